@@ -16,15 +16,9 @@ fn build() -> Result<(), String> {
     for variable in ["SKRIPT_LLVM_PREFIX", "MLIR_SYS_220_PREFIX"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
-    for path in [
-        "build.rs",
-        "CMakeLists.txt",
-        "../CMakeLists.txt",
-        "include",
-        "lib",
-        "../stablehlo/dialect",
-        "test",
-    ] {
+    for path in
+        ["build.rs", "CMakeLists.txt", "../CMakeLists.txt", "include", "lib", "../stablehlo/dialect", "test"]
+    {
         println!("cargo::rerun-if-changed={path}");
     }
     let prefix = llvm_prefix()?;
@@ -34,21 +28,12 @@ fn build() -> Result<(), String> {
 
     println!("cargo::rustc-link-search=native={}", out.display());
     for folder in ["dialect", "stablehlo"] {
-        println!(
-            "cargo::rustc-link-search=native={}",
-            build.join(folder).display()
-        );
+        println!("cargo::rustc-link-search=native={}", build.join(folder).display());
     }
-    println!(
-        "cargo::rustc-link-search=native={}",
-        prefix.join("lib").display()
-    );
-    for library in [
-        "static=MLIRSkript",
-        "static=MLIRSkriptStablehlo",
-        "static=MLIRSkriptTest",
-        "dylib=MLIR-C",
-    ] {
+    println!("cargo::rustc-link-search=native={}", prefix.join("lib").display());
+    for library in
+        ["static=MLIRSkript", "static=MLIRSkriptStablehlo", "static=MLIRSkriptTest", "dylib=MLIR-C"]
+    {
         println!("cargo::rustc-link-lib={library}");
     }
     for library in ["dylib=MLIR", "dylib=LLVM-22", "dylib=stdc++"] {
@@ -102,8 +87,7 @@ fn write_linker_script(prefix: &Path, out: &Path) -> Result<(), String> {
     if prefix.join("lib/libMLIR-C.so").exists() {
         return Ok(());
     }
-    let entries =
-        fs::read_dir(prefix.join("lib")).map_err(|e| format!("{}: {e}", prefix.display()))?;
+    let entries = fs::read_dir(prefix.join("lib")).map_err(|e| format!("{}: {e}", prefix.display()))?;
     let mut archives: Vec<String> = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter(|name| name.starts_with("libMLIRCAPI") && name.ends_with(".a"))
@@ -131,19 +115,10 @@ fn build_library(prefix: &Path, out: &Path) -> Result<PathBuf, String> {
         .arg("-B")
         .arg(&build)
         .args(["-G", "Ninja"])
-        .arg(format!(
-            "-DCMAKE_C_COMPILER={}",
-            prefix.join("bin/clang").display()
-        ))
-        .arg(format!(
-            "-DCMAKE_CXX_COMPILER={}",
-            prefix.join("bin/clang++").display()
-        ))
+        .arg(format!("-DCMAKE_C_COMPILER={}", prefix.join("bin/clang").display()))
+        .arg(format!("-DCMAKE_CXX_COMPILER={}", prefix.join("bin/clang++").display()))
         .arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display()))
-        .arg(format!(
-            "-DCMAKE_BUILD_TYPE={}",
-            if optimize { "Release" } else { "" }
-        ));
+        .arg(format!("-DCMAKE_BUILD_TYPE={}", if optimize { "Release" } else { "" }));
     run(configure)?;
     let mut compile = Command::new("cmake");
     compile.arg("--build").arg(&build);
@@ -159,9 +134,7 @@ fn remove_if_moved(root: &Path, build: &Path) {
     let Ok(cache) = fs::read_to_string(build.join("CMakeCache.txt")) else {
         return;
     };
-    let home = cache
-        .lines()
-        .find_map(|line| line.strip_prefix("CMAKE_HOME_DIRECTORY:INTERNAL="));
+    let home = cache.lines().find_map(|line| line.strip_prefix("CMAKE_HOME_DIRECTORY:INTERNAL="));
     let same = home.and_then(|home| fs::canonicalize(home).ok()) == fs::canonicalize(root).ok();
     if !same {
         // CMake reports what cannot be removed.
@@ -170,9 +143,7 @@ fn remove_if_moved(root: &Path, build: &Path) {
 }
 
 fn run(mut command: Command) -> Result<(), String> {
-    let output = command
-        .output()
-        .map_err(|e| format!("{command:?}: {e}: run scripts/setup.sh"))?;
+    let output = command.output().map_err(|e| format!("{command:?}: {e}: run scripts/setup.sh"))?;
     if output.status.success() {
         return Ok(());
     }

@@ -10,10 +10,7 @@ fn main() -> io::Result<()> {
     let mut code = String::new();
     for (table, folder) in [("MODULES", "stdlib"), ("KHRONOS", "stdlib/khronos")] {
         println!("cargo:rerun-if-changed={folder}");
-        let _ = writeln!(
-            code,
-            "/// The files of one folder of the library, by module."
-        );
+        let _ = writeln!(code, "/// The files of one folder of the library, by module.");
         let _ = writeln!(code, "pub static {table}: &[Embedded] = &[");
         for name in names(&root.join(folder))? {
             println!("cargo:rerun-if-changed={folder}/{name}.sknd");
@@ -34,10 +31,9 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
     if folder.is_dir() {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
-            if let (Some("sknd"), Some(stem)) = (
-                path.extension().and_then(|e| e.to_str()),
-                path.file_stem().and_then(|s| s.to_str()),
-            ) {
+            if let (Some("sknd"), Some(stem)) =
+                (path.extension().and_then(|e| e.to_str()), path.file_stem().and_then(|s| s.to_str()))
+            {
                 names.push(stem.to_string());
             }
         }

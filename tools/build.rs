@@ -10,10 +10,7 @@ fn main() {
         (done.status.success() && !text.is_empty()).then(|| text.trim().to_owned())
     };
     let commit = git(&["rev-parse", "--short=12", "HEAD"]);
-    println!(
-        "cargo:rustc-env=SKRIPT_COMMIT={}",
-        commit.as_deref().unwrap_or("unknown")
-    );
+    println!("cargo:rustc-env=SKRIPT_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
     // The commit changes when these files change; a path that does not exist would run this script every time.
     for file in ["HEAD", "logs/HEAD"] {
         if let Some(path) = git(&["rev-parse", "--git-path", file])

@@ -12,9 +12,7 @@ pub(crate) fn guard<T>(f: impl FnOnce() -> Result<T, PassError>) -> Result<T, Pa
             .map(String::as_str)
             .or_else(|| panic.downcast_ref::<&str>().copied())
             .unwrap_or("no message");
-        Err(PassError::from(format!(
-            "internal error, please report it: {text}"
-        )))
+        Err(PassError::from(format!("internal error, please report it: {text}")))
     })
 }
 
@@ -25,9 +23,6 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_with_its_message() {
         let error = guard::<()>(|| panic!("index {} of {}", 3, 2)).unwrap_err();
-        assert_eq!(
-            error.message(),
-            Some("internal error, please report it: index 3 of 2")
-        );
+        assert_eq!(error.message(), Some("internal error, please report it: index 3 of 2"));
     }
 }

@@ -89,15 +89,7 @@ pub fn register_stablehlo(registry: &DialectRegistry) {
 
 /// Registers the dialects of StableHLO programs: functions, StableHLO, CHLO, meshes and constraints of Shardy.
 pub fn register_programs(registry: &DialectRegistry) {
-    insert(
-        registry,
-        &[
-            Dialect::Func,
-            Dialect::Stablehlo,
-            Dialect::Chlo,
-            Dialect::Shardy,
-        ],
-    );
+    insert(registry, &[Dialect::Func, Dialect::Stablehlo, Dialect::Chlo, Dialect::Shardy]);
 }
 
 fn insert(registry: &DialectRegistry, dialects: &[Dialect]) {
@@ -154,9 +146,7 @@ pub fn add_all(context: &Context) {
     register_upstream(&registry);
     register(&registry);
     context.append_dialect_registry(&registry);
-    for name in [
-        "skript", "func", "arith", "math", "tensor", "linalg", "scf", "affine",
-    ] {
+    for name in ["skript", "func", "arith", "math", "tensor", "linalg", "scf", "affine"] {
         context.get_or_load_dialect(name);
     }
     melior::utility::register_all_llvm_translations(context);

@@ -23,14 +23,8 @@ impl PassError {
         message: impl AsRef<str>,
         notes: &[(Location<'c>, &str)],
     ) -> Self {
-        let locations: Vec<_> = notes
-            .iter()
-            .map(|(position, _)| position.to_raw())
-            .collect();
-        let texts: Vec<_> = notes
-            .iter()
-            .map(|(_, text)| ffi::string_ref(text))
-            .collect();
+        let locations: Vec<_> = notes.iter().map(|(position, _)| position.to_raw()).collect();
+        let texts: Vec<_> = notes.iter().map(|(_, text)| ffi::string_ref(text)).collect();
         // SAFETY: operation and locations are valid; both arrays have one entry per note.
         unsafe {
             ffi::skriptEmitOpError(

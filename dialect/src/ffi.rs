@@ -2,9 +2,8 @@
 //! Declarations of `include/skript-c/*.h`.
 
 use mlir_sys::{
-    MlirAttribute, MlirContext, MlirDialectHandle, MlirDialectRegistry, MlirLocation,
-    MlirOperation, MlirPass, MlirRewritePatternSet, MlirRewriterBase, MlirStringRef, MlirType,
-    MlirValue,
+    MlirAttribute, MlirContext, MlirDialectHandle, MlirDialectRegistry, MlirLocation, MlirOperation,
+    MlirPass, MlirStringRef, MlirType, MlirValue,
 };
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -27,9 +26,6 @@ pub(crate) struct SkriptPassTable {
     pub pass: *const c_void,
     pub run: unsafe extern "C" fn(*const c_void, MlirOperation, *const MlirStringRef) -> bool,
 }
-
-pub(crate) type SkriptRewrite =
-    unsafe extern "C" fn(*mut c_void, MlirOperation, MlirRewriterBase) -> bool;
 
 pub(crate) type SkriptImport =
     unsafe extern "C" fn(*const c_void, MlirContext, MlirStringRef, MlirStringRef) -> MlirOperation;
@@ -75,19 +71,7 @@ unsafe extern "C" {
 
     pub(crate) fn skriptRegisterPass(table: *const SkriptPassTable);
     pub(crate) fn skriptCreatePass(flag: MlirStringRef) -> MlirPass;
-    pub(crate) fn skriptRegisterPipeline(
-        flag: MlirStringRef,
-        summary: MlirStringRef,
-        text: MlirStringRef,
-    );
-
-    pub(crate) fn skriptPatternSetAdd(
-        set: MlirRewritePatternSet,
-        root: MlirStringRef,
-        benefit: c_uint,
-        rewrite: SkriptRewrite,
-        pattern: *mut c_void,
-    );
+    pub(crate) fn skriptRegisterPipeline(flag: MlirStringRef, summary: MlirStringRef, text: MlirStringRef);
 
     pub(crate) fn skriptFuseElementwise(
         root: MlirOperation,
@@ -95,11 +79,7 @@ unsafe extern "C" {
         inputs: c_uint,
         maps_only: bool,
     ) -> bool;
-    pub(crate) fn skriptComputeInUsers(
-        root: MlirOperation,
-        operations: c_uint,
-        inputs: c_uint,
-    ) -> bool;
+    pub(crate) fn skriptComputeInUsers(root: MlirOperation, operations: c_uint, inputs: c_uint) -> bool;
     pub(crate) fn skriptMergeDuplicates(root: MlirOperation);
     pub(crate) fn skriptApproximateMath(root: MlirOperation) -> bool;
     pub(crate) fn skriptSerializeSpirv(
@@ -155,10 +135,7 @@ pub(crate) unsafe extern "C" fn append(piece: MlirStringRef, into: *mut c_void) 
 
 /// A string for C; valid as long as `text` is.
 pub(crate) fn string_ref(text: &str) -> MlirStringRef {
-    MlirStringRef {
-        data: text.as_ptr().cast(),
-        length: text.len(),
-    }
+    MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
 }
 
 /// A string from C.

@@ -10,8 +10,7 @@ use std::ffi::c_void;
 pub fn serialize_spirv(module: OperationRef) -> Option<Vec<u8>> {
     let mut bytes: Vec<u8> = Vec::new();
     // SAFETY: the operation is valid, and the callback gets the vector.
-    let done =
-        unsafe { ffi::skriptSerializeSpirv(module.to_raw(), append, (&raw mut bytes).cast()) };
+    let done = unsafe { ffi::skriptSerializeSpirv(module.to_raw(), append, (&raw mut bytes).cast()) };
     done.then_some(bytes)
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The `skript` dialect of MLIR, and passes, patterns and tools over it in safe Rust.
+//! The `skript` dialect of MLIR, and passes and tools over it in safe Rust.
 //!
 //! The dialect itself is C++ (`include/skript/*.td`, `lib/`); [`ops`] are its builders, generated from the same `.td`.
 //! [`pass`] describes how to write a pass, with a complete example. All `unsafe` towards MLIR is in this crate.
@@ -17,7 +17,6 @@ mod error;
 pub mod gpu;
 pub mod op;
 pub mod pass;
-mod pattern;
 pub mod pipeline;
 mod rewriter;
 pub mod source_location;
@@ -31,7 +30,6 @@ pub use dialects::{
 pub use error::PassError;
 pub use melior;
 pub use pass::{Options, Pass, PassOption, register_passes};
-pub use pattern::Patterns;
 pub use rewriter::Rewriter;
 pub use source_location::Frame;
 

@@ -77,11 +77,7 @@ pub fn fuse_elementwise<'c: 'a, 'a>(
 /// Computes elementwise `linalg.generic` operations below `root` in the payloads of what reads each of their elements once: their
 /// only user, if it reduces, or all of them, where an element takes a few operations. Bounds and result are those of
 /// [`fuse_elementwise`].
-pub fn compute_in_users<'c: 'a, 'a>(
-    root: &impl OperationLike<'c, 'a>,
-    operations: u32,
-    inputs: u32,
-) -> bool {
+pub fn compute_in_users<'c: 'a, 'a>(root: &impl OperationLike<'c, 'a>, operations: u32, inputs: u32) -> bool {
     // SAFETY: as in `merge_duplicates`.
     unsafe { ffi::skriptComputeInUsers(root.to_raw(), operations, inputs) }
 }
@@ -121,11 +117,7 @@ pub fn compute_part<'c: 'a, 'a>(
 
 /// The operation's full name, as in `skript.add`.
 pub fn name<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> String {
-    op.name()
-        .as_string_ref()
-        .as_str()
-        .unwrap_or_default()
-        .to_string()
+    op.name().as_string_ref().as_str().unwrap_or_default().to_string()
 }
 
 /// Whether the operation has this full name.
@@ -146,8 +138,7 @@ pub fn discardable_attributes<'c: 'a, 'a>(op: impl OperationLike<'c, 'a>) -> Vec
     // SAFETY: the operation is valid, positions are below the count, and names live as long as the context.
     unsafe {
         let count = mlir_sys::mlirOperationGetNumDiscardableAttributes(op.to_raw());
-        let named =
-            (0..count).map(|n| mlir_sys::mlirOperationGetDiscardableAttribute(op.to_raw(), n));
+        let named = (0..count).map(|n| mlir_sys::mlirOperationGetDiscardableAttribute(op.to_raw(), n));
         let names = named.map(|named| mlir_sys::mlirIdentifierStr(named.name));
         names.map(|name| ffi::text(name).into_owned()).collect()
     }

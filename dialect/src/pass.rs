@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use skript_dialect::melior::ir::operation::OperationLike;
-//! use skript_dialect::{Dialect, Pass, PassError, PassOption, Patterns, op, pipeline};
+//! use skript_dialect::{Dialect, Pass, PassError, PassOption, op, pipeline};
 //!
 //! /// Removes `skript.neg`, which this example finds negative.
 //! pub const PASS: Pass = Pass {
@@ -14,18 +14,16 @@
 //!     summary: "negations vanish",
 //!     dependent_dialects: &[Dialect::Arith],
 //!     options: &[PassOption { name: "most", summary: "how many are accepted", default: "8" }],
-//!     run: |root, options, _| {
+//!     run: |root, options, rewriter| {
 //!         let most: usize = options.get("most")?;
-//!         let found = op::collect(&root, |op| op::is(&op, "skript.neg"));
-//!         if let Some(op) = found.get(most) {
+//!         let negations = op::collect(&root, |op| op::is(&op, "skript.neg"));
+//!         if let Some(op) = negations.get(most) {
 //!             return Err(PassError::at(*op, format!("is one more than {most}")));
 //!         }
-//!         let mut patterns = Patterns::new();
-//!         patterns.on("skript.neg", |op, rewriter| {
-//!             rewriter.replace_op_with_values(op, &[op.operand(0)?]);
-//!             Ok(true)
-//!         });
-//!         patterns.apply_once(&root)
+//!         for negation in negations {
+//!             rewriter.replace_op_with_values(negation, &[negation.operand(0)?]);
+//!         }
+//!         Ok(())
 //!     },
 //!     ..Pass::NONE
 //! };
@@ -46,8 +44,7 @@
 //!
 //! Passes run on several functions at once when anchored below the module: `run` keeps no state between them.
 //! A pass may read and change only operations below `root`. Errors are reported at operations ([`PassError::at`]); a
-//! panic becomes an error. Builders are in [`crate::ops`] and in `melior::dialect::ods`; attributes and types in
-//! `melior::ir`. A conversion ends with a walk that reports every remaining operation.
+//! panic becomes an error. Builders are in [`crate::ops`] and in `melior::dialect::ods`; attributes and types in `melior::ir`. A conversion ends with a walk that reports every remaining operation.
 
 use crate::boundary::guard;
 use crate::dialects::Dialect;
@@ -62,8 +59,7 @@ use std::ffi::c_void;
 use std::str::FromStr;
 
 /// The function of a pass: changes the IR below its first argument, or returns the error that stops the pipeline.
-pub type Run =
-    for<'c, 'a> fn(OperationRef<'c, 'a>, &Options, &Rewriter<'c>) -> Result<(), PassError>;
+pub type Run = for<'c, 'a> fn(OperationRef<'c, 'a>, &Options, &Rewriter<'c>) -> Result<(), PassError>;
 
 /// A pass: a row of a table of passes.
 #[derive(Clone, Copy, Debug)]
@@ -107,11 +103,7 @@ pub struct PassOption {
 
 impl PassOption {
     /// An option without a name, to fill lists.
-    pub const NONE: PassOption = PassOption {
-        name: "",
-        summary: "",
-        default: "",
-    };
+    pub const NONE: PassOption = PassOption { name: "", summary: "", default: "" };
 }
 
 /// The values of a pass's options.
@@ -121,10 +113,7 @@ pub struct Options(Vec<(&'static str, String)>);
 impl Options {
     /// The text of an option; empty if the pass has none of that name.
     pub fn text(&self, name: &str) -> &str {
-        self.0
-            .iter()
-            .find(|(n, _)| *n == name)
-            .map_or("", |(_, value)| value)
+        self.0.iter().find(|(n, _)| *n == name).map_or("", |(_, value)| value)
     }
 
     /// The value of an option.
@@ -135,9 +124,7 @@ impl Options {
         let text = self.text(name);
         text.parse().map_err(|_| {
             let kind = std::any::type_name::<T>();
-            PassError::from(format!(
-                "option {name} has the value '{text}', which is no {kind}"
-            ))
+            PassError::from(format!("option {name} has the value '{text}', which is no {kind}"))
         })
     }
 
@@ -165,11 +152,7 @@ pub fn register_passes(passes: &'static [Pass]) {
         if !registered().add_pass(entry.flag, entry.summary, entry.options) {
             continue;
         }
-        let dialects: Vec<_> = entry
-            .dependent_dialects
-            .iter()
-            .map(|d| d.handle())
-            .collect();
+        let dialects: Vec<_> = entry.dependent_dialects.iter().map(|d| d.handle()).collect();
         let options: Vec<_> = entry
             .options
             .iter()
@@ -217,17 +200,21 @@ pub fn register_pipeline(flag: &str, summary: &str, text: &str) {
     }
 }
 
-unsafe extern "C" fn run(
-    pass: *const c_void,
-    op: MlirOperation,
-    values: *const MlirStringRef,
-) -> bool {
+unsafe extern "C" fn run(pass: *const c_void, op: MlirOperation, values: *const MlirStringRef) -> bool {
     // SAFETY: the pass is a row of a static table; MLIR passes a valid operation, and one value per option.
     let (pass, root, options) = unsafe {
         let pass = &*pass.cast::<Pass>();
-        let named = pass.options.iter().enumerate();
-        let named = named.map(|(i, option)| (option.name, ffi::text(*values.add(i)).into_owned()));
-        (pass, OperationRef::from_raw(op), Options(named.collect()))
+        (
+            pass,
+            OperationRef::from_raw(op),
+            Options(
+                pass.options
+                    .iter()
+                    .enumerate()
+                    .map(|(i, option)| (option.name, ffi::text(*values.add(i)).into_owned()))
+                    .collect(),
+            ),
+        )
     };
     let result = guard(|| {
         let rewriter = Rewriter::for_context(root.context());

@@ -54,12 +54,7 @@ impl std::fmt::Display for Failure {
             if position > 0 {
                 f.write_char('\n')?;
             }
-            let Message {
-                severity,
-                location,
-                text,
-                ..
-            } = message;
+            let Message { severity, location, text, .. } = message;
             write!(f, "{location}: {severity}: {text}")?;
         }
         Ok(())
@@ -84,10 +79,7 @@ pub fn run(module: &Module<'_>, text: &str) -> Result<(), Failure> {
     let said = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&said);
     let handler = context.attach_diagnostic_handler(move |diagnostic| {
-        record(
-            &diagnostic,
-            &mut sink.lock().unwrap_or_else(PoisonError::into_inner),
-        );
+        record(&diagnostic, &mut sink.lock().unwrap_or_else(PoisonError::into_inner));
         true
     });
     let result = run_unheard(op.to_raw(), text);
@@ -114,9 +106,7 @@ fn run_unheard(op: mlir_sys::MlirOperation, text: &str) -> Result<(), Option<Str
     let (anchor, passes) = match text.split_once('(') {
         Some((anchor, rest)) if rest.ends_with(')') => (anchor.trim(), &rest[..rest.len() - 1]),
         _ => {
-            return Err(Some(format!(
-                "'{text}' is not a pipeline: expected operation(pass,pass…)"
-            )));
+            return Err(Some(format!("'{text}' is not a pipeline: expected operation(pass,pass…)")));
         }
     };
     let mut problem = String::new();
@@ -124,8 +114,7 @@ fn run_unheard(op: mlir_sys::MlirOperation, text: &str) -> Result<(), Option<Str
     // while parsing.
     unsafe {
         let context = mlir_sys::mlirOperationGetContext(op);
-        let manager =
-            mlir_sys::mlirPassManagerCreateOnOperation(context, crate::ffi::string_ref(anchor));
+        let manager = mlir_sys::mlirPassManagerCreateOnOperation(context, crate::ffi::string_ref(anchor));
         // Once at the end: after each pass it takes as long as the passes. `skript-opt` verifies after each.
         mlir_sys::mlirPassManagerEnableVerifier(manager, cfg!(debug_assertions));
         let parsed = mlir_sys::mlirOpPassManagerAddPipeline(

@@ -27,12 +27,7 @@ pub(crate) fn registered() -> MutexGuard<'static, Registered> {
 
 impl Registered {
     /// Adds a pass; false if the flag was registered before.
-    pub(crate) fn add_pass(
-        &mut self,
-        flag: &str,
-        summary: &str,
-        options: &'static [PassOption],
-    ) -> bool {
+    pub(crate) fn add_pass(&mut self, flag: &str, summary: &str, options: &'static [PassOption]) -> bool {
         let summary = summary.to_owned();
         let is_new = !self.has(flag);
         if is_new {
@@ -48,8 +43,7 @@ impl Registered {
         let is_new = !self.has(flag);
         if is_new {
             let options = &[];
-            self.pipelines
-                .insert(flag.to_owned(), Entry { summary, options });
+            self.pipelines.insert(flag.to_owned(), Entry { summary, options });
         }
         is_new
     }
@@ -60,10 +54,7 @@ impl Registered {
 
     /// The groups of `--help`: all passes and all pipelines, in the order of their flags.
     pub(crate) fn help(&self) -> String {
-        let groups = [
-            ("Passes of SkriptND", &self.passes),
-            ("Pipelines of SkriptND", &self.pipelines),
-        ];
+        let groups = [("Passes of SkriptND", &self.passes), ("Pipelines of SkriptND", &self.pipelines)];
         let mut text = String::new();
         for (title, entries) in groups.iter().filter(|(_, entries)| !entries.is_empty()) {
             let _ = write!(text, "\n{title}:\n\n");
@@ -95,16 +86,8 @@ mod tests {
     use super::*;
 
     const OPTIONS: &[PassOption] = &[
-        PassOption {
-            name: "most",
-            summary: "how many",
-            default: "8",
-        },
-        PassOption {
-            name: "of",
-            summary: "which",
-            default: "",
-        },
+        PassOption { name: "most", summary: "how many", default: "8" },
+        PassOption { name: "of", summary: "which", default: "" },
     ];
 
     #[test]

@@ -6,15 +6,13 @@ use melior::{Context, ContextRef, RewriterBase};
 use mlir_sys::MlirRewriterBase;
 use std::ops::Deref;
 
-/// A rewriter for passes and patterns: an insertion point, and every operation of melior's [`RewriterBase`] (insert,
+/// A rewriter for passes: an insertion point, and every operation of melior's [`RewriterBase`] (insert,
 /// replace, erase, move, inline, merge, clone) through `Deref`.
 ///
-/// In a pattern all changes must go through it, because the driver listens. In a pass it has no insertion point
-/// initially; set one first.
+/// It has no insertion point initially; set one first.
 pub struct Rewriter<'c> {
     raw: MlirRewriterBase,
     base: RewriterBase<'c, 'c>,
-    owned: bool,
     context: ContextRef<'c>,
 }
 
@@ -27,22 +25,6 @@ impl<'c> Rewriter<'c> {
             raw,
             // SAFETY: created above; lives as long as `self`.
             base: unsafe { RewriterBase::from_raw(raw) },
-            owned: true,
-            context,
-        }
-    }
-
-    /// The rewriter that a driver passes to a pattern.
-    ///
-    /// # Safety
-    /// `raw` is valid as long as the result lives.
-    pub(crate) unsafe fn of_driver(raw: MlirRewriterBase) -> Self {
-        // SAFETY: the context is valid as long as the driver's IR, which the rewriter does not outlive.
-        let context = unsafe { ContextRef::from_raw(mlir_sys::mlirRewriterBaseGetContext(raw)) };
-        Rewriter {
-            raw,
-            base: unsafe { RewriterBase::from_raw(raw) },
-            owned: false,
             context,
         }
     }
@@ -81,9 +63,7 @@ impl<'c> Deref for Rewriter<'c> {
 
 impl Drop for Rewriter<'_> {
     fn drop(&mut self) {
-        if self.owned {
-            // SAFETY: created by `for_context`, destroyed once.
-            unsafe { mlir_sys::mlirIRRewriterDestroy(self.raw) }
-        }
+        // SAFETY: created by `for_context`, destroyed once.
+        unsafe { mlir_sys::mlirIRRewriterDestroy(self.raw) }
     }
 }

@@ -47,13 +47,9 @@ pub(crate) fn frames(location: MlirLocation) -> Vec<Frame> {
                     name,
                     path: text(mlir_sys::mlirLocationFileLineColRangeGetFilename(location)),
                     line: number(mlir_sys::mlirLocationFileLineColRangeGetStartLine(location)),
-                    column: number(mlir_sys::mlirLocationFileLineColRangeGetStartColumn(
-                        location,
-                    )),
+                    column: number(mlir_sys::mlirLocationFileLineColRangeGetStartColumn(location)),
                     end_line: number(mlir_sys::mlirLocationFileLineColRangeGetEndLine(location)),
-                    end_column: number(mlir_sys::mlirLocationFileLineColRangeGetEndColumn(
-                        location,
-                    )),
+                    end_column: number(mlir_sys::mlirLocationFileLineColRangeGetEndColumn(location)),
                 });
             }
         }
@@ -138,20 +134,14 @@ mod tests {
         let module = Module::parse(&context, &format!("module {{}} loc({text})")).unwrap();
         let location: Location = module.as_operation().location();
         let frames = frames(location.to_raw());
-        let brief = |f: Frame| {
-            (
-                format!("{} {}", f.name, f.path),
-                f.line,
-                f.column,
-                f.end_column,
-            )
-        };
+        let brief = |f: Frame| (format!("{} {}", f.name, f.path), f.line, f.column, f.end_column);
         frames.into_iter().map(brief).collect()
     }
 
     #[test]
     fn calls_are_listed_from_the_inside() {
-        let text = r#"callsite(callsite("f"("a":1:2 to :5) at "g"("b":3:4)) at fused["h"("c":5:6), "d":7:8])"#;
+        let text =
+            r#"callsite(callsite("f"("a":1:2 to :5) at "g"("b":3:4)) at fused["h"("c":5:6), "d":7:8])"#;
         let want = [("f a", 1, 2, 5), ("g b", 3, 4, 4), ("h c", 5, 6, 6)];
         assert_eq!(of(text), want.map(|(n, l, c, e)| (n.to_string(), l, c, e)));
     }

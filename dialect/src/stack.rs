@@ -13,10 +13,7 @@ const WANTED: libc::rlim_t = 1 << 30;
 
 /// Restarts the program with the same arguments if its stack limit is low and can be raised; otherwise returns.
 pub(crate) fn ensure_large() {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is valid.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) } == 0;
     let wanted = WANTED.min(limit.rlim_max);

@@ -30,9 +30,7 @@ pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
 /// Runs `mlir-translate` with all translations of MLIR, and those registered before the call.
 pub fn translate_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     // SAFETY: the argument vector is as `main` gets it.
-    with_arguments(arguments, |argc, argv| unsafe {
-        ffi::skriptTranslateMain(argc, argv)
-    })
+    with_arguments(arguments, |argc, argv| unsafe { ffi::skriptTranslateMain(argc, argv) })
 }
 
 /// Runs `mlir-lsp-server` for the same dialects.
@@ -40,18 +38,14 @@ pub fn lsp_server_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let registry = DialectRegistry::new();
     crate::register_stablehlo(&registry);
     // SAFETY: the argument vector is as `main` gets it.
-    with_arguments(arguments, |argc, argv| unsafe {
-        ffi::skriptLspServerMain(argc, argv, registry.to_raw())
-    })
+    with_arguments(arguments, |argc, argv| unsafe { ffi::skriptLspServerMain(argc, argv, registry.to_raw()) })
 }
 
 /// Runs `mlir-reduce`: shrinks a module while a script still finds the defect in it.
 pub fn reduce_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let registry = DialectRegistry::new();
     // SAFETY: the argument vector is as `main` gets it.
-    with_arguments(arguments, |argc, argv| unsafe {
-        ffi::skriptReduceMain(argc, argv, registry.to_raw())
-    })
+    with_arguments(arguments, |argc, argv| unsafe { ffi::skriptReduceMain(argc, argv, registry.to_raw()) })
 }
 
 fn with_arguments(
@@ -60,10 +54,8 @@ fn with_arguments(
 ) -> i32 {
     crate::stack::ensure_large();
     // An argument never contains NUL: the system ends it there.
-    let owned: Vec<CString> = arguments
-        .into_iter()
-        .map(|argument| CString::new(argument).unwrap_or_default())
-        .collect();
+    let owned: Vec<CString> =
+        arguments.into_iter().map(|argument| CString::new(argument).unwrap_or_default()).collect();
     let mut pointers: Vec<*mut c_char> = owned.iter().map(|a| a.as_ptr().cast_mut()).collect();
     let count = c_int::try_from(pointers.len()).unwrap_or(c_int::MAX);
     pointers.push(std::ptr::null_mut());
@@ -98,12 +90,7 @@ unsafe extern "C" fn call_import(
 ) -> MlirOperation {
     // SAFETY: the pointers come from `register_import` and MLIR; all outlive the call.
     let (import, context, name, text) = unsafe {
-        (
-            *import.cast::<Import>(),
-            ContextRef::from_raw(context),
-            ffi::text(name),
-            ffi::text(text),
-        )
+        (*import.cast::<Import>(), ContextRef::from_raw(context), ffi::text(name), ffi::text(text))
     };
     // SAFETY: the tool's context outlives the module.
     let context = unsafe { context.to_ref() };
@@ -118,9 +105,7 @@ unsafe extern "C" fn call_import(
             if let Some(message) = error.message() {
                 PassError::at_location(Location::new(context, &name, 1, 1), message);
             }
-            MlirOperation {
-                ptr: std::ptr::null_mut(),
-            }
+            MlirOperation { ptr: std::ptr::null_mut() }
         }
     }
 }
@@ -157,9 +142,7 @@ unsafe extern "C" fn call_export(
         (
             *export.cast::<Export>(),
             ContextRef::from_raw(mlir_sys::mlirOperationGetContext(module)),
-            std::mem::ManuallyDrop::new(Module::from_raw(mlir_sys::mlirModuleFromOperation(
-                module,
-            ))),
+            std::mem::ManuallyDrop::new(Module::from_raw(mlir_sys::mlirModuleFromOperation(module))),
         )
     };
     // SAFETY: the tool's context outlives the module.

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Folders compute the values of the scalar table, and every operation of the table is in the dialect.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skript_dialect::melior::ir::Module;
 use skript_dialect::{context, pipeline};
@@ -71,9 +66,7 @@ fn parse(text: &str) -> Scalar {
 
 fn same(a: Scalar, b: Scalar) -> bool {
     match (a, b) {
-        (Scalar::Real(x), Scalar::Real(y)) => {
-            (x.is_nan() && y.is_nan()) || x.to_bits() == y.to_bits()
-        }
+        (Scalar::Real(x), Scalar::Real(y)) => (x.is_nan() && y.is_nan()) || x.to_bits() == y.to_bits(),
         _ => a == b,
     }
 }
@@ -111,20 +104,7 @@ fn may_stay(op: ScalarOp, operands: &[Scalar]) -> bool {
     let real = matches!(operands[0], Scalar::Real(_));
     matches!(
         op,
-        Exp | Log
-            | Sin
-            | Cos
-            | Tan
-            | Asin
-            | Acos
-            | Atan
-            | Sinh
-            | Cosh
-            | Tanh
-            | Asinh
-            | Acosh
-            | Atanh
-            | Erf
+        Exp | Log | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh | Erf
     ) || (op == Pow && real)
 }
 
@@ -159,12 +139,7 @@ fn folders_agree_with_the_scalar_table() {
                 _ => mlir_type(*kinds.last().unwrap()).to_string(),
             };
             let (name, names) = (op.row().name, names.join(", "));
-            writeln!(
-                text,
-                "%r = {name} {names} : {types}\nreturn %r : {}\n}}",
-                mlir_type(kind)
-            )
-            .unwrap();
+            writeln!(text, "%r = {name} {names} : {types}\nreturn %r : {}\n}}", mlir_type(kind)).unwrap();
             cases.push((op, operands));
         }
     }
@@ -176,10 +151,7 @@ fn folders_agree_with_the_scalar_table() {
         let body = functions.next().unwrap();
         assert!(body.starts_with(&format!("{number}()")), "{body}");
         if body.contains("skript.") {
-            assert!(
-                may_stay(*op, operands),
-                "{op:?} {operands:?} was not folded"
-            );
+            assert!(may_stay(*op, operands), "{op:?} {operands:?} was not folded");
             continue;
         }
         let line = body.lines().find(|l| l.contains("arith.constant")).unwrap();

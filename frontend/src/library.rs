@@ -68,10 +68,7 @@ pub(crate) fn homes(operator: &str) -> impl Iterator<Item = &'static str> {
         let name = line.strip_prefix("operator ");
         name.is_some_and(|name| name.trim_end_matches('{').trim() == operator)
     };
-    let modules = MODULES.iter();
-    modules
-        .filter(move |m| m.text.lines().any(defines))
-        .map(|m| m.name)
+    MODULES.iter().filter(move |m| m.text.lines().any(defines)).map(|m| m.name)
 }
 
 type Parsed = FxHashMap<FileId, (Module, Vec<Diagnostic>)>;
@@ -115,11 +112,7 @@ impl Used {
             if (members.iter()).any(|word| !known.contains_key::<str>(word) && !is_module(word)) {
                 return Used::All;
             }
-            pending.extend(
-                words
-                    .iter()
-                    .filter_map(|word| known.get_key_value::<str>(word)),
-            );
+            pending.extend(words.iter().filter_map(|word| known.get_key_value::<str>(word)));
         }
         while let Some((name, words)) = pending.pop() {
             if names.insert(*name) {
@@ -132,12 +125,7 @@ impl Used {
 
 /// A module of the library; its source is added to `sources`, its diagnostics to `sink`. `None` if there is no such
 /// module.
-pub fn module(
-    layer: Layer,
-    name: &str,
-    sources: &mut SourceMap,
-    sink: &mut Sink,
-) -> Option<Module> {
+pub fn module(layer: Layer, name: &str, sources: &mut SourceMap, sink: &mut Sink) -> Option<Module> {
     part(layer, name, &Used::All, sources, sink)
 }
 
@@ -160,14 +148,11 @@ pub(crate) fn part(
         return Some(module);
     }
     let mut parsed = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
-    let (module, diagnostics) = parsed
-        .get_or_insert_default()
-        .entry(file)
-        .or_insert_with(|| {
-            let mut sink = Sink::default();
-            let module = parse_module(file, embedded.text, name, &Limits::default(), &mut sink);
-            (module, sink.into_sorted())
-        });
+    let (module, diagnostics) = parsed.get_or_insert_default().entry(file).or_insert_with(|| {
+        let mut sink = Sink::default();
+        let module = parse_module(file, embedded.text, name, &Limits::default(), &mut sink);
+        (module, sink.into_sorted())
+    });
     for diagnostic in diagnostics.iter() {
         sink.report(diagnostic.clone());
     }
@@ -185,17 +170,10 @@ mod tests {
                 let mut sources = SourceMap::default();
                 let mut sink = Sink::default();
                 let module = module(layer, file.name, &mut sources, &mut sink);
-                let complaints: Vec<String> = sink
-                    .into_sorted()
-                    .iter()
-                    .map(|d| format!("{}: {d:?}", file.path))
-                    .collect();
+                let complaints: Vec<String> =
+                    sink.into_sorted().iter().map(|d| format!("{}: {d:?}", file.path)).collect();
                 assert!(complaints.is_empty(), "{}", complaints.join("\n"));
-                assert!(
-                    module.is_some_and(|m| !m.definitions.is_empty()),
-                    "{}",
-                    file.path
-                );
+                assert!(module.is_some_and(|m| !m.definitions.is_empty()), "{}", file.path);
             }
         }
     }
@@ -214,21 +192,14 @@ mod tests {
         for (layer, name) in modules.iter().copied() {
             let (mut sources, mut sink) = (SourceMap::default(), Sink::default());
             let whole = module(layer, name, &mut sources, &mut sink).unwrap();
-            let all =
-                whole
-                    .definitions
-                    .iter()
-                    .map(|d| match MODULES.iter().find(|m| m.name == name) {
-                        Some(_) => d.name.name.clone(),
-                        None => String::new(),
-                    });
+            let all = whole.definitions.iter().map(|d| match MODULES.iter().find(|m| m.name == name) {
+                Some(_) => d.name.name.clone(),
+                None => String::new(),
+            });
             let text = all.collect::<Vec<_>>().join(" ");
             let used = Used::by(&[&text], &modules);
             let part = part(layer, name, &used, &mut sources, &mut sink).unwrap();
-            assert_eq!(
-                format!("{:?}", part.definitions),
-                format!("{:?}", whole.definitions)
-            );
+            assert_eq!(format!("{:?}", part.definitions), format!("{:?}", whole.definitions));
             assert_eq!(part.imports.len(), whole.imports.len());
         }
         // A name that is not there: messages list the names that are.

@@ -40,10 +40,7 @@ fn read() -> Vec<(Operation, LibraryOperator)> {
         let module = library::module(Layer::Draft, name, &mut sources, &mut sink);
         for definition in module.iter().flat_map(|m| &m.definitions) {
             if let Some(operation) = only_operation(definition) {
-                let operator = LibraryOperator {
-                    module: name,
-                    name: definition.name.name.clone(),
-                };
+                let operator = LibraryOperator { module: name, name: definition.name.name.clone() };
                 all.push((operation, operator));
             }
         }
@@ -69,9 +66,7 @@ fn only_operation(definition: &Definition) -> Option<Operation> {
     let (operation, operands): (_, Vec<&Expr>) = match &formula.value.kind {
         ExprKind::Unary { op, operand } => (Operation::Unary(*op), vec![operand]),
         ExprKind::Binary { op, left, right } => (Operation::Binary(*op), vec![left, right]),
-        ExprKind::Builtin { name, argument } => {
-            (Operation::Builtin(name.name.clone()), vec![argument])
-        }
+        ExprKind::Builtin { name, argument } => (Operation::Builtin(name.name.clone()), vec![argument]),
         _ => return None,
     };
     let read = operands.into_iter().map(tensor_read);

@@ -120,24 +120,14 @@ mod tests {
         let mut limits = Limits::default();
         limits.set("unrolled", 3).unwrap();
         assert_eq!(limits.unrolled, 3);
-        assert_eq!(
-            limits.set("unroled", 3),
-            Err(LimitError::Unknown("unroled".into()))
-        );
+        assert_eq!(limits.set("unroled", 3), Err(LimitError::Unknown("unroled".into())));
         let most = Limits::ALL.iter().find(|l| l.name == "rank").unwrap().most;
-        assert_eq!(
-            limits.set("rank", most + 1),
-            Err(LimitError::TooLarge { name: "rank", most })
-        );
+        assert_eq!(limits.set("rank", most + 1), Err(LimitError::TooLarge { name: "rank", most }));
     }
 
     #[test]
     fn defaults_are_what_the_table_says() {
-        assert!(
-            Limits::ALL
-                .iter()
-                .all(|l| l.default <= l.most && !l.summary.is_empty())
-        );
+        assert!(Limits::ALL.iter().all(|l| l.default <= l.most && !l.summary.is_empty()));
         let unrolled = Limits::ALL.iter().find(|l| l.name == "unrolled").unwrap();
         assert_eq!(Limits::default().unrolled as u64, unrolled.default);
     }

@@ -46,11 +46,7 @@ impl Span {
         if self.file != other.file {
             return self;
         }
-        Span {
-            file: self.file,
-            start: self.start.min(other.start),
-            end: self.end.max(other.end),
-        }
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
     /// Whether `other` lies in it.
@@ -79,11 +75,7 @@ impl SourceFile {
                 .filter(|(_, b)| *b == b'\n')
                 .map(|(i, _)| u32::try_from(i + 1).unwrap_or(u32::MAX)),
         );
-        SourceFile {
-            path: path.as_ref().to_path_buf(),
-            text,
-            line_starts,
-        }
+        SourceFile { path: path.as_ref().to_path_buf(), text, line_starts }
     }
 
     /// 1-based line and column (in characters) of a byte offset.
@@ -128,24 +120,18 @@ impl SourceMap {
     /// Adds the library's file with this index; adding it again changes nothing.
     pub fn add_library(&mut self, index: u32, path: impl AsRef<Path>, text: &str) -> FileId {
         let id = FileId(FIRST_LIBRARY_FILE.saturating_add(index));
-        self.library
-            .entry(id)
-            .or_insert_with(|| SourceFile::new(path, text));
+        self.library.entry(id).or_insert_with(|| SourceFile::new(path, text));
         id
     }
 
     /// A file; `None` for an id of another map.
     pub fn get(&self, file: FileId) -> Option<&SourceFile> {
-        self.files
-            .get(file.0 as usize)
-            .or_else(|| self.library.get(&file))
+        self.files.get(file.0 as usize).or_else(|| self.library.get(&file))
     }
 
     /// The text a span covers, empty if it is none of ours.
     pub fn text(&self, span: Span) -> &str {
-        self.get(span.file)
-            .and_then(|f| f.text.get(span.start as usize..span.end as usize))
-            .unwrap_or("")
+        self.get(span.file).and_then(|f| f.text.get(span.start as usize..span.end as usize)).unwrap_or("")
     }
 
     /// All files with their ids, in order of loading.

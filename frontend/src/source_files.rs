@@ -23,12 +23,7 @@ use crate::syntax::{expand_input_helpers, parse_module};
 /// library modules see the library only. `edition` overrides the automatic choice for the model's own modules. Whatever
 /// is wrong is reported to `sink`; what could be read is returned. Of the library's modules it has the definitions that are
 /// used.
-pub fn load_program(
-    path: &Path,
-    edition: Option<Edition>,
-    limits: &Limits,
-    sink: &mut Sink,
-) -> Program {
+pub fn load_program(path: &Path, edition: Option<Edition>, limits: &Limits, sink: &mut Sink) -> Program {
     load_program_with(path, edition, limits, sink, &|_| None)
 }
 
@@ -69,10 +64,7 @@ fn load(
         let parent = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         (parent, path.to_path_buf())
     };
-    let mut loader = Loader {
-        open,
-        ..Loader::new(&file, folder, edition, limits, sink)
-    };
+    let mut loader = Loader { open, ..Loader::new(&file, folder, edition, limits, sink) };
     let main = loader.program.main.clone();
     if let Some(module) = loader.read(&file, &main, None) {
         loader.register(main, module, Origin::Model, 0);
@@ -98,9 +90,7 @@ pub fn load_text(
     if text.len() > limits.source_bytes {
         let message = format!("larger than {} bytes", limits.source_bytes);
         let span = Span::new(id, 0, 0);
-        loader
-            .sink
-            .report(Diagnostic::error(&SOURCE_SIZE, span, message));
+        loader.sink.report(Diagnostic::error(&SOURCE_SIZE, span, message));
         return loader.program;
     }
     let module = parse_module(id, text, &main, limits, loader.sink);
@@ -152,9 +142,12 @@ impl<'a> Loader<'a> {
     /// Reads the definitions of the library that the model's files use, or all of those modules.
     fn read_library(&mut self, whole: bool) {
         let sources = &self.program.sources;
-        let files = self.program.modules.iter();
-        let files = files.filter(|(key, _)| self.program.origin(key) == Origin::Model);
-        let texts = files.filter_map(|(_, module)| sources.get(module.file));
+        let texts = self
+            .program
+            .modules
+            .iter()
+            .filter(|(key, _)| self.program.origin(key) == Origin::Model)
+            .filter_map(|(_, module)| sources.get(module.file));
         let texts: Vec<&str> = texts.map(|file| file.text.as_ref()).collect();
         let modules = self.library.iter().flat_map(|(_, name, khronos)| {
             let own = khronos.then_some((Layer::Khronos, name.as_str()));
@@ -162,10 +155,7 @@ impl<'a> Loader<'a> {
         });
         let modules: Vec<(Layer, &str)> = modules.collect();
         // What is wrong with a file may be the name of a definition.
-        let used = match whole || self.sink.has_errors() {
-            true => Used::All,
-            false => Used::by(&texts, &modules),
-        };
+        let used = if whole || self.sink.has_errors() { Used::All } else { Used::by(&texts, &modules) };
         for (key, name, khronos) in std::mem::take(&mut self.library) {
             if let Some(module) = self.library_module(&name, khronos, &used) {
                 self.program.modules.insert(key, module);
@@ -181,9 +171,7 @@ impl<'a> Loader<'a> {
             let own = (key.clone(), module.name.clone());
             self.program.imports.insert(own, key.clone());
         }
-        self.program
-            .info
-            .insert(key.clone(), ModuleInfo { edition, origin });
+        self.program.info.insert(key.clone(), ModuleInfo { edition, origin });
         self.program.modules.insert(key.clone(), module);
         self.pending.push((key, depth));
     }
@@ -229,8 +217,7 @@ impl<'a> Loader<'a> {
                         import.path.text(),
                         self.limits.import_depth
                     );
-                    self.sink
-                        .report(Diagnostic::error(&IMPORT_DEPTH, import.span, message));
+                    self.sink.report(Diagnostic::error(&IMPORT_DEPTH, import.span, message));
                     return;
                 }
                 if let Some(imported) = self.import(&key, &import, depth + 1) {
@@ -253,8 +240,8 @@ impl<'a> Loader<'a> {
             }
             return Some(name);
         }
-        let khronos = self.program.edition(from) == Edition::Khronos
-            && library::contains(Layer::Khronos, &name);
+        let khronos =
+            self.program.edition(from) == Edition::Khronos && library::contains(Layer::Khronos, &name);
         if !khronos && !library::contains(Layer::Draft, &name) {
             self.report_missing(from, import, &name, &file);
             return None;
@@ -320,8 +307,7 @@ impl<'a> Loader<'a> {
         let message = format!("there is no module `{name}`; {looked}");
         let diagnostic = Diagnostic::error(&MODULE_MISSING, import.path.span, message);
         let known = "the modules of the library are";
-        self.sink
-            .report(diagnostic.with_names(name, known, &standard));
+        self.sink.report(diagnostic.with_names(name, known, &standard));
     }
 
     /// Reads and parses a file. What is wrong with the file itself is reported at `import`, or at its own beginning.
@@ -339,13 +325,9 @@ impl<'a> Loader<'a> {
                 let id = self.program.sources.add(file, text.as_str());
                 if let Some(bad) = bad {
                     let at = u32::try_from(bad).unwrap_or(u32::MAX);
-                    let diagnostic = Diagnostic::error(
-                        &ENCODING,
-                        Span::new(id, at, at),
-                        "this byte is not UTF-8",
-                    );
-                    self.sink
-                        .report(diagnostic.with_help("save the file as UTF-8 text"));
+                    let diagnostic =
+                        Diagnostic::error(&ENCODING, Span::new(id, at, at), "this byte is not UTF-8");
+                    self.sink.report(diagnostic.with_help("save the file as UTF-8 text"));
                     return None;
                 }
                 Some(parse_module(id, &text, name, self.limits, self.sink))
@@ -366,15 +348,14 @@ impl<'a> Loader<'a> {
         let limit = self.limits.source_bytes;
         let too_large = || (&SOURCE_SIZE, format!("larger than {limit} bytes"));
         if let Some(bytes) = (self.open)(path) {
-            return (bytes.len() <= limit)
-                .then_some(bytes)
-                .ok_or_else(too_large);
+            return (bytes.len() <= limit).then_some(bytes).ok_or_else(too_large);
         }
         // The main file is the one that the user named, wherever the link leads; imports must be in its folder.
         let most = u64::try_from(limit).unwrap_or(u64::MAX);
-        let read = match self.program.modules.contains_key(&self.program.main) {
-            true => file::read_within(path, &self.program.folder, most),
-            false => file::read(path, most),
+        let read = if self.program.modules.contains_key(&self.program.main) {
+            file::read_within(path, &self.program.folder, most)
+        } else {
+            file::read(path, most)
         };
         read.map_err(|error| match error {
             FileError::Size { .. } => too_large(),
@@ -485,26 +466,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_loaded_is_reported_at_its_import() {
-        let (_, messages) = load(
-            &[("main.sknd", MAIN.as_bytes()), ("a.sknd", b"# \xff\n")],
-            &Limits::default(),
-        );
+        let (_, messages) =
+            load(&[("main.sknd", MAIN.as_bytes()), ("a.sknd", b"# \xff\n")], &Limits::default());
         assert_eq!(messages, ["main.sknd:2:8: SK1511", "a.sknd:1:3: SK1609"]);
         assert_eq!(load(&[], &Limits::default()).1, ["main.sknd:1:1: SK1512"]);
-        let (_, messages) = load(
-            &[("main.sknd", b"import a;"), ("a.sknd/x", b"")],
-            &Limits::default(),
-        );
+        let (_, messages) = load(&[("main.sknd", b"import a;"), ("a.sknd/x", b"")], &Limits::default());
         assert_eq!(messages, ["main.sknd:1:8: SK1512"]);
     }
 
     #[test]
     fn limits_hold() {
-        let limits = Limits {
-            source_bytes: 20,
-            import_depth: 2,
-            ..Limits::default()
-        };
+        let limits = Limits { source_bytes: 20, import_depth: 2, ..Limits::default() };
         let (_, messages) = load(
             &[
                 ("main.sknd", b"import a;"),
@@ -515,10 +487,7 @@ mod tests {
             &limits,
         );
         assert_eq!(messages, ["b.sknd:1:1: SK1513"]);
-        let (_, messages) = load(
-            &[("main.sknd", b"import a;"), ("a.sknd", &[b' '; 21])],
-            &limits,
-        );
+        let (_, messages) = load(&[("main.sknd", b"import a;"), ("a.sknd", &[b' '; 21])], &limits);
         assert_eq!(messages, ["main.sknd:1:8: SK1610"]);
     }
 

@@ -53,11 +53,7 @@ pub fn read(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_stream(
-    stream: impl Read,
-    path: &Path,
-    limits: &Limits,
-) -> Result<String, Box<Diagnostic>> {
+pub fn read_stream(stream: impl Read, path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>> {
     let most = u64::try_from(limits.source_bytes).unwrap_or(u64::MAX);
     text(path, file::read_stream(stream, most))
 }
@@ -65,10 +61,7 @@ pub fn read_stream(
 fn text(path: &Path, bytes: Result<Vec<u8>, FileError>) -> Result<String, Box<Diagnostic>> {
     let bytes = bytes.map_err(|error| match error {
         FileError::Size { most } => {
-            let message = format!(
-                "{}: larger than {most} bytes (limit `source_bytes`)",
-                path.display()
-            );
+            let message = format!("{}: larger than {most} bytes (limit `source_bytes`)", path.display());
             Box::new(Diagnostic::without_location(&SOURCE_SIZE, message))
         }
         other => unreadable(path, &other),
@@ -104,10 +97,7 @@ mod tests {
         assert_eq!(read(&at("b/c.sknd"), &limits).unwrap(), "graph");
         assert_eq!(read(&at("a.sknd"), &limits).unwrap_err().code, &ENCODING);
         limits.source_bytes = 4;
-        assert_eq!(
-            read(&at("b/c.sknd"), &limits).unwrap_err().code,
-            &SOURCE_SIZE
-        );
+        assert_eq!(read(&at("b/c.sknd"), &limits).unwrap_err().code, &SOURCE_SIZE);
         assert_eq!(read(&at("b"), &limits).unwrap_err().code, &UNREADABLE);
         let stream = |bytes: &'static [u8]| read_stream(bytes, Path::new("<stdin>"), &limits);
         assert_eq!(stream(b"abcd").unwrap(), "abcd");

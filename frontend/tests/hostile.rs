@@ -2,12 +2,7 @@
 //! Documents that request too much, or are not documents at all: each gets a diagnostic soon, and without exhausting
 //! memory. Random text is tested here too; `fuzz/` tests more.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -24,11 +19,7 @@ fn answers(bytes: &[u8]) -> Vec<&'static str> {
     let path = folder.path().join("main.sknd");
     std::fs::write(&path, bytes).unwrap();
     // With the default limits, optimized code needs two seconds; tests are not optimized.
-    let limits = Limits {
-        instances: 1 << 11,
-        invocations: 1 << 13,
-        ..Limits::default()
-    };
+    let limits = Limits { instances: 1 << 11, invocations: 1 << 13, ..Limits::default() };
     let (mut sink, start) = (Sink::default(), Instant::now());
     let program = load_program(&path, None, &limits, &mut sink);
     check_program(&program, &mut sink);
@@ -42,8 +33,7 @@ fn answers(bytes: &[u8]) -> Vec<&'static str> {
     ids
 }
 
-const FORMULA: &str =
-    "@input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; }";
+const FORMULA: &str = "@input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; }";
 
 /// A graph of one input and one output with these statements, and an operator `f` with these additional blocks.
 fn document(blocks: &str, statements: &str) -> String {
@@ -72,30 +62,16 @@ fn nesting_is_bounded() {
         let deep = format!("{}{inner}{}", open.repeat(100_000), close.repeat(100_000));
         assert_eq!(answers(using(&deep).as_bytes()), ["SK1605"], "{open}");
     }
-    let blocks = format!(
-        "y = {}x;{}",
-        "{ z = ".repeat(50_000),
-        " yield z; };".repeat(50_000)
-    );
+    let blocks = format!("y = {}x;{}", "{ z = ".repeat(50_000), " yield z; };".repeat(50_000));
     assert_eq!(answers(document("", &blocks).as_bytes()), ["SK1605"]);
-    assert_eq!(
-        answers(using(&"(".repeat(1_000_000)).as_bytes()),
-        ["SK1602"]
-    );
+    assert_eq!(answers(using(&"(".repeat(1_000_000)).as_bytes()), ["SK1602"]);
 }
 
 #[test]
 fn long_tokens_and_lines_are_read() {
-    assert_eq!(
-        answers(using(&"9".repeat(1_000_000)).as_bytes()),
-        ["SK1607"]
-    );
+    assert_eq!(answers(using(&"9".repeat(1_000_000)).as_bytes()), ["SK1607"]);
     assert_eq!(answers(using("1e999999999").as_bytes()), ["SK1607"]);
-    let comment = format!(
-        "{}\n#{}\n",
-        document("", "y = f(x);"),
-        "x".repeat(10_000_000)
-    );
+    let comment = format!("{}\n#{}\n", document("", "y = f(x);"), "x".repeat(10_000_000));
     assert!(answers(comment.as_bytes()).is_empty());
     let unclosed = format!("'{}", "x".repeat(10_000_000));
     assert!(answers(using(&unclosed).as_bytes()).contains(&"SK1606"));
@@ -104,34 +80,18 @@ fn long_tokens_and_lines_are_read() {
 #[test]
 fn bytes_that_are_no_text_are_refused() {
     assert_eq!(answers(b"operator \xff\xfe { }"), ["SK1609"]);
-    assert_eq!(
-        answers(b"operator f { \0\0 @input { x: real[4]; } }\0")[0],
-        "SK0201"
-    );
+    assert_eq!(answers(b"operator f { \0\0 @input { x: real[4]; } }\0")[0], "SK0201");
     for sign in ["{", "}", "@", "`", ";", "|", "\"", "\\"] {
-        assert!(
-            !answers(sign.repeat(100_000).as_bytes()).is_empty(),
-            "{sign}"
-        );
+        assert!(!answers(sign.repeat(100_000).as_bytes()).is_empty(), "{sign}");
     }
 }
 
 #[test]
 fn sizes_are_bounded() {
-    let shaped =
-        |shape: &str| document("", "y = f(x);").replace("real[4]", &format!("real[{shape}]"));
-    assert_eq!(
-        answers(shaped("9223372036854775807").as_bytes()),
-        ["SK3003"]
-    );
-    assert_eq!(
-        answers(shaped("9223372036854775808").as_bytes()),
-        ["SK1607"]
-    );
-    assert_eq!(
-        answers(shaped("4294967296,4294967296").as_bytes()),
-        ["SK3003"]
-    );
+    let shaped = |shape: &str| document("", "y = f(x);").replace("real[4]", &format!("real[{shape}]"));
+    assert_eq!(answers(shaped("9223372036854775807").as_bytes()), ["SK3003"]);
+    assert_eq!(answers(shaped("9223372036854775808").as_bytes()), ["SK1607"]);
+    assert_eq!(answers(shaped("4294967296,4294967296").as_bytes()), ["SK3003"]);
     assert_eq!(answers(using("[1 ..(1000000000)]").as_bytes()), ["SK0455"]);
     assert_eq!(answers(using("[0:1000000000000]").as_bytes()), ["SK0455"]);
     assert_eq!(answers(using("10 ** 10 ** 10").as_bytes()), ["SK0451"]);
@@ -176,10 +136,7 @@ fn locals_that_use_each_other_are_answered() {
 /// are named.
 #[test]
 fn run_time_extents_are_bounded() {
-    let run_time = |text: String| {
-        text.replace("y: real[4]", "y: real[~]")
-            .replace("real[4]", "real[s|4]")
-    };
+    let run_time = |text: String| text.replace("y: real[4]", "y: real[~]").replace("real[4]", "real[s|4]");
     let mut lines = "@using { a0 = n; ".to_string();
     for at in 1..40 {
         let _ = write!(lines, "a{at} = a{0} * a{0} - a{0}; ", at - 1);
@@ -200,13 +157,10 @@ fn run_time_extents_are_bounded() {
 fn repetition_is_bounded() {
     let unrolled = |count: &str| document("", &format!("y = with s = x unroll..({count}) f(s);"));
     assert_eq!(answers(unrolled("1000000000").as_bytes()), ["SK3003"]);
-    let nested = document(
-        "",
-        "y = with s = x unroll..(5000) { t = with q = s unroll..(5000) f(q); yield t; };",
-    );
+    let nested =
+        document("", "y = with s = x unroll..(5000) { t = with q = s unroll..(5000) f(q); yield t; };");
     assert_eq!(answers(nested.as_bytes()), ["SK3003"]);
-    let formula =
-        document("", "y = f(x);").replace("y[i,] =", "unroll..(k -> 1000000000) y[i,] +=");
+    let formula = document("", "y = f(x);").replace("y[i,] =", "unroll..(k -> 1000000000) y[i,] +=");
     assert_eq!(answers(formula.as_bytes()), ["SK3003"]);
     let endless = document("", "y = a(x);")
         + " operator a { @input { x: real[n]; } @output { y: real[n]; } @compose { y = b(x); } }
@@ -233,10 +187,10 @@ fn many_errors_are_all_reported() {
 #[test]
 fn random_documents_are_answered() {
     const WORDS: &[&str] = &[
-        "operator", "graph", "f", "G", "{", "}", "@input", "@output", "@compose", "@lower",
-        "@using", "@attrib", "x", "y", ":", ";", "real", "int", "[", "]", "(", ")", "..", "...",
-        "=", "<", "|", ",", "1", "2.5", "'a'", "if", "then", "else", "with", "for", "do", "yield",
-        "~", "?", "??", "+", "**", "->", "<-", "`sqrt`", "i", "n", "optional", "import", ".",
+        "operator", "graph", "f", "G", "{", "}", "@input", "@output", "@compose", "@lower", "@using",
+        "@attrib", "x", "y", ":", ";", "real", "int", "[", "]", "(", ")", "..", "...", "=", "<", "|", ",",
+        "1", "2.5", "'a'", "if", "then", "else", "with", "for", "do", "yield", "~", "?", "??", "+", "**",
+        "->", "<-", "`sqrt`", "i", "n", "optional", "import", ".",
     ];
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = |below: usize| {
@@ -245,10 +199,8 @@ fn random_documents_are_answered() {
         state ^= state << 17;
         usize::try_from(state % below as u64).unwrap()
     };
-    let whole = document(
-        "@attrib { k: int = 2; } @using { v = [k, n..(1)]; }",
-        "y = with s = x do..(2) f(s);",
-    );
+    let whole =
+        document("@attrib { k: int = 2; } @using { v = [k, n..(1)]; }", "y = with s = x do..(2) f(s);");
     for _ in 0..500 {
         let mut words: Vec<&str> = match next(2) {
             0 => whole.split(' ').collect(),

@@ -65,9 +65,7 @@ impl Version {
     /// resolution of the clock.
     pub fn stamp(&self) -> String {
         let Inode(device, inode) = self.inode;
-        let changed = self
-            .changed
-            .and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let changed = self.changed.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
         let (length, status) = (self.length, self.status_changed);
         format!("{device} {inode} {length} {changed:?} {status:?}")
     }
@@ -106,24 +104,15 @@ impl RegularFile {
     /// # Errors
     /// As [`RegularFile::open`]; [`FileError::Outside`] if links lead out of the folder.
     pub fn open_within(path: &Path, folder: &Path) -> Result<RegularFile, FileError> {
-        let folder = match folder.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => folder,
-        };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let opened = RegularFile::open(path)?;
         let target = path.canonicalize()?;
         if !target.starts_with(folder.canonicalize()?) {
-            return Err(FileError::Outside {
-                folder: folder.to_path_buf(),
-                target,
-            });
+            return Err(FileError::Outside { folder: folder.to_path_buf(), target });
         }
         // The path was followed twice: both must have led to one file.
         let found = Inode::of(&std::fs::metadata(&target)?);
-        match found == Inode::of(&opened.metadata) {
-            true => Ok(opened),
-            false => Err(FileError::Replaced),
-        }
+        if found == Inode::of(&opened.metadata) { Ok(opened) } else { Err(FileError::Replaced) }
     }
 
     /// The length in bytes when the file was opened.
@@ -181,13 +170,8 @@ pub fn read_within(path: &Path, folder: &Path, most: u64) -> Result<Vec<u8>, Fil
 /// [`FileError::Size`] if there are more, or the system's.
 pub fn read_stream(stream: impl Read, most: u64) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::new();
-    stream
-        .take(most.saturating_add(1))
-        .read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > most {
-        true => Err(FileError::Size { most }),
-        false => Ok(bytes),
-    }
+    stream.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(FileError::Size { most }) } else { Ok(bytes) }
 }
 
 impl Version {
@@ -204,9 +188,10 @@ impl Version {
     pub fn fate(&self, path: &Path) -> Fate {
         match std::fs::metadata(path) {
             Ok(metadata) if Inode::of(&metadata) == self.inode => {
-                match Version::of(&metadata) == *self {
-                    true => Fate::Unchanged,
-                    false => Fate::Changed,
+                if Version::of(&metadata) == *self {
+                    Fate::Unchanged
+                } else {
+                    Fate::Changed
                 }
             }
             _ => Fate::Renamed,
@@ -241,12 +226,7 @@ fn status_changed(_: &Metadata) -> (i64, i64) {
 }
 
 fn regular(metadata: &Metadata) -> Result<(), FileError> {
-    match metadata.is_file() {
-        true => Ok(()),
-        false => Err(FileError::Kind {
-            kind: kind(metadata.file_type()),
-        }),
-    }
+    if metadata.is_file() { Ok(()) } else { Err(FileError::Kind { kind: kind(metadata.file_type()) }) }
 }
 
 fn kind(found: FileType) -> &'static str {

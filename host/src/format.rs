@@ -23,53 +23,27 @@ pub struct Foreign {
     pub remedy: &'static str,
 }
 
-const TORCH: &str = "export the module to ONNX with `torch.onnx.export`, or convert it in Python with `skript.from_torch`";
+const TORCH: &str =
+    "export the module to ONNX with `torch.onnx.export`, or convert it in Python with `skript.from_torch`";
 const KERAS: &str = "export the model to ONNX with the package `tf2onnx`";
-const PICKLE: &str =
-    "load it with the package that wrote it, and export the model to ONNX from there";
-const WEIGHTS: &str =
-    "these are arrays without a graph: pass the model, and this file as its weights";
+const PICKLE: &str = "load it with the package that wrote it, and export the model to ONNX from there";
+const WEIGHTS: &str = "these are arrays without a graph: pass the model, and this file as its weights";
 const OTHER: &str = "pass the ONNX model that it was converted from";
 
 /// The formats; those with `magic` first.
 const FORMATS: &[Foreign] = &[
-    foreign(
-        &["tflite"],
-        Some((4, b"TFL3")),
-        "a TensorFlow Lite model",
-        KERAS,
-    ),
-    foreign(
-        &["ort"],
-        Some((4, b"ORTM")),
-        "a model in the format of onnxruntime",
-        OTHER,
-    ),
+    foreign(&["tflite"], Some((4, b"TFL3")), "a TensorFlow Lite model", KERAS),
+    foreign(&["ort"], Some((4, b"ORTM")), "a model in the format of onnxruntime", OTHER),
     foreign(
         &["gguf"],
         Some((0, b"GGUF")),
         "a GGUF model",
         "export the model to ONNX from the framework that it was trained in",
     ),
-    foreign(
-        &["h5", "hdf5", "keras"],
-        Some((0, b"\x89HDF\r\n\x1a\n")),
-        "a Keras model",
-        KERAS,
-    ),
-    foreign(
-        &["pt", "pth", "pt2", "ckpt", "torchscript"],
-        None,
-        "a PyTorch file",
-        TORCH,
-    ),
+    foreign(&["h5", "hdf5", "keras"], Some((0, b"\x89HDF\r\n\x1a\n")), "a Keras model", KERAS),
+    foreign(&["pt", "pth", "pt2", "ckpt", "torchscript"], None, "a PyTorch file", TORCH),
     foreign(&["pb"], None, "a TensorFlow model", KERAS),
-    foreign(
-        &["pkl", "pickle", "joblib"],
-        Some((0, b"\x80\x02")),
-        "a pickle of Python",
-        PICKLE,
-    ),
+    foreign(&["pkl", "pickle", "joblib"], Some((0, b"\x80\x02")), "a pickle of Python", PICKLE),
     foreign(&[], Some((0, b"\x80\x03")), "a pickle of Python", PICKLE),
     foreign(&[], Some((0, b"\x80\x04")), "a pickle of Python", PICKLE),
     foreign(&[], Some((0, b"\x80\x05")), "a pickle of Python", PICKLE),
@@ -89,12 +63,7 @@ const FORMATS: &[Foreign] = &[
         "export it to ONNX with the package `paddle2onnx`",
     ),
     foreign(&["safetensors"], None, "a file of weights", WEIGHTS),
-    foreign(
-        &["npz", "npy"],
-        Some((0, b"\x93NUMPY")),
-        "a file of arrays",
-        WEIGHTS,
-    ),
+    foreign(&["npz", "npy"], Some((0, b"\x93NUMPY")), "a file of arrays", WEIGHTS),
 ];
 
 const fn foreign(
@@ -103,12 +72,7 @@ const fn foreign(
     name: &'static str,
     remedy: &'static str,
 ) -> Foreign {
-    Foreign {
-        extensions,
-        magic,
-        name,
-        remedy,
-    }
+    Foreign { extensions, magic, name, remedy }
 }
 
 /// The format of a file that is not read, by its extension or its content; `None` for models in text, ONNX models, and paths that are
@@ -188,10 +152,7 @@ mod tests {
     #[test]
     fn formats_are_found_by_content() {
         assert_eq!(format("net", b"....TFL3...."), "a TensorFlow Lite model");
-        assert_eq!(
-            format("net.bin", b"PK\x03\x04....net/data.pkl"),
-            "a PyTorch file"
-        );
+        assert_eq!(format("net.bin", b"PK\x03\x04....net/data.pkl"), "a PyTorch file");
         assert_eq!(format("net.bin", b"PK\x03\x04....main.sknd"), "");
         assert_eq!(format("net", b"\x80\x04\x95"), "a pickle of Python");
         assert_eq!(format("net", b"\x89HDF\r\n\x1a\n"), "a Keras model");

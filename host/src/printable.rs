@@ -14,12 +14,11 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 
 /// As [`printable`], on one line: line ends become spaces.
 pub fn one_line(text: &str) -> Cow<'_, str> {
-    match text.contains('\n') {
-        true => {
-            let line = text.replace("\r\n", " ").replace('\n', " ");
-            Cow::Owned(escaped(&line, |c| c == '\t').into_owned())
-        }
-        false => escaped(text, |c| c == '\t'),
+    if text.contains('\n') {
+        let line = text.replace("\r\n", " ").replace('\n', " ");
+        Cow::Owned(escaped(&line, |c| c == '\t').into_owned())
+    } else {
+        escaped(text, |c| c == '\t')
     }
 }
 
@@ -80,10 +79,7 @@ mod tests {
             ("a\u{2066}b\u{2069}", "a\\u{2066}b\\u{2069}"),
             ("\u{9b}2J\u{7f}\0\u{8}", "\\u{9b}2J\\u{7f}\\u{0}\\u{8}"),
             ("over\rwritten", "over\\u{d}written"),
-            (
-                "a\u{200b}\u{feff}\u{2028}b",
-                "a\\u{200b}\\u{feff}\\u{2028}b",
-            ),
+            ("a\u{200b}\u{feff}\u{2028}b", "a\\u{200b}\\u{feff}\\u{2028}b"),
         ] {
             assert_eq!(printable(text), shown);
             assert_eq!(one_line(text), shown);

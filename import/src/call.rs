@@ -51,10 +51,7 @@ impl Call<'_> {
         &mut self,
         convert: impl FnOnce(&mut Self) -> Ruled<T>,
     ) -> Result<T, (Reason, Vec<Refusal>)> {
-        let (statements, refused) = (
-            self.importer.statements.len(),
-            self.importer.refused.clone(),
-        );
+        let (statements, refused) = (self.importer.statements.len(), self.importer.refused.clone());
         let before = self.importer.refusals.len();
         convert(self).map_err(|reason| {
             self.importer.statements.truncate(statements);
@@ -101,21 +98,13 @@ impl Call<'_> {
     }
 
     pub fn string(&self, name: &str, default: &str) -> String {
-        let text = self
-            .typed(name, STRING)
-            .map(|a| String::from_utf8_lossy(&a.s).into_owned());
+        let text = self.typed(name, STRING).map(|a| String::from_utf8_lossy(&a.s).into_owned());
         text.unwrap_or_else(|| default.to_owned())
     }
 
     pub fn strings(&self, name: &str) -> Option<Vec<String>> {
         let attribute = self.typed(name, STRINGS)?;
-        Some(
-            attribute
-                .strings
-                .iter()
-                .map(|s| String::from_utf8_lossy(s).into_owned())
-                .collect(),
-        )
+        Some(attribute.strings.iter().map(|s| String::from_utf8_lossy(s).into_owned()).collect())
     }
 
     pub fn floats(&self, name: &str) -> Option<Vec<f32>> {
@@ -141,21 +130,16 @@ impl Call<'_> {
     /// Input `at`, which must have reals.
     pub fn real(&self, at: usize) -> Ruled<Value> {
         let value = self.input(at)?;
-        match value.is_real() {
-            true => Ok(value),
-            false => Err(Reason(format!(
-                "it is supported for reals, not for {}",
-                value.element.name()
-            ))),
+        if value.is_real() {
+            Ok(value)
+        } else {
+            Err(Reason(format!("it is supported for reals, not for {}", value.element.name())))
         }
     }
 
     /// Whether output `at` is asked for.
     pub fn wants(&self, at: usize) -> bool {
-        self.node
-            .output
-            .get(at)
-            .is_some_and(|name| !name.is_empty())
+        self.node.output.get(at).is_some_and(|name| !name.is_empty())
     }
 
     /// Input `at` as ints that are known at import.
@@ -176,12 +160,10 @@ impl Call<'_> {
     fn needed<T>(&self, at: usize, what: &str, read: fn(&[Item]) -> Option<T>) -> Ruled<T> {
         let value = self.input(at)?;
         let items = self.importer.items(&value);
-        items
-            .and_then(|items| read(&items))
-            .ok_or_else(|| match self.importer.failure(&value) {
-                Some(why) => Reason(format!("{what} cannot be computed at import: {why}")),
-                None => unknown(self.importer, what, &value),
-            })
+        items.and_then(|items| read(&items)).ok_or_else(|| match self.importer.failure(&value) {
+            Some(why) => Reason(format!("{what} cannot be computed at import: {why}")),
+            None => unknown(self.importer, what, &value),
+        })
     }
 
     /// The elements of a value as ints, if they are known at import.
@@ -263,8 +245,8 @@ impl Call<'_> {
     ) -> Vec<Value> {
         let hint = operator.rsplit('.').next().unwrap_or_default();
         let hint = hint.split('<').next().unwrap_or_default().to_owned();
-        let values = types.into_iter();
-        let results: Vec<Value> = values
+        let results: Vec<Value> = types
+            .into_iter()
             .map(|(element, shape)| self.importer.value(&hint, element, shape, None, None))
             .collect();
         self.add(operator, attributes, arguments, results.clone(), packed);
@@ -280,25 +262,15 @@ impl Call<'_> {
         packed: bool,
     ) {
         let operator = operator.to_owned();
-        let attributes = attributes
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), text.clone()))
-            .collect();
+        let attributes = attributes.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();
         let mut arguments = arguments.to_vec();
         while matches!(arguments.last(), Some(Argument::Absent)) {
             arguments.pop();
         }
-        let body = match packed {
-            false => Body::Call {
-                operator,
-                attributes,
-                arguments,
-            },
-            true => Body::Unpacked {
-                operator,
-                attributes,
-                arguments,
-            },
+        let body = if packed {
+            Body::Unpacked { operator, attributes, arguments }
+        } else {
+            Body::Call { operator, attributes, arguments }
         };
         self.push(results, body);
     }
@@ -306,21 +278,12 @@ impl Call<'_> {
     /// Adds a statement.
     pub fn push(&mut self, results: Vec<Value>, body: Body) {
         let node = self.node.name.clone();
-        self.importer.push(Statement {
-            results,
-            body,
-            node,
-        });
+        self.importer.push(Statement { results, body, node });
     }
 
     /// A call of an operator that keeps type and shape.
     pub fn map(&mut self, operator: &str, attributes: &[(&str, String)], x: &Value) -> Value {
-        self.call(
-            operator,
-            attributes,
-            &[x.into()],
-            (x.element, x.shape.clone()),
-        )
+        self.call(operator, attributes, &[x.into()], (x.element, x.shape.clone()))
     }
 
     /// A call with two operands that broadcast; the result has the element type of the first one.
@@ -332,12 +295,7 @@ impl Call<'_> {
     /// A call with a number as the second operand.
     pub fn with_number(&mut self, operator: &str, x: &Value, number: f64) -> Value {
         let number = Argument::Number(real_text(ElementType::F64, number));
-        self.call(
-            operator,
-            &[],
-            &[x.into(), number],
-            (x.element, x.shape.clone()),
-        )
+        self.call(operator, &[], &[x.into(), number], (x.element, x.shape.clone()))
     }
 
     /// Ints reduced to the bits of their type, as ONNX's arithmetic wraps around.
@@ -352,9 +310,7 @@ impl Call<'_> {
 
     /// The same tensor as another type of the same kind.
     pub fn retyped(&mut self, x: &Value, element: ElementType) -> Value {
-        let result = self
-            .importer
-            .value(&x.onnx, element, x.shape.clone(), x.known.clone(), None);
+        let result = self.importer.value(&x.onnx, element, x.shape.clone(), x.known.clone(), None);
         if result.known.is_none() {
             self.push(vec![result.clone()], Body::Same(x.clone()));
         }
@@ -376,12 +332,7 @@ impl Call<'_> {
             return self.retyped(x, element);
         }
         let attributes = [("bits", bits.to_string()), ("signed", signed.to_string())];
-        self.call(
-            "onnx.wrap",
-            &attributes,
-            &[x.into()],
-            (element, x.shape.clone()),
-        )
+        self.call("onnx.wrap", &attributes, &[x.into()], (element, x.shape.clone()))
     }
 
     /// The tensor in the order of its type: unsigned ints of 64 bits, which are kept as ints with the same bits, as ints that are in the
@@ -405,14 +356,10 @@ impl Call<'_> {
 
     /// Refuses the unsigned ints of 64 bits, which are kept as ints with the same bits.
     pub fn no_u64(&self) -> Ruled<()> {
-        match self
-            .inputs
-            .iter()
-            .flatten()
-            .any(|x| x.element == ElementType::U64)
-        {
-            true => Err("uint64 is not supported here: ints have 64 bits with a sign".into()),
-            false => Ok(()),
+        if self.inputs.iter().flatten().any(|x| x.element == ElementType::U64) {
+            Err("uint64 is not supported here: ints have 64 bits with a sign".into())
+        } else {
+            Ok(())
         }
     }
 
@@ -431,14 +378,8 @@ impl Call<'_> {
 pub fn axis(axis: i64, rank: usize) -> Ruled<usize> {
     let signed = i64::try_from(rank).unwrap_or(i64::MAX);
     let wrong = || Reason(format!("the axis {axis} is outside of the rank {rank}"));
-    let from_zero = if axis < 0 {
-        axis.checked_add(signed)
-    } else {
-        Some(axis)
-    };
-    let from_zero = from_zero
-        .filter(|a| (0..signed).contains(a))
-        .ok_or_else(wrong)?;
+    let from_zero = if axis < 0 { axis.checked_add(signed) } else { Some(axis) };
+    let from_zero = from_zero.filter(|a| (0..signed).contains(a)).ok_or_else(wrong)?;
     usize::try_from(from_zero).map_err(|_| wrong())
 }
 
@@ -447,10 +388,7 @@ pub fn axes(given: &[i64], rank: usize) -> Ruled<Vec<usize>> {
     let mut axes: Vec<usize> = given.iter().map(|a| axis(*a, rank)).collect::<Ruled<_>>()?;
     axes.sort_unstable();
     axes.dedup();
-    match axes.len() == given.len() {
-        true => Ok(axes),
-        false => Err("an axis occurs twice".into()),
-    }
+    if axes.len() == given.len() { Ok(axes) } else { Err("an axis occurs twice".into()) }
 }
 
 /// The shape of operands that broadcast.
@@ -495,9 +433,7 @@ pub fn fixed(what: &str, extent: &Extent) -> Ruled<i64> {
 /// Refuses static extents that differ where an operator needs equal ones; each run compares dynamic ones.
 pub fn equal(what: &str, a: &Extent, b: &Extent) -> Ruled<()> {
     match (a.value(), b.value()) {
-        (Some(m), Some(n)) if m != n => {
-            Err(Reason(format!("{what} must be equal, but are {m} and {n}")))
-        }
+        (Some(m), Some(n)) if m != n => Err(Reason(format!("{what} must be equal, but are {m} and {n}"))),
         _ => Ok(()),
     }
 }

@@ -99,26 +99,18 @@ pub(crate) fn model_of(
     options: Options,
 ) -> Result<Imported, ImportError> {
     converted(path, folders, model, tensors, options).map_err(|error| match error {
-        Failed::Format(reason) => ImportError::Format {
-            path: path.to_path_buf(),
-            reason,
-        },
+        Failed::Format(reason) => ImportError::Format { path: path.to_path_buf(), reason },
         Failed::Name(text) => ImportError::Name(text),
-        Failed::Refused { refusals, deciding } => ImportError::Refused {
-            path: path.to_path_buf(),
-            refusals,
-            deciding,
-        },
+        Failed::Refused { refusals, deciding } => {
+            ImportError::Refused { path: path.to_path_buf(), refusals, deciding }
+        }
     })
 }
 
 enum Failed {
     Format(String),
     Name(String),
-    Refused {
-        refusals: Vec<Refusal>,
-        deciding: Vec<String>,
-    },
+    Refused { refusals: Vec<Refusal>, deciding: Vec<String> },
 }
 
 fn converted(
@@ -129,14 +121,9 @@ fn converted(
     options: Options,
 ) -> Result<Imported, Failed> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut graph = model
-        .graph
-        .take()
-        .ok_or_else(|| Failed::Format("it has no graph".to_owned()))?;
+    let mut graph = model.graph.take().ok_or_else(|| Failed::Format("it has no graph".to_owned()))?;
     if model.opset_import.is_empty() {
-        return Err(Failed::Format(
-            "it does not state the version of its operators".to_owned(),
-        ));
+        return Err(Failed::Format("it does not state the version of its operators".to_owned()));
     }
     let opsets = versions_by_domain(&model.opset_import);
     let functions = std::mem::take(&mut model.functions);
@@ -150,20 +137,10 @@ fn converted(
     importer.initializers(&mut graph.initializer);
     let mut names = Names::default();
     let structured = options.structured;
-    let mut inputs = Inputs {
-        names: &mut names,
-        bounds: BTreeMap::new(),
-        options,
-        listed: Vec::new(),
-        notes: Vec::new(),
-    };
+    let mut inputs =
+        Inputs { names: &mut names, bounds: BTreeMap::new(), options, listed: Vec::new(), notes: Vec::new() };
     inputs.add(&mut importer, &graph)?;
-    let Inputs {
-        bounds,
-        listed,
-        notes,
-        ..
-    } = inputs;
+    let Inputs { bounds, listed, notes, .. } = inputs;
     importer.bounds = bounds.clone();
     importer.declare(declared::declared(&graph));
     for info in &graph.input {
@@ -216,9 +193,7 @@ fn converted(
         importer: &importer,
         names,
         stem: stem.into_owned(),
-        producer: format!("{} {}", model.producer_name, model.producer_version)
-            .trim()
-            .to_owned(),
+        producer: format!("{} {}", model.producer_name, model.producer_version).trim().to_owned(),
         opsets: opsets.into_iter().collect(),
         inputs: listed,
         outputs: results,
@@ -243,11 +218,8 @@ struct Inputs<'n> {
 
 impl Inputs<'_> {
     fn add(&mut self, importer: &mut Importer, graph: &GraphProto) -> Result<(), Failed> {
-        let given: Vec<&ValueInfoProto> = graph
-            .input
-            .iter()
-            .filter(|i| importer.find(&i.name).is_none())
-            .collect();
+        let given: Vec<&ValueInfoProto> =
+            graph.input.iter().filter(|i| importer.find(&i.name).is_none()).collect();
         let dims = dimension_names(self.names, &given);
         let ours = self.inputs_by_name(&given)?;
         let options = &self.options;
@@ -265,19 +237,10 @@ impl Inputs<'_> {
             }
             let ours = dims.get(name).unwrap_or(name);
             if !used.contains(&ours) {
-                let used = used
-                    .iter()
-                    .map(|n| format!("`{n}`"))
-                    .collect::<Vec<_>>()
-                    .join(", ");
-                let others = if used.is_empty() {
-                    "it has none".to_owned()
-                } else {
-                    format!("there is {used}")
-                };
-                return Err(Failed::Name(format!(
-                    "the model has no dynamic dimension `{name}`; {others}"
-                )));
+                let used = used.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+                let others =
+                    if used.is_empty() { "it has none".to_owned() } else { format!("there is {used}") };
+                return Err(Failed::Name(format!("the model has no dynamic dimension `{name}`; {others}")));
             }
         }
         Ok(())
@@ -285,15 +248,15 @@ impl Inputs<'_> {
 
     /// The names of the inputs in SkriptND. The options then have those of ONNX.
     fn inputs_by_name(&mut self, given: &[&ValueInfoProto]) -> Result<Vec<String>, Failed> {
-        let constants: HashSet<String> =
-            self.options.constants.iter().map(|c| c.0.clone()).collect();
-        let ours = given
-            .iter()
-            .map(|info| match constants.contains(&info.name) {
+        let constants: HashSet<String> = self.options.constants.iter().map(|c| c.0.clone()).collect();
+        let ours = given.iter().map(|info| {
+            if constants.contains(&info.name) {
                 // What is a constant is no input of the document.
-                true => info.name.clone(),
-                false => self.names.fresh(&info.name, "x"),
-            });
+                info.name.clone()
+            } else {
+                self.names.fresh(&info.name, "x")
+            }
+        });
         let ours: Vec<String> = ours.collect();
         let shapes = self.options.shapes.iter_mut().map(|(name, _)| name);
         let constants = self.options.constants.iter_mut().map(|(name, _)| name);
@@ -305,9 +268,7 @@ impl Inputs<'_> {
             let Some((info, _)) = both.find(|(_, own)| *own == name) else {
                 let inputs: Vec<&str> = given.iter().map(|i| i.name.as_str()).collect();
                 let inputs = inputs.join("`, `");
-                return Err(Failed::Name(format!(
-                    "the model has no input `{name}`; there is `{inputs}`"
-                )));
+                return Err(Failed::Name(format!("the model has no input `{name}`; there is `{inputs}`")));
             };
             name.clone_from(&info.name);
         }
@@ -338,23 +299,13 @@ impl Inputs<'_> {
         let element = match element(tensor.element) {
             Ok(element) => element,
             Err(name) => {
-                refuse(format!(
-                    "the input has elements of type {name}, which is not supported"
-                ));
+                refuse(format!("the input has elements of type {name}, which is not supported"));
                 importer.bind(&info.name, None);
                 return Ok(());
             }
         };
-        if let Some((_, constant)) = self
-            .options
-            .constants
-            .iter()
-            .find(|(name, _)| *name == info.name)
-        {
-            let shape = constant
-                .shape()
-                .iter()
-                .map(|d| Extent::from(i64::try_from(*d).unwrap_or(i64::MAX)));
+        if let Some((_, constant)) = self.options.constants.iter().find(|(name, _)| *name == info.name) {
+            let shape = constant.shape().iter().map(|d| Extent::from(i64::try_from(*d).unwrap_or(i64::MAX)));
             if constant.kind() != element.kind() {
                 let (wanted, found) = (element.name(), constant.element().name());
                 let text = format!(
@@ -377,18 +328,10 @@ impl Inputs<'_> {
             importer.bind(&info.name, Some(value));
             return Ok(());
         }
-        let fixed = self
-            .options
-            .shapes
-            .iter()
-            .find(|(name, _)| *name == info.name)
-            .map(|(_, s)| s.clone());
+        let fixed = self.options.shapes.iter().find(|(name, _)| *name == info.name).map(|(_, s)| s.clone());
         let shape = match (tensor.shape, fixed) {
             (None, None) => {
-                refuse(format!(
-                    "the rank of the input is unknown; pass `--input-shape {}=…`",
-                    info.name
-                ));
+                refuse(format!("the rank of the input is unknown; pass `--input-shape {}=…`", info.name));
                 importer.bind(&info.name, None);
                 return Ok(());
             }
@@ -404,12 +347,7 @@ impl Inputs<'_> {
                 if let Some(fixed) = &fixed
                     && fixed.len() != shape.dim.len()
                 {
-                    let text = format!(
-                        "`{}` has rank {}, not {}",
-                        info.name,
-                        shape.dim.len(),
-                        fixed.len()
-                    );
+                    let text = format!("`{}` has rank {}, not {}", info.name, shape.dim.len(), fixed.len());
                     return Err(Failed::Name(text));
                 }
                 let mut extents = Vec::new();
@@ -440,9 +378,8 @@ impl Inputs<'_> {
         let large = |_| Failed::Name(format!("an extent of `{input}` does not fit in 63 bits"));
         match (dim.value.filter(|v| *v >= 0), fixed) {
             (Some(value), Some(fixed)) if i64::try_from(fixed) != Ok(value) => {
-                let text = format!(
-                    "dimension {at} of `{input}` has the extent {value} in the model, not {fixed}"
-                );
+                let text =
+                    format!("dimension {at} of `{input}` has the extent {value} in the model, not {fixed}");
                 Err(Failed::Name(text))
             }
             (Some(value), _) => Ok(Extent::from(value)),
@@ -472,10 +409,7 @@ impl Inputs<'_> {
 }
 
 /// The names of dynamic dimensions in SkriptND, by those in ONNX. Dimensions have their names before tensors do.
-pub(crate) fn dimension_names(
-    names: &mut Names,
-    given: &[&ValueInfoProto],
-) -> HashMap<String, String> {
+pub(crate) fn dimension_names(names: &mut Names, given: &[&ValueInfoProto]) -> HashMap<String, String> {
     let shapes = given.iter().flat_map(|info| {
         let tensor = info.kind.as_ref().and_then(|kind| kind.tensor.as_ref());
         tensor.and_then(|tensor| tensor.shape.as_ref())

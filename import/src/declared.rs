@@ -14,9 +14,7 @@ pub type Declared = HashMap<String, TensorTypeProto>;
 /// The types that a graph declares: of inner values, and of outputs.
 pub fn declared(graph: &GraphProto) -> Declared {
     let infos = graph.value_info.iter().chain(&graph.output);
-    infos
-        .filter_map(|info| Some((info.name.clone(), tensor(info)?)))
-        .collect()
+    infos.filter_map(|info| Some((info.name.clone(), tensor(info)?))).collect()
 }
 
 fn tensor(info: &ValueInfoProto) -> Option<TensorTypeProto> {
@@ -35,17 +33,11 @@ pub fn contradiction(importer: &Importer, name: &str, value: &Value) -> Option<S
 pub fn initializer(importer: &Importer, info: &ValueInfoProto) -> Option<String> {
     let value = importer.find(&info.name)?;
     let found = differs(importer, &tensor(info)?, &value);
-    found.map(|(wanted, found)| {
-        format!("the input is declared as {wanted}, but its value is {found}")
-    })
+    found.map(|(wanted, found)| format!("the input is declared as {wanted}, but its value is {found}"))
 }
 
 /// The declared type and the one of the value, if they differ.
-fn differs(
-    importer: &Importer,
-    declared: &TensorTypeProto,
-    value: &Value,
-) -> Option<(String, String)> {
+fn differs(importer: &Importer, declared: &TensorTypeProto, value: &Value) -> Option<(String, String)> {
     let wanted = match declared.element {
         // Not declared.
         0 => None,
@@ -60,9 +52,8 @@ fn differs(
         let known = dim.value.filter(|n| *n >= 0).zip(extent.value());
         known.is_some_and(|(wanted, found)| wanted != found)
     };
-    let shapes_differ = dims.is_some_and(|dims| {
-        dims.len() != value.rank() || dims.iter().zip(&value.shape).any(is_other)
-    });
+    let shapes_differ =
+        dims.is_some_and(|dims| dims.len() != value.rank() || dims.iter().zip(&value.shape).any(is_other));
     if wanted.is_none_or(|wanted| wanted == found) && !shapes_differ {
         return None;
     }
@@ -78,15 +69,9 @@ fn differs(
     let extents = value.shape.iter().map(|extent| {
         let mut computed = BTreeSet::new();
         extent.values(&mut computed);
-        match computed.is_empty() {
-            true => extent.text(&|_| String::new()),
-            false => "?".to_owned(),
-        }
+        if computed.is_empty() { extent.text(&|_| String::new()) } else { "?".to_owned() }
     });
     let found_shape = dims.map(|_| listed(extents.collect())).unwrap_or_default();
     let wanted = wanted.unwrap_or(found.as_str());
-    Some((
-        format!("{wanted}{}", wanted_shape.unwrap_or_default()),
-        format!("{found}{found_shape}"),
-    ))
+    Some((format!("{wanted}{}", wanted_shape.unwrap_or_default()), format!("{found}{found_shape}")))
 }

@@ -15,10 +15,7 @@ pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
     let inputs = inputs(importer, value);
     let mut deciding = importer.deciding.borrow_mut();
     deciding.extend(inputs.iter().cloned());
-    let flags: Vec<String> = inputs
-        .iter()
-        .map(|n| format!("--constant {n}=FILE.npy"))
-        .collect();
+    let flags: Vec<String> = inputs.iter().map(|n| format!("--constant {n}=FILE.npy")).collect();
     let flags = flags.join(" ");
     let names: Vec<String> = inputs.iter().map(|n| format!("`{n}`")).collect();
     let names = names.join(", ");
@@ -29,9 +26,7 @@ pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
         [input] if *input == value.onnx => {
             format!("{what} must be known at import; pass `{flags}`")
         }
-        _ => format!(
-            "{what} must be known at import, but depends on elements of {names}; pass `{flags}`"
-        ),
+        _ => format!("{what} must be known at import, but depends on elements of {names}; pass `{flags}`"),
     })
 }
 
@@ -51,17 +46,11 @@ fn inputs(importer: &Importer, value: &Value) -> Vec<String> {
             statement.reads(&mut wanted);
         }
     }
-    let indices = importer
-        .loops
-        .iter()
-        .filter(|(index, _)| wanted.contains(index));
+    let indices = importer.loops.iter().filter(|(index, _)| wanted.contains(index));
     let deciding: Vec<usize> = indices.flat_map(|(_, ids)| ids.clone()).collect();
     wanted.extend(deciding);
     let found = wanted.iter().filter(|id| importer.inputs.contains(id));
     let names = found.filter_map(|id| importer.values.get(*id).map(|v| v.onnx.clone()));
     let names: Vec<String> = names.collect();
-    match names.len() > MOST_NAMED {
-        true => Vec::new(),
-        false => names,
-    }
+    if names.len() > MOST_NAMED { Vec::new() } else { names }
 }

@@ -10,18 +10,8 @@ use crate::tensor::rounded;
 use crate::value::{Item, MOST_KNOWN, Value, width};
 
 /// The operators that [`unary`] computes. Without elements, nothing else would refuse the others.
-const UNARY: &[&str] = &[
-    "Cast",
-    "Neg",
-    "Sqrt",
-    "Floor",
-    "Ceil",
-    "Abs",
-    "Reciprocal",
-    "Not",
-    "Identity",
-    "Relu",
-];
+const UNARY: &[&str] =
+    &["Cast", "Neg", "Sqrt", "Floor", "Ceil", "Abs", "Reciprocal", "Not", "Identity", "Relu"];
 
 /// The operators that [`binary`] computes.
 const BINARY: &[&str] = &[
@@ -44,12 +34,8 @@ const BINARY: &[&str] = &[
 ];
 
 /// The operators that [`reduced`] computes, by the binary ones that they repeat.
-const REDUCTIONS: &[(&str, &str)] = &[
-    ("ReduceMax", "Max"),
-    ("ReduceMin", "Min"),
-    ("ReduceProd", "Mul"),
-    ("ReduceSum", "Add"),
-];
+const REDUCTIONS: &[(&str, &str)] =
+    &[("ReduceMax", "Max"), ("ReduceMin", "Min"), ("ReduceProd", "Mul"), ("ReduceSum", "Add")];
 
 /// Elements of a list that are combined, at most: extents that are not known nest.
 const MOST_REDUCED: usize = 64;
@@ -73,9 +59,7 @@ pub fn fold(call: &mut Call) -> Option<Value> {
     let folded = match given.as_slice() {
         [x] if UNARY.contains(&operator.as_str()) => unary(&operator, call, x)?,
         [x, rest @ .., last] if ["Max", "Min"].contains(&operator.as_str()) => {
-            let first = rest
-                .iter()
-                .try_fold(x.clone(), |x, y| pair(call, &operator, &x, y))?;
+            let first = rest.iter().try_fold(x.clone(), |x, y| pair(call, &operator, &x, y))?;
             return pair(call, &operator, &first, last);
         }
         [x, y] if BINARY.contains(&operator.as_str()) => return pair(call, &operator, x, y),
@@ -87,11 +71,7 @@ pub fn fold(call: &mut Call) -> Option<Value> {
 
 /// A binary operator of two known values.
 fn pair(call: &mut Call, operator: &str, x: &Value, y: &Value) -> Option<Value> {
-    let context = Context {
-        operator,
-        bounds: &call.importer.bounds,
-        by_dividend: call.flag("fmod", false),
-    };
+    let context = Context { operator, bounds: &call.importer.bounds, by_dividend: call.flag("fmod", false) };
     let folded = binary(&context, x, y)?;
     known(call, folded)
 }
@@ -121,31 +101,20 @@ fn reduced(call: &mut Call, operator: &str, given: &[Value]) -> Option<Value> {
         return None;
     }
     let mut elements = Vec::new();
-    for item in x
-        .known
-        .as_ref()
-        .filter(|items| items.len() <= MOST_REDUCED)?
-    {
+    for item in x.known.as_ref().filter(|items| items.len() <= MOST_REDUCED)? {
         elements.push(call.known(x.element, Vec::new(), vec![item.clone()]));
     }
     let mut elements = elements.into_iter();
     let first = elements.next()?;
     let all = elements.try_fold(first, |all, next| pair(call, operator, &all, &next))?;
-    let shape = if call.flag("keepdims", true) {
-        vec![Extent::from(1)]
-    } else {
-        Vec::new()
-    };
+    let shape = if call.flag("keepdims", true) { vec![Extent::from(1)] } else { Vec::new() };
     let items = all.known.clone()?;
     Some(call.known(x.element, shape, items))
 }
 
 /// A value of computed elements, if its type holds them.
 fn known(call: &mut Call, (element, shape, items): Folded) -> Option<Value> {
-    let items = items
-        .into_iter()
-        .map(|item| fitted(element, item))
-        .collect::<Option<Vec<_>>>()?;
+    let items = items.into_iter().map(|item| fitted(element, item)).collect::<Option<Vec<_>>>()?;
     Some(call.known(element, shape, items))
 }
 
@@ -223,7 +192,9 @@ fn cast(element: ElementType, item: &Item) -> Option<Item> {
         Item::Real(_) if real => item.clone(),
         Item::Real(v) => {
             // Beyond 2^53 the result would depend on the machine.
-            (v.abs() < 9.0e15).then_some(())?;
+            if v.is_nan() || v.abs() >= 9.0e15 {
+                return None;
+            }
             #[expect(clippy::cast_possible_truncation, reason = "in range")]
             let value = v.trunc() as i64;
             Item::Int(Extent::from(value))
@@ -287,10 +258,7 @@ impl Context<'_> {
 
 fn binary(context: &Context, x: &Value, y: &Value) -> Option<Folded> {
     let operator = context.operator;
-    let compares = matches!(
-        operator,
-        "Equal" | "Less" | "Greater" | "LessOrEqual" | "GreaterOrEqual"
-    );
+    let compares = matches!(operator, "Equal" | "Less" | "Greater" | "LessOrEqual" | "GreaterOrEqual");
     let shape = broadcast(&x.shape, &y.shape).ok()?;
     let (a, b) = (spread(x, &shape)?, spread(y, &shape)?);
     let compute = |(a, b): (Item, Item)| -> Option<Item> {
@@ -334,41 +302,23 @@ fn binary(context: &Context, x: &Value, y: &Value) -> Option<Folded> {
             _ => return None,
         })
     };
-    let items = a
-        .into_iter()
-        .zip(b)
-        .map(compute)
-        .collect::<Option<Vec<_>>>()?;
-    Some((
-        if compares {
-            ElementType::Bool
-        } else {
-            x.element
-        },
-        shape,
-        items,
-    ))
+    let items = a.into_iter().zip(b).map(compute).collect::<Option<Vec<_>>>()?;
+    Some((if compares { ElementType::Bool } else { x.element }, shape, items))
 }
 
 fn select(c: &Value, x: &Value, y: &Value) -> Option<Folded> {
     let shape = broadcast(&c.shape, &broadcast(&x.shape, &y.shape).ok()?).ok()?;
     let (c, a, b) = (spread(c, &shape)?, spread(x, &shape)?, spread(y, &shape)?);
-    let items = c
-        .into_iter()
-        .zip(a.into_iter().zip(b))
-        .map(|(c, (a, b))| match c {
-            Item::Bool(c) => Some(if c { a } else { b }),
-            _ => None,
-        });
+    let items = c.into_iter().zip(a.into_iter().zip(b)).map(|(c, (a, b))| match c {
+        Item::Bool(c) => Some(if c { a } else { b }),
+        _ => None,
+    });
     Some((x.element, shape, items.collect::<Option<Vec<_>>>()?))
 }
 
 /// Static extents as numbers.
 pub fn static_shape(shape: &[Extent]) -> Option<Vec<usize>> {
-    shape
-        .iter()
-        .map(|e| usize::try_from(e.value()?).ok())
-        .collect()
+    shape.iter().map(|e| usize::try_from(e.value()?).ok()).collect()
 }
 
 /// The elements of a value that is repeated to a shape.
@@ -378,11 +328,7 @@ fn spread(x: &Value, shape: &[Extent]) -> Option<Vec<Item>> {
     let skipped = shape.len().checked_sub(rank)?;
     moved(x, shape, |index| {
         let index = index.get(skipped..)?.iter().zip(&from);
-        Some(
-            index
-                .map(|(i, extent)| if *extent == 1 { 0 } else { *i })
-                .collect(),
-        )
+        Some(index.map(|(i, extent)| if *extent == 1 { 0 } else { *i }).collect())
     })
 }
 
@@ -394,17 +340,16 @@ pub fn moved(
 ) -> Option<Vec<Item>> {
     let known = x.known.as_ref()?;
     let (from, to) = (static_shape(&x.shape)?, static_shape(shape)?);
-    let count = to
-        .iter()
-        .try_fold(1usize, |p, e| p.checked_mul(*e))
-        .filter(|c| *c <= MOST_KNOWN)?;
+    let count = to.iter().try_fold(1usize, |p, e| p.checked_mul(*e)).filter(|c| *c <= MOST_KNOWN)?;
     let mut items = Vec::with_capacity(count);
     let mut index = vec![0; to.len()];
     for _ in 0..count {
         let position = source(&index)?;
         let mut offset = 0;
         for (i, extent) in position.iter().zip(&from) {
-            (i < extent).then_some(())?;
+            if i >= extent {
+                return None;
+            }
             offset = offset * extent + i;
         }
         items.push(known.get(offset)?.clone());

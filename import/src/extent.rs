@@ -119,8 +119,7 @@ impl Extent {
     }
 
     fn exact_quotients(&self) -> BTreeSet<Atom> {
-        let atoms = self.0.keys().flatten();
-        let exact = atoms.filter(|atom| matches!(atom, Atom::Exact(..)));
+        let exact = self.0.keys().flatten().filter(|atom| matches!(atom, Atom::Exact(..)));
         exact.cloned().collect()
     }
 
@@ -154,11 +153,7 @@ impl Extent {
         self.divided(other, Atom::Exact)
     }
 
-    fn divided(
-        &self,
-        other: &Extent,
-        quotient: fn(Box<Extent>, Box<Extent>) -> Atom,
-    ) -> Option<Extent> {
+    fn divided(&self, other: &Extent, quotient: fn(Box<Extent>, Box<Extent>) -> Atom) -> Option<Extent> {
         if let (Some(a), Some(b)) = (self.value(), other.value()) {
             let quotient = a.checked_div_euclid(b)?;
             let down = b < 0 && a.checked_rem_euclid(b)? != 0;
@@ -245,9 +240,7 @@ impl Extent {
 
     /// The first term in an order that products keep: of the highest degree, and of those the one with the most of the least atom.
     fn leading(&self) -> Option<(&Vec<Atom>, &i64)> {
-        self.0
-            .iter()
-            .max_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| b.cmp(a)))
+        self.0.iter().max_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| b.cmp(a)))
     }
 
     /// What the extent may be, where named dimensions are from 0 to their bounds and computed ones from 0 on.
@@ -268,12 +261,12 @@ impl Extent {
                 };
             }
             let times = |v: Option<i64>| v.and_then(|v| v.checked_mul(*factor));
-            let (low, high) = match *factor < 0 {
-                true => (times(product.1), times(product.0)),
-                false => (times(product.0), times(product.1)),
+            let (low, high) = if *factor < 0 {
+                (times(product.1), times(product.0))
+            } else {
+                (times(product.0), times(product.1))
             };
-            let plus =
-                |a: Option<i64>, b: Option<i64>| a.zip(b).and_then(|(a, b)| a.checked_add(b));
+            let plus = |a: Option<i64>, b: Option<i64>| a.zip(b).and_then(|(a, b)| a.checked_add(b));
             sum = (plus(sum.0, low), plus(sum.1, high));
         }
         sum
@@ -337,10 +330,7 @@ impl Extent {
                 Atom::Of(value, _) => {
                     found.insert(*value);
                 }
-                Atom::Quotient(a, b)
-                | Atom::Exact(a, b)
-                | Atom::Smaller(a, b)
-                | Atom::Larger(a, b) => {
+                Atom::Quotient(a, b) | Atom::Exact(a, b) | Atom::Smaller(a, b) | Atom::Larger(a, b) => {
                     a.values(found);
                     b.values(found);
                 }
@@ -385,10 +375,7 @@ impl Extent {
 
     fn factor(&self, name: &dyn Fn(usize) -> String) -> String {
         let text = self.text(name);
-        match self.0.len() > 1 || text.contains('*') {
-            true => format!("({text})"),
-            false => text,
-        }
+        if self.0.len() > 1 || text.contains('*') { format!("({text})") } else { text }
     }
 }
 
@@ -402,11 +389,8 @@ fn greatest_divisor(a: u64, b: u64) -> u64 {
 
 impl Atom {
     fn range(&self, bounds: &Bounds) -> Range {
-        let both = |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| {
-            a.zip(b).map(|(a, b)| of(a, b))
-        };
-        let either =
-            |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| both(a, b, of).or(a).or(b);
+        let both = |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| a.zip(b).map(|(a, b)| of(a, b));
+        let either = |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| both(a, b, of).or(a).or(b);
         match self {
             Atom::Named(name) => {
                 let bound = bounds.get(name).and_then(|b| i64::try_from(*b).ok());
@@ -449,10 +433,7 @@ mod tests {
         assert_eq!(text(&twice.minus(&n).unwrap().minus(&n).unwrap()), "0");
         let area = n.times(&Extent::from(12)).unwrap();
         assert_eq!(area.over(&n).unwrap().value(), Some(12));
-        assert_eq!(
-            text(&area.over(&Extent::from(5)).unwrap()),
-            "((12 * n) / 5)"
-        );
+        assert_eq!(text(&area.over(&Extent::from(5)).unwrap()), "((12 * n) / 5)");
         assert_eq!(text(&area.minus(&Extent::from(1)).unwrap()), "12 * n - 1");
         assert_eq!(text(&Extent::atom(Atom::Of(3, 1))), "t3.shape[1]");
     }
@@ -478,15 +459,9 @@ mod tests {
         assert!(text(&more.over(&sum).unwrap()).contains(" / (n + p)"));
         assert_eq!(sum.over(&number(0)), None);
         // Common factors cancel.
-        let (dividend, divisor) = (
-            times(&sum, &number(12)),
-            times(&times(&sum, &n), &number(8)),
-        );
+        let (dividend, divisor) = (times(&sum, &number(12)), times(&times(&sum, &n), &number(8)));
         assert_eq!(text(&dividend.over(&divisor).unwrap()), "(3 / (2 * n))");
-        assert_eq!(
-            text(&times(&n, &number(6)).over(&number(4)).unwrap()),
-            "((3 * n) / 2)"
-        );
+        assert_eq!(text(&times(&n, &number(6)).over(&number(4)).unwrap()), "((3 * n) / 2)");
     }
 
     #[test]
@@ -521,10 +496,7 @@ mod tests {
         assert_eq!(text(&cut), "(n << 512)");
         assert_eq!(cut.range(&bounds), (Some(0), Some(512)));
         let less = n.minus(&Extent::from(1)).unwrap();
-        assert_eq!(
-            text(&less.larger(&Extent::from(0), &bounds).unwrap()),
-            "((n - 1) >> 0)"
-        );
+        assert_eq!(text(&less.larger(&Extent::from(0), &bounds).unwrap()), "((n - 1) >> 0)");
         assert_eq!(n.larger(&Extent::from(0), &bounds), Some(n.clone()));
         let least = Extent::from(i64::MIN);
         assert_eq!(least.smaller(&Extent::from(1), &bounds), None);
@@ -538,13 +510,7 @@ mod tests {
         let least = Extent::from(i64::MIN);
         assert_eq!(least.over(&Extent::from(-1)), None);
         assert_eq!(Extent::from(1).over(&Extent::from(0)), None);
-        assert_eq!(
-            Extent::from(-7).over(&Extent::from(2)).unwrap().value(),
-            Some(-4)
-        );
-        assert_eq!(
-            Extent::from(7).over(&Extent::from(-2)).unwrap().value(),
-            Some(-4)
-        );
+        assert_eq!(Extent::from(-7).over(&Extent::from(2)).unwrap().value(), Some(-4));
+        assert_eq!(Extent::from(7).over(&Extent::from(-2)).unwrap().value(), Some(-4));
     }
 }

@@ -25,9 +25,7 @@ pub fn folders(model: &Path) -> Vec<PathBuf> {
 
 /// Opens a file of the first folder; a link may lead to any of the folders.
 fn open(path: &Path, folders: &[PathBuf]) -> Result<RegularFile, FileError> {
-    let mut opened = folders
-        .iter()
-        .map(|folder| RegularFile::open_within(path, folder));
+    let mut opened = folders.iter().map(|folder| RegularFile::open_within(path, folder));
     let first = opened.next().unwrap_or_else(|| RegularFile::open(path));
     match first {
         Err(FileError::Outside { .. }) => opened.find_map(Result::ok).map_or(first, Ok),
@@ -45,12 +43,7 @@ pub fn read(
     kind: ElementType,
     shape: &[u64],
 ) -> Result<Tensor, String> {
-    let entry = |key: &str| {
-        entries
-            .iter()
-            .find(|e| e.key == key)
-            .map(|e| e.value.as_str())
-    };
+    let entry = |key: &str| entries.iter().find(|e| e.key == key).map(|e| e.value.as_str());
     let number = |key: &str| match entry(key) {
         None => Ok(None),
         Some(text) => text
@@ -64,13 +57,9 @@ pub fn read(
         format!("its elements are in the file {location:?} beside the model: pass the path of the model in place of its bytes")
     })?;
     let relative = Path::new(location);
-    let inside = relative
-        .components()
-        .all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+    let inside = relative.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
     if !inside {
-        return Err(format!(
-            "its external data is at {location:?}, outside of the model's folder"
-        ));
+        return Err(format!("its external data is at {location:?}, outside of the model's folder"));
     }
     let needed = byte_length(kind, shape).ok_or("its extents are too large")?;
     if needed == 0 {
@@ -85,9 +74,7 @@ pub fn read(
     if let Some(length) = number("length")?.filter(|length| *length != 0)
         && length != needed
     {
-        return Err(wrong(format!(
-            "{length} bytes, but its shape {shape:?} needs {needed}"
-        )));
+        return Err(wrong(format!("{length} bytes, but its shape {shape:?} needs {needed}")));
     }
     let end = offset.checked_add(needed);
     let bytes = end.and_then(|end| file.bytes().get(offset..end));

@@ -18,9 +18,7 @@ use skript_frontend::limits::Limits;
 use skript_frontend::model::Model;
 use skript_frontend::model::storage_types::StorageType;
 use skript_frontend::source_files::load_program_with;
-use skript_tensor::{
-    ElementType, MissingWeights, Tensor, VariableRequest, WeightStore, load_variables,
-};
+use skript_tensor::{ElementType, MissingWeights, Tensor, VariableRequest, WeightStore, load_variables};
 
 use crate::convert::Imported;
 use crate::extent::Extent;
@@ -132,10 +130,7 @@ impl Importer {
     fn is_constant(&self, value: &Value) -> bool {
         value.tensor.is_some()
             || self.folds.constant.contains(&value.id)
-            || value
-                .known
-                .as_ref()
-                .is_some_and(|items| items.iter().all(is_number))
+            || value.known.as_ref().is_some_and(|items| items.iter().all(is_number))
     }
 
     /// The elements of a value, if they are few and known at import, or follow from constants alone.
@@ -195,10 +190,7 @@ impl Importer {
     pub fn settle_extents(&mut self, results: &mut [Option<Value>]) {
         for result in results.iter_mut().flatten() {
             let mut deciding = BTreeSet::new();
-            result
-                .shape
-                .iter()
-                .for_each(|extent| extent.values(&mut deciding));
+            result.shape.iter().for_each(|extent| extent.values(&mut deciding));
             if !deciding.is_empty() {
                 *result = self.settled(result.clone());
             }
@@ -250,8 +242,7 @@ impl Importer {
         let tensor_of = |id: &usize| evaluated.get(id).and_then(|found| found.as_ref().ok());
         let (mut wanted, mut given) = (BTreeSet::from([value.id]), BTreeSet::new());
         let mut kept: Vec<Statement> = Vec::new();
-        let outer = self.enclosing.iter().rev();
-        let outer = outer.flat_map(|block| block.iter().rev());
+        let outer = self.enclosing.iter().rev().flat_map(|block| block.iter().rev());
         for statement in self.statements.iter().rev().chain(outer) {
             let mut results = statement.results.iter().map(|result| result.id);
             if results.any(|id| wanted.contains(&id) && tensor_of(&id).is_none()) {
@@ -277,10 +268,7 @@ impl Importer {
             }
         }
         kept.reverse();
-        (elements <= MOST_ELEMENTS).then(|| Block {
-            statements: kept,
-            yields: vec![value.clone()],
-        })
+        (elements <= MOST_ELEMENTS).then(|| Block { statements: kept, yields: vec![value.clone()] })
     }
 
     /// A statement that gives a value its tensor.
@@ -295,11 +283,7 @@ impl Importer {
             tensor: Some(tensor.clone()),
             items: None,
         };
-        Statement {
-            results: vec![value.clone()],
-            body: Body::Same(Rc::new(constant)),
-            node: String::new(),
-        }
+        Statement { results: vec![value.clone()], body: Body::Same(Rc::new(constant)), node: String::new() }
     }
 
     /// The files of a model that computes the value.
@@ -328,16 +312,13 @@ fn is_number(item: &Item) -> bool {
 }
 
 fn extents(tensor: &Tensor) -> Vec<Extent> {
-    let extents = tensor.shape().iter();
-    let extents = extents.map(|n| Extent::from(i64::try_from(*n).unwrap_or(i64::MAX)));
-    extents.collect()
+    tensor.shape().iter().map(|n| Extent::from(i64::try_from(*n).unwrap_or(i64::MAX))).collect()
 }
 
 /// Evaluates the only output of a model without inputs.
 fn run(imported: &Imported, work: &Arc<AtomicU64>) -> Result<Tensor, String> {
     let model = composed(imported)?;
-    let weights = imported.weights.iter();
-    let weights = weights.map(|w| (w.name.clone(), w.tensor.as_ref().clone()));
+    let weights = imported.weights.iter().map(|w| (w.name.clone(), w.tensor.as_ref().clone()));
     let store = WeightStore::arrays(weights);
     let variables = model.variables.iter().map(|variable| VariableRequest {
         name: &variable.name,
@@ -345,19 +326,13 @@ fn run(imported: &Imported, work: &Arc<AtomicU64>) -> Result<Tensor, String> {
         element: ElementType::run_time(variable.tensor.kind, variable.numbers),
         shape: variable.tensor.shape.iter().map(|e| e.bound()).collect(),
     });
-    let variables = load_variables(
-        &store,
-        &variables.collect::<Vec<_>>(),
-        MissingWeights::Error,
-    );
+    let variables = load_variables(&store, &variables.collect::<Vec<_>>(), MissingWeights::Error);
     let variables = variables.map_err(|errors| joined(errors.into_iter()))?;
     let variables: Vec<Arc<Tensor>> = variables.into_iter().map(Arc::new).collect();
     let outcome = skript_reference::evaluate_within(&model, &[], &variables, work);
     let outcome = outcome.map_err(|error| error.failure.to_string())?;
     let output = outcome.outputs.into_iter().next();
-    output
-        .map(Arc::unwrap_or_clone)
-        .ok_or_else(|| "it has no output".to_owned())
+    output.map(Arc::unwrap_or_clone).ok_or_else(|| "it has no output".to_owned())
 }
 
 fn composed(imported: &Imported) -> Result<Model, String> {
@@ -370,25 +345,22 @@ fn composed(imported: &Imported) -> Result<Model, String> {
     };
     let program = load_program_with(Path::new(FILE), None, &limits, &mut sink, &text);
     check_program(&program, &mut sink);
-    let storage = origin.storage.iter();
-    let storage = storage
+    let storage = origin
+        .storage
+        .iter()
         .map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())));
-    let mut options = ComposeOptions {
-        storage: storage.collect(),
-        ..ComposeOptions::default()
-    };
+    let mut options = ComposeOptions { storage: storage.collect(), ..ComposeOptions::default() };
     if let Some(real) = origin.real.and_then(ElementType::real) {
         options.numbers.real = real;
     }
-    let model = if sink.has_errors() {
-        None
-    } else {
-        compose(&program, &options, &limits, &mut sink)
-    };
+    let model = if sink.has_errors() { None } else { compose(&program, &options, &limits, &mut sink) };
     model.ok_or_else(|| {
-        let errors = sink.into_sorted().into_iter();
-        let errors = errors.filter(|diagnostic| diagnostic.severity == Severity::Error);
-        joined(errors.map(|error| error.message))
+        joined(
+            sink.into_sorted()
+                .into_iter()
+                .filter(|diagnostic| diagnostic.severity == Severity::Error)
+                .map(|error| error.message),
+        )
     })
 }
 

@@ -16,8 +16,7 @@ use crate::fold::Folds;
 use crate::model_file::SharedTensors;
 use crate::operators;
 use crate::proto::{
-    AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, TensorProto,
-    TensorTypeProto,
+    AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, TensorProto, TensorTypeProto,
 };
 use crate::refusal::{Reason, Refusal, Ruled};
 use crate::statement::{Block, Statement};
@@ -111,8 +110,7 @@ impl Importer {
         opsets: HashMap<String, i64>,
         functions: Vec<FunctionProto>,
     ) -> Importer {
-        let functions = functions.into_iter();
-        let functions = functions.map(|f| ((f.domain.clone(), f.name.clone()), Rc::new(f)));
+        let functions = functions.into_iter().map(|f| ((f.domain.clone(), f.name.clone()), Rc::new(f)));
         Importer {
             folders,
             opsets,
@@ -167,9 +165,7 @@ impl Importer {
         if let Some(value) = &value
             && self.depth == 0
         {
-            self.titles
-                .entry(value.id)
-                .or_insert_with(|| name.to_owned());
+            self.titles.entry(value.id).or_insert_with(|| name.to_owned());
         }
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name.to_owned(), value);
@@ -189,13 +185,8 @@ impl Importer {
     pub fn tensor(&mut self, proto: &mut TensorProto) -> Result<Value, String> {
         let shared = Arc::clone(&self.tensors);
         let tensor = shared.get(proto, |proto| tensor::read(proto, &self.folders))?;
-        let shape = tensor
-            .shape()
-            .iter()
-            .map(|d| i64::try_from(*d).map(Extent::from));
-        let shape = shape
-            .collect::<Result<_, _>>()
-            .map_err(|_| "its extents are too large")?;
+        let shape = tensor.shape().iter().map(|d| i64::try_from(*d).map(Extent::from));
+        let shape = shape.collect::<Result<_, _>>().map_err(|_| "its extents are too large")?;
         let known = tensor::known(&tensor);
         let element = tensor.element();
         let value = self.value(&proto.name, element, shape, known, Some(Rc::new(tensor)));
@@ -217,20 +208,12 @@ impl Importer {
 
     pub fn refuse(&mut self, node: &str, operator: &str, reason: impl Into<String>) {
         let (node, operator, reason) = (node.to_owned(), operator.to_owned(), reason.into());
-        self.refusals.push(Refusal {
-            node,
-            operator,
-            reason,
-        });
+        self.refusals.push(Refusal { node, operator, reason });
     }
 
     /// Warns of a defect of the model that does not affect its results.
     pub fn warn(&mut self, node: &str, operator: &str, reason: impl Into<String>) {
-        let warning = Refusal {
-            node: node.to_owned(),
-            operator: operator.to_owned(),
-            reason: reason.into(),
-        };
+        let warning = Refusal { node: node.to_owned(), operator: operator.to_owned(), reason: reason.into() };
         // Steps that are written one by one have the same ones.
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
@@ -257,11 +240,7 @@ impl Importer {
             self.nodes += 1;
             if self.nodes > MOST_NODES {
                 if self.nodes == MOST_NODES + 1 {
-                    self.refuse(
-                        "",
-                        "",
-                        format!("the model has more than {MOST_NODES} nodes"),
-                    );
+                    self.refuse("", "", format!("the model has more than {MOST_NODES} nodes"));
                 }
                 return;
             }
@@ -282,16 +261,10 @@ impl Importer {
             if value.is_none() && !input.is_empty() && !self.is_absent(input) {
                 is_behind = true;
                 if !self.refused.contains(input) {
-                    self.refuse(
-                        &name,
-                        &operator,
-                        format!("nothing before it gives its input `{input}`"),
-                    );
+                    self.refuse(&name, &operator, format!("nothing before it gives its input `{input}`"));
                 }
             }
-            if value.as_ref().is_some_and(|v| v.is_sequence())
-                && !operators::takes_sequences(&operator)
-            {
+            if value.as_ref().is_some_and(|v| v.is_sequence()) && !operators::takes_sequences(&operator) {
                 let reason = format!("its input `{input}` is a sequence, which is not supported");
                 self.refuse(&name, &operator, reason);
                 self.refused.extend(node.output.iter().cloned());
@@ -331,11 +304,7 @@ impl Importer {
                         }
                         None => {
                             self.refused.insert(output.clone());
-                            self.refuse(
-                                &name,
-                                &operator,
-                                format!("its output `{output}` is not supported"),
-                            );
+                            self.refuse(&name, &operator, format!("its output `{output}` is not supported"));
                         }
                     }
                 }
@@ -350,13 +319,7 @@ impl Importer {
     }
 
     /// Refuses a node behind a refused one for what is wrong whatever its operands are, also in its bodies and its function.
-    fn refuse_alone(
-        &mut self,
-        node: &NodeProto,
-        name: &str,
-        inputs: &[Option<Value>],
-        depth: usize,
-    ) {
+    fn refuse_alone(&mut self, node: &NodeProto, name: &str, inputs: &[Option<Value>], depth: usize) {
         self.nodes += 1;
         if depth > DEEPEST || self.nodes > MOST_NODES {
             return;
@@ -371,23 +334,14 @@ impl Importer {
         }
         let bodies = node.attribute.iter().filter_map(|a| a.g.as_ref());
         for inner in bodies.flat_map(|body| &body.node) {
-            let inner_name = if inner.name.is_empty() {
-                name
-            } else {
-                &inner.name
-            };
+            let inner_name = if inner.name.is_empty() { name } else { &inner.name };
             self.refuse_alone(inner, inner_name, &[], depth + 1);
         }
         if let Some(function) = function {
             let outer = self.opsets.clone();
-            self.opsets
-                .extend(versions_by_domain(&function.opset_import));
+            self.opsets.extend(versions_by_domain(&function.opset_import));
             for inner in &function.node {
-                let inner_name = if inner.name.is_empty() {
-                    name
-                } else {
-                    &inner.name
-                };
+                let inner_name = if inner.name.is_empty() { name } else { &inner.name };
                 self.refuse_alone(inner, inner_name, &[], depth + 1);
             }
             self.opsets = outer;
@@ -414,17 +368,12 @@ impl Importer {
             Some((name.as_str(), self.type_name(value)))
         });
         let attributes = node.attribute.iter().map(|a| a.name.as_str());
-        let problems =
-            signature.problems(&inputs.collect::<Vec<_>>(), &attributes.collect::<Vec<_>>());
+        let problems = signature.problems(&inputs.collect::<Vec<_>>(), &attributes.collect::<Vec<_>>());
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 
     fn is_absent(&self, name: &str) -> bool {
-        self.scopes
-            .iter()
-            .rev()
-            .find_map(|scope| scope.get(name))
-            .is_some_and(Option::is_none)
+        self.scopes.iter().rev().find_map(|scope| scope.get(name)).is_some_and(Option::is_none)
     }
 
     fn apply(&mut self, node: NodeProto, inputs: Vec<Option<Value>>) -> Ruled<Vec<Option<Value>>> {
@@ -449,14 +398,8 @@ impl Importer {
             return Err("the operator is not supported".into());
         };
         let opset = self.opset(&domain);
-        let mut call = Call {
-            importer: self,
-            node,
-            inputs,
-            results: Vec::new(),
-            opset,
-            mistyped: RefCell::default(),
-        };
+        let mut call =
+            Call { importer: self, node, inputs, results: Vec::new(), opset, mistyped: RefCell::default() };
         let ruled = rule(&mut call);
         if let Some(text) = call.mistyped.take() {
             return Err(Reason(text));
@@ -465,8 +408,7 @@ impl Importer {
         let mut results = call.results;
         self.settle_extents(&mut results);
         if of_nibbles && moves {
-            let results = results.iter().flatten();
-            self.nibbles.extend(results.map(|result| result.id));
+            self.nibbles.extend(results.iter().flatten().map(|result| result.id));
         }
         Ok(results)
     }
@@ -510,18 +452,17 @@ impl Importer {
         self.types = outer_types;
         self.opsets = outer_opsets;
         self.depth -= 1;
-        match self.refusals.len() > before {
+        if self.refusals.len() > before {
             // They are reported already.
-            true => Err("".into()),
-            false => Ok(results),
+            Err("".into())
+        } else {
+            Ok(results)
         }
     }
 
     fn deeper(&mut self) -> Ruled<()> {
         if self.depth >= DEEPEST {
-            return Err(Reason(format!(
-                "functions and bodies are nested deeper than {DEEPEST}"
-            )));
+            return Err(Reason(format!("functions and bodies are nested deeper than {DEEPEST}")));
         }
         self.depth += 1;
         Ok(())
@@ -535,10 +476,7 @@ impl Importer {
         self.deeper()?;
         let outer = std::mem::take(&mut self.statements);
         self.enclosing.push(outer);
-        let scope = inputs
-            .into_iter()
-            .map(|(name, value)| (name, Some(value)))
-            .collect();
+        let scope = inputs.into_iter().map(|(name, value)| (name, Some(value))).collect();
         self.scopes.push(scope);
         self.types.push(declared(&graph));
         let before = self.refusals.len();
@@ -566,10 +504,7 @@ impl Importer {
             (_, true) => "i4",
             (element, false) => element.name(),
         };
-        match value.is_sequence() {
-            true => format!("[{name}]"),
-            false => name.to_owned(),
-        }
+        if value.is_sequence() { format!("[{name}]") } else { name.to_owned() }
     }
 
     /// A value's type with its shape in messages, such as `f32[n, 4]`.
@@ -601,10 +536,7 @@ fn resolve(node: &mut NodeProto, given: &[AttributeProto]) {
         match given.iter().find(|a| a.name == attribute.ref_attr_name) {
             Some(value) => {
                 let name = std::mem::take(&mut attribute.name);
-                *attribute = AttributeProto {
-                    name,
-                    ..value.clone()
-                };
+                *attribute = AttributeProto { name, ..value.clone() };
                 true
             }
             None => false,

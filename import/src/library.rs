@@ -62,9 +62,7 @@ fn mentions(text: &str, word: &str) -> bool {
 
 /// The text without its comments.
 fn code(text: &str) -> String {
-    let lines = text
-        .lines()
-        .map(|l| l.split('#').next().unwrap_or_default());
+    let lines = text.lines().map(|l| l.split('#').next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -85,11 +83,7 @@ pub fn module(names: &BTreeSet<String>) -> String {
         }
         wanted = more;
     }
-    let texts: Vec<&str> = all
-        .iter()
-        .filter(|(n, _)| wanted.contains(n))
-        .map(|(_, t)| *t)
-        .collect();
+    let texts: Vec<&str> = all.iter().filter(|(n, _)| wanted.contains(n)).map(|(_, t)| *t).collect();
     let mut module = "# Operators of ONNX that the standard library lacks.\n\n".to_owned();
     let body = texts.join("\n\n");
     let used = code(&body);

@@ -116,16 +116,10 @@ impl ModelFile {
     /// # Errors
     /// [`ImportError::File`] and [`ImportError::Format`].
     pub fn open(path: &Path) -> Result<ModelFile, ImportError> {
-        let failed = |error| ImportError::File {
-            path: path.to_path_buf(),
-            error,
-        };
+        let failed = |error| ImportError::File { path: path.to_path_buf(), error };
         let file = RegularFile::open(path).map_err(failed)?;
         let parsed = ModelFile::from_bytes(path, file.read(MOST_BYTES).map_err(failed)?)?;
-        Ok(ModelFile {
-            folders: external::folders(path),
-            ..parsed
-        })
+        Ok(ModelFile { folders: external::folders(path), ..parsed })
     }
 
     /// Parses a model in memory, whose tensors are all in it; `path` stands for its file in messages.
@@ -134,16 +128,9 @@ impl ModelFile {
     /// [`ImportError::Format`].
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<ModelFile, ImportError> {
         // Elements of tensors are slices of it.
-        let model = ModelProto::decode(Bytes::from(bytes)).map_err(|e| ImportError::Format {
-            path: path.to_path_buf(),
-            reason: e.to_string(),
-        })?;
-        Ok(ModelFile {
-            path: path.to_path_buf(),
-            folders: Vec::new(),
-            model,
-            tensors: Arc::default(),
-        })
+        let model = ModelProto::decode(Bytes::from(bytes))
+            .map_err(|e| ImportError::Format { path: path.to_path_buf(), reason: e.to_string() })?;
+        Ok(ModelFile { path: path.to_path_buf(), folders: Vec::new(), model, tensors: Arc::default() })
     }
 
     /// The path that messages have.
@@ -175,13 +162,7 @@ impl ModelFile {
     /// [`ImportError`], with all reasons.
     pub fn convert(&self, options: Options) -> Result<Imported, ImportError> {
         let folders = self.folders.clone();
-        model_of(
-            &self.path,
-            folders,
-            self.model.clone(),
-            &self.tensors,
-            options,
-        )
+        model_of(&self.path, folders, self.model.clone(), &self.tensors, options)
     }
 
     /// Converts the model for all shapes within upper bounds, by the names of inputs.
@@ -196,8 +177,7 @@ impl ModelFile {
         let mut options = options.clone();
         for input in self.inputs() {
             let found = bounds.iter().find(|(name, _)| input.has_name(name));
-            let pairs = input.shape.iter().flatten();
-            let pairs = pairs.zip(found.into_iter().flat_map(|(_, bounds)| bounds));
+            let pairs = input.shape.iter().flatten().zip(found.into_iter().flat_map(|(_, bounds)| bounds));
             for (axis, (extent, bound)) in pairs.enumerate() {
                 let DeclaredExtent::Dynamic(name) = extent else {
                     continue;
@@ -263,9 +243,7 @@ impl ModelFile {
             }
             let wanted = input.shape_text()?;
             let name = &input.onnx;
-            Some(format!(
-                "the shape of input `{name}` is {shape:?} instead of [{wanted}]"
-            ))
+            Some(format!("the shape of input `{name}` is {shape:?} instead of [{wanted}]"))
         });
         misfits.collect()
     }
@@ -278,14 +256,10 @@ impl ModelFile {
             };
             let decided = options.shape_of(input).unwrap_or_default();
             declared.iter().enumerate().any(|(axis, extent)| {
-                matches!(extent, DeclaredExtent::Dynamic(_))
-                    && decided.get(axis).copied().flatten().is_none()
+                matches!(extent, DeclaredExtent::Dynamic(_)) && decided.get(axis).copied().flatten().is_none()
             })
         };
-        let inputs = self.inputs().into_iter();
-        inputs
-            .filter(|input| !options.is_constant(input) && is_open(input))
-            .collect()
+        self.inputs().into_iter().filter(|input| !options.is_constant(input) && is_open(input)).collect()
     }
 
     /// Converts the model for a call with these arrays, by the names of inputs in ONNX or SkriptND; `options` are those of
@@ -303,20 +277,15 @@ impl ModelFile {
         let mut constants: Vec<Declaration> = Vec::new();
         loop {
             let converted = self.convert(options.clone());
-            let open = arrays.iter().copied();
-            let open: Vec<_> = open
-                .filter(|(input, _)| !options.is_constant(input))
-                .collect();
+            let open: Vec<_> =
+                arrays.iter().copied().filter(|(input, _)| !options.is_constant(input)).collect();
             let more = match &converted {
                 Ok(imported) => flags(imported, &open),
                 Err(ImportError::Refused { deciding, .. }) => required(deciding, &open),
                 Err(_) => Vec::new(),
             };
             if more.is_empty() {
-                return converted.map(|imported| ForCall {
-                    imported,
-                    constants,
-                });
+                return converted.map(|imported| ForCall { imported, constants });
             }
             for (input, tensor) in more {
                 constants.push(input.clone());
@@ -331,18 +300,13 @@ fn flags<'m>(
     imported: &Imported,
     open: &[(&'m Declaration, &'m Tensor)],
 ) -> Vec<(&'m Declaration, &'m Tensor)> {
-    let is_flag = |(_, tensor): &&(&Declaration, &Tensor)| {
-        tensor.element().real().is_none() && tensor.volume() == 1
-    };
+    let is_flag =
+        |(_, tensor): &&(&Declaration, &Tensor)| tensor.element().real().is_none() && tensor.volume() == 1;
     let flags: Vec<_> = open.iter().filter(is_flag).copied().collect();
     let flag = |name: &String| flags.iter().find(|(input, _)| input.onnx == *name);
-    let selecting = imported.selecting.iter();
-    let alone = selecting.filter(|names| names.iter().all(|name| flag(name).is_some()));
+    let alone = imported.selecting.iter().filter(|names| names.iter().all(|name| flag(name).is_some()));
     let names: BTreeSet<&String> = alone.flatten().collect();
-    names
-        .into_iter()
-        .filter_map(|name| flag(name).copied())
-        .collect()
+    names.into_iter().filter_map(|name| flag(name).copied()).collect()
 }
 
 /// The inputs whose values a refused conversion requires.
@@ -380,13 +344,9 @@ fn pairs<'m>(
 
 /// The inputs that have no initializer.
 pub fn given(graph: &GraphProto) -> Vec<&ValueInfoProto> {
-    let initializers = graph.initializer.iter();
     let initialized: std::collections::HashSet<&str> =
-        initializers.map(|tensor| tensor.name.as_str()).collect();
-    let inputs = graph.input.iter();
-    inputs
-        .filter(|input| !initialized.contains(input.name.as_str()))
-        .collect()
+        graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
+    graph.input.iter().filter(|input| !initialized.contains(input.name.as_str())).collect()
 }
 
 /// The declarations of tensors, with their names in SkriptND.

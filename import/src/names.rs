@@ -9,10 +9,10 @@ use std::collections::{HashMap, HashSet};
 
 /// Words of the language, and names that a document reads more easily without.
 const RESERVED: &[&str] = &[
-    "optional", "operator", "import", "public", "unroll", "graph", "yield", "while", "false",
-    "elif", "else", "then", "with", "real", "bool", "true", "for", "inf", "int", "str", "if", "in",
-    "is", "do", "pi", "static", "dynamic", "layout", "math", "nn", "linalg", "image", "algo",
-    "onnx", "quant", "rand", "misc", "layer", "main",
+    "optional", "operator", "import", "public", "unroll", "graph", "yield", "while", "false", "elif", "else",
+    "then", "with", "real", "bool", "true", "for", "inf", "int", "str", "if", "in", "is", "do", "pi",
+    "static", "dynamic", "layout", "math", "nn", "linalg", "image", "algo", "onnx", "quant", "rand", "misc",
+    "layer", "main",
 ];
 
 /// The longest name; longer ones are cut.
@@ -85,10 +85,7 @@ mod tests {
     fn names_follow_the_rule() {
         let mut names = Names::default();
         let mut of = |onnx: &str| names.fresh(onnx, "conv");
-        assert_eq!(
-            of("/layer1/layer1.0/conv1/Conv_output_0"),
-            "layer1_layer1_0_conv1_Conv"
-        );
+        assert_eq!(of("/layer1/layer1.0/conv1/Conv_output_0"), "layer1_layer1_0_conv1_Conv");
         assert_eq!(of("layer1.0.conv1.weight"), "layer1_0_conv1_weight");
         assert_eq!(of("layer1:0:conv1:weight"), "layer1_0_conv1_weight_2");
         assert_eq!(of("x"), "x");

@@ -80,23 +80,22 @@ impl Origin {
         });
         let real = element(json.get("real")?.as_str()?).filter(|e| e.real().is_some());
         let others = json.get("tensors").and_then(Value::as_object);
-        let others = others.into_iter().flatten();
-        let others =
-            others.filter_map(|(name, dtype)| Some((name.clone(), dtype.as_str()?.to_owned())));
+        let others = others
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, dtype)| Some((name.clone(), dtype.as_str()?.to_owned())));
         let listed = |key: &'static str| {
             let ports = ports(key);
             ports.filter_map(|p| Some((text(p, "skript")?, text(p, "dtype")?)))
         };
         let own = ["inputs", "outputs", "variables"].into_iter();
-        let own = own.flat_map(listed);
-        let own = own.map(|(name, dtype)| (name, dtype, true));
-        let all = own.chain(others.map(|(name, dtype)| (name, dtype, false)));
+        let all = own
+            .flat_map(listed)
+            .map(|(name, dtype)| (name, dtype, true))
+            .chain(others.map(|(name, dtype)| (name, dtype, false)));
         let storage = all.filter_map(|(name, dtype, has_ints)| {
             let element = element(&dtype)?;
-            let is_int = matches!(
-                element,
-                ElementType::I8 | ElementType::I16 | ElementType::I32
-            );
+            let is_int = matches!(element, ElementType::I8 | ElementType::I16 | ElementType::I32);
             let is_own = match element.real() {
                 Some(_) => Some(element) != real,
                 None => is_int && has_ints,
@@ -145,9 +144,7 @@ impl Origin {
 /// The element type of this name.
 fn element(name: &str) -> Option<ElementType> {
     use ElementType::*;
-    let all = [
-        F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, Bool,
-    ];
+    let all = [F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, Bool];
     all.into_iter().find(|e| e.name() == name)
 }
 
@@ -168,17 +165,12 @@ mod tests {
         assert_eq!(origin.ints("in_1"), Some(ElementType::U8));
         assert_eq!(origin.ints("c"), None);
         let own = [("b", ElementType::I16), ("y", ElementType::I32)];
-        assert_eq!(
-            origin.storage,
-            own.map(|(name, own)| (name.to_owned(), own))
-        );
+        assert_eq!(origin.storage, own.map(|(name, own)| (name.to_owned(), own)));
         assert_eq!(origin.output("y"), Some(ElementType::I32));
         assert_eq!(origin.output("z"), None);
-        assert_eq!(
-            origin.with_real(ElementType::F32).outputs[0].element,
-            ElementType::I32
-        );
-        let text = br#"{"version": 1, "real": "f32", "outputs": [{"onnx": "y", "skript": "y", "dtype": "f32"}]}"#;
+        assert_eq!(origin.with_real(ElementType::F32).outputs[0].element, ElementType::I32);
+        let text =
+            br#"{"version": 1, "real": "f32", "outputs": [{"onnx": "y", "skript": "y", "dtype": "f32"}]}"#;
         let origin = Origin::of_json(text).unwrap().with_real(ElementType::F16);
         assert_eq!(origin.output("y"), Some(ElementType::F16));
         assert!(Origin::of_json(br#"{"version": 2, "real": "f32"}"#).is_none());

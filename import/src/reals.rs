@@ -19,12 +19,7 @@ use crate::value::{Value, is_real};
 
 /// The type of reals that holds those of the inputs, the statements and what they yield. `is_stored`: whether narrower results have storage
 /// types; otherwise they become rounded.
-pub fn settle(
-    importer: &mut Importer,
-    inputs: &[Value],
-    block: &mut Block,
-    is_stored: bool,
-) -> ElementType {
+pub fn settle(importer: &mut Importer, inputs: &[Value], block: &mut Block, is_stored: bool) -> ElementType {
     let widest = widest(inputs, block);
     if is_stored {
         cast_narrower(block);
@@ -32,12 +27,7 @@ pub fn settle(
     }
     let mut read = BTreeSet::new();
     block.statements.iter().for_each(|s| s.reads(&mut read));
-    Rounding {
-        importer,
-        widest,
-        read,
-    }
-    .block(block, true);
+    Rounding { importer, widest, read }.block(block, true);
     widest
 }
 
@@ -52,19 +42,14 @@ pub fn widest(inputs: &[Value], block: &Block) -> ElementType {
             return;
         }
         any = true;
-        found
-            .entry(element.size())
-            .or_default()
-            .insert(element.name());
+        found.entry(element.size()).or_default().insert(element.name());
         if element.size() >= widest.size() {
             widest = element;
         }
     };
     inputs.iter().for_each(&mut note);
     block.yields.iter().for_each(&mut note);
-    visit(block, &mut |statement| {
-        statement.results.iter().for_each(&mut note)
-    });
+    visit(block, &mut |statement| statement.results.iter().for_each(&mut note));
     if !any || found.get(&widest.size()).is_some_and(|f| f.len() > 1) {
         // Neither of f16 and bf16 holds the other.
         widest = ElementType::F32;
@@ -74,17 +59,14 @@ pub fn widest(inputs: &[Value], block: &Block) -> ElementType {
 
 /// Visits all statements, those of bodies as well.
 pub fn visit(block: &Block, see: &mut dyn FnMut(&Statement)) {
-    let statements = block.statements.iter();
-    statements.for_each(|statement| visit_statement(statement, see));
+    block.statements.iter().for_each(|statement| visit_statement(statement, see));
 }
 
 /// Visits a statement and those of its bodies.
 pub fn visit_statement(statement: &Statement, see: &mut dyn FnMut(&Statement)) {
     see(statement);
     match &statement.body {
-        Body::If {
-            then, otherwise, ..
-        } => {
+        Body::If { then, otherwise, .. } => {
             visit(then, see);
             visit(otherwise, see);
         }
@@ -97,9 +79,7 @@ fn visit_mut(block: &mut Block, change: &mut dyn FnMut(&mut Statement)) {
     for statement in &mut block.statements {
         change(statement);
         match &mut statement.body {
-            Body::If {
-                then, otherwise, ..
-            } => {
+            Body::If { then, otherwise, .. } => {
                 visit_mut(then, change);
                 visit_mut(otherwise, change);
             }
@@ -139,9 +119,7 @@ impl Rounding<'_> {
         let mut statements = Vec::new();
         for mut statement in std::mem::take(&mut block.statements) {
             match &mut statement.body {
-                Body::If {
-                    then, otherwise, ..
-                } => {
+                Body::If { then, otherwise, .. } => {
                     self.block(then, false);
                     self.block(otherwise, false);
                 }
@@ -231,11 +209,7 @@ impl Format {
             ElementType::F64 => (53, -1074, 2047),
             _ => (24, -149, 255),
         };
-        Format {
-            digits,
-            least,
-            exponents,
-        }
+        Format { digits, least, exponents }
     }
 }
 

@@ -72,16 +72,8 @@ impl Body {
     /// The invocation, if the body is one of an operator of a library.
     pub fn call(&self) -> Option<Invocation<'_>> {
         match self {
-            Body::Call {
-                operator,
-                attributes,
-                arguments,
-            }
-            | Body::Unpacked {
-                operator,
-                attributes,
-                arguments,
-            } => Some((operator, attributes, arguments)),
+            Body::Call { operator, attributes, arguments }
+            | Body::Unpacked { operator, attributes, arguments } => Some((operator, attributes, arguments)),
             _ => None,
         }
     }
@@ -177,9 +169,7 @@ pub fn named(text: &str, name: &dyn Fn(usize) -> String) -> String {
 /// The values that a text names.
 fn mentioned(text: &str, found: &mut BTreeSet<usize>) {
     for part in text.split(BEGIN).skip(1) {
-        let value: Option<usize> = part
-            .split_once(END)
-            .and_then(|(value, _)| value.parse().ok());
+        let value: Option<usize> = part.split_once(END).and_then(|(value, _)| value.parse().ok());
         found.extend(value);
     }
 }
@@ -198,16 +188,7 @@ impl Statement {
     /// The values that the statement reads.
     pub fn reads(&self, found: &mut BTreeSet<usize>) {
         match &self.body {
-            Body::Call {
-                attributes,
-                arguments,
-                ..
-            }
-            | Body::Unpacked {
-                attributes,
-                arguments,
-                ..
-            } => {
+            Body::Call { attributes, arguments, .. } | Body::Unpacked { attributes, arguments, .. } => {
                 for (_, text) in attributes {
                     mentioned(text, found);
                 }
@@ -226,11 +207,7 @@ impl Statement {
                 let values = instance.arguments.iter().chain(variables);
                 values.for_each(|v| read(v, found));
             }
-            Body::If {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Body::If { condition, then, otherwise } => {
                 read(condition, found);
                 then.reads(found);
                 otherwise.reads(found);
@@ -266,9 +243,7 @@ impl Block {
                 continue;
             }
             match &mut statement.body {
-                Body::If {
-                    then, otherwise, ..
-                } => {
+                Body::If { then, otherwise, .. } => {
                     then.drop_unread();
                     otherwise.drop_unread();
                 }

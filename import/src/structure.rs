@@ -27,11 +27,7 @@ const MOST_ROUNDS: usize = 32;
 
 /// Replaces repeated statements of the graph.
 pub fn structure(block: &mut Block, inputs: &[Value], dims: &[String]) {
-    let mut finder = Finder {
-        dims,
-        given: inputs.iter().map(|v| v.id).collect(),
-        uses: HashMap::new(),
-    };
+    let mut finder = Finder { dims, given: inputs.iter().map(|v| v.id).collect(), uses: HashMap::new() };
     for value in block.statements.iter().flat_map(|s| &s.results) {
         finder.given.insert(value.id);
     }
@@ -130,11 +126,7 @@ impl Finder<'_> {
             let windows = starts.iter().filter_map(|s| statements.get(*s..s + length));
             let shared = windows.map(|w| prefix(w).matches(['/', '.']).count());
             found.push(Found {
-                score: (
-                    saved,
-                    shared.min().unwrap_or(0),
-                    std::cmp::Reverse(inputs + outputs),
-                ),
+                score: (saved, shared.min().unwrap_or(0), std::cmp::Reverse(inputs + outputs)),
                 starts,
                 length,
             });
@@ -143,12 +135,7 @@ impl Finder<'_> {
     }
 
     /// The results that something outside reads, by statement and number, in any of the windows.
-    fn outputs(
-        &self,
-        statements: &[Statement],
-        starts: &[usize],
-        length: usize,
-    ) -> BTreeSet<(usize, usize)> {
+    fn outputs(&self, statements: &[Statement], starts: &[usize], length: usize) -> BTreeSet<(usize, usize)> {
         let mut outputs = BTreeSet::new();
         for start in starts {
             let window = statements.get(*start..start + length).unwrap_or_default();
@@ -171,11 +158,7 @@ impl Finder<'_> {
             inside: HashMap::new(),
             reads: uses_in(window),
             slots: HashMap::new(),
-            form: Form {
-                text: String::new(),
-                inputs: Vec::new(),
-                variables: Vec::new(),
-            },
+            form: Form { text: String::new(), inputs: Vec::new(), variables: Vec::new() },
             mentioned: BTreeSet::new(),
         };
         for (at, statement) in window.iter().enumerate() {
@@ -187,10 +170,8 @@ impl Finder<'_> {
 
     fn replace(&self, block: &mut Block, found: &Found, index: usize) {
         let outputs = self.outputs(&block.statements, &found.starts, found.length);
-        let mut rest: Vec<Option<Statement>> = std::mem::take(&mut block.statements)
-            .into_iter()
-            .map(Some)
-            .collect();
+        let mut rest: Vec<Option<Statement>> =
+            std::mem::take(&mut block.statements).into_iter().map(Some).collect();
         let mut operator: Option<Rc<Template>> = None;
         for start in &found.starts {
             let Some(slots) = rest.get_mut(*start..start + found.length) else {
@@ -214,10 +195,7 @@ impl Finder<'_> {
                     dimensions: self.dims.to_vec(),
                     inputs: form.inputs.clone(),
                     variables: form.variables.clone(),
-                    block: Block {
-                        statements: window,
-                        yields: results.clone(),
-                    },
+                    block: Block { statements: window, yields: results.clone() },
                 })
             });
             let instance = Instance {
@@ -227,11 +205,7 @@ impl Finder<'_> {
                 variables: form.variables,
             };
             if let Some(slot) = slots.last_mut() {
-                *slot = Some(Statement {
-                    results,
-                    body: Body::Instance(instance),
-                    node,
-                });
+                *slot = Some(Statement { results, body: Body::Instance(instance), node });
             }
         }
         block.statements = rest.into_iter().flatten().collect();
@@ -319,7 +293,9 @@ impl FormBuilder<'_> {
     }
 
     fn kind(&mut self, value: &Value) -> Option<String> {
-        value.items.is_none().then_some(())?;
+        if value.items.is_some() {
+            return None;
+        }
         for extent in &value.shape {
             self.text(&marked(extent))?;
         }
@@ -329,7 +305,9 @@ impl FormBuilder<'_> {
 
     /// A text without values; `None` if it names any.
     fn text(&mut self, text: &str) -> Option<String> {
-        (!is_marked(text)).then_some(())?;
+        if is_marked(text) {
+            return None;
+        }
         for word in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
             if self.finder.dims.iter().any(|d| d == word) {
                 self.mentioned.insert(word.to_owned());
@@ -350,7 +328,9 @@ impl FormBuilder<'_> {
                     let named = |d: &&String| mentions(extent, d);
                     let names = self.finder.dims.iter().filter(named);
                     let all = names.map(String::as_str).all(|d| bound.contains(d));
-                    all.then_some(())?;
+                    if !all {
+                        return None;
+                    }
                 }
             }
         }

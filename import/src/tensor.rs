@@ -26,8 +26,8 @@ pub fn read(proto: &mut TensorProto, folders: &[PathBuf]) -> Result<Tensor, Stri
     if let Some(kind) = nibble(proto.data_type) {
         return nibbles(proto, folders, kind);
     }
-    let kind = element(proto.data_type)
-        .map_err(|name| format!("elements of type {name} are not supported"))?;
+    let kind =
+        element(proto.data_type).map_err(|name| format!("elements of type {name} are not supported"))?;
     let extent = |d: &i64| u64::try_from(*d).map_err(|_| format!("the extent {d} is negative"));
     let shape: Vec<u64> = proto.dims.iter().map(extent).collect::<Result<_, _>>()?;
     let bytes = byte_length(kind, &shape).ok_or("its extents are too large")?;
@@ -36,15 +36,11 @@ pub fn read(proto: &mut TensorProto, folders: &[PathBuf]) -> Result<Tensor, Stri
         return external::read(&proto.external_data, folders, kind, &shape);
     }
     let raw: Bytes = std::mem::take(&mut proto.raw_data);
-    let wrong =
-        |found: usize| format!("has {found} elements, which do not match its shape {shape:?}");
+    let wrong = |found: usize| format!("has {found} elements, which do not match its shape {shape:?}");
     let bytes = if raw.len() == bytes && (bytes > 0 || listed(proto, kind) == 0) {
         raw
     } else if !raw.is_empty() {
-        return Err(format!(
-            "has {} bytes, but its shape {shape:?} needs {bytes}",
-            raw.len()
-        ));
+        return Err(format!("has {} bytes, but its shape {shape:?} needs {bytes}", raw.len()));
     } else {
         let found = listed(proto, kind);
         if found as u64 != count {
@@ -67,11 +63,7 @@ pub fn read(proto: &mut TensorProto, folders: &[PathBuf]) -> Result<Tensor, Stri
 }
 
 /// Reads ints of 4 bits, two in a byte with the first in its lower half, as ints of 8 bits.
-fn nibbles(
-    proto: &mut TensorProto,
-    folders: &[PathBuf],
-    kind: ElementType,
-) -> Result<Tensor, String> {
+fn nibbles(proto: &mut TensorProto, folders: &[PathBuf], kind: ElementType) -> Result<Tensor, String> {
     let extent = |d: &i64| u64::try_from(*d).map_err(|_| format!("the extent {d} is negative"));
     let shape: Vec<u64> = proto.dims.iter().map(extent).collect::<Result<_, _>>()?;
     let count = volume(&shape).ok_or("its extents are too large")?;
@@ -91,17 +83,11 @@ fn nibbles(
         &proto.raw_data
     };
     if pairs.len() != length {
-        return Err(format!(
-            "has {} bytes, but its shape {shape:?} needs {length}",
-            pairs.len()
-        ));
+        return Err(format!("has {} bytes, but its shape {shape:?} needs {length}", pairs.len()));
     }
     let is_signed = kind == ElementType::I8;
     let halves = pairs.iter().flat_map(|pair| [pair & 15, pair >> 4]);
-    let spread = |half: u8| match is_signed && half > 7 {
-        true => half | 0xf0,
-        false => half,
-    };
+    let spread = |half: u8| if is_signed && half > 7 { half | 0xf0 } else { half };
     let count = usize::try_from(count).map_err(|_| "its extents are too large")?;
     let bytes: Vec<u8> = halves.take(count).map(spread).collect();
     Tensor::from_bytes(kind, &shape, &bytes).map_err(|e| e.to_string())
@@ -123,22 +109,10 @@ fn packed(proto: &TensorProto, kind: ElementType) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let fits = |fits: bool| fits.then_some(()).ok_or("an element does not fit its type");
     match kind {
-        ElementType::F32 => proto
-            .float_data
-            .iter()
-            .for_each(|v| bytes.extend(v.to_le_bytes())),
-        ElementType::F64 => proto
-            .double_data
-            .iter()
-            .for_each(|v| bytes.extend(v.to_le_bytes())),
-        ElementType::I64 => proto
-            .int64_data
-            .iter()
-            .for_each(|v| bytes.extend(v.to_le_bytes())),
-        ElementType::U64 => proto
-            .uint64_data
-            .iter()
-            .for_each(|v| bytes.extend(v.to_le_bytes())),
+        ElementType::F32 => proto.float_data.iter().for_each(|v| bytes.extend(v.to_le_bytes())),
+        ElementType::F64 => proto.double_data.iter().for_each(|v| bytes.extend(v.to_le_bytes())),
+        ElementType::I64 => proto.int64_data.iter().for_each(|v| bytes.extend(v.to_le_bytes())),
+        ElementType::U64 => proto.uint64_data.iter().for_each(|v| bytes.extend(v.to_le_bytes())),
         ElementType::U32 => {
             for v in &proto.uint64_data {
                 let v = u32::try_from(*v).map_err(|_| "an element does not fit its type")?;
@@ -153,9 +127,7 @@ fn packed(proto: &TensorProto, kind: ElementType) -> Result<Vec<u8>, String> {
                     ElementType::I8 => i8::try_from(*v).is_ok(),
                     ElementType::I16 => i16::try_from(*v).is_ok(),
                     ElementType::U8 => u8::try_from(*v).is_ok(),
-                    ElementType::U16 | ElementType::F16 | ElementType::BF16 => {
-                        u16::try_from(*v).is_ok()
-                    }
+                    ElementType::U16 | ElementType::F16 | ElementType::BF16 => u16::try_from(*v).is_ok(),
                     ElementType::Bool => (0..=255).contains(v),
                     _ => true,
                 })?;
@@ -173,10 +145,7 @@ pub fn known(tensor: &Tensor) -> Option<Vec<Item>> {
         return None;
     }
     let kind = tensor.element();
-    let items = tensor
-        .bytes()
-        .chunks_exact(kind.size())
-        .map(|bytes| item(kind, bytes));
+    let items = tensor.bytes().chunks_exact(kind.size()).map(|bytes| item(kind, bytes));
     items.collect()
 }
 

@@ -130,10 +130,8 @@ pub fn spelled(element: ElementType) -> &'static str {
 /// The number of bits of an int, and whether it is signed.
 pub fn width(element: ElementType) -> (u32, bool) {
     let bits = u32::try_from(element.size() * 8).unwrap_or(64);
-    let unsigned = matches!(
-        element,
-        ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64
-    );
+    let unsigned =
+        matches!(element, ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64);
     (bits, !unsigned)
 }
 

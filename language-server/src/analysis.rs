@@ -47,8 +47,9 @@ impl Analysis {
                     entry.map_or_else(Vec::new, |entry| std::mem::take(&mut entry.values))
                 }
                 None => {
-                    let errors = sink.diagnostics().iter();
-                    let errors: Vec<Span> = errors
+                    let errors: Vec<Span> = sink
+                        .diagnostics()
+                        .iter()
                         .filter(|d| d.severity == Severity::Error)
                         .filter_map(|d| d.span)
                         .collect();
@@ -60,13 +61,7 @@ impl Analysis {
         let is_model = main.file_name().is_some_and(|name| name == "main.sknd");
         let mut diagnostics = sink.into_sorted();
         diagnostics.retain(|d| is_model || d.code.id != NO_GRAPH.id);
-        Analysis {
-            main: main.to_owned(),
-            program,
-            diagnostics,
-            lines: RefCell::default(),
-            tensors,
-        }
+        Analysis { main: main.to_owned(), program, diagnostics, lines: RefCell::default(), tensors }
     }
 
     /// The main file of the model.
@@ -91,17 +86,14 @@ impl Analysis {
     /// The line table of a file, built once.
     pub(crate) fn lines(&self, file: FileId) -> Rc<Lines> {
         let mut known = self.lines.borrow_mut();
-        let lines = known
-            .entry(file)
-            .or_insert_with(|| Rc::new(Lines::of(self.text(file))));
+        let lines = known.entry(file).or_insert_with(|| Rc::new(Lines::of(self.text(file))));
         Rc::clone(lines)
     }
 
     /// A span as a range of the protocol.
     pub(crate) fn range(&self, span: Span) -> Range {
         let text = self.text(span.file);
-        self.lines(span.file)
-            .range(text, span.start as usize, span.end as usize)
+        self.lines(span.file).range(text, span.start as usize, span.end as usize)
     }
 
     /// The file of a span and its text; files of the library are named `<stdlib>/…`.
@@ -135,9 +127,6 @@ fn first_graph(program: &Program) -> Option<&Definition> {
 
 /// Whether it can be composed without attribute values.
 fn complete(graph: &Definition) -> bool {
-    let given = graph
-        .attributes
-        .iter()
-        .all(|a| a.default.is_some() || a.type_spec.optional);
+    let given = graph.attributes.iter().all(|a| a.default.is_some() || a.type_spec.optional);
     given && graph.dtypes.iter().all(|t| t.default.is_some())
 }

@@ -11,12 +11,12 @@ use skript_frontend::library;
 use skript_semantics::ScalarOp;
 
 const BLOCKS: [&str; 12] = [
-    "dtype", "attrib", "input", "using", "constant", "variable", "output", "assert", "lower",
-    "compose", "update", "quantize",
+    "dtype", "attrib", "input", "using", "constant", "variable", "output", "assert", "lower", "compose",
+    "update", "quantize",
 ];
 const WORDS: [&str; 18] = [
-    "if", "then", "elif", "else", "with", "for", "while", "do", "unroll", "yield", "optional",
-    "int", "real", "bool", "str", "true", "false", "inf",
+    "if", "then", "elif", "else", "with", "for", "while", "do", "unroll", "yield", "optional", "int", "real",
+    "bool", "str", "true", "false", "inf",
 ];
 
 /// The context before the position.
@@ -31,12 +31,7 @@ enum Context<'t> {
     Anything,
 }
 
-pub(crate) fn at(
-    analysis: &Analysis,
-    key: &str,
-    module: &Module,
-    offset: usize,
-) -> Vec<CompletionItem> {
+pub(crate) fn at(analysis: &Analysis, key: &str, module: &Module, offset: usize) -> Vec<CompletionItem> {
     let text = analysis.text(module.file);
     let before = text.get(..offset).unwrap_or(text);
     match Context::of(before) {
@@ -94,10 +89,7 @@ impl<'t> Context<'t> {
                         None => owner,
                     };
                     let given = before.get(at + 1..).unwrap_or_default();
-                    let is_value = given
-                        .rsplit(',')
-                        .next()
-                        .is_some_and(|last| last.contains('='));
+                    let is_value = given.rsplit(',').next().is_some_and(|last| last.contains('='));
                     // A block's brace follows `@name`, a definition's its name: neither is an invocation.
                     let path = path_before(owner).filter(|path| {
                         let head = owner.strip_suffix(path).unwrap_or_default();
@@ -116,15 +108,9 @@ impl<'t> Context<'t> {
     }
 }
 
-fn plain<'n>(
-    names: impl IntoIterator<Item = &'n str>,
-    kind: CompletionItemKind,
-) -> Vec<CompletionItem> {
-    let item = |name: &str| CompletionItem {
-        label: name.to_owned(),
-        kind: Some(kind),
-        ..CompletionItem::default()
-    };
+fn plain<'n>(names: impl IntoIterator<Item = &'n str>, kind: CompletionItemKind) -> Vec<CompletionItem> {
+    let item =
+        |name: &str| CompletionItem { label: name.to_owned(), kind: Some(kind), ..CompletionItem::default() };
     names.into_iter().map(item).collect()
 }
 
@@ -134,18 +120,13 @@ fn built_ins() -> impl Iterator<Item = &'static str> {
 }
 
 /// Operators of a module except private ones (`_…`), with signature and comment.
-fn operators<'a>(
-    analysis: &'a Analysis,
-    owner: &'a Module,
-) -> impl Iterator<Item = CompletionItem> + 'a {
-    let definitions = owner.definitions.iter();
-    let shown =
-        definitions.filter(|d| d.kind == DefinitionKind::Operator && !d.name.name.starts_with('_'));
+fn operators<'a>(analysis: &'a Analysis, owner: &'a Module) -> impl Iterator<Item = CompletionItem> + 'a {
+    let shown = owner
+        .definitions
+        .iter()
+        .filter(|d| d.kind == DefinitionKind::Operator && !d.name.name.starts_with('_'));
     shown.map(move |definition| {
-        let found = Found::Operator {
-            module: owner,
-            definition,
-        };
+        let found = Found::Operator { module: owner, definition };
         CompletionItem {
             label: definition.name.name.clone(),
             kind: Some(CompletionItemKind::FUNCTION),
@@ -160,18 +141,15 @@ fn operators<'a>(
 
 /// Attributes without a value.
 fn attributes(analysis: &Analysis, operator: &Definition, given: &str) -> Vec<CompletionItem> {
-    let given: Vec<&str> = given
-        .split(',')
-        .filter_map(|part| Some(part.split_once('=')?.0.trim()))
-        .collect();
-    let open = operator.attributes.iter();
-    let open = open.filter(|a| !given.contains(&a.name.name.as_str()));
-    let items = open.map(|a| CompletionItem {
-        label: a.name.name.clone(),
-        kind: Some(CompletionItemKind::PROPERTY),
-        detail: Some(analysis.program.sources.text(a.span).to_owned()),
-        insert_text: Some(format!("{}=", a.name.name)),
-        ..CompletionItem::default()
+    let given: Vec<&str> = given.split(',').filter_map(|part| Some(part.split_once('=')?.0.trim())).collect();
+    let items = operator.attributes.iter().filter(|a| !given.contains(&a.name.name.as_str())).map(|a| {
+        CompletionItem {
+            label: a.name.name.clone(),
+            kind: Some(CompletionItemKind::PROPERTY),
+            detail: Some(analysis.program.sources.text(a.span).to_owned()),
+            insert_text: Some(format!("{}=", a.name.name)),
+            ..CompletionItem::default()
+        }
     });
     items.collect()
 }
@@ -181,8 +159,7 @@ fn anything(analysis: &Analysis, module: &Module, offset: usize) -> Vec<Completi
     let mut items = Vec::new();
     // One that is being written has no closing brace yet.
     let before = |d: &&Definition| (d.span.start as usize) < offset;
-    let around =
-        definition_at(module, offset).or_else(|| module.definitions.iter().rev().find(before));
+    let around = definition_at(module, offset).or_else(|| module.definitions.iter().rev().find(before));
     if let Some(definition) = around {
         for declared in declared_in(definition) {
             let composed = analysis.composed_type(definition, &declared.name);
@@ -195,15 +172,8 @@ fn anything(analysis: &Analysis, module: &Module, offset: usize) -> Vec<Completi
         }
     }
     items.extend(operators(analysis, module));
-    let imports = module
-        .imports
-        .iter()
-        .map(|i| i.path.text())
-        .collect::<Vec<_>>();
-    items.extend(plain(
-        imports.iter().map(String::as_str),
-        CompletionItemKind::MODULE,
-    ));
+    let imports = module.imports.iter().map(|i| i.path.text()).collect::<Vec<_>>();
+    items.extend(plain(imports.iter().map(String::as_str), CompletionItemKind::MODULE));
     items.extend(plain(WORDS, CompletionItemKind::KEYWORD));
     items
 }
@@ -232,10 +202,7 @@ mod tests {
             ("y = nn.co", "member of nn"),
             ("y = ops.mine.f", "member of ops.mine"),
             ("y = nn.conv{", "attribute of nn.conv after ``"),
-            (
-                "y = nn.conv{stride=2, pa",
-                "attribute of nn.conv after `stride=2, pa`",
-            ),
+            ("y = nn.conv{stride=2, pa", "attribute of nn.conv after `stride=2, pa`"),
             ("y = f<real>{a=[1,2], ", "attribute of f after `a=[1,2], `"),
             ("y = nn.conv{stride=", "anything"),
             ("y = nn.conv{stride=2}(x", "anything"),

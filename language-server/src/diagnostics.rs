@@ -3,9 +3,7 @@
 
 use crate::analysis::Analysis;
 use crate::workspace::url_of;
-use lsp_types::{
-    DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Url,
-};
+use lsp_types::{DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Url};
 use skript_frontend::diagnostics::{Diagnostic, Severity};
 use skript_frontend::source::Span;
 use std::collections::BTreeMap;
@@ -14,15 +12,8 @@ use std::path::Path;
 /// Diagnostics per file of the model, including files without any, so that old ones are removed.
 pub(crate) fn by_file(analysis: &Analysis) -> BTreeMap<Url, Vec<lsp_types::Diagnostic>> {
     let mut found = BTreeMap::new();
-    let files = analysis
-        .program
-        .sources
-        .files()
-        .map(|(_, file)| file.path.as_path());
-    for path in files
-        .chain([analysis.main()])
-        .filter(|path| !is_library(path))
-    {
+    let files = analysis.program.sources.files().map(|(_, file)| file.path.as_path());
+    for path in files.chain([analysis.main()]).filter(|path| !is_library(path)) {
         if let Some(url) = url_of(path) {
             found.entry(url).or_insert_with(Vec::new);
         }
@@ -64,26 +55,19 @@ fn convert(analysis: &Analysis, diagnostic: &Diagnostic) -> (Option<Url>, lsp_ty
     if let Some(help) = &diagnostic.help {
         message.push_str(&format!("\nhelp: {help}"));
     }
-    let labels = diagnostic
-        .labels
-        .iter()
-        .map(|l| (Some(l.span), l.text.as_str()));
+    let labels = diagnostic.labels.iter().map(|l| (Some(l.span), l.text.as_str()));
     let notes = diagnostic.notes.iter().map(|n| (n.span, n.text.as_str()));
     let mut related = Vec::new();
     for (span, text) in labels.chain(notes) {
         match span.and_then(|span| location(analysis, span)) {
-            Some(location) => related.push(DiagnosticRelatedInformation {
-                location,
-                message: text.to_owned(),
-            }),
+            Some(location) => {
+                related.push(DiagnosticRelatedInformation { location, message: text.to_owned() })
+            }
             None => message.push_str(&format!("\nnote: {text}")),
         }
     }
     let converted = lsp_types::Diagnostic {
-        range: source_position
-            .as_ref()
-            .map(|p| p.range)
-            .unwrap_or_default(),
+        range: source_position.as_ref().map(|p| p.range).unwrap_or_default(),
         severity: Some(match diagnostic.severity {
             Severity::Error => DiagnosticSeverity::ERROR,
             Severity::Warning => DiagnosticSeverity::WARNING,

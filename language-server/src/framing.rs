@@ -28,11 +28,7 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     fn new(code: ErrorCode, text: String) -> Refusal {
-        Refusal {
-            code,
-            text,
-            id: Value::Null,
-        }
+        Refusal { code, text, id: Value::Null }
     }
 
     fn response(&self) -> Value {
@@ -64,11 +60,7 @@ pub(crate) struct Frames<R> {
 
 impl<R: BufRead> Frames<R> {
     pub(crate) fn new(input: R, most: u64) -> Frames<R> {
-        Frames {
-            input,
-            most,
-            skipped: 0,
-        }
+        Frames { input, most, skipped: 0 }
     }
 
     /// The next message, or the error in its position; `None` at the end.
@@ -83,18 +75,12 @@ impl<R: BufRead> Frames<R> {
         };
         if length > self.most {
             self.skipped = length;
-            let text = format!(
-                "a message of {length} bytes is not read: {} are accepted",
-                self.most
-            );
+            let text = format!("a message of {length} bytes is not read: {} are accepted", self.most);
             return Ok(Some(Err(Refusal::new(ErrorCode::InvalidRequest, text))));
         }
         let mut body = Vec::new();
         let read = self.input.by_ref().take(length).read_to_end(&mut body)?;
-        match read as u64 == length {
-            true => Ok(Some(message(&body))),
-            false => Err(FramingError::Cut),
-        }
+        if read as u64 == length { Ok(Some(message(&body))) } else { Err(FramingError::Cut) }
     }
 
     /// The contents of the next header; `None` at the end of the input.
@@ -142,10 +128,7 @@ fn message(body: &[u8]) -> Result<Message, Refusal> {
     read.map_err(|_| {
         let text = "this is not a request, notification or response of JSON-RPC";
         Refusal {
-            id: match id.is_number() || id.is_string() {
-                true => id,
-                false => Value::Null,
-            },
+            id: if id.is_number() || id.is_string() { id } else { Value::Null },
             ..Refusal::new(ErrorCode::InvalidRequest, text.to_owned())
         }
     })
@@ -160,10 +143,7 @@ struct Framed<'m, T> {
 }
 
 fn send<W: Write>(output: &Mutex<W>, message: &impl Serialize) -> std::io::Result<()> {
-    let text = serde_json::to_string(&Framed {
-        jsonrpc: "2.0",
-        message,
-    })?;
+    let text = serde_json::to_string(&Framed { jsonrpc: "2.0", message })?;
     let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
     write!(output, "Content-Length: {}\r\n\r\n{text}", text.len())?;
     output.flush()
@@ -210,9 +190,8 @@ where
             *broken.lock().unwrap_or_else(PoisonError::into_inner) = ended;
         }
     };
-    let writer = move || -> std::io::Result<()> {
-        sent.iter().try_for_each(|message| send(&output, &message))
-    };
+    let writer =
+        move || -> std::io::Result<()> { sent.iter().try_for_each(|message| send(&output, &message)) };
     // Not joined: it may wait for an editor that has nothing more to say.
     std::thread::Builder::new().spawn(reader)?;
     let writer = std::thread::Builder::new().spawn(writer)?;
@@ -278,11 +257,7 @@ mod tests {
         let text = frame(&" ".repeat(101)) + &frame(NOTE);
         assert_eq!(read(&text, 100), ["-32600 null", "m"]);
         // The stated number of bytes never arrives.
-        for length in [
-            "99999999999999",
-            "18446744073709551616",
-            "9".repeat(1000).as_str(),
-        ] {
+        for length in ["99999999999999", "18446744073709551616", "9".repeat(1000).as_str()] {
             let text = format!("Content-Length: {length}\r\n\r\n{}", frame(NOTE));
             assert_eq!(read(&text, 100), ["-32600 null"], "{length}");
         }
@@ -290,23 +265,11 @@ mod tests {
 
     #[test]
     fn headers_are_read_as_the_protocol_has_them() {
-        let text = format!(
-            "Content-Type: x\r\ncontent-length:{}\r\n\r\n{NOTE}",
-            NOTE.len()
-        );
+        let text = format!("Content-Type: x\r\ncontent-length:{}\r\n\r\n{NOTE}", NOTE.len());
         assert_eq!(read(&text, 100), ["m"]);
-        for header in [
-            "Content-Length: -1",
-            "Content-Length: ",
-            "Content-Length: 1x",
-            "X: 3",
-            "x",
-        ] {
+        for header in ["Content-Length: -1", "Content-Length: ", "Content-Length: 1x", "X: 3", "x"] {
             let found = read(&format!("{header}\r\n\r\n"), 100);
-            assert!(
-                found[0].contains("no `Content-Length"),
-                "{header}: {found:?}"
-            );
+            assert!(found[0].contains("no `Content-Length"), "{header}: {found:?}");
         }
         let found = read(&"x".repeat(1 << 20), 100);
         assert!(found[0].contains("more than 65536 bytes"), "{found:?}");

@@ -9,10 +9,7 @@ use skript_frontend::source::Span;
 /// Markdown: the declaration, the composed shape of a tensor, the comment above a definition.
 pub(crate) fn text(analysis: &Analysis, found: &Found) -> String {
     match found {
-        Found::Declared {
-            definition,
-            declared,
-        } => {
+        Found::Declared { definition, declared } => {
             let written = one_line(analysis, declared.whole);
             let mut text = format!("({}) {written}", declared.role);
             if let Some(composed) = analysis.composed_type(definition, &declared.name) {
@@ -34,11 +31,7 @@ pub(crate) fn text(analysis: &Analysis, found: &Found) -> String {
         Found::Module(module) => {
             let names = module.definitions.iter().map(|d| d.name.name.as_str());
             let names: Vec<&str> = names.filter(|n| !n.starts_with('_')).collect();
-            format!(
-                "{}\n\n{}",
-                fenced(&format!("module {}", module.name)),
-                names.join(", ")
-            )
+            format!("{}\n\n{}", fenced(&format!("module {}", module.name)), names.join(", "))
         }
     }
 }
@@ -50,11 +43,7 @@ pub(crate) fn signature(analysis: &Analysis, module: &Module, definition: &Defin
         DefinitionKind::Graph => "graph",
     };
     let mut text = format!("{kind} {}.{}", module.name, definition.name.name);
-    let types: Vec<String> = definition
-        .dtypes
-        .iter()
-        .map(|t| one_line(analysis, t.span))
-        .collect();
+    let types: Vec<String> = definition.dtypes.iter().map(|t| one_line(analysis, t.span)).collect();
     let mut list = |name: &str, items: Vec<String>| {
         if !items.is_empty() {
             text.push_str(&format!("\n@{name}"));
@@ -114,9 +103,6 @@ mod tests {
         let start = u32::try_from(text.find("operator").unwrap()).unwrap();
         let span = Span::new(FileId(0), start, start + 14);
         assert_eq!(comment_above(text, span).unwrap(), "First line,\n  second.");
-        assert_eq!(
-            comment_above("operator f { }", Span::new(FileId(0), 0, 14)),
-            None
-        );
+        assert_eq!(comment_above("operator f { }", Span::new(FileId(0), 0, 14)), None);
     }
 }

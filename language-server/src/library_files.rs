@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 /// A file with the library module's text, below the user's cache folder. `None` if it cannot be written.
 pub(crate) fn file_of(shown: &Path, text: &str) -> Option<PathBuf> {
     // `<stdlib>/nn.sknd`, `<stdlib/khronos>/nn.sknd`
-    let name = shown
-        .to_string_lossy()
-        .replace(['<', '>'], "")
-        .replace('/', "-");
+    let name = shown.to_string_lossy().replace(['<', '>'], "").replace('/', "-");
     let folder = cache()?.join(format!("library-{}", env!("CARGO_PKG_VERSION")));
     std::fs::create_dir_all(&folder).ok()?;
     let path = folder.join(name);

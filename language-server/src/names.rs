@@ -23,29 +23,15 @@ pub(crate) struct Declared {
 
 impl Declared {
     fn new(role: &'static str, name: &Ident, whole: Span) -> Self {
-        Declared {
-            name: name.name.clone(),
-            role,
-            span: name.span,
-            whole,
-        }
+        Declared { name: name.name.clone(), role, span: name.span, whole }
     }
 }
 
 /// The entity at a position.
 pub(crate) enum Found<'a> {
-    Declared {
-        definition: &'a Definition,
-        declared: Declared,
-    },
-    Operator {
-        module: &'a Module,
-        definition: &'a Definition,
-    },
-    Attribute {
-        operator: &'a Definition,
-        declared: Declared,
-    },
+    Declared { definition: &'a Definition, declared: Declared },
+    Operator { module: &'a Module, definition: &'a Definition },
+    Attribute { operator: &'a Definition, declared: Declared },
     Module(&'a Module),
 }
 
@@ -86,12 +72,7 @@ pub(crate) fn definition_at(module: &Module, offset: usize) -> Option<&Definitio
 
 impl<'a> Found<'a> {
     /// The entity at an offset of a module's text.
-    pub(crate) fn at(
-        analysis: &'a Analysis,
-        key: &str,
-        module: &'a Module,
-        offset: usize,
-    ) -> Option<Self> {
+    pub(crate) fn at(analysis: &'a Analysis, key: &str, module: &'a Module, offset: usize) -> Option<Self> {
         let text = analysis.text(module.file);
         let (words, end) = words_at(text, offset)?;
         let name = *words.last()?;
@@ -113,15 +94,10 @@ impl<'a> Found<'a> {
             return Some(Found::Operator { module, definition });
         }
         if let Some((path, _)) = assignment_at(definition, offset)
-            && let Some(Found::Operator { definition, .. }) =
-                operator(analysis, key, module, &path.text())
+            && let Some(Found::Operator { definition, .. }) = operator(analysis, key, module, &path.text())
         {
-            let declared =
-                declarations("attribute", &definition.attributes).find(|d| d.name == name);
-            return declared.map(|declared| Found::Attribute {
-                operator: definition,
-                declared,
-            });
+            let declared = declarations("attribute", &definition.attributes).find(|d| d.name == name);
+            return declared.map(|declared| Found::Attribute { operator: definition, declared });
         }
         let of_operator = || operator(analysis, key, module, name);
         let invoked = matches!(rest.trim_start().chars().next(), Some('(' | '{' | '<'));
@@ -129,12 +105,7 @@ impl<'a> Found<'a> {
             return Some(found);
         }
         let declared = declared_in(definition).into_iter().find(|d| d.name == name);
-        declared.map_or_else(of_operator, |declared| {
-            Some(Found::Declared {
-                definition,
-                declared,
-            })
-        })
+        declared.map_or_else(of_operator, |declared| Some(Found::Declared { definition, declared }))
     }
 }
 
@@ -156,8 +127,7 @@ pub(crate) fn operator<'a>(
 /// Every name that a definition declares, once, in textual order.
 pub(crate) fn declared_in(definition: &Definition) -> Vec<Declared> {
     let mut found = Vec::new();
-    let types = definition.dtypes.iter();
-    found.extend(types.map(|t| Declared::new("type", &t.name, t.span)));
+    found.extend(definition.dtypes.iter().map(|t| Declared::new("type", &t.name, t.span)));
     found.extend(declarations("attribute", &definition.attributes));
     found.extend(declarations("input", &definition.inputs));
     found.extend(declarations("constant", &definition.constants));
@@ -181,10 +151,10 @@ pub(crate) fn declared_in(definition: &Definition) -> Vec<Declared> {
         of_component(component, &mut found);
     }
     for lowering in &definition.lowers {
-        let locals = lowering.locals.iter();
-        found.extend(locals.map(|(n, value)| Declared::new("local", n, n.span.to(value.span))));
-        let bounds = lowering.bounds.iter();
-        found.extend(bounds.map(|b| Declared::new("index", &b.name, b.span)));
+        found.extend(
+            lowering.locals.iter().map(|(n, value)| Declared::new("local", n, n.span.to(value.span))),
+        );
+        found.extend(lowering.bounds.iter().map(|b| Declared::new("index", &b.name, b.span)));
     }
     for declaration in definition.inputs.iter().chain(&definition.attributes) {
         symbols(declaration, &mut found);
@@ -214,8 +184,7 @@ fn symbols(declaration: &Declaration, found: &mut Vec<Declared>) {
 }
 
 fn declarations(role: &'static str, list: &[Declaration]) -> impl Iterator<Item = Declared> {
-    list.iter()
-        .map(move |d| Declared::new(role, &d.name, d.span))
+    list.iter().map(move |d| Declared::new(role, &d.name, d.span))
 }
 
 fn of_component(component: &Component, found: &mut Vec<Declared>) {
@@ -238,10 +207,8 @@ fn of_component(component: &Component, found: &mut Vec<Declared>) {
             }
         }
         ComponentValue::Loop(looping) => {
-            let carried = looping.carried.iter();
-            found.extend(carried.map(|c| Declared::new("carried tensor", &c.name, c.span)));
-            let scans = looping.scans.iter();
-            found.extend(scans.map(|s| Declared::new("scanned item", &s.item, s.span)));
+            found.extend(looping.carried.iter().map(|c| Declared::new("carried tensor", &c.name, c.span)));
+            found.extend(looping.scans.iter().map(|s| Declared::new("scanned item", &s.item, s.span)));
         }
         _ => {}
     });
@@ -279,8 +246,7 @@ fn parts(looping: &Loop) -> impl Iterator<Item = &ComponentValue> {
 fn assignment_at(definition: &Definition, offset: usize) -> Option<(&Path, &AttributeAssignment)> {
     let invocations = invocations(definition);
     let of_invocations = invocations.iter().map(|i| (&i.operator, &i.attributes));
-    let quantizations = definition.quantizations.iter();
-    let of_quantizations = quantizations.map(|q| (&q.operator, &q.attributes));
+    let of_quantizations = definition.quantizations.iter().map(|q| (&q.operator, &q.attributes));
     let mut all = of_invocations
         .chain(of_quantizations)
         .flat_map(|(operator, attributes)| attributes.iter().map(move |a| (operator, a)));
@@ -290,11 +256,7 @@ fn assignment_at(definition: &Definition, offset: usize) -> Option<(&Path, &Attr
 /// All invocations of a definition.
 fn invocations(definition: &Definition) -> Vec<&Invocation> {
     let mut found = Vec::new();
-    let mut pending: Vec<&Component> = definition
-        .composes
-        .iter()
-        .chain(&definition.updates)
-        .collect();
+    let mut pending: Vec<&Component> = definition.composes.iter().chain(&definition.updates).collect();
     while let Some(component) = pending.pop() {
         each_value(&component.value, &mut |value| match value {
             ComponentValue::Invocation(invocation) => found.push(invocation),

@@ -10,40 +10,25 @@ use skript_frontend::source::Span;
 pub(crate) fn of(analysis: &Analysis, module: &Module) -> Vec<DocumentSymbol> {
     let location = |span: Span| analysis.range(span);
     let definitions = module.definitions.iter().map(|definition| {
-        let listed = [
-            "type",
-            "attribute",
-            "input",
-            "constant",
-            "variable",
-            "output",
-        ];
+        let listed = ["type", "attribute", "input", "constant", "variable", "output"];
         let children = declared_in(definition).into_iter();
-        let children = children
-            .filter(|d| listed.contains(&d.role))
-            .map(|declared| {
-                let kind = match declared.role {
-                    "type" => SymbolKind::TYPE_PARAMETER,
-                    "attribute" => SymbolKind::PROPERTY,
-                    "constant" => SymbolKind::CONSTANT,
-                    _ => SymbolKind::VARIABLE,
-                };
-                let locations = (location(declared.whole), location(declared.span));
-                symbol(declared.name, declared.role, kind, locations, None)
-            });
+        let children = children.filter(|d| listed.contains(&d.role)).map(|declared| {
+            let kind = match declared.role {
+                "type" => SymbolKind::TYPE_PARAMETER,
+                "attribute" => SymbolKind::PROPERTY,
+                "constant" => SymbolKind::CONSTANT,
+                _ => SymbolKind::VARIABLE,
+            };
+            let locations = (location(declared.whole), location(declared.span));
+            symbol(declared.name, declared.role, kind, locations, None)
+        });
         let (kind, detail) = match definition.kind {
             DefinitionKind::Operator => (SymbolKind::FUNCTION, "operator"),
             DefinitionKind::Graph => (SymbolKind::CLASS, "graph"),
         };
         let locations = (location(definition.span), location(definition.name.span));
         let children = Some(children.collect());
-        symbol(
-            definition.name.name.clone(),
-            detail,
-            kind,
-            locations,
-            children,
-        )
+        symbol(definition.name.name.clone(), detail, kind, locations, children)
     });
     definitions.collect()
 }

@@ -18,10 +18,7 @@ const STEP: usize = 512;
 impl Lines {
     /// Builds the index in linear time.
     pub(crate) fn of(text: &str) -> Lines {
-        let mut lines = Lines {
-            starts: vec![0],
-            units: vec![(0, 0)],
-        };
+        let mut lines = Lines { starts: vec![0], units: vec![(0, 0)] };
         let (mut next, mut units) = (STEP, 0);
         for (at, c) in text.char_indices() {
             if at >= next {
@@ -50,10 +47,7 @@ impl Lines {
     }
 
     pub(crate) fn range(&self, text: &str, start: usize, end: usize) -> Range {
-        Range::new(
-            self.position(text, start),
-            self.position(text, end.max(start)),
-        )
+        Range::new(self.position(text, start), self.position(text, end.max(start)))
     }
 
     /// UTF-16 units before a byte offset.
@@ -120,10 +114,7 @@ mod tests {
             let line = before.matches('\n').count();
             let start = before.rfind('\n').map_or(0, |at| at + 1);
             let column = before[start..].encode_utf16().count();
-            assert_eq!(
-                position(&text, at),
-                Position::new(number(line), number(column))
-            );
+            assert_eq!(position(&text, at), Position::new(number(line), number(column)));
         }
     }
 

@@ -11,16 +11,15 @@ use lsp_types::notification::{
     Notification as _, PublishDiagnostics,
 };
 use lsp_types::request::{
-    Completion, DocumentSymbolRequest, Formatting, GotoDefinition, HoverRequest, Request as _,
-    Shutdown,
+    Completion, DocumentSymbolRequest, Formatting, GotoDefinition, HoverRequest, Request as _, Shutdown,
 };
 use lsp_types::{
     CompletionOptions, CompletionParams, CompletionResponse, DidChangeTextDocumentParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentFormattingParams,
-    DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse,
-    Hover, HoverContents, HoverParams, HoverProviderCapability, Location, MarkupContent,
-    MarkupKind, OneOf, PublishDiagnosticsParams, ServerCapabilities, TextDocumentPositionParams,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextEdit, Url,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentFormattingParams, DocumentSymbolParams,
+    DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents, HoverParams,
+    HoverProviderCapability, Location, MarkupContent, MarkupKind, OneOf, PublishDiagnosticsParams,
+    ServerCapabilities, TextDocumentPositionParams, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextEdit, Url,
 };
 use serde::de::DeserializeOwned;
 use skript_frontend::ast::Module;
@@ -69,12 +68,8 @@ where
 pub(crate) fn serve(connection: &Connection) -> anyhow::Result<()> {
     std::thread::scope(|scope| {
         let work = || converse(connection);
-        let thread = std::thread::Builder::new()
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, work)?;
-        thread
-            .join()
-            .map_err(|_| anyhow::anyhow!("the server failed"))?
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work)?;
+        thread.join().map_err(|_| anyhow::anyhow!("the server failed"))?
     })
 }
 
@@ -109,16 +104,12 @@ fn converse(connection: &Connection) -> anyhow::Result<()> {
             }
             Some(Message::Notification(notification)) => {
                 if notification.method == Exit::METHOD {
-                    anyhow::ensure!(
-                        is_shut,
-                        "the editor closed the connection without `shutdown`"
-                    );
+                    anyhow::ensure!(is_shut, "the editor closed the connection without `shutdown`");
                     return Ok(());
                 }
                 // While the user types, only the newest text is analysed.
                 let is_old = is_superseded(&notification, &waiting);
-                let published =
-                    catch_unwind(AssertUnwindSafe(|| server.take_note(notification, !is_old)));
+                let published = catch_unwind(AssertUnwindSafe(|| server.take_note(notification, !is_old)));
                 for published in published.unwrap_or_default() {
                     let method = PublishDiagnostics::METHOD.to_owned();
                     let notification = Notification::new(method, published);
@@ -163,11 +154,7 @@ struct Server {
 
 impl Server {
     /// Stores a notification of the editor, and returns the changed diagnostics if they are to be published.
-    fn take_note(
-        &mut self,
-        notification: Notification,
-        publishes: bool,
-    ) -> Vec<PublishDiagnosticsParams> {
+    fn take_note(&mut self, notification: Notification, publishes: bool) -> Vec<PublishDiagnosticsParams> {
         let changed = match notification.method.as_str() {
             DidOpenTextDocument::METHOD => {
                 read(notification.params).and_then(|p: DidOpenTextDocumentParams| {
@@ -180,8 +167,7 @@ impl Server {
                 read(notification.params).and_then(|mut p: DidChangeTextDocumentParams| {
                     let path = path_of(&p.text_document.uri)?;
                     // Full texts: the last one is the newest.
-                    self.workspace
-                        .set(path.clone(), p.content_changes.pop()?.text);
+                    self.workspace.set(path.clone(), p.content_changes.pop()?.text);
                     Some(path)
                 })
             }
@@ -195,8 +181,7 @@ impl Server {
             DidSaveTextDocument::METHOD => self.workspace.paths().next().map(Path::to_path_buf),
             _ => None,
         };
-        let changed = changed.filter(|_| publishes);
-        changed.map_or_else(Vec::new, |path| self.publish(&path))
+        changed.filter(|_| publishes).map_or_else(Vec::new, |path| self.publish(&path))
     }
 
     /// Diagnostics of the model that contains a file, and of every other open model, since they may share modules.
@@ -216,13 +201,9 @@ impl Server {
         for url in &self.marked {
             lists.entry(url.clone()).or_default();
         }
-        self.marked = lists
-            .iter()
-            .filter(|(_, list)| !list.is_empty())
-            .map(|(url, _)| url.clone())
-            .collect();
-        let published = lists.into_iter();
-        published
+        self.marked = lists.iter().filter(|(_, list)| !list.is_empty()).map(|(url, _)| url.clone()).collect();
+        lists
+            .into_iter()
             .map(|(uri, diagnostics)| PublishDiagnosticsParams::new(uri, diagnostics, None))
             .collect()
     }
@@ -270,9 +251,7 @@ impl Server {
         let location = params.text_document_position_params;
         self.look(&location, |analysis, key, module, offset| {
             let span = match Found::at(analysis, key, module, offset)? {
-                Found::Declared { declared, .. } | Found::Attribute { declared, .. } => {
-                    declared.span
-                }
+                Found::Declared { declared, .. } | Found::Attribute { declared, .. } => declared.span,
                 Found::Operator { definition, .. } => definition.name.span,
                 Found::Module(module) => Span::new(module.file, 0, 0),
             };
@@ -283,10 +262,7 @@ impl Server {
                 shown.to_path_buf()
             };
             let range = analysis.range(span);
-            Some(GotoDefinitionResponse::Scalar(Location::new(
-                url_of(&path)?,
-                range,
-            )))
+            Some(GotoDefinitionResponse::Scalar(Location::new(url_of(&path)?, range)))
         })
     }
 
@@ -302,9 +278,7 @@ impl Server {
         let path = path_of(&params.text_document.uri)?;
         let analysis = self.workspace.analyse(&path);
         let (_, module) = analysis.module_of(&path)?;
-        Some(DocumentSymbolResponse::Nested(outline::of(
-            &analysis, module,
-        )))
+        Some(DocumentSymbolResponse::Nested(outline::of(&analysis, module)))
     }
 
     /// One edit of the full text; none if it is formatted; `None` for a text with errors.
@@ -359,10 +333,7 @@ mod tests {
         let request = Request::new(1.into(), HoverRequest::METHOD.to_owned(), ());
         let waits = |messages: Vec<Message>| VecDeque::from(messages);
         let old = changed("file:///a");
-        let b_then_a = waits(vec![
-            changed("file:///b").into(),
-            changed("file:///a").into(),
-        ]);
+        let b_then_a = waits(vec![changed("file:///b").into(), changed("file:///a").into()]);
         assert!(is_superseded(&old, &b_then_a));
         assert!(!is_superseded(&changed("file:///c"), &b_then_a));
         // The request refers to this text.

@@ -18,11 +18,7 @@ pub(crate) struct Workspace {
 
 /// The path of a `file:` URI; other URIs are not supported.
 pub(crate) fn path_of(url: &Url) -> Option<PathBuf> {
-    if url.scheme() == "file" {
-        url.to_file_path().ok()
-    } else {
-        None
-    }
+    if url.scheme() == "file" { url.to_file_path().ok() } else { None }
 }
 
 pub(crate) fn url_of(path: &Path) -> Option<Url> {
@@ -81,9 +77,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
         std::fs::create_dir(file("ops")).unwrap();
-        let graph = "graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = ops.mine.f(x); } }";
+        let graph =
+            "graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = ops.mine.f(x); } }";
         std::fs::write(file("main.sknd"), format!("import ops.mine;\n{graph}")).unwrap();
-        let operator = "operator f { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } }";
+        let operator =
+            "operator f { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } }";
         std::fs::write(file("ops/mine.sknd"), operator).unwrap();
         std::fs::write(file("ops/other.sknd"), operator).unwrap();
 

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The server as an editor uses it: the program, over its standard input and output.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use lsp_server::{Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
@@ -33,13 +28,7 @@ impl Editor {
             .unwrap();
         let (input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
         let output = BufReader::new(output);
-        let mut editor = Editor {
-            server,
-            input,
-            output,
-            next: 0,
-            notes: Vec::new(),
-        };
+        let mut editor = Editor { server, input, output, next: 0, notes: Vec::new() };
         let answer = editor.ask("initialize", json!({"capabilities": {}}));
         assert_eq!(answer["capabilities"]["hoverProvider"], true);
         editor.tell("initialized", json!({}));
@@ -57,10 +46,7 @@ impl Editor {
         let request = Request::new(id.clone(), method.to_owned(), params);
         Message::Request(request).write(&mut self.input).unwrap();
         loop {
-            match Message::read(&mut self.output)
-                .unwrap()
-                .expect("the server lives")
-            {
+            match Message::read(&mut self.output).unwrap().expect("the server lives") {
                 Message::Response(response) if response.id == id => return response,
                 Message::Notification(note) => self.notes.push(note),
                 other => panic!("{other:?}"),
@@ -104,21 +90,12 @@ impl Editor {
         let symbols = json!({"textDocument": {"uri": url(path)}});
         self.ask("textDocument/documentSymbol", symbols);
         let uri = url(path);
-        let published = self
-            .notes
-            .iter()
-            .rev()
-            .find(|n| n.params["uri"] == uri.as_str());
+        let published = self.notes.iter().rev().find(|n| n.params["uri"] == uri.as_str());
         let list = published.map(|n| n.params["diagnostics"].as_array().unwrap().clone());
         let line = |d: &Value| {
             let start = &d["range"]["start"];
             let message = d["message"].as_str().unwrap().lines().next().unwrap();
-            format!(
-                "{}:{} {} {message}",
-                start["line"],
-                start["character"],
-                d["code"].as_str().unwrap()
-            )
+            format!("{}:{} {} {message}", start["line"], start["character"], d["code"].as_str().unwrap())
         };
         list.unwrap_or_default().iter().map(line).collect()
     }
@@ -171,10 +148,7 @@ operator twice {
 #[test]
 fn an_editor_is_answered() {
     let folder = tempfile::tempdir().unwrap();
-    let (main, module) = (
-        folder.path().join("main.sknd"),
-        folder.path().join("mine.sknd"),
-    );
+    let (main, module) = (folder.path().join("main.sknd"), folder.path().join("mine.sknd"));
     std::fs::write(&module, MODULE).unwrap();
     let mut editor = Editor::start(&folder.path().join("cache"));
     editor.open(&main, MODEL);
@@ -182,48 +156,26 @@ fn an_editor_is_answered() {
 
     let hover = editor.at("textDocument/hover", &main, MODEL, "c = nn");
     let text = hover["contents"]["value"].as_str().unwrap();
-    assert!(
-        text.contains("(tensor) c = nn.conv") && text.contains("real[1,4,8,8]"),
-        "{text}"
-    );
+    assert!(text.contains("(tensor) c = nn.conv") && text.contains("real[1,4,8,8]"), "{text}");
     let hover = editor.at("textDocument/hover", &main, MODEL, "twice(c)");
     let text = hover["contents"]["value"].as_str().unwrap();
-    assert!(
-        text.contains("operator mine.twice") && text.contains("Twice of everything."),
-        "{text}"
-    );
+    assert!(text.contains("operator mine.twice") && text.contains("Twice of everything."), "{text}");
     let hover = editor.at("textDocument/hover", &main, MODEL, "padding=");
     let text = hover["contents"]["value"].as_str().unwrap();
-    assert!(
-        text.contains("(attribute of conv) padding: optional int"),
-        "{text}"
-    );
+    assert!(text.contains("(attribute of conv) padding: optional int"), "{text}");
 
     let location = editor.at("textDocument/definition", &main, MODEL, "twice(c)");
     assert_eq!(location["uri"], url(&module));
-    assert_eq!(
-        location["range"]["start"],
-        json!({"line": 1, "character": 9})
-    );
+    assert_eq!(location["range"]["start"], json!({"line": 1, "character": 9}));
     let location = editor.at("textDocument/definition", &main, MODEL, "c);");
     assert_eq!(location["range"]["start"]["line"], 14);
     let location = editor.at("textDocument/definition", &main, MODEL, "conv{");
-    let library = location["uri"]
-        .as_str()
-        .unwrap()
-        .strip_prefix("file://")
-        .unwrap();
+    let library = location["uri"].as_str().unwrap().strip_prefix("file://").unwrap();
     let line = location["range"]["start"]["line"].as_u64().unwrap() as usize;
     let text = std::fs::read_to_string(library).unwrap();
-    assert!(
-        text.lines().nth(line).unwrap().starts_with("operator conv"),
-        "{library}:{line}"
-    );
+    assert!(text.lines().nth(line).unwrap().starts_with("operator conv"), "{library}:{line}");
 
-    let symbols = editor.ask(
-        "textDocument/documentSymbol",
-        json!({"textDocument": {"uri": url(&main)}}),
-    );
+    let symbols = editor.ask("textDocument/documentSymbol", json!({"textDocument": {"uri": url(&main)}}));
     assert_eq!(symbols[0]["name"], "G");
     assert_eq!(symbols[0]["children"][1]["name"], "w");
     let response = editor.answer("textDocument/rename", json!({}));
@@ -234,24 +186,14 @@ fn an_editor_is_answered() {
 #[test]
 fn what_is_wrong_is_shown_while_it_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
-    let (main, module) = (
-        folder.path().join("main.sknd"),
-        folder.path().join("mine.sknd"),
-    );
+    let (main, module) = (folder.path().join("main.sknd"), folder.path().join("mine.sknd"));
     std::fs::write(&module, MODULE).unwrap();
     let mut editor = Editor::start(&folder.path().join("cache"));
     // Two statements that cannot be parsed, and an unknown name.
-    let broken = MODEL
-        .replace("c = nn.conv", "c = = nn.conv")
-        .replace("x: real[1,", "x: rael[1,");
+    let broken = MODEL.replace("c = nn.conv", "c = = nn.conv").replace("x: real[1,", "x: rael[1,");
     editor.open(&main, &broken);
     let found = editor.diagnostics(&main);
-    assert!(
-        found
-            .iter()
-            .any(|d| d.starts_with("5:") && d.contains("SK0301")),
-        "{found:?}"
-    );
+    assert!(found.iter().any(|d| d.starts_with("5:") && d.contains("SK0301")), "{found:?}");
     assert!(found.iter().any(|d| d.starts_with("14:")), "{found:?}");
     editor.change(&main, MODEL);
     assert_eq!(editor.diagnostics(&main), Vec::<String>::new());
@@ -266,10 +208,7 @@ fn what_is_wrong_is_shown_while_it_is_wrong() {
     let shapes = MODEL.replace("w: real[4, 3, 3, 3]", "w: real[4, 2, 3, 3]");
     editor.change(&main, &shapes);
     let found = editor.diagnostics(&main);
-    assert!(
-        found[0].starts_with("14:") && found[0].contains("SK0850"),
-        "{found:?}"
-    );
+    assert!(found[0].starts_with("14:") && found[0].contains("SK0850"), "{found:?}");
     editor.quit();
 }
 
@@ -302,10 +241,7 @@ operator own {
         ("y = mine.twice(c);", "y = mine.twise(c);"),
         ("y = mine.twice(c);", "y = mine.twice(nowhere);"),
         ("y: real[1, 4, 8, 8]", "y: real[1, 4, 8, 9]"),
-        (
-            "    @variable {\n",
-            "    @variable {\n        v: rael[2];\n",
-        ),
+        ("    @variable {\n", "    @variable {\n        v: rael[2];\n"),
         ("b[i,] = a[i,]", "b[i,] = q[i,]"),
         ("b[i,] = a[i,], i < n;", "b[i,] = ] a[i,], i < n;"),
     ] {
@@ -321,22 +257,12 @@ operator own {
         }
         let hover = editor.at("textDocument/hover", &main, &broken, "w: real");
         let hover = hover["contents"]["value"].as_str().unwrap();
-        assert!(
-            hover.contains("# here: w: real[4,3,3,3]"),
-            "{wrong}: {hover}"
-        );
+        assert!(hover.contains("# here: w: real[4,3,3,3]"), "{wrong}: {hover}");
         // Go to the definition of a name, in the graph and in another module.
         let location = editor.at("textDocument/definition", &main, &broken, "c);\n        e");
-        let line = broken[..broken.find("c = nn").unwrap()]
-            .matches('\n')
-            .count();
+        let line = broken[..broken.find("c = nn").unwrap()].matches('\n').count();
         assert_eq!(location["range"]["start"]["line"], line, "{wrong}");
-        let location = editor.at(
-            "textDocument/definition",
-            &main,
-            &broken,
-            "twice(c);\n        e",
-        );
+        let location = editor.at("textDocument/definition", &main, &broken, "twice(c);\n        e");
         assert_eq!(location["range"]["start"]["line"], 1, "{wrong}");
         // Completion offers all names of the graph after the last correct statement.
         let mut typed = broken.clone();
@@ -377,16 +303,9 @@ fn completion_follows_the_position() {
             "position": {"line": line, "character": character},
         });
         let items = editor.ask("textDocument/completion", location);
-        let labels: Vec<&str> = items
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|i| i["label"].as_str().unwrap())
-            .collect();
-        assert!(
-            labels.contains(&wanted) && !labels.contains(&unwanted),
-            "{typed}: {labels:?}"
-        );
+        let labels: Vec<&str> =
+            items.as_array().unwrap().iter().map(|i| i["label"].as_str().unwrap()).collect();
+        assert!(labels.contains(&wanted) && !labels.contains(&unwanted), "{typed}: {labels:?}");
     }
     editor.quit();
 }
@@ -426,10 +345,7 @@ fn texts_are_formatted_unless_they_are_broken() {
     let edits = ask("graph g{@input{x:real[2];}\n@output{y:real[2];}@compose{y=[x][0];}} # ä\n");
     assert_eq!(edits[0]["range"]["end"], json!({"line": 2, "character": 0}));
     let formatted = edits[0]["newText"].as_str().unwrap();
-    assert!(
-        formatted.starts_with("graph g {\n    @input { x: real[2]; }\n"),
-        "{formatted}"
-    );
+    assert!(formatted.starts_with("graph g {\n    @input { x: real[2]; }\n"), "{formatted}");
     assert_eq!(ask(formatted), json!([]));
     assert_eq!(ask("graph g { @input {"), Value::Null);
     editor.quit();
@@ -448,19 +364,14 @@ fn answers(input: &[u8]) -> (String, bool, String) {
     drop(stdin);
     let output = server.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (
-        text(output.stdout),
-        output.status.success(),
-        text(output.stderr),
-    )
+    (text(output.stdout), output.status.success(), text(output.stderr))
 }
 
 fn frame(body: &str) -> String {
     format!("Content-Length: {}\r\n\r\n{body}", body.len())
 }
 
-const HELLO: &str =
-    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
 
 /// Invalid JSON once ended the server.
 #[test]

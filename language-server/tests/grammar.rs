@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The TextMate grammar knows every word of the language, and its patterns are regular expressions.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use regex::Regex;
 use serde_json::Value;
 use skript_semantics::ScalarOp;
 
 fn grammar() -> Value {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../editors/vscode/syntaxes/sknd.tmLanguage.json"
-    );
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../editors/vscode/syntaxes/sknd.tmLanguage.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -40,9 +32,7 @@ fn patterns(value: &Value, found: &mut Vec<String>) {
 
 /// Look-ahead, which editors have and this crate lacks.
 fn compiled(pattern: &str) -> Regex {
-    let without = Regex::new(r"\(\?=[^)]*\)")
-        .unwrap()
-        .replace_all(pattern, "");
+    let without = Regex::new(r"\(\?=[^)]*\)").unwrap().replace_all(pattern, "");
     Regex::new(&without).unwrap_or_else(|e| panic!("{pattern}: {e}"))
 }
 
@@ -69,13 +59,7 @@ fn includes_lead_somewhere() {
 #[test]
 fn reserved_words_are_coloured() {
     let pest = include_str!("../../frontend/src/syntax/skript.pest");
-    let rule = pest
-        .split("reserved = _{")
-        .nth(1)
-        .unwrap()
-        .split('}')
-        .next()
-        .unwrap();
+    let rule = pest.split("reserved = _{").nth(1).unwrap().split('}').next().unwrap();
     let words: Vec<&str> = rule.split('"').skip(1).step_by(2).collect();
     assert!(words.len() > 20, "{words:?}");
     let grammar = grammar();
@@ -95,9 +79,5 @@ fn reserved_words_are_coloured() {
         assert!(block.is_match(&name), "{name}");
     }
     let built_in = compiled(grammar["repository"]["built-in"]["match"].as_str().unwrap());
-    assert!(
-        ScalarOp::ALL
-            .iter()
-            .all(|op| built_in.is_match(&format!("`{}`", op.mnemonic())))
-    );
+    assert!(ScalarOp::ALL.iter().all(|op| built_in.is_match(&format!("`{}`", op.mnemonic()))));
 }

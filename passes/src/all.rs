@@ -4,8 +4,8 @@
 use crate::pipeline;
 use crate::structure;
 use crate::{
-    codegen, duplicates, elementwise, extents, formula, integers, invoke, layout, named, prepare,
-    profile, recurrence, schedule,
+    codegen, duplicates, elementwise, extents, formula, integers, invoke, layout, named, prepare, profile,
+    recurrence, schedule,
 };
 use skript_dialect::Pass;
 
@@ -118,9 +118,6 @@ mod tests {
     fn passes_have_flags_of_their_own_and_summaries() {
         let flags: HashSet<_> = ALL.iter().map(|pass| pass.flag).collect();
         assert_eq!(flags.len(), ALL.len());
-        assert!(
-            ALL.iter()
-                .all(|pass| !pass.flag.is_empty() && !pass.summary.is_empty())
-        );
+        assert!(ALL.iter().all(|pass| !pass.flag.is_empty() && !pass.summary.is_empty()));
     }
 }

@@ -24,9 +24,7 @@ impl Compiler {
     /// The compiler in this file.
     pub fn at(file: &Path) -> Self {
         let metadata = std::fs::metadata(file).ok();
-        Compiler {
-            file: metadata.map(|m| (m.len(), format!("{:?}", m.modified().ok()))),
-        }
+        Compiler { file: metadata.map(|m| (m.len(), format!("{:?}", m.modified().ok()))) }
     }
 
     /// The compiler in the executable of this process.
@@ -85,12 +83,7 @@ impl Compiler {
     }
 
     /// The options with the plans that `skript tune` kept for this model, unless they have some; and the key of the plans.
-    pub fn tuned(
-        &self,
-        model: &Model,
-        sources: &SourceMap,
-        mut options: Options,
-    ) -> (Options, String) {
+    pub fn tuned(&self, model: &Model, sources: &SourceMap, mut options: Options) -> (Options, String) {
         let key = self.plans_key(model, sources, &options);
         if options.target.plans.is_empty()
             && let Some(cache) = Cache::of_user()

@@ -173,10 +173,7 @@ pub fn compile_tensors_for_profile(
 ) -> Result<(Artifact, Vec<Step>), CodegenError> {
     refuse_gpu(target)?;
     crate::all::register();
-    run(
-        module,
-        &stages::with_profile(stages::after_lowering(target)),
-    )?;
+    run(module, &stages::with_profile(stages::after_lowering(target)))?;
     let steps = profile::table(module.as_operation());
     Ok((artifact(module, interface, target)?, steps))
 }
@@ -224,19 +221,15 @@ pub fn tensors_to_llvm(module: &Module, target: &TargetDescription) -> Result<()
 fn refuse_gpu(target: &TargetDescription) -> Result<(), CodegenError> {
     match target.gpu {
         None => Ok(()),
-        Some(gpu) => Err(CodegenError::Module(format!(
-            "this is not compiled for the GPU `{}` yet",
-            gpu.name
-        ))),
+        Some(gpu) => {
+            Err(CodegenError::Module(format!("this is not compiled for the GPU `{}` yet", gpu.name)))
+        }
     }
 }
 
 /// The passes `before`, then those of [`tensors_to_llvm`], as `skript-opt --pass-pipeline` accepts them.
 pub fn tensors_pipeline_text(before: &str, target: &TargetDescription) -> String {
-    let mut stages = vec![Stage {
-        name: "lower",
-        passes: before.to_owned(),
-    }];
+    let mut stages = vec![Stage { name: "lower", passes: before.to_owned() }];
     stages.extend(stages::after_lowering(target));
     stages::text(&stages)
 }
@@ -247,9 +240,7 @@ pub fn tensors_pipeline_text(before: &str, target: &TargetDescription) -> String
 /// [`CodegenError`] if the options name no pipeline.
 pub fn pipeline_text(options: &Options, stop: Stop) -> Result<String, CodegenError> {
     let stages = all_stages(options)?;
-    Ok(stages::text(
-        stages.get(..stop.stages()).unwrap_or_default(),
-    ))
+    Ok(stages::text(stages.get(..stop.stages()).unwrap_or_default()))
 }
 
 /// A model after a stage: text, or bytes for objects. MLIR text has locations if `locations` is set.
@@ -268,14 +259,9 @@ pub fn model_after(
         Stop::Skript => {
             let module = emit(model, sources, &context)?;
             if let Some(keeping) = stages::keep(&options.keep) {
-                let stage = [Stage {
-                    name: "keep",
-                    passes: keeping,
-                }];
-                run(&module, &stage).map_err(|error| CompileError::Lowering {
-                    error,
-                    supporting: Vec::new(),
-                })?;
+                let stage = [Stage { name: "keep", passes: keeping }];
+                run(&module, &stage)
+                    .map_err(|error| CompileError::Lowering { error, supporting: Vec::new() })?;
             }
             module
         }
@@ -299,11 +285,7 @@ pub fn model_after(
 }
 
 /// The kernels of a module, after these stages.
-fn device<'c>(
-    module: &Module<'c>,
-    gpu: &Gpu,
-    stages: &[Stage],
-) -> Result<Module<'c>, CodegenError> {
+fn device<'c>(module: &Module<'c>, gpu: &Gpu, stages: &[Stage]) -> Result<Module<'c>, CodegenError> {
     let module = gpu::emit::kernels_alone(module)?;
     if gpu.language == Language::SpirV {
         let operation = module.as_operation();
@@ -333,32 +315,22 @@ fn compile_for_gpu(
     }
     let steps = profile::table(module.as_operation());
     let names = gpu::emit::names(module);
-    let code = match names.is_empty() {
-        true => Vec::new(),
-        false => {
-            let device = device(module, gpu, &gpu_stages::kernels(gpu))?;
-            gpu::emit::emit(&device, gpu, Form::Object)?
-        }
+    let code = if names.is_empty() {
+        Vec::new()
+    } else {
+        let device = device(module, gpu, &gpu_stages::kernels(gpu))?;
+        gpu::emit::emit(&device, gpu, Form::Object)?
     };
     run(module, &gpu_stages::host(target))?;
     let artifact = Artifact {
-        kernels: Some(Kernels {
-            language: gpu.language,
-            code,
-            names,
-        }),
+        kernels: Some(Kernels { language: gpu.language, code, names }),
         ..artifact(module, interface, target)?
     };
     Ok((artifact, steps))
 }
 
 /// The module after the last stage.
-fn finish(
-    module: &Module,
-    options: &Options,
-    stop: Stop,
-    locations: bool,
-) -> Result<Vec<u8>, CompileError> {
+fn finish(module: &Module, options: &Options, stop: Stop, locations: bool) -> Result<Vec<u8>, CompileError> {
     match stop {
         Stop::Code(form) => {
             observer::begins("code");
@@ -391,13 +363,8 @@ fn lowered<'c>(
             .ok_or_else(|| CodegenError::Module(format!("`{to}` cannot replace `{from}`")))?;
     }
     let pipeline = lowering(options)?;
-    run(
-        &module,
-        &[stages::lower(pipeline, &options.keep, &options.target)],
-    )
-    .map_err(|error| CompileError::Lowering {
-        error,
-        supporting: supporting(model, sources, pipeline, context),
+    run(&module, &[stages::lower(pipeline, &options.keep, &options.target)]).map_err(|error| {
+        CompileError::Lowering { error, supporting: supporting(model, sources, pipeline, context) }
     })?;
     Ok(module)
 }
@@ -428,8 +395,7 @@ fn supporting(
 ) -> Vec<&'static str> {
     let others = LOWERINGS.iter().filter(|flag| **flag != refusing.flag);
     let takes = |flag: &&&'static str| {
-        let (Ok(module), Some(pipeline)) = (emit(model, sources, context), Pipeline::named(flag))
-        else {
+        let (Ok(module), Some(pipeline)) = (emit(model, sources, context), Pipeline::named(flag)) else {
             return false;
         };
         crate::ir::run_pipeline(&module, pipeline.flag, &pipeline.text()).is_ok()
@@ -439,10 +405,10 @@ fn supporting(
 
 fn text(module: &Module, locations: bool) -> Result<Vec<u8>, CompileError> {
     let operation = module.as_operation();
-    let text = match locations {
-        true => operation
-            .to_string_with_flags(OperationPrintingFlags::new().enable_debug_info(true, false))?,
-        false => operation.to_string(),
+    let text = if locations {
+        operation.to_string_with_flags(OperationPrintingFlags::new().enable_debug_info(true, false))?
+    } else {
+        operation.to_string()
     };
     Ok(format!("{}\n", text.trim_end()).into_bytes())
 }

@@ -20,14 +20,10 @@ pub fn of_compilation(error: &CompileError, model: &Model, sources: &SourceMap) 
         CompileError::Codegen(error) | CompileError::Lowering { error, .. } => error,
     };
     match error {
-        CodegenError::Stage { messages, .. } => messages
-            .iter()
-            .map(|message| at_location(message, model, sources))
-            .collect(),
-        other => vec![Diagnostic::without_location(
-            &NOT_COMPILED,
-            other.to_string(),
-        )],
+        CodegenError::Stage { messages, .. } => {
+            messages.iter().map(|message| at_location(message, model, sources)).collect()
+        }
+        other => vec![Diagnostic::without_location(&NOT_COMPILED, other.to_string())],
     }
 }
 
@@ -46,41 +42,25 @@ pub fn at_location(message: &Message, model: &Model, sources: &SourceMap) -> Dia
 
 fn at_frames(message: &Message, entry: &str, sources: &SourceMap) -> Diagnostic {
     let text = without_operation(&message.text);
-    let source_positions: Vec<(&Frame, Option<Span>)> = message
-        .frames
-        .iter()
-        .map(|frame| (frame, span(frame, sources)))
-        .collect();
+    let source_positions: Vec<(&Frame, Option<Span>)> =
+        message.frames.iter().map(|frame| (frame, span(frame, sources))).collect();
     let Some((_, Some(innermost))) = source_positions.first() else {
-        return Diagnostic::without_location(
-            &NOT_COMPILED,
-            format!("{}: {text}", message.location),
-        );
+        return Diagnostic::without_location(&NOT_COMPILED, format!("{}: {text}", message.location));
     };
     // The name of a call's location is that of the callee.
-    let calls: Vec<_> = source_positions
-        .iter()
-        .skip(1)
-        .map(|(callee, call)| (callee.name.as_str(), *call))
-        .collect();
-    with_calls(
-        Diagnostic::error(&NOT_COMPILED, *innermost, text),
-        &calls,
-        entry,
-    )
+    let calls: Vec<_> =
+        source_positions.iter().skip(1).map(|(callee, call)| (callee.name.as_str(), *call)).collect();
+    with_calls(Diagnostic::error(&NOT_COMPILED, *innermost, text), &calls, entry)
 }
 
 /// Removes MLIR's prefix, `'skript.formula' op `, which does not help the author of a model.
 fn without_operation(text: &str) -> &str {
     let rest = text.strip_prefix('\'');
-    rest.and_then(|rest| rest.split_once("' op "))
-        .map_or(text, |(_, said)| said)
+    rest.and_then(|rest| rest.split_once("' op ")).map_or(text, |(_, said)| said)
 }
 
 fn span(frame: &Frame, sources: &SourceMap) -> Option<Span> {
-    let (file, source) = sources
-        .files()
-        .find(|(_, file)| file.path.to_string_lossy() == frame.path)?;
+    let (file, source) = sources.files().find(|(_, file)| file.path.to_string_lossy() == frame.path)?;
     let start = source.offset(frame.line, frame.column)?;
     let end = source.offset(frame.end_line, frame.end_column)?;
     Some(Span::new(file, start, end))
@@ -121,10 +101,7 @@ mod tests {
         let notes: Vec<_> = diagnostic.notes.iter().map(|n| n.text.as_str()).collect();
         assert_eq!(
             notes,
-            [
-                "in operator `nn.f`, called from operator `g`",
-                "in operator `g`, called from graph `G`"
-            ]
+            ["in operator `nn.f`, called from operator `g`", "in operator `g`, called from graph `G`"]
         );
     }
 

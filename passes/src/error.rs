@@ -10,10 +10,7 @@ use skript_dialect::pipeline::Message;
 pub enum CodegenError {
     /// A pass failed; all errors, in order.
     #[error("{stage} failed: {}", listed(messages))]
-    Stage {
-        stage: &'static str,
-        messages: Vec<Message>,
-    },
+    Stage { stage: &'static str, messages: Vec<Message> },
     /// The module does not meet a requirement of code generation.
     #[error("{0}")]
     Module(String),
@@ -29,8 +26,6 @@ impl From<CodegenError> for PassError {
 }
 
 fn listed(messages: &[Message]) -> String {
-    let lines = messages
-        .iter()
-        .map(|m| format!("{}: {}", m.location, m.text));
+    let lines = messages.iter().map(|m| format!("{}: {}", m.location, m.text));
     lines.collect::<Vec<_>>().join("; ")
 }

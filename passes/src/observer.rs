@@ -11,16 +11,7 @@ thread_local! {
 }
 
 /// The stages of [`compile_model`](crate::compile_model), in order.
-pub const STAGES: [&str; 8] = [
-    "emit",
-    "lower",
-    "bufferize",
-    "schedule",
-    "prepare",
-    "memory",
-    "llvm",
-    "code",
-];
+pub const STAGES: [&str; 8] = ["emit", "lower", "bufferize", "schedule", "prepare", "memory", "llvm", "code"];
 
 /// Sets the observer of compilations on this thread; `None`: nobody observes them.
 pub fn observe(observer: Option<Observer>) {

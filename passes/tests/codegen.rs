@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Modules on tensors, compiled and run in the process, against values worked out by hand or by plain loops.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use melior::ir::Module;
 use skript_passes::codegen::{self, Form, Interface};
@@ -36,15 +31,12 @@ fn compile(source: &str, inputs: &[&[u64]], outputs: &[&[u64]]) -> Result<Artifa
         outputs: outputs.iter().map(|s| port("out", s)).collect(),
         ..Interface::default()
     };
-    skript_passes::compile_tensors(&module, interface, &TargetDescription::host())
-        .map_err(|e| e.to_string())
+    skript_passes::compile_tensors(&module, interface, &TargetDescription::host()).map_err(|e| e.to_string())
 }
 
 fn call(artifact: &Artifact, inputs: &[(&[u64], &[f32])]) -> Vec<Vec<f32>> {
-    let tensors: Vec<Tensor> = inputs
-        .iter()
-        .map(|(shape, values)| Tensor::from_f32(shape, values).unwrap())
-        .collect();
+    let tensors: Vec<Tensor> =
+        inputs.iter().map(|(shape, values)| Tensor::from_f32(shape, values).unwrap()).collect();
     let outputs = run(artifact, &tensors.iter().collect::<Vec<_>>(), &[]).unwrap();
     let floats = |t: &Tensor| t.as_f32().unwrap().to_vec();
     outputs.iter().map(floats).collect()
@@ -73,9 +65,7 @@ func.func @exp(%x: tensor<5xf32> {bufferization.writable = false}, %w: tensor<3x
 }";
 
 fn window() -> String {
-    WINDOW
-        .replace("(o, i, j)", "(o, j)")
-        .replace("[\"parallel\", \"parallel\", ", "[\"parallel\", ")
+    WINDOW.replace("(o, i, j)", "(o, j)").replace("[\"parallel\", \"parallel\", ", "[\"parallel\", ")
 }
 
 #[test]
@@ -85,10 +75,7 @@ fn a_window_with_borders_computes() {
     let w = [1.0f32, 2.0, -1.0];
     let found = call(&artifact, &[(&[5], &x), (&[3], &w)]);
     for o in 0..5usize {
-        let sum: f32 = (0..3usize)
-            .filter(|j| (1..6).contains(&(o + j)))
-            .map(|j| x[o + j - 1] * w[j])
-            .sum();
+        let sum: f32 = (0..3usize).filter(|j| (1..6).contains(&(o + j))).map(|j| x[o + j - 1] * w[j]).sum();
         assert!((found[0][o] - sum.exp()).abs() < 1e-6, "{o}: {found:?}");
     }
 }
@@ -130,11 +117,7 @@ fn buffers_share_one_arena() {
     }
     source.push_str("return %v6 : tensor<64x64xf32>\n}");
     let artifact = compile(&source, &[&[64, 64]], &[&[64, 64]]).unwrap();
-    assert!(
-        artifact.arena.size <= 2 * 64 * 64 * 4,
-        "{:?}",
-        artifact.arena
-    );
+    assert!(artifact.arena.size <= 2 * 64 * 64 * 4, "{:?}", artifact.arena);
     let x: Vec<f32> = (0..64 * 64).map(|n| n as f32).collect();
     assert_eq!(call(&artifact, &[(&[64, 64], &x)])[0], x);
 }
@@ -184,10 +167,9 @@ fn chains_of_loops_leave_the_input_that_they_begin_with() {
          return %y, %v0 : tensor<4xf32>, tensor<4xf32>\n}",
     );
     let artifact = compile(&source, &[&[4]], &[&[4], &[4]]).unwrap();
-    for (x, y) in [
-        ([0.0, 5.0, 6.0, 7.0], [0.0, 1.0, 6.0, 7.0]),
-        ([3.0, 5.0, 6.0, 7.0], [43.0, 1.0, 46.0, 7.0]),
-    ] {
+    for (x, y) in
+        [([0.0, 5.0, 6.0, 7.0], [0.0, 1.0, 6.0, 7.0]), ([3.0, 5.0, 6.0, 7.0], [43.0, 1.0, 46.0, 7.0])]
+    {
         assert_eq!(call(&artifact, &[(&[4], &x)]), [y, x]);
     }
 }
@@ -204,11 +186,7 @@ fn code_allocates_nothing_and_calls_no_library_copy() {
         assert!(!text.contains(name), "{name} in {text}");
     }
     let assembly = codegen::emit(&module, &TargetDescription::host().code, Form::Assembly).unwrap();
-    assert!(
-        String::from_utf8(assembly)
-            .unwrap()
-            .contains("skript_entry:")
-    );
+    assert!(String::from_utf8(assembly).unwrap().contains("skript_entry:"));
 }
 
 #[test]
@@ -250,10 +228,7 @@ fn loaded_code_finds_mathematics_and_nothing_else_of_the_process() {
         Program::load(Artifact {
             target,
             entry: "skript_entry".into(),
-            arena: ArenaLayout {
-                size: 0,
-                alignment: 64,
-            },
+            arena: ArenaLayout { size: 0, alignment: 64 },
             prepared: 0,
             unread: vec![],
             inputs: vec![],
@@ -300,9 +275,7 @@ fn large_module() -> String {
     );
     let (mut body, mut last) = (String::new(), "%x".to_owned());
     for n in 0..10 {
-        let adds: String = (0..400)
-            .map(|i| format!("%v{} = llvm.fadd %v{i}, %c : f32\n", i + 1))
-            .collect();
+        let adds: String = (0..400).map(|i| format!("%v{} = llvm.fadd %v{i}, %c : f32\n", i + 1)).collect();
         text += &format!(
             "llvm.func internal @long_{n}(%x: f32) -> f32 {{
                %t = llvm.mlir.addressof @table : !llvm.ptr
@@ -341,17 +314,11 @@ fn parts_of_a_large_module_call_each_other() {
     let module = Module::parse(&context, &large_module()).unwrap();
     let target = TargetDescription::host().code;
     let object = codegen::emit(&module, &target, Form::Object).unwrap();
-    assert_eq!(
-        object,
-        codegen::emit(&module, &target, Form::Object).unwrap()
-    );
+    assert_eq!(object, codegen::emit(&module, &target, Form::Object).unwrap());
     let artifact = Artifact {
         target: target.clone(),
         entry: "skript_entry".into(),
-        arena: ArenaLayout {
-            size: 0,
-            alignment: 64,
-        },
+        arena: ArenaLayout { size: 0, alignment: 64 },
         prepared: 0,
         unread: vec![],
         inputs: vec![port("x", &[1])],

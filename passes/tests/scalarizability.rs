@@ -2,12 +2,7 @@
 //! Systematic scalarizability (the Elementwise RFC, 10 to 14): whatever mix of tensors, vectors and scalars an op verifies
 //! with, its scalarized form verifies, and nothing shaped is left.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use melior::Context;
 use melior::ir::Module;
@@ -17,24 +12,14 @@ use skript_passes::ir;
 use skript_semantics::ScalarOp;
 use std::collections::BTreeMap;
 
-const ELEMENTS: [&str; 9] = [
-    "i1", "i8", "i32", "i64", "index", "bf16", "f16", "f32", "f64",
-];
-const SHAPES: [(&str, &str); 4] = [
-    ("tensor<2x?x", ">"),
-    ("tensor<", ">"),
-    ("vector<3x", ">"),
-    ("vector<2x2x", ">"),
-];
+const ELEMENTS: [&str; 9] = ["i1", "i8", "i32", "i64", "index", "bf16", "f16", "f32", "f64"];
+const SHAPES: [(&str, &str); 4] =
+    [("tensor<2x?x", ">"), ("tensor<", ">"), ("vector<3x", ">"), ("vector<2x2x", ">")];
 
 /// A function with only this operation, in generic form, and whether it verifies.
 fn function(number: usize, op: &str, operands: &[String], result: &str) -> String {
     let types = operands.join(", ");
-    let arguments: Vec<String> = operands
-        .iter()
-        .enumerate()
-        .map(|(n, t)| format!("%a{n}: {t}"))
-        .collect();
+    let arguments: Vec<String> = operands.iter().enumerate().map(|(n, t)| format!("%a{n}: {t}")).collect();
     let names: Vec<String> = (0..operands.len()).map(|n| format!("%a{n}")).collect();
     format!(
         "func.func @f{number}({}) -> {result} {{ %r = \"{op}\"({}) : ({types}) -> {result}  return %r : {result} }}\n",
@@ -70,23 +55,14 @@ fn every_op_scalarizes_on_every_mix_of_types() {
     skript_passes::register();
     let context = ir::new_context();
     let (text, count) = ir::collecting(&context, || every_mix(&context)).0;
-    assert!(
-        count.values().all(|n| *n > 0),
-        "an op without a mix: {count:?}"
-    );
+    assert!(count.values().all(|n| *n > 0), "an op without a mix: {count:?}");
     let select = count["skript.select"];
-    assert!(
-        select >= 7 * SHAPES.len(),
-        "scalar predicates count too: {select}"
-    );
+    assert!(select >= 7 * SHAPES.len(), "scalar predicates count too: {select}");
     let module = Module::parse(&context, &text).expect("each part verified");
-    pipeline::run(&module, "builtin.module(skript-scalarize-elementwise)")
-        .expect("all of them scalarize");
+    pipeline::run(&module, "builtin.module(skript-scalarize-elementwise)").expect("all of them scalarize");
     assert!(module.as_operation().verify());
     let left = module.as_operation().to_string();
-    let shaped = left
-        .lines()
-        .filter(|line| line.contains("= skript.") && line.contains('<'));
+    let shaped = left.lines().filter(|line| line.contains("= skript.") && line.contains('<'));
     assert_eq!(shaped.collect::<Vec<_>>(), Vec::<&str>::new());
     assert!(left.matches("= skript.").count() >= count.values().sum());
 }
@@ -101,19 +77,15 @@ fn every_mix(context: &Context) -> (String, BTreeMap<&'static str, usize>) {
         for (operands, result) in signatures(context, name, arity) {
             for (open, close) in SHAPES {
                 for mask in 1..1_u32 << arity {
-                    let types: Vec<String> = operands
-                        .iter()
-                        .enumerate()
-                        .map(|(n, t)| {
-                            if mask >> n & 1 == 1 {
-                                format!("{open}{t}{close}")
-                            } else {
-                                (*t).to_owned()
-                            }
-                        })
-                        .collect();
-                    let candidate =
-                        function(number, name, &types, &format!("{open}{result}{close}"));
+                    let types: Vec<String> =
+                        operands
+                            .iter()
+                            .enumerate()
+                            .map(|(n, t)| {
+                                if mask >> n & 1 == 1 { format!("{open}{t}{close}") } else { (*t).to_owned() }
+                            })
+                            .collect();
+                    let candidate = function(number, name, &types, &format!("{open}{result}{close}"));
                     if verifies(context, &candidate) {
                         text.push_str(&candidate);
                         number += 1;

@@ -2,12 +2,7 @@
 //! What a formula is, and which named operation of linalg it becomes, does not depend on how it is written: names, order
 //! of bounds, layouts, order of factors.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skript_dialect::pipeline;
 use skript_frontend::check::check_program;
@@ -28,12 +23,8 @@ fn permutations<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
     }
     let mut all = Vec::new();
     for (position, first) in items.iter().enumerate() {
-        let rest: Vec<T> = items
-            .iter()
-            .enumerate()
-            .filter(|(n, _)| *n != position)
-            .map(|(_, i)| i.clone())
-            .collect();
+        let rest: Vec<T> =
+            items.iter().enumerate().filter(|(n, _)| *n != position).map(|(_, i)| i.clone()).collect();
         for mut tail in permutations(&rest) {
             tail.insert(0, first.clone());
             all.push(tail);
@@ -59,13 +50,7 @@ const PRODUCT: &str = "A * B";
 const SWAPPED: &str = "B * A";
 
 /// Products with signs and factors.
-const SIGNED: [&str; 5] = [
-    "-(A * B)",
-    "B * -A",
-    "2.0 * A * B",
-    "B * (A * 0.5)",
-    "-(-A * -(B * 2.0))",
-];
+const SIGNED: [&str; 5] = ["-(A * B)", "B * -A", "2.0 * A * B", "B * (A * 0.5)", "-(-A * -(B * 2.0))"];
 
 /// A product with elements that are transformed first, to values that are not 0 out of bounds.
 const COMPUTED: &str = "(A + 1.0) * B";
@@ -114,11 +99,8 @@ fn lowered(text: &str, pipeline: &str) -> String {
 /// The recognized structure of the only formula of a text.
 fn structure(text: &str) -> String {
     let printed = lowered(text, "skript-annotate-structure");
-    let found: Vec<&str> = printed
-        .split("structure = \"")
-        .skip(1)
-        .filter_map(|rest| rest.split('"').next())
-        .collect();
+    let found: Vec<&str> =
+        printed.split("structure = \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert_eq!(found.len(), 1, "{printed}");
     found[0].to_owned()
 }
@@ -127,10 +109,7 @@ fn structure(text: &str) -> String {
 fn named(text: &str) -> String {
     let printed = lowered(text, "skript-to-linalg-named");
     let words = printed.split("linalg.").skip(1);
-    let names = words.filter_map(|rest| {
-        rest.split(|c: char| !c.is_alphanumeric() && c != '_')
-            .next()
-    });
+    let names = words.filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next());
     let names: Vec<&str> = names.filter(|name| *name != "fill").collect();
     names.join(", ")
 }
@@ -160,38 +139,21 @@ fn matrix_products_are_contractions_however_they_are_written() {
             for output in permutations(&[("i", "4"), ("j", "8")]) {
                 for bounds in permutations(&["i < 4", "j < 8", "l < 16"]) {
                     for value in [PRODUCT, SWAPPED] {
-                        variants.push(product(
-                            variants.len(),
-                            &output,
-                            &left,
-                            &right,
-                            value,
-                            &bounds,
-                        ));
+                        variants.push(product(variants.len(), &output, &left, &right, value, &bounds));
                     }
                 }
             }
         }
     }
     assert_eq!(variants.len(), 96);
-    assert_eq!(
-        counted(&variants, structure),
-        BTreeMap::from([("contraction".to_owned(), 96)])
-    );
-    assert_eq!(
-        counted(&variants, named),
-        BTreeMap::from([("matmul".to_owned(), 96)])
-    );
+    assert_eq!(counted(&variants, structure), BTreeMap::from([("contraction".to_owned(), 96)]));
+    assert_eq!(counted(&variants, named), BTreeMap::from([("matmul".to_owned(), 96)]));
 }
 
 #[test]
 fn windows_are_windowed_contractions_however_they_are_written() {
     // The subscript of the input along the window, its extent, and the extent of the output.
-    let windows = [
-        ("|x + k - 1|", "12", "12"),
-        ("2 * x + k", "12", "5"),
-        ("|3 * x + 2 * k - 2|", "12", "4"),
-    ];
+    let windows = [("|x + k - 1|", "12", "12"), ("2 * x + k", "12", "5"), ("|3 * x + 2 * k - 2|", "12", "4")];
     let mut variants = Vec::new();
     for (index, extent, positions) in windows {
         let bounds = ["s < 2", "n < 3", "x < {x}", "m < 5", "k < 3"];
@@ -202,14 +164,7 @@ fn windows_are_windowed_contractions_however_they_are_written() {
                 for output in permutations(&[("s", "2"), ("n", "3"), ("x", positions)]) {
                     bounds.rotate_left(1);
                     let value = [PRODUCT, SWAPPED][variants.len() % 2];
-                    variants.push(product(
-                        variants.len(),
-                        &output,
-                        &input,
-                        &filter,
-                        value,
-                        &bounds,
-                    ));
+                    variants.push(product(variants.len(), &output, &input, &filter, value, &bounds));
                 }
             }
         }
@@ -218,49 +173,20 @@ fn windows_are_windowed_contractions_however_they_are_written() {
     let found = counted(&variants, structure);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found.values().sum::<usize>(), 648);
-    assert!(
-        found
-            .keys()
-            .all(|s| s.contains("contraction") && s.contains("window")),
-        "{found:?}"
-    );
+    assert!(found.keys().all(|s| s.contains("contraction") && s.contains("window")), "{found:?}");
 }
 
 #[test]
 fn windows_raise_to_the_convolution_of_their_layout() {
     // Input, filter and output of linalg's convolutions; `{x}` is the index in the window.
     let layouts = [
-        (
-            ["s", "m", "{x}"],
-            ["n", "m", "k"],
-            ["s", "n", "x"],
-            "conv_1d_ncw_fcw",
-        ),
-        (
-            ["s", "{x}", "m"],
-            ["k", "m", "n"],
-            ["s", "x", "n"],
-            "conv_1d_nwc_wcf",
-        ),
-        (
-            ["s", "n", "{x}"],
-            ["n", "k", ""],
-            ["s", "n", "x"],
-            "depthwise_conv_1d_ncw_cw",
-        ),
-        (
-            ["s", "{x}", "n"],
-            ["k", "n", ""],
-            ["s", "x", "n"],
-            "depthwise_conv_1d_nwc_wc",
-        ),
+        (["s", "m", "{x}"], ["n", "m", "k"], ["s", "n", "x"], "conv_1d_ncw_fcw"),
+        (["s", "{x}", "m"], ["k", "m", "n"], ["s", "x", "n"], "conv_1d_nwc_wcf"),
+        (["s", "n", "{x}"], ["n", "k", ""], ["s", "n", "x"], "depthwise_conv_1d_ncw_cw"),
+        (["s", "{x}", "n"], ["k", "n", ""], ["s", "x", "n"], "depthwise_conv_1d_nwc_wc"),
     ];
     // With the extent of the input along the window, and of the output.
-    let windows = [
-        ("|x + k - 1|", "12", "12"),
-        ("2 * x + k", "12", "5"),
-        ("|3 * x + 2 * k - 2|", "12", "4"),
-    ];
+    let windows = [("|x + k - 1|", "12", "12"), ("2 * x + k", "12", "5"), ("|3 * x + 2 * k - 2|", "12", "4")];
     for (input, filter, output, name) in layouts {
         let mut variants = Vec::new();
         for (index, extent, positions) in windows {
@@ -272,19 +198,15 @@ fn windows_raise_to_the_convolution_of_their_layout() {
                 _ => extent,
             };
             let layout = |words: [&'static str; 3]| -> Layout {
-                let words = words.into_iter().filter(|w| !w.is_empty());
                 words
+                    .into_iter()
+                    .filter(|w| !w.is_empty())
                     .map(|w| (if w == "{x}" { index } else { w }, extent_of(w)))
                     .collect()
             };
-            let letters: Vec<&str> = ["s", "n", "x", "m", "k"]
-                .into_iter()
-                .filter(|l| *l != "m" || input.contains(l))
-                .collect();
-            let bounds: Vec<String> = letters
-                .iter()
-                .map(|l| format!("{l} < {}", extent_of(l)))
-                .collect();
+            let letters: Vec<&str> =
+                ["s", "n", "x", "m", "k"].into_iter().filter(|l| *l != "m" || input.contains(l)).collect();
+            let bounds: Vec<String> = letters.iter().map(|l| format!("{l} < {}", extent_of(l))).collect();
             let bounds: Vec<&str> = bounds.iter().map(String::as_str).collect();
             for order in permutations(&bounds).iter().step_by(5) {
                 variants.push(product(
@@ -298,10 +220,7 @@ fn windows_raise_to_the_convolution_of_their_layout() {
             }
         }
         let count = variants.len();
-        assert_eq!(
-            counted(&variants, named),
-            BTreeMap::from([(name.to_owned(), count)])
-        );
+        assert_eq!(counted(&variants, named), BTreeMap::from([(name.to_owned(), count)]));
     }
 }
 
@@ -330,14 +249,8 @@ fn signed_scaled_and_mirrored_products_are_matrix_products() {
         }
     }
     assert_eq!(variants.len(), 96);
-    assert_eq!(
-        counted(&variants, structure),
-        BTreeMap::from([("contraction".to_owned(), 96)])
-    );
-    assert_eq!(
-        counted(&variants, raised),
-        BTreeMap::from([("matmul".to_owned(), 96)])
-    );
+    assert_eq!(counted(&variants, structure), BTreeMap::from([("contraction".to_owned(), 96)]));
+    assert_eq!(counted(&variants, raised), BTreeMap::from([("matmul".to_owned(), 96)]));
 }
 
 #[test]
@@ -350,23 +263,10 @@ fn windows_of_any_layout_and_direction_are_convolutions() {
     ];
     let mut variants = Vec::new();
     for (indices, extents, positions) in windows {
-        let image = [
-            ("s", "2"),
-            ("m", "5"),
-            (indices[0], extents[0]),
-            (indices[1], extents[1]),
-        ];
+        let image = [("s", "2"), ("m", "5"), (indices[0], extents[0]), (indices[1], extents[1])];
         let kernel = [("n", "4"), ("m", "5"), ("k", "3"), ("l", "3")];
-        let result = [
-            ("s", "2"),
-            ("n", "4"),
-            ("y", positions[0]),
-            ("x", positions[1]),
-        ];
-        let (rows, columns) = (
-            format!("y < {}", positions[0]),
-            format!("x < {}", positions[1]),
-        );
+        let result = [("s", "2"), ("n", "4"), ("y", positions[0]), ("x", positions[1])];
+        let (rows, columns) = (format!("y < {}", positions[0]), format!("x < {}", positions[1]));
         let mut bounds = vec!["s < 2", "n < 4", "m < 5", "k < 3", "l < 3", &rows, &columns];
         let (filters, outputs) = (permutations(&kernel), permutations(&result));
         for (number, input) in permutations(&image).iter().enumerate() {
@@ -392,15 +292,9 @@ fn windows_of_any_layout_and_direction_are_convolutions() {
         }
     }
     assert_eq!(variants.len(), 72);
-    assert_eq!(
-        counted(&variants, structure),
-        BTreeMap::from([("window contraction".to_owned(), 72)])
-    );
+    assert_eq!(counted(&variants, structure), BTreeMap::from([("window contraction".to_owned(), 72)]));
     let found = counted(&variants, raised);
-    assert!(
-        found.keys().all(|name| name.starts_with("conv_2d_")),
-        "{found:?}"
-    );
+    assert!(found.keys().all(|name| name.starts_with("conv_2d_")), "{found:?}");
 }
 
 #[test]
@@ -413,11 +307,7 @@ fn windows_without_batch_or_channels_are_convolutions() {
         [&["s", "{x}"], &["k"], &["s", "x"]],
         [&["n", "{x}"], &["n", "k"], &["n", "x"]],
     ];
-    let windows = [
-        ("x + k", "12", "10"),
-        ("|2 * x - k + 1|", "12", "6"),
-        ("|3 * x + 2 * k - 2|", "12", "4"),
-    ];
+    let windows = [("x + k", "12", "10"), ("|2 * x - k + 1|", "12", "6"), ("|3 * x + 2 * k - 2|", "12", "4")];
     let mut variants = Vec::new();
     for layout in layouts {
         for (index, extent, positions) in windows {
@@ -429,10 +319,7 @@ fn windows_without_batch_or_channels_are_convolutions() {
                 _ => extent,
             };
             let [input, filter, output] = layout.map(|words| -> Layout {
-                let words = words.iter();
-                words
-                    .map(|w| (if *w == "{x}" { index } else { *w }, extent_of(w)))
-                    .collect()
+                words.iter().map(|w| (if *w == "{x}" { index } else { *w }, extent_of(w))).collect()
             });
             let used = |l: &&str| layout.iter().any(|words| words.contains(l)) || *l == "k";
             let bounds: Vec<String> = ["s", "n", "x", "m", "k"]
@@ -442,23 +329,13 @@ fn windows_without_batch_or_channels_are_convolutions() {
                 .collect();
             let bounds: Vec<&str> = bounds.iter().map(String::as_str).collect();
             for value in SIGNED {
-                variants.push(product(
-                    variants.len(),
-                    &output,
-                    &input,
-                    &filter,
-                    value,
-                    &bounds,
-                ));
+                variants.push(product(variants.len(), &output, &input, &filter, value, &bounds));
             }
         }
     }
     assert_eq!(variants.len(), 75);
     let found = counted(&variants, structure);
-    assert_eq!(
-        found,
-        BTreeMap::from([("window contraction".to_owned(), 75)])
-    );
+    assert_eq!(found, BTreeMap::from([("window contraction".to_owned(), 75)]));
     let found = counted(&variants, raised);
     assert!(found.keys().all(|name| name.contains("conv_")), "{found:?}");
 }

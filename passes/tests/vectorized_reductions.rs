@@ -2,12 +2,7 @@
 //! Vectorized kernels against the same operations as plain loops: both compiled, both run, on odd extents, strides,
 //! dilations and guards, with infinities and NaN where a guard must skip them.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use melior::dialect::DialectRegistry;
 use melior::ir::Module;
@@ -141,11 +136,7 @@ const CASES: &[Case] = &[
 impl Case {
     fn text(&self) -> String {
         let [a, b, out] = self.arrays;
-        let maps: Vec<String> = self
-            .maps
-            .iter()
-            .map(|m| format!("affine_map<{m}>"))
-            .collect();
+        let maps: Vec<String> = self.maps.iter().map(|m| format!("affine_map<{m}>")).collect();
         format!(
             "func.func @main(%first: memref<{a}>, %second: memref<{b}>, %out: memref<{out}>) {{
   linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}}
@@ -163,17 +154,12 @@ impl Case {
 }
 
 fn volume(array: &str) -> usize {
-    array
-        .split('x')
-        .filter_map(|p| p.parse::<usize>().ok())
-        .product()
+    array.split('x').filter_map(|p| p.parse::<usize>().ok()).product()
 }
 
 /// Numbers between −1 and 1 that depend on the array and the position.
 fn numbers(count: usize, salt: usize) -> Vec<f32> {
-    (0..count)
-        .map(|i| ((i * 7919 + salt * 104_729) % 2001) as f32 / 1000.0 - 1.0)
-        .collect()
+    (0..count).map(|i| ((i * 7919 + salt * 104_729) % 2001) as f32 / 1000.0 - 1.0).collect()
 }
 
 fn module_operation<'c, 'a>(module: &'a Module<'c>) -> OperationRef<'c, 'a> {
@@ -250,24 +236,11 @@ fn kernels_agree_with_loops() {
         run(&context, &case.text(), None, 0, &a, &b, &mut expected);
         for vector_bits in [128, 256, 512] {
             let mut found = start.clone();
-            let count = run(
-                &context,
-                &case.text(),
-                Some(vector_bits),
-                0,
-                &a,
-                &b,
-                &mut found,
-            );
+            let count = run(&context, &case.text(), Some(vector_bits), 0, &a, &b, &mut found);
             assert_eq!(count, usize::from(case.vectorized), "{}", case.name);
             for (position, (e, f)) in expected.iter().zip(&found).enumerate() {
-                let same =
-                    e.is_nan() && f.is_nan() || e == f || (e - f).abs() <= 1e-5 * (1.0 + e.abs());
-                assert!(
-                    same,
-                    "{} at {position}, {vector_bits} bits: {f} instead of {e}",
-                    case.name
-                );
+                let same = e.is_nan() && f.is_nan() || e == f || (e - f).abs() <= 1e-5 * (1.0 + e.abs());
+                assert!(same, "{} at {position}, {vector_bits} bits: {f} instead of {e}", case.name);
             }
         }
         // All plans combine the points of an element in one order.

@@ -59,12 +59,8 @@ impl Choices {
         calls: Calls,
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = PyDict::new(py);
-        let texts = [
-            ("graph", &self.graph),
-            ("real", &self.real),
-            ("int", &self.int),
-            ("quantize", &self.quantize),
-        ];
+        let texts =
+            [("graph", &self.graph), ("real", &self.real), ("int", &self.int), ("quantize", &self.quantize)];
         for (name, text) in texts {
             if let Some(text) = text {
                 options.set_item(name, text)?;
@@ -147,8 +143,6 @@ fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let items = value.try_iter().map_err(|_| {
         PyTypeError::new_err("an attribute is a bool, an int, a float, a str, or a list of these")
     })?;
-    let items = items
-        .map(|item| attribute(&item?))
-        .collect::<PyResult<Vec<Value>>>()?;
+    let items = items.map(|item| attribute(&item?)).collect::<PyResult<Vec<Value>>>()?;
     Ok(Value::from(items))
 }

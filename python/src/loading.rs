@@ -105,21 +105,8 @@ pub fn load<'py>(
     #[pyo3(from_py_with = options::cache)] cache: bool,
     #[pyo3(from_py_with = options::specialize)] specialize: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let choices = Choices {
-        graph,
-        attributes,
-        shapes,
-        real,
-        int,
-        given,
-        absent,
-        quantize,
-    };
-    let import = Import {
-        bounds,
-        constants,
-        structure,
-    };
+    let choices = Choices { graph, attributes, shapes, real, int, given, absent, quantize };
+    let import = Import { bounds, constants, structure };
     let calls = choices.calls(threads, cache, specialize)?;
     let source = Source::from_python(path)?;
     let Source::File(path) = &source else {
@@ -207,11 +194,7 @@ impl Import {
             let tensor = arrays::any_tensor(py, &format!("the constant `{name}`"), &array)?;
             options = options.constant(&name, tensor);
         }
-        Ok(if self.structure {
-            options.structured()
-        } else {
-            options
-        })
+        Ok(if self.structure { options.structured() } else { options })
     }
 }
 
@@ -235,30 +218,18 @@ fn loaded_model<'py>(
     if !is_imported {
         import.refused()?;
     } else if choices.int.is_some() {
-        let text =
-            "int is not for ONNX models, whose ints wrap around at the widths of their own types";
+        let text = "int is not for ONNX models, whose ints wrap around at the widths of their own types";
         return Err(PyValueError::new_err(text));
     }
-    let imported = if is_imported {
-        Some(import.options(py, choices.shapes.as_ref())?)
-    } else {
-        None
-    };
+    let imported = if is_imported { Some(import.options(py, choices.shapes.as_ref())?) } else { None };
     let stem = match &source {
-        Source::File(path) => path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        Source::File(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         Source::Bytes(_) => String::new(),
     };
     let open = move || match (source, imported) {
-        (Source::Bytes(bytes), options) => Document::import_bytes(
-            IN_MEMORY,
-            bytes,
-            options.unwrap_or_default(),
-            &Limits::default(),
-        ),
+        (Source::Bytes(bytes), options) => {
+            Document::import_bytes(IN_MEMORY, bytes, options.unwrap_or_default(), &Limits::default())
+        }
         (Source::File(path), Some(options)) => Document::import(&path, options, &Limits::default()),
         (Source::File(path), None) => Document::open(&path, None::<Edition>, &Limits::default()),
     };
@@ -310,16 +281,7 @@ pub fn from_text<'py>(
     #[pyo3(from_py_with = options::cache)] cache: bool,
     #[pyo3(from_py_with = options::specialize)] specialize: bool,
 ) -> PyResult<Model> {
-    let choices = Choices {
-        graph,
-        attributes,
-        shapes,
-        real,
-        int,
-        given,
-        absent,
-        quantize,
-    };
+    let choices = Choices { graph, attributes, shapes, real, int, given, absent, quantize };
     let calls = choices.calls(threads, cache, specialize)?;
     let kept = choices.to_python(py, weights.as_ref(), calls)?;
     kept.set_item("name", &name)?;
@@ -341,11 +303,13 @@ fn extents(name: &str, shape: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u64>>> {
         ))
     };
     let items: Vec<Option<i64>> = shape.extract().map_err(|_| wrong())?;
-    let items = items.into_iter().map(|item| match item {
-        None | Some(-1) => Ok(None),
-        Some(extent) => u64::try_from(extent).map(Some).map_err(|_| wrong()),
-    });
-    items.collect()
+    items
+        .into_iter()
+        .map(|item| match item {
+            None | Some(-1) => Ok(None),
+            Some(extent) => u64::try_from(extent).map(Some).map_err(|_| wrong()),
+        })
+        .collect()
 }
 
 /// The weights of a document.
@@ -390,9 +354,9 @@ pub fn computes_integers(quantize: Option<&str>) -> PyResult<bool> {
     match quantize {
         None | Some("simulate") => Ok(false),
         Some("integer") => Ok(true),
-        Some(other) => Err(PyValueError::new_err(format!(
-            "quantize is 'simulate' or 'integer', not {other:?}"
-        ))),
+        Some(other) => {
+            Err(PyValueError::new_err(format!("quantize is 'simulate' or 'integer', not {other:?}")))
+        }
     }
 }
 
@@ -446,10 +410,7 @@ fn given_weights(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Weights> 
         }
         return Ok(Weights::arrays(tensors));
     }
-    if given
-        .cast::<PyString>()
-        .is_ok_and(|text| text.to_string_lossy() == "random")
-    {
+    if given.cast::<PyString>().is_ok_and(|text| text.to_string_lossy() == "random") {
         return Ok(Weights::random(SEED));
     }
     let path: PathBuf = given.extract().map_err(|_| {
@@ -458,6 +419,5 @@ fn given_weights(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Weights> 
             "weights is {given}: weights must be a path, a dict of arrays, or 'random'"
         ))
     })?;
-    py.detach(|| Weights::open(&path))
-        .map_err(|e| exception(py, &e))
+    py.detach(|| Weights::open(&path)).map_err(|e| exception(py, &e))
 }

@@ -13,9 +13,7 @@ use pyo3::types::{PyDict, PyTuple};
 use skript::{DeviceChoice, Dimension, Problem, Target, Tensor, Weights};
 use skript_python_runtime::errors::Diagnostic;
 use skript_python_runtime::options::other_threads;
-use skript_python_runtime::{
-    CompiledModel, Group, Inputs, Outputs, Port, choice, groups, named_as_compiled,
-};
+use skript_python_runtime::{CompiledModel, Group, Inputs, Outputs, Port, choice, groups, named_as_compiled};
 use skript_runtime::artifact::{self, PortExtent};
 use skript_runtime::{SMALLER, files};
 
@@ -131,10 +129,7 @@ impl Model {
 
     /// The model with the call that made it, which its pickles repeat.
     pub fn made_by(self, call: Call) -> Model {
-        Model {
-            call: Some(call),
-            ..self
-        }
+        Model { call: Some(call), ..self }
     }
 
     /// Returns a copy with separate variables, which have the present values.
@@ -152,21 +147,14 @@ impl Model {
             let compiled = Py::new(py, compiled.get().with_state(py)?)?;
             copy.compiled.get_or_init(py, || compiled);
         }
-        Ok(Model {
-            call: self.call.as_ref().map(|call| call.clone_ref(py)),
-            ..copy
-        })
+        Ok(Model { call: self.call.as_ref().map(|call| call.clone_ref(py)), ..copy })
     }
 
     /// The inputs or outputs with the names of their dynamic dimensions.
     fn described(ports: &[skript::Port], dimensions: Vec<Vec<Option<String>>>) -> Vec<Port> {
         let names = dimensions.into_iter().chain(std::iter::repeat(Vec::new()));
         let both = ports.iter().zip(names);
-        both.map(|(own, dimensions)| Port {
-            dimensions,
-            ..port(own)
-        })
-        .collect()
+        both.map(|(own, dimensions)| Port { dimensions, ..port(own) }).collect()
     }
 
     /// The tensors of a call, in the order of the graph.
@@ -181,10 +169,7 @@ impl Model {
 
     /// Returns the inputs that calls pass.
     pub(crate) fn call_inputs(&self) -> Inputs<'_> {
-        Inputs {
-            groups: &self.arguments,
-            ports: self.input_ports(),
-        }
+        Inputs { groups: &self.arguments, ports: self.input_ports() }
     }
 
     pub(crate) fn compile_for(
@@ -224,9 +209,8 @@ impl Model {
         let declared = shaped.inputs().iter().zip(&arrays);
         let given = declared.filter_map(|(input, array)| {
             let name = imported_name(input);
-            let is_it = |port: &&skript::Port| {
-                port.aliases.iter().any(|alias| alias == name) || port.name == name
-            };
+            let is_it =
+                |port: &&skript::Port| port.aliases.iter().any(|alias| alias == name) || port.name == name;
             Some((ports.iter().find(is_it)?.name.as_str(), array))
         });
         let given: Vec<(&str, &Tensor)> = given.collect();
@@ -280,9 +264,7 @@ impl Model {
         };
         // The text of other exceptions is their message.
         let value = refused.value(py);
-        let message = value
-            .getattr("message")
-            .or_else(|_| value.str().map(Bound::into_any))?;
+        let message = value.getattr("message").or_else(|_| value.str().map(Bound::into_any))?;
         let message: String = message.extract()?;
         if !message.contains(SMALLER) {
             return Err(refused);
@@ -310,17 +292,10 @@ impl Model {
         }
         let tensors = self.tensors(py, args, kwargs)?;
         let shapes: Shapes = tensors.iter().map(|t| t.shape().to_vec()).collect();
-        let known = || {
-            self.specialized
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
+        let known = || self.specialized.lock().unwrap_or_else(PoisonError::into_inner);
         let (found, count) = {
             let known = known();
-            (
-                known.get(&shapes).map(|code| code.clone_ref(py)),
-                known.len(),
-            )
+            (known.get(&shapes).map(|code| code.clone_ref(py)), known.len())
         };
         if let Some(found) = found {
             return Ok(found.into_bound(py));
@@ -442,9 +417,7 @@ impl Model {
             Some(_) => crate::loading::computes_integers(quantize.as_deref())?,
             None => self.calls.computes_integers,
         };
-        let target = target
-            .with_fast_math(level)
-            .with_integers(computes_integers);
+        let target = target.with_fast_math(level).with_integers(computes_integers);
         let threads = threads.unwrap_or(self.calls.threads);
         self.compile_for(
             py,
@@ -601,13 +574,9 @@ impl Model {
         #[pyo3(from_py_with = skript_python_runtime::options::weights)] weights: bool,
     ) -> PyResult<String> {
         let none = Weights::none();
-        let weights = match weights {
-            true => &self.weights,
-            false => &none,
-        };
+        let weights = if weights { &self.weights } else { &none };
         let model = self.whole(py)?;
-        py.detach(|| model.to_html(weights))
-            .map_err(|e| exception(py, &e))
+        py.detach(|| model.to_html(weights)).map_err(|e| exception(py, &e))
     }
 
     /// The operator calls of the graph: a list that shows itself as a page in notebooks, and has `to_dot()`.
@@ -622,10 +591,7 @@ impl Model {
             (call.operator, call.label, inputs, outputs)
         });
         let shown = |ports: Vec<skript::Port>| -> Vec<(String, String)> {
-            ports
-                .iter()
-                .map(|p| (p.name.clone(), port(p).shown()))
-                .collect()
+            ports.iter().map(|p| (p.name.clone(), port(p).shown())).collect()
         };
         let (inputs, outputs) = (shown(model.inputs()), shown(model.outputs()));
         class.call1((&own.name, calls.collect::<Vec<_>>(), inputs, outputs, slf))
@@ -649,10 +615,7 @@ impl Model {
         let call = call.ok_or_else(|| PyTypeError::new_err("the model cannot be pickled"))?;
         let (function, arguments) = call.reduced(py)?;
         let compiled = self.compiled.get(py).map(|compiled| compiled.get());
-        let updates = self
-            .model
-            .as_ref()
-            .is_ok_and(skript::Model::updates_variables);
+        let updates = self.model.as_ref().is_ok_and(skript::Model::updates_variables);
         match compiled.filter(|_| updates) {
             Some(compiled) => (function, arguments, compiled.values(py)?).into_pyobject(py),
             None => (function, arguments).into_pyobject(py),

@@ -40,9 +40,7 @@ impl Operator {
 /// All operators, in the order of the library.
 #[pyfunction]
 pub fn operators() -> Vec<Operator> {
-    let entries = documentation::of_library()
-        .into_iter()
-        .filter(|e| !e.khronos);
+    let entries = documentation::of_library().into_iter().filter(|e| !e.khronos);
     let operators = entries.map(|entry| Operator {
         summary: entry.comment.summary(),
         text: entry.comment.text(),

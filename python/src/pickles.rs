@@ -32,12 +32,7 @@ impl Call {
                 (argument, Some(path))
             }
         };
-        Ok(Call {
-            function: "load",
-            argument,
-            options: options.unbind(),
-            file,
-        })
+        Ok(Call { function: "load", argument, options: options.unbind(), file })
     }
 
     /// A call of `from_text`.
@@ -57,10 +52,7 @@ impl Call {
     ///
     /// # Errors
     /// TypeError if the file is no longer there.
-    pub fn reduced<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
+    pub fn reduced<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
         if let Some(file) = self.file.as_ref().filter(|file| !file.exists()) {
             return Err(PyTypeError::new_err(format!(
                 "the model cannot be pickled, because {} is no longer there: pickle what its `compile` returns",
@@ -90,8 +82,8 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// The option `weights` as it is pickled: a path becomes an absolute one.
 pub fn weights<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let is_path = !given.is_instance_of::<PyDict>()
-        && !given.extract::<String>().is_ok_and(|text| text == "random");
+    let is_path =
+        !given.is_instance_of::<PyDict>() && !given.extract::<String>().is_ok_and(|text| text == "random");
     match given.extract::<PathBuf>() {
         Ok(path) if is_path => Ok(absolute(&path).into_pyobject(given.py())?.into_any()),
         _ => Ok(given.clone()),

@@ -17,9 +17,7 @@ const OPTIONS: [(&str, &str); 4] = [
 /// What the options of the command line in a message are in Python, if it names any.
 fn options(message: &str) -> Option<String> {
     let named = OPTIONS.iter().filter(|(flag, _)| message.contains(flag));
-    let named: Vec<String> = named
-        .map(|(flag, own)| format!("{flag} is {own}"))
-        .collect();
+    let named: Vec<String> = named.map(|(flag, own)| format!("{flag} is {own}")).collect();
     (!named.is_empty()).then(|| format!("options of skript.load: {}", named.join(", ")))
 }
 
@@ -27,11 +25,7 @@ fn options(message: &str) -> Option<String> {
 fn alone(message: &str) -> Diagnostic {
     let own = Diagnostic::of(message);
     match options(message) {
-        Some(help) => Diagnostic {
-            rendered: format!("{message}\nhelp: {help}"),
-            help: Some(help),
-            ..own
-        },
+        Some(help) => Diagnostic { rendered: format!("{message}\nhelp: {help}"), help: Some(help), ..own },
         None => own,
     }
 }
@@ -47,10 +41,7 @@ pub fn explained(py: Python<'_>, refused: PyErr) -> PyErr {
 
 /// A message of the frontend.
 pub fn diagnostic(problem: &Problem) -> Diagnostic {
-    let notes = problem
-        .notes
-        .iter()
-        .filter_map(|(location, _)| location.as_ref());
+    let notes = problem.notes.iter().filter_map(|(location, _)| location.as_ref());
     let mut locations = problem.location.iter().chain(notes);
     let own = locations.find(|at| !at.path.starts_with(LIBRARY));
     let location = own.or(problem.location.as_ref());
@@ -90,9 +81,7 @@ pub fn exception(py: Python<'_>, error: &skript::Error) -> PyErr {
             let messages = wrong.iter().map(|e| Diagnostic::of(e.to_string()));
             errors::error(py, messages.collect())
         }
-        skript::Error::Program(reasons) => {
-            errors::error(py, reasons.iter().map(Diagnostic::of).collect())
-        }
+        skript::Error::Program(reasons) => errors::error(py, reasons.iter().map(Diagnostic::of).collect()),
         skript::Error::Run(failed) => errors::run(py, failed),
         skript::Error::Name(text) => PyValueError::new_err(text.clone()),
         skript::Error::Target(unknown) => PyValueError::new_err(unknown.to_string()),

@@ -33,12 +33,7 @@ pub struct Program {
 
 impl Program {
     pub fn new(name: &str, text: String, threads: usize) -> Self {
-        Program {
-            name: name.to_owned(),
-            text,
-            threads,
-            compiled: Mutex::default(),
-        }
+        Program { name: name.to_owned(), text, threads, compiled: Mutex::default() }
     }
 
     fn compiled_for(&self, py: Python<'_>, shapes: Shapes) -> PyResult<Py<CompiledModel>> {

@@ -84,11 +84,7 @@ fn is_refused(py: Python<'_>, error: &PyErr) -> bool {
 impl ShapedCalls {
     /// The calls of a document; `None` if it is not an imported one with dynamic dimensions, or with values that decide
     /// shapes.
-    pub fn new(
-        document: Document,
-        options: ComposeOptions,
-        weights: Option<Weights>,
-    ) -> Option<ShapedCalls> {
+    pub fn new(document: Document, options: ComposeOptions, weights: Option<Weights>) -> Option<ShapedCalls> {
         Some(ShapedCalls {
             inputs: document.declared_inputs()?,
             outputs: document.declared_outputs()?,
@@ -218,12 +214,7 @@ impl ShapedCalls {
         })
     }
 
-    fn specialize(
-        &self,
-        py: Python<'_>,
-        model: &Model,
-        arrays: &[Tensor],
-    ) -> PyResult<Arc<Selected>> {
+    fn specialize(&self, py: Python<'_>, model: &Model, arrays: &[Tensor]) -> PyResult<Arc<Selected>> {
         let composed = self.composed(py, arrays)?;
         let positions = composed.constants.iter().filter_map(|constant| {
             let mut names = self.inputs.iter().map(imported_name);
@@ -236,12 +227,7 @@ impl ShapedCalls {
     }
 
     /// Returns code for all shapes within upper bounds; `None` if it cannot be compiled.
-    fn within(
-        &self,
-        py: Python<'_>,
-        model: &Model,
-        bounds: &[Vec<u64>],
-    ) -> PyResult<Option<Arc<Selected>>> {
+    fn within(&self, py: Python<'_>, model: &Model, bounds: &[Vec<u64>]) -> PyResult<Option<Arc<Selected>>> {
         let names = self.inputs.iter().map(imported_name);
         let named = names.map(str::to_owned).zip(bounds.iter().cloned());
         let named: Vec<(String, Vec<u64>)> = named.collect();
@@ -252,13 +238,10 @@ impl ShapedCalls {
         };
         match self.code(py, model, composed, true) {
             Ok(code) => {
-                self.locked()
-                    .add_dynamic(bounds.to_vec(), Arc::clone(&code));
+                self.locked().add_dynamic(bounds.to_vec(), Arc::clone(&code));
                 Ok(Some(code))
             }
-            Err(error) if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => {
-                Err(error)
-            }
+            Err(error) if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => Err(error),
             Err(_) => Ok(None),
         }
     }
@@ -272,11 +255,7 @@ impl ShapedCalls {
     ) -> PyResult<Arc<Selected>> {
         let weights = self.weights.as_ref().unwrap_or(&composed.weights);
         let code = model.compile_for_host(py, &composed.model, weights)?;
-        Ok(Arc::new(Selected {
-            code: Py::new(py, code)?,
-            is_dynamic,
-            constants: composed.constants,
-        }))
+        Ok(Arc::new(Selected { code: Py::new(py, code)?, is_dynamic, constants: composed.constants }))
     }
 
     fn locked(&self) -> MutexGuard<'_, CallCodes<Arc<Selected>>> {
@@ -286,15 +265,9 @@ impl ShapedCalls {
 
 /// The ports with the names of their dimensions.
 fn shown(ports: &[artifact::Port], names: Option<Vec<Vec<Option<String>>>>) -> Vec<Port> {
-    let names = names.into_iter().flatten();
-    let names = names.chain(std::iter::repeat(Vec::new()));
+    let names = names.into_iter().flatten().chain(std::iter::repeat(Vec::new()));
     let pairs = groups(ports).into_iter().zip(names);
-    pairs
-        .map(|(group, dimensions)| Port {
-            dimensions,
-            ..group.port
-        })
-        .collect()
+    pairs.map(|(group, dimensions)| Port { dimensions, ..group.port }).collect()
 }
 
 /// The name of an input in the imported model.

@@ -36,11 +36,7 @@ impl Source {
             return onnx(bytes.extract()?);
         }
         let is_module = value.hasattr(intern!(py, "state_dict"))?;
-        let remedy = if is_module {
-            "; skript.from_torch converts a torch.nn.Module"
-        } else {
-            ""
-        };
+        let remedy = if is_module { "; skript.from_torch converts a torch.nn.Module" } else { "" };
         Err(PyTypeError::new_err(format!(
             "skript.load reads a path, the bytes of an ONNX model, or an onnx.ModelProto, not {}{remedy}",
             shown(value)

@@ -78,21 +78,14 @@ impl Key {
 impl Cache {
     /// The user's cache: `$XDG_CACHE_HOME/skript`, else `~/.cache/skript`; `None` if neither variable is set.
     pub fn of_user() -> Option<Cache> {
-        let absolute = |name: &str| {
-            std::env::var_os(name)
-                .map(PathBuf::from)
-                .filter(|p| p.is_absolute())
-        };
-        let base =
-            absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".cache")))?;
+        let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+        let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".cache")))?;
         Some(Cache::at(&base.join("skript")))
     }
 
     /// A cache in `folder`, which is created when an entry is stored.
     pub fn at(folder: &Path) -> Cache {
-        Cache {
-            folder: folder.to_owned(),
-        }
+        Cache { folder: folder.to_owned() }
     }
 
     /// The artifact under `key`, if there is a valid one.
@@ -153,14 +146,13 @@ fn is_within_limit(length: usize) -> bool {
 /// endless.
 fn open(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_NOCTTY);
+    options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_NOCTTY);
     let file = options.open(path)?;
     let metadata = file.metadata()?;
-    match metadata.is_file() && metadata.len() <= LARGEST_ENTRY {
-        true => Ok(file),
-        false => Err(Error::from(ErrorKind::InvalidData)),
+    if metadata.is_file() && metadata.len() <= LARGEST_ENTRY {
+        Ok(file)
+    } else {
+        Err(Error::from(ErrorKind::InvalidData))
     }
 }
 
@@ -173,10 +165,7 @@ mod tests {
         Artifact {
             target: Target::default(),
             entry: "f".into(),
-            arena: ArenaLayout {
-                size: 0,
-                alignment: 64,
-            },
+            arena: ArenaLayout { size: 0, alignment: 64 },
             prepared: 0,
             inputs: vec![],
             variables: vec![],
@@ -227,9 +216,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(folder.path());
         let path = |key: &str| cache.path(key);
-        let made = std::process::Command::new("mkfifo")
-            .arg(path("fifo"))
-            .status();
+        let made = std::process::Command::new("mkfifo").arg(path("fifo")).status();
         assert!(made.unwrap().success());
         std::os::unix::fs::symlink("/dev/zero", path("device")).unwrap();
         let file = File::create(path("large")).unwrap();

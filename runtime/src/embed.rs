@@ -15,19 +15,12 @@ use skript_tensor::Tensor;
 /// [`RunError::Load`] if something is prepared and the code is not for this machine, [`RunError::Memory`] if there is not
 /// enough memory or a variable has a dynamic shape, [`RunError::Changed`] if a mapped file was written to, and the errors of
 /// [`crate::Instance::call`] for variables that do not match the interface.
-pub fn embed(
-    artifact: Artifact,
-    variables: &[&Tensor],
-    threads: usize,
-) -> Result<Artifact, RunError> {
+pub fn embed(artifact: Artifact, variables: &[&Tensor], threads: usize) -> Result<Artifact, RunError> {
     count("variables", artifact.variables.len(), variables.len())?;
     for (port, variable) in artifact.variables.iter().zip(variables) {
         accept("variable", port, variable)?;
     }
-    let artifact = Artifact {
-        embedded: None,
-        ..artifact
-    };
+    let artifact = Artifact { embedded: None, ..artifact };
     let program = match artifact.prepared {
         0 => None,
         _ => Some(Program::load(artifact.clone()).map_err(|e| RunError::Load(e.to_string()))?),
@@ -41,8 +34,5 @@ pub fn embed(
         let unchanged = variable.unchanged();
         unchanged.map_err(|e| RunError::Changed(e.to_string()))?;
     }
-    Ok(Artifact {
-        embedded: Some(embedded),
-        ..artifact
-    })
+    Ok(Artifact { embedded: Some(embedded), ..artifact })
 }

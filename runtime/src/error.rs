@@ -113,9 +113,7 @@ pub enum RunError {
     #[error("the device failed: {0}")]
     Device(String),
     /// Other variables than those that the compiled model carries.
-    #[error(
-        "the compiled model embeds its weights, so it cannot run with others: compile it without them"
-    )]
+    #[error("the compiled model embeds its weights, so it cannot run with others: compile it without them")]
     Embedded,
     /// A mapped file was changed during the call.
     #[error("{0}")]

@@ -14,11 +14,7 @@ impl Extents {
     }
 
     /// Sets the extents of a call, by the shapes of inputs and variables; those of outputs are their upper bounds.
-    pub(crate) fn set<'t>(
-        &mut self,
-        artifact: &Artifact,
-        shapes: impl IntoIterator<Item = &'t [u64]>,
-    ) {
+    pub(crate) fn set<'t>(&mut self, artifact: &Artifact, shapes: impl IntoIterator<Item = &'t [u64]>) {
         self.0.clear();
         let read = artifact.inputs.iter().chain(&artifact.variables);
         for (port, shape) in read.zip(shapes) {
@@ -68,12 +64,8 @@ impl Extents {
             return Some(port.shape.iter().map(|e| e.bound()).collect());
         }
         let before = artifact.inputs.len() + artifact.variables.len() + position;
-        let start: usize = artifact
-            .ports()
-            .take(before)
-            .filter(|p| p.is_dynamic())
-            .map(|p| p.shape.len())
-            .sum();
+        let start: usize =
+            artifact.ports().take(before).filter(|p| p.is_dynamic()).map(|p| p.shape.len()).sum();
         let actual = self.0.get(start..start + port.shape.len())?;
         let clamped = actual
             .iter()

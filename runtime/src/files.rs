@@ -18,11 +18,7 @@ use std::path::Path;
 /// [`TensorError`] if the file is not an array, or has values that the element type does not have.
 pub fn input(port: &Port, path: &Path) -> Result<Tensor, TensorError> {
     let tensor = npy::read(path, &|_, _| Ok(()))?;
-    tensor.into_input(
-        &format!("input `{}`", port.name),
-        port.declared(),
-        port.element,
-    )
+    tensor.into_input(&format!("input `{}`", port.name), port.declared(), port.element)
 }
 
 /// Why variables could not be read.
@@ -58,10 +54,7 @@ pub fn variables(artifact: &Artifact, weights: &WeightStore) -> Result<Vec<Tenso
     if !missing.is_empty() {
         unread.remarks = contents::remarks(&missing, weights);
     }
-    match unread.errors.is_empty() {
-        true => Ok(variables),
-        false => Err(unread),
-    }
+    if unread.errors.is_empty() { Ok(variables) } else { Err(unread) }
 }
 
 /// How a variable is looked up in files of weights.
@@ -81,9 +74,7 @@ pub fn outputs(artifact: &Artifact) -> impl Iterator<Item = (usize, String)> {
         let mut updates = artifact.updates.iter();
         updates.any(|(_, o)| usize::try_from(*o) == Ok(n))
     };
-    let ports = artifact.outputs.iter().enumerate();
-    let ports = ports.filter(move |(n, _)| !updated(*n));
-    ports.map(|(n, port)| (n, stem(port)))
+    artifact.outputs.iter().enumerate().filter(move |(n, _)| !updated(*n)).map(|(n, port)| (n, stem(port)))
 }
 
 /// The name of an output's file without its extension: `y`, for items of a pack `ys_0`, `ys_1`, ….

@@ -41,28 +41,12 @@ impl Instance {
         let bytes = artifact.arena.size;
         let is_dynamic = artifact.ports().any(Port::is_dynamic);
         // A call uses the pages that its extents need.
-        let arena = if is_dynamic {
-            Pages::reserved(bytes)
-        } else {
-            Pages::new(bytes)
-        };
+        let arena = if is_dynamic { Pages::reserved(bytes) } else { Pages::new(bytes) };
         let arena = arena.map_err(|source| {
-            let remedy = if is_dynamic {
-                format!("; {SMALLER}")
-            } else {
-                String::new()
-            };
-            LoadError::Arena {
-                bytes,
-                source,
-                remedy,
-            }
+            let remedy = if is_dynamic { format!("; {SMALLER}") } else { String::new() };
+            LoadError::Arena { bytes, source, remedy }
         })?;
-        let extents = artifact
-            .ports()
-            .filter(|p| p.is_dynamic())
-            .map(|p| p.shape.len())
-            .sum();
+        let extents = artifact.ports().filter(|p| p.is_dynamic()).map(|p| p.shape.len()).sum();
         Ok(Instance {
             program: program.clone(),
             arena,
@@ -110,10 +94,7 @@ impl Instance {
         count("variables", artifact.variables.len(), variables.len())?;
         count("outputs", artifact.outputs.len(), outputs.len())?;
         self.pointers.clear();
-        let read = [
-            ("input", &artifact.inputs, inputs),
-            ("variable", &artifact.variables, variables),
-        ];
+        let read = [("input", &artifact.inputs, inputs), ("variable", &artifact.variables, variables)];
         for (role, ports, tensors) in read {
             for (port, tensor) in ports.iter().zip(tensors) {
                 accept(role, port, tensor)?;
@@ -122,17 +103,14 @@ impl Instance {
         }
         for (port, tensor) in artifact.outputs.iter().zip(outputs.iter_mut()) {
             accept_output(port, tensor)?;
-            let bytes = tensor
-                .bytes_mut()
-                .map_err(|e| RunError::Memory(e.to_string()))?;
+            let bytes = tensor.bytes_mut().map_err(|e| RunError::Memory(e.to_string()))?;
             self.pointers.push(bytes.as_mut_ptr());
         }
         let shapes = inputs.iter().chain(variables).map(|t| t.shape());
         self.extents.set(artifact, shapes);
         self.extents.add_pointers(artifact, &mut self.pointers);
         if artifact.prepared > 0 {
-            let known = self.prepared.take();
-            let known = known.filter(|p| p.is_of(&self.program, variables));
+            let known = self.prepared.take().filter(|p| p.is_of(&self.program, variables));
             let prepared = match known {
                 Some(prepared) => prepared,
                 None => Prepared::of(&self.program, variables, self.threads)?,
@@ -144,11 +122,7 @@ impl Instance {
         // SAFETY: every pointer covers the size in the interface, aligned to its elements; the arena has the size that
         // the code requires; the program outlives the call.
         let status = threads::with_threads(self.threads, || unsafe {
-            self.program.entry()(
-                self.pointers.as_ptr(),
-                self.arena.pointer(),
-                (&raw mut self.context).cast(),
-            )
+            self.program.entry()(self.pointers.as_ptr(), self.arena.pointer(), (&raw mut self.context).cast())
         });
         // Any result was computed from zeros in place of lost bytes.
         if let Some(prepared) = &self.prepared {
@@ -198,11 +172,7 @@ pub(crate) fn count(role: &'static str, expected: usize, found: usize) -> Result
     if expected == found {
         return Ok(());
     }
-    Err(RunError::Count {
-        role,
-        expected,
-        found,
-    })
+    Err(RunError::Count { role, expected, found })
 }
 
 /// Compares the element type and shape of a tensor to read with those of a port.
@@ -239,12 +209,7 @@ pub(crate) fn accept_array(
     if shape.len() == port.shape.len() && shape.iter().zip(&port.shape).all(fits) {
         return Ok(());
     }
-    Err(RunError::Shape {
-        role,
-        name: port.name.clone(),
-        expected: shape_text(port),
-        found: shape.to_vec(),
-    })
+    Err(RunError::Shape { role, name: port.name.clone(), expected: shape_text(port), found: shape.to_vec() })
 }
 
 fn shape_text(port: &Port) -> String {

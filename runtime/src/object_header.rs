@@ -45,21 +45,12 @@ pub fn object_header(artifact: &Artifact, graph: &str) -> String {
     }
     text.push_str(" * The table of pointers:\n");
     let mut tensors = String::new();
-    let graph_outputs = artifact
-        .outputs
-        .len()
-        .saturating_sub(artifact.updates.len());
+    let graph_outputs = artifact.outputs.len().saturating_sub(artifact.updates.len());
     let roles = [
         ("INPUT", &artifact.inputs[..]),
         ("VARIABLE", &artifact.variables[..]),
-        (
-            "OUTPUT",
-            artifact.outputs.get(..graph_outputs).unwrap_or_default(),
-        ),
-        (
-            "UPDATE",
-            artifact.outputs.get(graph_outputs..).unwrap_or_default(),
-        ),
+        ("OUTPUT", artifact.outputs.get(..graph_outputs).unwrap_or_default()),
+        ("UPDATE", artifact.outputs.get(graph_outputs..).unwrap_or_default()),
     ];
     let mut slot = 0;
     for (role, ports) in roles {
@@ -71,18 +62,11 @@ pub fn object_header(artifact: &Artifact, graph: &str) -> String {
     }
     for port in artifact.ports().filter(|port| port.is_dynamic()) {
         let name = in_comment(&port.name);
-        let _ = writeln!(
-            text,
-            " *   [{slot}] extents of {name}: int64_t[{}]",
-            port.shape.len()
-        );
+        let _ = writeln!(text, " *   [{slot}] extents of {name}: int64_t[{}]", port.shape.len());
         slot += 1;
     }
     if artifact.prepared > 0 {
-        let _ = writeln!(
-            text,
-            " *   [{slot}] what skript_prepare computes: SKRIPT_PREPARED_BYTES bytes"
-        );
+        let _ = writeln!(text, " *   [{slot}] what skript_prepare computes: SKRIPT_PREPARED_BYTES bytes");
         slot += 1;
     }
     let _ = write!(
@@ -107,9 +91,12 @@ fn described(role: &str, port: &Port) -> String {
 
 /// A row of the macro `SKRIPT_TENSORS`.
 fn row(role: &str, port: &Port) -> String {
-    let list = |items: Vec<String>| match items.is_empty() {
-        true => "SKRIPT_LIST(0)".to_owned(),
-        false => format!("SKRIPT_LIST({})", items.join(", ")),
+    let list = |items: Vec<String>| {
+        if items.is_empty() {
+            "SKRIPT_LIST(0)".to_owned()
+        } else {
+            format!("SKRIPT_LIST({})", items.join(", "))
+        }
     };
     let bounds = port.shape.iter().map(|extent| extent.bound().to_string());
     let dynamic = port.shape.iter().map(|extent| match extent {
@@ -150,10 +137,7 @@ mod tests {
         let artifact = Artifact {
             target: Target::default(),
             entry: "skript_entry".to_owned(),
-            arena: ArenaLayout {
-                size: 64,
-                alignment: 32,
-            },
+            arena: ArenaLayout { size: 64, alignment: 32 },
             prepared: 16,
             inputs: vec![port("x", &[PortExtent::Dynamic(4)])],
             variables: vec![port("w", &[])],

@@ -34,11 +34,7 @@ impl Prepared {
     /// # Errors
     /// [`RunError::Memory`] if there is not enough memory, [`RunError::Changed`] if a mapped file was truncated
     /// meanwhile, and the errors of [`crate::Instance::call`] for variables that do not match the interface.
-    pub fn new(
-        program: &Program,
-        variables: &[&Tensor],
-        threads: usize,
-    ) -> Result<Prepared, RunError> {
+    pub fn new(program: &Program, variables: &[&Tensor], threads: usize) -> Result<Prepared, RunError> {
         let artifact = program.artifact();
         count("variables", artifact.variables.len(), variables.len())?;
         for (port, variable) in artifact.variables.iter().zip(variables) {
@@ -70,11 +66,7 @@ impl Prepared {
             variables.iter().for_each(|variable| variable.release());
         }
         Ok(Prepared {
-            inner: Arc::new(Inner {
-                program: program.clone(),
-                sources,
-                memory: Memory::Arena(arena),
-            }),
+            inner: Arc::new(Inner { program: program.clone(), sources, memory: Memory::Arena(arena) }),
         })
     }
 
@@ -96,11 +88,7 @@ impl Prepared {
     }
 
     /// Prepared values of these variables that are stored, as bytes. `None` if their number is wrong.
-    pub(crate) fn stored(
-        program: &Program,
-        variables: &[&Tensor],
-        bytes: Tensor,
-    ) -> Option<Prepared> {
+    pub(crate) fn stored(program: &Program, variables: &[&Tensor], bytes: Tensor) -> Option<Prepared> {
         let is_whole = bytes.shape() == [program.artifact().prepared];
         is_whole.then(|| Prepared {
             inner: Arc::new(Inner {
@@ -115,11 +103,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Those of [`Prepared::new`], and [`RunError::Embedded`] if the variables are others than the artifact's.
-    pub(crate) fn of(
-        program: &Program,
-        variables: &[&Tensor],
-        threads: usize,
-    ) -> Result<Prepared, RunError> {
+    pub(crate) fn of(program: &Program, variables: &[&Tensor], threads: usize) -> Result<Prepared, RunError> {
         let Some(embedded) = &program.artifact().embedded else {
             return Prepared::new(program, variables, threads);
         };
@@ -154,7 +138,6 @@ impl Prepared {
 fn sources(program: &Program, variables: &[&Tensor]) -> Vec<usize> {
     let updates = &program.artifact().updates;
     let is_updated = |n: usize| updates.iter().any(|(v, _)| usize::try_from(*v) == Ok(n));
-    let variables = variables.iter().enumerate();
-    let constant = variables.filter(|(n, _)| !is_updated(*n));
+    let constant = variables.iter().enumerate().filter(|(n, _)| !is_updated(*n));
     constant.map(|(_, v)| v.bytes().as_ptr().addr()).collect()
 }

@@ -97,11 +97,7 @@ pub fn record<R>(steps: usize, call: impl FnOnce() -> R) -> (R, Profile) {
         total: Duration::ZERO,
     };
     let origin = Instant::now();
-    let recorder = Recorder {
-        profile,
-        origin,
-        running: None,
-    };
+    let recorder = Recorder { profile, origin, running: None };
     RECORDER.with(|slot| slot.replace(Some(recorder)));
     let result = call();
     let end = Instant::now();
@@ -128,11 +124,7 @@ impl Recorder {
             sums.time += length;
         }
         if self.profile.spans.len() < MOST_SPANS {
-            self.profile.spans.push(Span {
-                step,
-                begin: begin.duration_since(self.origin),
-                length,
-            });
+            self.profile.spans.push(Span { step, begin: begin.duration_since(self.origin), length });
         }
     }
 
@@ -193,9 +185,7 @@ mod tests {
             // No step of the code.
             skript_profile(7, 1, 1);
         });
-        let [first, second] = profile.sums.as_slice() else {
-            panic!("{profile:?}")
-        };
+        let [first, second] = profile.sums.as_slice() else { panic!("{profile:?}") };
         assert_eq!((first.count, first.flops, first.bytes), (2, 20, 8));
         assert_eq!((second.count, second.flops, second.bytes), (1, 1, 8));
         assert!(first.time >= Duration::from_millis(2));

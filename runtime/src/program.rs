@@ -30,9 +30,7 @@ impl Program {
         fits(&artifact.target, &host())?;
         let prepare = (artifact.prepared > 0).then_some(PREPARE);
         let linked = Linked::new(&artifact.object, &artifact.entry, prepare)?;
-        Ok(Program {
-            inner: Arc::new(Inner { artifact, linked }),
-        })
+        Ok(Program { inner: Arc::new(Inner { artifact, linked }) })
     }
 
     /// The compiled model.
@@ -55,10 +53,7 @@ impl Program {
 
 /// This processor: its architecture, its name, and those of LLVM's features that it has.
 pub fn host() -> Target {
-    let features: Vec<String> = processor::features()
-        .iter()
-        .map(|f| format!("+{f}"))
-        .collect();
+    let features: Vec<String> = processor::features().iter().map(|f| format!("+{f}")).collect();
     Target {
         triple: format!("{}-unknown-linux-gnu", std::env::consts::ARCH),
         cpu: processor::name(),
@@ -70,10 +65,7 @@ pub fn host() -> Target {
 fn fits(wanted: &Target, host: &Target) -> Result<(), LoadError> {
     let architecture = |t: &str| t.split('-').next().unwrap_or_default().to_owned();
     if architecture(&wanted.triple) != architecture(&host.triple) {
-        return Err(LoadError::Triple {
-            artifact: wanted.triple.clone(),
-            host: host.triple.clone(),
-        });
+        return Err(LoadError::Triple { artifact: wanted.triple.clone(), host: host.triple.clone() });
     }
     let has = |f: &str| host.features.split(',').any(|h| h == f);
     let missing: Vec<&str> = wanted
@@ -97,11 +89,7 @@ mod tests {
     use super::*;
 
     fn target(triple: &str, features: &str) -> Target {
-        Target {
-            triple: triple.into(),
-            cpu: "some".into(),
-            features: features.into(),
-        }
+        Target { triple: triple.into(), cpu: "some".into(), features: features.into() }
     }
 
     #[test]

@@ -14,11 +14,7 @@ use skript_tensor::{Tensor, TensorError};
 ///
 /// # Errors
 /// [`RunError`]: the errors of [`Program::load`] and [`Instance::call`].
-pub fn run(
-    artifact: &Artifact,
-    inputs: &[&Tensor],
-    variables: &[&Tensor],
-) -> Result<Vec<Tensor>, RunError> {
+pub fn run(artifact: &Artifact, inputs: &[&Tensor], variables: &[&Tensor]) -> Result<Vec<Tensor>, RunError> {
     let load = |e: crate::error::LoadError| RunError::Load(e.to_string());
     let program = Program::load(artifact.clone()).map_err(load)?;
     let mut instance = Instance::new(&program).map_err(load)?;
@@ -36,8 +32,7 @@ pub fn compute(
 ) -> Result<Vec<Tensor>, RunError> {
     let mut outputs = slots(instance.program().artifact())?;
     instance.call(inputs, variables, &mut outputs)?;
-    unchanged(inputs.iter().chain(variables).copied())
-        .map_err(|e| RunError::Changed(e.to_string()))?;
+    unchanged(inputs.iter().chain(variables).copied()).map_err(|e| RunError::Changed(e.to_string()))?;
     if let Some(embedded) = &instance.program().artifact().embedded {
         let unchanged = embedded.unchanged();
         unchanged.map_err(|e| RunError::Changed(e.to_string()))?;
@@ -47,9 +42,7 @@ pub fn compute(
 
 /// Returns an error if a mapped file of these tensors was written to since it was opened. A file is examined once for tensors
 /// that follow each other.
-pub(crate) fn unchanged<'t>(
-    tensors: impl IntoIterator<Item = &'t Tensor>,
-) -> Result<(), TensorError> {
+pub(crate) fn unchanged<'t>(tensors: impl IntoIterator<Item = &'t Tensor>) -> Result<(), TensorError> {
     let mut last: Option<&MappedFile> = None;
     for (file, _) in tensors.into_iter().filter_map(Tensor::file) {
         if !last.is_some_and(|last| last.is(file)) {
@@ -71,8 +64,7 @@ pub fn compute_on_device(
 ) -> Result<Vec<Tensor>, RunError> {
     let mut outputs = slots(instance.program().artifact())?;
     instance.call(inputs, variables, &mut outputs)?;
-    unchanged(inputs.iter().chain(variables).copied())
-        .map_err(|e| RunError::Changed(e.to_string()))?;
+    unchanged(inputs.iter().chain(variables).copied()).map_err(|e| RunError::Changed(e.to_string()))?;
     actual(outputs, |n| instance.output_shape(n))
 }
 
@@ -81,17 +73,12 @@ pub fn updates<T>(artifact: &Artifact, outputs: &mut Vec<T>) -> Vec<(usize, T)> 
     let first = outputs.len().saturating_sub(artifact.updates.len());
     let values = outputs.split_off(first);
     let positions = artifact.updates.iter().map(|(variable, _)| *variable);
-    let positions = positions.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
-    positions.zip(values).collect()
+    positions.map(|n| usize::try_from(n).unwrap_or(usize::MAX)).zip(values).collect()
 }
 
 /// Outputs in their actual extents.
-fn actual(
-    outputs: Vec<Tensor>,
-    shape: impl Fn(usize) -> Option<Vec<u64>>,
-) -> Result<Vec<Tensor>, RunError> {
-    let outputs = outputs.into_iter().enumerate();
-    let actual = outputs.map(|(n, tensor)| match shape(n) {
+fn actual(outputs: Vec<Tensor>, shape: impl Fn(usize) -> Option<Vec<u64>>) -> Result<Vec<Tensor>, RunError> {
+    let actual = outputs.into_iter().enumerate().map(|(n, tensor)| match shape(n) {
         Some(shape) if shape != tensor.shape() => shrunk(&tensor, &shape),
         _ => Ok(tensor),
     });

@@ -60,16 +60,9 @@ pub enum SharedObjectError {
 /// The header for callers: the C interface, with a comment that describes this model.
 pub fn header(artifact: &Artifact, graph: &str) -> String {
     let mut text = format!("/* Graph {}:\n", in_comment(graph));
-    let first = artifact
-        .outputs
-        .len()
-        .saturating_sub(artifact.updates.len());
+    let first = artifact.outputs.len().saturating_sub(artifact.updates.len());
     let outputs = artifact.outputs.get(..first).unwrap_or_default();
-    let roles = [
-        ("input", &artifact.inputs[..]),
-        ("variable", &artifact.variables[..]),
-        ("output", outputs),
-    ];
+    let roles = [("input", &artifact.inputs[..]), ("variable", &artifact.variables[..]), ("output", outputs)];
     for (role, ports) in roles {
         for (n, port) in ports.iter().enumerate() {
             let extents = port.shape.iter().map(|e| match e {
@@ -91,15 +84,9 @@ pub fn header(artifact: &Artifact, graph: &str) -> String {
 /// # Errors
 /// [`SharedObjectError`] for models that the C interface cannot represent.
 pub fn tables(artifact: &Artifact, graph: &str) -> Result<String, SharedObjectError> {
-    let first = artifact
-        .outputs
-        .len()
-        .checked_sub(artifact.updates.len())
-        .ok_or(SharedObjectError::Updates)?;
-    let (outputs, updated) = artifact
-        .outputs
-        .split_at_checked(first)
-        .ok_or(SharedObjectError::Updates)?;
+    let first =
+        artifact.outputs.len().checked_sub(artifact.updates.len()).ok_or(SharedObjectError::Updates)?;
+    let (outputs, updated) = artifact.outputs.split_at_checked(first).ok_or(SharedObjectError::Updates)?;
     let mut tables = Tables::default();
     tables.text.push_str("#include \"tables.h\"\n\n");
     for variable in &artifact.variables {
@@ -108,15 +95,10 @@ pub fn tables(artifact: &Artifact, graph: &str) -> Result<String, SharedObjectEr
             return Err(SharedObjectError::Name(name.clone()));
         }
     }
-    for (name, ports) in [
-        ("inputs", &artifact.inputs[..]),
-        ("variables", &artifact.variables[..]),
-        ("outputs", outputs),
-    ] {
-        let ports = ports
-            .iter()
-            .map(|p| tables.port(p))
-            .collect::<Result<Vec<_>, _>>()?;
+    for (name, ports) in
+        [("inputs", &artifact.inputs[..]), ("variables", &artifact.variables[..]), ("outputs", outputs)]
+    {
+        let ports = ports.iter().map(|p| tables.port(p)).collect::<Result<Vec<_>, _>>()?;
         tables.array("skript_port", name, &ports);
     }
     let mut updates = Vec::new();
@@ -128,11 +110,7 @@ pub fn tables(artifact: &Artifact, graph: &str) -> Result<String, SharedObjectEr
         updates.push(format!("{{{variable}, {port}}}"));
     }
     tables.array("struct skript_update", "updates", &updates);
-    let aliases: Vec<String> = artifact
-        .variables
-        .iter()
-        .map(|v| tables.strings(&v.aliases))
-        .collect();
+    let aliases: Vec<String> = artifact.variables.iter().map(|v| tables.strings(&v.aliases)).collect();
     tables.array("char *const *const", "aliases", &aliases);
     let checks: Vec<String> = artifact
         .checks
@@ -162,9 +140,7 @@ pub fn tables(artifact: &Artifact, graph: &str) -> Result<String, SharedObjectEr
     let prepare = match artifact.prepared {
         0 => "0",
         _ => {
-            tables
-                .text
-                .push_str("void skript_prepare(void *const *tensors);\n");
+            tables.text.push_str("void skript_prepare(void *const *tensors);\n");
             "skript_prepare"
         }
     };
@@ -200,10 +176,7 @@ impl Tables {
             [] => "{0}".to_owned(),
             _ => items.join(",\n  "),
         };
-        let _ = writeln!(
-            self.text,
-            "static const {element} {name}[] = {{\n  {items}\n}};"
-        );
+        let _ = writeln!(self.text, "static const {element} {name}[] = {{\n  {items}\n}};");
     }
 
     fn fresh(&mut self, element: &str, items: &[String]) -> String {
@@ -226,14 +199,9 @@ impl Tables {
             let name = port.name.clone();
             return Err(SharedObjectError::Rank { name, rank });
         }
-        let bytes = port
-            .byte_bound()
-            .ok_or_else(|| SharedObjectError::Size(port.name.clone()))?;
+        let bytes = port.byte_bound().ok_or_else(|| SharedObjectError::Size(port.name.clone()))?;
         let bounds: Vec<String> = port.shape.iter().map(|e| e.bound().to_string()).collect();
-        let dynamic = port
-            .shape
-            .iter()
-            .map(|e| matches!(e, PortExtent::Dynamic(_)));
+        let dynamic = port.shape.iter().map(|e| matches!(e, PortExtent::Dynamic(_)));
         let dynamic: Vec<String> = dynamic.map(|d| u8::from(d).to_string()).collect();
         let bounds = self.fresh("int64_t", &bounds);
         let dynamic = self.fresh("uint8_t", &dynamic);
@@ -256,8 +224,8 @@ pub fn literal(text: &str) -> String {
     for byte in text.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => out.push(byte.into()),
-            b' ' | b'_' | b'.' | b':' | b',' | b'-' | b'+' | b'=' | b'/' | b'{' | b'}' | b'('
-            | b')' | b'`' | b'\'' | b'[' | b']' | b'<' | b'>' | b'*' | b';' | b'!' => {
+            b' ' | b'_' | b'.' | b':' | b',' | b'-' | b'+' | b'=' | b'/' | b'{' | b'}' | b'(' | b')'
+            | b'`' | b'\'' | b'[' | b']' | b'<' | b'>' | b'*' | b';' | b'!' => {
                 out.push(byte.into());
             }
             _ => {
@@ -280,10 +248,7 @@ mod tests {
 
     #[test]
     fn no_name_leaves_its_literal_or_comment() {
-        assert_eq!(
-            literal("a\"b\\\n?\u{e9}"),
-            r#""a\042b\134\012\077\303\251""#
-        );
+        assert_eq!(literal("a\"b\\\n?\u{e9}"), r#""a\042b\134\012\077\303\251""#);
         assert_eq!(in_comment("x */ int y;\n"), "x * / int y; ");
     }
 

@@ -66,11 +66,8 @@ pub fn default_threads() -> usize {
     *MACHINE.get_or_init(|| {
         let asked = std::env::var(VARIABLE).ok();
         let asked = asked.and_then(|text| text.trim().parse().ok());
-        let asked = asked.filter(|threads| (1..=MOST_THREADS).contains(threads));
-        asked.unwrap_or_else(|| {
-            std::thread::available_parallelism()
-                .map_or(1, NonZeroUsize::get)
-                .min(MOST_THREADS)
+        asked.filter(|threads| (1..=MOST_THREADS).contains(threads)).unwrap_or_else(|| {
+            std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST_THREADS)
         })
     })
 }
@@ -112,17 +109,9 @@ impl Share {
         let halves = |packed: u64| (packed as u32, (packed >> 32) as u32);
         let less = |packed: u64| {
             let (from, to) = halves(packed);
-            (from < to).then(|| {
-                if first {
-                    packed + 1
-                } else {
-                    packed - (1 << 32)
-                }
-            })
+            (from < to).then(|| if first { packed + 1 } else { packed - (1 << 32) })
         };
-        let claimed = self
-            .0
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        let claimed = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         let (from, to) = halves(claimed.ok()?);
         Some(if first { from } else { to - 1 })
     }
@@ -208,15 +197,8 @@ impl Pool {
             let begin = |at: usize| (ranges * at as u64 / threads as u64) as u32;
             share.fill(begin(at), begin(at + 1));
         }
-        let todo = Loop {
-            task,
-            context,
-            steps,
-            ranges,
-            shares,
-        };
-        self.current
-            .store(std::ptr::from_ref(&todo).cast_mut(), Ordering::SeqCst);
+        let todo = Loop { task, context, steps, ranges, shares };
+        self.current.store(std::ptr::from_ref(&todo).cast_mut(), Ordering::SeqCst);
         self.epoch.fetch_add(1, Ordering::SeqCst);
         let parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
         if *parked > 0 {
@@ -282,10 +264,7 @@ impl Pool {
                 *parked -= 1;
                 return epoch;
             }
-            parked = self
-                .wake
-                .wait(parked)
-                .unwrap_or_else(PoisonError::into_inner);
+            parked = self.wake.wait(parked).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -309,11 +288,7 @@ pub unsafe extern "C" fn skript_parallel(task: Task, context: *const c_void, ste
         wanted => wanted,
     };
     let threads = wanted.min(usize::try_from(steps).unwrap_or(0));
-    let free = || {
-        POOL.taken
-            .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
-    };
+    let free = || POOL.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
     if threads < 2 || !free() {
         // SAFETY: by the caller.
         unsafe { task(context, 0, steps) };
@@ -345,10 +320,7 @@ pub(crate) fn share(steps: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
             shared.has_panicked.store(true, Ordering::Relaxed);
         }
     }
-    let shared = Shared {
-        work,
-        has_panicked: AtomicBool::new(false),
-    };
+    let shared = Shared { work, has_panicked: AtomicBool::new(false) };
     let context = std::ptr::from_ref(&shared).cast();
     // SAFETY: `step` gets what it needs, which many threads may use, and is done when the call returns.
     unsafe { skript_parallel(step, context, i64::try_from(steps).unwrap_or(i64::MAX)) };
@@ -386,9 +358,7 @@ mod tests {
         let counters: Vec<AtomicU32> = (0..steps).map(|_| AtomicU32::new(0)).collect();
         let context = std::ptr::from_ref(&counters).cast();
         // SAFETY: `count` works on any thread.
-        with_threads(threads, || unsafe {
-            skript_parallel(count, context, steps as i64)
-        });
+        with_threads(threads, || unsafe { skript_parallel(count, context, steps as i64) });
         counters.into_iter().map(AtomicU32::into_inner).collect()
     }
 

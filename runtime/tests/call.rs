@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Calls of a small program: values, errors, threads, and that a call does not allocate.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skript_runtime::artifact::{ArenaLayout, Artifact, Check, Port, PortExtent};
 use skript_runtime::run::slots;
@@ -72,10 +67,7 @@ fn artifact() -> Artifact {
     Artifact {
         target: program::host(),
         entry: "skript_entry".into(),
-        arena: ArenaLayout {
-            size: 64,
-            alignment: 64,
-        },
+        arena: ArenaLayout { size: 64, alignment: 64 },
         prepared: 0,
         inputs: vec![port("x")],
         variables: vec![port("w")],
@@ -100,17 +92,9 @@ fn tensor(values: &[f32; 4]) -> Tensor {
 #[test]
 fn values_come_out_and_mistakes_are_reported() {
     let artifact = artifact();
-    let (x, w) = (
-        tensor(&[0.0, 1.0, -1.0, 2.0]),
-        tensor(&[1.0, 2.0, 3.0, 4.0]),
-    );
+    let (x, w) = (tensor(&[0.0, 1.0, -1.0, 2.0]), tensor(&[1.0, 2.0, 3.0, 4.0]));
     let outputs = run(&artifact, &[&x], &[&w]).unwrap();
-    let expected = [
-        1.0f32,
-        2.0 * 1.543_080_6,
-        3.0 * 1.543_080_6,
-        4.0 * 3.762_195_7,
-    ];
+    let expected = [1.0f32, 2.0 * 1.543_080_6, 3.0 * 1.543_080_6, 4.0 * 3.762_195_7];
     let found = outputs[0].as_f32().unwrap();
     for (found, expected) in found.iter().zip(expected) {
         assert!((found - expected).abs() < 1e-5, "{found} {expected}");

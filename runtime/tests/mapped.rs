@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Weights whose file changes while compiled code reads it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skript_runtime::artifact::{ArenaLayout, Artifact, Port, PortExtent};
 use skript_runtime::run::{compute, slots};
 use skript_runtime::{Instance, Prepared, Program, RunError, embed, program};
-use skript_tensor::{
-    ElementType, MissingWeights, Tensor, VariableRequest, WeightStore, dat, load_variables,
-};
+use skript_tensor::{ElementType, MissingWeights, Tensor, VariableRequest, WeightStore, dat, load_variables};
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
@@ -61,18 +54,13 @@ fn program_of(code: &str, prepared: u64) -> Program {
     let folder = tempfile::tempdir().unwrap();
     let (source, object) = (folder.path().join("e.c"), folder.path().join("e.o"));
     std::fs::write(&source, code).unwrap();
-    let compiler = Command::new("clang-22")
-        .args(["-O1", "-c", "-fPIC", "-o"])
-        .args([&object, &source])
-        .status();
+    let compiler =
+        Command::new("clang-22").args(["-O1", "-c", "-fPIC", "-o"]).args([&object, &source]).status();
     assert!(compiler.unwrap().success());
     let artifact = Artifact {
         target: program::host(),
         entry: "skript_entry".into(),
-        arena: ArenaLayout {
-            size: 64,
-            alignment: 64,
-        },
+        arena: ArenaLayout { size: 64, alignment: 64 },
         prepared,
         inputs: vec![],
         variables: vec![port("w", ELEMENTS)],
@@ -91,12 +79,8 @@ fn weights(folder: &Path) -> Tensor {
     let path = folder.join("w.dat");
     let tensor = Tensor::from_f32(&[ELEMENTS], &[0.5; ELEMENTS as usize]).unwrap();
     dat::write(&path, &tensor, &mut File::create(&path).unwrap()).unwrap();
-    let request = VariableRequest {
-        name: "w",
-        aliases: &[],
-        element: ElementType::F32,
-        shape: vec![ELEMENTS],
-    };
+    let request =
+        VariableRequest { name: "w", aliases: &[], element: ElementType::F32, shape: vec![ELEMENTS] };
     let store = WeightStore::open(folder, 0).unwrap();
     let loaded = load_variables(&store, &[request], MissingWeights::Error);
     let loaded = loaded.unwrap().remove(0);
@@ -105,10 +89,7 @@ fn weights(folder: &Path) -> Tensor {
 }
 
 fn opened(folder: &Path) -> File {
-    File::options()
-        .write(true)
-        .open(folder.join("w.dat"))
-        .unwrap()
+    File::options().write(true).open(folder.join("w.dat")).unwrap()
 }
 
 /// Used to end the process by SIGBUS.

@@ -33,11 +33,7 @@ unsafe fn read_options(pointer: *const skc_options) -> Result<Options, Failure> 
         _ => return Ok(Options::default()),
     };
     if options.size != size_of::<skc_options>() as u64 {
-        let text = format!(
-            "options.size is {}, it must be {}",
-            options.size,
-            size_of::<skc_options>()
-        );
+        let text = format!("options.size is {}, it must be {}", options.size, size_of::<skc_options>());
         return Err(Failure::argument(text));
     }
     // SAFETY: null or strings, as the header says.
@@ -94,12 +90,8 @@ pub unsafe extern "C" fn skc_compile_text(
         }
         // SAFETY: `length` bytes, as the header says.
         let bytes = unsafe { array(pointer.cast::<u8>(), length, "text") }?;
-        let text =
-            std::str::from_utf8(bytes).map_err(|_| Failure::argument("text is not UTF-8"))?;
-        let text = Text {
-            name,
-            text: text.to_owned(),
-        };
+        let text = std::str::from_utf8(bytes).map_err(|_| Failure::argument("text is not UTF-8"))?;
+        let text = Text { name, text: text.to_owned() };
         let compiled = models::compile(None, Some(text), options)?;
         let id = MODELS.add(compiled);
         // SAFETY: checked above.
@@ -110,11 +102,7 @@ pub unsafe extern "C" fn skc_compile_text(
 
 /// Loads a compiled model.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn skc_load(
-    path: *const c_char,
-    weights: *const c_char,
-    model: *mut skc_model,
-) -> i32 {
+pub unsafe extern "C" fn skc_load(path: *const c_char, weights: *const c_char, model: *mut skc_model) -> i32 {
     guarded(|| {
         writable(model, "model")?;
         // SAFETY: null or what the header says.
@@ -156,25 +144,13 @@ pub unsafe extern "C" fn skc_count(model: skc_model, role: u32, count: *mut u64)
 
 /// Describes a port.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn skc_port_at(
-    model: skc_model,
-    role: u32,
-    index: u64,
-    port: *mut skc_port,
-) -> i32 {
+pub unsafe extern "C" fn skc_port_at(model: skc_model, role: u32, index: u64, port: *mut skc_port) -> i32 {
     guarded(|| {
         writable(port, "port")?;
         let model = MODELS.get(model.id)?;
         let ports = model.ports(role)?;
-        let found = usize::try_from(index)
-            .ok()
-            .and_then(|index| ports.get(index));
-        let wrong = || {
-            Failure::argument(format!(
-                "there is no port {index}: the model has {}",
-                ports.len()
-            ))
-        };
+        let found = usize::try_from(index).ok().and_then(|index| ports.get(index));
+        let wrong = || Failure::argument(format!("there is no port {index}: the model has {}", ports.len()));
         let (found, name) = found.ok_or_else(wrong)?;
         let described = tensors::port(found, name)?;
         // SAFETY: checked above.
@@ -185,24 +161,15 @@ pub unsafe extern "C" fn skc_port_at(
 
 /// The index of a port by its name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn skc_find(
-    model: skc_model,
-    role: u32,
-    name: *const c_char,
-    index: *mut u64,
-) -> i32 {
+pub unsafe extern "C" fn skc_find(model: skc_model, role: u32, name: *const c_char, index: *mut u64) -> i32 {
     guarded(|| {
         writable(index, "index")?;
         // SAFETY: null or what the header says.
         let name = unsafe { text(name, "name") }?;
         let model = MODELS.get(model.id)?;
-        let at = model
-            .ports(role)?
-            .iter()
-            .position(|(port, _)| port.name == name);
-        let at = at.ok_or_else(|| {
-            Failure::argument(format!("the model has no port `{name}` of this role"))
-        })?;
+        let at = model.ports(role)?.iter().position(|(port, _)| port.name == name);
+        let at =
+            at.ok_or_else(|| Failure::argument(format!("the model has no port `{name}` of this role")))?;
         // SAFETY: checked above.
         unsafe { set(index, at as u64) };
         Ok(())
@@ -231,23 +198,15 @@ unsafe fn tensors_of<'c>(
     (inputs, input_count): (*const skc_tensor, u64),
     (outputs, output_count): (*mut skc_tensor, u64),
 ) -> Result<(&'c [skc_tensor], &'c mut [skc_tensor]), Failure> {
-    for (role, found, expected) in [
-        ("inputs", input_count, running.inputs.len()),
-        ("outputs", output_count, running.outputs),
-    ] {
+    for (role, found, expected) in
+        [("inputs", input_count, running.inputs.len()), ("outputs", output_count, running.outputs)]
+    {
         if found != expected as u64 {
-            return Err(Failure::argument(format!(
-                "there are {found} {role}, but the model has {expected}"
-            )));
+            return Err(Failure::argument(format!("there are {found} {role}, but the model has {expected}")));
         }
     }
     // SAFETY: as the caller promises; nothing else uses the outputs during the call.
-    unsafe {
-        Ok((
-            array(inputs, input_count, "inputs")?,
-            array_mut(outputs, output_count, "outputs")?,
-        ))
-    }
+    unsafe { Ok((array(inputs, input_count, "inputs")?, array_mut(outputs, output_count, "outputs")?)) }
 }
 
 /// The instance, unless another thread uses it.
@@ -256,10 +215,9 @@ fn own(running: &Running) -> Result<MutexGuard<'_, Place>, Failure> {
         Ok(inner) => Ok(inner),
         // A panic during a call left variables as they were: they are set at the end.
         Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => Err(Failure::new(
-            types::BUSY,
-            "another thread is using the instance",
-        )),
+        Err(TryLockError::WouldBlock) => {
+            Err(Failure::new(types::BUSY, "another thread is using the instance"))
+        }
     }
 }
 
@@ -282,15 +240,11 @@ pub unsafe extern "C" fn skc_run(
             // SAFETY: data of so many bytes, as the header says.
             arrays.push((name, unsafe { tensors::read(tensor, name) }?));
         }
-        let arrays: Vec<(&str, &Tensor)> = arrays
-            .iter()
-            .map(|(name, tensor)| (*name, tensor))
-            .collect();
+        let arrays: Vec<(&str, &Tensor)> = arrays.iter().map(|(name, tensor)| (*name, tensor)).collect();
         let mut refused = None;
         let accept = |values: &[skript::Output]| {
             let pairs = wanted.iter().zip(values);
-            let mut checked =
-                pairs.map(|(output, (name, value))| tensors::check_output(output, name, value));
+            let mut checked = pairs.map(|(output, (name, value))| tensors::check_output(output, name, value));
             refused = checked.find_map(Result::err);
             refused.is_none()
         };
@@ -328,18 +282,12 @@ pub unsafe extern "C" fn skc_run_on_device(
             return Err(Failure::argument("the model is not on a GPU"));
         };
         let DeviceChoice::Cuda(_) = instance.device() else {
-            let text = format!(
-                "the model is on {}, whose memory has no addresses for C",
-                instance.device()
-            );
+            let text = format!("the model is on {}, whose memory has no addresses for C", instance.device());
             return Err(Failure::argument(text));
         };
         let mut read = Vec::with_capacity(given.len());
         for (tensor, name) in given.iter().zip(&running.inputs) {
-            read.push((
-                name,
-                tensors::described(tensor, &format!("input `{name}`"))?,
-            ));
+            read.push((name, tensors::described(tensor, &format!("input `{name}`"))?));
         }
         let mut arrays: Vec<(&str, Argument)> = Vec::with_capacity(given.len());
         for (name, (element, shape, address)) in &read {
@@ -375,8 +323,7 @@ pub unsafe extern "C" fn skc_stream(instance: skc_instance, stream: *mut u64) ->
             Place::Device(instance) => instance.stream(),
             Place::Processor(_) => None,
         };
-        let found =
-            found.ok_or_else(|| Failure::argument("the model is not on a GPU with CUDA"))?;
+        let found = found.ok_or_else(|| Failure::argument("the model is not on a GPU with CUDA"))?;
         // SAFETY: checked above.
         unsafe { set(stream, found) };
         Ok(())

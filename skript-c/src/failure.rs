@@ -17,12 +17,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(status: i32, text: impl Into<String>) -> Self {
-        Failure {
-            status,
-            code: String::new(),
-            text: text.into(),
-            location: None,
-        }
+        Failure { status, code: String::new(), text: text.into(), location: None }
     }
 
     pub(crate) fn argument(text: impl Into<String>) -> Self {
@@ -63,9 +58,7 @@ fn of_run(error: &skript::RunError, text: String) -> Failure {
         RunError::Check { code, trace, .. } => Failure {
             code: code.clone(),
             // As a compiled object: the message, then the calls that led there.
-            text: trace
-                .iter()
-                .fold(text, |text, call| format!("{text}\n  in {call}")),
+            text: trace.iter().fold(text, |text, call| format!("{text}\n  in {call}")),
             ..Failure::new(types::CHECK, "")
         },
         RunError::Memory(_) => Failure::new(types::MEMORY, text),
@@ -73,9 +66,7 @@ fn of_run(error: &skript::RunError, text: String) -> Failure {
         RunError::Status(_) => Failure::new(types::INTERNAL, text),
         RunError::Device(_) => Failure::new(types::DEVICE, text),
         RunError::Load(_) => Failure::new(types::PROCESSOR, text),
-        RunError::Count { .. } | RunError::Element { .. } | RunError::Shape { .. } => {
-            Failure::argument(text)
-        }
+        RunError::Count { .. } | RunError::Element { .. } | RunError::Shape { .. } => Failure::argument(text),
     }
 }
 
@@ -95,10 +86,7 @@ pub(crate) fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> i32 {
     let failure = match done {
         Ok(Ok(())) => return types::OK,
         Ok(Err(failure)) => failure,
-        Err(_) => Failure::new(
-            types::INTERNAL,
-            "internal error: this is a defect of the library",
-        ),
+        Err(_) => Failure::new(types::INTERNAL, "internal error: this is a defect of the library"),
     };
     let status = failure.status;
     keep(failure);
@@ -125,10 +113,7 @@ fn keep(failure: Failure) {
         end_line: number(|at| at.end_line),
         end_column: number(|at| at.end_column),
     };
-    let last = Box::new(Last {
-        error,
-        _strings: strings,
-    });
+    let last = Box::new(Last { error, _strings: strings });
     // A thread that ends has no errors any more.
     let _ = LAST.try_with(|slot| slot.replace(Some(last)));
 }
@@ -137,8 +122,7 @@ fn keep(failure: Failure) {
 pub(crate) fn last() -> *const skc_error {
     let found = LAST.try_with(|slot| {
         let slot = slot.borrow();
-        slot.as_ref()
-            .map_or(std::ptr::null(), |last| &raw const last.error)
+        slot.as_ref().map_or(std::ptr::null(), |last| &raw const last.error)
     });
     found.unwrap_or(std::ptr::null())
 }

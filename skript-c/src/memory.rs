@@ -18,10 +18,7 @@ pub(crate) unsafe fn text(pointer: *const c_char, what: &str) -> Result<String, 
 ///
 /// # Safety
 /// As [`text`].
-pub(crate) unsafe fn optional(
-    pointer: *const c_char,
-    what: &str,
-) -> Result<Option<String>, Failure> {
+pub(crate) unsafe fn optional(pointer: *const c_char, what: &str) -> Result<Option<String>, Failure> {
     if pointer.is_null() {
         return Ok(None);
     }
@@ -35,11 +32,7 @@ pub(crate) unsafe fn optional(
 ///
 /// # Safety
 /// A pointer that is not null points to so many elements, which nothing writes to as long as they are used.
-pub(crate) unsafe fn array<'a, T>(
-    pointer: *const T,
-    count: u64,
-    what: &str,
-) -> Result<&'a [T], Failure> {
+pub(crate) unsafe fn array<'a, T>(pointer: *const T, count: u64, what: &str) -> Result<&'a [T], Failure> {
     if count == 0 {
         return Ok(&[]);
     }
@@ -73,12 +66,9 @@ fn fitting<T>(null: bool, aligned: bool, count: u64, what: &str) -> Result<usize
         return Err(Failure::argument(format!("{what} is not aligned")));
     }
     let count = usize::try_from(count).ok();
-    let possible = count.filter(|n| {
-        n.checked_mul(size_of::<T>().max(1))
-            .is_some_and(|bytes| bytes <= isize::MAX as usize)
-    });
-    possible
-        .ok_or_else(|| Failure::argument(format!("the number of elements of {what} is impossible")))
+    let possible = count
+        .filter(|n| n.checked_mul(size_of::<T>().max(1)).is_some_and(|bytes| bytes <= isize::MAX as usize));
+    possible.ok_or_else(|| Failure::argument(format!("the number of elements of {what} is impossible")))
 }
 
 /// Writes a result; an error if the pointer is null.

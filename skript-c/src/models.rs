@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::registry::Registry;
 use crate::types;
 use skript::{
-    Code, ComposeOptions, DeviceChoice, DeviceInstance, Document, ImportOptions, Instance, Limits,
-    Port, Severity, Target, Weights,
+    Code, ComposeOptions, DeviceChoice, DeviceInstance, Document, ImportOptions, Instance, Limits, Port,
+    Severity, Target, Weights,
 };
 use std::ffi::CString;
 use std::path::Path;
@@ -75,30 +75,18 @@ impl Model {
             named.collect()
         };
         let ports = [code.inputs(), code.variables(), code.outputs()].map(named);
-        Model {
-            code,
-            weights,
-            device,
-            threads,
-            ports,
-        }
+        Model { code, weights, device, threads, ports }
     }
 
     /// The ports of a role by its number in `skript.h`.
     pub(crate) fn ports(&self, role: u32) -> Result<&Ports, Failure> {
-        let ports = usize::try_from(role)
-            .ok()
-            .and_then(|role| self.ports.get(role));
+        let ports = usize::try_from(role).ok().and_then(|role| self.ports.get(role));
         ports.ok_or_else(|| Failure::argument(format!("{role} is not a role")))
     }
 }
 
 /// Compiles a file, or a text, on a thread with a stack for nested documents.
-pub(crate) fn compile(
-    path: Option<String>,
-    text: Option<Text>,
-    options: Options,
-) -> Result<Model, Failure> {
+pub(crate) fn compile(path: Option<String>, text: Option<Text>, options: Options) -> Result<Model, Failure> {
     let work = move || compile_here(path.as_deref(), text.as_ref(), &options);
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(work);
     let thread = thread.map_err(|error| Failure::new(types::MEMORY, error.to_string()))?;
@@ -108,30 +96,20 @@ pub(crate) fn compile(
     }
 }
 
-fn compile_here(
-    path: Option<&str>,
-    text: Option<&Text>,
-    options: &Options,
-) -> Result<Model, Failure> {
+fn compile_here(path: Option<&str>, text: Option<&Text>, options: &Options) -> Result<Model, Failure> {
     let limits = Limits::default();
     let shapes = shapes(options)?;
     let is_onnx = path.is_some_and(|path| path.ends_with(".onnx"));
     let document = match (text, path.map(Path::new)) {
         (Some(Text { name, text }), _) => Document::parse(name, text, &limits),
         (None, Some(path)) if is_onnx => {
-            let import = shapes
-                .iter()
-                .fold(bounds(options)?, |import, (name, shape)| {
-                    import.input_shape(name, shape)
-                });
+            let import =
+                shapes.iter().fold(bounds(options)?, |import, (name, shape)| import.input_shape(name, shape));
             Document::import(path, import, &limits)
         }
         (None, path) => Document::open(path.unwrap_or(Path::new("")), None, &limits),
     };
-    let errors = document
-        .problems()
-        .iter()
-        .filter(|p| p.severity == Severity::Error);
+    let errors = document.problems().iter().filter(|p| p.severity == Severity::Error);
     if errors.count() > 0 {
         return Err(skript::Error::Document(document.problems().to_vec()).into());
     }
@@ -150,9 +128,8 @@ fn compile_here(
         compose = compose.element_types(real, integer)?;
     }
     let device = options.device.as_deref().unwrap_or("cpu");
-    let device: DeviceChoice = device
-        .parse()
-        .map_err(|e| Failure::argument(format!("options.device is {device:?}: {e}")))?;
+    let device: DeviceChoice =
+        device.parse().map_err(|e| Failure::argument(format!("options.device is {device:?}: {e}")))?;
     let target = match (&options.cpu, &options.features) {
         (None, None) if device != DeviceChoice::Cpu => Target::gpu(device, None)?,
         (None, None) => Target::host(),
@@ -179,8 +156,7 @@ fn bounds(options: &Options) -> Result<ImportOptions, Failure> {
     let pairs = options.bounds.iter().flat_map(|text| text.split(','));
     for pair in pairs {
         let parsed = pair.split_once('=');
-        let parsed =
-            parsed.and_then(|(name, bound)| Some((name.trim(), bound.trim().parse().ok()?)));
+        let parsed = parsed.and_then(|(name, bound)| Some((name.trim(), bound.trim().parse().ok()?)));
         let wrong = || Failure::argument(format!("options.bounds has {pair:?}, not NAME=NUMBER"));
         let (name, bound) = parsed.ok_or_else(wrong)?;
         import = import.bound(name, bound);
@@ -202,9 +178,7 @@ fn shapes(options: &Options) -> Result<Vec<(String, Vec<u64>)>, Failure> {
     let shapes: Option<Vec<_>> = shapes.collect();
     let text = options.shapes.as_deref().unwrap_or_default();
     shapes.ok_or_else(|| {
-        Failure::argument(format!(
-            "options.shapes is {text:?}, not NAME=EXTENT,EXTENT;NAME=EXTENT"
-        ))
+        Failure::argument(format!("options.shapes is {text:?}, not NAME=EXTENT,EXTENT;NAME=EXTENT"))
     })
 }
 
@@ -215,21 +189,15 @@ pub(crate) fn load(path: &str, weights: Option<&str>) -> Result<Model, Failure> 
         Some(path) => Weights::open(Path::new(path))?,
         None => Weights::none(),
     };
-    let device = match code.is_for_gpu() {
-        true => DeviceChoice::Auto,
-        false => DeviceChoice::Cpu,
-    };
+    let device = if code.is_for_gpu() { DeviceChoice::Auto } else { DeviceChoice::Cpu };
     Ok(Model::new(code, weights, device, 0))
 }
 
 /// Writes a compiled model.
 pub(crate) fn save(model: &Model, path: &str, embed: bool) -> Result<(), Failure> {
-    let bytes = match embed {
-        true => model.code.clone().embed(&model.weights)?.to_bytes(),
-        false => model.code.to_bytes(),
-    };
-    std::fs::write(path, bytes)
-        .map_err(|error| Failure::new(types::FILE, format!("{path}: {error}")))
+    let bytes =
+        if embed { model.code.clone().embed(&model.weights)?.to_bytes() } else { model.code.to_bytes() };
+    std::fs::write(path, bytes).map_err(|error| Failure::new(types::FILE, format!("{path}: {error}")))
 }
 
 /// Loads the code of a model into this process.
@@ -243,9 +211,5 @@ pub(crate) fn create(model: &Model) -> Result<Running, Failure> {
         device => Place::Device(Box::new(model.code.load_on(device, &model.weights)?)),
     };
     let inputs = model.ports(0)?.iter().map(|(port, _)| port.name.clone());
-    Ok(Running {
-        inner: Mutex::new(inner),
-        inputs: inputs.collect(),
-        outputs: model.ports(2)?.len(),
-    })
+    Ok(Running { inner: Mutex::new(inner), inputs: inputs.collect(), outputs: model.ports(2)?.len() })
 }

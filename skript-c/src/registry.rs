@@ -15,10 +15,7 @@ pub(crate) struct Registry<T> {
 impl<T> Registry<T> {
     /// Handles begin at `first` and grow in steps of 2, so that kinds have different ones.
     pub(crate) const fn new(kind: &'static str, first: u64) -> Self {
-        Registry {
-            kind,
-            known: Mutex::new((first, BTreeMap::new())),
-        }
+        Registry { kind, known: Mutex::new((first, BTreeMap::new())) }
     }
 
     pub(crate) fn add(&self, thing: T) -> u64 {
@@ -49,10 +46,7 @@ impl<T> Registry<T> {
 
     fn wrong(&self, handle: u64) -> Failure {
         let kind = self.kind;
-        Failure::new(
-            types::HANDLE,
-            format!("{handle} is not a handle of {kind}, or was freed"),
-        )
+        Failure::new(types::HANDLE, format!("{handle} is not a handle of {kind}, or was freed"))
     }
 }
 

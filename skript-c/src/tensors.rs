@@ -8,32 +8,21 @@ use skript::{Dimension, ElementType, Port, Tensor};
 use std::ffi::CString;
 
 /// The type, shape and address of a tensor of the caller, which has no fewer bytes than they need. `what` names it.
-pub(crate) fn described(
-    tensor: &skc_tensor,
-    what: &str,
-) -> Result<(ElementType, Vec<u64>, u64), Failure> {
+pub(crate) fn described(tensor: &skc_tensor, what: &str) -> Result<(ElementType, Vec<u64>, u64), Failure> {
     let wrong = |text: &str| Failure::argument(format!("{what}: {text}"));
     let element = ElementType::of_code(tensor.r#type);
     let element = element.ok_or_else(|| wrong("the type is unknown"))?;
     let rank = tensor.rank as usize;
-    let extents = tensor
-        .extents
-        .get(..rank)
-        .ok_or_else(|| wrong("the rank is more than 16"))?;
+    let extents = tensor.extents.get(..rank).ok_or_else(|| wrong("the rank is more than 16"))?;
     let mut shape = Vec::with_capacity(rank);
     let mut bytes = element.size() as u64;
     for extent in extents {
         let extent = u64::try_from(*extent).map_err(|_| wrong("an extent is negative"))?;
-        bytes = bytes
-            .checked_mul(extent)
-            .ok_or_else(|| wrong("it is too large"))?;
+        bytes = bytes.checked_mul(extent).ok_or_else(|| wrong("it is too large"))?;
         shape.push(extent);
     }
     if bytes > tensor.bytes {
-        return Err(wrong(&format!(
-            "{bytes} bytes of elements, but `bytes` is {}",
-            tensor.bytes
-        )));
+        return Err(wrong(&format!("{bytes} bytes of elements, but `bytes` is {}", tensor.bytes)));
     }
     if tensor.data.is_null() && bytes > 0 {
         return Err(wrong("the data is null"));
@@ -50,11 +39,7 @@ pub(crate) unsafe fn read(tensor: &skc_tensor, name: &str) -> Result<Tensor, Fai
     let bytes = shape.iter().product::<u64>() * element.size() as u64;
     // SAFETY: no more bytes than the caller promises.
     let data = unsafe {
-        memory::array(
-            tensor.data.cast::<u8>().cast_const(),
-            bytes,
-            &format!("the data of input `{name}`"),
-        )
+        memory::array(tensor.data.cast::<u8>().cast_const(), bytes, &format!("the data of input `{name}`"))
     }?;
     let tensor = Tensor::from_bytes(element, &shape, data);
     tensor.map_err(|error| Failure::argument(format!("input `{name}`: {error}")))
@@ -66,9 +51,7 @@ pub(crate) fn place(output: &skc_tensor, port: &Port) -> Result<(Vec<u64>, u64),
         Dimension::Static(n) | Dimension::Dynamic(n) => *n,
     };
     let shape: Vec<u64> = port.shape.iter().map(bound).collect();
-    let volume = shape
-        .iter()
-        .fold(1u64, |n, extent| n.saturating_mul(*extent));
+    let volume = shape.iter().fold(1u64, |n, extent| n.saturating_mul(*extent));
     let needed = volume.saturating_mul(port.element.size() as u64);
     has_memory(output, &port.name, needed)?;
     Ok((shape, output.data.addr() as u64))
@@ -88,16 +71,11 @@ pub(crate) fn check_output(output: &skc_tensor, name: &str, value: &Tensor) -> R
 
 fn has_memory(output: &skc_tensor, name: &str, needed: u64) -> Result<(), Failure> {
     if output.bytes < needed {
-        let text = format!(
-            "output `{name}` needs {needed} bytes, but `bytes` is {}",
-            output.bytes
-        );
+        let text = format!("output `{name}` needs {needed} bytes, but `bytes` is {}", output.bytes);
         return Err(Failure::argument(text));
     }
     if output.data.is_null() && needed > 0 {
-        return Err(Failure::argument(format!(
-            "the data of output `{name}` is null"
-        )));
+        return Err(Failure::argument(format!("the data of output `{name}` is null")));
     }
     Ok(())
 }
@@ -106,11 +84,7 @@ fn has_memory(output: &skc_tensor, name: &str, needed: u64) -> Result<(), Failur
 ///
 /// # Safety
 /// `data` points to `bytes` bytes, or is null.
-pub(crate) unsafe fn write(
-    output: &mut skc_tensor,
-    name: &str,
-    value: &Tensor,
-) -> Result<(), Failure> {
+pub(crate) unsafe fn write(output: &mut skc_tensor, name: &str, value: &Tensor) -> Result<(), Failure> {
     let bytes = value.bytes();
     let what = format!("the data of output `{name}`");
     // SAFETY: no more bytes than the caller promises.
@@ -131,10 +105,7 @@ fn extents(shape: impl Iterator<Item = u64>) -> [i64; MAX_RANK] {
 /// A port as C sees it; the name is that of the model.
 pub(crate) fn port(port: &Port, name: &CString) -> Result<skc_port, Failure> {
     if port.shape.len() > MAX_RANK {
-        return Err(Failure::argument(format!(
-            "`{}` has more than 16 dimensions",
-            port.name
-        )));
+        return Err(Failure::argument(format!("`{}` has more than 16 dimensions", port.name)));
     }
     let bound = |dimension: &Dimension| match dimension {
         Dimension::Static(n) | Dimension::Dynamic(n) => *n,

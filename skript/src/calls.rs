@@ -67,22 +67,14 @@ impl Key {
 
 impl<C> Default for CallCodes<C> {
     fn default() -> Self {
-        CallCodes {
-            specialized: Vec::new(),
-            dynamic: None,
-            is_static: false,
-        }
+        CallCodes { specialized: Vec::new(), dynamic: None, is_static: false }
     }
 }
 
 impl<C: Clone> CallCodes<C> {
     /// Selects the code of a call with these arrays, which are those of all inputs in order.
     pub fn select(&mut self, arrays: &[Tensor]) -> Selection<C> {
-        if let Some(at) = self
-            .specialized
-            .iter()
-            .position(|(key, _)| key.fits(arrays))
-        {
+        if let Some(at) = self.specialized.iter().position(|(key, _)| key.fits(arrays)) {
             // The most recently used one is the last.
             let found = self.specialized.remove(at);
             let code = found.1.clone();
@@ -158,9 +150,7 @@ mod tests {
             codes.add(Key::new(&array(n), &[]), n);
         }
         assert!(matches!(codes.select(&array(1)), Selection::Known(1)));
-        let Selection::Bound(bounds) = codes.select(&array(100)) else {
-            panic!("no bounds")
-        };
+        let Selection::Bound(bounds) = codes.select(&array(100)) else { panic!("no bounds") };
         assert_eq!(bounds, [[128]]);
         codes.add_dynamic(bounds, 99);
         assert!(matches!(codes.select(&array(128)), Selection::Known(99)));

@@ -83,18 +83,14 @@ impl Code {
         let extent = |extent: u64| i64::try_from(extent).ok();
         let mut shapes = |declared: &[import::Tensor]| {
             let shapes = shapes(declared.len())?.into_iter();
-            shapes
-                .map(|s| s.into_iter().map(extent).collect())
-                .collect()
+            shapes.map(|s| s.into_iter().map(extent).collect()).collect()
         };
         let program = import::compile_unless(text, &target.inner, &mut shapes, |_| None);
         let program = program.map_err(|refusals| {
-            let reasons = refusals
-                .iter()
-                .map(|refusal| match refusal.source_position {
-                    Some((line, column)) => format!("{line}:{column}: {}", refusal.message),
-                    None => refusal.message.clone(),
-                });
+            let reasons = refusals.iter().map(|refusal| match refusal.source_position {
+                Some((line, column)) => format!("{line}:{column}: {}", refusal.message),
+                None => refusal.message.clone(),
+            });
             Error::Program(reasons.collect())
         })?;
         Ok(Code::new(program.artifact))
@@ -115,9 +111,7 @@ impl Code {
     /// # Errors
     /// [`Error::Code`] if the bytes are not what [`Code::to_bytes`] wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        Ok(Code {
-            artifact: Artifact::from_bytes(bytes)?,
-        })
+        Ok(Code { artifact: Artifact::from_bytes(bytes)? })
     }
 
     /// Code from a `.skm` file, which must not be written to while the code is in use: embedded weights stay in it. The
@@ -126,9 +120,7 @@ impl Code {
     /// # Errors
     /// [`Error::Code`] if the file cannot be read, or its bytes are not what [`Code::to_bytes`] wrote.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Ok(Code {
-            artifact: Artifact::open(path)?,
-        })
+        Ok(Code { artifact: Artifact::open(path)? })
     }
 
     /// The code with these weights, and with what is computed of weights alone: `load(&Weights::none())` loads it.
@@ -138,9 +130,7 @@ impl Code {
     pub fn embed(self, weights: &Weights) -> Result<Self, Error> {
         let variables = weights.load(&self.artifact.variables)?;
         let variables: Vec<&Tensor> = variables.iter().collect();
-        Ok(Code {
-            artifact: embed(self.artifact, &variables, 0)?,
-        })
+        Ok(Code { artifact: embed(self.artifact, &variables, 0)? })
     }
 
     /// Loads the code into this process. Code that embeds its weights takes [`Weights::none`].
@@ -151,10 +141,7 @@ impl Code {
     pub fn load(&self, weights: &Weights) -> Result<Instance, Error> {
         let variables = self.values(weights)?;
         let program = Program::load(self.artifact.clone())?;
-        Ok(Instance {
-            inner: skript_runtime::Instance::new(&program)?,
-            variables,
-        })
+        Ok(Instance { inner: skript_runtime::Instance::new(&program)?, variables })
     }
 }
 

@@ -44,10 +44,7 @@ impl Target {
             _ => Language::Ptx,
         };
         let gpu = Gpu::named(name).filter(|gpu| gpu.language == language);
-        let unknown = || skript_passes::target::TargetError::Gpu {
-            name: name.to_owned(),
-            language,
-        };
+        let unknown = || skript_passes::target::TargetError::Gpu { name: name.to_owned(), language };
         let mut target = Target::host();
         target.inner.gpu = Some(gpu.ok_or_else(unknown)?);
         target.inner.device = device;
@@ -68,11 +65,7 @@ impl Code {
     /// # Errors
     /// [`Error::Run`] if the device is not there, or runs other kernels, or if the code is for a processor; and those of
     /// [`Code::load`].
-    pub fn load_on(
-        &self,
-        device: DeviceChoice,
-        weights: &Weights,
-    ) -> Result<DeviceInstance, Error> {
+    pub fn load_on(&self, device: DeviceChoice, weights: &Weights) -> Result<DeviceInstance, Error> {
         let artifact = self.artifact();
         let kernels = artifact.kernels.as_ref();
         let kernels = kernels.ok_or_else(|| {
@@ -145,8 +138,8 @@ impl DeviceInstance {
         let variables: Vec<&Tensor> = self.variables.iter().collect();
         let mut values = self.inner.call_on_device(&arrays, &variables)?;
         let updates = run::updates(&artifact, &mut values).into_iter();
-        let updates = updates.map(|(n, array)| Ok((n, array.to_tensor()?)));
-        let updates = updates.collect::<Result<_, RunError>>()?;
+        let updates =
+            updates.map(|(n, array)| Ok((n, array.to_tensor()?))).collect::<Result<_, RunError>>()?;
         keep(&mut self.variables, updates);
         let names = artifact.outputs.iter().map(|port| port.name.clone());
         Ok(names.zip(values).collect())

@@ -15,9 +15,7 @@ use skript_frontend::model::AttributeValue;
 use skript_frontend::model::storage_types::StorageType;
 use skript_frontend::program::{Edition, Program};
 use skript_frontend::source_files::{load_program, load_program_with, load_text};
-use skript_import::{
-    Declaration, DeclaredExtent, ForCall, ImportError, Imported, ModelFile, Origin,
-};
+use skript_import::{Declaration, DeclaredExtent, ForCall, ImportError, Imported, ModelFile, Origin};
 use skript_runtime::artifact;
 use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
 use skript_tensor::{Archive, ElementType, Tensor, WeightStore, archive};
@@ -123,25 +121,19 @@ impl ComposeOptions {
 
     /// Sets an attribute of the graph; otherwise the attribute has its default.
     pub fn attribute(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.inner
-            .attributes
-            .insert(name.to_owned(), value.into().0);
+        self.inner.attributes.insert(name.to_owned(), value.into().0);
         self
     }
 
     /// Fixes the shape of an input that the document leaves dynamic.
     pub fn input_shape(mut self, name: &str, shape: &[u64]) -> Self {
-        self.inner
-            .input_shapes
-            .insert(name.to_owned(), vec![shape.to_vec()]);
+        self.inner.input_shapes.insert(name.to_owned(), vec![shape.to_vec()]);
         self
     }
 
     /// Fixes the shapes of the items of a pack.
     pub fn pack_shapes(mut self, name: &str, shapes: &[Vec<u64>]) -> Self {
-        self.inner
-            .input_shapes
-            .insert(name.to_owned(), shapes.to_vec());
+        self.inner.input_shapes.insert(name.to_owned(), shapes.to_vec());
         self
     }
 
@@ -173,14 +165,8 @@ impl ComposeOptions {
         let reals = [RealType::F16, RealType::BF16, RealType::F32, RealType::F64];
         let ints = [IntType::I8, IntType::I16, IntType::I32, IntType::I64];
         self.inner.numbers = Numbers {
-            real: *reals
-                .iter()
-                .find(|t| t.name() == real)
-                .ok_or_else(|| unknown(real))?,
-            int: *ints
-                .iter()
-                .find(|t| t.name() == int)
-                .ok_or_else(|| unknown(int))?,
+            real: *reals.iter().find(|t| t.name() == real).ok_or_else(|| unknown(real))?,
+            int: *ints.iter().find(|t| t.name() == int).ok_or_else(|| unknown(int))?,
         };
         self.typed = true;
         Ok(self)
@@ -217,8 +203,7 @@ impl From<&str> for Value {
 
 impl<T: Into<Value>> From<Vec<T>> for Value {
     fn from(items: Vec<T>) -> Self {
-        let items = items.into_iter().map(|item| item.into().0);
-        Value(AttributeValue::List(items.collect()))
+        Value(AttributeValue::List(items.into_iter().map(|item| item.into().0).collect()))
     }
 }
 
@@ -264,12 +249,7 @@ impl Document {
     }
 
     /// As [`Document::import`] for a model in memory, whose tensors are all in it; `name` stands for its file in messages.
-    pub fn import_bytes(
-        name: &str,
-        bytes: Vec<u8>,
-        options: ImportOptions,
-        limits: &Limits,
-    ) -> Self {
+    pub fn import_bytes(name: &str, bytes: Vec<u8>, options: ImportOptions, limits: &Limits) -> Self {
         match ModelFile::from_bytes(Path::new(name), bytes) {
             Ok(file) => Self::import_file(file, options, limits),
             Err(error) => Self::refused(error, limits),
@@ -320,10 +300,7 @@ impl Document {
             sink.report(Diagnostic::warning_without_location(&ONNX, text));
         }
         let main = path.join("main.sknd");
-        let files = [
-            (path.join("onnx.sknd"), imported.onnx.as_ref()),
-            (main.clone(), Some(&imported.main)),
-        ];
+        let files = [(path.join("onnx.sknd"), imported.onnx.as_ref()), (main.clone(), Some(&imported.main))];
         let open = |wanted: &Path| {
             let found = files.iter().find(|(path, _)| path == wanted);
             found.and_then(|(_, text)| Some(text.as_ref()?.as_bytes().to_vec()))
@@ -342,9 +319,14 @@ impl Document {
     /// dimensions without upper bounds, or elements of inputs decide shapes. Dynamic dimensions have no upper bound here.
     pub fn declared_inputs(&self) -> Option<Vec<artifact::Port>> {
         let onnx = self.onnx.as_ref()?;
-        let inputs = onnx.file.inputs().into_iter();
-        let inputs = inputs.filter(|input| !onnx.options.is_constant(input));
-        Some(inputs.map(|input| declared_port(&input)).collect())
+        Some(
+            onnx.file
+                .inputs()
+                .into_iter()
+                .filter(|input| !onnx.options.is_constant(input))
+                .map(|input| declared_port(&input))
+                .collect(),
+        )
     }
 
     /// The outputs, likewise.
@@ -356,24 +338,18 @@ impl Document {
     /// The names of the dimensions of [`Document::declared_inputs`]; `None` for a static one, and for one without a name.
     pub fn declared_dimensions(&self) -> Option<Vec<Vec<Option<String>>>> {
         let onnx = self.onnx.as_ref()?;
-        let inputs = onnx.file.inputs().into_iter();
-        let inputs = inputs.filter(|input| !onnx.options.is_constant(input));
+        let inputs = onnx.file.inputs().into_iter().filter(|input| !onnx.options.is_constant(input));
         let name = |extent: DeclaredExtent| match extent {
             DeclaredExtent::Dynamic(name) if !name.is_empty() => Some(name),
             _ => None,
         };
-        Some(
-            inputs
-                .map(|input| input.shape.into_iter().flatten().map(name).collect())
-                .collect(),
-        )
+        Some(inputs.map(|input| input.shape.into_iter().flatten().map(name).collect()).collect())
     }
 
     /// Whether an imported model declares the rank of an input.
     pub fn has_rank(&self, name: &str) -> bool {
         let onnx = self.onnx.iter().flat_map(|onnx| onnx.file.inputs());
-        onnx.into_iter()
-            .any(|input| input.has_name(name) && input.shape.is_some())
+        onnx.into_iter().any(|input| input.has_name(name) && input.shape.is_some())
     }
 
     /// Specializes a graph of an imported model to the arrays of a call, by the names of inputs: their shapes, and the values of
@@ -389,10 +365,7 @@ impl Document {
         let onnx = self.onnx.as_ref()?;
         let fixed = onnx.file.fixed(&onnx.options, arrays);
         Some(match onnx.file.convert_for(fixed, arrays) {
-            Ok(ForCall {
-                imported,
-                constants,
-            }) => Self::imported(onnx.file.path(), imported, &self.limits)
+            Ok(ForCall { imported, constants }) => Self::imported(onnx.file.path(), imported, &self.limits)
                 .into_call_model(options, constants.into_iter().map(|c| c.onnx).collect()),
             Err(error) => Err(Error::Document(Self::refused(error, &self.limits).problems)),
         })
@@ -409,22 +382,15 @@ impl Document {
     ) -> Option<Result<CallModel, Error>> {
         let onnx = self.onnx.as_ref()?;
         Some(match onnx.file.convert_within(&onnx.options, bounds) {
-            Ok(imported) => Self::imported(onnx.file.path(), imported, &self.limits)
-                .into_call_model(options, Vec::new()),
+            Ok(imported) => {
+                Self::imported(onnx.file.path(), imported, &self.limits).into_call_model(options, Vec::new())
+            }
             Err(error) => Err(Error::Document(Self::refused(error, &self.limits).problems)),
         })
     }
 
-    fn into_call_model(
-        self,
-        options: &ComposeOptions,
-        constants: Vec<String>,
-    ) -> Result<CallModel, Error> {
-        Ok(CallModel {
-            model: self.compose(options)?,
-            weights: self.weights()?,
-            constants,
-        })
+    fn into_call_model(self, options: &ComposeOptions, constants: Vec<String>) -> Result<CallModel, Error> {
+        Ok(CallModel { model: self.compose(options)?, weights: self.weights()?, constants })
     }
 
     /// The values of variables that belong to the document: files in its folder, or what was imported.
@@ -435,11 +401,7 @@ impl Document {
         let own = &self.program.folder;
         let store = match &self.beside {
             Beside::Folder => {
-                let folder = if own.as_os_str().is_empty() {
-                    Path::new(".")
-                } else {
-                    own
-                };
+                let folder = if own.as_os_str().is_empty() { Path::new(".") } else { own };
                 WeightStore::folder(folder, &self.program.main, self.limits.unpacked_bytes)?
             }
             Beside::Packed(files) => WeightStore::packed(files.clone()),
@@ -455,13 +417,7 @@ impl Document {
         Self::checked(program, limits, sink, Beside::Folder, Origin::default())
     }
 
-    fn checked(
-        program: Program,
-        limits: &Limits,
-        mut sink: Sink,
-        beside: Beside,
-        origin: Origin,
-    ) -> Self {
+    fn checked(program: Program, limits: &Limits, mut sink: Sink, beside: Beside, origin: Origin) -> Self {
         if program.main_module().is_some() {
             check_program(&program, &mut sink);
         }
@@ -485,8 +441,10 @@ impl Document {
     /// Names of the graphs of the main module, in its order.
     pub fn graphs(&self) -> Vec<&str> {
         use skript_frontend::ast::DefinitionKind;
-        let main = self.program.main_module().into_iter();
-        let graphs = main
+        let graphs = self
+            .program
+            .main_module()
+            .into_iter()
             .flat_map(|module| &module.definitions)
             .filter(|definition| definition.kind == DefinitionKind::Graph);
         graphs.map(|graph| graph.name.name.as_str()).collect()
@@ -498,11 +456,8 @@ impl Document {
     /// [`Error::Document`] if the document has errors or composition reports some; [`Error::Name`] if there is no such
     /// graph.
     pub fn compose(&self, options: &ComposeOptions) -> Result<Model, Error> {
-        let errors = self.problems.iter();
-        let errors: Vec<Problem> = errors
-            .filter(|p| p.severity == Severity::Error)
-            .cloned()
-            .collect();
+        let errors: Vec<Problem> =
+            self.problems.iter().filter(|p| p.severity == Severity::Error).cloned().collect();
         if !errors.is_empty() {
             return Err(Error::Document(errors));
         }
@@ -516,20 +471,17 @@ impl Document {
         }
         let mut options = options.clone();
         let shapes = std::mem::take(&mut options.inner.input_shapes).into_iter();
-        let shapes = shapes.map(|(name, shapes)| (self.origin.input(&name).to_owned(), shapes));
-        options.inner.input_shapes = shapes.collect();
-        if let Some(real) = self
-            .origin
-            .real
-            .and_then(ElementType::real)
-            .filter(|_| !options.typed)
-        {
+        options.inner.input_shapes =
+            shapes.map(|(name, shapes)| (self.origin.input(&name).to_owned(), shapes)).collect();
+        if let Some(real) = self.origin.real.and_then(ElementType::real).filter(|_| !options.typed) {
             options.inner.numbers.real = real;
         }
-        let own = self.origin.storage.iter();
-        let own = own
-            .map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())));
-        options.inner.storage = own.collect();
+        options.inner.storage = self
+            .origin
+            .storage
+            .iter()
+            .map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())))
+            .collect();
         let origin = if options.typed {
             let real = ElementType::run_time(ScalarKind::Real, options.inner.numbers);
             Arc::new(Origin::clone(&self.origin).with_real(real))

@@ -76,11 +76,7 @@ impl Model {
             artifact::add_import(&mut interface.inputs, outputs, names, types);
             interface
         });
-        Ok(Model {
-            inner: Arc::new(inner),
-            context,
-            interface,
-        })
+        Ok(Model { inner: Arc::new(inner), context, interface })
     }
 
     /// The model for arrays of these shapes, in the order of [`Model::inputs`]: its code is for them alone, and knows all
@@ -129,9 +125,7 @@ impl Model {
 
     /// Whether calls give variables new values.
     pub fn updates_variables(&self) -> bool {
-        self.interface
-            .as_ref()
-            .is_some_and(|i| !i.updates.is_empty())
+        self.interface.as_ref().is_some_and(|i| !i.updates.is_empty())
     }
 
     fn ports(&self, role: impl Fn(&Interface) -> &Vec<artifact::Port>) -> Vec<Port> {
@@ -190,18 +184,11 @@ impl Model {
     fn not_compiled(&self, error: &CompileError) -> Error {
         let sources = &self.context.program.sources;
         let diagnostics = of_compilation(error, &self.inner, sources);
-        Error::Compile(Problem::of_all(
-            diagnostics,
-            sources,
-            self.context.in_memory,
-        ))
+        Error::Compile(Problem::of_all(diagnostics, sources, self.context.in_memory))
     }
 
     fn code(&self, mut artifact: Artifact) -> Code {
-        let (names, types) = (
-            imported_inputs(&self.context.origin),
-            imported_outputs(&self.context.origin),
-        );
+        let (names, types) = (imported_inputs(&self.context.origin), imported_outputs(&self.context.origin));
         artifact.add_import(names, types);
         if self.context.in_memory {
             let sources = &self.context.program.sources;
@@ -218,14 +205,8 @@ impl Model {
     /// [`Error::Compile`] if the model has a construct that the dialect does not have.
     pub fn to_mlir(&self) -> Result<String, Error> {
         let options = options(&Target::host());
-        let text = model_after(
-            &self.inner,
-            &self.context.program.sources,
-            &options,
-            Stop::Skript,
-            true,
-        )
-        .map_err(|e| self.not_compiled(&e))?;
+        let text = model_after(&self.inner, &self.context.program.sources, &options, Stop::Skript, true)
+            .map_err(|e| self.not_compiled(&e))?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
@@ -236,8 +217,7 @@ impl Model {
     pub fn to_stablehlo(&self) -> Result<Export, Error> {
         let none = ProgramWeights::default();
         let exported = export_model(&self.inner, &self.context.program.sources, None, &none)?;
-        let names =
-            |ports: &[skript_stablehlo::Port]| ports.iter().map(|port| port.name.clone()).collect();
+        let names = |ports: &[skript_stablehlo::Port]| ports.iter().map(|port| port.name.clone()).collect();
         Ok(Export {
             arguments: names(&exported.ports.arguments),
             results: names(&exported.ports.results),
@@ -266,10 +246,7 @@ impl Model {
                 Err(error) => wrong.push(error),
             }
         }
-        match wrong.is_empty() {
-            true => Ok(picture.html()),
-            false => Err(Error::Arrays(wrong)),
-        }
+        if wrong.is_empty() { Ok(picture.html()) } else { Err(Error::Arrays(wrong)) }
     }
 
     /// Evaluates the model by its definition: slow, and independent of the compiler.
@@ -277,11 +254,7 @@ impl Model {
     /// # Errors
     /// [`Error::Name`] if an input has no array, [`Error::Arrays`] if a variable has no value, [`Error::Evaluate`] if
     /// an array does not fit or a run-time check fails.
-    pub fn evaluate(
-        &self,
-        inputs: &[(&str, &Tensor)],
-        weights: &Weights,
-    ) -> Result<Vec<Output>, Error> {
+    pub fn evaluate(&self, inputs: &[(&str, &Tensor)], weights: &Weights) -> Result<Vec<Output>, Error> {
         let interface = self.interface.as_ref();
         let incomplete = || Error::Evaluate("the model's entry is incomplete".to_owned());
         let interface = interface.ok_or_else(incomplete)?;
@@ -290,8 +263,7 @@ impl Model {
         for (port, array) in interface.inputs.iter().zip(&arrays) {
             fits(port, array)?;
         }
-        let arrays = arrays.into_iter().map(|array| Arc::new(array.into_owned()));
-        let arrays: Vec<Arc<Tensor>> = arrays.collect();
+        let arrays: Vec<Arc<Tensor>> = arrays.into_iter().map(|array| Arc::new(array.into_owned())).collect();
         let loaded = weights.load(&interface.variables)?;
         let variables: Vec<Arc<Tensor>> = loaded.into_iter().map(Arc::new).collect();
         let outcome = skript_reference::evaluate(&self.inner, &arrays, &variables)
@@ -304,28 +276,20 @@ impl Model {
 
 /// Names of inputs in the graph and in the imported model, and their element types in that, of ints.
 fn imported_inputs(origin: &Origin) -> impl Iterator<Item = (&str, &str, Option<ElementType>)> {
-    let inputs = origin.inputs.iter();
-    inputs.map(|input| (input.name.as_str(), input.onnx.as_str(), input.ints))
+    origin.inputs.iter().map(|input| (input.name.as_str(), input.onnx.as_str(), input.ints))
 }
 
 /// Names of outputs in the graph and in the imported model, and their element types in that.
 fn imported_outputs(origin: &Origin) -> impl Iterator<Item = (&str, &str, ElementType)> {
-    let outputs = origin.outputs.iter();
-    outputs.map(|output| (output.name.as_str(), output.onnx.as_str(), output.element))
+    origin.outputs.iter().map(|output| (output.name.as_str(), output.onnx.as_str(), output.element))
 }
 
 fn options(target: &Target) -> Options {
-    Options {
-        target: target.inner.clone(),
-        ..Options::default()
-    }
+    Options { target: target.inner.clone(), ..Options::default() }
 }
 
 /// The arrays in the order of the ports.
-pub(crate) fn arranged<T: Copy>(
-    ports: &[artifact::Port],
-    given: &[(&str, T)],
-) -> Result<Vec<T>, Error> {
+pub(crate) fn arranged<T: Copy>(ports: &[artifact::Port], given: &[(&str, T)]) -> Result<Vec<T>, Error> {
     for (n, (name, _)) in given.iter().enumerate() {
         if !ports.iter().any(|port| port.name == *name) {
             return Err(Error::Name(format!("the model has no input `{name}`")));
@@ -336,8 +300,9 @@ pub(crate) fn arranged<T: Copy>(
     }
     let array = |port: &artifact::Port| {
         let found = given.iter().find(|(name, _)| *name == port.name);
-        let found = found.map(|(_, array)| *array);
-        found.ok_or_else(|| Error::Name(format!("input `{}` has no array", port.name)))
+        found
+            .map(|(_, array)| *array)
+            .ok_or_else(|| Error::Name(format!("input `{}` has no array", port.name)))
     };
     ports.iter().map(array).collect()
 }
@@ -354,12 +319,8 @@ pub(crate) fn declared<'t>(
             return Ok(Cow::Borrowed(array));
         }
         let what = format!("input `{}`", port.name);
-        let converted = array
-            .clone()
-            .into_input(&what, port.declared(), port.element);
-        converted
-            .map(Cow::Owned)
-            .map_err(|e| Error::Arrays(vec![e]))
+        let converted = array.clone().into_input(&what, port.declared(), port.element);
+        converted.map(Cow::Owned).map_err(|e| Error::Arrays(vec![e]))
     };
     ports.iter().zip(arrays).map(own).collect()
 }
@@ -372,13 +333,14 @@ fn fits(port: &artifact::Port, array: &Tensor) -> Result<(), Error> {
             artifact::PortExtent::Fixed(n) => n == actual,
             artifact::PortExtent::Dynamic(bound) => actual <= bound,
         });
-    match same && port.element == array.element() {
-        true => Ok(()),
-        false => Err(Error::Evaluate(format!(
+    if same && port.element == array.element() {
+        Ok(())
+    } else {
+        Err(Error::Evaluate(format!(
             "input {} got an array of type {}{:?}",
             Port::of(port),
             array.element(),
             array.shape()
-        ))),
+        )))
     }
 }

@@ -56,27 +56,17 @@ impl Problem {
     }
 
     /// The diagnostics in this order.
-    pub(crate) fn of_all(
-        diagnostics: Vec<Diagnostic>,
-        sources: &SourceMap,
-        in_memory: bool,
-    ) -> Vec<Problem> {
-        let shown = diagnostics.into_iter().map(|diagnostic| {
-            if in_memory {
-                nodes::of_memory(diagnostic, sources)
-            } else {
-                diagnostic
-            }
-        });
+    pub(crate) fn of_all(diagnostics: Vec<Diagnostic>, sources: &SourceMap, in_memory: bool) -> Vec<Problem> {
+        let shown = diagnostics
+            .into_iter()
+            .map(|diagnostic| if in_memory { nodes::of_memory(diagnostic, sources) } else { diagnostic });
         shown.map(|d| Problem::of(&d, sources)).collect()
     }
 
     fn of(diagnostic: &Diagnostic, sources: &SourceMap) -> Problem {
         let locate = |span: Span| location(span, sources);
-        let labels = diagnostic.labels.iter();
-        let labels = labels.map(|label| (locate(label.span), label.text.clone()));
-        let notes = diagnostic.notes.iter();
-        let notes = notes.map(|note| (note.span.and_then(locate), note.text.clone()));
+        let labels = diagnostic.labels.iter().map(|label| (locate(label.span), label.text.clone()));
+        let notes = diagnostic.notes.iter().map(|note| (note.span.and_then(locate), note.text.clone()));
         Problem {
             code: diagnostic.code.id,
             severity: match diagnostic.severity {
@@ -110,11 +100,5 @@ fn location(span: Span, sources: &SourceMap) -> Option<Location> {
     let file = sources.get(span.file)?;
     let (line, column) = file.line_column(span.start);
     let (end_line, end_column) = file.line_column(span.end);
-    Some(Location {
-        path: file.path.to_string_lossy().into_owned(),
-        line,
-        column,
-        end_line,
-        end_column,
-    })
+    Some(Location { path: file.path.to_string_lossy().into_owned(), line, column, end_line, end_column })
 }

@@ -16,9 +16,7 @@ pub struct Target {
 impl Target {
     /// This processor.
     pub fn host() -> Self {
-        Target {
-            inner: TargetDescription::host(),
-        }
+        Target { inner: TargetDescription::host() }
     }
 
     /// A processor by its name (`x86-64-v3`, `znver5`, `neoverse-n1`, or `native` for this one), with changes of the
@@ -27,9 +25,7 @@ impl Target {
     /// # Errors
     /// [`Error::Target`] for an unknown name; its text lists the known ones.
     pub fn named(cpu: &str, features: &str) -> Result<Self, Error> {
-        Ok(Target {
-            inner: TargetDescription::named(cpu, features)?,
-        })
+        Ok(Target { inner: TargetDescription::named(cpu, features)? })
     }
 
     /// The same target with another level of fast math; [`FastMath::Default`] is that of the other functions.
@@ -55,11 +51,11 @@ impl Target {
     pub fn with_tensor_cores(mut self, precision: &str) -> Result<Self, Error> {
         let found = Precision::named(precision);
         let has_units = self.inner.gpu.is_some_and(|gpu| gpu.matrices.is_some());
-        let found = found.filter(|found| *found == Precision::F32 || has_units);
-        self.inner.gpu_precision = found.ok_or_else(|| {
-            let gpu = self.inner.gpu.map_or("the processor", |gpu| gpu.name);
-            Error::Name(format!("{gpu} has no tensor cores for {precision}"))
-        })?;
+        self.inner.gpu_precision =
+            found.filter(|found| *found == Precision::F32 || has_units).ok_or_else(|| {
+                let gpu = self.inner.gpu.map_or("the processor", |gpu| gpu.name);
+                Error::Name(format!("{gpu} has no tensor cores for {precision}"))
+            })?;
         Ok(self)
     }
 

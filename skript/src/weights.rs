@@ -21,18 +21,12 @@ pub struct Weights {
 impl Weights {
     /// No values: for models without variables, and code that embeds its weights.
     pub fn none() -> Self {
-        Weights {
-            store: WeightStore::default(),
-            missing: MissingWeights::Error,
-        }
+        Weights { store: WeightStore::default(), missing: MissingWeights::Error }
     }
 
     /// Random values for all variables, equal for equal seeds: for measurements.
     pub fn random(seed: u64) -> Self {
-        Weights {
-            store: WeightStore::default(),
-            missing: MissingWeights::Random(seed),
-        }
+        Weights { store: WeightStore::default(), missing: MissingWeights::Random(seed) }
     }
 
     /// A folder of `.dat` files, or a `.safetensors` or `.npz` file. Files are mapped, not copied.
@@ -44,10 +38,7 @@ impl Weights {
     }
 
     pub(crate) fn of(store: WeightStore) -> Self {
-        Weights {
-            store,
-            missing: MissingWeights::Error,
-        }
+        Weights { store, missing: MissingWeights::Error }
     }
 
     /// Arrays in memory, by the names of variables.

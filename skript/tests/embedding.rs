@@ -2,8 +2,7 @@
 //! The API as a program that embeds it uses it, against values worked out by hand.
 
 use skript::{
-    Code, ComposeOptions, Document, Error, FastMath, ImportOptions, Limits, Severity, Target,
-    Tensor, Weights,
+    Code, ComposeOptions, Document, Error, FastMath, ImportOptions, Limits, Severity, Target, Tensor, Weights,
 };
 
 const COUNTER: &str = "
@@ -25,10 +24,7 @@ fn counter() -> Document {
 #[test]
 fn state_is_kept_from_call_to_call_and_only_after_success() {
     let model = counter().compose(&ComposeOptions::default()).unwrap();
-    assert_eq!(
-        model.variables()[0].to_string(),
-        "counter.Counter.total: f32[2]"
-    );
+    assert_eq!(model.variables()[0].to_string(), "counter.Counter.total: f32[2]");
     assert_eq!(model.outputs().len(), 1);
     let folder = tempfile::tempdir().unwrap();
     let npz = folder.path().join("weights.safetensors");
@@ -43,46 +39,26 @@ fn state_is_kept_from_call_to_call_and_only_after_success() {
     let mut instance = code.load(&Weights::open(&npz).unwrap()).unwrap();
     let x = Tensor::from_f32(&[2], &[1.0, 2.0]).unwrap();
     let y = |instance: &mut skript::Instance| {
-        instance.call(&[("x", &x)]).unwrap()[0]
-            .1
-            .as_f32()
-            .unwrap()
-            .to_vec()
+        instance.call(&[("x", &x)]).unwrap()[0].1.as_f32().unwrap().to_vec()
     };
     assert_eq!(y(&mut instance), [1.0, 2.0]);
     let wrong = Tensor::from_f32(&[3], &[1.0, 2.0, 3.0]).unwrap();
-    assert!(matches!(
-        instance.call(&[("x", &wrong)]),
-        Err(Error::Run(_))
-    ));
+    assert!(matches!(instance.call(&[("x", &wrong)]), Err(Error::Run(_))));
     assert!(matches!(instance.call(&[]), Err(Error::Name(_))));
-    assert!(matches!(
-        instance.call(&[("x", &x), ("z", &x)]),
-        Err(Error::Name(_))
-    ));
+    assert!(matches!(instance.call(&[("x", &x), ("z", &x)]), Err(Error::Name(_))));
     assert_eq!(y(&mut instance), [2.0, 4.0]);
 }
 
 #[test]
 fn code_is_generated_for_a_processor_by_name() {
-    let model = counter()
-        .compose(&ComposeOptions::default().graph("Other"))
-        .unwrap();
+    let model = counter().compose(&ComposeOptions::default().graph("Other")).unwrap();
     let x = Tensor::from_f32(&[3], &[1.0, -2.0, 0.5]).unwrap();
-    let native = if cfg!(target_arch = "aarch64") {
-        "generic"
-    } else {
-        "x86-64"
-    };
+    let native = if cfg!(target_arch = "aarch64") { "generic" } else { "x86-64" };
     let code = model.compile(&Target::named(native, "").unwrap()).unwrap();
     let mut instance = code.load(&Weights::none()).unwrap();
     let y = instance.call(&[("x", &x)]).unwrap();
     assert_eq!(y[0].1.as_f32(), Some(&[-1.0, 2.0, -0.5][..]));
-    let foreign = if cfg!(target_arch = "aarch64") {
-        "znver5"
-    } else {
-        "apple-m1"
-    };
+    let foreign = if cfg!(target_arch = "aarch64") { "znver5" } else { "apple-m1" };
     let code = model.compile(&Target::named(foreign, "").unwrap()).unwrap();
     assert!(matches!(code.load(&Weights::none()), Err(Error::Load(_))));
     let error = Target::named("znver55", "").unwrap_err();
@@ -93,16 +69,12 @@ fn code_is_generated_for_a_processor_by_name() {
 fn a_graph_is_composed_by_name() {
     let document = counter();
     assert_eq!(document.graphs(), ["Counter", "Other"]);
-    let model = document
-        .compose(&ComposeOptions::default().graph("Other"))
-        .unwrap();
+    let model = document.compose(&ComposeOptions::default().graph("Other")).unwrap();
     let x = Tensor::from_f32(&[3], &[1.0, -2.0, 0.5]).unwrap();
     let y = model.evaluate(&[("x", &x)], &Weights::none()).unwrap();
     assert_eq!(y[0].1.as_f32(), Some(&[-1.0, 2.0, -0.5][..]));
     let short = Tensor::from_f32(&[2], &[1.0, -2.0]).unwrap();
-    let error = model
-        .evaluate(&[("x", &short)], &Weights::none())
-        .unwrap_err();
+    let error = model.evaluate(&[("x", &short)], &Weights::none()).unwrap_err();
     assert!(error.to_string().contains("x: f32[3]"), "{error}");
     assert!(model.to_mlir().unwrap().contains("skript.invoke"));
     let export = model.to_stablehlo().unwrap();
@@ -121,15 +93,8 @@ fn problems_are_data() {
     let at = problem.location.as_ref().unwrap();
     assert_eq!((at.path.as_str(), at.line, at.column), ("bad.sknd", 4, 20));
     let error = document.compose(&ComposeOptions::default()).unwrap_err();
-    assert!(
-        error.to_string().starts_with("bad.sknd:4:20: error[SK"),
-        "{error}"
-    );
-    let missing = Document::open(
-        std::path::Path::new("/nowhere/at/all"),
-        None,
-        &Limits::default(),
-    );
+    assert!(error.to_string().starts_with("bad.sknd:4:20: error[SK"), "{error}");
+    let missing = Document::open(std::path::Path::new("/nowhere/at/all"), None, &Limits::default());
     let problem = &missing.problems()[0];
     assert_eq!(problem.severity, Severity::Error);
     assert!(problem.to_string().contains("/nowhere/at/all"), "{problem}");
@@ -137,11 +102,7 @@ fn problems_are_data() {
 
 #[test]
 fn variables_without_values_and_damaged_code_are_errors() {
-    let code = counter()
-        .compose(&ComposeOptions::default())
-        .unwrap()
-        .compile(&Target::host())
-        .unwrap();
+    let code = counter().compose(&ComposeOptions::default()).unwrap().compile(&Target::host()).unwrap();
     assert!(matches!(code.load(&Weights::none()), Err(Error::Arrays(_))));
     let mut bytes = code.to_bytes();
     let middle = bytes.len() / 2;
@@ -227,30 +188,11 @@ fn field(number: u8, content: &[u8]) -> Vec<u8> {
 fn sum_in_onnx() -> Vec<u8> {
     let kind = [&[1 << 3, 1][..], &field(2, &field(1, &[1 << 3, 2]))].concat();
     let value = |name: &str| [field(1, name.as_bytes()), field(2, &field(1, &kind))].concat();
-    let node = [
-        field(1, b"in.1"),
-        field(1, b"w"),
-        field(2, b"y"),
-        field(4, b"Add"),
-    ]
-    .concat();
-    let data: Vec<u8> = [10.0f32, 20.0]
-        .iter()
-        .flat_map(|x| x.to_le_bytes())
-        .collect();
-    let w = [
-        &[1 << 3, 2, 2 << 3, 1][..],
-        &field(8, b"w"),
-        &field(9, &data),
-    ]
-    .concat();
-    let graph = [
-        field(1, &node),
-        field(2, b"sum"),
-        field(5, &w),
-        field(11, &value("in.1")),
-        field(12, &value("y")),
-    ];
+    let node = [field(1, b"in.1"), field(1, b"w"), field(2, b"y"), field(4, b"Add")].concat();
+    let data: Vec<u8> = [10.0f32, 20.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let w = [&[1 << 3, 2, 2 << 3, 1][..], &field(8, b"w"), &field(9, &data)].concat();
+    let graph =
+        [field(1, &node), field(2, b"sum"), field(5, &w), field(11, &value("in.1")), field(12, &value("y"))];
     let opset = [field(1, b""), vec![2 << 3, 17]].concat();
     [vec![1 << 3, 8], field(7, &graph.concat()), field(8, &opset)].concat()
 }
@@ -287,19 +229,12 @@ fn weights_are_arrays_in_memory_and_programs_are_stablehlo() {
     let model = counter().compose(&ComposeOptions::default()).unwrap();
     let total = Tensor::from_f32(&[2], &[1.0, 2.0]).unwrap();
     let weights = Weights::arrays([("counter.Counter.total".to_owned(), total)]);
-    assert_eq!(
-        model.variable_values(&weights).unwrap()[0].as_f32(),
-        Some(&[1.0, 2.0][..])
-    );
+    assert_eq!(model.variable_values(&weights).unwrap()[0].as_f32(), Some(&[1.0, 2.0][..]));
     let text = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = stablehlo.add %a, %a : tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n";
     let code = Code::of_stablehlo(text, &Target::host()).unwrap();
     assert_eq!(code.outputs().len(), 1);
     let x = Tensor::from_f32(&[2], &[1.0, 2.0]).unwrap();
-    let outputs = code
-        .load(&Weights::none())
-        .unwrap()
-        .call(&[("0", &x)])
-        .unwrap();
+    let outputs = code.load(&Weights::none()).unwrap().call(&[("0", &x)]).unwrap();
     assert_eq!(outputs[0].1.as_f32(), Some(&[2.0, 4.0][..]));
     let wrong = Code::of_stablehlo("func.func @main() {", &Target::host());
     assert!(matches!(wrong, Err(Error::Program(reasons)) if !reasons.is_empty()));

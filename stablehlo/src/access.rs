@@ -29,41 +29,24 @@ pub(crate) struct Subscript<'c, 'a> {
 
 impl<'c, 'a> Subscript<'c, 'a> {
     /// The values of an affine form with linear terms.
-    pub(crate) fn affine<'s>(
-        form: Affine,
-        domain: &[i64],
-        at: &'s Tensors<'c, 'a>,
-    ) -> Result<Self, Error>
+    pub(crate) fn affine<'s>(form: Affine, domain: &[i64], at: &'s Tensors<'c, 'a>) -> Result<Self, Error>
     where
         'c: 'a,
     {
         let mut field = Field::scalar(at.integer(form.offset())?);
         for (index, coefficient) in form.as_linear().ok_or(Error::OperationBuild)? {
             let extent = domain.get(index).copied().ok_or(Error::OperationBuild)?;
-            let own = Field {
-                value: at.iota(extent)?,
-                indices: vec![index],
-            };
+            let own = Field { value: at.iota(extent)?, indices: vec![index] };
             let factor = Field::scalar(at.integer(coefficient)?);
             let own = Field::combined("multiply", &[own, factor], domain, at)?;
             field = Field::combined("add", &[field, own], domain, at)?;
         }
-        Ok(Subscript {
-            field,
-            form: Some(form),
-            known: None,
-            is_data: false,
-        })
+        Ok(Subscript { field, form: Some(form), known: None, is_data: false })
     }
 
     /// A subscript without a known form.
     pub(crate) fn data(field: Field<'c, 'a>) -> Self {
-        Subscript {
-            field,
-            form: None,
-            known: None,
-            is_data: true,
-        }
+        Subscript { field, form: None, known: None, is_data: true }
     }
 }
 
@@ -125,19 +108,13 @@ pub(crate) fn read<'c: 'a, 'a>(
 ) -> Result<Read<'c, 'a>, Error> {
     let extents = at.extents(tensor)?;
     let element = at.element(tensor)?;
-    let plain = |field| Read {
-        field,
-        gathered: Gathered::Nothing,
-    };
+    let plain = |field| Read { field, gathered: Gathered::Nothing };
     if extents.is_empty() {
         return Ok(plain(Field::scalar(tensor)));
     }
     let indices = union(subscripts.iter().map(|s| &s.field));
     if extents.contains(&0) {
-        let shape: Vec<i64> = indices
-            .iter()
-            .filter_map(|i| domain.get(*i).copied())
-            .collect();
+        let shape: Vec<i64> = indices.iter().filter_map(|i| domain.get(*i).copied()).collect();
         let value = at.splat(filler(element), &shape, element)?;
         return Ok(plain(Field { value, indices }));
     }
@@ -159,9 +136,7 @@ pub(crate) fn read<'c: 'a, 'a>(
     }
     for (dimension, (run, subscript)) in runs.iter_mut().zip(subscripts).enumerate() {
         let alone = subscript.known.as_ref().filter(|known| {
-            let users = subscripts
-                .iter()
-                .map(|s| s.field.indices.contains(&known.index));
+            let users = subscripts.iter().map(|s| s.field.indices.contains(&known.index));
             users.filter(|uses| *uses).count() == 1
         });
         if run.is_none()
@@ -174,35 +149,18 @@ pub(crate) fn read<'c: 'a, 'a>(
     }
     let sliced = slice(tensor, &runs, at)?;
     if runs.iter().all(Option::is_some) {
-        let labels: Vec<usize> = runs
-            .iter()
-            .flatten()
-            .flat_map(|r| r.indices.clone())
-            .collect();
+        let labels: Vec<usize> = runs.iter().flatten().flat_map(|r| r.indices.clone()).collect();
         let shape = shape(&labels, domain);
         let value = at.reshape(sliced, &shape)?;
         return Ok(plain(Field::labelled(value, &labels, at)?));
     }
     let field = gather(sliced, subscripts, &runs, domain, at)?;
-    let is_data = subscripts
-        .iter()
-        .zip(&runs)
-        .any(|(s, r)| r.is_none() && s.is_data);
-    Ok(Read {
-        field,
-        gathered: if is_data {
-            Gathered::Data
-        } else {
-            Gathered::Known
-        },
-    })
+    let is_data = subscripts.iter().zip(&runs).any(|(s, r)| r.is_none() && s.is_data);
+    Ok(Read { field, gathered: if is_data { Gathered::Data } else { Gathered::Known } })
 }
 
 fn shape(labels: &[usize], domain: &[i64]) -> Vec<i64> {
-    labels
-        .iter()
-        .filter_map(|i| domain.get(*i).copied())
-        .collect()
+    labels.iter().filter_map(|i| domain.get(*i).copied()).collect()
 }
 
 /// The slice of each dimension; `None` if it is gathered.
@@ -323,10 +281,7 @@ fn gather<'c: 'a, 'a>(
         "gather",
         &[tensor, indices],
         &[
-            (
-                "dimension_numbers",
-                Attribute::parse(context, &numbers).ok_or(Error::OperationBuild)?,
-            ),
+            ("dimension_numbers", Attribute::parse(context, &numbers).ok_or(Error::OperationBuild)?),
             ("slice_sizes", attributes::i64s(context, &sizes)),
             ("indices_are_sorted", attributes::boolean(context, false)),
         ],

@@ -93,8 +93,7 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         let (tensor, form) = match position.by {
             None => (tensor, position.form),
             Some(_) => {
-                let Some((shift, mut within)) = Shift::of(dimension, &position, self.domain(), at)?
-                else {
+                let Some((shift, mut within)) = Shift::of(dimension, &position, self.domain(), at)? else {
                     return Ok(None);
                 };
                 let Some(form) = within.pop() else {

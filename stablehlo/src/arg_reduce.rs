@@ -40,9 +40,8 @@ fn run<'c: 'a, 'a>(
     let missing = || ExportError::at(reading.op, "has no comparison");
     let outs = evaluator.destinations.clone();
     let conjuncts = evaluator.conjuncts()?;
-    let (updates, guards): (Vec<_>, Vec<_>) = conjuncts
-        .into_iter()
-        .partition(|c| reading.find(*c) == Some(reduction.update));
+    let (updates, guards): (Vec<_>, Vec<_>) =
+        conjuncts.into_iter().partition(|c| reading.find(*c) == Some(reduction.update));
     let update = *updates.first().ok_or_else(missing)?;
     let condition = OperationResult::try_from(update)?.owner();
     let candidate = condition.operand(reduction.candidate)?;
@@ -55,9 +54,8 @@ fn run<'c: 'a, 'a>(
     let domain = evaluator.domain();
     let mut reduced = reduction.positions.clone();
     reduced.sort_unstable();
-    let kept: Vec<usize> = (0..domain.len())
-        .filter(|i| reduction.slots.iter().any(|s| s.indices.contains(i)))
-        .collect();
+    let kept: Vec<usize> =
+        (0..domain.len()).filter(|i| reduction.slots.iter().any(|s| s.indices.contains(i))).collect();
     let extent = |i: &usize| domain.get(*i).copied().unwrap_or(1);
     let mut shape: Vec<i64> = kept.iter().map(extent).collect();
     let count: i64 = reduced.iter().map(extent).product();
@@ -79,14 +77,13 @@ fn run<'c: 'a, 'a>(
     // No element is better than a NaN at the first position, and an empty range has no comparison.
     shape.pop();
     let begins_first = reduction.are_indices && outs.iter().all(|out| is_zero(*out));
-    let first = match begins_first {
-        true => {
-            let starts = vec![0; shape.len() + 1];
-            let strides = vec![1; shape.len() + 1];
-            let ends: Vec<i64> = shape.iter().copied().chain([1]).collect();
-            at.reshape(at.slice(elements, &starts, &ends, &strides)?, &shape)?
-        }
-        false => evaluator.field(held)?.over(&kept, domain, &at)?,
+    let first = if begins_first {
+        let starts = vec![0; shape.len() + 1];
+        let strides = vec![1; shape.len() + 1];
+        let ends: Vec<i64> = shape.iter().copied().chain([1]).collect();
+        at.reshape(at.slice(elements, &starts, &ends, &strides)?, &shape)?
+    } else {
+        evaluator.field(held)?.over(&kept, domain, &at)?
     };
     let (direction, kind) = comparison(reduction.comparison, &at, elements)?;
     let mut is_better = at.compare(direction, kind, best, first)?;
@@ -96,17 +93,13 @@ fn run<'c: 'a, 'a>(
         let stands = at.compare("GE", "SIGNED", address, zero)?;
         is_better = at.same("and", &[is_better, stands])?;
     }
-    let is_better = Field {
-        value: is_better,
-        indices: kept.clone(),
-    };
+    let is_better = Field { value: is_better, indices: kept.clone() };
     // If a position begins at zero, it stays there.
-    let (address, mask) = match begins_first {
-        true => {
-            let zero = at.splat(Scalar::Int(0), &shape, at.int())?;
-            (at.select(is_better.value, address, zero)?, None)
-        }
-        false => (address, Some(&is_better)),
+    let (address, mask) = if begins_first {
+        let zero = at.splat(Scalar::Int(0), &shape, at.int())?;
+        (at.select(is_better.value, address, zero)?, None)
+    } else {
+        (address, Some(&is_better))
     };
     let mut results = Vec::new();
     let values = reading.values.iter();
@@ -122,21 +115,16 @@ fn run<'c: 'a, 'a>(
             let modulus = at.splat(Scalar::Int(extent(index)), &shape, at.int())?;
             digit = at.same("remainder", &[digit, modulus])?;
         }
-        let target = Target {
-            kind: Accumulation::Replace,
-            out,
-            domain,
-            at,
-        };
-        let mut field = Field {
-            value: digit,
-            indices: kept.clone(),
-        };
+        let target = Target { kind: Accumulation::Replace, out, domain, at };
+        let mut field = Field { value: digit, indices: kept.clone() };
         if !reduction.are_indices {
             let value = evaluator.field(*value)?;
-            let addresses = value.indices.iter().map(|own| match own == index {
-                true => Ok(Subscript::data(field.clone())),
-                false => Subscript::affine(Affine::index(*own), domain, &at),
+            let addresses = value.indices.iter().map(|own| {
+                if own == index {
+                    Ok(Subscript::data(field.clone()))
+                } else {
+                    Subscript::affine(Affine::index(*own), domain, &at)
+                }
             });
             let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
             field = read(value.value, &addresses, domain, &at)?.field;
@@ -174,8 +162,7 @@ fn best<'c: 'a, 'a>(
     let last = extents.len() as i64 - 1;
     let count = extents.last().copied().unwrap_or(1);
     let element = at.element(elements)?;
-    let (mut elements, mut addresses) =
-        (elements, at.broadcast(at.iota(count)?, &[last], &extents)?);
+    let (mut elements, mut addresses) = (elements, at.broadcast(at.iota(count)?, &[last], &extents)?);
     let worst = match op {
         ScalarOp::Lt | ScalarOp::Le => Accumulation::Min,
         _ => Accumulation::Max,
@@ -207,10 +194,7 @@ fn best<'c: 'a, 'a>(
     let mut wins = inner.compare(direction, kind, *a, *b)?;
     let mut ties = inner.compare("EQ", kind, *a, *b)?;
     if kind == "FLOAT" {
-        let (a_is_nan, b_is_nan) = (
-            inner.compare("NE", kind, *a, *a)?,
-            inner.compare("NE", kind, *b, *b)?,
-        );
+        let (a_is_nan, b_is_nan) = (inner.compare("NE", kind, *a, *a)?, inner.compare("NE", kind, *b, *b)?);
         let a_is_number = inner.same("not", &[a_is_nan])?;
         let only_b = inner.same("and", &[a_is_number, b_is_nan])?;
         let both = inner.same("and", &[a_is_nan, b_is_nan])?;
@@ -226,10 +210,7 @@ fn best<'c: 'a, 'a>(
         ops::stablehlo::REDUCE,
         &[elements, addresses, init, nowhere],
         &[("dimensions", attributes::i64s(at.at.context, &[last]))],
-        &[
-            types::tensor(&extents, element),
-            types::tensor(&extents, at.int()),
-        ],
+        &[types::tensor(&extents, element), types::tensor(&extents, at.int())],
         vec![region],
     )?;
     Ok((op.result(0)?.into(), op.result(1)?.into()))

@@ -23,28 +23,18 @@ pub(crate) fn widen(context: &Context, module: &Module) -> Result<(), Error> {
     let root = module.as_operation();
     let constants = op::collect(&root, |op| {
         let r#type = ir::result(op).map(|result| result.r#type());
-        op::is(&op, ops::stablehlo::CONSTANT)
-            && r#type.is_ok_and(|own| types::element_of(own) == Some(bit))
+        op::is(&op, ops::stablehlo::CONSTANT) && r#type.is_ok_and(|own| types::element_of(own) == Some(bit))
     });
-    constants
-        .into_iter()
-        .try_for_each(|constant| widen_one(context, constant))
+    constants.into_iter().try_for_each(|constant| widen_one(context, constant))
 }
 
-fn widen_one<'c: 'a, 'a>(
-    context: &'c Context,
-    constant: OperationRef<'c, 'a>,
-) -> Result<(), Error> {
-    let value = Constant::cast(constant)
-        .ok_or(Error::OperationBuild)?
-        .value()?;
+fn widen_one<'c: 'a, 'a>(context: &'c Context, constant: OperationRef<'c, 'a>) -> Result<(), Error> {
+    let value = Constant::cast(constant).ok_or(Error::OperationBuild)?.value()?;
     let result = ir::result(constant)?;
     let extents = types::extents(result.r#type()).unwrap_or_default();
     let count = extents
         .iter()
-        .try_fold(1usize, |count, extent| {
-            count.checked_mul(usize::try_from(*extent).ok()?)
-        })
+        .try_fold(1usize, |count, extent| count.checked_mul(usize::try_from(*extent).ok()?))
         .unwrap_or(0);
     if count <= PRINTED || dense::is_splat(value) {
         return Ok(());

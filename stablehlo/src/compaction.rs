@@ -21,8 +21,8 @@ use skript_semantics::Scalar;
 pub(crate) fn rewrite<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
     let begins = |target: usize| formula.outs.get(target).is_some_and(|out| is_zero(*out));
     let compaction = Compaction::of(&formula.reading.nest);
-    let compaction = compaction.filter(|found| begins(found.counter));
-    let results = compaction.map(|found| run(&found, &mut formula.evaluator()));
+    let results =
+        compaction.filter(|found| begins(found.counter)).map(|found| run(&found, &mut formula.evaluator()));
     results.transpose()
 }
 
@@ -67,12 +67,7 @@ fn run<'c: 'a, 'a>(
         let value = *reading.values.get(position).ok_or_else(missing)?;
         let addresses = reading.subscripts.get(position).ok_or_else(missing)?;
         let addresses = addresses.iter().map(|address| evaluator.field(*address));
-        let target = Target {
-            kind: reading.nest.kind,
-            out: *out,
-            domain,
-            at,
-        };
+        let target = Target { kind: reading.nest.kind, out: *out, domain, at };
         let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
         *out = target.scatter(&evaluator.field(value)?, Some(&mask), &addresses)?;
     }
@@ -120,12 +115,6 @@ fn numbers<'c: 'a, 'a>(
         reach *= 2;
     }
     let indices = changing(domain);
-    let shape: Vec<i64> = indices
-        .iter()
-        .filter_map(|i| domain.get(*i).copied())
-        .collect();
-    Ok(Field {
-        value: at.reshape(sums, &shape)?,
-        indices,
-    })
+    let shape: Vec<i64> = indices.iter().filter_map(|i| domain.get(*i).copied()).collect();
+    Ok(Field { value: at.reshape(sums, &shape)?, indices })
 }

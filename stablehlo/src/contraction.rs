@@ -29,20 +29,10 @@ pub(crate) fn contract<'c: 'a, 'a>(
         return Ok(None);
     }
     let positions = |field: &Field<'c, 'a>, wanted: &[usize]| -> Vec<i64> {
-        wanted
-            .iter()
-            .filter_map(|i| field.indices.iter().position(|x| x == i))
-            .map(|p| p as i64)
-            .collect()
+        wanted.iter().filter_map(|i| field.indices.iter().position(|x| x == i)).map(|p| p as i64).collect()
     };
-    let shared: Vec<usize> = lhs
-        .indices
-        .iter()
-        .copied()
-        .filter(|i| has(rhs, i))
-        .collect();
-    let (contracted, batch): (Vec<usize>, Vec<usize>) =
-        shared.iter().partition(|i| reduced.contains(i));
+    let shared: Vec<usize> = lhs.indices.iter().copied().filter(|i| has(rhs, i)).collect();
+    let (contracted, batch): (Vec<usize>, Vec<usize>) = shared.iter().partition(|i| reduced.contains(i));
     let mut labels = batch.clone();
     for field in [lhs, rhs] {
         labels.extend(field.indices.iter().filter(|i| !shared.contains(i)));
@@ -55,23 +45,15 @@ pub(crate) fn contract<'c: 'a, 'a>(
         positions(lhs, &contracted),
         positions(rhs, &contracted)
     );
-    let shape: Vec<i64> = labels
-        .iter()
-        .filter_map(|i| domain.get(*i).copied())
-        .collect();
+    let shape: Vec<i64> = labels.iter().filter_map(|i| domain.get(*i).copied()).collect();
     let numbers = Attribute::parse(at.at.context, &numbers).ok_or(Error::OperationBuild)?;
-    let precision = Attribute::parse(
-        at.at.context,
-        "[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]",
-    )
-    .ok_or(Error::OperationBuild)?;
+    let precision =
+        Attribute::parse(at.at.context, "[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]")
+            .ok_or(Error::OperationBuild)?;
     let value = at.op(
         "dot_general",
         &[lhs.value, rhs.value],
-        &[
-            ("dot_dimension_numbers", numbers),
-            ("precision_config", precision),
-        ],
+        &[("dot_dimension_numbers", numbers), ("precision_config", precision)],
         types::tensor(&shape, at.element(lhs.value)?),
     )?;
     Field::labelled(value, &labels, at).map(Some)
@@ -88,8 +70,5 @@ fn widened<'c: 'a, 'a>(
 ) -> Result<Field<'c, 'a>, Error> {
     let needed = |i: &usize| field.indices.contains(i) || reduced.contains(i);
     let indices: Vec<usize> = union([field, other]).into_iter().filter(needed).collect();
-    Ok(Field {
-        value: field.over(&indices, domain, at)?,
-        indices,
-    })
+    Ok(Field { value: field.over(&indices, domain, at)?, indices })
 }

@@ -43,9 +43,8 @@ impl Drawing {
 
     /// Whether an operation, its regions, or a function that it calls draws.
     pub(crate) fn draws(&self, op: OperationRef<'_, '_>) -> bool {
-        let found = collect(&op, |op| {
-            self.calls(op) || Intrinsic::cast(op).is_some_and(Intrinsic::is_random)
-        });
+        let found =
+            collect(&op, |op| self.calls(op) || Intrinsic::cast(op).is_some_and(Intrinsic::is_random));
         !found.is_empty()
     }
 

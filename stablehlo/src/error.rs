@@ -66,9 +66,7 @@ fn calls(op: OperationRef<'_, '_>) -> Vec<Frame> {
 }
 
 /// The function of an operation, and its module.
-fn holders<'c, 'a>(
-    op: OperationRef<'c, 'a>,
-) -> Option<(OperationRef<'c, 'a>, OperationRef<'c, 'a>)> {
+fn holders<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<(OperationRef<'c, 'a>, OperationRef<'c, 'a>)> {
     let mut inner = op;
     while let Some(outer) = parent(inner) {
         if is(&outer, ops::builtin::MODULE) {

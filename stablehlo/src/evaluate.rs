@@ -82,10 +82,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
 
     /// The values whose conjunction the predicate is.
     pub(crate) fn conjuncts(&self) -> Result<Vec<Value<'c, 'a>>, ExportError> {
-        let end = self
-            .reading
-            .predicate
-            .and_then(|block| operations(block).pop());
+        let end = self.reading.predicate.and_then(|block| operations(block).pop());
         let mut pending: Vec<Value<'c, 'a>> = match end {
             Some(end) => vec![ir::operand(end)?],
             None => Vec::new(),
@@ -93,12 +90,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         let mut found = Vec::new();
         while let Some(value) = pending.pop() {
             match OperationResult::try_from(value).map(|r| r.owner()) {
-                Ok(op)
-                    if matches!(
-                        operation_name(op).as_str(),
-                        ops::skript::AND | ops::arith::ANDI
-                    ) =>
-                {
+                Ok(op) if matches!(operation_name(op).as_str(), ops::skript::AND | ops::arith::ANDI) => {
                     let [first, second] = ir::both_operands(op)?;
                     pending.extend([second, first]);
                 }
@@ -148,10 +140,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         if let Some(index) = form.as_index()
             && let Some(extent) = self.domain().get(index)
         {
-            return Ok(Field {
-                value: self.at.iota(*extent)?,
-                indices: vec![index],
-            });
+            return Ok(Field { value: self.at.iota(*extent)?, indices: vec![index] });
         }
         Ok(Subscript::affine(form, self.domain(), &self.at)?.field)
     }
@@ -180,10 +169,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             ops::scf::IF => return self.branch(op),
             ops::arith::CONSTANT => Field::scalar(constant(op, &self.at)?),
             _ => {
-                let operands = op
-                    .operands()
-                    .map(|o| self.field(o))
-                    .collect::<Result<Vec<_>, _>>()?;
+                let operands = op.operands().map(|o| self.field(o)).collect::<Result<Vec<_>, _>>()?;
                 self.apply(op, &name, &operands)?
             }
         };
@@ -194,10 +180,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     /// The affine form of an integer, if every index that it depends on is a dimension.
     pub(super) fn form(&self, value: Value<'c, 'a>) -> Option<Affine> {
         let form = self.reading.nest.affine(self.reading.find(value)?)?;
-        let sequential = form
-            .indices()
-            .iter()
-            .any(|i| self.sequential.contains_key(i));
+        let sequential = form.indices().iter().any(|i| self.sequential.contains_key(i));
         (!sequential).then_some(form)
     }
 
@@ -216,10 +199,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     fn access(&mut self, op: OperationRef<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
         let tensor = ir::operand(op)?;
         let destination = self.destination(tensor);
-        if let Some((_, number)) = self
-            .counted
-            .as_ref()
-            .filter(|(counter, _)| destination == Some(*counter))
+        if let Some((_, number)) = self.counted.as_ref().filter(|(counter, _)| destination == Some(*counter))
         {
             return Ok(number.clone());
         }
@@ -259,9 +239,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                 continue;
             }
             let form = self.form(operand);
-            let is_run = form
-                .as_ref()
-                .is_some_and(|f| run(f, self.domain()).is_some());
+            let is_run = form.as_ref().is_some_and(|f| run(f, self.domain()).is_some());
             let field = self.field(operand)?;
             if let Some(form) = form.as_ref().filter(|_| is_run)
                 && form.indices() != field.indices
@@ -291,9 +269,8 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         if !self.sequential.is_empty() {
             return Ok(None);
         }
-        let subscript_form = self
-            .dynamic_subscript(subscript)?
-            .filter(|subscript_form| !subscript_form.is_affine());
+        let subscript_form =
+            self.dynamic_subscript(subscript)?.filter(|subscript_form| !subscript_form.is_affine());
         // A single position needs no slice.
         let Some(subscript_form) =
             subscript_form.filter(|subscript_form| subscript_form.form.as_constant().is_none())
@@ -312,11 +289,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             .predicate
             .into_iter()
             .chain([self.reading.body])
-            .find_map(|block| {
-                arguments(block)
-                    .iter()
-                    .position(|a| ValueKey::of(*a) == ValueKey::of(tensor))
-            })
+            .find_map(|block| arguments(block).iter().position(|a| ValueKey::of(*a) == ValueKey::of(tensor)))
             .and_then(|position| position.checked_sub(indices))
     }
 
@@ -341,17 +314,13 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             };
             let value = self.at.select(*condition, *then, *otherwise)?;
             let field = Field { value, indices };
-            self.fields
-                .insert(ValueKey::of(op.result(position)?), field);
+            self.fields.insert(ValueKey::of(op.result(position)?), field);
         }
         Ok(())
     }
 
     /// The conjunction of fields; `None` if there are none.
-    pub(crate) fn all(
-        &self,
-        fields: &[Field<'c, 'a>],
-    ) -> Result<Option<Field<'c, 'a>>, ExportError> {
+    pub(crate) fn all(&self, fields: &[Field<'c, 'a>]) -> Result<Option<Field<'c, 'a>>, ExportError> {
         let (values, indices) = join(fields, self.domain(), &self.at)?;
         let mut values = values.into_iter();
         let Some(mut value) = values.next() else {
@@ -430,9 +399,7 @@ fn scalar_operation(name: &str, result: Type<'_>) -> Option<ScalarOp> {
 
 fn predicate(name: &str, code: i64) -> Option<&'static str> {
     let names: &[&str] = match name {
-        ops::arith::CMPI => &[
-            "eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge",
-        ],
+        ops::arith::CMPI => &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"],
         ops::arith::CMPF => &["", "oeq", "ogt", "oge", "olt", "ole"],
         _ => return None,
     };
@@ -448,14 +415,9 @@ pub(crate) fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
         return value;
     };
     let op = result.owner();
-    let is_cast = matches!(
-        operation_name(op).as_str(),
-        ops::skript::CAST | ops::arith::INDEX_CAST
-    );
+    let is_cast = matches!(operation_name(op).as_str(), ops::skript::CAST | ops::arith::INDEX_CAST);
     match ir::operand(op) {
-        Ok(operand) if is_cast && is_no_narrower(operand.r#type(), value.r#type()) => {
-            uncast(operand)
-        }
+        Ok(operand) if is_cast && is_no_narrower(operand.r#type(), value.r#type()) => uncast(operand),
         _ => value,
     }
 }
@@ -468,8 +430,7 @@ fn is_no_narrower<'c>(from: Type<'c>, to: Type<'c>) -> bool {
         _ => None,
     };
     let widens = width(from).zip(width(to)).is_some_and(|(x, y)| x <= y);
-    let alike =
-        from == to || width(from) != width(to) || types::kind_of(to) == Some(ScalarKind::Int);
+    let alike = from == to || width(from) != width(to) || types::kind_of(to) == Some(ScalarKind::Int);
     types::kind_of(from) == types::kind_of(to) && widens && alike
 }
 

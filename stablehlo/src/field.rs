@@ -16,10 +16,7 @@ pub(crate) struct Field<'c, 'a> {
 impl<'c: 'a, 'a> Field<'c, 'a> {
     /// A field with one value at all points.
     pub(crate) fn scalar(value: Value<'c, 'a>) -> Self {
-        Field {
-            value,
-            indices: Vec::new(),
-        }
+        Field { value, indices: Vec::new() }
     }
 
     /// A tensor whose dimensions are `labels`, in any order.
@@ -32,10 +29,7 @@ impl<'c: 'a, 'a> Field<'c, 'a> {
         order.sort_by_key(|d| labels.get(*d));
         let mut indices = labels.to_vec();
         indices.sort_unstable();
-        Ok(Field {
-            value: at.transpose(value, &order)?,
-            indices,
-        })
+        Ok(Field { value: at.transpose(value, &order)?, indices })
     }
 
     /// An elementwise operation on fields of one type.
@@ -60,15 +54,9 @@ impl<'c: 'a, 'a> Field<'c, 'a> {
         let mut sorted = indices.to_vec();
         sorted.sort_unstable();
         let position = |index: &usize| sorted.iter().position(|i| i == index);
-        let dimensions: Vec<i64> = self
-            .indices
-            .iter()
-            .filter_map(|i| position(i).map(|p| p as i64))
-            .collect();
-        let shape: Vec<i64> = sorted
-            .iter()
-            .filter_map(|i| extents.get(*i).copied())
-            .collect();
+        let dimensions: Vec<i64> =
+            self.indices.iter().filter_map(|i| position(i).map(|p| p as i64)).collect();
+        let shape: Vec<i64> = sorted.iter().filter_map(|i| extents.get(*i).copied()).collect();
         let spread = at.broadcast(self.value, &dimensions, &shape)?;
         let order: Vec<usize> = indices.iter().filter_map(position).collect();
         at.transpose(spread, &order)
@@ -79,10 +67,7 @@ impl<'c: 'a, 'a> Field<'c, 'a> {
 pub(crate) fn union<'f, 'c: 'a + 'f, 'a: 'f>(
     fields: impl IntoIterator<Item = &'f Field<'c, 'a>>,
 ) -> Vec<usize> {
-    let mut all: Vec<usize> = fields
-        .into_iter()
-        .flat_map(|f| f.indices.iter().copied())
-        .collect();
+    let mut all: Vec<usize> = fields.into_iter().flat_map(|f| f.indices.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
     all

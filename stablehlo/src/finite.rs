@@ -107,10 +107,7 @@ fn passed(value: Value<'_, '_>, own: &[ValueKey]) -> Passed {
     }
     let result = OperationResult::try_from(value);
     let is_constant = result.is_ok_and(|r| is_finite_constant(r.owner()));
-    match is_constant {
-        true => Passed::Finite,
-        false => Passed::Unknown,
-    }
+    if is_constant { Passed::Finite } else { Passed::Unknown }
 }
 
 fn is_finite(tensor: &Tensor) -> bool {

@@ -24,22 +24,11 @@ pub(crate) fn export<'c: 'a, 'a>(
     at: Tensors<'c, 'a>,
 ) -> Result<(Vec<Value<'c, 'a>>, Form), ExportError> {
     let reading = Reading::of(op)?;
-    let outs = reading
-        .outs
-        .iter()
-        .map(|out| outside.get(*out))
-        .collect::<Result<Vec<_>, _>>()?;
-    let keeps_order =
-        reading.nest.kind == Accumulation::Replace || reading.nest.reads_destination();
+    let outs = reading.outs.iter().map(|out| outside.get(*out)).collect::<Result<Vec<_>, _>>()?;
+    let keeps_order = reading.nest.kind == Accumulation::Replace || reading.nest.reads_destination();
     let digits = (!keeps_order).then(|| reading.by_digits(2)).flatten();
     let reading = StaticReading::try_from(digits.unwrap_or(reading))?;
-    Formula {
-        reading: &reading,
-        outside,
-        outs,
-        at,
-    }
-    .export()
+    Formula { reading: &reading, outside, outs, at }.export()
 }
 
 /// A formula to export, as the rules see it.
@@ -79,12 +68,7 @@ impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
             let statement = Statement {
                 evaluator: &evaluator,
                 mask: mask.as_ref(),
-                target: Target {
-                    kind: nest.kind,
-                    out: *out,
-                    domain: &self.reading.domain,
-                    at: self.at,
-                },
+                target: Target { kind: nest.kind, out: *out, domain: &self.reading.domain, at: self.at },
                 position,
             };
             let (result, own) = statement.write()?;
@@ -120,9 +104,7 @@ pub(crate) fn block<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<De
 }
 
 /// The rule for the last of several writes.
-pub(crate) fn last_write<'c, 'a>(
-    statement: &Statement<'_, '_, 'c, 'a>,
-) -> Applied<Destination<'c, 'a>> {
+pub(crate) fn last_write<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destination<'c, 'a>> {
     if statement.target.kind != Accumulation::Replace {
         return Ok(None);
     }
@@ -134,9 +116,7 @@ pub(crate) fn last_write<'c, 'a>(
 }
 
 /// The rule for scattered writes. Values for one element are combined before they are written.
-pub(crate) fn scatter<'c, 'a>(
-    statement: &Statement<'_, '_, 'c, 'a>,
-) -> Applied<Destination<'c, 'a>> {
+pub(crate) fn scatter<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destination<'c, 'a>> {
     let (value, field) = statement.value()?;
     let (subscripts, target) = (statement.subscripts()?, &statement.target);
     let reduced = statement.reduced(|i| subscripts.iter().any(|s| s.indices.contains(&i)));
@@ -151,10 +131,7 @@ pub(crate) fn scatter<'c, 'a>(
             *extent = 1;
         }
     }
-    let target = Target {
-        domain: &domain,
-        ..*target
-    };
+    let target = Target { domain: &domain, ..*target };
     let written = target.scatter(&partial, mask.as_ref(), &subscripts)?;
     Ok(Some((written, Form::Scatter)))
 }
@@ -197,10 +174,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         let subscripts = reading.subscripts.get(self.position);
         let subscripts = subscripts.ok_or_else(|| self.missing())?;
         if subscripts.is_empty() {
-            return Err(ExportError::at(
-                reading.op,
-                "assigns its only element more than once",
-            ));
+            return Err(ExportError::at(reading.op, "assigns its only element more than once"));
         }
         let all = subscripts.iter().map(|s| self.evaluator.field(*s));
         all.collect()
@@ -239,12 +213,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         if !combines && depends.iter().any(|i| reduced.contains(i)) {
             return Ok(None);
         }
-        let block = Block {
-            value,
-            field: &field,
-            reduced: &reduced,
-            slots: &slots,
-        };
+        let block = Block { value, field: &field, reduced: &reduced, slots: &slots };
         if shifts.iter().any(|(shift, _)| shift.first().is_none()) {
             return self.rows(&block, &shifts, &extents);
         }

@@ -49,12 +49,7 @@ pub(crate) fn export<'c: 'a, 'a>(
     held: &[Option<&Tensor>],
     report: &mut Report,
 ) -> Result<(), ExportError> {
-    let Program {
-        context,
-        module,
-        drawing,
-        finite,
-    } = *program;
+    let Program { context, module, drawing, finite } = *program;
     let is_entry = source.has_attribute(attribute_names::ENTRY);
     let symbol = symbol(source).ok_or(melior::Error::OperationBuild)?;
     let body = only_block(source.region(0)?)?;
@@ -91,9 +86,12 @@ pub(crate) fn export<'c: 'a, 'a>(
             None => passed.next().ok_or(melior::Error::OperationBuild)?,
         });
     }
-    let known = given.iter().enumerate();
-    let known = known.filter(|(position, _)| finite.holds(&symbol, *position));
-    let finite = known.map(|(_, value)| ValueKey::of(*value)).collect();
+    let finite = given
+        .iter()
+        .enumerate()
+        .filter(|(position, _)| finite.holds(&symbol, *position))
+        .map(|(_, value)| ValueKey::of(*value))
+        .collect();
     let mut walk = Walk {
         symbol: &symbol,
         drawing,
@@ -106,11 +104,7 @@ pub(crate) fn export<'c: 'a, 'a>(
     };
     walk.block(body, &given, &inner, ops::func::RETURN, draws && !is_entry)?;
     if !walk.formed {
-        let form = if walk.elementwise {
-            Form::Map
-        } else {
-            Form::Calls
-        };
+        let form = if walk.elementwise { Form::Map } else { Form::Calls };
         walk.report.add(&symbol, form);
     }
     let r#type = FunctionType::new(context, &inputs, &results);
@@ -119,10 +113,7 @@ pub(crate) fn export<'c: 'a, 'a>(
         ops::func::FUNC,
         &[],
         &[
-            (
-                "sym_name",
-                attributes::string(context, if is_entry { ENTRY } else { &symbol }),
-            ),
+            ("sym_name", attributes::string(context, if is_entry { ENTRY } else { &symbol })),
             ("function_type", TypeAttribute::new(r#type.into()).into()),
             ("sym_visibility", attributes::string(context, visibility)),
         ],
@@ -181,12 +172,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let mut all = operations(block);
         let last = all.pop();
         for op in all {
-            self.operation(
-                op,
-                Tensors {
-                    at: at.with_location(op.location()),
-                },
-            )?;
+            self.operation(op, Tensors { at: at.with_location(op.location()) })?;
         }
         if let Some(last) = last {
             let mut returned = self.all(last)?;
@@ -201,19 +187,11 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    fn operation(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        at: Tensors<'c, 'a>,
-    ) -> Result<(), ExportError> {
+    fn operation(&mut self, op: OperationRef<'c, 'a>, at: Tensors<'c, 'a>) -> Result<(), ExportError> {
         let name = operation_name(op);
         let results = match name.as_str() {
             ops::skript::FORMULA => {
-                let outside = Outside {
-                    op,
-                    values: &self.values,
-                    finite: &self.finite,
-                };
+                let outside = Outside { op, values: &self.values, finite: &self.finite };
                 let (results, form) = formula::export(op, outside, at)?;
                 self.formed = true;
                 self.report.add(self.symbol, form);
@@ -229,9 +207,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                     types.push(types::tensor(&[], at.int()));
                 }
                 let callee = [("callee", callee)];
-                let call = at
-                    .at
-                    .create(ops::func::CALL, &operands, &callee, &types, Vec::new())?;
+                let call = at.at.create(ops::func::CALL, &operands, &callee, &types, Vec::new())?;
                 self.counted(call, counts)
             }
             // StableHLO programs cannot stop a run.
@@ -297,10 +273,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 at.reshape(one, &[])?
             }
             (ops::tensor::FROM_ELEMENTS, elements) => {
-                let columns = elements
-                    .iter()
-                    .map(|e| at.reshape(*e, &[1]))
-                    .collect::<Result<Vec<_>, _>>()?;
+                let columns = elements.iter().map(|e| at.reshape(*e, &[1])).collect::<Result<Vec<_>, _>>()?;
                 let row = at.concatenate(&columns, 0)?;
                 at.reshape(row, &extents)?
             }
@@ -365,9 +338,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             types.push(types::tensor(&[], at.int()));
         }
         let condition = self.all(op)?;
-        let made = at
-            .at
-            .create(ops::stablehlo::IF, &condition, &[], &types, regions)?;
+        let made = at.at.create(ops::stablehlo::IF, &condition, &[], &types, regions)?;
         Ok(self.counted(made, counts))
     }
 
@@ -382,9 +353,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             .map(|end| end.operands().skip(1).map(ValueKey::of).collect())
             .unwrap_or_default();
         let own: Vec<_> = arguments(before).into_iter().map(ValueKey::of).collect();
-        let test_draws = operations(before)
-            .into_iter()
-            .any(|op| self.drawing.draws(op));
+        let test_draws = operations(before).into_iter().any(|op| self.drawing.draws(op));
         if passed != own || test_draws {
             return Err(ExportError::at(op, "changes its state in the test"));
         }
@@ -395,9 +364,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
         let types: Vec<_> = state.iter().map(|v| v.r#type()).collect();
         let regions = self.regions(op, &types, at, counts)?;
-        let made = at
-            .at
-            .create(ops::stablehlo::WHILE, &state, &[], &types, regions)?;
+        let made = at.at.create(ops::stablehlo::WHILE, &state, &[], &types, regions)?;
         Ok(self.counted(made, counts))
     }
 }
@@ -415,10 +382,7 @@ fn spread<'c: 'a, 'a>(
     let extents = types::extents(ir::result(op)?.r#type()).unwrap_or_default();
     let operands = operands
         .iter()
-        .map(|o| match at.extents(*o)?.is_empty() {
-            true => at.broadcast(*o, &[], &extents),
-            false => Ok(*o),
-        })
+        .map(|o| if at.extents(*o)?.is_empty() { at.broadcast(*o, &[], &extents) } else { Ok(*o) })
         .collect::<Result<Vec<_>, _>>()?;
     elementwise(op, name, &operands, at)
 }
@@ -430,15 +394,12 @@ fn block_of<'c: 'a, 'a>(
     at: &Tensors<'c, 'a>,
 ) -> Result<(Vec<Value<'c, 'a>>, Vec<i64>), ExportError> {
     let slice = Slice::of(op).filter(|s| !s.sizes.contains(&types::DYNAMIC));
-    let slice = slice
-        .ok_or_else(|| ExportError::at(op, "has sizes or strides without a StableHLO form"))?;
+    let slice = slice.ok_or_else(|| ExportError::at(op, "has sizes or strides without a StableHLO form"))?;
     let mut next = offsets.iter();
     let mut starts = Vec::new();
     for offset in slice.offsets {
         starts.push(match offset {
-            types::DYNAMIC => *next
-                .next()
-                .ok_or_else(|| ExportError::at(op, "has too few offsets"))?,
+            types::DYNAMIC => *next.next().ok_or_else(|| ExportError::at(op, "has too few offsets"))?,
             fixed => at.integer(fixed)?,
         });
     }

@@ -98,8 +98,7 @@ pub(crate) struct Functions<'s, 'c, 'a> {
 
 impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
     fn like(&self, x: Value<'c, 'a>, value: Scalar) -> Result<Value<'c, 'a>, Error> {
-        self.at
-            .splat(value, &self.at.extents(x)?, self.at.element(x)?)
+        self.at.splat(value, &self.at.extents(x)?, self.at.element(x)?)
     }
 
     fn number(&self, x: Value<'c, 'a>, value: f64) -> Result<Value<'c, 'a>, Error> {
@@ -130,11 +129,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
     }
 
     /// A function of one real; `None` if it is unknown.
-    pub(crate) fn real(
-        &self,
-        name: &str,
-        x: Value<'c, 'a>,
-    ) -> Result<Option<Value<'c, 'a>>, Error> {
+    pub(crate) fn real(&self, name: &str, x: Value<'c, 'a>) -> Result<Option<Value<'c, 'a>>, Error> {
         let at = self.at;
         let number = |value| self.number(x, value);
         Ok(Some(match name {
@@ -244,8 +239,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
 
     fn log_of_double(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
         let log = self.at.same("log", &[x])?;
-        self.at
-            .same("add", &[log, self.number(x, std::f64::consts::LN_2)?])
+        self.at.same("add", &[log, self.number(x, std::f64::consts::LN_2)?])
     }
 
     fn erf(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
@@ -307,11 +301,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
         at.select(is_near, near, far)
     }
 
-    fn quotient(
-        &self,
-        x: Value<'c, 'a>,
-        [above, below]: [&[f64]; 2],
-    ) -> Result<Value<'c, 'a>, Error> {
+    fn quotient(&self, x: Value<'c, 'a>, [above, below]: [&[f64]; 2]) -> Result<Value<'c, 'a>, Error> {
         let (above, below) = (self.polynomial(x, above)?, self.polynomial(x, below)?);
         self.at.same("divide", &[above, below])
     }
@@ -320,9 +310,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
         let mut sum = self.number(x, 0.0)?;
         for coefficient in coefficients {
             let product = self.at.same("multiply", &[sum, x])?;
-            sum = self
-                .at
-                .same("add", &[product, self.number(x, *coefficient)?])?;
+            sum = self.at.same("add", &[product, self.number(x, *coefficient)?])?;
         }
         Ok(sum)
     }

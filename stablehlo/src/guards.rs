@@ -24,10 +24,7 @@ pub(crate) struct Guards<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Guards<'c, 'a> {
-    pub(crate) fn of(
-        evaluator: &Evaluator<'_, 'c, 'a>,
-        reduced: &[usize],
-    ) -> Result<Self, ExportError> {
+    pub(crate) fn of(evaluator: &Evaluator<'_, 'c, 'a>, reduced: &[usize]) -> Result<Self, ExportError> {
         let (mut inner, mut outer) = (Vec::new(), Vec::new());
         for value in evaluator.conjuncts()? {
             let field = evaluator.field(value)?;
@@ -62,8 +59,5 @@ pub(crate) fn zeroed<'c: 'a, 'a>(
     let extents = at.extents(field.value)?;
     let element = at.element(field.value)?;
     let zero = at.splat(filler(element), &extents, element)?;
-    Ok(Some(Field {
-        value: at.select(holds, field.value, zero)?,
-        indices: field.indices.clone(),
-    }))
+    Ok(Some(Field { value: at.select(holds, field.value, zero)?, indices: field.indices.clone() }))
 }

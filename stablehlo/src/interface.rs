@@ -63,11 +63,7 @@ fn port(
         .ok()
         .and_then(|a| ArrayAttribute::try_from(a).ok())
         .and_then(|a| a.element(position).ok());
-    let text = |name: &str| {
-        described
-            .and_then(|a| entry_of(a, name))
-            .unwrap_or_default()
-    };
+    let text = |name: &str| described.and_then(|a| entry_of(a, name)).unwrap_or_default();
     let extent_of = described
         .and_then(|a| attributes::entry(a, attribute_names::DIMENSION))
         .and_then(|a| IntegerAttribute::try_from(a).ok())
@@ -77,10 +73,7 @@ fn port(
         // Extents are scalars in the source, and tensors of rank 0 in the program.
         None if extent_of.is_some() => Vec::new(),
         None => {
-            return Err(ExportError::at(
-                entry,
-                "has an argument that is not a tensor",
-            ));
+            return Err(ExportError::at(entry, "has an argument that is not a tensor"));
         }
     };
     let element = types::element_of(r#type).unwrap_or(r#type).to_string();

@@ -68,14 +68,11 @@ pub(crate) fn export<'c: 'a, 'a>(
     let count = inputs.len().checked_sub(given.len());
     let (inputs, run_time) = inputs.split_at(count.ok_or_else(malformed)?);
     // Inputs, results: attributes between them are not numbered here.
-    let renumbered = |tensor: usize| match tensor < inputs.len() {
-        true => tensor,
-        false => tensor.saturating_sub(run_time.len()),
-    };
+    let renumbered =
+        |tensor: usize| if tensor < inputs.len() { tensor } else { tensor.saturating_sub(run_time.len()) };
     let filled = pairs.into_iter().zip(extents);
     let filled = filled.map(|((tensor, along), extent)| (renumbered(tensor), along, *extent));
-    let inputs = inputs.iter();
-    let inputs = inputs.map(|v| cast::width(*v, wide(at.element(*v)?, &at), &at));
+    let inputs = inputs.iter().map(|v| cast::width(*v, wide(at.element(*v)?, &at), &at));
     let declared: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
     let results = declared.iter().map(|r| {
         let element = types::element_of(*r)?;
@@ -109,9 +106,7 @@ fn filled_dimensions(op: OperationRef<'_, '_>) -> Option<Vec<(usize, usize)>> {
     };
     let list = DenseI64ArrayAttribute::try_from(list).ok()?;
     let number = |position| usize::try_from(list.element(position).ok()?).ok();
-    (0..list.len() / 2)
-        .map(|pair| Some((number(2 * pair)?, number(2 * pair + 1)?)))
-        .collect()
+    (0..list.len() / 2).map(|pair| Some((number(2 * pair)?, number(2 * pair + 1)?))).collect()
 }
 
 /// The compute type of kernels for a storage type.
@@ -162,10 +157,7 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
 
     /// Which elements of an input are within its dynamic extents, over its dimensions as indices; `None` if all are.
     fn inside(&self, input: usize) -> Result<Option<Field<'c, 'a>>, ExportError> {
-        let domain = Domain {
-            extents: self.at.extents(self.input(input)?)?,
-            at: self.at,
-        };
+        let domain = Domain { extents: self.at.extents(self.input(input)?)?, at: self.at };
         let mut inside = None;
         for dimension in 0..domain.extents.len() {
             let Some(extent) = self.filled(input, dimension) else {
@@ -200,9 +192,7 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
     /// The extents of a result.
     fn extents(&self, position: usize) -> Result<Vec<i64>, ExportError> {
         let result = self.results.get(position);
-        result
-            .and_then(|r| types::extents(*r))
-            .ok_or_else(|| ExportError::at(self.op, "has too few results"))
+        result.and_then(|r| types::extents(*r)).ok_or_else(|| ExportError::at(self.op, "has too few results"))
     }
 
     fn element(&self, position: usize) -> Result<Type<'c>, ExportError> {
@@ -230,16 +220,8 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
     }
 
     /// An attribute as the kernel reads it.
-    fn attribute<T>(
-        &self,
-        read: impl FnOnce(&Call<'_>) -> Result<T, KernelError>,
-    ) -> Result<T, ExportError> {
-        let call = Call {
-            attributes: &self.attributes,
-            inputs: &[],
-            outputs: &[],
-            seed: 0,
-        };
+    fn attribute<T>(&self, read: impl FnOnce(&Call<'_>) -> Result<T, KernelError>) -> Result<T, ExportError> {
+        let call = Call { attributes: &self.attributes, inputs: &[], outputs: &[], seed: 0 };
         read(&call).map_err(|e| ExportError::at(self.op, &format!("is refused: {e}")))
     }
 

@@ -156,21 +156,14 @@ pub fn export<'c>(
     let mut report = Report::default();
     let drawing = draws::Drawing::of(source);
     let functions = operations(source.body());
-    let entry = functions
-        .iter()
-        .find(|f| f.has_attribute(attribute_names::ENTRY));
+    let entry = functions.iter().find(|f| f.has_attribute(attribute_names::ENTRY));
     let mut interface = Interface::of(*entry.ok_or(ExportError::NoEntry)?)?;
     let held = weights::held(&interface, weights);
     let mut inside = held.iter().map(Option::is_some);
     let arguments = &mut interface.arguments;
     arguments.retain(|_| !inside.next().unwrap_or_default());
     let finite = Finite::of(source, &held)?;
-    let program = function::Program {
-        context,
-        module: module.body(),
-        drawing: &drawing,
-        finite: &finite,
-    };
+    let program = function::Program { context, module: module.body(), drawing: &drawing, finite: &finite };
     for op in functions {
         if operation_name(op) != ops::func::FUNC {
             return Err(ExportError::at(op, "has no StableHLO form"));
@@ -187,9 +180,5 @@ pub fn export<'c>(
     skript_dialect::pipeline::run(&module, "builtin.module(canonicalize,cse)")
         .map_err(|_| ExportError::Invalid)?;
     bools::widen(context, &module)?;
-    Ok(Export {
-        module,
-        interface,
-        report,
-    })
+    Ok(Export { module, interface, report })
 }

@@ -33,15 +33,11 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         let indices = self.form(dividend);
         let period = self.field(period)?;
         let is_alone = self.sequential.is_empty() && period.indices.is_empty();
-        let Some(form) = indices.filter(|form| is_alone && run(form, self.domain()).is_some())
-        else {
+        let Some(form) = indices.filter(|form| is_alone && run(form, self.domain()).is_some()) else {
             return Ok(None);
         };
         let range = form.range(self.domain());
-        let Some(count) = range
-            .filter(|r| r.low >= 0)
-            .and_then(|r| r.high.checked_add(1))
-        else {
+        let Some(count) = range.filter(|r| r.low >= 0).and_then(|r| r.high.checked_add(1)) else {
             return Ok(None);
         };
         if self.form(subscript).is_some() || self.known(subscript).is_some() {
@@ -70,10 +66,7 @@ fn periods<'c: 'a, 'a>(
         *own = number;
         Ok::<_, Error>(list)
     };
-    let extent = extents
-        .get(dimension)
-        .copied()
-        .ok_or(Error::OperationBuild)?;
+    let extent = extents.get(dimension).copied().ok_or(Error::OperationBuild)?;
     let with = filler(at.element(tensor)?);
     // One that is none reads the first element only, as the remainder of zero is zero.
     let mut filled = at.same("maximum", &[period, at.integer(1)?])?;
@@ -86,9 +79,7 @@ fn periods<'c: 'a, 'a>(
     while least < count {
         let start = at.same("minimum", &[filled, most])?;
         let zero = at.integer(0)?;
-        let starts: Vec<_> = (0..rank)
-            .map(|d| if d == dimension { start } else { zero })
-            .collect();
+        let starts: Vec<_> = (0..rank).map(|d| if d == dimension { start } else { zero }).collect();
         let wide = at.pad(row, with, &none, &after, &none)?;
         let wide = at.dynamic_update_slice(wide, row, &starts)?;
         row = at.slice(wide, &none, &extents, &vec![1; rank])?;

@@ -42,9 +42,7 @@ enum Raised<'c, 'a> {
 }
 
 /// The rule for sums of products in which one factor is read by windows.
-pub(crate) fn convolution<'c, 'a>(
-    combination: &Combination<'_, '_, 'c, 'a>,
-) -> Applied<Combined<'c, 'a>> {
+pub(crate) fn convolution<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
     let Some((product, owner)) = Product::of(combination)? else {
         return Ok(None);
     };
@@ -60,9 +58,7 @@ pub(crate) fn convolution<'c, 'a>(
 }
 
 /// The rule for sums of products whose factors share reduced indices.
-pub(crate) fn contraction<'c, 'a>(
-    combination: &Combination<'_, '_, 'c, 'a>,
-) -> Applied<Combined<'c, 'a>> {
+pub(crate) fn contraction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
     let Some((product, owner)) = Product::of(combination)? else {
         return Ok(None);
     };
@@ -86,20 +82,12 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         if target.kind != Accumulation::Sum || !is_product {
             return Ok(None);
         }
-        let product = Product {
-            evaluator,
-            target,
-            guards: combination.guards,
-            reduced: combination.reduced,
-        };
+        let product = Product { evaluator, target, guards: combination.guards, reduced: combination.reduced };
         Ok(Some((product, owner)))
     }
 
     /// The sum under the inner guards as a contraction, without the outer guards.
-    fn contraction(
-        &self,
-        owner: OperationRef<'c, 'a>,
-    ) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
+    fn contraction(&self, owner: OperationRef<'c, 'a>) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
         let at = &self.evaluator.at;
         let [mut lhs, mut rhs] = factors(self.evaluator, owner)?;
         let (mut lhs_skips, mut rhs_skips) = (false, false);
@@ -124,10 +112,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
             met.push(self.counting(&lhs)?);
         }
         met.retain(|value| self.may_be_infinite(*value));
-        let form = match met.is_empty() {
-            true => Form::DotGeneral,
-            false => Form::MaskedDotGeneral,
-        };
+        let form = if met.is_empty() { Form::DotGeneral } else { Form::MaskedDotGeneral };
         let sum = self.build(owner, &Raised::Contraction(lhs, rhs), &met)?;
         Ok(sum.map(|sum| (sum, form)))
     }
@@ -170,10 +155,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
             met.push(windowed.value);
         }
         met.retain(|value| self.may_be_infinite(*value));
-        let form = match met.is_empty() {
-            true => Form::Convolution,
-            false => Form::BorderedConvolution,
-        };
+        let form = if met.is_empty() { Form::Convolution } else { Form::BorderedConvolution };
         let sum = self.build(owner, &Raised::Convolution(windowed, kernel), &met)?;
         Ok(sum.map(|sum| (sum, form)))
     }
@@ -211,20 +193,14 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         let mut result = None;
         for (field, at) in [(&sum, &then_at), (&exact, &otherwise_at)] {
             let value = field.over(&indices, self.target.domain, at)?;
-            at.at
-                .create(ops::stablehlo::RETURN, &[value], &[], &[], Vec::new())?;
+            at.at.create(ops::stablehlo::RETURN, &[value], &[], &[], Vec::new())?;
             result = Some(types::tensor(&at.extents(value)?, at.element(value)?));
         }
         let condition = self.finite(met)?;
         let regions = vec![then, otherwise];
         let result = result.as_slice();
-        let made = at
-            .at
-            .create(ops::stablehlo::IF, &[condition], &[], result, regions)?;
-        Ok(Some(Field {
-            value: ir::result(made)?,
-            indices,
-        }))
+        let made = at.at.create(ops::stablehlo::IF, &[condition], &[], result, regions)?;
+        Ok(Some(Field { value: ir::result(made)?, indices }))
     }
 
     fn raised(
@@ -234,9 +210,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
     ) -> Result<Option<Field<'c, 'a>>, ExportError> {
         let (reduced, domain) = (self.reduced, self.target.domain);
         Ok(match raised {
-            Raised::Convolution(windowed, kernel) => {
-                windowed.convolve(kernel, reduced, domain, at)?
-            }
+            Raised::Convolution(windowed, kernel) => windowed.convolve(kernel, reduced, domain, at)?,
             Raised::Contraction(lhs, rhs) => contract(lhs, rhs, reduced, domain, at)?,
         })
     }
@@ -260,11 +234,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
     }
 
     /// The sum without the products that inner guards skip.
-    fn exact(
-        &self,
-        owner: OperationRef<'c, 'a>,
-        at: Tensors<'c, 'a>,
-    ) -> Result<Field<'c, 'a>, ExportError> {
+    fn exact(&self, owner: OperationRef<'c, 'a>, at: Tensors<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
         let outer = self.evaluator;
         let destinations = outer.destinations.clone();
         let mut evaluator = Evaluator::new(at, outer.reading, outer.outside, destinations);

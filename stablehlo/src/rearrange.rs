@@ -31,11 +31,7 @@ impl Row {
         }
         let count = positions.len();
         let divides = |part: &usize| count.is_multiple_of(*part);
-        let stretched = |by: usize| {
-            positions
-                .chunks(by)
-                .all(|c| c.iter().all(|p| Some(p) == c.first()))
-        };
+        let stretched = |by: usize| positions.chunks(by).all(|c| c.iter().all(|p| Some(p) == c.first()));
         if let Some(by) = (2..count).rev().filter(divides).find(|by| stretched(*by)) {
             let row: Vec<i64> = positions.iter().copied().step_by(by).collect();
             return Some(Row::Stretched(Box::new(Row::of(&row)?), by as i64));
@@ -55,22 +51,13 @@ impl Row {
         at: &Tensors<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Error> {
         match self {
-            Row::Run {
-                first,
-                step: 0,
-                count,
-            } => {
+            Row::Run { first, step: 0, count } => {
                 let one = cut(tensor, dimension, *first, *first + 1, 1, at)?;
                 repeat(one, dimension, *count, true, at)
             }
-            Row::Run { first, step, count } if *step > 0 => cut(
-                tensor,
-                dimension,
-                *first,
-                first + step * (count - 1) + 1,
-                *step,
-                at,
-            ),
+            Row::Run { first, step, count } if *step > 0 => {
+                cut(tensor, dimension, *first, first + step * (count - 1) + 1, *step, at)
+            }
             Row::Run { first, step, count } => {
                 let least = first + step * (count - 1);
                 let row = cut(tensor, dimension, least, *first + 1, -step, at)?;
@@ -80,20 +67,10 @@ impl Row {
                 let rows = rows.iter().map(|row| row.read(tensor, dimension, at));
                 at.concatenate(&rows.collect::<Result<Vec<_>, _>>()?, dimension)
             }
-            Row::Tiled(row, times) => repeat(
-                row.read(tensor, dimension, at)?,
-                dimension,
-                *times,
-                false,
-                at,
-            ),
-            Row::Stretched(row, times) => repeat(
-                row.read(tensor, dimension, at)?,
-                dimension,
-                *times,
-                true,
-                at,
-            ),
+            Row::Tiled(row, times) => repeat(row.read(tensor, dimension, at)?, dimension, *times, false, at),
+            Row::Stretched(row, times) => {
+                repeat(row.read(tensor, dimension, at)?, dimension, *times, true, at)
+            }
         }
     }
 }
@@ -112,11 +89,7 @@ fn runs(positions: &[i64]) -> Vec<Row> {
                 continue;
             }
         }
-        rows.push(Row::Run {
-            first: *position,
-            step: 1,
-            count: 1,
-        });
+        rows.push(Row::Run { first: *position, step: 1, count: 1 });
     }
     rows
 }
@@ -132,11 +105,7 @@ fn cut<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, Error> {
     let mut limits = at.extents(tensor)?;
     let (mut starts, mut strides) = (vec![0; limits.len()], vec![1; limits.len()]);
-    for (list, value) in [
-        (&mut starts, start),
-        (&mut limits, limit),
-        (&mut strides, step),
-    ] {
+    for (list, value) in [(&mut starts, start), (&mut limits, limit), (&mut strides, step)] {
         *list.get_mut(dimension).ok_or(Error::OperationBuild)? = value;
     }
     at.slice(tensor, &starts, &limits, &strides)
@@ -152,10 +121,7 @@ fn repeat<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, Error> {
     let mut extents = at.extents(tensor)?;
     let new = if each { dimension + 1 } else { dimension };
-    let kept: Vec<i64> = (0..=extents.len())
-        .filter(|d| *d != new)
-        .map(|d| d as i64)
-        .collect();
+    let kept: Vec<i64> = (0..=extents.len()).filter(|d| *d != new).map(|d| d as i64).collect();
     let mut spread = extents.clone();
     spread.insert(new, times);
     let spread = at.broadcast(tensor, &kept, &spread)?;
@@ -174,9 +140,7 @@ pub(crate) fn rearranged<'c: 'a, 'a>(
 ) -> Result<Option<Value<'c, 'a>>, Error> {
     let last = at.extents(tensor)?.get(dimension).copied().unwrap_or(1) - 1;
     let inside: Vec<i64> = positions.iter().map(|p| (*p).min(last).max(0)).collect();
-    Row::of(&inside)
-        .map(|row| row.read(tensor, dimension, at))
-        .transpose()
+    Row::of(&inside).map(|row| row.read(tensor, dimension, at)).transpose()
 }
 
 #[cfg(test)]
@@ -196,10 +160,7 @@ mod tests {
     #[test]
     fn repetitions_are_found() {
         let row = Box::new(run(0, 1, 3));
-        assert_eq!(
-            Row::of(&[0, 1, 2, 0, 1, 2]),
-            Some(Row::Tiled(row.clone(), 2))
-        );
+        assert_eq!(Row::of(&[0, 1, 2, 0, 1, 2]), Some(Row::Tiled(row.clone(), 2)));
         assert_eq!(Row::of(&[0, 0, 1, 1, 2, 2]), Some(Row::Stretched(row, 2)));
         assert_eq!(Row::of(&[4, 4, 4]), Some(run(4, 0, 3)));
     }

@@ -51,10 +51,7 @@ pub enum Form {
 impl Form {
     /// Whether gathers replace the slices of the form.
     pub(crate) fn reads_anywhere(self) -> bool {
-        matches!(
-            self,
-            Form::Map | Form::Reduce | Form::DotGeneral | Form::MaskedDotGeneral
-        )
+        matches!(self, Form::Map | Form::Reduce | Form::DotGeneral | Form::MaskedDotGeneral)
     }
 
     /// The condition on data that the form requires; other data take the second branch of an `if`.

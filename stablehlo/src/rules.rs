@@ -28,11 +28,7 @@ pub(crate) struct Rule {
 #[cfg_attr(not(test), allow(dead_code))]
 pub(crate) enum Example {
     /// An operator in SkriptND: its inputs, its outputs, and its formulas.
-    Formula {
-        inputs: &'static str,
-        outputs: &'static str,
-        lower: &'static str,
-    },
+    Formula { inputs: &'static str, outputs: &'static str, lower: &'static str },
     /// A module in the `skript` dialect.
     Module(&'static str),
 }
@@ -257,11 +253,8 @@ mod tests {
 
     /// A model whose graph invokes an operator `f` with the formulas.
     fn model(inputs: &str, outputs: &str, lower: &str) -> String {
-        let names: Vec<&str> = inputs
-            .split(';')
-            .filter_map(|port| port.split_once(':'))
-            .map(|(name, _)| name.trim())
-            .collect();
+        let names: Vec<&str> =
+            inputs.split(';').filter_map(|port| port.split_once(':')).map(|(name, _)| name.trim()).collect();
         let ports = format!("@input {{ {inputs} }} @output {{ {outputs} }}");
         format!(
             "operator f {{ {ports} @lower {{ {lower} }} }}\n\
@@ -284,11 +277,7 @@ mod tests {
         let context = context();
         let source = match example {
             Example::Module(text) => Module::parse(&context, text).expect(text),
-            Example::Formula {
-                inputs,
-                outputs,
-                lower,
-            } => emitted(&model(inputs, outputs, lower), &context),
+            Example::Formula { inputs, outputs, lower } => emitted(&model(inputs, outputs, lower), &context),
         };
         let exported = export(&source, &context, &Weights::default());
         exported.unwrap_or_else(|e| panic!("{e}")).report
@@ -299,12 +288,7 @@ mod tests {
         for rule in RULES {
             let report = report(&rule.example);
             let forms: Vec<String> = report.lines().map(|(_, _, f)| f.to_string()).collect();
-            assert!(
-                forms.contains(&rule.form.to_string()),
-                "{}: {}: {forms:?}",
-                rule.form,
-                rule.applies_to
-            );
+            assert!(forms.contains(&rule.form.to_string()), "{}: {}: {forms:?}", rule.form, rule.applies_to);
         }
     }
 
@@ -326,12 +310,7 @@ mod tests {
             assert_eq!(renamed(form, Gathered::Known), Some(Form::Resample));
             assert_eq!(renamed(form, Gathered::Data), Some(Form::General));
         }
-        for form in [
-            Form::Convolution,
-            Form::BorderedConvolution,
-            Form::ReduceWindow,
-            Form::Scatter,
-        ] {
+        for form in [Form::Convolution, Form::BorderedConvolution, Form::ReduceWindow, Form::Scatter] {
             assert_eq!(renamed(form, Gathered::Data), None);
         }
     }
@@ -343,9 +322,6 @@ mod tests {
         let page = std::fs::read_to_string(page).expect("the page is part of the project");
         let row = |rule: &Rule| format!("| `{}` | {} |\n", rule.form, rule.applies_to);
         let table: String = RULES.iter().map(row).collect();
-        assert!(
-            page.contains(&table),
-            "docs/stablehlo/export.md lacks:\n{table}"
-        );
+        assert!(page.contains(&table), "docs/stablehlo/export.md lacks:\n{table}");
     }
 }

@@ -54,13 +54,7 @@ pub(crate) fn apply<'c: 'a, 'a>(
                 .into_iter()
                 .find(|t| t.is_float())
                 .unwrap_or_else(|| Type::float32(at.at.context));
-            let cook = Cook {
-                at,
-                operands,
-                extents,
-                int,
-                real,
-            };
+            let cook = Cook { at, operands, extents, int, real };
             cook.run(&recipe).map(Some)
         }
     }
@@ -203,20 +197,10 @@ impl<'c: 'a, 'a> Cook<'_, 'c, 'a> {
     }
 
     fn step(&self, step: &Step, values: &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error> {
-        let operands = step
-            .inputs
-            .iter()
-            .map(|input| self.input(*input, values))
-            .collect::<Result<Vec<_>, _>>()?;
+        let operands =
+            step.inputs.iter().map(|input| self.input(*input, values)).collect::<Result<Vec<_>, _>>()?;
         let predicate = step.predicate.map(|p| p.name);
-        arith(
-            step.op,
-            predicate,
-            &operands,
-            self.r#type(step.result),
-            self.at,
-        )?
-        .ok_or(Error::OperationBuild)
+        arith(step.op, predicate, &operands, self.r#type(step.result), self.at)?.ok_or(Error::OperationBuild)
     }
 
     fn r#type(&self, class: TypeClass) -> Type<'c> {
@@ -235,11 +219,7 @@ impl<'c: 'a, 'a> Cook<'_, 'c, 'a> {
             types::least(width)
         };
         match input {
-            Input::Arg(position) => self
-                .operands
-                .get(position)
-                .copied()
-                .ok_or(Error::OperationBuild),
+            Input::Arg(position) => self.operands.get(position).copied().ok_or(Error::OperationBuild),
             Input::Step(position) => values.get(position).copied().ok_or(Error::OperationBuild),
             Input::Bool(value) => splat(Scalar::Bool(value), TypeClass::Bool),
             Input::Int(class, value) => splat(Scalar::Int(value), class),

@@ -46,27 +46,16 @@ fn run<'c: 'a, 'a>(
     outs: &[Value<'c, 'a>],
     at: Tensors<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
-    if reading
-        .nest
-        .targets
-        .iter()
-        .any(|t| t.extents.contains(&Extent::Static(0)))
-    {
+    if reading.nest.targets.iter().any(|t| t.extents.contains(&Extent::Static(0))) {
         return Ok(outs.to_vec());
     }
     let nest = &reading.nest;
     // A step that writes several elements of a tensor may write elements of other steps.
-    let parallel = match reading.has_distinct_destinations() {
-        true => parallel(nest),
-        false => Vec::new(),
-    };
+    let parallel = if reading.has_distinct_destinations() { parallel(nest) } else { Vec::new() };
     let counted: Vec<usize> = (0..nest.extents.len())
         .filter(|i| reading.domain.get(*i) != Some(&1) && !parallel.contains(i))
         .collect();
-    let extents: Vec<i64> = counted
-        .iter()
-        .filter_map(|i| reading.domain.get(*i).copied())
-        .collect();
+    let extents: Vec<i64> = counted.iter().filter_map(|i| reading.domain.get(*i).copied()).collect();
     let total = extents
         .iter()
         .try_fold(1i64, |n, e| n.checked_mul(*e))
@@ -99,13 +88,8 @@ fn run<'c: 'a, 'a>(
         next.push(held.get(*tensor).copied().ok_or_else(missing)?);
     }
     body.create(ops::stablehlo::RETURN, &next, &[], &[], Vec::new())?;
-    let op = at.at.create(
-        ops::stablehlo::WHILE,
-        &state,
-        &[],
-        &state_types,
-        vec![test_region, body_region],
-    )?;
+    let op =
+        at.at.create(ops::stablehlo::WHILE, &state, &[], &state_types, vec![test_region, body_region])?;
     Ok(op.results().skip(1).map(Into::into).collect())
 }
 
@@ -139,10 +123,7 @@ fn parallel(nest: &Nest) -> Vec<usize> {
             let extent = nest.extents.get(*index);
             nest.targets.iter().enumerate().all(|(number, target)| {
                 // The only dimension with the index as its subscript; the index may not occur in another one.
-                let alone = target
-                    .subscripts
-                    .iter()
-                    .position(|s| plain(s) == Some(*index));
+                let alone = target.subscripts.iter().position(|s| plain(s) == Some(*index));
                 let Some(dimension) = alone else {
                     return false;
                 };
@@ -152,10 +133,7 @@ fn parallel(nest: &Nest) -> Vec<usize> {
                     .enumerate()
                     .any(|(d, s)| d != dimension && depends(nest, *s, *index));
                 let reads_alike = accesses.iter().all(|(_, tensor, subscripts)| {
-                    let own = nest
-                        .tensors
-                        .get(*tensor)
-                        .is_some_and(|t| t.destination == Some(number));
+                    let own = nest.tensors.get(*tensor).is_some_and(|t| t.destination == Some(number));
                     !own || subscripts.get(dimension).and_then(plain) == Some(*index)
                 });
                 !elsewhere && reads_alike && target.extents.get(dimension) == extent
@@ -190,9 +168,7 @@ fn step<'c: 'a, 'a>(
     let mut labels = Vec::new();
     for subscript in reading.subscripts.get(position).ok_or_else(missing)? {
         let subscript = Subscript {
-            form: reading
-                .find(*subscript)
-                .and_then(|t| reading.nest.affine(t)),
+            form: reading.find(*subscript).and_then(|t| reading.nest.affine(t)),
             ..Subscript::data(evaluator.field(*subscript)?)
         };
         let index = subscript.form.and_then(|f| f.as_index());
@@ -209,15 +185,8 @@ fn step<'c: 'a, 'a>(
             None => return Err(missing()),
         }
     }
-    let shape: Vec<i64> = labels
-        .iter()
-        .filter_map(|i| evaluator.domain().get(*i).copied())
-        .collect();
-    let present = if sizes.is_empty() {
-        out
-    } else {
-        at.dynamic_slice(out, &starts, &sizes)?
-    };
+    let shape: Vec<i64> = labels.iter().filter_map(|i| evaluator.domain().get(*i).copied()).collect();
+    let present = if sizes.is_empty() { out } else { at.dynamic_slice(out, &starts, &sizes)? };
     let present = at.reshape(present, &shape)?;
     let value = value.over(&labels, evaluator.domain(), at)?;
     let combined = match Tensors::combiner(reading.nest.kind) {

@@ -52,20 +52,11 @@ pub enum PlacementError {
     #[error("the sharding of `{tensor}` uses the axis `{axis}` twice")]
     Twice { tensor: String, axis: String },
     #[error("the sharding of `{tensor}` names {given} dimensions, its shape is {shape:?}")]
-    Rank {
-        tensor: String,
-        given: usize,
-        shape: Vec<i64>,
-    },
+    Rank { tensor: String, given: usize, shape: Vec<i64> },
     #[error(
         "dimension {dimension} of `{tensor}` has {extent} elements, which {devices} devices cannot share evenly"
     )]
-    Uneven {
-        tensor: String,
-        dimension: usize,
-        extent: i64,
-        devices: i64,
-    },
+    Uneven { tensor: String, dimension: usize, extent: i64, devices: i64 },
 }
 
 impl Mesh {
@@ -85,10 +76,7 @@ impl Placement {
     ///
     /// # Errors
     /// Returns the first one that is not possible.
-    pub fn check<'p>(
-        &self,
-        ports: impl Iterator<Item = &'p Port> + Clone,
-    ) -> Result<(), PlacementError> {
+    pub fn check<'p>(&self, ports: impl Iterator<Item = &'p Port> + Clone) -> Result<(), PlacementError> {
         for sharding in &self.shardings {
             let tensor = || sharding.tensor.clone();
             let same = |s: &&Sharding| s.tensor == sharding.tensor;
@@ -104,16 +92,10 @@ impl Placement {
                 }
                 if !seen.insert(axis) {
                     let axis = axis.clone();
-                    return Err(PlacementError::Twice {
-                        tensor: tensor(),
-                        axis,
-                    });
+                    return Err(PlacementError::Twice { tensor: tensor(), axis });
                 }
             }
-            let mut named = ports
-                .clone()
-                .filter(|p| p.name == sharding.tensor)
-                .peekable();
+            let mut named = ports.clone().filter(|p| p.name == sharding.tensor).peekable();
             if named.peek().is_none() {
                 return Err(PlacementError::Tensor {
                     name: tensor(),
@@ -165,24 +147,17 @@ pub(crate) fn annotate<'c>(
 ) -> Result<(), melior::Error> {
     // Shardy's dialect belongs to the consumer: it is only written as text here.
     context.set_allow_unregistered_dialects(true);
-    let axes = placement.mesh.axes.iter();
-    let axes: Vec<String> = axes
-        .map(|(name, extent)| format!("\"{name}\"={extent}"))
-        .collect();
+    let axes: Vec<String> =
+        placement.mesh.axes.iter().map(|(name, extent)| format!("\"{name}\"={extent}")).collect();
     let mesh = parse(context, &format!("#sdy.mesh<[{}]>", axes.join(", ")))?;
     let mesh = OperationBuilder::new(ops::sdy::MESH, Location::unknown(context))
         .add_attributes(&[
             (Identifier::new(context, "mesh"), mesh),
-            (
-                Identifier::new(context, "sym_name"),
-                attributes::string(context, "mesh"),
-            ),
+            (Identifier::new(context, "sym_name"), attributes::string(context, "mesh")),
         ])
         .build()?;
     let public = attributes::string(context, "public");
-    let entry = operations(module.body())
-        .into_iter()
-        .find(|op| op.attribute("sym_visibility") == Ok(public));
+    let entry = operations(module.body()).into_iter().find(|op| op.attribute("sym_visibility") == Ok(public));
     if let Some(entry) = entry {
         for (list, ports) in [("arg_attrs", arguments), ("res_attrs", results)] {
             let each = ports.iter().map(|port| match placement.of(&port.name) {
@@ -207,10 +182,7 @@ fn dictionary(sharding: &Sharding, rank: usize) -> String {
     };
     let mut dimensions: Vec<String> = sharding.dimensions.iter().map(dimension).collect();
     dimensions.resize(rank, "{}".to_owned());
-    format!(
-        "{{sdy.sharding = #sdy.sharding<@mesh, [{}]>}}",
-        dimensions.join(", ")
-    )
+    format!("{{sdy.sharding = #sdy.sharding<@mesh, [{}]>}}", dimensions.join(", "))
 }
 
 fn parse<'c>(context: &'c Context, text: &str) -> Result<Attribute<'c>, melior::Error> {
@@ -234,11 +206,7 @@ mod tests {
     fn placed(tensor: &str, dimensions: &[&[&str]]) -> Result<(), PlacementError> {
         let axes = [("data", 2), ("model", 4)];
         let placement = Placement {
-            mesh: Mesh {
-                axes: axes
-                    .map(|(name, extent)| (name.to_owned(), extent))
-                    .to_vec(),
-            },
+            mesh: Mesh { axes: axes.map(|(name, extent)| (name.to_owned(), extent)).to_vec() },
             shardings: vec![Sharding {
                 tensor: tensor.to_owned(),
                 dimensions: dimensions
@@ -260,17 +228,12 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_says_why() {
-        let said = |tensor: &str, dimensions: &[&[&str]]| {
-            placed(tensor, dimensions).unwrap_err().to_string()
-        };
+        let said = |tensor: &str, dimensions: &[&[&str]]| placed(tensor, dimensions).unwrap_err().to_string();
         assert_eq!(said("y", &[]), "there is no argument or result `y`");
         assert_eq!(said("x", &[&["batch"]]), "the mesh has no axis `batch`");
         assert!(said("x", &[&["data"], &["data"]]).contains("twice"));
         assert!(said("x", &[&[], &[], &[]]).contains("names 3 dimensions"));
         let uneven = said("x", &[&[], &["model"]]);
-        assert!(
-            uneven.contains("dimension 1 of `x` has 6 elements, which 4 devices"),
-            "{uneven}"
-        );
+        assert!(uneven.contains("dimension 1 of `x` has 6 elements, which 4 devices"), "{uneven}");
     }
 }

@@ -30,18 +30,22 @@ pub(crate) fn straightened<'c: 'a, 'a>(
     let mut next = 0;
     while next < subscripts.len() {
         let dimensions = sharing(&subscripts, next);
-        let row = match dimensions.first() == Some(&next) {
-            true => Row::of(&subscripts, &dimensions, &at.extents(tensor)?, domain),
-            false => None,
+        let row = if dimensions.first() == Some(&next) {
+            Row::of(&subscripts, &dimensions, &at.extents(tensor)?, domain)
+        } else {
+            None
         };
         let Some(row) = row else {
             next += 1;
             continue;
         };
         tensor = row.read(tensor, at)?;
-        let others = subscripts.into_iter().enumerate();
-        let others = others.filter(|(dimension, _)| !dimensions.contains(dimension));
-        subscripts = others.map(|(_, subscript)| subscript).collect();
+        subscripts = subscripts
+            .into_iter()
+            .enumerate()
+            .filter(|(dimension, _)| !dimensions.contains(dimension))
+            .map(|(_, subscript)| subscript)
+            .collect();
         for step in &row.steps {
             let form = step.form().ok_or(Error::OperationBuild)?;
             subscripts.push(Subscript::affine(form, domain, at)?);
@@ -58,8 +62,7 @@ fn sharing(subscripts: &[Subscript<'_, '_>], first: usize) -> Vec<usize> {
         let meets = |other: &usize| {
             !found.contains(other)
                 && found.iter().any(|own| {
-                    let (Some(own), Some(other)) = (subscripts.get(*own), subscripts.get(*other))
-                    else {
+                    let (Some(own), Some(other)) = (subscripts.get(*own), subscripts.get(*other)) else {
                         return false;
                     };
                     let mut indices = own.field.indices.iter();
@@ -89,18 +92,15 @@ impl Step {
     /// Its subscript along its dimension.
     fn form(&self) -> Option<Affine> {
         let own = Affine::index(self.index);
-        match self.reversed {
-            true => Affine::constant(self.extent - 1).sub(&own),
-            false => Some(own),
-        }
+        if self.reversed { Affine::constant(self.extent - 1).sub(&own) } else { Some(own) }
     }
 }
 
 /// The number of elements from the first to the last position that the indices reach.
 fn span(steps: &[Step]) -> Option<i64> {
-    steps.iter().try_fold(1i64, |sum, step| {
-        sum.checked_add(step.length.checked_mul(step.extent.checked_sub(1)?)?)
-    })
+    steps
+        .iter()
+        .try_fold(1i64, |sum, step| sum.checked_add(step.length.checked_mul(step.extent.checked_sub(1)?)?))
 }
 
 /// How an index becomes a dimension.
@@ -139,10 +139,7 @@ impl Row {
         }
         let own = dimensions.iter().map(|d| extents.get(*d).copied());
         let own = own.collect::<Option<Vec<_>>>()?;
-        Self::among(&forms, &own, domain).map(|row| Row {
-            dimensions: dimensions.to_vec(),
-            ..row
-        })
+        Self::among(&forms, &own, domain).map(|row| Row { dimensions: dimensions.to_vec(), ..row })
     }
 
     /// From the forms of dimensions with these extents.
@@ -172,12 +169,7 @@ impl Row {
             if length < 0 {
                 first = first.checked_add(length.checked_mul(extent - 1)?)?;
             }
-            left.push(Step {
-                index,
-                extent,
-                length: length.checked_abs()?,
-                reversed: length < 0,
-            });
+            left.push(Step { index, extent, length: length.checked_abs()?, reversed: length < 0 });
         }
         let points = product(left.iter().map(|step| step.extent))?;
         let volume = product(extents.iter().copied())?;
@@ -207,21 +199,11 @@ impl Row {
             steps.push(step);
             cuts.push(Cut::Overlapping);
         }
-        Some(Row {
-            dimensions: Vec::new(),
-            ranges,
-            first,
-            steps,
-            cuts,
-        })
+        Some(Row { dimensions: Vec::new(), ranges, first, steps, cuts })
     }
 
     /// The other dimensions, followed by one for each step.
-    fn read<'c: 'a, 'a>(
-        &self,
-        tensor: Value<'c, 'a>,
-        at: &Tensors<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Error> {
+    fn read<'c: 'a, 'a>(&self, tensor: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
         let extents = at.extents(tensor)?;
         let with = filler(at.element(tensor)?);
         let range = |d: usize| {
@@ -239,17 +221,11 @@ impl Row {
         let (own, others): (Vec<usize>, Vec<usize>) = (0..extents.len()).partition(is_own);
         let order: Vec<usize> = others.iter().chain(&own).copied().collect();
         let tensor = at.transpose(tensor, &order)?;
-        let mut shape: Vec<i64> = others
-            .iter()
-            .filter_map(|d| extents.get(*d).copied())
-            .collect();
+        let mut shape: Vec<i64> = others.iter().filter_map(|d| extents.get(*d).copied()).collect();
         let lengths = self.ranges.iter().map(|(low, high)| high - low);
         let whole = product(lengths).ok_or(Error::OperationBuild)?;
         shape.push(whole);
-        let mut row = Rows {
-            value: at.reshape(tensor, &shape)?,
-            at,
-        };
+        let mut row = Rows { value: at.reshape(tensor, &shape)?, at };
         let mut length = span(&self.steps).ok_or(Error::OperationBuild)?;
         row.last(self.first, self.first + length, 1)?;
         for (number, (step, cut)) in self.steps.iter().zip(&self.cuts).enumerate() {
@@ -322,9 +298,7 @@ impl<'c: 'a, 'a> Rows<'_, 'c, 'a> {
         let needed = step.extent * piece;
         let times = needed.div_euclid(length) + 1;
         let with = |more: &[i64]| [front.as_slice(), more].concat();
-        let dimensions: Vec<i64> = (0..front.len() as i64)
-            .chain([front.len() as i64 + 1])
-            .collect();
+        let dimensions: Vec<i64> = (0..front.len() as i64).chain([front.len() as i64 + 1]).collect();
         let repeated = at.broadcast(self.value, &dimensions, &with(&[times, length]))?;
         self.value = at.reshape(repeated, &with(&[times * length]))?;
         self.last(0, needed, 1)?;
@@ -347,8 +321,7 @@ mod tests {
     }
 
     fn steps(row: &Row) -> Vec<(usize, i64, bool)> {
-        let steps = row.steps.iter();
-        steps.map(|s| (s.index, s.length, s.reversed)).collect()
+        row.steps.iter().map(|s| (s.index, s.length, s.reversed)).collect()
     }
 
     #[test]
@@ -373,10 +346,7 @@ mod tests {
         assert_eq!(steps(&row), [(1, 1, false), (0, 2, false)]);
         assert_eq!(row.cuts, [Cut::Overlapping, Cut::Disjoint]);
         let row = Row::among(&[sum(&[(0, 2), (1, -3)], 6)], &[13], &[4, 3]).unwrap();
-        assert_eq!(
-            (row.first, steps(&row)),
-            (0, vec![(1, 3, true), (0, 2, false)])
-        );
+        assert_eq!((row.first, steps(&row)), (0, vec![(1, 3, true), (0, 2, false)]));
     }
 
     /// Subscripts that need a much larger tensor than the elements that are read, or that overflow.

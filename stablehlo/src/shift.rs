@@ -44,12 +44,8 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
         let Some(range) = position.form.range(domain) else {
             return Ok(None);
         };
-        let count = range
-            .high
-            .checked_sub(range.low)
-            .and_then(|c| c.checked_add(1));
-        let (Some(count), Some(inner)) = (count, position.form.sub(&Affine::constant(range.low)))
-        else {
+        let count = range.high.checked_sub(range.low).and_then(|c| c.checked_add(1));
+        let (Some(count), Some(inner)) = (count, position.form.sub(&Affine::constant(range.low))) else {
             return Ok(None);
         };
         let start = match (position.by, range.low) {
@@ -149,11 +145,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
     }
 
     /// Extracts the slices; elements out of bounds are unspecified.
-    pub(crate) fn cut(
-        &self,
-        tensor: Value<'c, 'a>,
-        at: &Tensors<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn cut(&self, tensor: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
         let whole = at.extents(tensor)?;
         let extents = self.extents(&whole);
         if !self.is_few() {
@@ -178,10 +170,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
         at: &Tensors<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Error> {
         let indices: Vec<usize> = (self.dimension..=self.dimension + self.rows.len()).collect();
-        let shape: Vec<i64> = indices
-            .iter()
-            .filter_map(|i| extents.get(*i).copied())
-            .collect();
+        let shape: Vec<i64> = indices.iter().filter_map(|i| extents.get(*i).copied()).collect();
         let mut positions = at.broadcast(self.start, &[], &shape)?;
         let one = at.integer(1)?;
         let apart = self.rows.iter().map(|(_, apart)| *apart).chain([one]);
@@ -192,10 +181,9 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
             positions = at.same("add", &[positions, own])?;
         }
         let subscript = |dimension: usize| match dimension.cmp(&self.dimension) {
-            std::cmp::Ordering::Equal => Ok(Subscript::data(Field {
-                value: positions,
-                indices: indices.clone(),
-            })),
+            std::cmp::Ordering::Equal => {
+                Ok(Subscript::data(Field { value: positions, indices: indices.clone() }))
+            }
             order => {
                 let after = order == std::cmp::Ordering::Greater;
                 let index = dimension + if after { self.rows.len() } else { 0 };
@@ -203,13 +191,9 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
             }
         };
         let rank = at.extents(tensor)?.len();
-        let subscripts = (0..rank)
-            .map(subscript)
-            .collect::<Result<Vec<_>, Error>>()?;
+        let subscripts = (0..rank).map(subscript).collect::<Result<Vec<_>, Error>>()?;
         let all: Vec<usize> = (0..extents.len()).collect();
-        read(tensor, &subscripts, extents, at)?
-            .field
-            .over(&all, extents, at)
+        read(tensor, &subscripts, extents, at)?.field.over(&all, extents, at)
     }
 
     /// The tensor with a slice replaced; elements out of bounds are dropped.
@@ -227,9 +211,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
         let around = self.surrounded(tensor, with, at)?;
         let whole = at.dynamic_update_slice(around, part, &position)?;
         let begins = self.here(rank, self.count - 1)?;
-        *limits
-            .get_mut(self.dimension)
-            .ok_or(Error::OperationBuild)? += self.count - 1;
+        *limits.get_mut(self.dimension).ok_or(Error::OperationBuild)? += self.count - 1;
         at.slice(whole, &begins, &limits, &vec![1; rank])
     }
 
@@ -264,9 +246,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
             let all = at.reshape(all, &side)?;
             let begins = self.here(side.len(), number * self.count)?;
             let mut limits = side.clone();
-            *limits
-                .get_mut(self.dimension)
-                .ok_or(Error::OperationBuild)? = (number + 1) * self.count;
+            *limits.get_mut(self.dimension).ok_or(Error::OperationBuild)? = (number + 1) * self.count;
             at.slice(all, &begins, &limits, &vec![1; side.len()])
         };
         let mut result: Option<Written<'c, 'a>> = None;
@@ -296,10 +276,9 @@ impl<'c: 'a, 'a> Written<'c, 'a> {
     /// Combines two tensors of one shape.
     fn and(self, other: Self, combiner: Option<&str>, at: &Tensors<'c, 'a>) -> Result<Self, Error> {
         match (combiner, self.mask, other.mask) {
-            (Some(combiner), ..) => Ok(Written {
-                value: at.same(combiner, &[self.value, other.value])?,
-                mask: None,
-            }),
+            (Some(combiner), ..) => {
+                Ok(Written { value: at.same(combiner, &[self.value, other.value])?, mask: None })
+            }
             (None, Some(own), Some(mask)) => Ok(Written {
                 value: at.select(mask, other.value, self.value)?,
                 mask: Some(at.same("or", &[own, mask])?),

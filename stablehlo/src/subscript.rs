@@ -91,19 +91,13 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         }
         let field = self.field(value)?;
         if field.indices.is_empty() {
-            return Ok(Some(DynamicSubscript::of(
-                Affine::constant(0),
-                Some(field.value),
-            )));
+            return Ok(Some(DynamicSubscript::of(Affine::constant(0), Some(field.value))));
         }
         let Ok(op) = OperationResult::try_from(value).map(|r| r.owner()) else {
             return Ok(None);
         };
         let name = operation_name(op);
-        if !matches!(
-            name.as_str(),
-            ops::skript::ADD | ops::skript::SUB | ops::skript::MUL
-        ) {
+        if !matches!(name.as_str(), ops::skript::ADD | ops::skript::SUB | ops::skript::MUL) {
             return Ok(None);
         }
         let [x, y] = ir::both_operands(op)?;

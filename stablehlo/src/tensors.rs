@@ -37,25 +37,16 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         attributes: &[(&str, Attribute<'c>)],
         result: Type<'c>,
     ) -> Result<Value<'c, 'a>, Error> {
-        self.at
-            .value(&format!("stablehlo.{name}"), operands, attributes, result)
+        self.at.value(&format!("stablehlo.{name}"), operands, attributes, result)
     }
 
     /// An operation whose result has the type of its last operand.
-    pub(crate) fn same(
-        &self,
-        name: &str,
-        operands: &[Value<'c, 'a>],
-    ) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn same(&self, name: &str, operands: &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error> {
         let last = operands.last().ok_or(Error::OperationBuild)?;
         self.op(name, operands, &[], last.r#type())
     }
 
-    pub(crate) fn constant(
-        &self,
-        elements: Attribute<'c>,
-        r#type: Type<'c>,
-    ) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn constant(&self, elements: Attribute<'c>, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
         self.op("constant", &[], &[("value", elements)], r#type)
     }
 
@@ -78,12 +69,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     /// `0, 1, …` along a tensor of rank 1.
     pub(crate) fn iota(&self, extent: i64) -> Result<Value<'c, 'a>, Error> {
         let dimension = attributes::i64(self.at.context, 0);
-        self.op(
-            "iota",
-            &[],
-            &[("iota_dimension", dimension)],
-            types::tensor(&[extent], self.int()),
-        )
+        self.op("iota", &[], &[("iota_dimension", dimension)], types::tensor(&[extent], self.int()))
     }
 
     pub(crate) fn extents(&self, value: Value<'c, 'a>) -> Result<Vec<i64>, Error> {
@@ -112,19 +98,10 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
             return self.reshape(value, extents);
         }
         let dimensions = attributes::i64s(self.at.context, dimensions);
-        self.op(
-            "broadcast_in_dim",
-            &[value],
-            &[("broadcast_dimensions", dimensions)],
-            result,
-        )
+        self.op("broadcast_in_dim", &[value], &[("broadcast_dimensions", dimensions)], result)
     }
 
-    pub(crate) fn reshape(
-        &self,
-        value: Value<'c, 'a>,
-        extents: &[i64],
-    ) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn reshape(&self, value: Value<'c, 'a>, extents: &[i64]) -> Result<Value<'c, 'a>, Error> {
         let result = types::tensor(extents, self.element(value)?);
         if result == value.r#type() {
             return Ok(value);
@@ -132,11 +109,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         self.op("reshape", &[value], &[], result)
     }
 
-    pub(crate) fn transpose(
-        &self,
-        value: Value<'c, 'a>,
-        order: &[usize],
-    ) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn transpose(&self, value: Value<'c, 'a>, order: &[usize]) -> Result<Value<'c, 'a>, Error> {
         if order.iter().enumerate().all(|(at, from)| at == *from) {
             return Ok(value);
         }
@@ -151,21 +124,12 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         )
     }
 
-    pub(crate) fn reverse(
-        &self,
-        value: Value<'c, 'a>,
-        dimensions: &[i64],
-    ) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn reverse(&self, value: Value<'c, 'a>, dimensions: &[i64]) -> Result<Value<'c, 'a>, Error> {
         if dimensions.is_empty() {
             return Ok(value);
         }
         let dimensions = attributes::i64s(self.at.context, dimensions);
-        self.op(
-            "reverse",
-            &[value],
-            &[("dimensions", dimensions)],
-            value.r#type(),
-        )
+        self.op("reverse", &[value], &[("dimensions", dimensions)], value.r#type())
     }
 
     /// Positions `start, start + stride, …` below `limit` of each dimension.
@@ -251,10 +215,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         self.op(
             "concatenate",
             values,
-            &[(
-                "dimension",
-                attributes::i64(self.at.context, dimension as i64),
-            )],
+            &[("dimension", attributes::i64(self.at.context, dimension as i64))],
             types::tensor(&extents, self.element(first)?),
         )
     }
@@ -295,8 +256,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         lhs: Value<'c, 'a>,
         rhs: Value<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Error> {
-        let parse =
-            |text: String| Attribute::parse(self.at.context, &text).ok_or(Error::OperationBuild);
+        let parse = |text: String| Attribute::parse(self.at.context, &text).ok_or(Error::OperationBuild);
         let direction = parse(format!("#stablehlo<comparison_direction {direction}>"))?;
         let kind = parse(format!("#stablehlo<comparison_type {kind}>"))?;
         self.op(
@@ -330,11 +290,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     }
 
     /// The region that combines two scalars.
-    pub(crate) fn combination(
-        &self,
-        combiner: &str,
-        element: Type<'c>,
-    ) -> Result<Region<'c>, Error> {
+    pub(crate) fn combination(&self, combiner: &str, element: Type<'c>) -> Result<Region<'c>, Error> {
         let scalar = types::tensor(&[], element);
         let (region, body, arguments) = self.at.region(&[scalar, scalar]);
         let combined = Tensors { at: body }.same(combiner, &arguments)?;

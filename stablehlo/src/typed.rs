@@ -53,8 +53,6 @@ impl<'c: 'a, 'a> CustomCall<'c, 'a> {
     pub(crate) fn configuration(self) -> Option<Attribute<'c>> {
         // Printers that write both put a string into the operation's own attribute.
         let foreign = self.op().attribute(BACKEND_CONFIG);
-        foreign
-            .or_else(|_| self.op().attribute("backend_config"))
-            .ok()
+        foreign.or_else(|_| self.op().attribute("backend_config")).ok()
     }
 }

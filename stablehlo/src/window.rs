@@ -37,25 +37,11 @@ use skript_passes::structure::{Affine, Guard, Term, TermId};
 use skript_semantics::Scalar;
 
 /// The rule for reductions over windows.
-pub(crate) fn reduction<'c, 'a>(
-    combination: &Combination<'_, '_, 'c, 'a>,
-) -> Applied<Combined<'c, 'a>> {
-    let Combination {
-        evaluator,
-        target,
-        guards,
-        reduced,
-        ..
-    } = *combination;
+pub(crate) fn reduction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
+    let Combination { evaluator, target, guards, reduced, .. } = *combination;
     let at = &evaluator.at;
     let neutral = identity(target.kind, at.element(target.out)?);
-    let windowed = Windowed::of(
-        evaluator,
-        combination.value,
-        reduced,
-        &guards.inner,
-        neutral,
-    )?;
+    let windowed = Windowed::of(evaluator, combination.value, reduced, &guards.inner, neutral)?;
     let Some(windowed) = windowed.and_then(|w| w.thinned(&guards.inner, evaluator)) else {
         return Ok(None);
     };
@@ -163,9 +149,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         let kept = kept.map(|index| Dimension::Index(*index));
         Windowed {
             value: field.value,
-            dimensions: kept
-                .chain(windows.into_iter().map(Dimension::Window))
-                .collect(),
+            dimensions: kept.chain(windows.into_iter().map(Dimension::Window)).collect(),
             skipped,
             runs: None,
         }
@@ -188,9 +172,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         if operation_name(owner) != ops::skript::ACCESS {
             return Ok(None);
         }
-        let Some(Term::Access { subscripts, .. }) =
-            reading.find(read).and_then(|t| nest.terms.get(t))
-        else {
+        let Some(Term::Access { subscripts, .. }) = reading.find(read).and_then(|t| nest.terms.get(t)) else {
             return Ok(None);
         };
         let tensor = evaluator.outside.get(ir::operand(owner)?)?;
@@ -210,11 +192,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
                 (within, first) = (parts, shift.first());
             }
             for form in within {
-                addresses.push(Along {
-                    term: subscripts.get(operand).copied(),
-                    form: form.clone(),
-                    first,
-                });
+                addresses.push(Along { term: subscripts.get(operand).copied(), form: form.clone(), first });
                 forms.push(form);
             }
         }
@@ -229,13 +207,10 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         let mut skipped = Vec::new();
         for conjunct in guards {
             let own = Guard::all(nest, reading.find(conjunct.value));
-            let is_border =
-                own.others.is_empty() && own.constraints.iter().all(|c| bounds.contains(c));
+            let is_border = own.others.is_empty() && own.constraints.iter().all(|c| bounds.contains(c));
             skipped.push(if is_border {
                 Skipped::ByBorder
-            } else if let Some((dimension, counts)) =
-                counted(conjunct, &addresses, &extents, evaluator)?
-            {
+            } else if let Some((dimension, counts)) = counted(conjunct, &addresses, &extents, evaluator)? {
                 tensor = filled(tensor, dimension, counts, filler, at)?;
                 Skipped::ByFiller
             } else {
@@ -243,12 +218,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             });
         }
         let (value, dimensions) = prepare(tensor, parts, &extents, &reading.domain, at)?;
-        Ok(Some(Windowed {
-            value,
-            dimensions,
-            skipped,
-            runs: None,
-        }))
+        Ok(Some(Windowed { value, dimensions, skipped, runs: None }))
     }
 
     fn extent(domain: &[i64], index: usize) -> i64 {
@@ -268,19 +238,15 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
     }
 
     fn windows(&self) -> impl Iterator<Item = (usize, &Window)> {
-        self.dimensions
-            .iter()
-            .enumerate()
-            .filter_map(|(d, dimension)| match dimension {
-                Dimension::Window(window) => Some((d, window)),
-                Dimension::Index(_) => None,
-            })
+        self.dimensions.iter().enumerate().filter_map(|(d, dimension)| match dimension {
+            Dimension::Window(window) => Some((d, window)),
+            Dimension::Index(_) => None,
+        })
     }
 
     /// Whether there is padding around or between the elements.
     pub(crate) fn has_border(&self) -> bool {
-        self.windows()
-            .any(|(_, w)| w.low > 0 || w.high > 0 || w.base > 1)
+        self.windows().any(|(_, w)| w.low > 0 || w.high > 0 || w.base > 1)
     }
 }
 
@@ -335,18 +301,14 @@ fn counted<'c: 'a, 'a>(
     }
     let operands = ir::both_operands(owner)?;
     for (subscript_form, limit) in [(0, 1), (1, 0)] {
-        let (Some(subscript), Some(limit)) = (operands.get(subscript_form), operands.get(limit))
-        else {
+        let (Some(subscript), Some(limit)) = (operands.get(subscript_form), operands.get(limit)) else {
             continue;
         };
         let term = reading.find(*subscript);
         let form = term.and_then(|t| reading.nest.affine(t));
         let is_position = |own: &Along<'c, 'a>| match own.first {
             None => form.as_ref() == Some(&own.form),
-            Some(_) => own
-                .term
-                .zip(term)
-                .is_some_and(|(x, y)| reading.nest.same(x, y)),
+            Some(_) => own.term.zip(term).is_some_and(|(x, y)| reading.nest.same(x, y)),
         };
         let dimension = addresses.iter().position(is_position);
         let limit = evaluator.field(*limit)?;
@@ -356,10 +318,7 @@ fn counted<'c: 'a, 'a>(
         let extent = extents.get(dimension).copied().unwrap_or(1);
         let limit = at.broadcast(limit.value, &[], &[extent])?;
         let mut own = at.iota(extent)?;
-        if let Some(first) = addresses
-            .get(dimension)
-            .and_then(|subscript_form| subscript_form.first)
-        {
+        if let Some(first) = addresses.get(dimension).and_then(|subscript_form| subscript_form.first) {
             let first = at.broadcast(first, &[], &[extent])?;
             own = at.same("add", &[own, first])?;
         }
@@ -394,12 +353,7 @@ enum Part {
 }
 
 /// By dimension; at least one window. `None` if a dimension is neither run nor window, or indices are shared.
-fn parts(
-    forms: &[Affine],
-    extents: &[i64],
-    domain: &[i64],
-    reduced: &[usize],
-) -> Option<Vec<Part>> {
+fn parts(forms: &[Affine], extents: &[i64], domain: &[i64], reduced: &[usize]) -> Option<Vec<Part>> {
     let mut seen = Vec::new();
     let mut parts = Vec::new();
     for (form, extent) in forms.iter().zip(extents) {
@@ -439,21 +393,15 @@ fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Opti
     let linear = form.as_linear()?;
     let (kept, stride, slid, step) = match (linear.as_slice(), slide(&form, reduced)) {
         (_, Some((kept, stride, slid, step))) => (kept, stride, Some(slid), step),
-        ([(kept, stride @ 1..)], None) if base > 1 && !reduced.contains(kept) => {
-            (*kept, *stride, None, 1)
-        }
+        ([(kept, stride @ 1..)], None) if base > 1 && !reduced.contains(kept) => (*kept, *stride, None, 1),
         _ => return None,
     };
     let dilation = step.checked_abs()?;
     let length = slid.map_or(Some(1), |slid| domain.get(slid).copied())?;
     let length = dilation.checked_mul(length - 1)?;
-    let reach = stride
-        .checked_mul(domain.get(kept)? - 1)?
-        .checked_add(length)?;
+    let reach = stride.checked_mul(domain.get(kept)? - 1)?.checked_add(length)?;
     let reversed = step < 0;
-    let begin = form
-        .offset()
-        .checked_sub(if reversed { length } else { 0 })?;
+    let begin = form.offset().checked_sub(if reversed { length } else { 0 })?;
     let last = begin.checked_add(reach)?;
     // The elements that some window covers.
     let start = begin.checked_add(base - 1)?.div_euclid(base).max(0);

@@ -43,13 +43,7 @@ struct Parts<'e, 'r, 'c, 'a> {
 
 impl<'e, 'r, 'c: 'a, 'a> Parts<'e, 'r, 'c, 'a> {
     fn new(evaluator: &'e Evaluator<'r, 'c, 'a>, reduced: &'e [usize]) -> Self {
-        Parts {
-            evaluator,
-            reduced,
-            seen: HashSet::new(),
-            slides: Vec::new(),
-            others: Vec::new(),
-        }
+        Parts { evaluator, reduced, seen: HashSet::new(), slides: Vec::new(), others: Vec::new() }
     }
 
     /// Whether all parts are such as can be computed for other indices.
@@ -61,16 +55,11 @@ impl<'e, 'r, 'c: 'a, 'a> Parts<'e, 'r, 'c, 'a> {
         if let Some(form) = &form
             && let Some(along) = slide(form, self.reduced)
         {
-            self.slides.push(Slide {
-                value,
-                form: form.clone(),
-                along,
-            });
+            self.slides.push(Slide { value, form: form.clone(), along });
             return Ok(true);
         }
         let Ok(result) = OperationResult::try_from(value) else {
-            self.others
-                .extend(form.iter().flat_map(|form| form.indices()));
+            self.others.extend(form.iter().flat_map(|form| form.indices()));
             return Ok(form.is_some());
         };
         let op = result.owner();
@@ -153,17 +142,8 @@ pub(crate) fn windowed<'c: 'a, 'a>(
         return Ok(None);
     };
     let moved = StaticReading::try_from(moved)?;
-    let mut inner = Evaluator::new(
-        *at,
-        &moved,
-        evaluator.outside,
-        evaluator.destinations.clone(),
-    );
-    inner.moved = parts
-        .slides
-        .iter()
-        .map(|slide| ValueKey::of(slide.value))
-        .collect();
+    let mut inner = Evaluator::new(*at, &moved, evaluator.outside, evaluator.destinations.clone());
+    inner.moved = parts.slides.iter().map(|slide| ValueKey::of(slide.value)).collect();
     inner.predicate()?;
     inner.body()?;
     let mut field = inner.field(value)?;

@@ -66,22 +66,12 @@ pub(crate) fn is_zero(value: Value<'_, '_>) -> bool {
 
 /// Indices of more than one value.
 pub(crate) fn changing(domain: &[i64]) -> Vec<usize> {
-    (0..domain.len())
-        .filter(|i| domain.get(*i) != Some(&1))
-        .collect()
+    (0..domain.len()).filter(|i| domain.get(*i) != Some(&1)).collect()
 }
 
 /// The rule for any other reduction: of the values at all points.
-pub(crate) fn reduction<'c, 'a>(
-    combination: &Combination<'_, '_, 'c, 'a>,
-) -> Applied<Combined<'c, 'a>> {
-    let Combination {
-        target,
-        field,
-        mask,
-        reduced,
-        ..
-    } = *combination;
+pub(crate) fn reduction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
+    let Combination { target, field, mask, reduced, .. } = *combination;
     let (partial, form) = target.combined(field, mask, reduced)?;
     Ok(Some((partial, None, form)))
 }
@@ -128,15 +118,10 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         if constant(value).is_some_and(|number| constant(self.out) == Some(number)) {
             return Ok(self.out);
         }
-        let fits = slots
-            .iter()
-            .zip(&extents)
-            .all(|(s, e)| s.step == 1 && s.offset >= 0 && s.offset + s.count <= *e);
+        let fits =
+            slots.iter().zip(&extents).all(|(s, e)| s.step == 1 && s.offset >= 0 && s.offset + s.count <= *e);
         if fits && mask.is_none() {
-            let starts = slots
-                .iter()
-                .map(|s| at.integer(s.offset))
-                .collect::<Result<Vec<_>, _>>()?;
+            let starts = slots.iter().map(|s| at.integer(s.offset)).collect::<Result<Vec<_>, _>>()?;
             return at.dynamic_update_slice(self.out, value, &starts);
         }
         let counts: Vec<i64> = slots.iter().map(|s| s.count).collect();
@@ -176,23 +161,13 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
             let filler = at.splat(neutral, &at.extents(whole)?, element)?;
             whole = at.select(mask, whole, filler)?;
         }
-        let dimensions: Vec<i64> = indices
-            .iter()
-            .enumerate()
-            .filter(|(_, i)| reduced.contains(i))
-            .map(|(d, _)| d as i64)
-            .collect();
+        let dimensions: Vec<i64> =
+            indices.iter().enumerate().filter(|(_, i)| reduced.contains(i)).map(|(d, _)| d as i64).collect();
         let combiner = Tensors::combiner(self.kind).ok_or(Error::OperationBuild)?;
-        let form = match dimensions.is_empty() {
-            true => Form::Map,
-            false => Form::Reduce,
-        };
+        let form = if dimensions.is_empty() { Form::Map } else { Form::Reduce };
         let partial = Field {
             value: at.reduce(whole, combiner, neutral, &dimensions)?,
-            indices: indices
-                .into_iter()
-                .filter(|i| !reduced.contains(i))
-                .collect(),
+            indices: indices.into_iter().filter(|i| !reduced.contains(i)).collect(),
         };
         Ok((partial, form))
     }
@@ -214,15 +189,9 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         extents: &[i64],
     ) -> Result<Value<'c, 'a>, Error> {
         let low: Vec<i64> = slots.iter().map(|s| s.offset).collect();
-        let high: Vec<i64> = slots
-            .iter()
-            .zip(extents)
-            .map(|(s, e)| e - (s.offset + s.step * (s.count - 1) + 1))
-            .collect();
-        let interior: Vec<i64> = slots
-            .iter()
-            .map(|s| if s.count > 1 { s.step - 1 } else { 0 })
-            .collect();
+        let high: Vec<i64> =
+            slots.iter().zip(extents).map(|(s, e)| e - (s.offset + s.step * (s.count - 1) + 1)).collect();
+        let interior: Vec<i64> = slots.iter().map(|s| if s.count > 1 { s.step - 1 } else { 0 }).collect();
         self.at.pad(block, filler, &low, &high, &interior)
     }
 
@@ -235,27 +204,15 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
     ) -> Result<Value<'c, 'a>, Error> {
         let at = &self.at;
         let indices = changing(self.domain);
-        let points: Vec<i64> = indices
-            .iter()
-            .filter_map(|i| self.domain.get(*i).copied())
-            .collect();
+        let points: Vec<i64> = indices.iter().filter_map(|i| self.domain.get(*i).copied()).collect();
         let count: i64 = points.iter().product();
-        let number = Field {
-            value: at.reshape(at.iota(count)?, &points)?,
-            indices: indices.clone(),
-        };
+        let number = Field { value: at.reshape(at.iota(count)?, &points)?, indices: indices.clone() };
         let extents = at.extents(self.out)?;
-        let latest = Target {
-            kind: Accumulation::Max,
-            out: at.splat(Scalar::Int(-1), &extents, at.int())?,
-            ..*self
-        };
+        let latest =
+            Target { kind: Accumulation::Max, out: at.splat(Scalar::Int(-1), &extents, at.int())?, ..*self };
         let winner = latest.scatter(&number, mask, subscripts)?;
         let values = at.reshape(value.over(&indices, self.domain, at)?, &[count])?;
-        let position = Subscript::data(Field {
-            value: winner,
-            indices: (0..extents.len()).collect(),
-        });
+        let position = Subscript::data(Field { value: winner, indices: (0..extents.len()).collect() });
         let written = read(values, &[position], &extents, at)?.field.value;
         let none = at.splat(Scalar::Int(0), &extents, at.int())?;
         let is_written = at.compare("GE", "SIGNED", winner, none)?;
@@ -288,10 +245,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
                 }
                 None => position,
             };
-            positions.push(Field {
-                value: position,
-                indices: all.clone(),
-            });
+            positions.push(Field { value: position, indices: all.clone() });
         }
         let positions: Vec<&Field<'c, 'a>> = positions.iter().collect();
         let indices = stack(&positions, &all, self.domain, at)?;

@@ -116,9 +116,10 @@ impl Affine {
     #[must_use]
     pub fn modulo(&self, divisor: i64, extents: &[impl Copy + Into<Extent>]) -> Option<Affine> {
         let (_, rest) = self.split_multiples(divisor)?;
-        Some(match rest.is_digit(divisor, extents)? {
-            true => rest,
-            false => Form::term(Atom::Mod(Box::new(rest), divisor)),
+        Some(if rest.is_digit(divisor, extents)? {
+            rest
+        } else {
+            Form::term(Atom::Mod(Box::new(rest), divisor))
         })
     }
 
@@ -136,10 +137,7 @@ impl Affine {
         self.interval(|atom| match atom {
             Atom::Index(index) => (*extents.get(*index)?).into().indices(),
             Atom::FloorDiv(inner, divisor) => inner.range(extents)?.floor_div(*divisor),
-            Atom::Mod(_, divisor) => Some(Interval {
-                low: 0,
-                high: divisor - 1,
-            }),
+            Atom::Mod(_, divisor) => Some(Interval { low: 0, high: divisor - 1 }),
         })
     }
 
@@ -162,19 +160,13 @@ impl Affine {
 
     /// The form with index `i` replaced by `replacement[i]`; `extents` bound the indices of the replacements.
     #[must_use]
-    pub fn substitute(
-        &self,
-        replacement: &[Affine],
-        extents: &[impl Copy + Into<Extent>],
-    ) -> Option<Affine> {
+    pub fn substitute(&self, replacement: &[Affine], extents: &[impl Copy + Into<Extent>]) -> Option<Affine> {
         self.replaced_by(|atom| match atom {
             Atom::Index(index) => replacement.get(*index).cloned(),
-            Atom::FloorDiv(inner, divisor) => inner
-                .substitute(replacement, extents)?
-                .floor_div(*divisor, extents),
-            Atom::Mod(inner, divisor) => inner
-                .substitute(replacement, extents)?
-                .modulo(*divisor, extents),
+            Atom::FloorDiv(inner, divisor) => {
+                inner.substitute(replacement, extents)?.floor_div(*divisor, extents)
+            }
+            Atom::Mod(inner, divisor) => inner.substitute(replacement, extents)?.modulo(*divisor, extents),
         })
     }
 
@@ -219,10 +211,7 @@ mod tests {
     #[test]
     fn a_quotient_has_a_dividend() {
         // ⌊(i − 4·j + 5) / 2⌋: the multiple of the divisor leaves the division.
-        let form = Affine::index(0)
-            .add_scaled(&Affine::index(1), -4)
-            .and_then(|form| form.plus(5))
-            .unwrap();
+        let form = Affine::index(0).add_scaled(&Affine::index(1), -4).and_then(|form| form.plus(5)).unwrap();
         let quotient = form.floor_div(2, &[9, 3]).unwrap();
         assert_eq!(quotient.as_quotient(), Some((form.clone(), 2)));
         assert_eq!(form.as_quotient(), None);

@@ -52,10 +52,7 @@ impl Extent {
     /// The values of an index, those of an empty loop taken as zero; `None` if the extent has no predecessor.
     #[must_use]
     pub fn indices(self) -> Option<Interval> {
-        Some(Interval {
-            low: 0,
-            high: self.upper_bound().checked_sub(1)?.max(0),
-        })
+        Some(Interval { low: 0, high: self.upper_bound().checked_sub(1)?.max(0) })
     }
 }
 

@@ -24,10 +24,7 @@ pub struct Form<T> {
 
 impl<T> Default for Form<T> {
     fn default() -> Self {
-        Form {
-            terms: BTreeMap::new(),
-            constant: 0,
-        }
+        Form { terms: BTreeMap::new(), constant: 0 }
     }
 }
 
@@ -35,19 +32,13 @@ impl<T: Ord + Clone> Form<T> {
     /// The form without terms.
     #[must_use]
     pub fn constant(value: i64) -> Self {
-        Form {
-            constant: value,
-            ..Form::default()
-        }
+        Form { constant: value, ..Form::default() }
     }
 
     /// One term with coefficient 1.
     #[must_use]
     pub fn term(term: T) -> Self {
-        Form {
-            terms: BTreeMap::from([(term, 1)]),
-            constant: 0,
-        }
+        Form { terms: BTreeMap::from([(term, 1)]), constant: 0 }
     }
 
     /// The constant summand.
@@ -58,9 +49,7 @@ impl<T: Ord + Clone> Form<T> {
 
     /// The terms in ascending order, with their coefficients.
     pub fn terms(&self) -> impl Iterator<Item = (&T, i64)> {
-        self.terms
-            .iter()
-            .map(|(term, coefficient)| (term, *coefficient))
+        self.terms.iter().map(|(term, coefficient)| (term, *coefficient))
     }
 
     /// The coefficient of a term; zero if it does not occur.
@@ -153,8 +142,7 @@ impl<T: Ord + Clone> Form<T> {
     /// ```
     #[must_use]
     pub fn is_multiple_of(&self, divisor: i64) -> bool {
-        self.split_multiples(divisor)
-            .is_some_and(|(_, rest)| rest == Form::default())
+        self.split_multiples(divisor).is_some_and(|(_, rest)| rest == Form::default())
     }
 
     /// `(q, r)` with `self = q · divisor + r`, where no coefficient of `r` is a multiple of the divisor and its constant
@@ -179,8 +167,7 @@ impl<T: Ord + Clone> Form<T> {
     /// The value for given values of the terms; `None` if one is missing or the value exceeds i64.
     #[must_use]
     pub fn value(&self, mut of: impl FnMut(&T) -> Option<i64>) -> Option<i64> {
-        self.interval(|term| of(term).map(Interval::point))
-            .map(|point| point.low)
+        self.interval(|term| of(term).map(Interval::point)).map(|point| point.low)
     }
 
     /// The values for given intervals of the terms; `None` if one is missing or a value exceeds i64.
@@ -200,9 +187,7 @@ impl<T: Ord + Clone> Form<T> {
         mut by: impl FnMut(&T) -> Option<Form<U>>,
     ) -> Option<Form<U>> {
         let constant = Some(Form::constant(self.constant));
-        self.terms().fold(constant, |sum, (term, coefficient)| {
-            sum?.add_scaled(&by(term)?, coefficient)
-        })
+        self.terms().fold(constant, |sum, (term, coefficient)| sum?.add_scaled(&by(term)?, coefficient))
     }
 }
 

@@ -22,10 +22,7 @@ impl Interval {
     /// The interval that contains `value` alone.
     #[must_use]
     pub fn point(value: i64) -> Self {
-        Interval {
-            low: value,
-            high: value,
-        }
+        Interval { low: value, high: value }
     }
 
     /// Whether `value` is one of the integers.
@@ -37,10 +34,7 @@ impl Interval {
     /// The smallest interval that contains both.
     #[must_use]
     pub fn hull(self, other: Self) -> Self {
-        Interval {
-            low: self.low.min(other.low),
-            high: self.high.max(other.high),
-        }
+        Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
     /// The number of integers minus one; `None` if it exceeds i64.
@@ -52,10 +46,8 @@ impl Interval {
     /// The quotients by a positive constant, rounded down; `None` if the divisor is not positive.
     #[must_use]
     pub fn floor_div(self, divisor: i64) -> Option<Self> {
-        (divisor > 0).then(|| Interval {
-            low: self.low.div_euclid(divisor),
-            high: self.high.div_euclid(divisor),
-        })
+        (divisor > 0)
+            .then(|| Interval { low: self.low.div_euclid(divisor), high: self.high.div_euclid(divisor) })
     }
 }
 
@@ -66,16 +58,10 @@ impl Interval {
 /// operation has no useful bounds.
 impl Interval {
     /// All integers of 64 bits: nothing is known.
-    pub const ALL: Interval = Interval {
-        low: i64::MIN,
-        high: i64::MAX,
-    };
+    pub const ALL: Interval = Interval { low: i64::MIN, high: i64::MAX };
 
     fn of(low: i128, high: i128) -> Option<Self> {
-        Some(Interval {
-            low: i64::try_from(low).ok()?,
-            high: i64::try_from(high).ok()?,
-        })
+        Some(Interval { low: i64::try_from(low).ok()?, high: i64::try_from(high).ok()? })
     }
 
     fn wide(self) -> (i128, i128) {
@@ -126,19 +112,13 @@ impl Interval {
     /// The smaller ones of two integers.
     #[must_use]
     pub fn min(self, other: Self) -> Self {
-        Interval {
-            low: self.low.min(other.low),
-            high: self.high.min(other.high),
-        }
+        Interval { low: self.low.min(other.low), high: self.high.min(other.high) }
     }
 
     /// The larger ones of two integers.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
-        Interval {
-            low: self.low.max(other.low),
-            high: self.high.max(other.high),
-        }
+        Interval { low: self.low.max(other.low), high: self.high.max(other.high) }
     }
 
     /// The absolute values.
@@ -147,10 +127,7 @@ impl Interval {
         if self.low >= 0 {
             return Some(self);
         }
-        Some(Interval {
-            low: 0,
-            high: self.high.max(self.low.checked_neg()?),
-        })
+        Some(Interval { low: 0, high: self.high.max(self.low.checked_neg()?) })
     }
 
     /// The quotients by a divisor that does not change its sign.
@@ -205,16 +182,11 @@ impl Interval {
             return Some(self);
         }
         if is_natural {
-            return Some(Interval {
-                low: 0,
-                high: self.high.min(most.saturating_sub(1).max(0)),
-            });
+            return Some(Interval { low: 0, high: self.high.min(most.saturating_sub(1).max(0)) });
         }
         let is_bounded = least > i64::MIN && most < i64::MAX;
-        is_bounded.then(|| Interval {
-            low: least.saturating_add(1).min(0),
-            high: most.saturating_sub(1).max(0),
-        })
+        is_bounded
+            .then(|| Interval { low: least.saturating_add(1).min(0), high: most.saturating_sub(1).max(0) })
     }
 
     /// The powers with exponents that are not negative.
@@ -223,9 +195,7 @@ impl Interval {
         let largest = self.low.unsigned_abs().max(self.high.unsigned_abs()).max(1);
         let largest = i64::try_from(largest).ok()?;
         let largest = largest.checked_pow(u32::try_from(exponent.high).ok()?)?;
-        (exponent.low >= 0 && largest < i64::MAX).then(|| Interval {
-            low: if self.low >= 0 { 0 } else { -largest },
-            high: largest,
-        })
+        (exponent.low >= 0 && largest < i64::MAX)
+            .then(|| Interval { low: if self.low >= 0 { 0 } else { -largest }, high: largest })
     }
 }

@@ -31,11 +31,7 @@ pub trait Ring {
     ///
     /// # Errors
     /// The operands are not compatible.
-    fn quotient(
-        &mut self,
-        a: &Self::Value,
-        b: &Self::Value,
-    ) -> Result<Option<Self::Value>, Self::Error>;
+    fn quotient(&mut self, a: &Self::Value, b: &Self::Value) -> Result<Option<Self::Value>, Self::Error>;
 }
 
 /// `factor · x + constant` for an unknown `x`, over any [`Ring`].
@@ -48,18 +44,12 @@ pub struct Line<V> {
 impl<V> Line<V> {
     /// The unknown itself.
     pub fn unknown<R: Ring<Value = V>>(ring: &mut R) -> Self {
-        Line {
-            factor: ring.integer(1),
-            constant: ring.integer(0),
-        }
+        Line { factor: ring.integer(1), constant: ring.integer(0) }
     }
 
     /// A value in which the unknown does not occur.
     pub fn constant<R: Ring<Value = V>>(value: V, ring: &mut R) -> Self {
-        Line {
-            factor: ring.integer(0),
-            constant: value,
-        }
+        Line { factor: ring.integer(0), constant: value }
     }
 
     /// The sum of two lines.
@@ -89,21 +79,14 @@ impl<V> Line<V> {
     /// # Errors
     /// Those of the ring.
     pub fn scale<R: Ring<Value = V>>(&self, factor: &V, ring: &mut R) -> Result<Self, R::Error> {
-        Ok(Line {
-            factor: ring.mul(&self.factor, factor)?,
-            constant: ring.mul(&self.constant, factor)?,
-        })
+        Ok(Line { factor: ring.mul(&self.factor, factor)?, constant: ring.mul(&self.constant, factor)? })
     }
 
     /// The product of two lines; `None` if the unknown occurs in both.
     ///
     /// # Errors
     /// Those of the ring.
-    pub fn mul<R: Ring<Value = V>>(
-        &self,
-        other: &Self,
-        ring: &mut R,
-    ) -> Result<Option<Self>, R::Error> {
+    pub fn mul<R: Ring<Value = V>>(&self, other: &Self, ring: &mut R) -> Result<Option<Self>, R::Error> {
         if ring.is_zero(&self.factor) {
             other.scale(&self.constant, ring).map(Some)
         } else if ring.is_zero(&other.factor) {
@@ -117,11 +100,7 @@ impl<V> Line<V> {
     ///
     /// # Errors
     /// Those of the ring.
-    pub fn solve<R: Ring<Value = V>>(
-        &self,
-        value: &V,
-        ring: &mut R,
-    ) -> Result<Option<V>, R::Error> {
+    pub fn solve<R: Ring<Value = V>>(&self, value: &V, ring: &mut R) -> Result<Option<V>, R::Error> {
         let multiple = ring.sub(value, &self.constant)?;
         ring.quotient(&multiple, &self.factor)
     }

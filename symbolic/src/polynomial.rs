@@ -77,8 +77,7 @@ impl Polynomial {
 
     /// The symbols of all terms; a symbol occurs once for each factor.
     pub fn symbols(&self) -> impl Iterator<Item = SymbolId> {
-        self.terms()
-            .flat_map(|(product, _)| product.factors().iter().copied())
+        self.terms().flat_map(|(product, _)| product.factors().iter().copied())
     }
 
     /// `(q, r)` with `self = symbol · q + r`, where the symbol occurs in neither; `None` if a power of it occurs.
@@ -86,8 +85,8 @@ impl Polynomial {
     pub fn split(&self, symbol: SymbolId) -> Option<(Self, Self)> {
         let (mut quotient, mut rest) = (Form::default(), Form::constant(self.offset()));
         for (product, coefficient) in self.terms() {
-            let factors = product.factors().iter().copied();
-            let others: Vec<SymbolId> = factors.filter(|factor| *factor != symbol).collect();
+            let others: Vec<SymbolId> =
+                product.factors().iter().copied().filter(|factor| *factor != symbol).collect();
             match product.factors().len() - others.len() {
                 0 => rest.accumulate(product.clone(), coefficient)?,
                 1 if others.is_empty() => quotient = quotient.plus(coefficient)?,

@@ -27,10 +27,7 @@ impl<T: Clone + PartialEq + Hash> WrappingForm<T> {
     /// The form without terms.
     #[must_use]
     pub fn constant(value: i64) -> Self {
-        WrappingForm {
-            constant: value,
-            terms: Vec::new(),
-        }
+        WrappingForm { constant: value, terms: Vec::new() }
     }
 
     /// The sum of a constant and of multiples of terms, in time near-linear in their number.
@@ -114,14 +111,8 @@ impl<T: Clone + PartialEq + Hash> WrappingForm<T> {
     #[must_use]
     pub fn split(self, mut keeps: impl FnMut(&T) -> bool) -> (Self, Self) {
         let (terms, others) = self.terms.into_iter().partition(|(term, _)| keeps(term));
-        let kept = WrappingForm {
-            constant: self.constant,
-            terms,
-        };
-        let rest = WrappingForm {
-            constant: 0,
-            terms: others,
-        };
+        let kept = WrappingForm { constant: self.constant, terms };
+        let rest = WrappingForm { constant: 0, terms: others };
         (kept, rest)
     }
 

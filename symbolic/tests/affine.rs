@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Affine forms compared with direct evaluation at every point of small boxes.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use proptest::prelude::*;
 use skript_symbolic::Affine;
@@ -52,10 +47,7 @@ impl Recipe {
 }
 
 fn linear() -> impl Strategy<Value = Recipe> {
-    let leaf = prop_oneof![
-        (0..3usize).prop_map(Recipe::Index),
-        (-9..9i64).prop_map(Recipe::Constant)
-    ];
+    let leaf = prop_oneof![(0..3usize).prop_map(Recipe::Index), (-9..9i64).prop_map(Recipe::Constant)];
     leaf.prop_recursive(4, 16, 2, |inner| {
         prop_oneof![
             (inner.clone(), inner.clone()).prop_map(|(x, y)| Recipe::Sum(x.into(), y.into())),
@@ -77,8 +69,7 @@ fn any_recipe() -> impl Strategy<Value = Recipe> {
 
 fn points() -> Vec<[i64; 3]> {
     let points = (0..EXTENTS[0]).flat_map(|i| (0..EXTENTS[1]).map(move |j| (i, j)));
-    let points = points.flat_map(|(i, j)| (0..EXTENTS[2]).map(move |k| [i, j, k]));
-    points.collect()
+    points.flat_map(|(i, j)| (0..EXTENTS[2]).map(move |k| [i, j, k])).collect()
 }
 
 proptest! {

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operations on intervals compared with the operations on every pair of integers.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use proptest::prelude::*;
 use skript_symbolic::Interval;
 
 fn interval() -> impl Strategy<Value = Interval> {
-    (-9..10i64, 0..6i64).prop_map(|(low, width)| Interval {
-        low,
-        high: low + width,
-    })
+    (-9..10i64, 0..6i64).prop_map(|(low, width)| Interval { low, high: low + width })
 }
 
 /// The quotient of SkriptND, rounded by `round`.
@@ -36,8 +28,7 @@ fn remainder(x: i64, y: i64) -> i64 {
 /// The smallest interval of the values of an operation.
 fn exact(x: Interval, y: Interval, operation: impl Fn(i64, i64) -> i64) -> Interval {
     let values = (x.low..=x.high).flat_map(|x| (y.low..=y.high).map(move |y| (x, y)));
-    let values = values.map(|(x, y)| Interval::point(operation(x, y)));
-    values.reduce(Interval::hull).unwrap()
+    values.map(|(x, y)| Interval::point(operation(x, y))).reduce(Interval::hull).unwrap()
 }
 
 fn encloses(enclosure: Option<Interval>, exact: Interval) -> bool {

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Proofs compared with every assignment of small values to the symbols.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use proptest::prelude::*;
 use skript_symbolic::{Definition, Polynomial, Prover, SymbolId};
@@ -64,11 +59,7 @@ struct Model {
 
 impl Model {
     fn new() -> Self {
-        let mut model = Model {
-            prover: Prover::default(),
-            definitions: Vec::new(),
-            assumed: Vec::new(),
-        };
+        let mut model = Model { prover: Prover::default(), definitions: Vec::new(), assumed: Vec::new() };
         for _ in 0..2 {
             let extent = Definition::Between(Some(0), Some(LARGEST));
             model.prover.define(extent.clone());
@@ -78,8 +69,7 @@ impl Model {
     }
 
     fn polynomial(&self, (constant, terms): &Recipe) -> Polynomial {
-        let symbol =
-            |position: usize| Polynomial::symbol(SymbolId(position % self.definitions.len()));
+        let symbol = |position: usize| Polynomial::symbol(SymbolId(position % self.definitions.len()));
         let constant = Polynomial::constant(*constant);
         terms.iter().fold(constant, |sum, (factor, one, two)| {
             let two = two.map_or(Polynomial::constant(1), symbol);
@@ -183,9 +173,7 @@ impl Model {
 fn at(polynomial: &Polynomial, values: &[i64]) -> i64 {
     let of = |symbol: &SymbolId| values.get(symbol.0).copied();
     let product = |factors: &[SymbolId]| factors.iter().map(of).product::<Option<i64>>();
-    polynomial
-        .value(|monomial| product(monomial.factors()))
-        .unwrap()
+    polynomial.value(|monomial| product(monomial.factors())).unwrap()
 }
 
 proptest! {
@@ -198,8 +186,7 @@ proptest! {
     ) {
         let mut model = Model::new();
         steps.iter().for_each(|step| model.take(step));
-        let queries = queries.iter().map(|(x, y)| (model.polynomial(x), model.polynomial(y)));
-        let proven = queries.filter(|(x, y)| model.prover.at_most(x, y));
+        let proven = queries.iter().map(|(x, y)| (model.polynomial(x), model.polynomial(y))).filter(|(x, y)| model.prover.at_most(x, y));
         let proven: Vec<_> = proven.collect();
         let mut wrong = None;
         model.assignments(&mut Vec::new(), &mut |values| {

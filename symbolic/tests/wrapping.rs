@@ -12,9 +12,7 @@ fn form(constant: i64, terms: &Terms) -> WrappingForm<u8> {
 
 /// The value where a term has the value of its hash.
 fn value(form: &WrappingForm<u8>) -> i64 {
-    form.terms().fold(form.offset(), |sum, (term, own)| {
-        sum.wrapping_add(own.wrapping_mul(of_term(*term)))
-    })
+    form.terms().fold(form.offset(), |sum, (term, own)| sum.wrapping_add(own.wrapping_mul(of_term(*term))))
 }
 
 fn of_term(term: u8) -> i64 {

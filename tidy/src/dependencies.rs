@@ -24,11 +24,7 @@ const WITHOUT_MLIR: &[&str] = &[
 const MLIR: &[&str] = &["melior", "mlir-sys", "skript-dialect", "skript-passes"];
 
 /// The runtime, for C and Rust and for Python, by manifest.
-const RUNTIME: &[&str] = &[
-    "python/runtime/Cargo.toml",
-    "runtime/Cargo.toml",
-    "runtime/run/Cargo.toml",
-];
+const RUNTIME: &[&str] = &["python/runtime/Cargo.toml", "runtime/Cargo.toml", "runtime/run/Cargo.toml"];
 
 /// Crates that the runtime must not depend on.
 const COMPILER: &[&str] = &["skript-frontend", "skript-reference"];
@@ -55,8 +51,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
             continue;
         };
         for name in dependencies(&file.text) {
-            let forbidden =
-                MLIR.contains(&name) || RUNTIME.contains(manifest) && COMPILER.contains(&name);
+            let forbidden = MLIR.contains(&name) || RUNTIME.contains(manifest) && COMPILER.contains(&name);
             if forbidden {
                 complaints.push(format!("{manifest}: must not depend on {name}"));
             }

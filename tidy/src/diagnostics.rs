@@ -8,17 +8,14 @@ const CODES: &str = "frontend/src/diagnostics/codes/sk";
 
 pub fn check(tree: &Tree) -> Vec<String> {
     let codes = tree.ending(&[".rs"]);
-    let codes = codes.filter(|f| f.path.starts_with(CODES));
-    codes.filter_map(|file| complaint(tree, file)).collect()
+    codes.filter(|f| f.path.starts_with(CODES)).filter_map(|file| complaint(tree, file)).collect()
 }
 
 fn complaint(tree: &Tree, file: &File) -> Option<String> {
     let path = &file.path;
     let Some((_, rest)) = file.text.split_once("// Tested in ") else {
         let (_, tests) = file.text.split_once("#[cfg(test)]").unwrap_or_default();
-        let lacking = ["fires", "near_miss"]
-            .into_iter()
-            .find(|name| !tests.contains(&format!("fn {name}")));
+        let lacking = ["fires", "near_miss"].into_iter().find(|name| !tests.contains(&format!("fn {name}")));
         return lacking.map(|name| format!("{path}: no test `{name}` at its foot"));
     };
     let named = rest.lines().next().unwrap_or("").trim();
@@ -41,10 +38,7 @@ mod tests {
     use super::*;
 
     fn complaints(code: &str) -> Vec<String> {
-        let file = |path: &str, text: &str| File {
-            path: path.to_string(),
-            text: text.to_string(),
-        };
+        let file = |path: &str, text: &str| File { path: path.to_string(), text: text.to_string() };
         let files = vec![
             file(&format!("{CODES}0001_a.rs"), code),
             file("test/a.test", "CHECK: SK0001\nNear miss: it runs\n"),

@@ -36,19 +36,17 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn code_spans(line: &str) -> impl Iterator<Item = &str> {
     let spans = line.split('`').skip(1).step_by(2);
     spans.filter(|span| {
-        span.contains('/')
-            && span
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
+        span.contains('/') && span.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
     })
 }
 
 /// Targets of links to places in the tree, without their anchors.
 fn links(line: &str) -> impl Iterator<Item = &str> {
     let targets = line.split("](").skip(1);
-    let targets = targets.filter_map(|rest| rest.split(')').next());
-    let targets = targets.map(|target| target.split('#').next().unwrap_or_default());
-    targets.filter(|target| !target.is_empty() && !target.contains("://"))
+    targets
+        .filter_map(|rest| rest.split(')').next())
+        .map(|target| target.split('#').next().unwrap_or_default())
+        .filter(|target| !target.is_empty() && !target.contains("://"))
 }
 
 fn starts_in(tree: &Tree, path: &str) -> bool {
@@ -81,18 +79,14 @@ mod tests {
     use crate::tree::File;
 
     fn complaints(page: &str) -> Vec<String> {
-        let file = |path: &str, text: &str| File {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
-        check(&Tree {
-            files: vec![file("docs/a.md", page), file("passes/src/all.rs", "")],
-        })
+        let file = |path: &str, text: &str| File { path: path.to_owned(), text: text.to_owned() };
+        check(&Tree { files: vec![file("docs/a.md", page), file("passes/src/all.rs", "")] })
     }
 
     #[test]
     fn what_exists_is_fine() {
-        let page = "`passes/src/all.rs`, `passes/src/`, [all](../passes/src/all.rs#L1), `x/y`, [w](https://a.b/c)";
+        let page =
+            "`passes/src/all.rs`, `passes/src/`, [all](../passes/src/all.rs#L1), `x/y`, [w](https://a.b/c)";
         assert_eq!(complaints(page), Vec::<String>::new());
     }
 
@@ -101,10 +95,7 @@ mod tests {
         let page = "one\n`passes/src/none.rs` and [b](b.md)\n```\n`passes/none`\n```";
         assert_eq!(
             complaints(page),
-            [
-                "docs/a.md:2: there is no `passes/src/none.rs`",
-                "docs/a.md:2: there is no `docs/b.md`"
-            ]
+            ["docs/a.md:2: there is no `passes/src/none.rs`", "docs/a.md:2: there is no `docs/b.md`"]
         );
     }
 }

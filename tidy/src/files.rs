@@ -5,13 +5,7 @@ use crate::tree::{File, Tree, is_comment, without_tests};
 
 const CEILING: usize = 800;
 const BANNED_NAMES: &[&str] = &["util", "utils", "helper", "helpers", "misc", "common"];
-const MAY_PRINT: &[&str] = &[
-    "tools/",
-    "tidy/",
-    "fuzz/",
-    "runtime/run/src/",
-    "import/examples/",
-];
+const MAY_PRINT: &[&str] = &["tools/", "tidy/", "fuzz/", "runtime/run/src/", "import/examples/"];
 const MAY_BE_UNSAFE: &[&str] = &[
     "dialect/",
     "passes/src/codegen/llvm.rs",
@@ -31,7 +25,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "runtime/src/prepared.rs",
     "runtime/src/loader/memory.rs",
     "runtime/src/loader/tests.rs",
-    "runtime/src/processor/",
+    "runtime/src/processor",
     "runtime/src/symbols.rs",
     "runtime/src/threads.rs",
     "runtime/src/threads/placement.rs",
@@ -48,7 +42,7 @@ const MAY_OPEN: &[&str] = &[
     "passes/c/examples/",
     // Entries of the cache and products of a compilation, not files that a user names.
     "runtime/src/cache.rs",
-    "tools/src/measure/mod.rs",
+    "tools/src/measure.rs",
     "tools/src/verbs/compile/shared_object.rs",
 ];
 
@@ -57,17 +51,10 @@ pub fn check(tree: &Tree) -> Vec<String> {
     for file in tree.ending(&[".rs", ".cpp", ".h", ".td", ".py", ".pest"]) {
         let lines = file.text.lines().count();
         if lines > CEILING {
-            complaints.push(format!(
-                "{}: {lines} lines, the ceiling is {CEILING}: split it by subject",
-                file.path
-            ));
+            complaints
+                .push(format!("{}: {lines} lines, the ceiling is {CEILING}: split it by subject", file.path));
         }
-        let stem = file
-            .path
-            .rsplit('/')
-            .next()
-            .and_then(|n| n.split('.').next())
-            .unwrap_or("");
+        let stem = file.path.rsplit('/').next().and_then(|n| n.split('.').next()).unwrap_or("");
         if BANNED_NAMES.contains(&stem) {
             complaints.push(format!("{}: name the file after its subject", file.path));
         }
@@ -84,11 +71,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
         }
         for (number, line) in file.text.lines().enumerate() {
             if line.contains("/work/") || line.contains("/root/") {
-                complaints.push(format!(
-                    "{}:{}: a path of one machine",
-                    file.path,
-                    number + 1
-                ));
+                complaints.push(format!("{}:{}: a path of one machine", file.path, number + 1));
             }
         }
     }
@@ -106,28 +89,16 @@ fn check_rust(file: &File) -> Vec<String> {
         let at = format!("{}:{}", file.path, number + 1);
         let prints = ["println!", "eprintln!", "print!(", "process::exit"];
         let build_script = file.path.ends_with("build.rs");
-        if !starts(MAY_PRINT)
-            && !build_script
-            && !in_tests
-            && prints.iter().any(|p| line.contains(p))
-        {
+        if !starts(MAY_PRINT) && !build_script && !in_tests && prints.iter().any(|p| line.contains(p)) {
             complaints.push(format!("{at}: only tools/ prints or exits"));
         }
         if !starts(MAY_BE_UNSAFE)
             && !in_tests
-            && (line.contains("unsafe {")
-                || line.contains("unsafe fn")
-                || line.contains("unsafe impl"))
+            && (line.contains("unsafe {") || line.contains("unsafe fn") || line.contains("unsafe impl"))
         {
-            complaints.push(format!(
-                "{at}: unsafe outside of the modules that hold it (ARCHITECTURE.md)"
-            ));
+            complaints.push(format!("{at}: unsafe outside of the modules that hold it (ARCHITECTURE.md)"));
         }
-        if !starts(MAY_OPEN)
-            && !build_script
-            && !in_tests
-            && !is_test_module(&file.path)
-            && opens_file(line)
+        if !starts(MAY_OPEN) && !build_script && !in_tests && !is_test_module(&file.path) && opens_file(line)
         {
             complaints.push(format!("{at}: files are opened by skript_host::file"));
         }
@@ -159,19 +130,10 @@ fn is_test_module(path: &str) -> bool {
 mod tests {
     #[test]
     fn only_the_standard_library_opens_files() {
-        for line in [
-            "File::open(p)",
-            "std::fs::File::open(p)",
-            "std::fs::read(p)",
-            "fs::read_to_string(p)",
-        ] {
+        for line in ["File::open(p)", "std::fs::File::open(p)", "std::fs::read(p)", "fs::read_to_string(p)"] {
             assert!(super::opens_file(line), "{line}");
         }
-        for line in [
-            "MappedFile::open(p)",
-            "RegularFile::open(p)",
-            "file::read(p, most)",
-        ] {
+        for line in ["MappedFile::open(p)", "RegularFile::open(p)", "file::read(p, most)"] {
             assert!(!super::opens_file(line), "{line}");
         }
     }

@@ -33,8 +33,7 @@ const LIBRARY: &str = "frontend/stdlib/";
 pub fn check(tree: &Tree) -> Vec<String> {
     let sources = tree.files.iter().filter_map(|f| Some((f, mark(&f.path)?)));
     let unnamed = sources.filter(|(file, mark)| !names_license(file, mark));
-    let complaint =
-        |(file, mark): (&File, &str)| format!("{}: begins without `{mark} {LICENSE}`", file.path);
+    let complaint = |(file, mark): (&File, &str)| format!("{}: begins without `{mark} {LICENSE}`", file.path);
     unnamed.map(complaint).collect()
 }
 
@@ -60,10 +59,7 @@ mod tests {
     use super::*;
 
     fn complaints(path: &str, text: &str) -> usize {
-        let file = File {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
+        let file = File { path: path.to_owned(), text: text.to_owned() };
         check(&Tree { files: vec![file] }).len()
     }
 

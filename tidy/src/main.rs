@@ -44,10 +44,6 @@ fn main() -> ExitCode {
     for complaint in &complaints {
         println!("{complaint}");
     }
-    println!(
-        "tidy: {} files read, {} complaints",
-        tree.files.len(),
-        complaints.len()
-    );
+    println!("tidy: {} files read, {} complaints", tree.files.len(), complaints.len());
     ExitCode::from(u8::from(!complaints.is_empty()))
 }

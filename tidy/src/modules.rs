@@ -65,10 +65,7 @@ fn imports(file: &File, module: &str) -> Vec<String> {
     let Some(own) = ORDER.iter().position(|name| *name == module) else {
         return match module {
             "lib" => Vec::new(),
-            _ => vec![format!(
-                "{}: tidy/src/modules.rs lacks `{module}`",
-                file.path
-            )],
+            _ => vec![format!("{}: tidy/src/modules.rs lacks `{module}`", file.path)],
         };
     };
     let later = |line: &str| {
@@ -86,16 +83,11 @@ fn imports(file: &File, module: &str) -> Vec<String> {
         })
     };
     let text = without_tests(&file.text);
-    let lines = (1..)
-        .zip(text.lines())
-        .filter(|(_, line)| !is_comment(line));
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !is_comment(line));
     lines
         .filter_map(|(number, line)| Some((number, later(line)?)))
         .map(|(number, name)| {
-            format!(
-                "{}:{number}: `{module}` imports `{name}`, which comes after it",
-                file.path
-            )
+            format!("{}:{number}: `{module}` imports `{name}`, which comes after it", file.path)
         })
         .collect()
 }
@@ -103,21 +95,14 @@ fn imports(file: &File, module: &str) -> Vec<String> {
 /// Names of operations as strings, outside of tests.
 fn spelled(file: &File, names: &[&str]) -> Vec<String> {
     let text = without_tests(&file.text);
-    let lines = (1..)
-        .zip(text.lines())
-        .filter(|(_, line)| !is_comment(line));
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !is_comment(line));
     lines
         .flat_map(|(number, line)| {
             let quoted = line.split('"').skip(1).step_by(2);
-            quoted
-                .filter(|text| names.contains(text))
-                .map(move |name| (number, name))
+            quoted.filter(|text| names.contains(text)).map(move |name| (number, name))
         })
         .map(|(number, name)| {
-            format!(
-                "{}:{number}: spells \"{name}\": use the constant of {NAMES}",
-                file.path
-            )
+            format!("{}:{number}: spells \"{name}\": use the constant of {NAMES}", file.path)
         })
         .collect()
 }
@@ -127,10 +112,7 @@ mod tests {
     use super::*;
 
     fn file(path: &str, text: &str) -> File {
-        File {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        }
+        File { path: path.to_owned(), text: text.to_owned() }
     }
 
     #[test]

@@ -56,10 +56,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
     let mut qualified = BTreeSet::new();
     let mut telling = BTreeSet::new();
     for file in tree.ending(&[".sknd"]) {
-        let Some(module) = file
-            .path
-            .strip_prefix("frontend/stdlib/")
-            .and_then(|p| p.strip_suffix(".sknd"))
+        let Some(module) = file.path.strip_prefix("frontend/stdlib/").and_then(|p| p.strip_suffix(".sknd"))
         else {
             continue;
         };
@@ -87,9 +84,9 @@ pub fn check(tree: &Tree) -> Vec<String> {
                 continue;
             }
             for literal in literals(line) {
-                let namesake = NAMESAKES.iter().any(|(path, dialect)| {
-                    file.path.starts_with(path) && literal.starts_with(dialect)
-                });
+                let namesake = NAMESAKES
+                    .iter()
+                    .any(|(path, dialect)| file.path.starts_with(path) && literal.starts_with(dialect));
                 if !namesake && (qualified.contains(literal) || telling.contains(literal)) {
                     complaints.push(format!(
                         "{}:{}: \"{literal}\" is an operator of the standard library; ask for structure instead",
@@ -126,17 +123,11 @@ mod tests {
 
     #[test]
     fn operators_are_found_with_and_without_public() {
-        assert_eq!(
-            operators("operator conv {\n  public operator a{\n# operator b\n"),
-            ["conv", "a"]
-        );
+        assert_eq!(operators("operator conv {\n  public operator a{\n# operator b\n"), ["conv", "a"]);
     }
 
     #[test]
     fn literals_of_a_line() {
-        assert_eq!(
-            literals(r#"if name == "nn.conv" || x == "b" {"#),
-            ["nn.conv", "b"]
-        );
+        assert_eq!(literals(r#"if name == "nn.conv" || x == "b" {"#), ["nn.conv", "b"]);
     }
 }

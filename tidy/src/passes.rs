@@ -11,25 +11,12 @@ pub fn check(tree: &Tree) -> Vec<String> {
         }
         for flag in flags(&file.text) {
             let folder = format!("test/passes/{flag}/");
-            let tests: Vec<&str> = tree
-                .files
-                .iter()
-                .filter_map(|f| f.path.strip_prefix(&folder))
-                .collect();
-            if !tests
-                .iter()
-                .any(|t| t.ends_with(".mlir") && *t != "errors.mlir")
-            {
-                complaints.push(format!(
-                    "{}: pass {flag} has no positive test in {folder}",
-                    file.path
-                ));
+            let tests: Vec<&str> = tree.files.iter().filter_map(|f| f.path.strip_prefix(&folder)).collect();
+            if !tests.iter().any(|t| t.ends_with(".mlir") && *t != "errors.mlir") {
+                complaints.push(format!("{}: pass {flag} has no positive test in {folder}", file.path));
             }
             if !tests.contains(&"errors.mlir") {
-                complaints.push(format!(
-                    "{}: pass {flag} has no {folder}errors.mlir",
-                    file.path
-                ));
+                complaints.push(format!("{}: pass {flag} has no {folder}errors.mlir", file.path));
             }
         }
     }
@@ -56,8 +43,7 @@ mod tests {
             super::flags("pub const PASS: Pass = Pass { flag: \"skript-a\", run, ..Pass::NONE };"),
             ["skript-a"]
         );
-        let others =
-            "const LOOPS: Pass = Pass { options: &[], ..Pass::NONE }; Pipeline { flag: \"no\" }";
+        let others = "const LOOPS: Pass = Pass { options: &[], ..Pass::NONE }; Pipeline { flag: \"no\" }";
         assert!(super::flags(others).is_empty());
     }
 }

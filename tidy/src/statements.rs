@@ -9,10 +9,7 @@ use crate::tree::{File, Tree};
 
 const LIST: &str = "test/statements.txt";
 /// Folders whose Rust files hold rows.
-const ROWS: &[&str] = &[
-    "frontend/src/check/checklist/",
-    "runtime/reference/tests/checklist/",
-];
+const ROWS: &[&str] = &["frontend/src/check/checklist/", "runtime/reference/tests/checklist/"];
 /// How a lit file names the statements that it shows.
 const MARK: &str = "statements:";
 
@@ -70,9 +67,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
     }
     for number in evidence.keys() {
         if !statements.iter().any(|s| s.number == *number) {
-            complaints.push(format!(
-                "a test names statement {number}, which {LIST} lacks"
-            ));
+            complaints.push(format!("a test names statement {number}, which {LIST} lacks"));
         }
     }
     complaints
@@ -94,11 +89,7 @@ pub fn document(tree: &Tree) -> String {
          accepted,\nR something is refused, V a value is compared with one worked out by hand, T a run is stopped.\n\n\
          {count} of {} statements are shown, {}.",
         statements.len(),
-        if missing == 0 {
-            "none is missing".to_string()
-        } else {
-            format!("{missing} are missing")
-        }
+        if missing == 0 { "none is missing".to_string() } else { format!("{missing} are missing") }
     );
     let mut section = "";
     for statement in &statements {
@@ -137,12 +128,9 @@ fn list(tree: &Tree) -> (Vec<Statement<'_>>, Vec<String>) {
             let mut words = line.splitn(3, ' ');
             let number = words.next().and_then(|n| n.parse().ok());
             match (number, words.next(), words.next()) {
-                (Some(number), Some(needs), Some(text)) => statements.push(Statement {
-                    section,
-                    number,
-                    needs,
-                    text,
-                }),
+                (Some(number), Some(needs), Some(text)) => {
+                    statements.push(Statement { section, number, needs, text })
+                }
                 _ => complaints.push(format!("{LIST}: not a statement: {line}")),
             }
         }
@@ -156,9 +144,7 @@ fn evidence(tree: &Tree, complaints: &mut Vec<String>) -> Evidence {
         if ROWS.iter().any(|folder| file.path.starts_with(folder)) {
             rows(file, &mut evidence, complaints);
         } else if file.path.starts_with("test/")
-            && [".test", ".sknd", ".mlir"]
-                .iter()
-                .any(|e| file.path.ends_with(e))
+            && [".test", ".sknd", ".mlir"].iter().any(|e| file.path.ends_with(e))
         {
             let marks = file.text.lines().filter_map(|l| l.split_once(MARK));
             for (_, numbers) in marks {
@@ -173,34 +159,20 @@ fn evidence(tree: &Tree, complaints: &mut Vec<String>) -> Evidence {
 
 /// Rows `.kind(&[1, 2],` of a Rust file, under the names of the tests around them.
 fn rows(file: &File, evidence: &mut Evidence, complaints: &mut Vec<String>) {
-    let stem = file
-        .path
-        .rsplit('/')
-        .next()
-        .unwrap_or("")
-        .trim_end_matches(".rs");
+    let stem = file.path.rsplit('/').next().unwrap_or("").trim_end_matches(".rs");
     let whole: String = file.text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (at, _) in whole.match_indices("&[") {
         let head = whole.get(..at).unwrap_or("").trim_end();
         let Some(head) = head.strip_suffix('(') else {
             continue;
         };
-        let kind = head
-            .rsplit(|c: char| !c.is_ascii_lowercase())
-            .next()
-            .unwrap_or("");
+        let kind = head.rsplit(|c: char| !c.is_ascii_lowercase()).next().unwrap_or("");
         if !KINDS.iter().any(|(k, _)| *k == kind) {
             continue;
         }
-        let test = head
-            .rsplit("#[test] fn ")
-            .next()
-            .and_then(|t| t.split('(').next());
+        let test = head.rsplit("#[test] fn ").next().and_then(|t| t.split('(').next());
         let name = format!("{stem}::{}", test.unwrap_or(""));
-        let numbers = whole
-            .get(at + 2..)
-            .and_then(|t| t.split(']').next())
-            .unwrap_or("");
+        let numbers = whole.get(at + 2..).and_then(|t| t.split(']').next()).unwrap_or("");
         for number in numbers.split(',').filter_map(|n| n.trim().parse().ok()) {
             add(evidence, number, &name, kind, complaints);
         }
@@ -222,10 +194,7 @@ mod tests {
     use super::*;
 
     fn tree(rows: &str) -> Tree {
-        let file = |path: &str, text: &str| File {
-            path: path.to_string(),
-            text: text.to_string(),
-        };
+        let file = |path: &str, text: &str| File { path: path.to_string(), text: text.to_string() };
         Tree {
             files: vec![
                 file(LIST, "# remark\n## 2.4 Lists\n1 VR a list\n2 A a pack\n"),
@@ -249,9 +218,8 @@ mod tests {
 
     #[test]
     fn values_need_values() {
-        let tree = tree(
-            "#[test] fn a_list() { rows.rejected(&[1], &codes::A); rows.rejected(&[3], &codes::A); }",
-        );
+        let tree =
+            tree("#[test] fn a_list() { rows.rejected(&[1], &codes::A); rows.rejected(&[3], &codes::A); }");
         let complaints = check(&tree);
         assert_eq!(complaints.len(), 2, "{complaints:?}");
         assert!(complaints[0].contains("no test shows V of statement 1"));

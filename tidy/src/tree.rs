@@ -23,13 +23,7 @@ impl Tree {
             .map(PathBuf::from)
             .ok_or("no folder above tidy/")?;
         let listing = Command::new("git")
-            .args([
-                "ls-files",
-                "-z",
-                "--cached",
-                "--others",
-                "--exclude-standard",
-            ])
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .current_dir(&root)
             .output()
             .map_err(|e| format!("cannot run git: {e}"))?;
@@ -39,10 +33,7 @@ impl Tree {
         let mut files = Vec::new();
         for path in String::from_utf8_lossy(&listing.stdout).split('\0') {
             if let Ok(text) = std::fs::read_to_string(root.join(path)) {
-                files.push(File {
-                    path: path.to_string(),
-                    text,
-                });
+                files.push(File { path: path.to_string(), text });
             }
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -59,16 +50,13 @@ impl Tree {
 
     /// Files whose names end so.
     pub fn ending<'a>(&'a self, endings: &'a [&str]) -> impl Iterator<Item = &'a File> {
-        self.files
-            .iter()
-            .filter(move |f| endings.iter().any(|e| f.path.ends_with(e)))
+        self.files.iter().filter(move |f| endings.iter().any(|e| f.path.ends_with(e)))
     }
 }
 
 /// The text before the unit tests at a Rust file's foot.
 pub fn without_tests(text: &str) -> &str {
-    text.split_once("#[cfg(test)]")
-        .map_or(text, |(code, _)| code)
+    text.split_once("#[cfg(test)]").map_or(text, |(code, _)| code)
 }
 
 /// Whether the line is a comment and nothing else.

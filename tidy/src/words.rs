@@ -40,12 +40,9 @@ const TERMS: [&str; 26] = [
 pub fn check(tree: &Tree) -> Vec<String> {
     let files = tree.files.iter().filter(|file| file.path != EXEMPT);
     let found = files.flat_map(|file| {
-        occurrences(&file.text).into_iter().map(|found| {
-            format!(
-                "{}:{}: `{}` is never right",
-                file.path, found.line, found.term
-            )
-        })
+        occurrences(&file.text)
+            .into_iter()
+            .map(|found| format!("{}:{}: `{}` is never right", file.path, found.line, found.term))
     });
     found.collect()
 }
@@ -59,11 +56,8 @@ struct Occurrence {
 
 /// The terms of a text as whole words, whatever their case. A term may continue on the next line, also in a comment.
 fn occurrences(text: &str) -> Vec<Occurrence> {
-    let words: Vec<(usize, String)> = text
-        .lines()
-        .enumerate()
-        .flat_map(|(n, line)| words(line).map(move |word| (n + 1, word)))
-        .collect();
+    let words: Vec<(usize, String)> =
+        text.lines().enumerate().flat_map(|(n, line)| words(line).map(move |word| (n + 1, word))).collect();
     let mut found = Vec::new();
     for (start, (line, _)) in words.iter().enumerate() {
         let rest = words.get(start..).unwrap_or_default();
@@ -71,12 +65,7 @@ fn occurrences(text: &str) -> Vec<Occurrence> {
             let parts: Vec<&str> = term.split(' ').collect();
             rest.len() >= parts.len() && parts.iter().zip(rest).all(|(part, word)| *part == word.1)
         };
-        found.extend(
-            TERMS
-                .iter()
-                .filter(begins)
-                .map(|term| Occurrence { line: *line, term }),
-        );
+        found.extend(TERMS.iter().filter(begins).map(|term| Occurrence { line: *line, term }));
     }
     found
 }
@@ -88,10 +77,7 @@ fn words(line: &str) -> impl Iterator<Item = String> {
     let mut words = vec![String::new()];
     for c in line.chars() {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let continues = words
-            .last()
-            .and_then(|word| word.chars().last())
-            .is_some_and(is_word);
+        let continues = words.last().and_then(|word| word.chars().last()).is_some_and(is_word);
         if c.is_whitespace() {
             words.push(String::new());
             continue;
@@ -118,10 +104,7 @@ mod tests {
         assert_eq!(found("/// only the run\n/// knows it"), 1);
         assert_eq!(found("a machine-readable type, the run: knows"), 0);
         assert_eq!(found("retold bathroom stationary told_extents"), 0);
-        let occurrence = Occurrence {
-            line: 2,
-            term: "work type",
-        };
+        let occurrence = Occurrence { line: 2, term: "work type" };
         assert_eq!(occurrences("one\n// of the work type\n"), [occurrence]);
     }
 
@@ -131,15 +114,7 @@ mod tests {
             path: path.to_owned(),
             text: "// nobody is\n// told of stations\n".to_owned(),
         };
-        let tree = Tree {
-            files: vec![file("a.rs"), file(EXEMPT)],
-        };
-        assert_eq!(
-            check(&tree),
-            [
-                "a.rs:2: `told` is never right",
-                "a.rs:2: `stations` is never right",
-            ]
-        );
+        let tree = Tree { files: vec![file("a.rs"), file(EXEMPT)] };
+        assert_eq!(check(&tree), ["a.rs:2: `told` is never right", "a.rs:2: `stations` is never right",]);
     }
 }

@@ -126,12 +126,7 @@ pub struct RealName(pub RealType);
 
 impl ValueEnum for RealName {
     fn value_variants<'a>() -> &'a [Self] {
-        &[
-            RealName(RealType::F16),
-            RealName(RealType::BF16),
-            RealName(RealType::F32),
-            RealName(RealType::F64),
-        ]
+        &[RealName(RealType::F16), RealName(RealType::BF16), RealName(RealType::F32), RealName(RealType::F64)]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -145,12 +140,7 @@ pub struct IntName(pub IntType);
 
 impl ValueEnum for IntName {
     fn value_variants<'a>() -> &'a [Self] {
-        &[
-            IntName(IntType::I8),
-            IntName(IntType::I16),
-            IntName(IntType::I32),
-            IntName(IntType::I64),
-        ]
+        &[IntName(IntType::I8), IntName(IntType::I16), IntName(IntType::I32), IntName(IntType::I64)]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -571,11 +561,7 @@ fn intrinsic_argument(text: &str) -> Result<IntrinsicArgument, String> {
     if symbol.is_empty() || library.is_empty() {
         return Err(wrong());
     }
-    Ok(IntrinsicArgument {
-        operator,
-        symbol: symbol.to_owned(),
-        library: library.into(),
-    })
+    Ok(IntrinsicArgument { operator, symbol: symbol.to_owned(), library: library.into() })
 }
 
 /// `data=2,model=4`.
@@ -632,10 +618,7 @@ fn input_shape_argument(text: &str) -> Result<InputShape, String> {
     }
     let extent = |text: &str| match text.trim() {
         "-1" | "?" => Ok(None),
-        number => number
-            .parse()
-            .map(Some)
-            .map_err(|_| format!("`{text}` is not an extent")),
+        number => number.parse().map(Some).map_err(|_| format!("`{text}` is not an extent")),
     };
     let shape = |text: &str| match text {
         "" => Ok(Vec::new()),
@@ -654,10 +637,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 
 fn random_seed(text: &str) -> Option<Result<u64, String>> {
     let seed = text.strip_prefix("random:")?;
-    Some(
-        seed.parse()
-            .map_err(|_| format!("`{seed}` is not a seed, a number from 0 to 2^64 - 1")),
-    )
+    Some(seed.parse().map_err(|_| format!("`{seed}` is not a seed, a number from 0 to 2^64 - 1")))
 }
 
 fn input_argument(text: &str) -> Result<InputArgument, String> {
@@ -672,9 +652,10 @@ fn input_argument(text: &str) -> Result<InputArgument, String> {
         return seed.map(|seed| InputArgument::Random { name, seed });
     }
     // A name with commas is that of one file, if there is one.
-    let files: Vec<PathBuf> = match value.contains(',') && Path::new(value).is_file() {
-        true => vec![PathBuf::from(value)],
-        false => value.split(',').map(PathBuf::from).collect(),
+    let files: Vec<PathBuf> = if value.contains(',') && Path::new(value).is_file() {
+        vec![PathBuf::from(value)]
+    } else {
+        value.split(',').map(PathBuf::from).collect()
     };
     if files.iter().any(|file| file.as_os_str().is_empty()) {
         return Err(format!("`{value}` needs a file name"));
@@ -689,10 +670,7 @@ fn weights_argument(text: &str) -> Result<WeightsArgument, String> {
         _ if is_array_file(Path::new(text)) || is_packed(Path::new(text)) => {
             Ok(WeightsArgument::From(PathBuf::from(text)))
         }
-        _ => Err(
-            "write zero, random:SEED, or a file that ends in .safetensors, .npz or .tgz"
-                .to_string(),
-        ),
+        _ => Err("write zero, random:SEED, or a file that ends in .safetensors, .npz or .tgz".to_string()),
     }
 }
 
@@ -709,10 +687,7 @@ mod tests {
     #[test]
     fn the_last_of_a_repeated_flag_counts_and_lists_grow() {
         let line = "skript run --engine=compiled m --engine=reference --set a=1 --set b=2";
-        let Ok(CommandLine {
-            verb: Verb::Run(run),
-        }) = CommandLine::try_parse_from(line.split(' '))
-        else {
+        let Ok(CommandLine { verb: Verb::Run(run) }) = CommandLine::try_parse_from(line.split(' ')) else {
             panic!("parses");
         };
         assert_eq!(run.engine, EngineName::Reference);
@@ -723,18 +698,9 @@ mod tests {
     fn inputs() {
         assert_eq!(
             input_argument("x=a.npy,b.npy"),
-            Ok(InputArgument::Files {
-                name: "x".into(),
-                files: vec!["a.npy".into(), "b.npy".into()]
-            })
+            Ok(InputArgument::Files { name: "x".into(), files: vec!["a.npy".into(), "b.npy".into()] })
         );
-        assert_eq!(
-            input_argument("x=random:7"),
-            Ok(InputArgument::Random {
-                name: "x".into(),
-                seed: 7
-            })
-        );
+        assert_eq!(input_argument("x=random:7"), Ok(InputArgument::Random { name: "x".into(), seed: 7 }));
         assert!(input_argument("x=random:-1").is_err());
         assert!(input_argument("=a.npy").is_err());
         assert!(weights_argument("ones").is_err());
@@ -759,27 +725,13 @@ mod tests {
     #[test]
     fn placements() {
         let mesh = mesh_argument("data=2,model=4").unwrap();
-        assert_eq!(
-            mesh.axes,
-            [("data".to_string(), 2), ("model".to_string(), 4)]
-        );
-        for wrong in [
-            "",
-            "data",
-            "data=0",
-            "data=2,data=2",
-            "data=-1",
-            "d\"=2",
-            "_=2",
-        ] {
+        assert_eq!(mesh.axes, [("data".to_string(), 2), ("model".to_string(), 4)]);
+        for wrong in ["", "data", "data=0", "data=2,data=2", "data=-1", "d\"=2", "_=2"] {
             assert!(mesh_argument(wrong).is_err(), "{wrong}");
         }
         let sharding = shard_argument("w.0=_,data+model").unwrap();
         assert_eq!(sharding.tensor, "w.0");
-        assert_eq!(
-            sharding.dimensions,
-            [vec![], vec!["data".to_string(), "model".to_string()]]
-        );
+        assert_eq!(sharding.dimensions, [vec![], vec!["data".to_string(), "model".to_string()]]);
         for wrong in ["x", "x=", "=data", "x=data+", "x=\"a\""] {
             assert!(shard_argument(wrong).is_err(), "{wrong}");
         }

@@ -25,9 +25,7 @@ impl Console {
     }
 
     pub fn buffer() -> Self {
-        Console {
-            buffer: Some(Vec::new()),
-        }
+        Console { buffer: Some(Vec::new()) }
     }
 
     /// Writes a text unchanged. A closed stderr is ignored.

@@ -16,10 +16,7 @@ pub fn found() -> (DeviceChoice, Option<&'static str>) {
 fn find() -> (DeviceChoice, String) {
     match skript_gpu::find() {
         Ok((choice, name)) => (choice, format!("runs on {name}")),
-        Err([cuda, vulkan]) => (
-            DeviceChoice::Cpu,
-            format!("runs on the processor: {cuda}; {vulkan}"),
-        ),
+        Err([cuda, vulkan]) => (DeviceChoice::Cpu, format!("runs on the processor: {cuda}; {vulkan}")),
     }
 }
 

@@ -12,10 +12,8 @@ pub fn refusal(path: &Path) -> Option<Diagnostic> {
     let extension = path.extension().and_then(|e| e.to_str());
     let extension = extension.unwrap_or_default().to_ascii_lowercase();
     if extension == "mlir" && path.is_file() {
-        let text = format!(
-            "{} is a StableHLO program, and this command is for models in SkriptND",
-            path.display()
-        );
+        let text =
+            format!("{} is a StableHLO program, and this command is for models in SkriptND", path.display());
         let help = "`run`, `check`, `compile`, `bench` and `info` accept StableHLO programs; give the model in SkriptND or ONNX that it was exported from, if there is one";
         return Some(Diagnostic::without_location(&UNREADABLE, text).with_help(help));
     }

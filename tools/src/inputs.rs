@@ -24,9 +24,7 @@ use crate::session::{Session, Weights};
 /// Names in the arguments.
 pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
     arguments.iter().filter_map(|a| match a {
-        InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => {
-            Some(name.as_str())
-        }
+        InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => Some(name.as_str()),
         InputArgument::Archive(_) => None,
     })
 }
@@ -122,23 +120,17 @@ pub fn prepare(
         Vec::new()
     });
     let variables = session.variables(model, weights)?;
-    (session.status() == Status::Done)
-        .then(|| (inputs, variables.into_iter().map(Arc::new).collect()))
+    (session.status() == Status::Done).then(|| (inputs, variables.into_iter().map(Arc::new).collect()))
 }
 
 /// The arguments, and seeded random numbers for every other input.
 pub fn or_random(model: &Model, arguments: &[InputArgument]) -> Vec<InputArgument> {
     let mut all = arguments.to_vec();
-    let archive = arguments
-        .iter()
-        .any(|a| matches!(a, InputArgument::Archive(_)));
+    let archive = arguments.iter().any(|a| matches!(a, InputArgument::Archive(_)));
     let entry = model.function(model.entry).filter(|_| !archive);
     for port in entry.map_or(&[][..], |e| &e.inputs) {
         if !named(arguments).any(|n| n == port.name) {
-            all.push(InputArgument::Random {
-                name: port.name.clone(),
-                seed: 1,
-            });
+            all.push(InputArgument::Random { name: port.name.clone(), seed: 1 });
         }
     }
     all
@@ -161,10 +153,7 @@ pub fn gather(
                 Ok(archive) => {
                     for name in archive.names() {
                         if !is_input(model, name) && !session.is_constant(name) {
-                            let text = format!(
-                                "{}: `{name}` is not an input of the graph",
-                                path.display()
-                            );
+                            let text = format!("{}: `{name}` is not an input of the graph", path.display());
                             errors.push(Diagnostic::without_location(&INPUT, text));
                         }
                     }
@@ -179,14 +168,10 @@ pub fn gather(
     let Some(entry) = model.function(model.entry) else {
         return Err(vec![crate::session::internal("the model has no entry")]);
     };
-    let unread = arguments.iter();
-    let unread = unread.filter(|a| matches!(a, InputArgument::Archive(_)));
-    let unread = unread.count() > archives.len();
+    let unread = arguments.iter().filter(|a| matches!(a, InputArgument::Archive(_))).count() > archives.len();
     for port in &entry.inputs {
         let argument = arguments.iter().find(|a| match a {
-            InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => {
-                *name == port.name
-            }
+            InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => *name == port.name,
             InputArgument::Archive(_) => false,
         });
         // The contents of an unreadable archive are unknown.
@@ -194,19 +179,14 @@ pub fn gather(
             continue;
         }
         let (own, imported) = (&port.name, session.imported_name(&port.name));
-        let named =
-            |text: String| text.replace(&format!("input `{own}`"), &format!("input `{imported}`"));
+        let named = |text: String| text.replace(&format!("input `{own}`"), &format!("input `{imported}`"));
         let report = |text: String| Diagnostic::error(&INPUT, port.span, named(text));
         match read(entry, port, argument, session, (&archives, most)) {
             Ok(found) => tensors.extend(found.into_iter().map(Arc::new)),
             Err(messages) => errors.extend(messages.into_iter().map(report)),
         }
     }
-    if errors.is_empty() {
-        Ok(tensors)
-    } else {
-        Err(errors)
-    }
+    if errors.is_empty() { Ok(tensors) } else { Err(errors) }
 }
 
 fn read(
@@ -217,32 +197,23 @@ fn read(
     (archives, most): (&[Npz], u64),
 ) -> Result<Vec<Tensor>, Vec<String>> {
     let ints = session.ints(&port.name);
-    let ids = port.tensors.values().iter();
-    let values = ids.filter_map(|v| entry.values.get(v.0 as usize));
+    let values = port.tensors.values().iter().filter_map(|v| entry.values.get(v.0 as usize));
     let (types, numbers): (Vec<&TensorType>, Vec<Numbers>) =
         values.map(|v| (&v.tensor, entry.numbers_of(v))).unzip();
     let is_pack = matches!(port.tensors, PortTensors::Pack(_));
-    let item = |at: usize| match is_pack {
-        true => format!("{}_{at}", port.name),
-        false => port.name.clone(),
-    };
+    let item = |at: usize| if is_pack { format!("{}_{at}", port.name) } else { port.name.clone() };
     let mut sources: Vec<Result<Tensor, String>> = Vec::new();
     let text = |error: TensorError| match error {
         // The message names the input.
         TensorError::Shape { .. } => error.to_string(),
         error => format!("input `{}`: {error}", port.name),
     };
-    if let (PortTensors::Stack(_), [whole], [numbers]) =
-        (&port.tensors, types.as_slice(), numbers.as_slice())
+    if let (PortTensors::Stack(_), [whole], [numbers]) = (&port.tensors, types.as_slice(), numbers.as_slice())
     {
         let given = match argument {
-            Some(InputArgument::Files { files, .. }) => {
-                pack_arrays::files(files, most, &port.name, whole)
-            }
+            Some(InputArgument::Files { files, .. }) => pack_arrays::files(files, most, &port.name, whole),
             Some(InputArgument::Random { .. }) => Ok(Vec::new()),
-            Some(InputArgument::Archive(_)) | None => {
-                pack_arrays::archived(archives, &port.name, whole)
-            }
+            Some(InputArgument::Archive(_)) | None => pack_arrays::archived(archives, &port.name, whole),
         };
         let given = given.map_err(|e| vec![text(e)])?;
         if !given.is_empty() {
@@ -321,11 +292,7 @@ fn read(
             Err(message) => messages.push(message),
         }
     }
-    if messages.is_empty() {
-        Ok(tensors)
-    } else {
-        Err(messages)
-    }
+    if messages.is_empty() { Ok(tensors) } else { Err(messages) }
 }
 
 /// Whether an array of an archive belongs to an input; items of packs are `xs_0`, `xs_1`.
@@ -333,9 +300,7 @@ fn is_input(model: &Model, name: &str) -> bool {
     let entry = model.function(model.entry);
     let mut ports = entry.into_iter().flat_map(|f| &f.inputs);
     ports.any(|port| match &port.tensors {
-        PortTensors::Pack(items) => {
-            (0..items.len()).any(|at| format!("{}_{at}", port.name) == name)
-        }
+        PortTensors::Pack(items) => (0..items.len()).any(|at| format!("{}_{at}", port.name) == name),
         PortTensors::Stack(_) => port.name == name || pack_arrays::is_item(&port.name, name),
         PortTensors::Single(_) | PortTensors::Null => port.name == name,
     })
@@ -368,11 +333,7 @@ fn array(archive: &Npz, name: &str, admits: Admits<'_>) -> Result<Tensor, Tensor
 }
 
 /// The array of this name in the last archive that has one.
-pub fn archived(
-    archives: &[Npz],
-    name: &str,
-    admits: Admits<'_>,
-) -> Result<Option<Tensor>, TensorError> {
+pub fn archived(archives: &[Npz], name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
     let holder = archives.iter().rev().find(|a| a.contains(name));
     holder.map_or(Ok(None), |archive| archive.get(name, admits))
 }
@@ -396,13 +357,12 @@ fn shaped(shape: &[u64], name: &str, wanted: &TensorType) -> Result<(), TensorEr
     });
     let expected = expected.collect::<Vec<String>>().join(", ");
     let mut pairs = shape.iter().zip(&wanted.shape);
-    let exceeds = shape.len() == wanted.shape.len()
-        && pairs.any(|(n, e)| e.fixed().is_none() && *n > e.bound());
-    let remedy = match exceeds {
-        true => {
-            "; `--bound` sets the upper bounds of ONNX models, a document declares them, as in `real[n|8]`"
-        }
-        false => "",
+    let exceeds =
+        shape.len() == wanted.shape.len() && pairs.any(|(n, e)| e.fixed().is_none() && *n > e.bound());
+    let remedy = if exceeds {
+        "; `--bound` sets the upper bounds of ONNX models, a document declares them, as in `real[n|8]`"
+    } else {
+        ""
     };
     Err(TensorError::Shape {
         what: format!("input `{name}`"),

@@ -29,17 +29,13 @@ fn limit_argument(text: &str) -> Result<(String, u64), String> {
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
         .ok_or_else(|| "write NAME=N".to_string())?;
-    let value: u64 = value
-        .parse()
-        .map_err(|_| format!("`{value}` is not an integer"))?;
-    Limits::default()
-        .set(name, value)
-        .map_err(|error| match error {
-            LimitError::Unknown(_) => {
-                let names: Vec<&str> = Limits::ALL.iter().map(|l| l.name).collect();
-                format!("{error}; there is {}", names.join(", "))
-            }
-            LimitError::TooLarge { .. } => error.to_string(),
-        })?;
+    let value: u64 = value.parse().map_err(|_| format!("`{value}` is not an integer"))?;
+    Limits::default().set(name, value).map_err(|error| match error {
+        LimitError::Unknown(_) => {
+            let names: Vec<&str> = Limits::ALL.iter().map(|l| l.name).collect();
+            format!("{error}; there is {}", names.join(", "))
+        }
+        LimitError::TooLarge { .. } => error.to_string(),
+    })?;
     Ok((name.to_string(), value))
 }

@@ -51,9 +51,7 @@ fn bound(text: &str) -> Result<(String, u64), String> {
 
 fn constant(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
-        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
-            Ok((name.to_owned(), file.into()))
-        }
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_owned(), file.into())),
         _ => Err("write NAME=FILE.npy".to_owned()),
     }
 }
@@ -90,15 +88,8 @@ impl ImportOptions {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        let shapes = shapes
-            .iter()
-            .filter_map(|(name, shapes)| Some((name.clone(), shapes.first()?.clone())));
-        Ok(Options {
-            shapes: shapes.collect(),
-            bounds: self.bounds.clone(),
-            constants,
-            structured: false,
-        })
+        let shapes = shapes.iter().filter_map(|(name, shapes)| Some((name.clone(), shapes.first()?.clone())));
+        Ok(Options { shapes: shapes.collect(), bounds: self.bounds.clone(), constants, structured: false })
     }
 }
 
@@ -106,10 +97,7 @@ fn diagnostics(error: ImportError) -> Vec<Diagnostic> {
     match error {
         ImportError::Refused { path, refusals, .. } => {
             let name = path.display().to_string();
-            let reasons = refusals.iter();
-            let reasons =
-                reasons.map(|r| Diagnostic::without_location(&ONNX, format!("{name}: {r}")));
-            reasons.collect()
+            refusals.iter().map(|r| Diagnostic::without_location(&ONNX, format!("{name}: {r}"))).collect()
         }
         ImportError::Name(text) => vec![Diagnostic::without_location(&COMMAND_LINE_NAME, text)],
         other => vec![Diagnostic::without_location(&ONNX, other.to_string())],
@@ -125,11 +113,7 @@ pub fn is_model(path: &Path) -> bool {
 ///
 /// # Errors
 /// The system refuses.
-pub fn write(
-    imported: &Imported,
-    folder: &Path,
-    format: WeightsFormat,
-) -> Result<(), Box<Diagnostic>> {
+pub fn write(imported: &Imported, folder: &Path, format: WeightsFormat) -> Result<(), Box<Diagnostic>> {
     let wrong = |path: &Path, error: std::io::Error| {
         let message = format!("cannot write {}: {error}", path.display());
         Box::new(Diagnostic::without_location(&OUTPUT, message))
@@ -152,8 +136,7 @@ pub fn write(
     match format {
         _ if imported.weights.is_empty() => {}
         WeightsFormat::Safetensors => {
-            let arrays = imported.weights.iter();
-            let arrays = arrays.map(|w| (w.name.as_str(), &*w.tensor));
+            let arrays = imported.weights.iter().map(|w| (w.name.as_str(), &*w.tensor));
             let mut stream = stream(&path)?;
             safetensors::write(arrays, &mut stream).map_err(|e| wrong(&path, e))?;
             stream.flush().map_err(|e| wrong(&path, e))?;
@@ -226,8 +209,7 @@ impl Opened {
         if let Some(onnx) = &imported.onnx {
             texts.push((path.join("onnx.sknd"), formatted(onnx)));
         }
-        let weights = imported.weights.into_iter();
-        let weights = weights.map(|w| (w.name, Rc::unwrap_or_clone(w.tensor)));
+        let weights = imported.weights.into_iter().map(|w| (w.name, Rc::unwrap_or_clone(w.tensor)));
         Opened {
             main,
             texts,
@@ -266,10 +248,7 @@ pub fn open(
     }
     let misfits = file.misfits(&arrays);
     if !misfits.is_empty() {
-        let misfits = misfits.into_iter();
-        return Err(misfits
-            .map(|text| Diagnostic::without_location(&INPUT, text))
-            .collect());
+        return Err(misfits.into_iter().map(|text| Diagnostic::without_location(&INPUT, text)).collect());
     }
     let is_for_call = !file.undetermined(&options).is_empty();
     let options = file.fixed(&options, &arrays);
@@ -287,10 +266,7 @@ pub fn open(
     }
     let converted = file.convert_for(options, &arrays).map_err(diagnostics)?;
     let opened = Opened::new(path, converted.imported, converted.constants);
-    Ok(Opened {
-        is_for_call: is_for_call || !opened.constants.is_empty(),
-        ..opened
-    })
+    Ok(Opened { is_for_call: is_for_call || !opened.constants.is_empty(), ..opened })
 }
 
 /// The arrays that arguments have for the inputs of a model, and errors of those that cannot be read.
@@ -341,10 +317,7 @@ fn unknown_inputs(file: &ModelFile, arguments: &[InputArgument]) -> Vec<Diagnost
     inputs::named(arguments)
         .filter(|name| !inputs.iter().any(|input| input.has_name(name)))
         .map(|name| {
-            let text = format!(
-                "the model has no input `{name}`; there is {}",
-                known.join(", ")
-            );
+            let text = format!("the model has no input `{name}`; there is {}", known.join(", "));
             Diagnostic::without_location(&COMMAND_LINE_NAME, text)
         })
         .collect()
@@ -358,13 +331,10 @@ fn without_shape(input: &Declaration) -> Diagnostic {
         Some(shape) => format!(
             "the input `{name}` has dynamic dimensions, [{shape}], and no array or shape is passed for it"
         ),
-        None => format!(
-            "the rank of the input `{name}` is dynamic, and no array or shape is passed for it"
-        ),
+        None => format!("the rank of the input `{name}` is dynamic, and no array or shape is passed for it"),
     };
-    Diagnostic::without_location(&COMMAND_LINE_NAME, text).with_help(format!(
-        "pass --input {name}=FILE.npy, or --input-shape {name}=… for random values"
-    ))
+    Diagnostic::without_location(&COMMAND_LINE_NAME, text)
+        .with_help(format!("pass --input {name}=FILE.npy, or --input-shape {name}=… for random values"))
 }
 
 /// What `import.json` of a model folder says.
@@ -377,10 +347,7 @@ pub struct Origin {
 
 impl Origin {
     fn new(inner: skript_import::Origin) -> Origin {
-        Origin {
-            inner,
-            given_real: None,
-        }
+        Origin { inner, given_real: None }
     }
 
     /// The origin with the types of the outputs that the command line asks for.
@@ -403,11 +370,9 @@ impl Origin {
     /// Adds the names and element types to a compiled model.
     pub fn add_to(&self, artifact: &mut Artifact) {
         let origin = self.typed();
-        let inputs = origin.inputs.iter();
-        let outputs = origin.outputs.iter();
         artifact.add_import(
-            inputs.map(|input| (input.name.as_str(), input.onnx.as_str(), input.ints)),
-            outputs.map(|output| (output.name.as_str(), output.onnx.as_str(), output.element)),
+            origin.inputs.iter().map(|input| (input.name.as_str(), input.onnx.as_str(), input.ints)),
+            origin.outputs.iter().map(|output| (output.name.as_str(), output.onnx.as_str(), output.element)),
         );
     }
 
@@ -418,28 +383,25 @@ impl Origin {
 
     /// The storage types of tensors that have their own.
     pub fn storage(&self) -> StorageTypes {
-        let own = self.inner.storage.iter();
-        let own = own
-            .map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())));
-        own.collect()
+        self.inner
+            .storage
+            .iter()
+            .map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())))
+            .collect()
     }
 
     /// The arguments with the names of SkriptND.
     pub fn named(&self, arguments: &[InputArgument]) -> Vec<InputArgument> {
         let ours = |name: &str| self.inner.input(name).to_owned();
-        let arguments = arguments.iter().cloned();
-        let arguments = arguments.map(|argument| match argument {
-            InputArgument::Files { name, files } => InputArgument::Files {
-                name: ours(&name),
-                files,
-            },
-            InputArgument::Random { name, seed } => InputArgument::Random {
-                name: ours(&name),
-                seed,
-            },
-            archive @ InputArgument::Archive(_) => archive,
-        });
-        arguments.collect()
+        arguments
+            .iter()
+            .cloned()
+            .map(|argument| match argument {
+                InputArgument::Files { name, files } => InputArgument::Files { name: ours(&name), files },
+                InputArgument::Random { name, seed } => InputArgument::Random { name: ours(&name), seed },
+                archive @ InputArgument::Archive(_) => archive,
+            })
+            .collect()
     }
 
     /// The outputs in the element types of the ONNX model.

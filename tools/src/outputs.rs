@@ -14,11 +14,7 @@ use skript_tensor::{Tensor, TensorError, npy, summary};
 /// File stems of the entry's outputs, in the order of the flattened tensors: `y`, packs `ys_0`, `ys_1`.
 pub fn names(model: &Model) -> Vec<String> {
     let mut names = Vec::new();
-    for port in model
-        .function(model.entry)
-        .into_iter()
-        .flat_map(|f| &f.outputs)
-    {
+    for port in model.function(model.entry).into_iter().flat_map(|f| &f.outputs) {
         match &port.tensors {
             PortTensors::Single(_) | PortTensors::Stack(_) => names.push(port.name.clone()),
             PortTensors::Pack(items) => {
@@ -31,11 +27,7 @@ pub fn names(model: &Model) -> Vec<String> {
 }
 
 /// Writes `DIR/<name>.npy` for each output; creates the folder.
-pub fn write(
-    names: &[String],
-    tensors: &[Arc<Tensor>],
-    folder: &Path,
-) -> Result<(), Box<Diagnostic>> {
+pub fn write(names: &[String], tensors: &[Arc<Tensor>], folder: &Path) -> Result<(), Box<Diagnostic>> {
     make(folder)?;
     for (name, tensor) in names.iter().zip(tensors) {
         write_one(name, tensor, folder, npy::write)?;
@@ -47,12 +39,7 @@ pub fn write(
 pub type Writer = fn(&Path, &Tensor, &mut dyn Write) -> Result<(), TensorError>;
 
 /// Writes `DIR/<name>.npy`; creates the folder.
-pub fn write_one(
-    name: &str,
-    tensor: &Tensor,
-    folder: &Path,
-    write: Writer,
-) -> Result<(), Box<Diagnostic>> {
+pub fn write_one(name: &str, tensor: &Tensor, folder: &Path, write: Writer) -> Result<(), Box<Diagnostic>> {
     make(folder)?;
     let path = folder.join(format!("{name}.npy"));
     let file = File::create(&path).map_err(|e| wrong(&path, e.to_string()))?;
@@ -73,7 +60,5 @@ fn wrong(path: &Path, reason: String) -> Box<Diagnostic> {
 /// A line per output: name, type, shape and the first elements.
 pub fn summary(names: &[String], tensors: &[Arc<Tensor>]) -> String {
     let outputs = names.iter().zip(tensors);
-    outputs
-        .map(|(name, tensor)| summary::line(name, tensor))
-        .collect()
+    outputs.map(|(name, tensor)| summary::line(name, tensor)).collect()
 }

@@ -40,7 +40,8 @@ fn largest(function: &Function) -> Option<u64> {
         _ => None,
     };
     let inputs = function.inputs.iter().flat_map(|p| p.tensors.values());
-    let inputs = inputs.filter_map(|id| function.values.get(id.0 as usize));
-    let shapes = inputs.map(|v| v.tensor.shape.iter().map(Extent::bound).collect());
+    let shapes = inputs
+        .filter_map(|id| function.values.get(id.0 as usize))
+        .map(|v| v.tensor.shape.iter().map(Extent::bound).collect());
     largest_position(&function.name, axis, &shapes.collect::<Vec<_>>())
 }

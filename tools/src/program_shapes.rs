@@ -88,11 +88,7 @@ fn named_shape(shapes: &[InputShape], n: usize) -> Result<Option<Vec<i64>>, Stri
 }
 
 /// The shape of the array for an argument, from the header of its file.
-fn array_shape(
-    given: &[InputArgument],
-    n: usize,
-    archives: &[Npz],
-) -> Result<Option<Vec<i64>>, String> {
+fn array_shape(given: &[InputArgument], n: usize, archives: &[Npz]) -> Result<Option<Vec<i64>>, String> {
     let own = n.to_string();
     let shape = std::cell::RefCell::new(None);
     let seen = |_, extents: &[u64]| {
@@ -123,21 +119,16 @@ pub fn misfits(program: &Program, shapes: &[InputShape]) -> Vec<Diagnostic> {
         let argument = n.and_then(|n| Some((n, program.arguments.get(n)?)));
         let Some((n, argument)) = argument else {
             let count = program.arguments.len();
-            return Some(format!(
-                "there is no argument `{name}`: the program has {count}, numbered from 0"
-            ));
+            return Some(format!("there is no argument `{name}`: the program has {count}, numbered from 0"));
         };
         match named_shape(shapes, n) {
-            Ok(Some(shape)) if shape != argument.extents => Some(format!(
-                "argument {n} is {}, but --input-shape is {shape:?}",
-                argument.text()
-            )),
+            Ok(Some(shape)) if shape != argument.extents => {
+                Some(format!("argument {n} is {}, but --input-shape is {shape:?}", argument.text()))
+            }
             Ok(_) => None,
             Err(message) => Some(message),
         }
     };
     let messages = shapes.iter().filter_map(misfit);
-    messages
-        .map(|message| Diagnostic::without_location(&INPUT, message))
-        .collect()
+    messages.map(|message| Diagnostic::without_location(&INPUT, message)).collect()
 }

@@ -61,9 +61,7 @@ impl ProgramWeights {
 pub fn too_large<'t>(tensors: impl Iterator<Item = &'t Tensor>, most: u64) -> Option<String> {
     let bytes: u64 = tensors.map(|t| t.bytes().len() as u64).sum();
     (bytes > most).then(|| {
-        format!(
-            "the weights have {bytes} bytes, a program holds at most {most} (limit `inline_bytes`)"
-        )
+        format!("the weights have {bytes} bytes, a program holds at most {most} (limit `inline_bytes`)")
     })
 }
 
@@ -121,9 +119,7 @@ pub fn manifest(
             set("dimension", json!(dimension));
         }
         let is_input = port.role == "input";
-        let default = defaults
-            .iter()
-            .find(|(name, _)| is_input && *name == port.name);
+        let default = defaults.iter().find(|(name, _)| is_input && *name == port.name);
         if let Some((_, [number])) = default.map(|(name, numbers)| (name, numbers.as_slice())) {
             let number = match *number {
                 Scalar::Bool(truth) => json!(truth),
@@ -150,9 +146,15 @@ pub fn manifest(
         set("weights", json!(name));
     }
     if let Some(placement) = placement {
-        let axes = placement.mesh.axes.iter();
-        let axes = axes.map(|(axis, devices)| json!({"axis": axis, "devices": devices}));
-        set("mesh", axes.collect());
+        set(
+            "mesh",
+            placement
+                .mesh
+                .axes
+                .iter()
+                .map(|(axis, devices)| json!({"axis": axis, "devices": devices}))
+                .collect(),
+        );
     }
     format!("{:#}\n", Value::Object(manifest))
 }

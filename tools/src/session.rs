@@ -14,9 +14,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use skript_frontend::ast::{BlockKind, Declaration, Definition, DefinitionKind};
 use skript_frontend::check::{check_program, is_called, is_sound};
-use skript_frontend::diagnostics::codes::{
-    COMMAND_LINE_NAME, INTERNAL, INTRINSIC, NOT_COMPILED, UNREADABLE,
-};
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, INTERNAL, INTRINSIC, NOT_COMPILED, UNREADABLE};
 use skript_frontend::diagnostics::{Diagnostic, Severity, Sink, nodes};
 use skript_frontend::limits::Limits;
 use skript_frontend::model::Model;
@@ -74,19 +72,11 @@ impl<'a> Session<'a> {
     }
 
     /// The same for a call with these inputs, whose shapes an ONNX model is imported for.
-    pub fn open_for_call(
-        model: &Path,
-        arguments: &'a ModelArguments,
-        inputs: &[InputArgument],
-    ) -> Self {
+    pub fn open_for_call(model: &Path, arguments: &'a ModelArguments, inputs: &[InputArgument]) -> Self {
         Session::open_with(model, arguments, Some(inputs))
     }
 
-    fn open_with(
-        model: &Path,
-        arguments: &'a ModelArguments,
-        call: Option<&[InputArgument]>,
-    ) -> Self {
+    fn open_with(model: &Path, arguments: &'a ModelArguments, call: Option<&[InputArgument]>) -> Self {
         let limits = arguments.limits.in_force();
         let mut sink = Sink::default();
         let edition = arguments.edition.map(Into::into);
@@ -97,10 +87,7 @@ impl<'a> Session<'a> {
         let is_onnx = onnx_model::is_model(model);
         let imports = &arguments.import;
         // Those of an ONNX model become static when it is imported.
-        let shapes = match is_onnx {
-            true => Ok(Vec::new()),
-            false => whole_shapes(&arguments.input_shapes),
-        };
+        let shapes = if is_onnx { Ok(Vec::new()) } else { whole_shapes(&arguments.input_shapes) };
         let wrong = match &shapes {
             _ if !(is_onnx || imports.bounds.is_empty() && imports.constants.is_empty()) => {
                 Some("--bound and --constant are for ONNX models".to_owned())
@@ -162,13 +149,7 @@ impl<'a> Session<'a> {
         if let Some(origin) = &mut origin {
             origin.given_real = arguments.real.map(|name| {
                 let real = name.0;
-                ElementType::run_time(
-                    ScalarKind::Real,
-                    Numbers {
-                        real,
-                        ..Numbers::default()
-                    },
-                )
+                ElementType::run_time(ScalarKind::Real, Numbers { real, ..Numbers::default() })
             });
             for (name, _) in &mut input_shapes {
                 *name = origin.inner.input(name).to_owned();
@@ -193,7 +174,8 @@ impl<'a> Session<'a> {
         };
         session.settle();
         if session.origin.is_some() && arguments.int.0 != IntType::I64 {
-            let text = "--int is not for ONNX models, whose ints wrap around at the widths of their own types";
+            let text =
+                "--int is not for ONNX models, whose ints wrap around at the widths of their own types";
             session.report_usage(Diagnostic::without_location(&COMMAND_LINE_NAME, text));
         }
         for intrinsic in &arguments.intrinsics {
@@ -326,9 +308,10 @@ impl<'a> Session<'a> {
 
     pub fn report_all(&mut self, stopped: Stopped) {
         for diagnostic in stopped.0 {
-            match diagnostic.code == &COMMAND_LINE_NAME {
-                true => self.report_usage(diagnostic),
-                false => self.report(diagnostic),
+            if diagnostic.code == &COMMAND_LINE_NAME {
+                self.report_usage(diagnostic)
+            } else {
+                self.report(diagnostic)
             }
         }
     }
@@ -341,37 +324,33 @@ impl<'a> Session<'a> {
 
     /// Binds the kernels of the command line to operators.
     fn bind(&mut self, intrinsic: &IntrinsicArgument) {
-        let IntrinsicArgument {
-            operator,
-            symbol,
-            library,
-        } = intrinsic;
+        let IntrinsicArgument { operator, symbol, library } = intrinsic;
         let is_known = |name: &str| skript_intrinsics::names().any(|known| known == name);
         // A program that could not be read does not have its final names.
         if !is_known(operator) && self.status != Status::Wrong {
             let operators = operators(&self.program);
             let found = operators.iter().find(|(name, _)| name == operator);
-            let wrong = match found {
-                None => {
-                    let without = operators.iter().filter(|(_, body)| !body);
-                    let names = without.map(|(name, _)| name.as_str());
-                    let names = names.filter(|name| !is_known(name)).collect::<Vec<_>>();
-                    let wrong = unknown("operator", operator, "the program", &names);
-                    Some(match wrong.help {
-                        None => wrong.with_help("kernels are for operators without a body"),
-                        Some(_) => wrong,
-                    })
-                }
-                Some((_, true)) => {
-                    let message =
-                        format!("operator `{operator}` has a body, so no kernel of it runs");
-                    let wrong = Diagnostic::without_location(&COMMAND_LINE_NAME, message);
-                    Some(wrong.with_help(
-                        "remove --intrinsic, or declare the operator without @lower and @compose",
-                    ))
-                }
-                Some((_, false)) => None,
-            };
+            let wrong =
+                match found {
+                    None => {
+                        let without = operators.iter().filter(|(_, body)| !body);
+                        let names = without.map(|(name, _)| name.as_str());
+                        let names = names.filter(|name| !is_known(name)).collect::<Vec<_>>();
+                        let wrong = unknown("operator", operator, "the program", &names);
+                        Some(match wrong.help {
+                            None => wrong.with_help("kernels are for operators without a body"),
+                            Some(_) => wrong,
+                        })
+                    }
+                    Some((_, true)) => {
+                        let message = format!("operator `{operator}` has a body, so no kernel of it runs");
+                        let wrong = Diagnostic::without_location(&COMMAND_LINE_NAME, message);
+                        Some(wrong.with_help(
+                            "remove --intrinsic, or declare the operator without @lower and @compose",
+                        ))
+                    }
+                    Some((_, false)) => None,
+                };
             if let Some(wrong) = wrong {
                 return self.report_usage(wrong);
             }
@@ -382,8 +361,7 @@ impl<'a> Session<'a> {
     }
 
     fn graphs(&self) -> impl Iterator<Item = &Definition> {
-        let main = self.program.main_module().into_iter();
-        let definitions = main.flat_map(|m| &m.definitions);
+        let definitions = self.program.main_module().into_iter().flat_map(|m| &m.definitions);
         definitions.filter(|d| d.kind == DefinitionKind::Graph)
     }
 
@@ -426,8 +404,7 @@ impl<'a> Session<'a> {
 
     /// Reports names on the command line that none of these graphs has.
     pub fn check_names_of<'n>(&mut self, graphs: &[String], inputs: impl Iterator<Item = &'n str>) {
-        let graphs = graphs.iter().filter_map(|name| self.graph_named(name));
-        let graphs: Vec<&Definition> = graphs.collect();
+        let graphs: Vec<&Definition> = graphs.iter().filter_map(|name| self.graph_named(name)).collect();
         let owner = match graphs.as_slice() {
             [] => {
                 if let Some(name) = &self.arguments.graph {
@@ -448,11 +425,7 @@ impl<'a> Session<'a> {
         let may_be_absent = names(may_be_absent);
         let mut wrong = Vec::new();
         let inputs: Vec<&str> = inputs.collect();
-        let given = self
-            .arguments
-            .attributes
-            .iter()
-            .map(|(name, _)| name.as_str());
+        let given = self.arguments.attributes.iter().map(|(name, _)| name.as_str());
         for name in repeated(given) {
             wrong.push(twice("--set", name));
         }
@@ -484,9 +457,8 @@ impl<'a> Session<'a> {
                 let message = format!("input `{name}` cannot be both given and absent");
                 wrong.push(Diagnostic::without_location(&COMMAND_LINE_NAME, message));
             } else if known_inputs.contains(&name) && !may_be_absent.contains(&name) {
-                let message = format!(
-                    "input `{name}` cannot be absent: it is not optional and has no default"
-                );
+                let message =
+                    format!("input `{name}` cannot be absent: it is not optional and has no default");
                 wrong.push(Diagnostic::without_location(&COMMAND_LINE_NAME, message));
             }
         }
@@ -517,8 +489,7 @@ impl<'a> Session<'a> {
 
     /// Reports operators on the command line that the model does not invoke.
     pub fn check_operators(&mut self, model: &Model, asked: &[String]) {
-        let functions = model.functions.iter().enumerate();
-        let operators = functions.filter(|(id, _)| *id != model.entry.0 as usize);
+        let operators = model.functions.iter().enumerate().filter(|(id, _)| *id != model.entry.0 as usize);
         let names = operators.map(|(_, f)| f.name.as_str());
         // Functions that the composer adds are not in a module.
         let mut known: Vec<&str> = names.filter(|name| name.contains('.')).collect();
@@ -535,8 +506,9 @@ impl<'a> Session<'a> {
     pub fn missing_attributes(&self, graph: &str) -> Vec<&str> {
         let given = |name: &str| self.arguments.attributes.iter().any(|(n, _)| n == name);
         self.graph_named(graph).map_or_else(Vec::new, |graph| {
-            let attributes = graph.attributes.iter();
-            let missing = attributes
+            let missing = graph
+                .attributes
+                .iter()
                 .filter(|a| a.default.is_none() && !a.type_spec.optional && !given(&a.name.name));
             missing.map(|a| a.name.name.as_str()).collect()
         })
@@ -548,11 +520,9 @@ impl<'a> Session<'a> {
         let Some(graph) = self.graph_named(graph) else {
             return Vec::new();
         };
-        let inputs = graph.inputs.iter();
-        let open = inputs.filter(|input| {
+        let open = graph.inputs.iter().filter(|input| {
             let given = input.default.is_none() || asked.given.contains(&input.name.name);
-            let shaped = self.input_shapes.iter();
-            let mut shaped = shaped.map(|(name, _)| name);
+            let mut shaped = self.input_shapes.iter().map(|(name, _)| name);
             given && has_open_length(graph, input) && shaped.all(|name| *name != input.name.name)
         });
         names(open)
@@ -640,12 +610,8 @@ pub fn internal(message: &str) -> Diagnostic {
 /// The operators that a user's kernel can be bound to, by qualified name, and whether they have a body.
 fn operators(program: &Program) -> Vec<(String, bool)> {
     let operators = program.modules.values().flat_map(|module| {
-        let operators = module.definitions.iter();
-        let operators = operators.filter(|d| d.kind == DefinitionKind::Operator);
-        operators.map(|d| {
-            let body = [BlockKind::Lower, BlockKind::Compose]
-                .into_iter()
-                .any(|kind| d.has_block(kind));
+        module.definitions.iter().filter(|d| d.kind == DefinitionKind::Operator).map(|d| {
+            let body = [BlockKind::Lower, BlockKind::Compose].into_iter().any(|kind| d.has_block(kind));
             (format!("{}.{}", module.name, d.name.name), body)
         })
     });

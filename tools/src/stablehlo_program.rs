@@ -58,10 +58,7 @@ pub fn model_flags(reading: &ModelArguments, own: &[(&str, bool)]) -> Vec<Diagno
         ("--edition", reading.edition.is_some()),
         ("--graph", reading.graph.is_some()),
         ("--quantize", reading.quantize.is_some()),
-        (
-            "--real",
-            reading.real.is_some_and(|real| real.0 != RealType::F32),
-        ),
+        ("--real", reading.real.is_some_and(|real| real.0 != RealType::F32)),
         ("--int", reading.int.0 != IntType::I64),
         ("--set", !reading.attributes.is_empty()),
         ("--bound", !reading.import.bounds.is_empty()),
@@ -95,19 +92,14 @@ pub fn load(
     };
     let mut cached = false;
     let mut shapes = CallShapes::new(reading, given);
-    let program = import::compile_unless(
-        &text,
-        target,
-        &mut |declared| shapes.of(declared),
-        |interface| {
-            let kept = cache.as_ref()?.get(&key(&interface.inputs))?;
-            if !interface.is_of(&kept) {
-                return None;
-            }
-            cached = true;
-            Some(kept)
-        },
-    );
+    let program = import::compile_unless(&text, target, &mut |declared| shapes.of(declared), |interface| {
+        let kept = cache.as_ref()?.get(&key(&interface.inputs))?;
+        if !interface.is_of(&kept) {
+            return None;
+        }
+        cached = true;
+        Some(kept)
+    });
     let program = sound(program, shapes, path, file, sources)?;
     program_shapes_fit(&program, reading)?;
     if let Some(cache) = cache.filter(|_| !cached) {
@@ -126,11 +118,7 @@ fn sound<T>(
     sources: &SourceMap,
 ) -> Result<T, Vec<Diagnostic>> {
     compiled.map_err(|refusals| {
-        if shapes.wrong.is_empty() {
-            diagnostics(path, file, &refusals, sources)
-        } else {
-            shapes.wrong
-        }
+        if shapes.wrong.is_empty() { diagnostics(path, file, &refusals, sources) } else { shapes.wrong }
     })
 }
 
@@ -163,10 +151,7 @@ pub fn load_for_profile(
     // MLIR calls a text `-`.
     let name = path.display();
     let text = sources.get(file).map_or("", |source| &source.text);
-    let calls = steps
-        .iter_mut()
-        .flat_map(|step| &mut step.operators)
-        .flatten();
+    let calls = steps.iter_mut().flat_map(|step| &mut step.operators).flatten();
     for call in calls {
         if let Some(position) = call.strip_prefix("-:") {
             *call = format!("{name}:{position}{}", operation(position, text));
@@ -207,27 +192,14 @@ fn read(
 }
 
 /// Refusals as diagnostics in the program's text.
-fn diagnostics(
-    path: &Path,
-    file: FileId,
-    refusals: &[Refusal],
-    sources: &SourceMap,
-) -> Vec<Diagnostic> {
+fn diagnostics(path: &Path, file: FileId, refusals: &[Refusal], sources: &SourceMap) -> Vec<Diagnostic> {
     let said = |refusal: &Refusal| {
-        let code = match refusal.malformed {
-            true => &STABLEHLO_TEXT,
-            false => &NOT_COMPILED,
-        };
+        let code = if refusal.malformed { &STABLEHLO_TEXT } else { &NOT_COMPILED };
         let source = sources.get(file);
-        let offset = refusal
-            .source_position
-            .and_then(|(l, c)| source?.offset(l, c));
+        let offset = refusal.source_position.and_then(|(l, c)| source?.offset(l, c));
         match offset {
             Some(at) => Diagnostic::error(code, Span::new(file, at, at), &refusal.message),
-            None => Diagnostic::without_location(
-                code,
-                format!("{}: {}", path.display(), refusal.message),
-            ),
+            None => Diagnostic::without_location(code, format!("{}: {}", path.display(), refusal.message)),
         }
     };
     refusals.iter().map(said).collect::<Vec<_>>()
@@ -235,11 +207,7 @@ fn diagnostics(
 
 /// One array per argument, with its type and shape; all errors otherwise. `most` bounds the unpacked size of a
 /// compressed array in bytes.
-pub fn gather(
-    program: &Program,
-    given: &[InputArgument],
-    most: u64,
-) -> Result<Vec<Tensor>, Vec<Diagnostic>> {
+pub fn gather(program: &Program, given: &[InputArgument], most: u64) -> Result<Vec<Tensor>, Vec<Diagnostic>> {
     let count = program.arguments.len();
     let mut wrong = Vec::new();
     let mut say = |text: String| wrong.push(Diagnostic::without_location(&INPUT, text));
@@ -271,19 +239,11 @@ pub fn gather(
             Err(text) => say(text),
         }
     }
-    match wrong.is_empty() {
-        true => Ok(tensors),
-        false => Err(wrong),
-    }
+    if wrong.is_empty() { Ok(tensors) } else { Err(wrong) }
 }
 
 /// The command line's input for argument `n`.
-fn one(
-    program: &Program,
-    n: usize,
-    given: &[InputArgument],
-    archives: &[Npz],
-) -> Result<Tensor, String> {
+fn one(program: &Program, n: usize, given: &[InputArgument], archives: &[Npz]) -> Result<Tensor, String> {
     let own = n.to_string();
     let admits = |element, shape: &[u64]| {
         let said = admitted(program, n, element, shape);
@@ -301,10 +261,7 @@ fn one(
     match named {
         Some(InputArgument::Files { files, .. }) => match files.as_slice() {
             [file] => npy::read_wider(file, &admits).map_err(text),
-            _ => Err(format!(
-                "argument {n} is one array, but there are {} files",
-                files.len()
-            )),
+            _ => Err(format!("argument {n} is one array, but there are {} files", files.len())),
         },
         Some(InputArgument::Random { seed, .. }) => {
             let port = program.artifact.inputs.get(n).ok_or("no such argument")?;
@@ -322,14 +279,8 @@ fn one(
 }
 
 /// The error in the type or shape of an array for argument `n`.
-fn admitted(
-    program: &Program,
-    n: usize,
-    element: ElementType,
-    shape: &[u64],
-) -> Result<(), String> {
-    let (Some(port), Some(wanted)) = (program.artifact.inputs.get(n), program.arguments.get(n))
-    else {
+fn admitted(program: &Program, n: usize, element: ElementType, shape: &[u64]) -> Result<(), String> {
+    let (Some(port), Some(wanted)) = (program.artifact.inputs.get(n), program.arguments.get(n)) else {
         return Err(format!("there is no argument {n}"));
     };
     // Every bf16 is exact in f32.
@@ -361,10 +312,9 @@ fn fit(program: &Program, n: usize, tensor: Tensor) -> Result<Tensor, String> {
         _ => true,
     };
     match tensor.bytes().iter().position(|b| !fits(b)) {
-        Some(at) => Err(format!(
-            "argument {n} is {}, but element {at} does not fit into 4 bits",
-            wanted.text()
-        )),
+        Some(at) => {
+            Err(format!("argument {n} is {}, but element {at} does not fit into 4 bits", wanted.text()))
+        }
         None => Ok(tensor),
     }
 }

@@ -164,13 +164,10 @@ impl TargetArguments {
             DeviceChoice::Vulkan(_) => "vulkan",
             DeviceChoice::Auto => "auto",
         };
-        match fitting == Some(device) {
-            true => Ok(()),
-            false => Err(TargetError::Device {
-                target: target.to_owned(),
-                device,
-                fitting,
-            }),
+        if fitting == Some(device) {
+            Ok(())
+        } else {
+            Err(TargetError::Device { target: target.to_owned(), device, fitting })
         }
     }
 
@@ -218,23 +215,17 @@ impl TargetArguments {
             Kind::Vulkan => (architecture("vulkan"), Language::SpirV),
         };
         let gpu = Gpu::named(name).filter(|gpu| gpu.language == language);
-        let unknown = || TargetError::Gpu {
-            name: name.to_owned(),
-            language,
-        };
+        let unknown = || TargetError::Gpu { name: name.to_owned(), language };
         gpu.map(Some).ok_or_else(unknown)
     }
 
     /// No GPU; an architecture is for one, or for one that `auto` did not find.
     fn no_gpu(&self) -> Result<Option<&'static Gpu>, TargetError> {
         match &self.gpu_arch {
-            Some(name) if self.device != DeviceChoice::Auto => {
-                Err(TargetError::NoGpu(name.clone()))
+            Some(name) if self.device != DeviceChoice::Auto => Err(TargetError::NoGpu(name.clone())),
+            Some(name) if Gpu::named(name).is_none() => {
+                Err(TargetError::Gpu { name: name.clone(), language: Language::Ptx })
             }
-            Some(name) if Gpu::named(name).is_none() => Err(TargetError::Gpu {
-                name: name.clone(),
-                language: Language::Ptx,
-            }),
             _ => Ok(None),
         }
     }
@@ -246,10 +237,7 @@ impl TargetArguments {
             (Precision::F32, _) => Ok(Precision::F32),
             (other, _) if has_units => Ok(other),
             _ if self.device == DeviceChoice::Auto => Ok(Precision::F32),
-            (other, Some(gpu)) => Err(TargetError::Precision {
-                name: gpu.name,
-                precision: other.name(),
-            }),
+            (other, Some(gpu)) => Err(TargetError::Precision { name: gpu.name, precision: other.name() }),
             (other, None) => Err(TargetError::NoUnits(other.name())),
         }
     }

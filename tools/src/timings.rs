@@ -98,11 +98,7 @@ impl Bar {
         if let Ok(style) = style {
             bar.set_style(style);
         }
-        let bar = Bar {
-            bar,
-            closed: Arc::default(),
-            turn: Arc::default(),
-        };
+        let bar = Bar { bar, closed: Arc::default(), turn: Arc::default() };
         let waiting = bar.clone();
         std::thread::spawn(move || {
             std::thread::sleep(PATIENCE);
@@ -149,26 +145,12 @@ mod tests {
     fn stages_that_occur_again_are_one_row() {
         let start = Instant::now();
         let after = |ms| start + Duration::from_millis(ms);
-        let begun = [
-            ("compose", start),
-            ("lower", after(10)),
-            ("code", after(30)),
-            ("lower", after(60)),
-        ];
+        let begun = [("compose", start), ("lower", after(10)), ("code", after(30)), ("lower", after(60))];
         let spent = spent(&begun, after(100));
-        let ms: Vec<_> = spent
-            .iter()
-            .map(|(stage, time)| (*stage, time.as_millis()))
-            .collect();
+        let ms: Vec<_> = spent.iter().map(|(stage, time)| (*stage, time.as_millis())).collect();
         assert_eq!(ms, [("compose", 10), ("lower", 60), ("code", 30)]);
         let table = table(&spent);
-        assert!(
-            table.contains("lower            60.0   60.0 %\n"),
-            "{table}"
-        );
-        assert!(
-            table.ends_with("total           100.0  100.0 %\n"),
-            "{table}"
-        );
+        assert!(table.contains("lower            60.0   60.0 %\n"), "{table}");
+        assert!(table.ends_with("total           100.0  100.0 %\n"), "{table}");
     }
 }

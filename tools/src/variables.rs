@@ -24,11 +24,7 @@ pub fn commit(variables: &mut [Arc<Tensor>], updates: Vec<(usize, Arc<Tensor>)>)
 ///
 /// Each file is written under another name and then renamed, because the old one may be mapped as the weights of this
 /// run.
-pub fn save(
-    model: &Model,
-    variables: &[Arc<Tensor>],
-    folder: &Path,
-) -> Result<(), Box<Diagnostic>> {
+pub fn save(model: &Model, variables: &[Arc<Tensor>], folder: &Path) -> Result<(), Box<Diagnostic>> {
     let wrong = |path: &Path, reason: String| {
         let message = format!("cannot write {}: {reason}", path.display());
         Box::new(Diagnostic::without_location(&OUTPUT, message))

@@ -8,10 +8,7 @@ pub fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let host = skript_passes::target::TargetDescription::host().code;
         let has = |feature: &&str| host.features.split(',').any(|f| f == format!("+{feature}"));
-        let vectors: Vec<&str> = ["avx512f", "avx2", "fma", "neon"]
-            .into_iter()
-            .filter(has)
-            .collect();
+        let vectors: Vec<&str> = ["avx512f", "avx2", "fma", "neon"].into_iter().filter(has).collect();
         format!(
             "{}\ncommit: {}\nLLVM: {}\nCPU: {} ({}), {}",
             env!("CARGO_PKG_VERSION"),

@@ -14,13 +14,10 @@ fn libraries(program: &str) -> Vec<String> {
     let sections = header.sections(LittleEndian, &*file).unwrap();
     let (entries, strings) = sections.dynamic(LittleEndian, &*file).unwrap().unwrap();
     let strings: StringTable = sections.strings(LittleEndian, &*file, strings).unwrap();
-    let needed = entries
-        .iter()
-        .filter(|entry| entry.tag32(LittleEndian).map(i64::from) == Some(elf::DT_NEEDED));
+    let needed =
+        entries.iter().filter(|entry| entry.tag32(LittleEndian).map(i64::from) == Some(elf::DT_NEEDED));
     let names = needed.map(|entry| entry.string(LittleEndian, strings).unwrap());
-    names
-        .map(|name| String::from_utf8_lossy(name).into_owned())
-        .collect()
+    names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }
 
 #[test]

@@ -3,9 +3,7 @@
 
 use crate::definitions::Definitions;
 use crate::layout;
-use crate::picture::{
-    Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable,
-};
+use crate::picture::{Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable};
 use crate::{reads, text};
 use skript_frontend::model::{
     Block, Body, Function, FunctionId, Invoke, Loop, Model, Operation, PortTensors, ValueId,
@@ -17,12 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 impl Picture {
     /// The picture of a model that was composed from a program; it has neither histograms nor a profile.
     pub fn of(model: &Model, program: &Program) -> Self {
-        let mut collector = Collector {
-            model,
-            program,
-            definitions: Definitions::of(program),
-            scopes: Vec::new(),
-        };
+        let mut collector =
+            Collector { model, program, definitions: Definitions::of(program), scopes: Vec::new() };
         let flops = model.flops_by_function();
         let functions = model.functions.iter().zip(0..);
         let instances = functions.map(|(function, id)| {
@@ -38,9 +32,7 @@ impl Picture {
         });
         let cost = model.cost();
         Picture {
-            name: model
-                .function(model.entry)
-                .map_or_else(String::new, |f| f.name.clone()),
+            name: model.function(model.entry).map_or_else(String::new, |f| f.name.clone()),
             entry: model.entry.0 as usize,
             instances,
             variables: variables.collect(),
@@ -71,12 +63,8 @@ struct Sketch<'m> {
 
 impl<'m> Collector<'m> {
     fn instance(&mut self, function: &'m Function, is_entry: bool, flops: u64) -> Instance {
-        let types = function
-            .types
-            .iter()
-            .map(|(name, kind)| (name.clone(), kind.name().to_owned()));
-        let values = function.attributes.iter();
-        let values = values.map(|(name, value)| (name.clone(), text::attribute(value)));
+        let types = function.types.iter().map(|(name, kind)| (name.clone(), kind.name().to_owned()));
+        let values = function.attributes.iter().map(|(name, value)| (name.clone(), text::attribute(value)));
         let scope = match &function.body {
             Body::Block(block) => Some(self.body(function, block, is_entry)),
             Body::Formulas(_) | Body::Intrinsic => None,
@@ -108,36 +96,22 @@ impl<'m> Collector<'m> {
         for port in &function.outputs {
             let several = port.tensors.values().len() > 1;
             for (value, number) in port.tensors.values().iter().zip(1..) {
-                let title = match several {
-                    true => format!("{}:{number}", port.name),
-                    false => port.name.clone(),
-                };
+                let title = if several { format!("{}:{number}", port.name) } else { port.name.clone() };
                 self.sink(&mut sketch, *value, title, port.span);
             }
         }
-        let updates: Vec<(String, ValueId)> = match is_entry {
-            true => {
-                let updates = self.model.updates.iter();
-                let named = updates.map(|(variable, value)| {
-                    let variable = self.model.variable(*variable);
-                    (
-                        variable.map_or_else(String::new, |v| v.name.clone()),
-                        *value,
-                    )
-                });
-                named.collect()
-            }
-            false => {
-                let updates = function.updates.iter();
-                let named = updates.map(|(capture, value)| {
-                    let capture = function.captures.get(*capture);
-                    (
-                        capture.map_or_else(String::new, |c| name(function, *c)),
-                        *value,
-                    )
-                });
-                named.collect()
-            }
+        let updates: Vec<(String, ValueId)> = if is_entry {
+            let named = self.model.updates.iter().map(|(variable, value)| {
+                let variable = self.model.variable(*variable);
+                (variable.map_or_else(String::new, |v| v.name.clone()), *value)
+            });
+            named.collect()
+        } else {
+            let named = function.updates.iter().map(|(capture, value)| {
+                let capture = function.captures.get(*capture);
+                (capture.map_or_else(String::new, |c| name(function, *c)), *value)
+            });
+            named.collect()
         };
         for (name, value) in updates {
             self.sink(&mut sketch, value, format!("{name} ← "), function.span);
@@ -178,43 +152,24 @@ impl<'m> Collector<'m> {
             let mut node = match operation {
                 Operation::Invoke(invoke) => self.invoke(sketch, invoke),
                 Operation::Loop(looping) => self.looping(function, looping),
-                Operation::If {
-                    arms,
-                    otherwise,
-                    span,
-                    ..
-                } => {
+                Operation::If { arms, otherwise, span, .. } => {
                     let mut inside = Vec::new();
                     for (arm, number) in arms.iter().zip(1..) {
                         let mut add = |title: &str, block| {
-                            let number = if arms.len() > 1 {
-                                format!(" {number}")
-                            } else {
-                                String::new()
-                            };
+                            let number = if arms.len() > 1 { format!(" {number}") } else { String::new() };
                             let scope = self.block(function, block);
-                            inside.push(Inside {
-                                title: format!("{title}{number}"),
-                                scope,
-                            });
+                            inside.push(Inside { title: format!("{title}{number}"), scope });
                         };
                         add("condition", &arm.condition);
                         add("then", &arm.consequent);
                     }
                     let scope = self.block(function, otherwise);
-                    inside.push(Inside {
-                        title: "else".to_owned(),
-                        scope,
-                    });
+                    inside.push(Inside { title: "else".to_owned(), scope });
                     self.control("if", *span, inside)
                 }
-                Operation::Cut {
-                    dimension, span, ..
-                } => self.control(
-                    &format!("first of dimension {dimension}"),
-                    *span,
-                    Vec::new(),
-                ),
+                Operation::Cut { dimension, span, .. } => {
+                    self.control(&format!("first of dimension {dimension}"), *span, Vec::new())
+                }
                 Operation::Constant { .. } => continue,
             };
             let read = match operation {
@@ -224,16 +179,13 @@ impl<'m> Collector<'m> {
             let computed = reads::results(operation);
             self.describe(sketch, &mut node, &read, &computed);
             let number = self.append(sketch, node, &read);
-            sketch
-                .makers
-                .extend(computed.into_iter().map(|value| (value, number)));
+            sketch.makers.extend(computed.into_iter().map(|value| (value, number)));
         }
     }
 
     fn invoke(&self, sketch: &Sketch<'m>, invoke: &Invoke) -> Node {
         let callee = self.model.function(invoke.callee);
-        let captures = invoke.captures.iter();
-        let captures = captures.map(|value| match sketch.origins.get(value) {
+        let captures = invoke.captures.iter().map(|value| match sketch.origins.get(value) {
             Some(Origin::Capture(position)) => Some(*position),
             _ => None,
         });
@@ -257,10 +209,7 @@ impl<'m> Collector<'m> {
         for (title, block) in blocks {
             if let Some(block) = block {
                 let scope = self.block(function, block);
-                inside.push(Inside {
-                    title: title.to_owned(),
-                    scope,
-                });
+                inside.push(Inside { title: title.to_owned(), scope });
             }
         }
         let title = match looping.static_count {
@@ -271,11 +220,7 @@ impl<'m> Collector<'m> {
     }
 
     fn control(&self, title: &str, span: Span, inside: Vec<Inside>) -> Node {
-        Node {
-            kind: Kind::Control,
-            inside,
-            ..self.node(title.to_owned(), span)
-        }
+        Node { kind: Kind::Control, inside, ..self.node(title.to_owned(), span) }
     }
 
     fn node(&self, title: String, span: Span) -> Node {
@@ -306,23 +251,12 @@ impl<'m> Collector<'m> {
             (false, true) => port.to_owned(),
             (false, false) => format!("{port} = {own}"),
         };
-        let tensor =
-            value_of(function, value).map(|v| text::tensor(&v.tensor, function.numbers_of(v)));
-        Tensor {
-            name,
-            r#type: tensor.unwrap_or_default(),
-            origin: None,
-        }
+        let tensor = value_of(function, value).map(|v| text::tensor(&v.tensor, function.numbers_of(v)));
+        Tensor { name, r#type: tensor.unwrap_or_default(), origin: None }
     }
 
     /// Fills in what a box reads and computes.
-    fn describe(
-        &self,
-        sketch: &Sketch<'m>,
-        node: &mut Node,
-        read: &[ValueId],
-        computed: &[ValueId],
-    ) {
+    fn describe(&self, sketch: &Sketch<'m>, node: &mut Node, read: &[ValueId], computed: &[ValueId]) {
         let callee = node.instance.and_then(|at| self.model.functions.get(at));
         let ports = |ports: fn(&Function) -> &Vec<skript_frontend::model::Port>| {
             let ports = callee.map(ports).into_iter().flatten();
@@ -334,9 +268,7 @@ impl<'m> Collector<'m> {
         };
         let (inputs, outputs) = (ports(|f| &f.inputs), ports(|f| &f.outputs));
         let of = |values: &[ValueId], ports: &[&str]| -> Vec<Tensor> {
-            let named = values
-                .iter()
-                .zip(ports.iter().copied().chain(std::iter::repeat("")));
+            let named = values.iter().zip(ports.iter().copied().chain(std::iter::repeat("")));
             let tensors = named.map(|(value, port)| Tensor {
                 origin: sketch.origins.get(value).cloned(),
                 ..self.tensor(sketch.function, *value, port)
@@ -363,19 +295,12 @@ impl<'m> Collector<'m> {
                         empty if empty.is_empty() => "item".to_owned(),
                         name => name,
                     };
-                    let span =
-                        value_of(sketch.function, *value).map_or(sketch.function.span, |v| v.span);
+                    let span = value_of(sketch.function, *value).map_or(sketch.function.span, |v| v.span);
                     self.source(sketch, *value, title, span)
                 }
             };
             let tensor = self.tensor(sketch.function, *value, "");
-            edges.push(Edge {
-                from,
-                to: 0,
-                name: tensor.name,
-                r#type: tensor.r#type,
-                via: Vec::new(),
-            });
+            edges.push(Edge { from, to: 0, name: tensor.name, r#type: tensor.r#type, via: Vec::new() });
         }
         let number = sketch.scope.nodes.len();
         let edges = edges.into_iter().map(|edge| Edge { to: number, ..edge });
@@ -396,10 +321,7 @@ impl<'m> Collector<'m> {
 
     /// A box for a result of the graph.
     fn sink(&self, sketch: &mut Sketch<'m>, value: ValueId, title: String, span: Span) {
-        let mut node = Node {
-            kind: Kind::Output,
-            ..self.node(title, span)
-        };
+        let mut node = Node { kind: Kind::Output, ..self.node(title, span) };
         node.inputs = vec![Tensor {
             origin: sketch.origins.get(&value).cloned(),
             ..self.tensor(sketch.function, value, "")
@@ -410,11 +332,10 @@ impl<'m> Collector<'m> {
 
 impl<'m> Sketch<'m> {
     fn new(function: &'m Function) -> Self {
-        let captures = function.captures.iter().enumerate();
-        let captures = captures.map(|(position, value)| (*value, Origin::Capture(position)));
-        let constants = function.constants.iter();
+        let captures =
+            function.captures.iter().enumerate().map(|(position, value)| (*value, Origin::Capture(position)));
         let constants =
-            constants.map(|(value, data)| (*value, Origin::Constant(text::constant(data))));
+            function.constants.iter().map(|(value, data)| (*value, Origin::Constant(text::constant(data))));
         Sketch {
             function,
             scope: Scope::default(),

@@ -17,8 +17,7 @@ pub(crate) struct Definitions<'a> {
 
 impl<'a> Definitions<'a> {
     pub(crate) fn of(program: &'a Program) -> Self {
-        let all = program.modules.values();
-        let all = all.flat_map(|module| &module.definitions);
+        let all = program.modules.values().flat_map(|module| &module.definitions);
         Definitions {
             program,
             known: all.map(|d| (key(d.name.span), d)).collect(),
@@ -64,13 +63,9 @@ fn comment_start(text: &str, offset: usize) -> usize {
     loop {
         let above = text.get(..start.saturating_sub(1)).unwrap_or_default();
         let line = above.rfind('\n').map_or(0, |at| at + 1);
-        let is_comment = above
-            .get(line..)
-            .is_some_and(|line| line.trim_start().starts_with('#'));
+        let is_comment = above.get(line..).is_some_and(|line| line.trim_start().starts_with('#'));
         // A heading of a section is not about this definition alone.
-        let heading = above
-            .get(line..)
-            .is_some_and(|line| line.starts_with("# ---"));
+        let heading = above.get(line..).is_some_and(|line| line.starts_with("# ---"));
         if start == 0 || !is_comment || heading {
             return start;
         }

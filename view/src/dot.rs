@@ -29,17 +29,12 @@ impl Picture {
             );
         }
         for edge in &scope.edges {
-            let name = match edge.name.is_empty() {
-                true => edge.r#type.clone(),
-                false => format!("{}\n{}", edge.name, edge.r#type),
+            let name = if edge.name.is_empty() {
+                edge.r#type.clone()
+            } else {
+                format!("{}\n{}", edge.name, edge.r#type)
             };
-            let _ = writeln!(
-                text,
-                "    n{} -> n{} [label={}];",
-                edge.from,
-                edge.to,
-                quoted(&name)
-            );
+            let _ = writeln!(text, "    n{} -> n{} [label={}];", edge.from, edge.to, quoted(&name));
         }
         text + "}\n"
     }

@@ -65,13 +65,7 @@ fn number(tensor: &Tensor, at: usize) -> Option<f64> {
 
 /// Of values that can be read twice.
 fn of<I: Iterator<Item = f64>>(values: impl Fn() -> I) -> Histogram {
-    let mut found = Histogram {
-        count: 0,
-        nan: 0,
-        infinite: 0,
-        zero: 0,
-        bins: None,
-    };
+    let mut found = Histogram { count: 0, nan: 0, infinite: 0, zero: 0, bins: None };
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     let (mut mean, mut finite) = (0.0, 0u64);
     for value in values() {
@@ -96,11 +90,7 @@ fn of<I: Iterator<Item = f64>>(values: impl Fn() -> I) -> Histogram {
     for value in values().filter(|value| value.is_finite()) {
         let distance = value / 2.0 - mean / 2.0;
         squares += 4.0 * distance * distance / finite as f64;
-        let part = if width > 0.0 {
-            (value / 2.0 - min / 2.0) / width
-        } else {
-            0.5
-        };
+        let part = if width > 0.0 { (value / 2.0 - min / 2.0) / width } else { 0.5 };
         let bin = (part * BINS as f64) as usize;
         if let Some(count) = counts.get_mut(bin.min(BINS - 1)) {
             *count += 1;
@@ -112,11 +102,7 @@ fn of<I: Iterator<Item = f64>>(values: impl Fn() -> I) -> Histogram {
         max,
         mean,
         // JSON has no infinity.
-        deviation: if deviation.is_finite() {
-            deviation
-        } else {
-            f64::MAX
-        },
+        deviation: if deviation.is_finite() { deviation } else { f64::MAX },
         counts,
     });
     found
@@ -128,21 +114,14 @@ mod tests {
 
     #[test]
     fn values_are_counted() {
-        let tensor =
-            Tensor::from_f32(&[6], &[-1.0, 0.0, -0.0, 3.0, f32::NAN, f32::NEG_INFINITY]).unwrap();
+        let tensor = Tensor::from_f32(&[6], &[-1.0, 0.0, -0.0, 3.0, f32::NAN, f32::NEG_INFINITY]).unwrap();
         let found = Histogram::of(&tensor);
-        assert_eq!(
-            (found.count, found.nan, found.infinite, found.zero),
-            (6, 1, 1, 2)
-        );
+        assert_eq!((found.count, found.nan, found.infinite, found.zero), (6, 1, 1, 2));
         let bins = found.bins.unwrap();
         assert_eq!((bins.min, bins.max, bins.mean), (-1.0, 3.0, 0.5));
         // The mean of 2.25, 0.25, 0.25 and 6.25.
         assert_eq!(bins.deviation, 1.5);
-        assert_eq!(
-            (bins.counts[0], bins.counts[10], bins.counts[39]),
-            (1, 2, 1)
-        );
+        assert_eq!((bins.counts[0], bins.counts[10], bins.counts[39]), (1, 2, 1));
     }
 
     #[test]
@@ -155,10 +134,7 @@ mod tests {
 
     #[test]
     fn the_largest_numbers_do_not_overflow() {
-        let bytes: Vec<u8> = [f64::MAX, -f64::MAX]
-            .iter()
-            .flat_map(|x| x.to_le_bytes())
-            .collect();
+        let bytes: Vec<u8> = [f64::MAX, -f64::MAX].iter().flat_map(|x| x.to_le_bytes()).collect();
         let tensor = Tensor::from_bytes(ElementType::F64, &[2], &bytes).unwrap();
         let bins = Histogram::of(&tensor).bins.unwrap();
         assert_eq!((bins.counts[0], bins.counts[39]), (1, 1));

@@ -18,7 +18,5 @@ mod reads;
 mod text;
 
 pub use histogram::{Bins, Histogram};
-pub use picture::{
-    Definition, Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable,
-};
+pub use picture::{Definition, Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable};
 pub use profile::{Profile, ProfileError, Time};

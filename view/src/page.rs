@@ -57,9 +57,7 @@ fn escaped(text: &str) -> String {
 
 /// JSON in an element of a script: nothing in it ends the element. The characters occur in strings alone.
 fn json_in_html(json: &str) -> String {
-    json.replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('&', "\\u0026")
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 #[cfg(test)]
@@ -68,16 +66,10 @@ mod tests {
 
     #[test]
     fn texts_of_models_stay_texts() {
-        assert_eq!(
-            escaped("<a href='x'>&\""),
-            "&lt;a href=&#39;x&#39;&gt;&amp;&quot;"
-        );
+        assert_eq!(escaped("<a href='x'>&\""), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;");
         let json = serde_json::to_string("</script><!--&").unwrap();
         let inside = json_in_html(&json);
         assert!(!inside.contains(['<', '>', '&']));
-        assert_eq!(
-            serde_json::from_str::<String>(&inside).unwrap(),
-            "</script><!--&"
-        );
+        assert_eq!(serde_json::from_str::<String>(&inside).unwrap(), "</script><!--&");
     }
 }

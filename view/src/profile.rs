@@ -35,11 +35,7 @@ impl std::error::Error for ProfileError {}
 
 impl std::fmt::Display for ProfileError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "not a list of steps as --profile=FILE.json writes it: {}",
-            self.0
-        )
+        write!(f, "not a list of steps as --profile=FILE.json writes it: {}", self.0)
     }
 }
 
@@ -56,34 +52,22 @@ impl Picture {
     /// # Errors
     /// [`ProfileError`] if the text is no profile.
     pub fn add_profile(&mut self, json: &str) -> Result<(), ProfileError> {
-        let steps: Vec<Step> =
-            serde_json::from_str(json).map_err(|e| ProfileError(e.to_string()))?;
+        let steps: Vec<Step> = serde_json::from_str(json).map_err(|e| ProfileError(e.to_string()))?;
         let mut boxes: BTreeMap<&str, u64> = BTreeMap::new();
         for node in self.scopes.iter().flat_map(|scope| &scope.nodes) {
             *boxes.entry(&node.location).or_default() += 1;
         }
         // The model may have been run from another folder.
-        let any = steps
-            .iter()
-            .any(|step| boxes.contains_key(step.location.as_str()));
-        let known: BTreeMap<&str, &str> = match any {
-            true => boxes
-                .keys()
-                .map(|location| (*location, *location))
-                .collect(),
-            false => boxes
-                .keys()
-                .map(|location| (name(location), *location))
-                .collect(),
+        let any = steps.iter().any(|step| boxes.contains_key(step.location.as_str()));
+        let known: BTreeMap<&str, &str> = if any {
+            boxes.keys().map(|location| (*location, *location)).collect()
+        } else {
+            boxes.keys().map(|location| (name(location), *location)).collect()
         };
         let mut profile = Profile::default();
         for step in &steps {
             profile.total = profile.total.saturating_add(step.ns);
-            let wanted = if any {
-                step.location.as_str()
-            } else {
-                name(&step.location)
-            };
+            let wanted = if any { step.location.as_str() } else { name(&step.location) };
             let Some(location) = known.get(wanted) else {
                 profile.elsewhere = profile.elsewhere.saturating_add(step.ns);
                 continue;

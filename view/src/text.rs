@@ -121,10 +121,7 @@ mod tests {
 
     #[test]
     fn calls_of_several_lines_begin_in_the_first_column() {
-        assert_eq!(
-            dedented("f{a=1,\n      b=2}(x,\n  y)", 4),
-            "f{a=1,\n  b=2}(x,\ny)"
-        );
+        assert_eq!(dedented("f{a=1,\n      b=2}(x,\n  y)", 4), "f{a=1,\n  b=2}(x,\ny)");
         assert_eq!(dedented("f(x)", 4), "f(x)");
     }
 }

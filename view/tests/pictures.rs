@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pictures of models from text.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
@@ -57,15 +52,8 @@ fn composite_operators_have_graphs_and_pass_variables_on() {
     let picture = picture(NESTED);
     let graph = entry(&picture);
     assert_eq!(titles(graph), ["x", "main.step", "main.step", "y"]);
-    let ends: Vec<_> = graph
-        .edges
-        .iter()
-        .map(|e| (e.from, e.to, e.r#type.as_str()))
-        .collect();
-    assert_eq!(
-        ends,
-        [(0, 1, "f32[m,4]"), (1, 2, "f32[m,4]"), (2, 3, "f32[m,4]")]
-    );
+    let ends: Vec<_> = graph.edges.iter().map(|e| (e.from, e.to, e.r#type.as_str())).collect();
+    assert_eq!(ends, [(0, 1, "f32[m,4]"), (1, 2, "f32[m,4]"), (2, 3, "f32[m,4]")]);
     // Both calls share an instance, and bring variables of their own.
     assert_eq!(graph.nodes[1].instance, graph.nodes[2].instance);
     let names: Vec<&str> = picture.variables.iter().map(|v| v.name.as_str()).collect();
@@ -79,31 +67,19 @@ fn composite_operators_have_graphs_and_pass_variables_on() {
     let inside = &picture.scopes[step.scope.unwrap()];
     assert_eq!(titles(inside), ["x", "nn.linear", "nn.relu", "y"]);
     let read = &inside.nodes[1].inputs;
-    assert_eq!(
-        (read[0].name.as_str(), &read[0].origin),
-        ("input = x", &None)
-    );
+    assert_eq!((read[0].name.as_str(), &read[0].origin), ("input = x", &None));
     assert_eq!(read[1].origin, Some(Origin::Capture(0)));
     let definition = &picture.definitions[step.definition.unwrap()];
     assert_eq!(definition.location, "main.sknd:3");
     assert!(definition.text.starts_with("operator step {"));
     assert_eq!(
-        definition
-            .text
-            .lines()
-            .nth(definition.body)
-            .map(str::trim_start)
-            .map(|l| &l[..8]),
+        definition.text.lines().nth(definition.body).map(str::trim_start).map(|l| &l[..8]),
         Some("@compose")
     );
 
     let linear = &picture.instances[inside.nodes[1].instance.unwrap()];
     assert_eq!(linear.scope, None, "formulas are no graph");
-    assert!(
-        picture.definitions[linear.definition.unwrap()]
-            .location
-            .contains("nn.sknd:")
-    );
+    assert!(picture.definitions[linear.definition.unwrap()].location.contains("nn.sknd:"));
     assert!(linear.flops > 0);
 }
 
@@ -121,20 +97,12 @@ fn loops_show_their_blocks() {
     let looping = graph.nodes.iter().find(|node| node.kind == Kind::Control);
     let looping = looping.expect("the loop is a box");
     assert!(looping.title.starts_with("loop"));
-    let body = looping
-        .inside
-        .iter()
-        .find(|inside| inside.title == "body")
-        .unwrap();
+    let body = looping.inside.iter().find(|inside| inside.title == "body").unwrap();
     let body = &picture.scopes[body.scope];
     assert!(titles(body).contains(&"math.add"), "{:?}", titles(body));
     // What the body reads from outside is an input of the loop, and of the graph in it.
     assert!(looping.inputs.iter().any(|tensor| tensor.name == "x"));
-    assert!(
-        body.nodes
-            .iter()
-            .any(|node| node.kind == Kind::Input && node.title == "x")
-    );
+    assert!(body.nodes.iter().any(|node| node.kind == Kind::Input && node.title == "x"));
     let last = body.nodes.last().unwrap();
     assert_eq!(last.kind, Kind::Output);
 }
@@ -150,9 +118,7 @@ fn equal_models_have_equal_pages_and_graphs() {
 #[test]
 fn profiles_are_matched_by_location() {
     let step = |location: &str, ns: u64| {
-        format!(
-            "{{\"operator\": \"o\", \"location\": \"{location}\", \"ns\": {ns}, \"flops\": null}}"
-        )
+        format!("{{\"operator\": \"o\", \"location\": \"{location}\", \"ns\": {ns}, \"flops\": null}}")
     };
     let location = entry(&picture(NESTED)).nodes[1].location.clone();
     for (prefix, elsewhere) in [("", 5), ("/another/folder/", 5)] {
@@ -165,13 +131,9 @@ fn profiles_are_matched_by_location() {
         assert_eq!(profile.times[&location].nanoseconds, 60);
         assert_eq!(profile.times[&location].operators, ["o"]);
     }
-    for wrong in [
-        "",
-        "{}",
-        "[1]",
-        "[{\"operator\": 1}]",
-        "[{\"operator\": \"a\", \"location\": \"b\", \"ns\": -1}]",
-    ] {
+    for wrong in
+        ["", "{}", "[1]", "[{\"operator\": 1}]", "[{\"operator\": \"a\", \"location\": \"b\", \"ns\": -1}]"]
+    {
         assert!(picture(NESTED).add_profile(wrong).is_err(), "{wrong}");
     }
 }

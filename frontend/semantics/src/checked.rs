@@ -55,11 +55,7 @@ fn check_binary(op: ScalarOp, a: i64, b: i64) -> Result<(), Undefined> {
         ScalarOp::Pow => power_overflows(a, b),
         _ => false,
     };
-    if overflow {
-        Err(Undefined::Overflow)
-    } else {
-        Ok(())
-    }
+    if overflow { Err(Undefined::Overflow) } else { Ok(()) }
 }
 
 fn power_overflows(base: i64, exponent: i64) -> bool {
@@ -81,34 +77,19 @@ mod tests {
         assert_eq!(check(ScalarOp::Div, i64::MIN, -1), Err(Undefined::Overflow));
         assert_eq!(check(ScalarOp::Mod, i64::MIN, -1), Ok(Int(0)));
         assert_eq!(check(ScalarOp::Mod, 1, 0), Err(Undefined::DivisionByZero));
-        assert_eq!(
-            check(ScalarOp::CeilDiv, 1, 0),
-            Err(Undefined::DivisionByZero)
-        );
+        assert_eq!(check(ScalarOp::CeilDiv, 1, 0), Err(Undefined::DivisionByZero));
         assert_eq!(check(ScalarOp::Pow, 0, -1), Err(Undefined::DivisionByZero));
         assert_eq!(check(ScalarOp::Pow, 2, 63), Err(Undefined::Overflow));
         assert_eq!(check(ScalarOp::Pow, -2, 63), Ok(Int(i64::MIN)));
         assert_eq!(check(ScalarOp::Pow, -1, i64::MAX), Ok(Int(-1)));
         assert_eq!(check(ScalarOp::Pow, 2, i64::MAX), Err(Undefined::Overflow));
-        assert_eq!(
-            ScalarOp::Neg.checked_eval(&[Int(i64::MIN)]),
-            Err(Undefined::Overflow)
-        );
+        assert_eq!(ScalarOp::Neg.checked_eval(&[Int(i64::MIN)]), Err(Undefined::Overflow));
     }
 
     #[test]
     fn kinds_are_not_mixed() {
-        assert_eq!(
-            ScalarOp::Add.checked_eval(&[Int(1), Real(1.5)]),
-            Err(Undefined::Operands)
-        );
-        assert_eq!(
-            ScalarOp::Add.checked_eval(&[Int(1)]),
-            Err(Undefined::Operands)
-        );
-        assert_eq!(
-            ScalarOp::Div.checked_eval(&[Real(1.0), Real(0.0)]),
-            Ok(Real(f64::INFINITY))
-        );
+        assert_eq!(ScalarOp::Add.checked_eval(&[Int(1), Real(1.5)]), Err(Undefined::Operands));
+        assert_eq!(ScalarOp::Add.checked_eval(&[Int(1)]), Err(Undefined::Operands));
+        assert_eq!(ScalarOp::Div.checked_eval(&[Real(1.0), Real(0.0)]), Ok(Real(f64::INFINITY)));
     }
 }

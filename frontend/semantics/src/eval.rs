@@ -69,10 +69,7 @@ impl ScalarOp {
 }
 
 fn operand(operands: &[Scalar], position: usize) -> Scalar {
-    operands
-        .get(position)
-        .copied()
-        .unwrap_or(Scalar::Bool(false))
+    operands.get(position).copied().unwrap_or(Scalar::Bool(false))
 }
 
 fn evaluate(op: ScalarOp, operands: &[Scalar], single: bool) -> Scalar {
@@ -128,11 +125,7 @@ fn real_only(op: ScalarOp) -> bool {
 }
 
 fn real_value(op: ScalarOp, a: f64, b: f64, single: bool) -> f64 {
-    let two = if single {
-        real::binary_f32(op)
-    } else {
-        real::binary(op)
-    };
+    let two = if single { real::binary_f32(op) } else { real::binary(op) };
     match (two, real::unary(op)) {
         (Some(f), _) => f(a, b),
         (None, Some(f)) => f(a),
@@ -162,12 +155,7 @@ mod tests {
 
     #[test]
     fn integer_division_rounds_down_and_up() {
-        let cases = [
-            (7, 2, 3, 4, 1),
-            (-7, 2, -4, -3, 1),
-            (7, -2, -4, -3, -1),
-            (-7, -2, 3, 4, -1),
-        ];
+        let cases = [(7, 2, 3, 4, 1), (-7, 2, -4, -3, 1), (7, -2, -4, -3, -1), (-7, -2, 3, 4, -1)];
         for (a, b, down, up, rest) in cases {
             assert_eq!(int(ScalarOp::Div, a, b), down);
             assert_eq!(int(ScalarOp::CeilDiv, a, b), up);
@@ -215,18 +203,8 @@ mod tests {
 
     #[test]
     fn nan_compares_unequal_to_all() {
-        for op in [
-            ScalarOp::Lt,
-            ScalarOp::Le,
-            ScalarOp::Gt,
-            ScalarOp::Ge,
-            ScalarOp::Eq,
-        ] {
-            assert_eq!(
-                op.eval(&[Real(f64::NAN), Real(f64::NAN)]),
-                Bool(false),
-                "{op:?}"
-            );
+        for op in [ScalarOp::Lt, ScalarOp::Le, ScalarOp::Gt, ScalarOp::Ge, ScalarOp::Eq] {
+            assert_eq!(op.eval(&[Real(f64::NAN), Real(f64::NAN)]), Bool(false), "{op:?}");
         }
         assert_eq!(ScalarOp::Ne.eval(&[Real(f64::NAN), Real(1.0)]), Bool(true));
     }
@@ -235,10 +213,7 @@ mod tests {
     fn casts_saturate() {
         assert_eq!(ScalarOp::ToInt.eval(&[Real(-2.7)]), Int(-2));
         assert_eq!(ScalarOp::ToInt.eval(&[Real(1e30)]), Int(i64::MAX));
-        assert_eq!(
-            ScalarOp::ToInt.eval(&[Real(f64::NEG_INFINITY)]),
-            Int(i64::MIN)
-        );
+        assert_eq!(ScalarOp::ToInt.eval(&[Real(f64::NEG_INFINITY)]), Int(i64::MIN));
         assert_eq!(ScalarOp::ToInt.eval(&[Real(f64::NAN)]), Int(0));
         assert_eq!(ScalarOp::ToBool.eval(&[Real(f64::NAN)]), Bool(true));
         assert_eq!(ScalarOp::ToReal.eval(&[Bool(true)]), Real(1.0));
@@ -249,9 +224,7 @@ mod tests {
         assert_eq!(ScalarOp::Round.eval(&[Real(-2.5)]), Real(-3.0));
         assert_eq!(ScalarOp::Round.eval(&[Real(0.5)]), Real(1.0));
         assert_eq!(ScalarOp::Frac.eval(&[Real(-1.25)]), Real(-0.25));
-        assert!(
-            matches!(ScalarOp::Sign.eval(&[Real(-0.0)]), Real(x) if x == 0.0 && x.is_sign_negative())
-        );
+        assert!(matches!(ScalarOp::Sign.eval(&[Real(-0.0)]), Real(x) if x == 0.0 && x.is_sign_negative()));
         assert!(matches!(ScalarOp::Sign.eval(&[Real(f64::NAN)]), Real(x) if x.is_nan()));
         assert_eq!(real(ScalarOp::Mod, -7.0, 2.0), 1.0);
         assert_eq!(real(ScalarOp::CeilDiv, 7.0, 2.0), 4.0);
@@ -274,9 +247,6 @@ mod tests {
     #[test]
     fn false_is_below_true() {
         assert_eq!(ScalarOp::Lt.eval(&[Bool(false), Bool(true)]), Bool(true));
-        assert_eq!(
-            ScalarOp::Implies.eval(&[Bool(true), Bool(false)]),
-            Bool(false)
-        );
+        assert_eq!(ScalarOp::Implies.eval(&[Bool(true), Bool(false)]), Bool(false));
     }
 }

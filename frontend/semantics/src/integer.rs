@@ -35,11 +35,7 @@ pub fn div(a: i64, b: i64) -> i64 {
         return 0;
     }
     let quotient = a.wrapping_div(b);
-    if a.wrapping_rem(b) != 0 && (a < 0) != (b < 0) {
-        quotient - 1
-    } else {
-        quotient
-    }
+    if a.wrapping_rem(b) != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
 }
 
 /// Rounds up. By zero: 0. `MIN \ -1` wraps to `MIN`.
@@ -48,11 +44,7 @@ pub fn ceil_div(a: i64, b: i64) -> i64 {
         return 0;
     }
     let quotient = a.wrapping_div(b);
-    if a.wrapping_rem(b) != 0 && (a < 0) == (b < 0) {
-        quotient + 1
-    } else {
-        quotient
-    }
+    if a.wrapping_rem(b) != 0 && (a < 0) == (b < 0) { quotient + 1 } else { quotient }
 }
 
 /// `a - b * div(a, b)`: the sign of the divisor. By zero: 0.
@@ -61,11 +53,7 @@ pub fn modulo(a: i64, b: i64) -> i64 {
         return 0;
     }
     let rest = a.wrapping_rem(b);
-    if rest != 0 && (rest < 0) != (b < 0) {
-        rest + b
-    } else {
-        rest
-    }
+    if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
 }
 
 /// Wraps. A negative exponent gives 0, except for the bases 1 and -1.

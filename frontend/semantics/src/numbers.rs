@@ -52,10 +52,7 @@ impl Numbers {
             RealType::F64 => RealType::F64,
             _ => RealType::F32,
         };
-        Numbers {
-            real,
-            int: IntType::I64,
-        }
+        Numbers { real, int: IntType::I64 }
     }
 
     /// The result of one step of a formula, computed in f64, rounded to the compute type.
@@ -102,8 +99,10 @@ impl RealType {
             RealType::F64 => f64::MAX,
         };
         let wider = [RealType::F32, RealType::F64];
-        let wider = wider.into_iter().find(|t| *t != self && t.holds(x));
-        let remedy = wider.map_or_else(String::new, |t| format!("; --real={t} holds it"));
+        let remedy = wider
+            .into_iter()
+            .find(|t| *t != self && t.holds(x))
+            .map_or_else(String::new, |t| format!("; --real={t} holds it"));
         format!("which does not fit {self} (at most {largest:.4e} in size){remedy}")
     }
 
@@ -132,21 +131,13 @@ impl RealType {
         };
         let half = unit(x, precision, least_exponent) / 2.0;
         // Just below a power of two, the distance of numbers is half as large.
-        if self.floor(x) < x {
-            self.floor(x)
-        } else {
-            self.floor(x - half)
-        }
+        if self.floor(x) < x { self.floor(x) } else { self.floor(x - half) }
     }
 
     /// The minimum and maximum of this type from `low` (inclusive) to `high` (exclusive); `low` twice if there is none.
     pub fn within(self, low: f64, high: f64) -> (f64, f64) {
         let (least, largest) = (-self.floor(-low), self.below(high));
-        if least <= largest {
-            (least, largest)
-        } else {
-            (low, low)
-        }
+        if least <= largest { (least, largest) } else { (low, low) }
     }
 
     /// Bits of the significand and exponent of the smallest normal number; `None` for f64, in which we compute.
@@ -275,60 +266,34 @@ mod tests {
         assert_eq!(RealType::BF16.below(256.0), 255.0);
         assert_eq!(RealType::BF16.below(-256.0), -258.0);
         assert_eq!(RealType::F16.floor(-1e6), f64::NEG_INFINITY);
-        for x in [
-            1.0f32,
-            1.5,
-            -1.0,
-            -1.5,
-            0.0,
-            1e-40,
-            3.4e38,
-            f32::MIN_POSITIVE,
-            0.1,
-        ] {
+        for x in [1.0f32, 1.5, -1.0, -1.5, 0.0, 1e-40, 3.4e38, f32::MIN_POSITIVE, 0.1] {
             assert_eq!(RealType::F32.below(x.into()), x.next_down().into());
         }
         assert_eq!(RealType::F64.below(1.0), 1.0 - f64::EPSILON / 2.0);
         let (least, largest) = RealType::F16.within(0.1, 1.0);
-        assert_eq!(
-            (least, largest),
-            (1639.0 * 2f64.powi(-14), 2047.0 * 2f64.powi(-11))
-        );
+        assert_eq!((least, largest), (1639.0 * 2f64.powi(-14), 2047.0 * 2f64.powi(-11)));
         assert_eq!(RealType::BF16.within(256.5, 257.5), (256.5, 256.5));
     }
 
     #[test]
     fn refusals_tell_the_range_and_the_remedy() {
         let int = |t: IntType, i| t.refusal(i);
-        assert_eq!(
-            int(IntType::I8, Some(128)),
-            "which does not fit i8 (-128 to 127); --int=i16 holds it"
-        );
+        assert_eq!(int(IntType::I8, Some(128)), "which does not fit i8 (-128 to 127); --int=i16 holds it");
         assert!(int(IntType::I8, Some(1 << 20)).ends_with("--int=i32 holds it"));
         assert!(int(IntType::I64, None).ends_with("9223372036854775807)"));
         assert_eq!(
             RealType::F16.refusal(1e5),
             "which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"
         );
-        assert!(
-            RealType::BF16
-                .refusal(1e39)
-                .ends_with("--real=f64 holds it")
-        );
+        assert!(RealType::BF16.refusal(1e39).ends_with("--real=f64 holds it"));
         assert!(RealType::F32.refusal(1e39).ends_with("--real=f64 holds it"));
     }
 
     #[test]
     fn formulas_work_in_wide_numbers() {
-        let half = Numbers {
-            real: RealType::BF16,
-            int: IntType::I8,
-        };
+        let half = Numbers { real: RealType::BF16, int: IntType::I8 };
         assert_eq!(half.work(), Numbers::default());
-        let double = Numbers {
-            real: RealType::F64,
-            int: IntType::I64,
-        };
+        let double = Numbers { real: RealType::F64, int: IntType::I64 };
         assert_eq!(double.work(), double);
         assert_eq!(double.narrow(0.1), 0.1);
         assert_eq!(half.narrow(0.1), f64::from(0.1f32));

@@ -66,10 +66,9 @@ impl ScalarOp {
     pub const ALL: [ScalarOp; 47] = {
         use ScalarOp::*;
         [
-            Add, Sub, Mul, Div, CeilDiv, Mod, Pow, Min, Max, Neg, Abs, Sign, Lt, Le, Gt, Ge, Eq,
-            Ne, And, Or, Xor, Implies, Not, Sqrt, Exp, Log, Sin, Cos, Tan, Asin, Acos, Atan, Sinh,
-            Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Round, Floor, Ceil, Frac, ToBool, ToInt, ToReal,
-            Select,
+            Add, Sub, Mul, Div, CeilDiv, Mod, Pow, Min, Max, Neg, Abs, Sign, Lt, Le, Gt, Ge, Eq, Ne, And, Or,
+            Xor, Implies, Not, Sqrt, Exp, Log, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh,
+            Acosh, Atanh, Erf, Round, Floor, Ceil, Frac, ToBool, ToInt, ToReal, Select,
         ]
     };
 
@@ -125,13 +124,7 @@ impl ScalarOp {
             ScalarOp::ToReal => ("skript.cast", 1, Any, REAL),
             ScalarOp::Select => ("skript.select", 3, Any, SAME),
         };
-        Row {
-            op: self,
-            name,
-            arity,
-            domain,
-            result,
-        }
+        Row { op: self, name, arity, domain, result }
     }
 
     /// The op of the dialect without its prefix: `add`.
@@ -194,10 +187,7 @@ mod tests {
         assert_eq!(ScalarOp::Lt.result_kind(&[Real, Real]), Some(Bool));
         assert_eq!(ScalarOp::Sqrt.result_kind(&[Int]), None);
         assert_eq!(ScalarOp::ToInt.result_kind(&[Real]), Some(Int));
-        assert_eq!(
-            ScalarOp::Select.result_kind(&[Bool, Real, Real]),
-            Some(Real)
-        );
+        assert_eq!(ScalarOp::Select.result_kind(&[Bool, Real, Real]), Some(Real));
         assert_eq!(ScalarOp::Select.result_kind(&[Int, Real, Real]), None);
     }
 }

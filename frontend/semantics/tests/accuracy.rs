@@ -4,12 +4,7 @@
 //! The reference is right to about 2⁻²⁸ of a unit in the last place of f32. `test/numerics/` measures compiled
 //! code.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skript_semantics::{ScalarOp, real};
 

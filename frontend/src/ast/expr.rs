@@ -141,11 +141,7 @@ pub enum ExprKind {
 
 /// JSON has no infinity: uses the language's own word for it.
 fn finite_or_inf<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    if value.is_finite() {
-        serializer.serialize_f64(*value)
-    } else {
-        serializer.serialize_str("inf")
-    }
+    if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str("inf") }
 }
 
 /// What `.` reads of a tensor or pack.

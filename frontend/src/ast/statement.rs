@@ -17,10 +17,7 @@ pub struct Component {
 }
 
 /// One left-hand side.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "few per file; boxes would only be in the way"
-)]
+#[allow(clippy::large_enum_variant, reason = "few per file; boxes would only be in the way")]
 #[derive(Clone, Debug, Serialize)]
 pub enum Target {
     /// A single name or zipped packs.
@@ -35,10 +32,7 @@ pub enum Target {
 }
 
 /// One name, or one item of a list, of a left-hand side.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "few per file; boxes would only be in the way"
-)]
+#[allow(clippy::large_enum_variant, reason = "few per file; boxes would only be in the way")]
 #[derive(Clone, Debug, Serialize)]
 pub enum TargetItem {
     /// `a`, `a..(n)`, `a: real[n]`.

@@ -64,26 +64,14 @@ impl Checker<'_> {
         let Tensor::Ranked(rank) = &ty.tensor else {
             return Type::unknown();
         };
-        self.check_rank(
-            whole.span,
-            &self.text(base.span),
-            rank,
-            &indices,
-            subscripts,
-            trailing_comma,
-        );
+        self.check_rank(whole.span, &self.text(base.span), rank, &indices, subscripts, trailing_comma);
         let pack = match (&ty.pack, indices.repeated) {
             (pack, None) => pack.clone(),
             (Pack::Single, Some(length)) => Pack::Packed(length),
             (Pack::Unknown, _) => Pack::Unknown,
             (_, Some(_)) => Pack::Packed(Length::unknown()),
         };
-        Type {
-            base: ty.base.clone(),
-            pack,
-            optional: ty.optional,
-            tensor: Tensor::No,
-        }
+        Type { base: ty.base.clone(), pack, optional: ty.optional, tensor: Tensor::No }
     }
 
     /// Checks that an output is read only after its last formula.
@@ -105,10 +93,7 @@ impl Checker<'_> {
 
     /// Checks the indices of an access and counts the dimensions that they cover.
     pub(super) fn indices(&mut self, subscripts: &[Subscript]) -> Indices {
-        let mut result = Indices {
-            count: Length::number(0),
-            repeated: None,
-        };
+        let mut result = Indices { count: Length::number(0), repeated: None };
         let outer = std::mem::replace(&mut self.in_subscript, true);
         for subscript in subscripts {
             let count = match subscript {
@@ -129,12 +114,7 @@ impl Checker<'_> {
                     self.require_index(value, &ty);
                     length
                 }
-                Subscript::Guard {
-                    index,
-                    remap,
-                    expand,
-                    span,
-                } => {
+                Subscript::Guard { index, remap, expand, span } => {
                     let remap = remap.as_ref().map(|(low, high)| (low, high));
                     let (ty, count) = self.guarded(index, remap, *expand, *span);
                     if let (Pack::Packed(length), false) = (&ty.pack, *expand) {
@@ -142,12 +122,7 @@ impl Checker<'_> {
                     }
                     count
                 }
-                Subscript::Range {
-                    begin,
-                    end,
-                    stride,
-                    span,
-                } => {
+                Subscript::Range { begin, end, stride, span } => {
                     let parts = [begin, end, stride].into_iter().flatten();
                     match parts.clone().next() {
                         Some(_) => self.report_part_of_dimension(*span),
@@ -249,12 +224,7 @@ impl Checker<'_> {
     /// Reports two `:` on the right side, which look like all elements but mean those of a diagonal.
     fn report_side_by_side(&mut self, subscripts: &[Subscript]) {
         let mut whole = subscripts.iter().filter_map(|s| match s {
-            Subscript::Range {
-                begin: None,
-                end: None,
-                stride: None,
-                span,
-            } => Some(*span),
+            Subscript::Range { begin: None, end: None, stride: None, span } => Some(*span),
             _ => None,
         });
         if let (Some(first), Some(second)) = (whole.next(), whole.next()) {
@@ -265,9 +235,7 @@ impl Checker<'_> {
                     "packs of indices are combined item by item, so two `:` select only a diagonal",
                 )
                 .with_label_at(first, "the first one")
-                .with_help(
-                    "iterate over all dimensions but one with index symbols, `x[i,:]` with `i < n`",
-                ),
+                .with_help("iterate over all dimensions but one with index symbols, `x[i,:]` with `i < n`"),
             );
         }
     }
@@ -296,15 +264,11 @@ impl Checker<'_> {
         let mut diagnostic = Diagnostic::error(
             &codes::INDEX_TYPE,
             index.span,
-            format!(
-                "an index of a tensor must be an int, but this is {}",
-                ty.base
-            ),
+            format!("an index of a tensor must be an int, but this is {}", ty.base),
         )
         .with_label(ty.to_string());
         if ty.base == Base::Real {
-            diagnostic =
-                diagnostic.with_help(format!("convert it with `int({})`", self.text(index.span)));
+            diagnostic = diagnostic.with_help(format!("convert it with `int({})`", self.text(index.span)));
         }
         self.sink.report(diagnostic);
     }
@@ -328,17 +292,11 @@ impl Checker<'_> {
                         "`{name}` has rank {}, but {} {} given",
                         rank.described(),
                         indices.count.described(),
-                        if indices.count.constant() == Some(1) {
-                            "index is"
-                        } else {
-                            "indices are"
-                        }
+                        if indices.count.constant() == Some(1) { "index is" } else { "indices are" }
                     ),
                 )
                 .with_label(format!("rank {} expected", rank.described()))
-                .with_help(
-                    "an access has one index per dimension; a pack of indices is written `i..`",
-                ),
+                .with_help("an access has one index per dimension; a pack of indices is written `i..`"),
             );
             return;
         }
@@ -353,7 +311,9 @@ impl Checker<'_> {
                     Diagnostic::warning(
                         &codes::SHORT_ACCESS,
                         span,
-                        format!("the access to `{name}` needs a trailing comma; without it, this is pack indexing"),
+                        format!(
+                            "the access to `{name}` needs a trailing comma; without it, this is pack indexing"
+                        ),
                     )
                     .with_help(format!("write `{name}[{index},]`")),
                 );

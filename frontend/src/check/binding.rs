@@ -82,9 +82,8 @@ impl<'a> Checker<'a> {
                 }
             }
             // optional inputs come last: they cannot help the others
-            let (unbound, rest) = waiting
-                .into_iter()
-                .partition::<Vec<_>, _>(|input| input.type_spec.optional == optional);
+            let (unbound, rest) =
+                waiting.into_iter().partition::<Vec<_>, _>(|input| input.type_spec.optional == optional);
             waiting = rest;
             for input in unbound {
                 self.give_up(input);
@@ -100,10 +99,8 @@ impl<'a> Checker<'a> {
         for (name, _) in &attempt.declared {
             self.declare(name, SymbolKind::Extent, Type::unknown());
         }
-        let names: Vec<&Ident> = type_expressions(&input.type_spec)
-            .into_iter()
-            .flat_map(free_names)
-            .collect();
+        let names: Vec<&Ident> =
+            type_expressions(&input.type_spec).into_iter().flat_map(free_names).collect();
         for name in names {
             if self.scope.lookup(&name.name).is_none() && !self.hidden.contains_key(&name.name) {
                 self.declare(name, SymbolKind::Extent, Type::unknown());
@@ -115,21 +112,12 @@ impl<'a> Checker<'a> {
     fn declare_attribute_lengths(&mut self) {
         self.where_now = "in `@attrib`";
         for attribute in &self.definition.attributes {
-            let Some(length) = attribute
-                .type_spec
-                .pack
-                .as_ref()
-                .and_then(|p| p.length.as_ref())
-            else {
+            let Some(length) = attribute.type_spec.pack.as_ref().and_then(|p| p.length.as_ref()) else {
                 continue;
             };
             match self.role(length) {
                 Role::Declares(name) => {
-                    let optional = if attribute.type_spec.optional {
-                        Optional::Maybe
-                    } else {
-                        Optional::No
-                    };
+                    let optional = if attribute.type_spec.optional { Optional::Maybe } else { Optional::No };
                     let ty = Type::scalar(Base::Int).with_optional(optional);
                     self.declare(name, SymbolKind::Extent, ty);
                 }
@@ -155,11 +143,7 @@ impl<'a> Checker<'a> {
                 None => Length::symbol(&format!("|{}|", attribute.name.name)),
             }),
         };
-        Type {
-            pack,
-            ..Type::scalar(base)
-        }
-        .with_optional(if spec.optional {
+        Type { pack, ..Type::scalar(base) }.with_optional(if spec.optional {
             Optional::Yes
         } else {
             Optional::No
@@ -173,36 +157,25 @@ impl<'a> Checker<'a> {
     fn role_with<'e>(&self, expr: &'e Expr, more: &[(&'e Ident, Type)]) -> Role<'e> {
         let unknown: Vec<&Ident> = free_names(expr)
             .into_iter()
-            .filter(|n| {
-                self.scope.lookup(&n.name).is_none() && !more.iter().any(|(m, _)| m.name == n.name)
-            })
+            .filter(|n| self.scope.lookup(&n.name).is_none() && !more.iter().any(|(m, _)| m.name == n.name))
             .collect();
         let Some(first) = unknown.first() else {
             return Role::Prescribed;
         };
-        let affine = linear(expr)
-            .is_some_and(|l| l.single_term().is_some_and(|(_, name)| *name == first.name));
-        let hidden = self
-            .hidden
-            .get(&first.name)
-            .is_some_and(|h| h.kind != SymbolKind::Intermediate);
-        if affine && !hidden {
-            Role::Declares(first)
-        } else {
-            Role::Undetermined
-        }
+        let affine =
+            linear(expr).is_some_and(|l| l.single_term().is_some_and(|(_, name)| *name == first.name));
+        let hidden = self.hidden.get(&first.name).is_some_and(|h| h.kind != SymbolKind::Intermediate);
+        if affine && !hidden { Role::Declares(first) } else { Role::Undetermined }
     }
 
     /// Whether the length of a pack follows from earlier bindings: extents of other inputs, and attributes that are
     /// neither packed nor optional nor deferred.
     fn determines_length(&self, length: &Expr, attempt: &Attempt) -> bool {
         let deferred = |name: &str| {
-            self.definition.attributes.iter().any(|a| {
-                a.name.name == name
-                    && a.default
-                        .as_ref()
-                        .is_some_and(|d| !free_names(d).is_empty())
-            })
+            self.definition
+                .attributes
+                .iter()
+                .any(|a| a.name.name == name && a.default.as_ref().is_some_and(|d| !free_names(d).is_empty()))
         };
         let mut names = free_names(length);
         names.retain(|name| !attempt.declares(name));
@@ -216,24 +189,13 @@ impl<'a> Checker<'a> {
 
     /// Tries to bind the shape of an input with the names that are declared so far.
     fn attempt(&mut self, input: &'a Declaration) -> Attempt<'a> {
-        let mut attempt = Attempt {
-            declared: Vec::new(),
-            counted: 0,
-            flexible: Vec::new(),
-            undetermined: Vec::new(),
-        };
+        let mut attempt =
+            Attempt { declared: Vec::new(), counted: 0, flexible: Vec::new(), undetermined: Vec::new() };
         let spec = &input.type_spec;
-        let optional = if spec.optional {
-            Optional::Maybe
-        } else {
-            Optional::No
-        };
+        let optional = if spec.optional { Optional::Maybe } else { Optional::No };
         let int = Type::scalar(Base::Int).with_optional(optional);
         // the number of arguments and the rank are known before the shape is split
-        let counts = [
-            spec.pack.as_ref().and_then(|p| p.length.as_ref()),
-            spec.rank.as_ref(),
-        ];
+        let counts = [spec.pack.as_ref().and_then(|p| p.length.as_ref()), spec.rank.as_ref()];
         for count in counts.into_iter().flatten() {
             match self.role_with(count, &attempt.declared) {
                 Role::Prescribed => {}
@@ -258,10 +220,7 @@ impl<'a> Checker<'a> {
             }
         }
         for extent in rest {
-            let parts = [
-                extent.extent.as_ref(),
-                extent.pack.as_ref().and_then(|p| p.length.as_ref()),
-            ];
+            let parts = [extent.extent.as_ref(), extent.pack.as_ref().and_then(|p| p.length.as_ref())];
             for part in parts.into_iter().flatten() {
                 if matches!(self.role_with(part, &attempt.declared), Role::Undetermined) {
                     attempt.undetermined.push(part);
@@ -279,20 +238,14 @@ impl<'a> Checker<'a> {
         items: &Length,
         attempt: &mut Attempt<'a>,
     ) -> bool {
-        let role = extent
-            .extent
-            .as_ref()
-            .map(|e| self.role_with(e, &attempt.declared));
+        let role = extent.extent.as_ref().map(|e| self.role_with(e, &attempt.declared));
         if matches!(role, Some(Role::Undetermined)) {
             return false;
         }
         let Some(pack) = &extent.pack else {
             if let Some(Role::Declares(name)) = role {
                 let ty = if extent.per_item {
-                    Type {
-                        pack: Pack::Packed(items.clone()),
-                        ..int.clone()
-                    }
+                    Type { pack: Pack::Packed(items.clone()), ..int.clone() }
                 } else {
                     int.clone()
                 };
@@ -304,9 +257,7 @@ impl<'a> Checker<'a> {
         let length = match &pack.length {
             None => {
                 let own = |e: &Expr| attempt.splits(e);
-                if matches!(role, Some(Role::Declares(_)) | None)
-                    || extent.extent.as_ref().is_some_and(own)
-                {
+                if matches!(role, Some(Role::Declares(_)) | None) || extent.extent.as_ref().is_some_and(own) {
                     attempt.flexible.push(extent);
                 }
                 let name = extent.extent.as_ref().and_then(|e| match &e.kind {
@@ -336,10 +287,7 @@ impl<'a> Checker<'a> {
             let ty = if conditional {
                 int.clone().with_optional(Optional::Yes)
             } else {
-                Type {
-                    pack: Pack::Packed(length),
-                    ..int.clone()
-                }
+                Type { pack: Pack::Packed(length), ..int.clone() }
             };
             attempt.declared.push((name, ty));
         }
@@ -360,11 +308,8 @@ impl<'a> Checker<'a> {
     /// Reports why an input's shape cannot be bound.
     fn report_unbound(&mut self, input: &'a Declaration, attempt: &Attempt<'a>) {
         if attempt.flexible.len() > 1 {
-            let parts: Vec<String> = attempt
-                .flexible
-                .iter()
-                .map(|e| format!("`{}`", self.text(e.span)))
-                .collect();
+            let parts: Vec<String> =
+                attempt.flexible.iter().map(|e| format!("`{}`", self.text(e.span))).collect();
             let mut diagnostic = Diagnostic::error(
                 &codes::AMBIGUOUS_SHAPE,
                 input.type_spec.span,
@@ -372,11 +317,7 @@ impl<'a> Checker<'a> {
                     "the shape of `{}` cannot be split: {} {} unknown lengths",
                     input.name.name,
                     parts.join(", "),
-                    if parts.len() == 2 {
-                        "both have"
-                    } else {
-                        "all have"
-                    }
+                    if parts.len() == 2 { "both have" } else { "all have" }
                 ),
             );
             for extent in &attempt.flexible {
@@ -387,11 +328,7 @@ impl<'a> Checker<'a> {
                 let Some(ExprKind::Name(name)) = length.map(|l| &l.kind) else {
                     continue;
                 };
-                let attribute = self
-                    .definition
-                    .attributes
-                    .iter()
-                    .find(|a| a.name.name == name.name);
+                let attribute = self.definition.attributes.iter().find(|a| a.name.name == name.name);
                 let packed = self.definition.attributes.iter().find(|a| {
                     let length = a.type_spec.pack.as_ref().and_then(|p| p.length.as_ref());
                     length.is_some_and(|l| is_name(l, &name.name))
@@ -402,8 +339,8 @@ impl<'a> Checker<'a> {
                     } else {
                         "computed from other values, so it is known too late"
                     };
-                    diagnostic = diagnostic
-                        .with_note(Some(attribute.span), format!("`{}` is {why}", name.name));
+                    diagnostic =
+                        diagnostic.with_note(Some(attribute.span), format!("`{}` is {why}", name.name));
                 } else if let Some(packed) = packed {
                     diagnostic = diagnostic.with_note(
                         Some(packed.span),

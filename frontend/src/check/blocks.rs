@@ -62,12 +62,7 @@ impl Checker<'_> {
     pub(super) fn check_blocks(&mut self) {
         let definition = self.definition;
         for (i, block) in definition.blocks.iter().enumerate() {
-            if let Some(first) = definition
-                .blocks
-                .iter()
-                .take(i)
-                .find(|b| b.kind == block.kind)
-            {
+            if let Some(first) = definition.blocks.iter().take(i).find(|b| b.kind == block.kind) {
                 let word = block.kind.word();
                 self.sink.report(
                     Diagnostic::error(
@@ -118,14 +113,9 @@ impl Checker<'_> {
                     Diagnostic::error(
                         &codes::TYPE_BOUND,
                         parameter.bound.span,
-                        format!(
-                            "`{}` is not a restriction of generic types",
-                            parameter.bound.name
-                        ),
+                        format!("`{}` is not a restriction of generic types", parameter.bound.name),
                     )
-                    .with_help(
-                        "write `type` (all types), `arith` (int, real, bool) or `num` (int, real)",
-                    ),
+                    .with_help("write `type` (all types), `arith` (int, real, bool) or `num` (int, real)"),
                 );
             }
             let default = parameter.default.as_ref().and_then(|default| {
@@ -155,10 +145,7 @@ impl Checker<'_> {
                 }
                 base
             });
-            let generic = Rc::new(Generic {
-                name: name.name.clone(),
-                bound,
-            });
+            let generic = Rc::new(Generic { name: name.name.clone(), bound });
             self.generics.push((generic, default));
         }
     }
@@ -168,10 +155,8 @@ impl Checker<'_> {
         let definition = self.definition;
         let mut declared: Vec<(&Ident, &'static str)> = Vec::new();
         declared.extend(definition.dtypes.iter().map(|d| (&d.name, "a type")));
-        let blocks = [
-            (&definition.attributes, SymbolKind::Attribute),
-            (&definition.inputs, SymbolKind::Input),
-        ];
+        let blocks =
+            [(&definition.attributes, SymbolKind::Attribute), (&definition.inputs, SymbolKind::Input)];
         for (declarations, kind) in blocks {
             declared.extend(declarations.iter().map(|d| (&d.name, kind.describe())));
         }
@@ -224,19 +209,10 @@ impl Checker<'_> {
     }
 
     fn hide(&mut self, name: &Ident, kind: SymbolKind) {
-        self.hidden.entry(name.name.clone()).or_insert(Hidden {
-            kind,
-            span: name.span,
-        });
+        self.hidden.entry(name.name.clone()).or_insert(Hidden { kind, span: name.span });
     }
 
-    pub(super) fn report_duplicate(
-        &mut self,
-        name: &Ident,
-        kind: &str,
-        first: Span,
-        first_kind: &str,
-    ) {
+    pub(super) fn report_duplicate(&mut self, name: &Ident, kind: &str, first: Span, first_kind: &str) {
         let message = if kind == first_kind {
             format!("`{}` is declared twice", name.name)
         } else {

@@ -24,9 +24,7 @@ pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
         return false;
     };
     let within = |d: &Definition, location: &Span| {
-        location.file == d.span.file
-            && d.span.start <= location.start
-            && location.start <= d.span.end
+        location.file == d.span.file && d.span.start <= location.start && location.start <= d.span.end
     };
     let definitions = || program.modules.values().flat_map(|m| &m.definitions);
     // Between definitions: a definition may have been lost there.
@@ -42,11 +40,7 @@ pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
         let Some(definition) = found.find(|d| d.name.name == name) else {
             return false;
         };
-        if !definition.unread.is_empty()
-            || locations
-                .iter()
-                .any(|location| within(definition, location))
-        {
+        if !definition.unread.is_empty() || locations.iter().any(|location| within(definition, location)) {
             return false;
         }
         for invocation in composed(definition).flat_map(invocations) {
@@ -64,8 +58,7 @@ pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
 /// All locations that errors name; `None` if one error has none.
 fn error_spans(sink: &Sink) -> Option<Vec<Span>> {
     let mut locations = Vec::new();
-    let errors = sink.diagnostics().iter();
-    for error in errors.filter(|d| d.severity == Severity::Error) {
+    for error in sink.diagnostics().iter().filter(|d| d.severity == Severity::Error) {
         locations.push(error.span?);
         locations.extend(error.labels.iter().map(|label| label.span));
         locations.extend(error.notes.iter().filter_map(|note| note.span));
@@ -86,10 +79,7 @@ pub(super) fn named<'p>(
 ) -> Option<(&'p str, &'p str)> {
     let (last, qualifier) = invocation.operator.parts.split_last()?;
     let qualifier: Vec<&str> = qualifier.iter().map(|p| p.name.as_str()).collect();
-    let module = match qualifier.is_empty() {
-        true => module,
-        false => program.resolve(module, &qualifier.join("."))?.0,
-    };
+    let module = if qualifier.is_empty() { module } else { program.resolve(module, &qualifier.join("."))?.0 };
     Some((module, last.name.as_str()))
 }
 
@@ -141,17 +131,11 @@ mod tests {
             let text = operators.to_string() + &graph("One", "f") + &graph("Two", "g");
             let (program, sink) = checked(&in_document(&text), Edition::Draft6);
             assert!(sink.has_errors());
-            [
-                is_sound(&program, &sink, "One"),
-                is_sound(&program, &sink, "Two"),
-            ]
+            [is_sound(&program, &sink, "One"), is_sound(&program, &sink, "Two")]
         };
         let fine = operator("h", "y = x;");
         let first = fine.clone() + &operator("f", "y = h(x);");
-        assert_eq!(
-            sound(&(first.clone() + &operator("g", "y = z;"))),
-            [true, false]
-        );
+        assert_eq!(sound(&(first.clone() + &operator("g", "y = z;"))), [true, false]);
         // An unparsed text may contain the invoked operator.
         assert_eq!(
             sound(&(first.clone() + "} @using { a = 1; } " + &operator("g", "y = x;"))),

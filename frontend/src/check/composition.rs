@@ -4,8 +4,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::ast::{
-    BinaryOp, BlockKind, Component, ComponentValue, Definition, DefinitionKind, Expr, ExprKind,
-    Ident, PackSpec, Path, Target, TargetItem, TypeSpec,
+    BinaryOp, BlockKind, Component, ComponentValue, Definition, DefinitionKind, Expr, ExprKind, Ident,
+    PackSpec, Path, Target, TargetItem, TypeSpec,
 };
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
@@ -96,12 +96,7 @@ impl Checker<'_> {
     }
 
     /// One statement.
-    pub(super) fn component(
-        &mut self,
-        component: &Component,
-        level: Level,
-        assigned: &mut Assigned,
-    ) {
+    pub(super) fn component(&mut self, component: &Component, level: Level, assigned: &mut Assigned) {
         // Errors on the right side may make its types wrong as well.
         let (results, mut is_faulty) = self.noting_errors(|c| c.component_value(&component.value));
         let count = results.as_ref().map(Vec::len);
@@ -110,9 +105,7 @@ impl Checker<'_> {
             && !is_faulty
         {
             is_faulty = true;
-            let (Some(first), Some(last)) =
-                (component.targets.get(count), component.targets.last())
-            else {
+            let (Some(first), Some(last)) = (component.targets.get(count), component.targets.last()) else {
                 return;
             };
             let span = target_span(first).to(target_span(last));
@@ -132,12 +125,8 @@ impl Checker<'_> {
         }
         let from_expression = matches!(component.value, ComponentValue::Expr(_));
         if let Some(name) = self.behind_label(component) {
-            let assignment = Assignment {
-                level,
-                value: value_span(&component.value),
-                from_expression,
-                from_loop: false,
-            };
+            let assignment =
+                Assignment { level, value: value_span(&component.value), from_expression, from_loop: false };
             self.assign(name, Type::unknown(), &assignment, assigned);
             return;
         }
@@ -147,14 +136,7 @@ impl Checker<'_> {
                 None => None,
             };
             let ty = result.unwrap_or_else(Type::unknown);
-            let ty = match is_faulty {
-                true => Type {
-                    base: Base::Unknown,
-                    pack: Pack::Unknown,
-                    ..ty
-                },
-                false => ty,
-            };
+            let ty = if is_faulty { Type { base: Base::Unknown, pack: Pack::Unknown, ..ty } } else { ty };
             let assignment = Assignment {
                 level,
                 value: value_span(&component.value),
@@ -207,18 +189,14 @@ impl Checker<'_> {
         else {
             return false;
         };
-        let path = Path {
-            parts: vec![name.clone()],
-            span: name.span,
-        };
+        let path = Path { parts: vec![name.clone()], span: name.span };
         let is_operator = matches!(self.env.find(self.module, &path), Found::Operator(_));
         if !is_operator || self.scope.lookup(&name.name).is_some() {
             return false;
         }
         let after = Span::new(target.span.file, target.span.end, target.span.end);
         let (operator, ty) = (&name.name, &target.name);
-        self.sink
-            .report(open_type_list(after, (name.span, operator), ty));
+        self.sink.report(open_type_list(after, (name.span, operator), ty));
         true
     }
 
@@ -243,13 +221,7 @@ impl Checker<'_> {
         ty
     }
 
-    fn assign_target(
-        &mut self,
-        target: &Target,
-        ty: Type,
-        assignment: &Assignment,
-        assigned: &mut Assigned,
-    ) {
+    fn assign_target(&mut self, target: &Target, ty: Type, assignment: &Assignment, assigned: &mut Assigned) {
         match target {
             Target::Item(TargetItem::Omitted(_)) => {}
             Target::Item(TargetItem::Zip { names, pack, .. }) => {
@@ -259,12 +231,7 @@ impl Checker<'_> {
                     self.assign(name, part.clone(), assignment, assigned);
                 }
             }
-            Target::Item(TargetItem::Name {
-                name,
-                type_spec,
-                pack,
-                span,
-            }) => {
+            Target::Item(TargetItem::Name { name, type_spec, pack, span }) => {
                 self.check_written_type(name, type_spec.as_ref(), &ty, assignment);
                 self.check_target_pack(pack.as_ref());
                 let declared = self.declared_target(name, assignment.level);
@@ -287,16 +254,10 @@ impl Checker<'_> {
                             Diagnostic::error(
                                 &codes::PACK_LENGTH_NEEDED,
                                 *span,
-                                format!(
-                                    "`{}` receives a pack, whose length must be stated",
-                                    name.name
-                                ),
+                                format!("`{}` receives a pack, whose length must be stated", name.name),
                             )
                             .with_label_at(assignment.value, format!("of type {ty}"))
-                            .with_help(format!(
-                                "write `{0}..(n)`, or `[a, b]` for single names",
-                                name.name
-                            )),
+                            .with_help(format!("write `{0}..(n)`, or `[a, b]` for single names", name.name)),
                         );
                     }
                     if declared.is_some() || !assignment.from_loop {
@@ -345,12 +306,9 @@ impl Checker<'_> {
                     }
                     return;
                 }
-                let fixed = items.iter().all(|i| {
-                    matches!(
-                        i,
-                        TargetItem::Name { pack: None, .. } | TargetItem::Omitted(_)
-                    )
-                });
+                let fixed = items
+                    .iter()
+                    .all(|i| matches!(i, TargetItem::Name { pack: None, .. } | TargetItem::Omitted(_)));
                 let count = Length::number(i64::try_from(items.len()).unwrap_or(i64::MAX));
                 if fixed && count.differs(&ty.length()) {
                     self.report_target_length(*span, &count, &ty.length(), assignment);
@@ -379,20 +337,12 @@ impl Checker<'_> {
                     self.assign(name, part.clone(), assignment, assigned);
                 }
             }
-            TargetItem::Name {
-                name,
-                type_spec,
-                pack,
-                ..
-            } => {
+            TargetItem::Name { name, type_spec, pack, .. } => {
                 self.check_written_type(name, type_spec.as_ref(), whole, assignment);
                 self.check_target_pack(pack.as_ref());
                 let shape = match pack {
                     None => Pack::Single,
-                    Some(PackSpec {
-                        length: Some(length),
-                        ..
-                    }) => Pack::Packed(self.length_of(length)),
+                    Some(PackSpec { length: Some(length), .. }) => Pack::Packed(self.length_of(length)),
                     Some(_) => Pack::Packed(Length::unknown()),
                 };
                 let part = self.part_type(whole.clone(), shape);
@@ -454,11 +404,8 @@ impl Checker<'_> {
         declared: Option<&Type>,
         assignment: &Assignment,
     ) {
-        let (here, there) = if ty.is_packed() {
-            ("a single tensor", "a pack")
-        } else {
-            ("a pack", "a single tensor")
-        };
+        let (here, there) =
+            if ty.is_packed() { ("a single tensor", "a pack") } else { ("a pack", "a single tensor") };
         let mut diagnostic = Diagnostic::error(
             &codes::TARGET_NOT_A_PACK,
             name.span,
@@ -471,13 +418,7 @@ impl Checker<'_> {
         self.sink.report(diagnostic);
     }
 
-    fn report_target_length(
-        &mut self,
-        span: Span,
-        left: &Length,
-        right: &Length,
-        assignment: &Assignment,
-    ) {
+    fn report_target_length(&mut self, span: Span, left: &Length, right: &Length, assignment: &Assignment) {
         self.sink.report(
             Diagnostic::error(
                 &codes::LENGTHS_DIFFER,
@@ -517,9 +458,8 @@ impl Checker<'_> {
             let wrong = match symbol.kind {
                 SymbolKind::Output => (level == Level::Update)
                     .then_some("outputs are assigned in `@compose`; `@update` assigns variables"),
-                SymbolKind::Variable => (level == Level::Compose).then_some(
-                    "variables are updated in `@update`; in `@compose` they can only be read",
-                ),
+                SymbolKind::Variable => (level == Level::Compose)
+                    .then_some("variables are updated in `@update`; in `@compose` they can only be read"),
                 SymbolKind::Input => Some("inputs cannot be assigned; use another name"),
                 SymbolKind::Constant => Some("constants keep their value; use another name"),
                 SymbolKind::Intermediate if level == Level::Update => {
@@ -565,8 +505,7 @@ impl Checker<'_> {
     }
 
     fn declare_assigned(&mut self, name: &Ident, kind: SymbolKind, ty: Type, span: Span) {
-        self.scope
-            .declare(&name.name, super::scope::Symbol { kind, ty, span });
+        self.scope.declare(&name.name, super::scope::Symbol { kind, ty, span });
     }
 
     /// Checks an assigned tensor against the declaration; composition compares shapes.
@@ -602,10 +541,7 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::ASSIGNED_TYPE,
                     name.span,
-                    format!(
-                        "`{}` is declared as {}, but {} is assigned",
-                        name.name, declared.base, ty.base
-                    ),
+                    format!("`{}` is declared as {}, but {} is assigned", name.name, declared.base, ty.base),
                 )
                 .with_label_at(location, format!("declared as {declared}"))
                 .with_label_at(assignment.value, format!("of type {ty}"))
@@ -632,9 +568,7 @@ struct Assignment {
 pub(super) fn target_span(target: &Target) -> Span {
     match target {
         Target::Item(
-            TargetItem::Name { span, .. }
-            | TargetItem::Zip { span, .. }
-            | TargetItem::Omitted(span),
+            TargetItem::Name { span, .. } | TargetItem::Zip { span, .. } | TargetItem::Omitted(span),
         )
         | Target::List { span, .. } => *span,
     }

@@ -70,12 +70,7 @@ fn cases(suite: &Path) -> Vec<(String, PathBuf)> {
     let mut cases = Vec::new();
     let folders = |p: &Path| -> Vec<PathBuf> {
         let mut all: Vec<PathBuf> = fs::read_dir(p)
-            .map(|d| {
-                d.flatten()
-                    .map(|e| e.path())
-                    .filter(|p| p.is_dir())
-                    .collect()
-            })
+            .map(|d| d.flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect())
             .unwrap_or_default();
         all.sort();
         all
@@ -131,17 +126,9 @@ fn json_list(text: &str, key: &str) -> Vec<String> {
     let rest = text[start + key.len() + 3..].trim_start();
     let value = match rest.strip_prefix('[') {
         Some(list) => list.split(']').next().unwrap(),
-        None => rest
-            .split(['\n', '}'])
-            .next()
-            .unwrap()
-            .trim_end_matches(','),
+        None => rest.split(['\n', '}']).next().unwrap().trim_end_matches(','),
     };
-    value
-        .split(',')
-        .map(|v| v.trim().trim_matches('"').to_string())
-        .filter(|v| !v.is_empty())
-        .collect()
+    value.split(',').map(|v| v.trim().trim_matches('"').to_string()).filter(|v| !v.is_empty()).collect()
 }
 
 fn is_error_case(folder: &Path) -> bool {
@@ -183,12 +170,7 @@ fn valid_documents_give_no_message() {
         }
     }
     assert!(count > 0, "the suite at {} is empty", suite.display());
-    assert!(
-        wrong.is_empty(),
-        "{} lines:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} lines:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
@@ -204,25 +186,14 @@ fn invalid_documents_are_reported_in_their_line() {
         let text = fs::read_to_string(folder.join("case.json")).unwrap();
         let (program, found) = check_folder(&folder, "errors");
         let lines = render(&program, &found);
-        let errors = found
-            .iter()
-            .filter(|d| d.severity == Severity::Error)
-            .count();
+        let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
         if errors == 0 && OF_COMPOSITION.contains(&name) {
             continue;
         }
-        let wanted: Vec<usize> = json_list(&text, "error_line")
-            .iter()
-            .filter_map(|l| l.parse().ok())
-            .collect();
-        let all = lines
-            .iter()
-            .map(|(_, l)| l.to_lowercase())
-            .collect::<Vec<_>>()
-            .join("\n");
-        let says = json_list(&text, "error_contains")
-            .iter()
-            .all(|w| all.contains(&w.to_lowercase()));
+        let wanted: Vec<usize> =
+            json_list(&text, "error_line").iter().filter_map(|l| l.parse().ok()).collect();
+        let all = lines.iter().map(|(_, l)| l.to_lowercase()).collect::<Vec<_>>().join("\n");
+        let says = json_list(&text, "error_contains").iter().all(|w| all.contains(&w.to_lowercase()));
         let there = wanted.is_empty() || lines.iter().any(|(l, _)| wanted.contains(l));
         if errors == 0 {
             wrong.push(format!("{full}: nothing is reported"));

@@ -51,11 +51,7 @@ impl Checker<'_> {
 
     /// Checks that a condition is one bool, at compile time or as a tensor of one element; returns whether it is a
     /// tensor.
-    fn condition(
-        &mut self,
-        condition: &ComponentValue,
-        code: &'static crate::diagnostics::Code,
-    ) -> bool {
+    fn condition(&mut self, condition: &ComponentValue, code: &'static crate::diagnostics::Code) -> bool {
         let Some(results) = self.component_value(condition) else {
             return true;
         };
@@ -65,10 +61,7 @@ impl Checker<'_> {
                 Diagnostic::error(
                     code,
                     span,
-                    format!(
-                        "a condition must have one result, but this has {}",
-                        results.len()
-                    ),
+                    format!("a condition must have one result, but this has {}", results.len()),
                 )
                 .with_help("select one in a block: `{ c, ~ = …; yield c; }`"),
             );
@@ -76,13 +69,9 @@ impl Checker<'_> {
         };
         if !ty.base.agrees(&Base::Bool) || ty.is_packed() {
             self.sink.report(
-                Diagnostic::error(
-                    code,
-                    span,
-                    format!("a condition must be a single bool, but this is {ty}"),
-                )
-                .with_label(ty.to_string())
-                .with_help("compare it; for tensors, with an operator that returns a bool tensor"),
+                Diagnostic::error(code, span, format!("a condition must be a single bool, but this is {ty}"))
+                    .with_label(ty.to_string())
+                    .with_help("compare it; for tensors, with an operator that returns a bool tensor"),
             );
         }
         ty.is_tensor()
@@ -124,8 +113,7 @@ impl Checker<'_> {
         for (i, (a, b)) in known.iter_mut().zip(&own).enumerate() {
             let kind = (a.is_packed() && b.is_single()) || (a.is_single() && b.is_packed());
             let number = |t: &Type| !t.is_tensor() && t.base == Base::Int;
-            let literal =
-                (number(a) && b.base == Base::Real) || (number(b) && a.base == Base::Real);
+            let literal = (number(a) && b.base == Base::Real) || (number(b) && a.base == Base::Real);
             if dynamic && (kind || !(a.base.agrees(&b.base) || literal)) {
                 self.sink.report(
                     Diagnostic::error(
@@ -189,11 +177,7 @@ impl Checker<'_> {
             self.declare_loop_local(&variable.name, ty.clone());
         }
         for (scan, (_, ty)) in l.scans.iter().zip(&scans) {
-            let item = if ty.is_packed() {
-                ty.item()
-            } else {
-                Type::unknown()
-            };
+            let item = if ty.is_packed() { ty.item() } else { Type::unknown() };
             self.declare_loop_local(&scan.item, item);
         }
         if let Some(index) = count.and_then(|c| c.index.as_ref()) {
@@ -250,13 +234,9 @@ impl Checker<'_> {
             return as_tensor(init);
         };
         self.check_type_spec(spec);
-        let declared =
-            self.quietly(|c| c.tensor_type_of(spec, &format!("|{}|", variable.name.name)));
-        let fits = if init.is_tensor() {
-            init.base.agrees(&declared.base)
-        } else {
-            converts(&init, &declared.base)
-        };
+        let declared = self.quietly(|c| c.tensor_type_of(spec, &format!("|{}|", variable.name.name)));
+        let fits =
+            if init.is_tensor() { init.base.agrees(&declared.base) } else { converts(&init, &declared.base) };
         if !fits {
             self.sink.report(
                 Diagnostic::error(
@@ -298,14 +278,7 @@ impl Checker<'_> {
         if let Some(first) = self.scope.lookup_here(&name.name).map(|s| s.span) {
             self.report_duplicate(name, "a name of the loop", first, "a name of the loop");
         }
-        self.scope.declare(
-            &name.name,
-            Symbol {
-                kind: SymbolKind::LoopLocal,
-                ty,
-                span: name.span,
-            },
-        );
+        self.scope.declare(&name.name, Symbol { kind: SymbolKind::LoopLocal, ty, span: name.span });
     }
 
     /// Checks the count: one int, at compile time or as a tensor of rank 0.
@@ -336,11 +309,7 @@ impl Checker<'_> {
                 .with_help("write `do` instead of `unroll`"),
             );
         }
-        if ty.is_tensor() {
-            Length::unknown()
-        } else {
-            self.length_of(count)
-        }
+        if ty.is_tensor() { Length::unknown() } else { self.length_of(count) }
     }
 
     /// Checks that a loop ends: by a condition, a pack or a count. Unrolled ones have no condition.
@@ -371,13 +340,7 @@ impl Checker<'_> {
     }
 
     /// The first results update the loop-carried variables; the others are collected to packs.
-    fn loop_results(
-        &mut self,
-        l: &Loop,
-        carried: &[Type],
-        body: Results,
-        length: Length,
-    ) -> Results {
+    fn loop_results(&mut self, l: &Loop, carried: &[Type], body: Results, length: Length) -> Results {
         let body = body?;
         if body.len() < carried.len() {
             self.sink.report(
@@ -391,7 +354,9 @@ impl Checker<'_> {
                         if body.len() == 1 { "result" } else { "results" }
                     ),
                 )
-                .with_help("the first results of the body are the new values of the variables of `with`, in order"),
+                .with_help(
+                    "the first results of the body are the new values of the variables of `with`, in order",
+                ),
             );
             return None;
         }
@@ -404,28 +369,21 @@ impl Checker<'_> {
                             Tensor::No => Tensor::Ranked(Length::number(0)),
                             known => known,
                         };
-                        Type {
-                            pack: Pack::Packed(length.clone()),
-                            tensor,
-                            ..ty
-                        }
+                        Type { pack: Pack::Packed(length.clone()), tensor, ..ty }
                     }
                     _ => Type::unknown(),
                 });
                 continue;
             };
             let scalar_int = ty.base == Base::Int && !ty.is_tensor();
-            let fits =
-                ty.base.agrees(&variable.base) || (scalar_int && variable.base == Base::Real);
-            let kind = (ty.is_packed() && variable.is_single())
-                || (ty.is_single() && variable.is_packed());
+            let fits = ty.base.agrees(&variable.base) || (scalar_int && variable.base == Base::Real);
+            let kind = (ty.is_packed() && variable.is_single()) || (ty.is_single() && variable.is_packed());
             if !fits || kind {
                 let name = l.carried.get(i).map_or("", |c| c.name.name.as_str());
                 let span = match &l.body {
-                    ComponentValue::Block(block) => block
-                        .yields
-                        .get(i)
-                        .map_or_else(|| value_span(&l.body), |y| y.span),
+                    ComponentValue::Block(block) => {
+                        block.yields.get(i).map_or_else(|| value_span(&l.body), |y| y.span)
+                    }
                     other => value_span(other),
                 };
                 let mut diagnostic = Diagnostic::error(
@@ -439,8 +397,7 @@ impl Checker<'_> {
                     diagnostic = diagnostic.with_label_at(c.span, format!("starts as {variable}"));
                     if matches!(c.init.kind, ExprKind::Int(_)) && ty.base == Base::Real {
                         let text = self.text(c.init.span);
-                        diagnostic =
-                            diagnostic.with_help(format!("start it as a real: `{text}.0`"));
+                        diagnostic = diagnostic.with_help(format!("start it as a real: `{text}.0`"));
                     }
                 }
                 self.sink.report(diagnostic);

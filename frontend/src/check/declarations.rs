@@ -24,9 +24,7 @@ impl Checker<'_> {
         let base = self.base_named(&spec.base);
         let rank = match &spec.shape {
             None => Length::unknown(),
-            Some(extents) => extents
-                .iter()
-                .fold(Length::number(0), |sum, e| sum.plus(&self.extent_count(e))),
+            Some(extents) => extents.iter().fold(Length::number(0), |sum, e| sum.plus(&self.extent_count(e))),
         };
         let pack = match &spec.pack {
             None => Pack::Single,
@@ -38,11 +36,7 @@ impl Checker<'_> {
         Type {
             base,
             pack,
-            optional: if spec.optional {
-                Optional::Yes
-            } else {
-                Optional::No
-            },
+            optional: if spec.optional { Optional::Yes } else { Optional::No },
             tensor: Tensor::Ranked(rank),
         }
     }
@@ -56,11 +50,7 @@ impl Checker<'_> {
                 let certain = ty.base == Base::Int
                     && ty.optional == Optional::No
                     && (ty.is_single() || extent.per_item);
-                if certain {
-                    Length::number(1)
-                } else {
-                    Length::unknown()
-                }
+                if certain { Length::number(1) } else { Length::unknown() }
             }
             (Some(pack), e) => match (&pack.length, e) {
                 (Some(length), _) => self.length_of(length),
@@ -127,9 +117,7 @@ impl Checker<'_> {
                     format!("`{text}` is a pack of extents, which must be expanded"),
                 )
                 .with_label(ty.to_string())
-                .with_help(format!(
-                    "write `{text}..`: it declares one dimension per item"
-                )),
+                .with_help(format!("write `{text}..`: it declares one dimension per item")),
             );
         }
         if matches!(length, Some(None)) && ty.is_single() {
@@ -137,9 +125,7 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::EXPANSION_COUNT,
                     extent.span,
-                    format!(
-                        "`{text}` is a single extent, which `..` cannot expand without a count"
-                    ),
+                    format!("`{text}` is a single extent, which `..` cannot expand without a count"),
                 )
                 .with_label(ty.to_string())
                 .with_help(format!(
@@ -159,11 +145,8 @@ impl Checker<'_> {
             return false;
         };
         if self.first_report_of(name) {
-            let message = format!(
-                "`{}` is {}, so it cannot name an extent",
-                name.name,
-                symbol.kind.describe()
-            );
+            let message =
+                format!("`{}` is {}, so it cannot name an extent", name.name, symbol.kind.describe());
             let diagnostic = Diagnostic::error(&codes::TENSOR_AS_VALUE, name.span, message)
                 .with_label("used as an extent")
                 .with_label_at(symbol.span, "declared here as a tensor")
@@ -201,8 +184,7 @@ impl Checker<'_> {
         )
         .with_label(ty.to_string());
         if ty.base == Base::Real {
-            diagnostic =
-                diagnostic.with_help(format!("convert it with `int({})`", self.text(expr.span)));
+            diagnostic = diagnostic.with_help(format!("convert it with `int({})`", self.text(expr.span)));
         }
         self.sink.report(diagnostic);
         true
@@ -247,44 +229,26 @@ impl Checker<'_> {
                 continue;
             }
             let ty = self.value(default);
-            let declared = self
-                .scope
-                .lookup(name)
-                .map_or_else(Type::unknown, |s| s.ty.clone());
+            let declared = self.scope.lookup(name).map_or_else(Type::unknown, |s| s.ty.clone());
             self.check_default(attribute, default, &ty, &declared);
         }
         self.check_default_cycles();
     }
 
     /// Checks that a default value has the declared type; one value may be given for a pack.
-    fn check_default(
-        &mut self,
-        declaration: &Declaration,
-        default: &Expr,
-        ty: &Type,
-        declared: &Type,
-    ) {
+    fn check_default(&mut self, declaration: &Declaration, default: &Expr, ty: &Type, declared: &Type) {
         let name = &declaration.name.name;
         if !converts(ty, &declared.base) {
             let mut diagnostic = Diagnostic::error(
                 &codes::DEFAULT_TYPE,
                 default.span,
-                format!(
-                    "the default value of `{name}` must be {}, but it is {}",
-                    declared.base, ty.base
-                ),
+                format!("the default value of `{name}` must be {}, but it is {}", declared.base, ty.base),
             )
             .with_label(ty.to_string())
-            .with_label_at(
-                declaration.type_spec.span,
-                format!("declared as {declared}"),
-            );
+            .with_label_at(declaration.type_spec.span, format!("declared as {declared}"));
             if let Base::Generic(g) = &declared.base {
-                diagnostic = diagnostic.with_help(format!(
-                    "convert it: `{}({})`",
-                    g.name,
-                    self.text(default.span)
-                ));
+                diagnostic =
+                    diagnostic.with_help(format!("convert it: `{}({})`", g.name, self.text(default.span)));
             }
             self.sink.report(diagnostic);
         } else if declared.is_single() && ty.is_packed() {
@@ -295,10 +259,7 @@ impl Checker<'_> {
                     format!("`{name}` is a single value, but its default is a pack"),
                 )
                 .with_label(ty.to_string())
-                .with_help(format!(
-                    "declare `{name}` as a pack: `{}..`",
-                    declaration.type_spec.base.name
-                )),
+                .with_help(format!("declare `{name}` as a pack: `{}..`", declaration.type_spec.base.name)),
             );
         } else if ty.is_packed() && declared.length().differs(&ty.length()) {
             let (length, given) = (declared.length().described(), ty.length().described());
@@ -306,9 +267,7 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::LENGTHS_DIFFER,
                     default.span,
-                    format!(
-                        "`{name}` is a pack of length {length}, but its default has length {given}"
-                    ),
+                    format!("`{name}` is a pack of length {length}, but its default has length {given}"),
                 )
                 .with_label(format!("length {given}"))
                 .with_label_at(declaration.type_spec.span, format!("length {length}")),
@@ -373,28 +332,23 @@ impl Checker<'_> {
     }
 
     fn report_default_cycle(&mut self, circle: &[&Declaration]) {
-        let mut defaults = circle
-            .iter()
-            .filter_map(|a| Some((&a.name.name, a.default.as_ref()?.span)));
+        let mut defaults = circle.iter().filter_map(|a| Some((&a.name.name, a.default.as_ref()?.span)));
         let Some((first, location)) = defaults.next() else {
             return;
         };
         let others: Vec<_> = defaults.collect();
         let through: Vec<String> = others.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let message = match through.is_empty() {
-            true => format!("the default value of `{first}` depends on itself"),
-            false => format!(
-                "the default value of `{first}` depends on itself, through {}",
-                through.join(", ")
-            ),
+        let message = if through.is_empty() {
+            format!("the default value of `{first}` depends on itself")
+        } else {
+            format!("the default value of `{first}` depends on itself, through {}", through.join(", "))
         };
         let mut diagnostic = Diagnostic::error(&codes::DEFAULT_CYCLE, location, message);
         for (name, span) in others {
             diagnostic = diagnostic.with_label_at(span, format!("the default of `{name}`"));
         }
-        self.sink.report(
-            diagnostic.with_help("change one of the defaults so that it does not use the others"),
-        );
+        self.sink
+            .report(diagnostic.with_help("change one of the defaults so that it does not use the others"));
     }
 
     /// `@input` (2.6); names and binding order are checked before.
@@ -407,10 +361,7 @@ impl Checker<'_> {
                 continue;
             };
             let ty = self.value(default);
-            let declared = self
-                .scope
-                .lookup(&input.name.name)
-                .map_or_else(Type::unknown, |s| s.ty.clone());
+            let declared = self.scope.lookup(&input.name.name).map_or_else(Type::unknown, |s| s.ty.clone());
             self.check_default(input, default, &ty, &declared);
         }
         let declarations = || definition.inputs.iter().chain(&definition.outputs);
@@ -534,9 +485,8 @@ impl Checker<'_> {
         if declaration.type_spec.optional {
             let name = &declaration.name.name;
             let message = format!("the {kind} `{name}` cannot be optional");
-            let diagnostic =
-                Diagnostic::error(&codes::NEVER_ABSENT, declaration.type_spec.span, message)
-                    .with_help(format!("every {kind} has a value: drop `optional`"));
+            let diagnostic = Diagnostic::error(&codes::NEVER_ABSENT, declaration.type_spec.span, message)
+                .with_help(format!("every {kind} has a value: drop `optional`"));
             self.sink.report(diagnostic);
         }
     }
@@ -550,9 +500,7 @@ impl Checker<'_> {
                     constant.name.span,
                     format!("the constant `{name}` has no value"),
                 )
-                .with_help(
-                    "write `= value`, or declare it in `@variable` if a data file holds its values",
-                ),
+                .with_help("write `= value`, or declare it in `@variable` if a data file holds its values"),
             );
             return;
         };
@@ -565,11 +513,7 @@ impl Checker<'_> {
             }
             self.scope.declare(
                 &bound.name.name,
-                Symbol {
-                    kind: SymbolKind::Index,
-                    ty: ty.with_base(Base::Int),
-                    span: bound.name.span,
-                },
+                Symbol { kind: SymbolKind::Index, ty: ty.with_base(Base::Int), span: bound.name.span },
             );
         }
         let ty = self.value(value);
@@ -636,9 +580,7 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::CONSTANT_INITIALIZER,
                     value.span,
-                    format!(
-                        "the pack of constants `{name}` needs a list with one value per constant"
-                    ),
+                    format!("the pack of constants `{name}` needs a list with one value per constant"),
                 )
                 .with_label(ty.to_string()),
             );

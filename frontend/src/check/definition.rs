@@ -42,9 +42,7 @@ impl Hidden {
         match (self.kind, here) {
             (SymbolKind::Using, "in `@using`") => (
                 format!("the helper `{name}` is used before its definition"),
-                Some(format!(
-                    "helpers are evaluated in order: move the definition of `{name}` up"
-                )),
+                Some(format!("helpers are evaluated in order: move the definition of `{name}` up")),
             ),
             (SymbolKind::Intermediate, _) => (
                 format!("the tensor `{name}` is used before it is assigned"),
@@ -56,10 +54,7 @@ impl Hidden {
                     "helpers are evaluated after attributes and input shapes; write the expression of `{name}` here"
                 )),
             ),
-            _ => (
-                format!("`{name}` is {what}, which is not visible {here}"),
-                None,
-            ),
+            _ => (format!("`{name}` is {what}, which is not visible {here}"), None),
         }
     }
 }
@@ -208,11 +203,8 @@ impl<'a> Checker<'a> {
         if name.name.is_empty() || self.is_unread(&[BlockKind::Dtype]) {
             return Base::Unknown;
         }
-        let diagnostic = Diagnostic::error(
-            &codes::UNKNOWN_TYPE,
-            name.span,
-            format!("`{}` is not a type", name.name),
-        );
+        let diagnostic =
+            Diagnostic::error(&codes::UNKNOWN_TYPE, name.span, format!("`{}` is not a type", name.name));
         let diagnostic = if super::types::Bound::from_name(&name.name).is_some() {
             diagnostic.with_help(format!(
                 "`{0}` restricts a generic type; declare one with `@dtype {{ T: {0}; }}` and use `T`",
@@ -220,14 +212,11 @@ impl<'a> Checker<'a> {
             ))
         } else {
             let generics: Vec<String> = self.generics.iter().map(|(g, _)| g.name.clone()).collect();
-            let all = ["int", "real", "bool", "str"]
-                .into_iter()
-                .chain(generics.iter().map(String::as_str));
+            let all = ["int", "real", "bool", "str"].into_iter().chain(generics.iter().map(String::as_str));
             match foreign_type(&name.name).or_else(|| closest(&name.name, all)) {
                 Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
-                None => diagnostic.with_help(
-                    "the types are int, real, bool, str and the names of the operator's `@dtype`",
-                ),
+                None => diagnostic
+                    .with_help("the types are int, real, bool, str and the names of the operator's `@dtype`"),
             }
         };
         self.sink.report(diagnostic);
@@ -236,43 +225,25 @@ impl<'a> Checker<'a> {
 
     /// An expression as a pack length; unknown if it depends on local names or on names with errors.
     pub(super) fn length_of(&self, expr: &Expr) -> Length {
-        let wide = free_names(expr).iter().all(|n| {
-            self.scope
-                .lookup(&n.name)
-                .is_some_and(|s| s.kind.is_definition_wide())
-        });
-        if wide {
-            Length::of(expr)
-        } else {
-            Length::unknown()
-        }
+        let wide = free_names(expr)
+            .iter()
+            .all(|n| self.scope.lookup(&n.name).is_some_and(|s| s.kind.is_definition_wide()));
+        if wide { Length::of(expr) } else { Length::unknown() }
     }
 
     /// Whether an expression is the name of an extent, which is never negative.
     pub(super) fn is_extent(&self, expr: &Expr) -> bool {
         match &expr.kind {
-            ExprKind::Name(name) => self
-                .scope
-                .lookup(&name.name)
-                .is_some_and(|s| s.kind == SymbolKind::Extent),
+            ExprKind::Name(name) => {
+                self.scope.lookup(&name.name).is_some_and(|s| s.kind == SymbolKind::Extent)
+            }
             _ => false,
         }
     }
 
     pub(super) fn declare(&mut self, name: &Ident, kind: SymbolKind, ty: Type) {
-        let ty = if self.ambiguous.contains(&name.name) {
-            Type::unknown()
-        } else {
-            ty
-        };
-        self.scope.declare(
-            &name.name,
-            Symbol {
-                kind,
-                ty,
-                span: name.span,
-            },
-        );
+        let ty = if self.ambiguous.contains(&name.name) { Type::unknown() } else { ty };
+        self.scope.declare(&name.name, Symbol { kind, ty, span: name.span });
         self.hidden.remove(&name.name);
     }
 }

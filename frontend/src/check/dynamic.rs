@@ -12,10 +12,7 @@ use super::types::{Base, Type};
 
 impl Checker<'_> {
     /// Checks that one name has one upper bound (2.6, dynamic shapes).
-    pub(super) fn check_bounds_agree<'d>(
-        &mut self,
-        declarations: impl Iterator<Item = &'d Declaration>,
-    ) {
+    pub(super) fn check_bounds_agree<'d>(&mut self, declarations: impl Iterator<Item = &'d Declaration>) {
         let mut bounds: Vec<(&str, Length, &Expr)> = Vec::new();
         for declaration in declarations {
             for extent in declaration.type_spec.shape.iter().flatten() {
@@ -51,53 +48,31 @@ impl Checker<'_> {
     /// Checks that the main graph's dynamic extents have upper bounds. Other graphs may be invoked, and then need none.
     pub(super) fn check_main_inputs(&mut self) {
         let program = self.env.program;
-        let main = program.main_module().and_then(|m| {
-            m.definitions
-                .iter()
-                .find(|d| d.kind == DefinitionKind::Graph)
-        });
-        let is_main =
-            self.module == program.main && main.is_some_and(|m| std::ptr::eq(m, self.definition));
+        let main = program
+            .main_module()
+            .and_then(|m| m.definitions.iter().find(|d| d.kind == DefinitionKind::Graph));
+        let is_main = self.module == program.main && main.is_some_and(|m| std::ptr::eq(m, self.definition));
         if !is_main || super::calls::is_called(program, self.module, &self.definition.name.name) {
             return;
         }
         let definition = self.definition;
-        let attributes: Vec<&str> = definition
-            .attributes
-            .iter()
-            .map(|a| a.name.name.as_str())
-            .collect();
+        let attributes: Vec<&str> = definition.attributes.iter().map(|a| a.name.name.as_str()).collect();
         // extents that attribute values fix, and ranks
         let lengths = definition
             .attributes
             .iter()
             .filter_map(|a| a.type_spec.pack.as_ref().and_then(|p| p.length.as_ref()));
-        let ranks = definition
-            .inputs
-            .iter()
-            .filter_map(|i| i.type_spec.rank.as_ref());
-        let mut bounded: Vec<&str> = lengths
-            .chain(ranks)
-            .flat_map(free_names)
-            .map(|n| n.name.as_str())
-            .collect();
-        for extent in definition
-            .inputs
-            .iter()
-            .flat_map(|i| i.type_spec.shape.iter().flatten())
-        {
+        let ranks = definition.inputs.iter().filter_map(|i| i.type_spec.rank.as_ref());
+        let mut bounded: Vec<&str> =
+            lengths.chain(ranks).flat_map(free_names).map(|n| n.name.as_str()).collect();
+        for extent in definition.inputs.iter().flat_map(|i| i.type_spec.shape.iter().flatten()) {
             if let (Some(e), Some(_)) = (&extent.extent, &extent.bound) {
                 bounded.extend(free_names(e).iter().map(|n| n.name.as_str()));
             }
         }
         let packs = definition.inputs.iter().flat_map(|i| &i.type_spec.pack);
         for pack in packs.filter(|p| p.bound.is_some()) {
-            bounded.extend(
-                pack.length
-                    .iter()
-                    .flat_map(free_names)
-                    .map(|n| n.name.as_str()),
-            );
+            bounded.extend(pack.length.iter().flat_map(free_names).map(|n| n.name.as_str()));
         }
         for input in &definition.inputs {
             let name = &input.name.name;
@@ -139,10 +114,7 @@ impl Checker<'_> {
                             !attributes.contains(&name)
                                 && !bounded.contains(&name)
                                 && !definition.may_have_lost(name)
-                                && self
-                                    .scope
-                                    .lookup(name)
-                                    .is_some_and(|s| s.kind == SymbolKind::Extent)
+                                && self.scope.lookup(name).is_some_and(|s| s.kind == SymbolKind::Extent)
                         })
                         .map(|n| n.name.clone()),
                 };
@@ -151,13 +123,9 @@ impl Checker<'_> {
                         Diagnostic::error(
                             &codes::UNBOUNDED_EXTENT,
                             extent.span,
-                            format!(
-                                "the dynamic extent `{name}` of the main graph has no upper bound"
-                            ),
+                            format!("the dynamic extent `{name}` of the main graph has no upper bound"),
                         )
-                        .with_help(format!(
-                            "write its largest extent after it, as in `{name}|16`"
-                        )),
+                        .with_help(format!("write its largest extent after it, as in `{name}|16`")),
                     );
                 }
             }
@@ -179,8 +147,7 @@ impl Checker<'_> {
                     None => extent.bound.is_some().then_some("~"),
                     Some(e) => match &e.kind {
                         ExprKind::Name(name)
-                            if extent.bound.is_some()
-                                && self.scope.lookup(&name.name).is_none() =>
+                            if extent.bound.is_some() && self.scope.lookup(&name.name).is_none() =>
                         {
                             Some(name.name.as_str())
                         }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Types of expressions (2.4), null propagation (2.4.1) and promotion after null tests.
 
-use crate::ast::{
-    BinaryOp, DefinitionKind, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece,
-};
+use crate::ast::{BinaryOp, DefinitionKind, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library_operators::{LibraryOperator, Operation, elementwise};
 use crate::source::Span;
@@ -27,9 +25,10 @@ impl Checker<'_> {
     /// The type of an operand of the scalar operation `whole`; a tensor is reported.
     pub(super) fn operand(&mut self, expr: &Expr, whole: &Expr) -> Type {
         let ty = self.entity(expr);
-        let help = match ty.is_tensor() && self.context == Context::Composition {
-            true => self.operator_advice(whole),
-            false => None,
+        let help = if ty.is_tensor() && self.context == Context::Composition {
+            self.operator_advice(whole)
+        } else {
+            None
         };
         self.require_value_or(expr, ty, help)
     }
@@ -44,17 +43,13 @@ impl Checker<'_> {
         let (operation, operands): (_, Vec<&Expr>) = match &whole.kind {
             ExprKind::Unary { op, operand } => (Operation::Unary(*op), vec![operand]),
             ExprKind::Binary { op, left, right } => (Operation::Binary(*op), vec![left, right]),
-            ExprKind::Builtin { name, argument } => {
-                (Operation::Builtin(name.name.clone()), vec![argument])
-            }
+            ExprKind::Builtin { name, argument } => (Operation::Builtin(name.name.clone()), vec![argument]),
             _ => return None,
         };
         let LibraryOperator { module, name } = elementwise(&operation)?;
         // A computed operand needs a separate statement.
         let text = |operand: &&Expr| match &operand.kind {
-            ExprKind::Unary { .. } | ExprKind::Binary { .. } | ExprKind::Builtin { .. } => {
-                "…".to_string()
-            }
+            ExprKind::Unary { .. } | ExprKind::Binary { .. } | ExprKind::Builtin { .. } => "…".to_string(),
             _ => self.text(operand.span),
         };
         let operands: Vec<String> = operands.iter().map(text).collect();
@@ -106,10 +101,7 @@ impl Checker<'_> {
     /// are reported.
     pub(super) fn entity(&mut self, expr: &Expr) -> Type {
         let (ty, is_faulty) = self.noting_errors(|c| c.type_of(expr));
-        match is_faulty {
-            true => Type::unknown(),
-            false => ty,
-        }
+        if is_faulty { Type::unknown() } else { ty }
     }
 
     fn type_of(&mut self, expr: &Expr) -> Type {
@@ -128,23 +120,15 @@ impl Checker<'_> {
                 base => Type::scalar(base),
             },
             ExprKind::List(items) => self.list(items),
-            ExprKind::Index {
-                base,
-                subscripts,
-                trailing_comma,
-            } => self.index(expr, base, subscripts, *trailing_comma),
-            ExprKind::Substitute {
-                base,
-                subscript,
-                value,
-            } => self.substitute(expr, base, subscript, value),
+            ExprKind::Index { base, subscripts, trailing_comma } => {
+                self.index(expr, base, subscripts, *trailing_comma)
+            }
+            ExprKind::Substitute { base, subscript, value } => self.substitute(expr, base, subscript, value),
             ExprKind::Unary { op, operand } => self.unary(expr, *op, operand),
             ExprKind::Binary { .. } => self.binary_chain(expr),
-            ExprKind::Select {
-                condition,
-                then,
-                otherwise,
-            } => self.select(condition, then, otherwise.as_deref()),
+            ExprKind::Select { condition, then, otherwise } => {
+                self.select(condition, then, otherwise.as_deref())
+            }
             ExprKind::Coalesce { value, fallback } => self.coalesce(value, fallback),
             ExprKind::NullTest(operand) => {
                 self.entity(operand);
@@ -152,11 +136,7 @@ impl Checker<'_> {
             }
             ExprKind::Is { left, right } => self.identity(left, right),
             ExprKind::In { item, pack } => self.containment(item, pack),
-            ExprKind::Fold {
-                pack,
-                op,
-                cumulative,
-            } => self.fold(expr, pack, *op, *cumulative),
+            ExprKind::Fold { pack, op, cumulative } => self.fold(expr, pack, *op, *cumulative),
             ExprKind::Cast { target, value } => self.cast(target, value),
             ExprKind::Builtin { name, argument } => self.builtin(expr, name, argument),
             ExprKind::Guard { index, remap } => {
@@ -209,16 +189,12 @@ impl Checker<'_> {
             self.sink.report(diagnostic);
             return;
         }
-        let mut diagnostic = Diagnostic::error(
-            &codes::UNKNOWN_NAME,
-            name.span,
-            format!("`{}` is not declared", name.name),
-        )
-        .with_label("unknown name");
+        let mut diagnostic =
+            Diagnostic::error(&codes::UNKNOWN_NAME, name.span, format!("`{}` is not declared", name.name))
+                .with_label("unknown name");
         if let Some((span, what)) = self.ended.get(&name.name).copied() {
-            diagnostic = diagnostic
-                .with_label_at(span, format!("local to this {what}"))
-                .with_help(match what {
+            diagnostic =
+                diagnostic.with_label_at(span, format!("local to this {what}")).with_help(match what {
                     "block" => format!("the block returns it with `yield {}`", name.name),
                     "loop" => "the results of the loop are the names on the left side".to_string(),
                     _ => format!("bound it here, too: `{} < n`", name.name),
@@ -230,10 +206,7 @@ impl Checker<'_> {
                 "`{0}` is an operator, which a statement invokes: `y = {0}(x)`",
                 name.name
             ));
-        } else if let Some(near) = self
-            .sink
-            .closest(&name.name, || self.scope.names().collect())
-        {
+        } else if let Some(near) = self.sink.closest(&name.name, || self.scope.names().collect()) {
             diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
         } else if self.in_subscript {
             diagnostic = diagnostic.with_help(format!(
@@ -263,11 +236,7 @@ impl Checker<'_> {
                     Diagnostic::error(
                         &codes::NO_SUCH_PROPERTY,
                         span,
-                        format!(
-                            "`{}` is {}, and only tensors have `.{word}`",
-                            base.name,
-                            kind.describe()
-                        ),
+                        format!("`{}` is {}, and only tensors have `.{word}`", base.name, kind.describe()),
                     )
                     .with_label(format!("of type {ty}"))
                     .with_help(if ty.is_packed() {
@@ -300,13 +269,9 @@ impl Checker<'_> {
                 ),
             };
             self.sink.report(
-                Diagnostic::error(
-                    &codes::NO_SUCH_PROPERTY,
-                    span,
-                    format!("`{}` {what}", base.name),
-                )
-                .with_label(format!("of type {ty}"))
-                .with_help(help),
+                Diagnostic::error(&codes::NO_SUCH_PROPERTY, span, format!("`{}` {what}", base.name))
+                    .with_label(format!("of type {ty}"))
+                    .with_help(help),
             );
             return Type::unknown();
         }
@@ -407,12 +372,7 @@ impl Checker<'_> {
             (Pack::Packed(_), _) | (_, Pack::Packed(_)) => Pack::Packed(Length::unknown()),
             _ => Pack::Unknown,
         };
-        Type {
-            base: a.base.clone().or(&b.base),
-            pack,
-            optional: Optional::No,
-            tensor: join_tensor(&a, &b),
-        }
+        Type { base: a.base.clone().or(&b.base), pack, optional: Optional::No, tensor: join_tensor(&a, &b) }
     }
 
     /// `a is b`: accepts any operands; decided at compile time.
@@ -420,9 +380,7 @@ impl Checker<'_> {
         let a = self.entity(left);
         let b = self.entity(right);
         let shape = self.combine_packs(&[(left, &a), (right, &b)], false);
-        shape
-            .apply(Type::scalar(Base::Bool), Optional::No)
-            .with_optional(a.optional.join(b.optional))
+        shape.apply(Type::scalar(Base::Bool), Optional::No).with_optional(a.optional.join(b.optional))
     }
 
     /// `x in a`.
@@ -434,12 +392,7 @@ impl Checker<'_> {
         } else {
             self.require_same_base((item, &x), (pack, &a), "the sides of `in`");
         }
-        Type {
-            base: Base::Bool,
-            pack: x.pack,
-            optional: x.optional.join(a.optional),
-            tensor: Tensor::No,
-        }
+        Type { base: Base::Bool, pack: x.pack, optional: x.optional.join(a.optional), tensor: Tensor::No }
     }
 
     /// Checks that both have one type; reports both types otherwise.
@@ -455,10 +408,7 @@ impl Checker<'_> {
         let mut diagnostic = Diagnostic::error(
             &codes::TYPES_DIFFER,
             left.span.to(right.span),
-            format!(
-                "{what} must have the same type, but they are {} and {}",
-                a.base, b.base
-            ),
+            format!("{what} must have the same type, but they are {} and {}", a.base, b.base),
         )
         .with_label_at(left.span, a.to_string())
         .with_label_at(right.span, b.to_string());
@@ -533,11 +483,7 @@ pub(super) struct PackShape(pub(super) Pack);
 
 impl PackShape {
     pub(super) fn apply(self, ty: Type, optional: Optional) -> Type {
-        Type {
-            pack: self.0,
-            optional: ty.optional.join(optional),
-            ..ty
-        }
+        Type { pack: self.0, optional: ty.optional.join(optional), ..ty }
     }
 }
 
@@ -557,12 +503,12 @@ fn conversion_help(left: &str, a: &Type, right: &str, b: &Type) -> Option<String
     match (&a.base, &b.base) {
         (Base::Int, Base::Real) if literal(left) => Some(format!("write `{left}.0`")),
         (Base::Real, Base::Int) if literal(right) => Some(format!("write `{right}.0`")),
-        (Base::Int, Base::Real) => Some(format!(
-            "int and real do not mix in expressions; convert with `real({left})`"
-        )),
-        (Base::Real, Base::Int) => Some(format!(
-            "int and real do not mix in expressions; convert with `real({right})`"
-        )),
+        (Base::Int, Base::Real) => {
+            Some(format!("int and real do not mix in expressions; convert with `real({left})`"))
+        }
+        (Base::Real, Base::Int) => {
+            Some(format!("int and real do not mix in expressions; convert with `real({right})`"))
+        }
         (Base::Generic(g), Base::Int | Base::Real | Base::Bool) => {
             Some(format!("convert with `{}({right})`", g.name))
         }
@@ -571,9 +517,7 @@ fn conversion_help(left: &str, a: &Type, right: &str, b: &Type) -> Option<String
         }
         (Base::Int | Base::Real, Base::Bool) => Some(format!("convert with `{}({right})`", a.base)),
         (Base::Bool, Base::Int | Base::Real) => Some(format!("convert with `{}({left})`", b.base)),
-        (Base::Str, _) if b.base != Base::Str => {
-            Some(format!("format it into a string: `\"{{{right}}}\"`"))
-        }
+        (Base::Str, _) if b.base != Base::Str => Some(format!("format it into a string: `\"{{{right}}}\"`")),
         (_, Base::Str) => Some(format!("format it into a string: `\"{{{left}}}\"`")),
         _ => None,
     }
@@ -586,11 +530,7 @@ pub(super) fn null_tests(condition: &Expr) -> (Vec<String>, Vec<String>) {
     let mut rest = vec![condition];
     while let Some(term) = rest.pop() {
         match &term.kind {
-            ExprKind::Binary {
-                op: BinaryOp::And,
-                left,
-                right,
-            } => rest.extend([&**left, &**right]),
+            ExprKind::Binary { op: BinaryOp::And, left, right } => rest.extend([&**left, &**right]),
             ExprKind::NullTest(operand) => {
                 if let ExprKind::Name(name) = &operand.kind {
                     tested.push(name.name.clone());

@@ -5,21 +5,15 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::Definition;
 use crate::diagnostics::codes::{
-    MODULE_NOT_IMPORTED, NOT_A_PACK, TENSOR_AS_VALUE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPERATOR,
-    UNKNOWN_TYPE,
+    MODULE_NOT_IMPORTED, NOT_A_PACK, TENSOR_AS_VALUE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPERATOR, UNKNOWN_TYPE,
 };
 use crate::diagnostics::{Code, Diagnostic, Severity};
 use crate::program::Program;
 use crate::source::Span;
 
 /// Diagnostics that state an error of a name, wherever it is used.
-const OF_NAMES: [&Code; 5] = [
-    &MODULE_NOT_IMPORTED,
-    &UNKNOWN_OPERATOR,
-    &UNKNOWN_TYPE,
-    &UNKNOWN_ATTRIBUTE,
-    &NOT_A_PACK,
-];
+const OF_NAMES: [&Code; 5] =
+    [&MODULE_NOT_IMPORTED, &UNKNOWN_OPERATOR, &UNKNOWN_TYPE, &UNKNOWN_ATTRIBUTE, &NOT_A_PACK];
 
 /// The messages about a program in order, one for each error.
 pub(super) fn without(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
@@ -59,9 +53,7 @@ fn joined(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
     let mut kept: Vec<Diagnostic> = Vec::new();
     let mut first: FxHashMap<(&str, String, Option<Span>), usize> = FxHashMap::default();
     for diagnostic in found {
-        let about_one = diagnostic
-            .span
-            .and_then(|span| Some((span, scope_of(&diagnostic, span, program)?)));
+        let about_one = diagnostic.span.and_then(|span| Some((span, scope_of(&diagnostic, span, program)?)));
         let Some((span, (message, scope))) = about_one else {
             kept.push(diagnostic);
             continue;
@@ -79,11 +71,7 @@ fn joined(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
 }
 
 /// The subject of a message and further locations of it: `None` if it is not merged.
-fn scope_of(
-    diagnostic: &Diagnostic,
-    span: Span,
-    program: &Program,
-) -> Option<(String, Option<Span>)> {
+fn scope_of(diagnostic: &Diagnostic, span: Span, program: &Program) -> Option<(String, Option<Span>)> {
     let definition = || definition_around(span, program);
     let about = diagnostic.message.clone();
     match diagnostic.code {

@@ -100,10 +100,7 @@ impl Checker<'_> {
                     Diagnostic::error(
                         &codes::FORMULA_CONDITION,
                         condition.span,
-                        format!(
-                            "the condition of a formula must be a bool, but this is {}",
-                            ty.base
-                        ),
+                        format!("the condition of a formula must be a bool, but this is {}", ty.base),
                     )
                     .with_label(ty.to_string())
                     .with_help("compare it, as in `x[i,] > 0.0`"),
@@ -127,29 +124,18 @@ impl Checker<'_> {
                 format!("the index `{}` has two bounds", name.name)
             }
             (SymbolKind::Index, _) => {
-                format!(
-                    "`{}` is an intermediate and an index of the formula",
-                    name.name
-                )
+                format!("`{}` is an intermediate and an index of the formula", name.name)
             }
             _ => format!("the formula has two intermediates `{}`", name.name),
         };
         let first = first.span;
         self.sink.report(
-            Diagnostic::error(&codes::DUPLICATE_INDEX, name.span, text)
-                .with_label_at(first, "the first one"),
+            Diagnostic::error(&codes::DUPLICATE_INDEX, name.span, text).with_label_at(first, "the first one"),
         );
     }
 
     fn declare_local(&mut self, name: &crate::ast::Ident, kind: SymbolKind, ty: Type) {
-        self.scope.declare(
-            &name.name,
-            Symbol {
-                kind,
-                ty,
-                span: name.span,
-            },
-        );
+        self.scope.declare(&name.name, Symbol { kind, ty, span: name.span });
     }
 
     /// The left side: an access of an output. Returns its type as a value, or none after errors.
@@ -182,20 +168,14 @@ impl Checker<'_> {
                     Diagnostic::error(
                         &codes::NOT_A_PACK,
                         item.span,
-                        format!(
-                            "`{}` is a single tensor, so it has no items to select",
-                            name.name
-                        ),
+                        format!("`{}` is a single tensor, so it has no items to select", name.name),
                     )
                     .with_label(ty.to_string())
                     .with_label_at(symbol.span, "declared here"),
                 );
             }
             ty = match index.pack {
-                Pack::Packed(length) => Type {
-                    pack: Pack::Packed(length),
-                    ..ty
-                },
+                Pack::Packed(length) => Type { pack: Pack::Packed(length), ..ty },
                 _ => ty.item(),
             };
         }
@@ -205,14 +185,7 @@ impl Checker<'_> {
                 Some(item) => format!("{}[{}]", name.name, self.text(item.span)),
                 None => name.name.clone(),
             };
-            self.check_rank(
-                target.span,
-                &text,
-                rank,
-                &indices,
-                &target.subscripts,
-                target.trailing_comma,
-            );
+            self.check_rank(target.span, &text, rank, &indices, &target.subscripts, target.trailing_comma);
         }
         if indices.repeated.is_some() {
             ty.pack = Pack::Unknown;
@@ -223,22 +196,13 @@ impl Checker<'_> {
 
     fn report_target(&mut self, target: &AccessTarget) {
         let name = &target.name;
-        let outputs: Vec<&str> = self
-            .definition
-            .outputs
-            .iter()
-            .map(|o| o.name.name.as_str())
-            .collect();
+        let outputs: Vec<&str> = self.definition.outputs.iter().map(|o| o.name.name.as_str()).collect();
         let known = self.scope.lookup(&name.name).map(|s| (s.kind, s.span));
         let mut diagnostic = match known {
             Some((kind, span)) => Diagnostic::error(
                 &codes::FORMULA_TARGET,
                 name.span,
-                format!(
-                    "`{}` is {}; a formula assigns an output",
-                    name.name,
-                    kind.describe()
-                ),
+                format!("`{}` is {}; a formula assigns an output", name.name, kind.describe()),
             )
             .with_label_at(span, "declared here"),
             None => {
@@ -248,10 +212,7 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::FORMULA_TARGET,
                     name.span,
-                    format!(
-                        "`{}` is not an output of `{}`",
-                        name.name, self.definition.name.name
-                    ),
+                    format!("`{}` is not an output of `{}`", name.name, self.definition.name.name),
                 )
             }
         };
@@ -269,9 +230,7 @@ impl Checker<'_> {
         let op = lowering.op;
         let needs = match op {
             LoweringOp::All | LoweringOp::Any => Some("bool"),
-            LoweringOp::Sum | LoweringOp::Product | LoweringOp::Min | LoweringOp::Max => {
-                Some("int or real")
-            }
+            LoweringOp::Sum | LoweringOp::Product | LoweringOp::Min | LoweringOp::Max => Some("int or real"),
             LoweringOp::Assign | LoweringOp::Replace => None,
         };
         let fits = match op {
@@ -284,11 +243,7 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::ACCUMULATION_TYPE,
                     lowering.op_span,
-                    format!(
-                        "`{}` accumulates {needs}, but `{name}` is {}",
-                        op.word(),
-                        target.base
-                    ),
+                    format!("`{}` accumulates {needs}, but `{name}` is {}", op.word(), target.base),
                 )
                 .with_label(format!("needs {needs}")),
             );
@@ -299,10 +254,7 @@ impl Checker<'_> {
             let mut diagnostic = Diagnostic::error(
                 &codes::FORMULA_TYPE,
                 lowering.value.span,
-                format!(
-                    "`{name}` is {}, but its value is {}",
-                    target.base, value.base
-                ),
+                format!("`{name}` is {}, but its value is {}", target.base, value.base),
             )
             .with_label(value.base.to_string())
             .with_label_at(lowering.target.span, target.base.to_string());
@@ -371,11 +323,8 @@ impl Checker<'_> {
             if definition.may_have_lost(name) {
                 continue;
             }
-            let own: Vec<&Lowering> = definition
-                .lowers
-                .iter()
-                .filter(|l| l.target.name.name == *name)
-                .collect();
+            let own: Vec<&Lowering> =
+                definition.lowers.iter().filter(|l| l.target.name.name == *name).collect();
             if own.is_empty() {
                 if !composed && !mistaken && !output.type_spec.optional {
                     self.sink.report(
@@ -417,9 +366,7 @@ impl Checker<'_> {
         if let Some(second) = second {
             let problem = match (assigns(first), assigns(second)) {
                 (true, true) => Some(format!("`{name}` is initialized twice")),
-                (false, true) => Some(format!(
-                    "the initialization of `{name}` comes after its accumulation"
-                )),
+                (false, true) => Some(format!("the initialization of `{name}` comes after its accumulation")),
                 (false, false) => Some(format!("`{name}` is accumulated twice")),
                 (true, false) => None,
             };
@@ -483,12 +430,7 @@ fn group_by_item<'l>(formulas: &[&'l Lowering]) -> Vec<Vec<&'l Lowering>> {
             Some(item) => match Length::of(item).constant() {
                 Some(n) => Some(Some(n)),
                 // the whole pack, if its index is free
-                None if free_names(item)
-                    .iter()
-                    .any(|n| ranges_over(formula, &n.name)) =>
-                {
-                    Some(None)
-                }
+                None if free_names(item).iter().any(|n| ranges_over(formula, &n.name)) => Some(None),
                 None => None,
             },
         };
@@ -513,9 +455,9 @@ impl Checker<'_> {
         let text = self.text(value.span);
         let default = default_text(base);
         match &value.kind {
-            ExprKind::Select {
-                otherwise: None, ..
-            } if !text.starts_with('(') => format!("{text} : {default}"),
+            ExprKind::Select { otherwise: None, .. } if !text.starts_with('(') => {
+                format!("{text} : {default}")
+            }
             ExprKind::Select { .. } if text.starts_with('(') && text.ends_with(')') => {
                 format!("{text} ?? {default}")
             }

@@ -22,13 +22,9 @@ pub(super) fn free_names(expr: &Expr) -> Vec<&Ident> {
                 for item in items.iter().rev() {
                     match item {
                         Item::Expr(e) => rest.push(e),
-                        Item::Range {
-                            begin, end, stride, ..
-                        } => rest.extend(
-                            [stride.as_ref(), Some(end), Some(begin)]
-                                .into_iter()
-                                .flatten(),
-                        ),
+                        Item::Range { begin, end, stride, .. } => {
+                            rest.extend([stride.as_ref(), Some(end), Some(begin)].into_iter().flatten())
+                        }
                         Item::Expand { value, count, .. } => {
                             rest.extend([count.as_ref(), Some(value)].into_iter().flatten());
                         }
@@ -39,19 +35,13 @@ pub(super) fn free_names(expr: &Expr) -> Vec<&Ident> {
                     }
                 }
             }
-            ExprKind::Index {
-                base, subscripts, ..
-            } => {
+            ExprKind::Index { base, subscripts, .. } => {
                 for s in subscripts.iter().rev() {
                     push_subscript(s, &mut rest);
                 }
                 rest.push(base);
             }
-            ExprKind::Substitute {
-                base,
-                subscript,
-                value,
-            } => {
+            ExprKind::Substitute { base, subscript, value } => {
                 rest.push(value);
                 push_subscript(subscript, &mut rest);
                 rest.push(base);
@@ -61,11 +51,7 @@ pub(super) fn free_names(expr: &Expr) -> Vec<&Ident> {
             ExprKind::Binary { left, right, .. } | ExprKind::Is { left, right } => {
                 rest.extend([&**right, &**left]);
             }
-            ExprKind::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
+            ExprKind::Select { condition, then, otherwise } => {
                 rest.extend(otherwise.as_deref());
                 rest.extend([&**then, &**condition]);
             }
@@ -93,9 +79,9 @@ pub(super) fn free_names(expr: &Expr) -> Vec<&Ident> {
 fn push_subscript<'a>(subscript: &'a Subscript, rest: &mut Vec<&'a Expr>) {
     match subscript {
         Subscript::Expr(e) => rest.push(e),
-        Subscript::Range {
-            begin, end, stride, ..
-        } => rest.extend([stride, end, begin].into_iter().flatten()),
+        Subscript::Range { begin, end, stride, .. } => {
+            rest.extend([stride, end, begin].into_iter().flatten())
+        }
         Subscript::Expand { value, count, .. } => {
             rest.extend([count.as_ref(), Some(value)].into_iter().flatten());
         }

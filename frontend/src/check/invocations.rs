@@ -62,10 +62,7 @@ impl<'a> Checker<'a> {
             signature
                 .outputs
                 .iter()
-                .map(|o| Type {
-                    base: resolve(&o.ty.base, signature, &bindings),
-                    ..o.ty.clone()
-                })
+                .map(|o| Type { base: resolve(&o.ty.base, signature, &bindings), ..o.ty.clone() })
                 .collect(),
         )
     }
@@ -95,8 +92,7 @@ impl<'a> Checker<'a> {
                     .with_label_at(signature.definition.name.span, "declared here")
                     .with_help("drop the types that are too many"),
             );
-            let generics = signature.generics.iter();
-            let unclear = generics.map(|(generic, _)| generic.name.clone());
+            let unclear = signature.generics.iter().map(|(generic, _)| generic.name.clone());
             bindings.unclear.extend(unclear);
             return;
         }
@@ -109,36 +105,20 @@ impl<'a> Checker<'a> {
             };
             bindings.known.insert(
                 generic.name.clone(),
-                Binding {
-                    base,
-                    span: given.span,
-                    explicit: true,
-                    convertible: false,
-                },
+                Binding { base, span: given.span, explicit: true, convertible: false },
             );
         }
     }
 
     /// Whether a type satisfies the bound of a generic one.
-    fn check_bound(
-        &mut self,
-        base: &Base,
-        span: Span,
-        signature: &Signature,
-        generic: &str,
-    ) -> bool {
+    fn check_bound(&mut self, base: &Base, span: Span, signature: &Signature, generic: &str) -> bool {
         let Some((declared, _)) = signature.generics.iter().find(|(g, _)| g.name == generic) else {
             return true;
         };
         if declared.bound.admits(base) {
             return true;
         }
-        let location = signature
-            .definition
-            .dtypes
-            .iter()
-            .find(|d| d.name.name == generic)
-            .map(|d| d.span);
+        let location = signature.definition.dtypes.iter().find(|d| d.name.name == generic).map(|d| d.span);
         let mut diagnostic = Diagnostic::error(
             &codes::TYPE_OUTSIDE_BOUND,
             span,
@@ -180,14 +160,7 @@ impl<'a> Checker<'a> {
                 };
                 if ty.is_tensor() == tensors {
                     let convertible = !ty.is_tensor() && ty.tensor == Tensor::No;
-                    self.bind(
-                        parameter,
-                        ty,
-                        argument_span(argument),
-                        convertible,
-                        signature,
-                        bindings,
-                    );
+                    self.bind(parameter, ty, argument_span(argument), convertible, signature, bindings);
                 }
             }
         }
@@ -202,25 +175,14 @@ impl<'a> Checker<'a> {
     ) -> Vec<Type> {
         let types: Vec<Type> = given.iter().map(|a| self.value(&a.value)).collect();
         for (attribute, ty) in given.iter().zip(&types) {
-            let parameter = signature
-                .attributes
-                .iter()
-                .find(|p| p.name == attribute.name.name);
+            let parameter = signature.attributes.iter().find(|p| p.name == attribute.name.name);
             if parameter.is_none() {
                 // reported; the meant argument may determine any type
-                let generics = signature.generics.iter();
-                let unclear = generics.map(|(generic, _)| generic.name.clone());
+                let unclear = signature.generics.iter().map(|(generic, _)| generic.name.clone());
                 bindings.unclear.extend(unclear);
             }
             if let Some(parameter) = parameter {
-                self.bind(
-                    parameter,
-                    ty,
-                    attribute.value.span,
-                    true,
-                    signature,
-                    bindings,
-                );
+                self.bind(parameter, ty, attribute.value.span, true, signature, bindings);
             }
         }
         types
@@ -249,11 +211,7 @@ impl<'a> Checker<'a> {
             bindings.known.insert(
                 generic.name.clone(),
                 Binding {
-                    base: if admitted {
-                        ty.base.clone()
-                    } else {
-                        Base::Unknown
-                    },
+                    base: if admitted { ty.base.clone() } else { Base::Unknown },
                     span,
                     explicit: false,
                     convertible: int,
@@ -272,14 +230,10 @@ impl<'a> Checker<'a> {
         } else {
             let (first, base) = (known.span, known.base.clone());
             known.base = Base::Unknown;
-            let advice = match known.explicit {
-                true => format!(
-                    "omit `<{base}>`, because the arguments determine the type; or convert the argument"
-                ),
-                false => format!(
-                    "all arguments declared with `{}` must have one type",
-                    generic.name
-                ),
+            let advice = if known.explicit {
+                format!("omit `<{base}>`, because the arguments determine the type; or convert the argument")
+            } else {
+                format!("all arguments declared with `{}` must have one type", generic.name)
             };
             self.sink.report(
                 Diagnostic::error(
@@ -411,11 +365,7 @@ impl<'a> Checker<'a> {
     ) {
         let name = &signature.definition.name.name;
         let wanted = resolve(&input.ty.base, signature, bindings);
-        let fits = if ty.is_tensor() {
-            ty.base.agrees(&wanted)
-        } else {
-            converts(ty, &wanted)
-        };
+        let fits = if ty.is_tensor() { ty.base.agrees(&wanted) } else { converts(ty, &wanted) };
         let whose = format!("the input `{}` of `{name}`", input.name);
         let complaint = |message: String| {
             Diagnostic::error(&codes::ARGUMENT_TYPE, span, message)
@@ -423,30 +373,20 @@ impl<'a> Checker<'a> {
                 .resting_on(signature.definition.span, &input.name)
         };
         let report = if !fits {
-            complaint(format!("{whose} must be {wanted}, but this is {}", ty.base))
-                .with_label(ty.to_string())
+            complaint(format!("{whose} must be {wanted}, but this is {}", ty.base)).with_label(ty.to_string())
         } else if ty.is_packed() && input.ty.is_single() {
             complaint(format!("{whose} is a single tensor, but this is a pack"))
                 .with_label(ty.to_string())
-                .with_help(
-                    "select an item, `xs[k]`, or invoke the operator in a loop, `for x : xs do …`",
-                )
+                .with_help("select an item, `xs[k]`, or invoke the operator in a loop, `for x : xs do …`")
         } else if ty.is_single() && input.ty.is_packed() {
             complaint(format!("{whose} is a pack, but this is a single tensor"))
                 .with_label(ty.to_string())
                 .with_help(format!("write `[{}]` for a pack of one", self.text(span)))
-        } else if ty.optional == Optional::Null
-            && input.ty.optional == Optional::No
-            && !input.has_default
-        {
+        } else if ty.optional == Optional::Null && input.ty.optional == Optional::No && !input.has_default {
             let text = self.text(span);
-            complaint(format!("`{text}` is null here, but {whose} is required")).with_help(
-                "it is null in this branch of the test above; use it in the other branch",
-            )
-        } else if ty.optional == Optional::Yes
-            && input.ty.optional == Optional::No
-            && !input.has_default
-        {
+            complaint(format!("`{text}` is null here, but {whose} is required"))
+                .with_help("it is null in this branch of the test above; use it in the other branch")
+        } else if ty.optional == Optional::Yes && input.ty.optional == Optional::No && !input.has_default {
             let text = self.text(span);
             complaint(format!("`{text}` may be null, but {whose} is required"))
                 .with_label(ty.to_string())
@@ -482,11 +422,7 @@ impl<'a> Checker<'a> {
                 );
             }
             let Some(parameter) = signature.attributes.iter().find(|p| p.name == *key) else {
-                let names: Vec<&str> = signature
-                    .attributes
-                    .iter()
-                    .map(|p| p.name.as_str())
-                    .collect();
+                let names: Vec<&str> = signature.attributes.iter().map(|p| p.name.as_str()).collect();
                 let help = match closest(key, names.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None if signature.inputs.iter().any(|p| p.name == *key) => {
@@ -532,8 +468,7 @@ impl<'a> Checker<'a> {
                     .with_label(ty.to_string())
                     .with_label_at(parameter.span, declared),
                 );
-            } else if let (Pack::Packed(wanted), Pack::Packed(length)) =
-                (&parameter.ty.pack, &ty.pack)
+            } else if let (Pack::Packed(wanted), Pack::Packed(length)) = (&parameter.ty.pack, &ty.pack)
                 && wanted.differs(length)
             {
                 self.sink.report(
@@ -579,9 +514,7 @@ impl<'a> Checker<'a> {
         }
         let unknown = given.iter().filter(|a| !is_known(&a.name.name));
         let names = || missing.iter().map(|p| p.name.as_str());
-        let meant: Vec<&str> = unknown
-            .filter_map(|a| closest(&a.name.name, names()))
-            .collect();
+        let meant: Vec<&str> = unknown.filter_map(|a| closest(&a.name.name, names())).collect();
         for parameter in &missing {
             if meant.contains(&parameter.name.as_str()) {
                 continue;
@@ -591,20 +524,10 @@ impl<'a> Checker<'a> {
                 Diagnostic::error(
                     &codes::MISSING_ATTRIBUTE,
                     operator.span,
-                    format!(
-                        "the attribute `{}` of `{name}` needs a value",
-                        parameter.name
-                    ),
+                    format!("the attribute `{}` of `{name}` needs a value", parameter.name),
                 )
-                .with_label_at(
-                    parameter.span,
-                    format!("declared as {}, without a default", parameter.ty),
-                )
-                .with_help(format!(
-                    "write `{}{{{}=…}}`",
-                    operator.text(),
-                    parameter.name
-                )),
+                .with_label_at(parameter.span, format!("declared as {}, without a default", parameter.ty))
+                .with_help(format!("write `{}{{{}=…}}`", operator.text(), parameter.name)),
             );
         }
     }
@@ -619,10 +542,7 @@ impl<'a> Checker<'a> {
         let (span, path) = (invocation.span, invocation.operator.text());
         for (generic, default) in &signature.generics {
             let name = &generic.name;
-            if bindings.known.contains_key(name)
-                || bindings.unclear.contains(name)
-                || default.is_some()
-            {
+            if bindings.known.contains_key(name) || bindings.unclear.contains(name) || default.is_some() {
                 continue;
             }
             // a default value may determine the type
@@ -642,11 +562,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let operator = &signature.definition.name.name;
-            let location = signature
-                .definition
-                .dtypes
-                .iter()
-                .find(|d| d.name.name == *name);
+            let location = signature.definition.dtypes.iter().find(|d| d.name.name == *name);
             let mut diagnostic = Diagnostic::error(
                 &codes::TYPE_UNKNOWN,
                 span,

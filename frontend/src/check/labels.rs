@@ -43,23 +43,12 @@ impl Checker<'_> {
 
     /// The target of `label: y = op(x)`, which is parsed as a type of a tensor `label` (reported).
     pub(super) fn behind_label<'c>(&mut self, component: &'c Component) -> Option<&'c Ident> {
-        let [
-            Target::Item(TargetItem::Name {
-                name,
-                type_spec: Some(spec),
-                pack: None,
-                span,
-            }),
-        ] = &*component.targets
+        let [Target::Item(TargetItem::Name { name, type_spec: Some(spec), pack: None, span })] =
+            &*component.targets
         else {
             return None;
         };
-        let ComponentValue::Invocation(Invocation {
-            label: None,
-            operator,
-            ..
-        }) = &component.value
-        else {
+        let ComponentValue::Invocation(Invocation { label: None, operator, .. }) = &component.value else {
             return None;
         };
         let is_name = !spec.optional && spec.shape.is_none() && spec.pack.is_none();
@@ -68,15 +57,11 @@ impl Checker<'_> {
         }
         let operator = self.text(operator.span);
         self.sink.report(
-            Diagnostic::error(
-                &codes::SYNTAX,
-                *span,
-                format!("the label `{}` precedes a result", name.name),
-            )
-            .with_help(format!(
-                "write it before the operator: `{} = {}: {operator}(…)`",
-                spec.base.name, name.name
-            )),
+            Diagnostic::error(&codes::SYNTAX, *span, format!("the label `{}` precedes a result", name.name))
+                .with_help(format!(
+                    "write it before the operator: `{} = {}: {operator}(…)`",
+                    spec.base.name, name.name
+                )),
         );
         Some(&spec.base)
     }

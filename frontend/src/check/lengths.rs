@@ -141,11 +141,7 @@ fn constant(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     let floor = |a: i64, b: i64| {
         let q = a.checked_div(b)?;
         let r = a.checked_rem(b)?;
-        Some(if r != 0 && (r < 0) != (b < 0) {
-            q - 1
-        } else {
-            q
-        })
+        Some(if r != 0 && (r < 0) != (b < 0) { q - 1 } else { q })
     };
     match op {
         BinaryOp::Div => floor(a, b),

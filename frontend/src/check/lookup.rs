@@ -59,9 +59,7 @@ impl<'a> Checker<'a> {
                     )
                 } else {
                     let module = path.text();
-                    let module = module
-                        .strip_suffix(&format!(".{}", operator.name))
-                        .unwrap_or_default();
+                    let module = module.strip_suffix(&format!(".{}", operator.name)).unwrap_or_default();
                     Diagnostic::error(
                         &codes::UNKNOWN_OPERATOR,
                         operator.span,
@@ -84,8 +82,7 @@ impl<'a> Checker<'a> {
                             operator.name
                         ));
                     } else if !homes.is_empty() {
-                        diagnostic =
-                            diagnostic.with_help(format!("did you mean {}?", homes.join(" or ")));
+                        diagnostic = diagnostic.with_help(format!("did you mean {}?", homes.join(" or ")));
                     }
                 }
                 self.sink.report(diagnostic);
@@ -118,7 +115,9 @@ impl<'a> Checker<'a> {
                 ),
             )
             .with_label_at(signature.definition.name.span, "declared here")
-            .with_help("names with `_` are private in the edition khronos; rename it if other modules invoke it"),
+            .with_help(
+                "names with `_` are private in the edition khronos; rename it if other modules invoke it",
+            ),
         );
     }
 }

@@ -24,11 +24,8 @@ pub(super) fn check_module(program: &Program, key: &str, module: &Module, sink: 
     }
     for (i, definition) in module.definitions.iter().enumerate() {
         let name = &definition.name;
-        let first = module
-            .definitions
-            .iter()
-            .take(i)
-            .find(|d| d.name.name == name.name && !name.name.is_empty());
+        let first =
+            module.definitions.iter().take(i).find(|d| d.name.name == name.name && !name.name.is_empty());
         if let Some(first) = first {
             sink.report(
                 Diagnostic::error(
@@ -45,19 +42,13 @@ pub(super) fn check_module(program: &Program, key: &str, module: &Module, sink: 
                 Diagnostic::error(
                     &codes::GRAPH_IN_MODULE,
                     name.span,
-                    format!(
-                        "the graph `{}` is in the imported module `{}`",
-                        name.name, module.name
-                    ),
+                    format!("the graph `{}` is in the imported module `{}`", name.name, module.name),
                 )
                 .with_help("only the main file has graphs; make it an operator"),
             );
         }
     }
-    let has_graph = module
-        .definitions
-        .iter()
-        .any(|d| d.kind == DefinitionKind::Graph);
+    let has_graph = module.definitions.iter().any(|d| d.kind == DefinitionKind::Graph);
     if key == program.main && !has_graph && !module.unread {
         sink.report(
             Diagnostic::error(

@@ -11,8 +11,8 @@ use super::types::{Base, Bound, Optional, Tensor, Type};
 
 /// real → real.
 const REAL_FUNCTIONS: &[&str] = &[
-    "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-    "asinh", "acosh", "atanh", "round", "floor", "ceil", "frac", "erf",
+    "sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh",
+    "acosh", "atanh", "round", "floor", "ceil", "frac", "erf",
 ];
 
 /// int → int, real → real.
@@ -71,11 +71,8 @@ impl Checker<'_> {
         let mut ty = self.operand(node, innermost);
         for (whole, op, left, right) in spine.into_iter().rev() {
             // `?x && x > 0`: the test holds for what follows it
-            let promoted = if op == BinaryOp::And {
-                super::expressions::null_tests(left).0
-            } else {
-                Vec::new()
-            };
+            let promoted =
+                if op == BinaryOp::And { super::expressions::null_tests(left).0 } else { Vec::new() };
             self.scope.enter_promoted(&promoted, Optional::No);
             let right_type = self.operand(right, whole);
             self.scope.leave();
@@ -102,11 +99,7 @@ impl Checker<'_> {
             }
         }
         if fits && needs != Needs::Bool {
-            fits = self.require_same_base(
-                (left, &a),
-                (right, &b),
-                &format!("the operands of `{symbol}`"),
-            );
+            fits = self.require_same_base((left, &a), (right, &b), &format!("the operands of `{symbol}`"));
         }
         let shape = self.combine_packs(&[(left, &a), (right, &b)], true);
         let base = match (compares, fits) {
@@ -124,14 +117,7 @@ impl Checker<'_> {
         ty
     }
 
-    fn report_operand(
-        &mut self,
-        whole: &Expr,
-        operand: &Expr,
-        ty: &Type,
-        symbol: &str,
-        needs: Needs,
-    ) {
+    fn report_operand(&mut self, whole: &Expr, operand: &Expr, ty: &Type, symbol: &str, needs: Needs) {
         let mut diagnostic = Diagnostic::error(
             &codes::OPERAND_TYPE,
             operand.span,
@@ -153,15 +139,13 @@ impl Checker<'_> {
                 g.bound.members()
             ));
         } else if ty.base == Base::Str && needs == Needs::Numeric {
-            diagnostic = diagnostic.with_help(
-                "strings are joined by writing them side by side and built with `\"{expr}\"`",
-            );
-        } else if symbol == "^" && Needs::Numeric.admits(&ty.base) {
             diagnostic = diagnostic
-                .with_help("`^` is the exclusive or of two bools; a power is written `a ** b`");
-        } else if needs == Needs::Bool {
+                .with_help("strings are joined by writing them side by side and built with `\"{expr}\"`");
+        } else if symbol == "^" && Needs::Numeric.admits(&ty.base) {
             diagnostic =
-                diagnostic.with_help("convert it to a bool with a comparison, or with `bool(…)`");
+                diagnostic.with_help("`^` is the exclusive or of two bools; a power is written `a ** b`");
+        } else if needs == Needs::Bool {
+            diagnostic = diagnostic.with_help("convert it to a bool with a comparison, or with `bool(…)`");
         } else if ty.base == Base::Bool {
             diagnostic = diagnostic.with_help("convert it with `int(…)` or `real(…)`");
         }
@@ -188,11 +172,7 @@ impl Checker<'_> {
         };
         let dots = if cumulative { "..." } else { ".." };
         if ty.is_single() {
-            self.report_not_a_pack(
-                pack,
-                &ty,
-                &format!("`{symbol} {dots}` folds the items of a pack"),
-            );
+            self.report_not_a_pack(pack, &ty, &format!("`{symbol} {dots}` folds the items of a pack"));
             return Type::unknown();
         }
         let ty = self.require_value(pack, ty);
@@ -211,9 +191,7 @@ impl Checker<'_> {
             _ => ty.optional,
         };
         let base = match op {
-            FoldOp::Lt | FoldOp::Le | FoldOp::Gt | FoldOp::Ge | FoldOp::Eq | FoldOp::Ne => {
-                Base::Bool
-            }
+            FoldOp::Lt | FoldOp::Le | FoldOp::Gt | FoldOp::Ge | FoldOp::Eq | FoldOp::Ne => Base::Bool,
             _ => ty.base.clone(),
         };
         ty.item().with_base(base).with_optional(optional)
@@ -232,9 +210,7 @@ impl Checker<'_> {
             );
             return Type::unknown();
         }
-        if base_named(&target.name, &self.generics).is_none()
-            && !self.is_unread(&[BlockKind::Dtype])
-        {
+        if base_named(&target.name, &self.generics).is_none() && !self.is_unread(&[BlockKind::Dtype]) {
             self.sink.report(
                 Diagnostic::error(
                     &codes::UNKNOWN_TYPE,
@@ -281,10 +257,7 @@ impl Checker<'_> {
 
     /// Whether an apparent cast names an operator of the module and not a type.
     fn is_invocation(&self, target: &Ident) -> bool {
-        let path = Path {
-            parts: vec![target.clone()],
-            span: target.span,
-        };
+        let path = Path { parts: vec![target.clone()], span: target.span };
         base_named(&target.name, &self.generics).is_none()
             && matches!(self.env.find(self.module, &path), Found::Operator(_))
     }
@@ -298,11 +271,7 @@ impl Checker<'_> {
             // reported by the parser
             return ty.with_base(Base::Unknown);
         }
-        let fits = if real {
-            ty.base.agrees(&Base::Real)
-        } else {
-            ty.base.is_numeric()
-        };
+        let fits = if real { ty.base.agrees(&Base::Real) } else { ty.base.is_numeric() };
         if !fits {
             let wanted = if real { "a real" } else { "an int or a real" };
             let mut diagnostic = Diagnostic::error(
@@ -313,10 +282,8 @@ impl Checker<'_> {
             .with_label(ty.to_string());
             match &ty.base {
                 Base::Int => {
-                    diagnostic = diagnostic.with_help(format!(
-                        "convert it with `real({})`",
-                        self.text(argument.span)
-                    ));
+                    diagnostic =
+                        diagnostic.with_help(format!("convert it with `real({})`", self.text(argument.span)));
                 }
                 Base::Generic(g) if g.bound != Bound::Any => {
                     diagnostic = diagnostic.with_help(format!(

@@ -41,9 +41,8 @@ impl Checker<'_> {
                             (&ty.base, &known.base),
                             (Base::Int, Base::Real) | (Base::Real, Base::Int)
                         ) {
-                            diagnostic = diagnostic.with_help(
-                                "write all items as real (`2.0`), or convert with `real(…)`",
-                            );
+                            diagnostic = diagnostic
+                                .with_help("write all items as real (`2.0`), or convert with `real(…)`");
                         }
                         self.sink.report(diagnostic);
                         known.base = Base::Unknown;
@@ -52,10 +51,7 @@ impl Checker<'_> {
             }
         }
         match result {
-            Some((ty, _)) => Type {
-                pack: Pack::Packed(length),
-                ..ty
-            },
+            Some((ty, _)) => Type { pack: Pack::Packed(length), ..ty },
             None => Type::packed(Base::Unknown, Length::number(0)),
         }
     }
@@ -74,17 +70,9 @@ impl Checker<'_> {
                 }
                 (ty, Length::number(1), expr.span)
             }
-            Item::Range {
-                begin,
-                end,
-                stride,
-                span,
-            } => {
+            Item::Range { begin, end, stride, span } => {
                 let mut optional = Optional::No;
-                for part in [Some(begin), Some(end), stride.as_ref()]
-                    .into_iter()
-                    .flatten()
-                {
+                for part in [Some(begin), Some(end), stride.as_ref()].into_iter().flatten() {
                     optional = optional.join(self.range_part(part).optional);
                 }
                 let length = match stride {
@@ -138,19 +126,12 @@ impl Checker<'_> {
                 format!("a pack cannot be an item of a list: `{text}` must be expanded"),
             )
             .with_label(ty.to_string())
-            .with_help(format!(
-                "write `{text}..` to put its items here; packs have one dimension"
-            )),
+            .with_help(format!("write `{text}..` to put its items here; packs have one dimension")),
         );
     }
 
     /// `value..` and `value..(count)`: item type and number of items.
-    pub(super) fn expanded(
-        &mut self,
-        value: &Expr,
-        count: Option<&Expr>,
-        span: Span,
-    ) -> (Type, Length) {
+    pub(super) fn expanded(&mut self, value: &Expr, count: Option<&Expr>, span: Span) -> (Type, Length) {
         let ty = self.entity(value);
         let Some(count) = count else {
             if ty.is_single() && ty.optional != Optional::No {
@@ -225,11 +206,7 @@ impl Checker<'_> {
             _ => Length::unknown(),
         };
         if packs.is_empty() {
-            self.sink.report(Diagnostic::error(
-                &codes::NOT_A_PACK,
-                span,
-                "a zip needs at least one pack",
-            ));
+            self.sink.report(Diagnostic::error(&codes::NOT_A_PACK, span, "a zip needs at least one pack"));
         }
         (result.item(), length)
     }
@@ -278,16 +255,11 @@ impl Checker<'_> {
         };
         match (&ty.tensor, &ty.pack, lone) {
             // an item of a pack of tensors, `xs[k]`
-            (Tensor::Ranked(_), Pack::Packed(_), Some(subscript)) => {
-                self.subscript_pack(&ty, subscript)
-            }
+            (Tensor::Ranked(_), Pack::Packed(_), Some(subscript)) => self.subscript_pack(&ty, subscript),
             // in compositions only packs have items: other types were reported
             (Tensor::Ranked(_), Pack::Unknown, Some(_)) if self.context == Context::Composition => {
                 self.visit_subscripts(subscripts);
-                Type {
-                    optional: Optional::Maybe,
-                    ..ty
-                }
+                Type { optional: Optional::Maybe, ..ty }
             }
             (Tensor::Ranked(_), _, _) => self.access(whole, base, &ty, subscripts, trailing_comma),
             (Tensor::Unknown, _, _) => {
@@ -306,7 +278,10 @@ impl Checker<'_> {
                     let mut diagnostic = Diagnostic::error(
                         &codes::NOT_A_PACK,
                         base.span,
-                        format!("only packs, strings and tensors can be indexed; `{text}` is a single {}", ty.base),
+                        format!(
+                            "only packs, strings and tensors can be indexed; `{text}` is a single {}",
+                            ty.base
+                        ),
                     )
                     .with_label(ty.to_string());
                     if let ExprKind::Name(name) = &base.kind
@@ -331,9 +306,7 @@ impl Checker<'_> {
                         ),
                         None => (
                             whole.span,
-                            format!(
-                                "`{text}` is {ty}, not a tensor: it accepts one index or one range"
-                            ),
+                            format!("`{text}` is {ty}, not a tensor: it accepts one index or one range"),
                             "write `a[i]`, `a[i:j]`, or `a[indices]` with a pack of indices",
                         ),
                     };
@@ -357,9 +330,7 @@ impl Checker<'_> {
                 Subscript::Expr(e) => {
                     self.value(e);
                 }
-                Subscript::Range {
-                    begin, end, stride, ..
-                } => {
+                Subscript::Range { begin, end, stride, .. } => {
                     for part in [begin, end, stride].into_iter().flatten() {
                         self.value(part);
                     }
@@ -392,27 +363,20 @@ impl Checker<'_> {
                 };
                 let optional = pack.optional.join(i.optional);
                 match (&i.base, &i.pack) {
-                    (Base::Int | Base::Unknown, Pack::Single) => {
-                        pack.item().with_optional(optional)
+                    (Base::Int | Base::Unknown, Pack::Single) => pack.item().with_optional(optional),
+                    (Base::Int, Pack::Packed(length)) => {
+                        Type { pack: Pack::Packed(length.clone()), ..pack.clone().with_optional(optional) }
                     }
-                    (Base::Int, Pack::Packed(length)) => Type {
-                        pack: Pack::Packed(length.clone()),
-                        ..pack.clone().with_optional(optional)
-                    },
                     (Base::Bool, Pack::Packed(length)) => {
                         if length.differs(&pack.length()) {
                             self.report_mask_length(index, length, &pack.length());
                         }
-                        Type {
-                            pack: Pack::Packed(Length::unknown()),
-                            ..pack.clone().with_optional(optional)
-                        }
+                        Type { pack: Pack::Packed(Length::unknown()), ..pack.clone().with_optional(optional) }
                     }
                     (Base::Int | Base::Bool | Base::Unknown, Pack::Unknown)
-                    | (Base::Unknown, Pack::Packed(_)) => Type {
-                        pack: Pack::Unknown,
-                        ..pack.clone().with_optional(optional)
-                    },
+                    | (Base::Unknown, Pack::Packed(_)) => {
+                        Type { pack: Pack::Unknown, ..pack.clone().with_optional(optional) }
+                    }
                     _ => {
                         let help = if i.base == Base::Bool {
                             "a single bool is not an index; a mask is a pack of bools, one per item"
@@ -480,10 +444,7 @@ impl Checker<'_> {
 
     /// `i:j:s` in brackets; each part may be missing.
     fn subscript_range(&mut self, subscript: &Subscript) -> (Optional, Length) {
-        let Subscript::Range {
-            begin, end, stride, ..
-        } = subscript
-        else {
+        let Subscript::Range { begin, end, stride, .. } = subscript else {
             return (Optional::No, Length::unknown());
         };
         let mut optional = Optional::No;
@@ -503,16 +464,12 @@ impl Checker<'_> {
                         Diagnostic::error(
                             &codes::INDEX_TYPE,
                             index.span,
-                            format!(
-                                "a string is indexed by an int or a pack of ints, but this is {i}"
-                            ),
+                            format!("a string is indexed by an int or a pack of ints, but this is {i}"),
                         )
                         .with_label(i.to_string()),
                     );
                 }
-                string
-                    .clone()
-                    .with_optional(string.optional.join(i.optional))
+                string.clone().with_optional(string.optional.join(i.optional))
             }
             _ => {
                 let (optional, _) = self.subscript_range(subscript);
@@ -621,20 +578,13 @@ impl Checker<'_> {
             _ => {}
         }
         let optional = a.optional.join(b.optional).join(optional);
-        Type {
-            base: a.base.clone().or(&b.base),
-            ..a
-        }
-        .with_optional(optional)
+        Type { base: a.base.clone().or(&b.base), ..a }.with_optional(optional)
     }
 }
 
 /// The pack in `xs[|k|]`, and the span between bars: the beginning of `xs[|k|][i,]`.
 fn guarded_index(base: &Expr) -> Option<(&Expr, Span)> {
-    let ExprKind::Index {
-        base, subscripts, ..
-    } = &base.kind
-    else {
+    let ExprKind::Index { base, subscripts, .. } = &base.kind else {
         return None;
     };
     let guard = subscripts.iter().find_map(|s| match s {

@@ -64,21 +64,13 @@ impl Checker<'_> {
 
 /// All names of tensors in the definition.
 fn tensor_names(definition: &Definition) -> Vec<&str> {
-    let mut names: Vec<&str> = [
-        &definition.inputs,
-        &definition.constants,
-        &definition.variables,
-        &definition.outputs,
-    ]
-    .into_iter()
-    .flatten()
-    .map(|d| d.name.name.as_str())
-    .collect();
-    let mut rest: Vec<&Component> = definition
-        .composes
-        .iter()
-        .chain(&definition.updates)
-        .collect();
+    let mut names: Vec<&str> =
+        [&definition.inputs, &definition.constants, &definition.variables, &definition.outputs]
+            .into_iter()
+            .flatten()
+            .map(|d| d.name.name.as_str())
+            .collect();
+    let mut rest: Vec<&Component> = definition.composes.iter().chain(&definition.updates).collect();
     while let Some(component) = rest.pop() {
         for target in &component.targets {
             let items = match target {
@@ -102,9 +94,7 @@ fn tensor_names(definition: &Definition) -> Vec<&str> {
                     values.extend([&l.before, &l.after].into_iter().flatten());
                     values.push(&l.body);
                 }
-                ComponentValue::Invocation(_)
-                | ComponentValue::Expr(_)
-                | ComponentValue::Error(_) => {}
+                ComponentValue::Invocation(_) | ComponentValue::Expr(_) | ComponentValue::Error(_) => {}
             }
         }
     }

@@ -77,17 +77,12 @@ fn said(text: &str) -> Vec<String> {
         let (line, column) = locations.line_column(start);
         format!("{line}:{column}")
     };
-    found
-        .map(|d| format!("{}: {}", line(d.span.unwrap().start), d.message))
-        .collect()
+    found.map(|d| format!("{}: {}", line(d.span.unwrap().start), d.message)).collect()
 }
 
 /// Brackets, `;` and `@`: an error in one of them changes the meaning of everything after it.
 fn gives_structure(token: &Token) -> bool {
-    matches!(
-        token.kind,
-        TokenKind::Open(_) | TokenKind::Close(_) | TokenKind::Semicolon | TokenKind::At
-    )
+    matches!(token.kind, TokenKind::Open(_) | TokenKind::Close(_) | TokenKind::Semicolon | TokenKind::At)
 }
 
 /// The model with each of these tokens removed and doubled; and whether it is removed.
@@ -125,51 +120,19 @@ fn a_slip_of_one_token_is_one_error() {
 #[test]
 fn what_is_lost_is_named_where_it_is_lost() {
     for (written, slip, wanted) in [
-        (
-            "@input {\n        x: T",
-            "@input\n        x: T",
-            "10:9: expected `{` after `@input`",
-        ),
-        (
-            "o: optional int;\n    }",
-            "o: optional int;\n    } }",
-            "8:7: this `}` has no opening bracket",
-        ),
-        (
-            "scale<real>{k",
-            "scale<real> k",
-            "49:30: `{` is missing here",
-        ),
+        ("@input {\n        x: T", "@input\n        x: T", "10:9: expected `{` after `@input`"),
+        ("o: optional int;\n    }", "o: optional int;\n    } }", "8:7: this `}` has no opening bracket"),
+        ("scale<real>{k", "scale<real> k", "49:30: `{` is missing here"),
         ("{k=2.0, p", "{k=2.0; p", "49:35: expected `,`, found `;`"),
         ("{k=2.0, p", "{k=2.0;, p", "49:35: `;` does not belong here"),
         ("(i -> 3) {", "(i -> 3 {", "50:28: `(` is not closed"),
         ("(i -> 3) {\n", "(i -> 3)\n", "51:13: `{` is missing here"),
-        (
-            "else { yield x",
-            "else yield x",
-            "54:35: `{` is missing here",
-        ),
-        (
-            "yield r;\n        };",
-            "yield r;\n        ;",
-            "52:21: `}` is missing here",
-        ),
-        (
-            "    @output {\n        y: T",
-            "    output {\n        y: T",
-            "17:5: `@` is missing before `output`",
-        ),
-        (
-            "r = twice(s)",
-            "r = @twice(s)",
-            "51:17: `@` does not belong here",
-        ),
+        ("else { yield x", "else yield x", "54:35: `{` is missing here"),
+        ("yield r;\n        };", "yield r;\n        ;", "52:21: `}` is missing here"),
+        ("    @output {\n        y: T", "    output {\n        y: T", "17:5: `@` is missing before `output`"),
+        ("r = twice(s)", "r = @twice(s)", "51:17: `@` does not belong here"),
         ("@attrib", "@@attrib", "4:5: `@` does not belong here"),
-        (
-            "\"a is {a}\"",
-            "\"a is {a}",
-            "21:16: this string is not closed on its line",
-        ),
+        ("\"a is {a}\"", "\"a is {a}", "21:16: this string is not closed on its line"),
         ("@attrib", "@ attrib", "4:6: `@` and `attrib` are one word"),
     ] {
         let text = MODEL.replacen(written, slip, 1);
@@ -259,77 +222,29 @@ fn one_mistake_is_one_error() {
             "z = [i,j] * k",
             &["25:13: the operands of `*` must have the same type, but they are int and T"][..],
         ),
-        (
-            "xs[0][|i",
-            "xs[][|i",
-            &["26:22: `xs` has rank 1, but 0 indices are given"],
-        ),
+        ("xs[0][|i", "xs[][|i", &["26:22: `xs` has rank 1, but 0 indices are given"]),
         // A comma between arguments, and around packs.
-        (
-            "(x, [w, w])",
-            "(x [w, w])",
-            &["49:47: elements of tensors can be read in `@lower` only"],
-        ),
-        (
-            "[w, w])",
-            "[[w, w]])",
-            &["49:51: a pack cannot be an item of a list: `[w, w]` must be expanded"],
-        ),
+        ("(x, [w, w])", "(x [w, w])", &["49:47: elements of tensors can be read in `@lower` only"]),
+        ("[w, w])", "[[w, w]])", &["49:51: a pack cannot be an item of a list: `[w, w]` must be expanded"]),
         // The end of a list of types, after names of operators.
         ("twice(s)", "twice<real(s)", &["51:27: `>` is missing here"]),
-        (
-            "twice(s)",
-            "away.twice<real(s)",
-            &["51:32: `>` is missing here"],
-        ),
+        ("twice(s)", "away.twice<real(s)", &["51:32: `>` is missing here"]),
         // Declarations in other definitions.
-        (
-            "T: num = real",
-            "T: numb = real",
-            &["3:17: `numb` is not a restriction of generic types"],
-        ),
-        (
-            "        x: T[m,n];",
-            "        : T[m,n];",
-            &["10:9: expected a name, found `:`"],
-        ),
-        (
-            "scale<real>{k=2.0",
-            "scale<real>{kk=2.0",
-            &["49:30: `scale` has no attribute `kk`"],
-        ),
+        ("T: num = real", "T: numb = real", &["3:17: `numb` is not a restriction of generic types"]),
+        ("        x: T[m,n];", "        : T[m,n];", &["10:9: expected a name, found `:`"]),
+        ("scale<real>{k=2.0", "scale<real>{kk=2.0", &["49:30: `scale` has no attribute `kk`"]),
         // Words that begin a block or a definition.
-        (
-            "@input {\n        x: T",
-            "@inputs {\n        x: T",
-            &["9:5: there is no block `@inputs`"],
-        ),
-        (
-            "@attrib",
-            "@attributes",
-            &["4:5: there is no block `@attributes`"],
-        ),
+        ("@input {\n        x: T", "@inputs {\n        x: T", &["9:5: there is no block `@inputs`"]),
+        ("@attrib", "@attributes", &["4:5: there is no block `@attributes`"]),
         ("@using", "@usign", &["13:5: there is no block `@usign`"]),
-        (
-            "operator twice",
-            "oprator twice",
-            &["31:1: expected `operator`, found `oprator`"],
-        ),
-        (
-            "graph G",
-            "grpah G",
-            &["37:1: expected `graph`, found `grpah`"],
-        ),
+        ("operator twice", "oprator twice", &["31:1: expected `operator`, found `oprator`"]),
+        ("graph G", "grpah G", &["37:1: expected `graph`, found `grpah`"]),
         (
             "{k=2.0, p=[1, 2]}(x, [w, w])",
             "{k=2.0, p=[1, 2]}(x. [w, w])",
             &["49:50: expected a name, found `[`"],
         ),
-        (
-            "i < m, j < n | z",
-            "i < m. j < n | z",
-            &["27:17: `m` has no property that an expression can use"],
-        ),
+        ("i < m, j < n | z", "i < m. j < n | z", &["27:17: `m` has no property that an expression can use"]),
     ] {
         let text = MODEL.replacen(written, slip, 1);
         assert_ne!(text, MODEL, "{written}");
@@ -354,36 +269,16 @@ fn slips_are_reported_with_help() {
     let mut wrong = Vec::new();
     for (written, slip, wanted) in [
         ("twice(s)", "twice<real(s)", "write `twice<real>(…)`"),
-        (
-            "twice(s)",
-            "away.twice<real(s)",
-            "write `away.twice<real>(…)`",
-        ),
-        (
-            "{k=2.0, p",
-            "{k=2.0;, p",
-            "remove it; items in brackets are separated by commas",
-        ),
-        (
-            "        u = with",
-            "        u = ;with",
-            "remove it; the statement continues after it",
-        ),
-        (
-            "0: \"a is",
-            "0 \"a is",
-            "an assertion is written `condition: \"message\", value, …;`",
-        ),
+        ("twice(s)", "away.twice<real(s)", "write `away.twice<real>(…)`"),
+        ("{k=2.0, p", "{k=2.0;, p", "remove it; items in brackets are separated by commas"),
+        ("        u = with", "        u = ;with", "remove it; the statement continues after it"),
+        ("0: \"a is", "0 \"a is", "an assertion is written `condition: \"message\", value, …;`"),
         (
             "scale<real>{k=2.0, p=[1, 2]}",
             "scale<int>{p=[1, 2]}",
             "omit `<int>`, because the arguments determine the type; or convert the argument",
         ),
-        (
-            "@input {\n        x: T",
-            "@input (\n        x: T",
-            "write `{`",
-        ),
+        ("@input {\n        x: T", "@input (\n        x: T", "write `{`"),
     ] {
         let found = advice(written, slip);
         if found != [wanted] {
@@ -396,10 +291,8 @@ fn slips_are_reported_with_help() {
     let wanted = "all arguments declared with `T` must have one type";
     assert_eq!(helps, [Some(wanted)]);
     // A comparison with a name that is not an operator; a property of tensors.
-    for (written, slip) in [
-        ("r = twice(s);", "r = s < real(2);"),
-        ("r = twice(s);", "r = s.rank < int(2);"),
-    ] {
+    for (written, slip) in [("r = twice(s);", "r = s < real(2);"), ("r = twice(s);", "r = s.rank < int(2);")]
+    {
         let helps = advice(written, slip);
         assert!(!helps.iter().any(|help| help.contains('>')), "{helps:?}");
     }
@@ -417,9 +310,7 @@ fn a_slip_hides_nothing_elsewhere() {
             (start..end).contains(&token.start)
         };
         if !inside("operator twice") {
-            let named = found
-                .iter()
-                .any(|m| m.contains("`nowhere` is not declared"));
+            let named = found.iter().any(|m| m.contains("`nowhere` is not declared"));
             assert!(named, "left out: {left_out}, {token:?}: {found:#?}");
         }
     }

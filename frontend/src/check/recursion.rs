@@ -25,10 +25,7 @@ pub(super) fn check_recursion(program: &Program, sink: &mut Sink) {
         let Some(circle) = circle(&nodes, start) else {
             continue;
         };
-        if circle
-            .iter()
-            .any(|(node, _)| reported.get(*node) == Some(&true))
-        {
+        if circle.iter().any(|(node, _)| reported.get(*node) == Some(&true)) {
             continue;
         }
         for (node, _) in &circle {
@@ -43,17 +40,11 @@ pub(super) fn check_recursion(program: &Program, sink: &mut Sink) {
 /// All composed definitions, with their invocations outside of branches and loops. Formulas invoke nothing; if a
 /// definition has formulas, its composition is an alternative description.
 fn nodes(program: &Program) -> Vec<Node<'_>> {
-    let all = || {
-        program
-            .modules
-            .iter()
-            .flat_map(|(key, module)| module.definitions.iter().map(move |d| (key, d)))
-    };
+    let all =
+        || program.modules.iter().flat_map(|(key, module)| module.definitions.iter().map(move |d| (key, d)));
     let mut numbers: FxHashMap<(&str, &str), usize> = FxHashMap::default();
     for (number, (key, definition)) in all().enumerate() {
-        numbers
-            .entry((key, &definition.name.name))
-            .or_insert(number);
+        numbers.entry((key, &definition.name.name)).or_insert(number);
     }
     let mut nodes = Vec::new();
     for (key, definition) in all() {
@@ -64,10 +55,7 @@ fn nodes(program: &Program) -> Vec<Node<'_>> {
             let callee = named(program, key, invocation)?;
             Some((*numbers.get(&callee)?, invocation))
         });
-        nodes.push(Node {
-            definition,
-            invocations: invocations.collect(),
-        });
+        nodes.push(Node { definition, invocations: invocations.collect() });
     }
     nodes
 }
@@ -79,9 +67,7 @@ fn always_made(component: &Component) -> Vec<&Invocation> {
     while let Some(value) = values.pop() {
         match value {
             ComponentValue::Invocation(invocation) => found.push(invocation),
-            ComponentValue::Block(block) => {
-                values.extend(block.components.iter().map(|c| &c.value))
-            }
+            ComponentValue::Block(block) => values.extend(block.components.iter().map(|c| &c.value)),
             ComponentValue::If(branching) => {
                 values.extend(branching.arms.first().map(|(condition, _)| condition))
             }
@@ -104,9 +90,7 @@ fn leave_circles(nodes: &mut [Node]) {
             }
         }
     }
-    let mut ends: Vec<usize> = (0..nodes.len())
-        .filter(|node| open.get(*node) == Some(&0))
-        .collect();
+    let mut ends: Vec<usize> = (0..nodes.len()).filter(|node| open.get(*node) == Some(&0)).collect();
     while let Some(ended) = ends.pop() {
         for caller in callers.get(ended).into_iter().flatten() {
             if let Some(open) = open.get_mut(*caller) {
@@ -119,8 +103,7 @@ fn leave_circles(nodes: &mut [Node]) {
     }
     let endless: Vec<bool> = open.iter().map(|open| *open > 0).collect();
     for node in nodes {
-        node.invocations
-            .retain(|(callee, _)| endless.get(*callee) == Some(&true));
+        node.invocations.retain(|(callee, _)| endless.get(*callee) == Some(&true));
     }
 }
 
@@ -154,24 +137,14 @@ fn circle<'p>(nodes: &[Node<'p>], start: usize) -> Option<Vec<(usize, &'p Invoca
 }
 
 fn report(nodes: &[Node], circle: &[(usize, &Invocation)], sink: &mut Sink) {
-    let name = |node: &usize| {
-        nodes
-            .get(*node)
-            .map_or("", |n| n.definition.name.name.as_str())
-    };
+    let name = |node: &usize| nodes.get(*node).map_or("", |n| n.definition.name.name.as_str());
     let Some(((first, invocation), others)) = circle.split_first() else {
         return;
     };
     let message = match others {
-        [] => format!(
-            "`{}` invokes itself in every branch: it never ends",
-            name(first)
-        ),
+        [] => format!("`{}` invokes itself in every branch: it never ends", name(first)),
         _ => {
-            let ways: Vec<String> = others
-                .iter()
-                .map(|(node, _)| format!("`{}`", name(node)))
-                .collect();
+            let ways: Vec<String> = others.iter().map(|(node, _)| format!("`{}`", name(node))).collect();
             format!(
                 "`{}` invokes itself through {} in every branch: it never ends",
                 name(first),
@@ -179,8 +152,7 @@ fn report(nodes: &[Node], circle: &[(usize, &Invocation)], sink: &mut Sink) {
             )
         }
     };
-    let mut diagnostic =
-        Diagnostic::error(&codes::ENDLESS_RECURSION, invocation.operator.span, message);
+    let mut diagnostic = Diagnostic::error(&codes::ENDLESS_RECURSION, invocation.operator.span, message);
     for (_, invocation) in others {
         diagnostic = diagnostic.with_label_at(invocation.operator.span, "and on");
     }
@@ -191,8 +163,7 @@ fn report(nodes: &[Node], circle: &[(usize, &Invocation)], sink: &mut Sink) {
 mod tests {
     use crate::check::testing::{check, in_document};
 
-    const GRAPH: &str =
-        "graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }";
+    const GRAPH: &str = "graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }";
 
     fn operators(bodies: &[(&str, &str)]) -> String {
         let operator = |(name, body): &(&str, &str)| {

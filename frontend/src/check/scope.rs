@@ -80,9 +80,7 @@ pub(super) struct Scope {
 
 impl Scope {
     pub(super) fn new() -> Scope {
-        Scope {
-            frames: vec![BTreeMap::new()],
-        }
+        Scope { frames: vec![BTreeMap::new()] }
     }
 
     pub(super) fn enter(&mut self) {
@@ -125,8 +123,6 @@ impl Scope {
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.frames
-            .iter()
-            .flat_map(|f| f.keys().map(String::as_str))
+        self.frames.iter().flat_map(|f| f.keys().map(String::as_str))
     }
 }

@@ -40,10 +40,7 @@ impl<'a> Signature<'a> {
             .dtypes
             .iter()
             .map(|d| {
-                let generic = Generic {
-                    name: d.name.name.clone(),
-                    bound: Bound::of(d),
-                };
+                let generic = Generic { name: d.name.name.clone(), bound: Bound::of(d) };
                 let default = d.default.as_ref().and_then(|i| Base::concrete(&i.name));
                 (Rc::new(generic), default)
             })
@@ -70,10 +67,7 @@ impl<'a> Signature<'a> {
             inputs: parameters(&definition.inputs, true),
             outputs,
             incomplete: definition.unread.iter().any(|b| {
-                matches!(
-                    b,
-                    BlockKind::Dtype | BlockKind::Attrib | BlockKind::Input | BlockKind::Output
-                )
+                matches!(b, BlockKind::Dtype | BlockKind::Attrib | BlockKind::Input | BlockKind::Output)
             }),
             generics,
         }
@@ -97,11 +91,7 @@ fn declared_type(spec: &TypeSpec, generics: &[(Rc<Generic>, Option<Base>)], tens
                 None => Length::unknown(),
             }),
         },
-        optional: if spec.optional {
-            Optional::Yes
-        } else {
-            Optional::No
-        },
+        optional: if spec.optional { Optional::Yes } else { Optional::No },
         tensor: match (tensor, &spec.shape) {
             (false, _) => Tensor::No,
             (true, None) => Tensor::Ranked(Length::unknown()),
@@ -128,12 +118,8 @@ fn plain_rank(extents: &[ExtentSpec]) -> Length {
 
 /// A concrete type or a generic of the definition.
 pub(super) fn base_named(name: &str, generics: &[(Rc<Generic>, Option<Base>)]) -> Option<Base> {
-    Base::concrete(name).or_else(|| {
-        generics
-            .iter()
-            .find(|(g, _)| g.name == name)
-            .map(|(g, _)| Base::Generic(g.clone()))
-    })
+    Base::concrete(name)
+        .or_else(|| generics.iter().find(|(g, _)| g.name == name).map(|(g, _)| Base::Generic(g.clone())))
 }
 
 /// All definitions of a program, by module and name.
@@ -167,10 +153,7 @@ impl<'a> Environment<'a> {
                     .or_insert_with(|| Signature::of(definition));
             }
         }
-        Environment {
-            program,
-            signatures,
-        }
+        Environment { program, signatures }
     }
 
     pub(super) fn is_khronos(&self, module: &str) -> bool {
@@ -207,10 +190,7 @@ impl<'a> Environment<'a> {
 
     /// Whether the module's text imports `dotted`, loadable or not.
     fn imports(&self, module: &str, dotted: &str) -> bool {
-        self.program
-            .modules
-            .get(module)
-            .is_some_and(|m| m.imports.iter().any(|i| i.path.text() == dotted))
+        self.program.modules.get(module).is_some_and(|m| m.imports.iter().any(|i| i.path.text() == dotted))
     }
 
     /// Whether an import of a missing module (reported) was probably meant for `dotted`.

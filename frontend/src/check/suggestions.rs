@@ -56,25 +56,16 @@ fn values_for_null_are_ones() {
         ("maybe[i,] + 1.0", "(maybe[i,] + 1.0) ?? 0.0"),
     ] {
         let text = |value: &str| in_lower(&format!("y[i,] = {value}, i < a;"));
-        assert_eq!(
-            help(&text(value)),
-            [format!("write a value for null, as in `{advised}`")]
-        );
+        assert_eq!(help(&text(value)), [format!("write a value for null, as in `{advised}`")]);
         assert_eq!(help(&text(advised)), [""; 0], "{advised}");
     }
 }
 
 #[test]
 fn far_names_are_not() {
-    for document in [
-        in_compose("y = nothing{k=2.0}(x);"),
-        in_using("v = unrelated;"),
-    ] {
+    for document in [in_compose("y = nothing{k=2.0}(x);"), in_using("v = unrelated;")] {
         let found = help(&document);
-        assert!(
-            !found.iter().any(|h| h.contains("did you mean")),
-            "{found:?}"
-        );
+        assert!(!found.iter().any(|h| h.contains("did you mean")), "{found:?}");
     }
 }
 
@@ -84,10 +75,7 @@ trait WithModule {
 
 impl WithModule for Document {
     fn with_module(mut self, name: &'static str) -> Self {
-        self.push((
-            name,
-            "operator exp { @input { x: real[n]; } @output { y: real[n]; } }".to_string(),
-        ));
+        self.push((name, "operator exp { @input { x: real[n]; } @output { y: real[n]; } }".to_string()));
         self
     }
 }

@@ -16,14 +16,10 @@ pub(crate) fn in_document(text: &str) -> Document {
 
 /// The text of a module that the main file imports.
 pub(crate) fn in_module(text: &str) -> Document {
-    vec![
-        ("main", format!("import mine; {GRAPH}")),
-        ("mine", text.to_string()),
-    ]
+    vec![("main", format!("import mine; {GRAPH}")), ("mine", text.to_string())]
 }
 
-const GRAPH: &str =
-    "graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }";
+const GRAPH: &str = "graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }";
 
 const HEAD: &str = "
     @dtype { T: num; S: type; }
@@ -43,9 +39,7 @@ pub(crate) fn in_using(text: &str) -> Document {
 
 /// Formulas of an operator with the output `y: real[a]`.
 pub(crate) fn in_lower(text: &str) -> Document {
-    in_document(&format!(
-        "operator probe {{ {HEAD} @lower {{ {text} }} }} {GRAPH}"
-    ))
+    in_document(&format!("operator probe {{ {HEAD} @lower {{ {text} }} }} {GRAPH}"))
 }
 
 /// Statements of a graph with the output `y: real[4]`.
@@ -88,25 +82,17 @@ pub(crate) fn check_as(document: &Document, edition: Edition) -> Vec<Diagnostic>
 /// A document as a program, and all diagnostics of parsing and checking it.
 pub(crate) fn checked(document: &Document, edition: Edition) -> (Program, Sink) {
     let mut sink = Sink::default();
-    let mut program = Program {
-        main: "main".into(),
-        ..Program::default()
-    };
+    let mut program = Program { main: "main".into(), ..Program::default() };
     for (name, text) in document {
         let file = program.sources.add(format!("{name}.sknd"), text.clone());
         let module = parse_module(file, text, name, &Limits::default(), &mut sink);
         for import in &module.imports {
             let path = import.path.text();
             if document.iter().any(|(n, _)| *n == path) {
-                program
-                    .imports
-                    .insert((name.to_string(), path.clone()), path);
+                program.imports.insert((name.to_string(), path.clone()), path);
             }
         }
-        let info = ModuleInfo {
-            edition,
-            origin: Origin::Model,
-        };
+        let info = ModuleInfo { edition, origin: Origin::Model };
         program.info.insert(name.to_string(), info);
         program.modules.insert(name.to_string(), module);
     }
@@ -125,9 +111,7 @@ pub(crate) fn assert_fires(code: &Code, document: &Document) {
 
 /// Asserts that nothing is reported.
 pub(crate) fn assert_silent(document: &Document) {
-    let found: Vec<String> = check(document)
-        .iter()
-        .map(|d| format!("{}: {}", d.code.id, d.message))
-        .collect();
+    let found: Vec<String> =
+        check(document).iter().map(|d| format!("{}: {}", d.code.id, d.message)).collect();
     assert!(found.is_empty(), "{found:?}");
 }

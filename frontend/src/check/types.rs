@@ -194,35 +194,19 @@ pub(super) struct Type {
 impl Type {
     /// The unknown type, which agrees with every type.
     pub(super) fn unknown() -> Type {
-        Type {
-            base: Base::Unknown,
-            pack: Pack::Unknown,
-            optional: Optional::Maybe,
-            tensor: Tensor::Unknown,
-        }
+        Type { base: Base::Unknown, pack: Pack::Unknown, optional: Optional::Maybe, tensor: Tensor::Unknown }
     }
 
     pub(super) fn scalar(base: Base) -> Type {
-        Type {
-            base,
-            pack: Pack::Single,
-            optional: Optional::No,
-            tensor: Tensor::No,
-        }
+        Type { base, pack: Pack::Single, optional: Optional::No, tensor: Tensor::No }
     }
 
     pub(super) fn packed(base: Base, length: Length) -> Type {
-        Type {
-            pack: Pack::Packed(length),
-            ..Type::scalar(base)
-        }
+        Type { pack: Pack::Packed(length), ..Type::scalar(base) }
     }
 
     pub(super) fn tensor(base: Base, rank: Length) -> Type {
-        Type {
-            tensor: Tensor::Ranked(rank),
-            ..Type::scalar(base)
-        }
+        Type { tensor: Tensor::Ranked(rank), ..Type::scalar(base) }
     }
 
     pub(super) fn is_tensor(&self) -> bool {
@@ -247,10 +231,7 @@ impl Type {
 
     /// The type of one item of the pack.
     pub(super) fn item(&self) -> Type {
-        Type {
-            pack: Pack::Single,
-            ..self.clone()
-        }
+        Type { pack: Pack::Single, ..self.clone() }
     }
 
     pub(super) fn with_optional(mut self, optional: Optional) -> Type {
@@ -299,20 +280,12 @@ mod tests {
     fn types_print_as_declared() {
         let t = Type::packed(Base::Int, Length::symbol("k")).with_optional(Optional::Yes);
         assert_eq!(t.to_string(), "optional int..(k)");
-        assert_eq!(
-            Type::tensor(Base::Real, Length::number(2)).to_string(),
-            "real[_,_]"
-        );
+        assert_eq!(Type::tensor(Base::Real, Length::number(2)).to_string(), "real[_,_]");
     }
 
     #[test]
     fn bounds_admit_their_members_only() {
-        let generic = |bound| {
-            Base::Generic(Rc::new(Generic {
-                name: "T".into(),
-                bound,
-            }))
-        };
+        let generic = |bound| Base::Generic(Rc::new(Generic { name: "T".into(), bound }));
         assert!(Bound::Num.admits(&Base::Int) && !Bound::Num.admits(&Base::Bool));
         assert!(Bound::Arith.admits(&Base::Bool) && !Bound::Arith.admits(&Base::Str));
         assert!(Bound::Any.admits(&Base::Str));

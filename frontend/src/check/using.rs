@@ -20,18 +20,13 @@ impl Checker<'_> {
                 UsingTarget::Name(item) => self.declare_helper(item, ty),
                 UsingTarget::List(items) => {
                     if ty.is_single() {
-                        self.report_not_a_pack(
-                            &using.value,
-                            &ty,
-                            "a list on the left side receives a pack",
-                        );
+                        self.report_not_a_pack(&using.value, &ty, "a list on the left side receives a pack");
                         self.declare_parts(items, &Type::unknown());
                         continue;
                     }
                     if items.iter().all(|i| !is_open(i)) {
-                        let total = items
-                            .iter()
-                            .fold(Length::number(0), |sum, i| sum.plus(&self.part_length(i)));
+                        let total =
+                            items.iter().fold(Length::number(0), |sum, i| sum.plus(&self.part_length(i)));
                         if ty.length().differs(&total) {
                             self.sink.report(
                                 Diagnostic::error(
@@ -60,9 +55,7 @@ impl Checker<'_> {
                                 span,
                                 "two parts of unknown length: the split is not determined",
                             )
-                            .with_help(
-                                "give all packs but one a length, as in `[a..(n), b..] = c`",
-                            ),
+                            .with_help("give all packs but one a length, as in `[a..(n), b..] = c`"),
                         );
                     }
                     self.declare_parts(items, &ty);
@@ -75,10 +68,9 @@ impl Checker<'_> {
         let Some(pack) = &item.pack else {
             let ty = match &ty.pack {
                 // the document has no name for its length, but it is the same at all uses of the helper
-                Pack::Packed(length) if *length == Length::unknown() => Type {
-                    pack: Pack::Packed(Length::symbol(&format!("|{}|", item.name.name))),
-                    ..ty
-                },
+                Pack::Packed(length) if *length == Length::unknown() => {
+                    Type { pack: Pack::Packed(Length::symbol(&format!("|{}|", item.name.name))), ..ty }
+                }
                 _ => ty,
             };
             self.declare(&item.name, SymbolKind::Using, ty);
@@ -90,10 +82,7 @@ impl Checker<'_> {
                 Diagnostic::error(
                     &codes::HELPER_PARTS,
                     item.span,
-                    format!(
-                        "`{name}` is declared as a pack, but its value is a single {}",
-                        ty.base
-                    ),
+                    format!("`{name}` is declared as a pack, but its value is a single {}", ty.base),
                 )
                 .with_help(format!("write `{name} = …` without `..`")),
             );
@@ -112,10 +101,7 @@ impl Checker<'_> {
             ));
         }
         let length = length.merge(&ty.length());
-        let ty = Type {
-            pack: Pack::Packed(length),
-            ..ty
-        };
+        let ty = Type { pack: Pack::Packed(length), ..ty };
         self.declare(&item.name, SymbolKind::Using, ty);
     }
 
@@ -140,9 +126,7 @@ impl Checker<'_> {
             UsingListItem::Item(UsingItem { pack: None, .. }) | UsingListItem::Omitted(_) => {
                 Length::number(1)
             }
-            UsingListItem::Item(UsingItem {
-                pack: Some(pack), ..
-            }) => stated(pack),
+            UsingListItem::Item(UsingItem { pack: Some(pack), .. }) => stated(pack),
             UsingListItem::Zip { names, pack, .. } => {
                 stated(pack).times(i64::try_from(names.len()).unwrap_or(i64::MAX))
             }
@@ -152,10 +136,7 @@ impl Checker<'_> {
     /// `[a, b.., (e, f)..] = c`.
     fn declare_parts(&mut self, items: &[UsingListItem], whole: &Type) {
         let part = |pack: Option<Length>| match pack {
-            Some(length) => Type {
-                pack: Pack::Packed(length),
-                ..whole.clone()
-            },
+            Some(length) => Type { pack: Pack::Packed(length), ..whole.clone() },
             None => whole.item(),
         };
         for item in items {
@@ -227,9 +208,5 @@ fn is_open(item: &UsingListItem) -> bool {
 
 /// A new unknown for the length of a pack.
 fn named_length(length: Length, name: &Ident) -> Length {
-    if length == Length::unknown() {
-        Length::symbol(&format!("|{}|", name.name))
-    } else {
-        length
-    }
+    if length == Length::unknown() { Length::symbol(&format!("|{}|", name.name)) } else { length }
 }

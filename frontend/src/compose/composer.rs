@@ -13,16 +13,12 @@ use crate::compose::declarations::total_size::TotalSize;
 use crate::compose::invocations::arguments::{Argument, ArgumentList};
 use crate::compose::invocations::invocation_count::InvocationCounts;
 use crate::compose::quantization::quantizers::Quantizer;
-use crate::diagnostics::codes::{
-    BRANCH_RESULTS, ENDLESS_RECURSION, GRAPH_PARAMETER, GRAPH_UNKNOWN,
-};
+use crate::diagnostics::codes::{BRANCH_RESULTS, ENDLESS_RECURSION, GRAPH_PARAMETER, GRAPH_UNKNOWN};
 use crate::diagnostics::{Code, Diagnostic, Sink};
 use crate::eval::evaluator::EvalError;
 use crate::eval::{Stop, Value};
 use crate::limits::Limits;
-use crate::model::{
-    self, Function, FunctionId, FunctionRole, Model, Quantization, TensorType, VariableId,
-};
+use crate::model::{self, Function, FunctionId, FunctionRole, Model, Quantization, TensorType, VariableId};
 use crate::program::{Origin, Program};
 use crate::source::Span;
 
@@ -120,9 +116,7 @@ impl<'p, 's> Composer<'p, 's> {
         let mut definitions = FxHashMap::default();
         for (key, module) in &program.modules {
             for definition in &module.definitions {
-                definitions
-                    .entry((key.as_str(), definition.name.name.as_str()))
-                    .or_insert(definition);
+                definitions.entry((key.as_str(), definition.name.name.as_str())).or_insert(definition);
             }
         }
         Composer {
@@ -160,22 +154,13 @@ impl<'p, 's> Composer<'p, 's> {
             let parts: Vec<&str> = qualifiers.iter().map(|p| p.name.as_str()).collect();
             self.program.resolve(from, &parts.join("."))?.0
         };
-        let (key, definition) = self
-            .definitions
-            .get_key_value(&(module, last.name.as_str()))?;
-        Some(Definitions {
-            definition,
-            module: key.0,
-        })
+        let (key, definition) = self.definitions.get_key_value(&(module, last.name.as_str()))?;
+        Some(Definitions { definition, module: key.0 })
     }
 
     /// `nn.conv`, with the module's dotted name.
     pub(super) fn qualified(&self, found: &Definitions) -> String {
-        let module = self
-            .program
-            .modules
-            .get(found.module)
-            .map_or(found.module, |m| m.name.as_str());
+        let module = self.program.modules.get(found.module).map_or(found.module, |m| m.name.as_str());
         format!("{module}.{}", found.definition.name.name)
     }
 
@@ -191,10 +176,7 @@ impl<'p, 's> Composer<'p, 's> {
         self.pack_lengths.clone_from(&options.pack_lengths);
         self.input_shapes.clone_from(&options.input_shapes);
         let main = self.program.main_module()?;
-        let mut graphs = main
-            .definitions
-            .iter()
-            .filter(|d| d.kind == DefinitionKind::Graph);
+        let mut graphs = main.definitions.iter().filter(|d| d.kind == DefinitionKind::Graph);
         let found = match &options.graph {
             None => graphs.next(),
             Some(name) => graphs.find(|d| d.name.name == *name),
@@ -208,21 +190,15 @@ impl<'p, 's> Composer<'p, 's> {
                     .map(|d| d.name.name.as_str())
                     .collect();
                 self.sink.report(
-                    Diagnostic::without_location(
-                        &GRAPH_UNKNOWN,
-                        format!("there is no graph `{name}`"),
-                    )
-                    .with_names(name, "the graphs are", &known),
+                    Diagnostic::without_location(&GRAPH_UNKNOWN, format!("there is no graph `{name}`"))
+                        .with_names(name, "the graphs are", &known),
                 );
             }
             return None;
         };
         let (module, _) = self.program.modules.get_key_value(&self.program.main)?;
         let entry = Definitions { definition, module };
-        let mut list = ArgumentList {
-            invocation: definition.name.span,
-            ..ArgumentList::default()
-        };
+        let mut list = ArgumentList { invocation: definition.name.span, ..ArgumentList::default() };
         let before = self.sink.error_count();
         for name in options.attributes.keys() {
             if !definition.attributes.iter().any(|a| a.name.name == *name) {
@@ -231,19 +207,14 @@ impl<'p, 's> Composer<'p, 's> {
                 let known: Vec<&str> = known.collect();
                 let message = format!("graph `{graph}` has no attribute `{name}`");
                 let diagnostic = Diagnostic::without_location(&GRAPH_PARAMETER, message);
-                self.sink
-                    .report(diagnostic.with_names(name, "its attributes are", &known));
+                self.sink.report(diagnostic.with_names(name, "its attributes are", &known));
             }
         }
         for (name, value) in &options.attributes {
-            list.attributes.insert(
-                name.clone(),
-                (Value::from_attribute(value), definition.name.span),
-            );
+            list.attributes.insert(name.clone(), (Value::from_attribute(value), definition.name.span));
         }
         for (name, kind) in &options.types {
-            list.types
-                .insert(name.clone(), crate::eval::TypeName::Scalar(*kind));
+            list.types.insert(name.clone(), crate::eval::TypeName::Scalar(*kind));
         }
         let composed = self.instantiate(entry, &list, true);
         if self.sink.error_count() > before {
@@ -259,14 +230,11 @@ impl<'p, 's> Composer<'p, 's> {
     /// Whether branches may differ in extents that callers fixed: they may if these extents are dynamic in the graph as
     /// declared.
     fn branches_agree_as_declared(&mut self, options: &ComposeOptions) -> bool {
-        let declared = ComposeOptions {
-            input_shapes: IndexMap::new(),
-            ..options.clone()
-        };
+        let declared = ComposeOptions { input_shapes: IndexMap::new(), ..options.clone() };
         let mut sink = Sink::default();
         Composer::new(self.program, self.limits, &mut sink).graph(&declared);
-        let all = sink.into_sorted().into_iter();
-        let differing: Vec<_> = all.filter(|d| d.code.id == BRANCH_RESULTS.id).collect();
+        let differing: Vec<_> =
+            sink.into_sorted().into_iter().filter(|d| d.code.id == BRANCH_RESULTS.id).collect();
         let agree = differing.is_empty();
         for diagnostic in differing {
             self.sink.report(diagnostic);
@@ -275,30 +243,17 @@ impl<'p, 's> Composer<'p, 's> {
     }
 
     /// Names the variables, and resolves updates and quantization of the entry.
-    fn finish(
-        mut self,
-        entry: Definitions<'p>,
-        id: FunctionId,
-        options: &ComposeOptions,
-    ) -> Option<Model> {
+    fn finish(mut self, entry: Definitions<'p>, id: FunctionId, options: &ComposeOptions) -> Option<Model> {
         let root = self.qualified(&entry);
         let info = self.infos.get(id.0 as usize)?.clone();
         let full = |path: &str, absolute: bool| {
-            if absolute {
-                path.to_string()
-            } else {
-                format!("{root}.{path}")
-            }
+            if absolute { path.to_string() } else { format!("{root}.{path}") }
         };
         let mut variables = Vec::new();
         for capture in &info.captures {
             variables.push(crate::model::Variable {
                 name: full(&capture.path, capture.absolute),
-                aliases: capture
-                    .aliases
-                    .iter()
-                    .map(|a| full(a, capture.absolute))
-                    .collect(),
+                aliases: capture.aliases.iter().map(|a| full(a, capture.absolute)).collect(),
                 tensor: capture.tensor.clone(),
                 numbers: self.numbers,
                 span: capture.span,
@@ -356,13 +311,12 @@ impl<'p, 's> Composer<'p, 's> {
             DefinitionKind::Graph => "graph",
             DefinitionKind::Operator => "operator",
         };
-        let name = if self.program.origin(found.module) == Origin::Library
-            || found.module != self.program.main
-        {
-            self.qualified(found)
-        } else {
-            found.definition.name.name.clone()
-        };
+        let name =
+            if self.program.origin(found.module) == Origin::Library || found.module != self.program.main {
+                self.qualified(found)
+            } else {
+                found.definition.name.name.clone()
+            };
         self.frames.push(Frame { what, name, call });
         Ok(())
     }
@@ -418,12 +372,7 @@ impl<'p, 's> Composer<'p, 's> {
         Reported
     }
 
-    pub(super) fn error(
-        &mut self,
-        code: &'static Code,
-        span: Span,
-        message: impl Into<String>,
-    ) -> Reported {
+    pub(super) fn error(&mut self, code: &'static Code, span: Span, message: impl Into<String>) -> Reported {
         self.report(Diagnostic::error(code, span, message))
     }
 
@@ -431,12 +380,7 @@ impl<'p, 's> Composer<'p, 's> {
     pub(super) fn failed(&mut self, stop: Stop) -> Reported {
         match stop {
             Stop::Error(error) => {
-                let EvalError {
-                    code,
-                    span,
-                    message,
-                    help,
-                } = *error;
+                let EvalError { code, span, message, help } = *error;
                 let mut diagnostic = Diagnostic::error(code, span, message);
                 if let Some(help) = help {
                     diagnostic = diagnostic.with_help(help);

@@ -15,11 +15,7 @@ use crate::source::Span;
 ///
 /// Statements that cannot be composed leave their names without a type; operators whose bodies cannot be composed have
 /// the outputs that they declare. The program is restored afterwards.
-pub fn inferred_tensors(
-    program: &mut Program,
-    errors: &[Span],
-    limits: &Limits,
-) -> Vec<model::Value> {
+pub fn inferred_tensors(program: &mut Program, errors: &[Span], limits: &Limits) -> Vec<model::Value> {
     let Some(whole) = first_graph(program).map(|graph| {
         let whole = graph.clone();
         leave_out(graph, errors);

@@ -8,25 +8,18 @@ use crate::ast;
 use crate::compose::invocations::instance::Builder;
 use crate::compose::shapes::checks::text;
 use crate::compose::shapes::dynamic_extent::{Canonical, extent_of};
-use crate::diagnostics::codes::{
-    INDEX_OUT_OF_RANGE, LIMIT_EXCEEDED, RESULTS_MISMATCH, UNEXPECTED_VALUE,
-};
+use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, LIMIT_EXCEEDED, RESULTS_MISMATCH, UNEXPECTED_VALUE};
 use crate::eval::ranges::extent_expr;
 use crate::eval::{Atom, TensorRef, Value, runtime};
 use crate::model::{
-    self, Accumulation, Body, Check, CheckKind, Expr, Extent, Formula, FormulaIndex, Function,
-    FunctionId, FunctionRole, Init, Invoke, MessagePart, Node, Operation, Port, PortTensors,
-    Target, TensorType, ValueId,
+    self, Accumulation, Body, Check, CheckKind, Expr, Extent, Formula, FormulaIndex, Function, FunctionId,
+    FunctionRole, Init, Invoke, MessagePart, Node, Operation, Port, PortTensors, Target, TensorType, ValueId,
 };
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
     /// Converts an expression over tensors; items of packs of dynamic length become separate tensors.
-    pub(super) fn tensors(
-        &mut self,
-        builder: &mut Builder<'p>,
-        expr: &ast::Expr,
-    ) -> Composed<Value> {
+    pub(super) fn tensors(&mut self, builder: &mut Builder<'p>, expr: &ast::Expr) -> Composed<Value> {
         let value = self.value(builder, expr)?;
         let made = |atom: &Atom| matches!(atom, Atom::Item(_) | Atom::DynamicPack(_));
         if !value.atoms().iter().any(made) {
@@ -70,25 +63,20 @@ impl<'p> Composer<'p, '_> {
             Err(_) => index.unsigned_abs(),
         };
         if needed > most {
-            let message =
-                format!("index {index} is out of range: the pack has at most {most} items");
+            let message = format!("index {index} is out of range: the pack has at most {most} items");
             return Err(self.error(&INDEX_OUT_OF_RANGE, span, message));
         }
-        let position = |length: &Expr| match index < 0 {
-            true => Expr::apply(
-                ScalarKind::Int,
-                ScalarOp::Add,
-                vec![length.clone(), Expr::int(index)],
-            ),
-            false => Expr::int(index),
+        let position = |length: &Expr| {
+            if index < 0 {
+                Expr::apply(ScalarKind::Int, ScalarOp::Add, vec![length.clone(), Expr::int(index)])
+            } else {
+                Expr::int(index)
+            }
         };
         let needed = Expr::int(i64::try_from(needed).unwrap_or(i64::MAX));
         let check = |length: Expr| {
             let there = runtime::compare(ScalarOp::Ge, length, needed);
-            (
-                format!("item {index} of a pack is out of range, because its length is "),
-                there,
-            )
+            (format!("item {index} of a pack is out of range, because its length is "), there)
         };
         let items = self.picked(builder, stack, &[position], check, span)?;
         items.first().cloned().ok_or(Reported)
@@ -117,8 +105,7 @@ impl<'p> Composer<'p, '_> {
             let all = runtime::compare(ScalarOp::Eq, length, number(count));
             (format!("the pack must have {count} items, it has "), all)
         };
-        self.picked(builder, stack, &positions, check, span)
-            .map(Value::pack)
+        self.picked(builder, stack, &positions, check, span).map(Value::pack)
     }
 
     /// Items of a pack of dynamic length; their positions and the check of the length, with its message, follow from
@@ -137,20 +124,11 @@ impl<'p> Composer<'p, '_> {
         let mut function = empty_function("items", span);
         let mut new = |tensor: TensorType| {
             let id = ValueId(u32::try_from(function.values.len()).unwrap_or(u32::MAX));
-            function.values.push(model::Value {
-                name: None,
-                tensor,
-                wide: false,
-                storage: None,
-                span,
-            });
+            function.values.push(model::Value { name: None, tensor, wide: false, storage: None, span });
             id
         };
         let input = new(whole.clone());
-        let item = TensorType {
-            kind: whole.kind,
-            shape: whole.shape.iter().skip(1).cloned().collect(),
-        };
+        let item = TensorType { kind: whole.kind, shape: whole.shape.iter().skip(1).cloned().collect() };
         let outputs: Vec<ValueId> = (0..count).map(|_| new(item.clone())).collect();
         let indices = FormulaIndex::over(&item.shape);
         let locations: Vec<Expr> = (0..indices.len()).map(Expr::index).collect();
@@ -158,10 +136,7 @@ impl<'p> Composer<'p, '_> {
         let formulas = positions.iter().zip(&outputs).map(|(position, output)| {
             let mut subscripts = vec![position(&length)];
             subscripts.extend(locations.iter().cloned());
-            let node = Node::Access {
-                tensor: input,
-                subscripts,
-            };
+            let node = Node::Access { tensor: input, subscripts };
             Formula {
                 indices: indices.clone(),
                 locals: Vec::new(),
@@ -170,10 +145,7 @@ impl<'p> Composer<'p, '_> {
                 targets: vec![Target {
                     output: *output,
                     subscripts: locations.clone(),
-                    value: Expr {
-                        kind: item.kind,
-                        node,
-                    },
+                    value: Expr { kind: item.kind, node },
                     init: Init::Fill(item.kind.default_value()),
                 }],
                 findings: Vec::new(),
@@ -186,31 +158,16 @@ impl<'p> Composer<'p, '_> {
             let mut message = Vec::new();
             text(&what, &mut message);
             message.push(MessagePart::Value(length));
-            function.checks.push(Check {
-                kind: CheckKind::Extent,
-                condition,
-                message,
-                span,
-            });
+            function.checks.push(Check { kind: CheckKind::Extent, condition, message, span });
         }
-        function.inputs.push(Port {
-            name: "pack".into(),
-            tensors: PortTensors::Stack(input),
-            span,
-        });
-        function.outputs.push(Port {
-            name: "items".into(),
-            tensors: PortTensors::Pack(outputs),
-            span,
-        });
+        function.inputs.push(Port { name: "pack".into(), tensors: PortTensors::Stack(input), span });
+        function.outputs.push(Port { name: "items".into(), tensors: PortTensors::Pack(outputs), span });
         let callee = self.synthesized(function)?;
         let item = TensorType {
             kind: stack.tensor.kind,
             shape: stack.tensor.shape.iter().skip(1).cloned().collect(),
         };
-        let items: Vec<TensorRef> = (0..count)
-            .map(|_| builder.value(None, item.clone(), span))
-            .collect();
+        let items: Vec<TensorRef> = (0..count).map(|_| builder.value(None, item.clone(), span)).collect();
         builder.emit(Operation::Invoke(Invoke {
             callee,
             inputs: vec![stack.id],
@@ -255,10 +212,7 @@ impl<'p> Composer<'p, '_> {
         expr: &Expr,
         span: Span,
     ) -> Composed<TensorRef> {
-        let tensor = TensorType {
-            kind: expr.kind,
-            shape: Vec::new(),
-        };
+        let tensor = TensorType { kind: expr.kind, shape: Vec::new() };
         self.filled(builder, expr, tensor, span)
     }
 
@@ -292,10 +246,7 @@ impl<'p> Composer<'p, '_> {
         let Some(length) = extent_of(&given.length) else {
             return Ok(value);
         };
-        let tensor = TensorType {
-            kind: given.kind(),
-            shape: vec![length],
-        };
+        let tensor = TensorType { kind: given.kind(), shape: vec![length] };
         self.check_size(&tensor, span)?;
         let result = builder.value(None, tensor, span);
         let item = given.at(&Expr::index(0));
@@ -327,37 +278,21 @@ impl<'p> Composer<'p, '_> {
         let own = canonical.tensor(&result.tensor);
         let indices = FormulaIndex::over(&own.shape);
         let subscripts = (0..own.shape.len()).map(Expr::index).collect();
-        let (names, extents): (Vec<String>, Vec<Extent>) =
-            canonical.parameters().into_iter().unzip();
+        let (names, extents): (Vec<String>, Vec<Extent>) = canonical.parameters().into_iter().unzip();
         let mut function = empty_function("scalar", span);
         function.extents = names;
         let output = ValueId(0);
-        function.values.push(model::Value {
-            name: None,
-            tensor: own,
-            wide,
-            storage: None,
-            span,
-        });
+        function.values.push(model::Value { name: None, tensor: own, wide, storage: None, span });
         function.body = Body::Formulas(vec![Formula {
             indices,
             locals: Vec::new(),
             predicate: None,
             kind: Accumulation::Assign,
-            targets: vec![Target {
-                output,
-                subscripts,
-                value,
-                init: Init::Fill(expr.kind.default_value()),
-            }],
+            targets: vec![Target { output, subscripts, value, init: Init::Fill(expr.kind.default_value()) }],
             findings: Vec::new(),
             span,
         }]);
-        function.outputs.push(Port {
-            name: "value".into(),
-            tensors: port(output),
-            span,
-        });
+        function.outputs.push(Port { name: "value".into(), tensors: port(output), span });
         let callee = self.synthesized(function)?;
         builder.emit(Operation::Invoke(Invoke {
             callee,
@@ -374,10 +309,8 @@ impl<'p> Composer<'p, '_> {
 
     pub(crate) fn synthesized(&mut self, function: Function) -> Composed<FunctionId> {
         if self.functions.len() >= self.limits.instances {
-            let message = format!(
-                "the model has more than {} functions (limit `instances`)",
-                self.limits.instances
-            );
+            let message =
+                format!("the model has more than {} functions (limit `instances`)", self.limits.instances);
             return Err(self.error(&LIMIT_EXCEEDED, function.span, message));
         }
         let id = FunctionId(u32::try_from(self.functions.len()).map_err(|_| Reported)?);
@@ -397,25 +330,14 @@ pub(super) fn renamed(canonical: &mut Canonical, expr: Expr) -> Composed<Expr> {
 /// A check in the terms of a callee.
 pub(crate) fn renamed_check(canonical: &mut Canonical, check: Check) -> Composed<Check> {
     let message = renamed_message(canonical, check.message)?;
-    Ok(Check {
-        condition: renamed(canonical, check.condition)?,
-        message,
-        ..check
-    })
+    Ok(Check { condition: renamed(canonical, check.condition)?, message, ..check })
 }
 
-fn renamed_message(
-    canonical: &mut Canonical,
-    message: Vec<MessagePart>,
-) -> Composed<Vec<MessagePart>> {
+fn renamed_message(canonical: &mut Canonical, message: Vec<MessagePart>) -> Composed<Vec<MessagePart>> {
     let parts = message.into_iter().map(|part| {
         Ok(match part {
             MessagePart::Value(expr) => MessagePart::Value(renamed(canonical, expr)?),
-            MessagePart::Choice {
-                condition,
-                then,
-                otherwise,
-            } => MessagePart::Choice {
+            MessagePart::Choice { condition, then, otherwise } => MessagePart::Choice {
                 condition: renamed(canonical, condition)?,
                 then: renamed_message(canonical, then)?,
                 otherwise: renamed_message(canonical, otherwise)?,
@@ -453,9 +375,7 @@ pub(crate) fn empty_function(name: &str, span: Span) -> Function {
 pub(crate) fn as_kind(expr: &Expr, kind: ScalarKind) -> Option<Expr> {
     match (expr.kind, kind) {
         (from, to) if from == to => Some(expr.clone()),
-        (ScalarKind::Int, ScalarKind::Real) => {
-            Some(Expr::apply(kind, ScalarOp::ToReal, vec![expr.clone()]))
-        }
+        (ScalarKind::Int, ScalarKind::Real) => Some(Expr::apply(kind, ScalarOp::ToReal, vec![expr.clone()])),
         _ => None,
     }
 }

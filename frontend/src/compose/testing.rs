@@ -78,11 +78,7 @@ fn assert_failed(code: &Code, result: Result<Model, Vec<Diagnostic>>) {
         Ok(_) => panic!("composed without a message"),
         Err(diagnostics) => diagnostics,
     };
-    assert!(
-        found.iter().any(|d| d.code.id == code.id),
-        "{}: {found:?}",
-        code.id
-    );
+    assert!(found.iter().any(|d| d.code.id == code.id), "{}: {found:?}", code.id);
 }
 
 pub(crate) fn assert_composes(text: &str) {

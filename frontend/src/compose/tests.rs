@@ -12,8 +12,7 @@ fn model(text: &str) -> Result<Model, Vec<String>> {
     composed(text).map_err(|found| found.into_iter().map(|d| d.message).collect())
 }
 
-const SCALE: &str =
-    "operator scale { @attrib { by: real; } @input { x: real[n]; } @output { y: real[n]; }
+const SCALE: &str = "operator scale { @attrib { by: real; } @input { x: real[n]; } @output { y: real[n]; }
     @assert { by > 0.0: \"'by' must be positive\", by; }
     @lower { y[i,] = x[i,] * by, i < n; } }\n";
 
@@ -32,10 +31,7 @@ fn s2_8_violated_assertions_print_their_values() {
         "{SCALE} graph G {{ @input {{ x: real[4]; }} @output {{ z: real[4]; }} @compose {{
             z = scale{{by=-1.0}}(x); }} }}"
     );
-    assert_eq!(
-        model(&text).unwrap_err(),
-        ["'by' must be positive; by = -1.0"]
-    );
+    assert_eq!(model(&text).unwrap_err(), ["'by' must be positive; by = -1.0"]);
 }
 
 #[test]
@@ -66,14 +62,9 @@ fn single_values_of_packs_of_run_time_length_are_repeated() {
         graph G { @input { x: real[s|4]; } @output { y: real[s]; } @compose { y = f{by=2.0}(x); } }";
     assert!(model(text).is_ok(), "{:?}", model(text).unwrap_err());
     // Texts need values that are known at compile time.
-    let texts = text
-        .replace("by: real", "by: str")
-        .replace("by=2.0", "by='a'");
+    let texts = text.replace("by: real", "by: str").replace("by=2.0", "by='a'");
     let messages = model(&texts).unwrap_err();
-    assert!(
-        messages[0].ends_with("the single value a cannot be repeated"),
-        "{messages:?}"
-    );
+    assert!(messages[0].ends_with("the single value a cannot be repeated"), "{messages:?}");
 }
 
 #[test]
@@ -140,10 +131,7 @@ fn results_of_branches_are_printed_as_they_are_written() {
         "operator twice { @input { x: real[n]; } @output { y: real[2 * n,1]; } @lower { y[i,0] = x[i / 2,], i < 2 * n; } }
         graph G { @input { x: real[s|4]; c: bool[]; } @output { y: real[~]; } @compose { y = if c then x else twice(x); } }",
     );
-    assert_eq!(
-        found.unwrap_err(),
-        ["the branches have different results: real[s|4] and real[2 * s|8,1]"]
-    );
+    assert_eq!(found.unwrap_err(), ["the branches have different results: real[s|4] and real[2 * s|8,1]"]);
 }
 
 #[test]
@@ -192,11 +180,7 @@ fn defaults_that_are_null_are_pointed_at() {
             @lower { y[i,] = x[i,] * real(k), i < n; } }
         graph G { @input { x: real[4]; } @output { y: real[4]; } @compose { y = f(x); } }",
     );
-    let positions: Vec<String> = found.unwrap_err()[0]
-        .labels
-        .iter()
-        .map(|l| l.text.clone())
-        .collect();
+    let positions: Vec<String> = found.unwrap_err()[0].labels.iter().map(|l| l.text.clone()).collect();
     assert_eq!(positions, ["the default is null here"]);
 }
 
@@ -258,9 +242,7 @@ fn a_guard_that_reads_data_is_tested_on_both_sides() {
 fn wide_documents_compose_fast() {
     let count = 2000;
     let pieces = "{k}".repeat(20 * count);
-    let chained: String = (0..count)
-        .map(|i| format!("a{i}: int = a{};", i + 1))
-        .collect();
+    let chained: String = (0..count).map(|i| format!("a{i}: int = a{};", i + 1)).collect();
     let started = std::time::Instant::now();
     let text = format!(
         "operator o {{ @attrib {{ k: int = 1; {chained} a{count}: int = 7; }} @using {{ s = \"{pieces}\"; }} \
@@ -295,11 +277,7 @@ fn s2_6_given_inputs_tell_the_lengths_of_packs() {
         @compose { y = sum([xs.., ys..]); z = sum(zs); } }";
     let given = |lengths: [usize; 3]| {
         let options = ComposeOptions {
-            pack_lengths: ["xs", "ys", "zs"]
-                .map(str::to_string)
-                .into_iter()
-                .zip(lengths)
-                .collect(),
+            pack_lengths: ["xs", "ys", "zs"].map(str::to_string).into_iter().zip(lengths).collect(),
             ..ComposeOptions::default()
         };
         composed_with(text, &options, &Limits::default())
@@ -323,20 +301,11 @@ fn s2_6_upper_bounds_hold_for_what_is_given() {
             graph H {{ @input {{ x: real[~|5]; }} @output {{ y: real[~]; }} @compose {{ y = [x][0]; }} }}"
         ))
     };
-    let checks = |model: &Model| {
-        model
-            .functions
-            .iter()
-            .map(|f| f.checks.len())
-            .sum::<usize>()
-    };
+    let checks = |model: &Model| model.functions.iter().map(|f| f.checks.len()).sum::<usize>();
     assert_eq!(checks(&given("4").unwrap()), 0);
     assert_eq!(checks(&given("s|4").unwrap()), 0);
     assert_eq!(checks(&given("s|5").unwrap()), 1);
-    assert_eq!(
-        given("5").unwrap_err(),
-        ["extent 0 of input `x` must not be larger than 4, this is 5"]
-    );
+    assert_eq!(given("5").unwrap_err(), ["extent 0 of input `x` must not be larger than 4, this is 5"]);
     assert_eq!(given("6").unwrap_err().len(), 2);
 }
 
@@ -350,22 +319,18 @@ fn fixed(given: &[(&str, &[&[u64]])]) -> Result<Vec<String>, Vec<String>> {
         let shapes = shapes.iter().map(|extents| extents.to_vec()).collect();
         ((*name).to_string(), shapes)
     });
-    let mut options = ComposeOptions {
-        input_shapes: shapes.collect(),
-        ..ComposeOptions::default()
-    };
+    let mut options = ComposeOptions { input_shapes: shapes.collect(), ..ComposeOptions::default() };
     options.pack_lengths.insert("v".to_string(), 1);
     let model = composed_with(text, &options, &Limits::default());
     let model = model.map_err(|d| d.into_iter().map(|d| d.message).collect::<Vec<_>>())?;
     let entry = &model.functions[model.entry.0 as usize];
     let shapes = entry.inputs.iter().flat_map(|port| port.tensors.values());
-    let shapes = shapes.map(
-        |id| match entry.values[id.0 as usize].tensor.fixed_shape() {
+    Ok(shapes
+        .map(|id| match entry.values[id.0 as usize].tensor.fixed_shape() {
             Some(shape) => format!("{shape:?}"),
             None => "run-time".to_string(),
-        },
-    );
-    Ok(shapes.collect())
+        })
+        .collect())
 }
 
 #[test]
@@ -377,10 +342,7 @@ fn s2_10_1_branches_may_differ_in_extents_that_callers_fix() {
         );
         let mut options = ComposeOptions::default();
         let shapes = [("x", vec![vec![shape]]), ("z", vec![vec![3]])];
-        let shapes = shapes
-            .into_iter()
-            .map(|(name, shape)| (name.to_string(), shape));
-        options.input_shapes = shapes.collect();
+        options.input_shapes = shapes.into_iter().map(|(name, shape)| (name.to_string(), shape)).collect();
         let model = composed_with(&text, &options, &Limits::default());
         model.map_err(|found| found.into_iter().map(|d| d.code.id).collect::<Vec<_>>())
     };
@@ -388,39 +350,27 @@ fn s2_10_1_branches_may_differ_in_extents_that_callers_fix() {
         let model = composed(z, shape).unwrap();
         let entry = &model.functions[model.entry.0 as usize];
         let result = entry.outputs.iter().flat_map(|port| port.tensors.values());
-        let result: Vec<_> = result
-            .map(|id| &entry.values[id.0 as usize].tensor.shape[0])
-            .collect();
+        let result: Vec<_> = result.map(|id| &entry.values[id.0 as usize].tensor.shape[0]).collect();
         let bounds: Vec<u64> = result.iter().map(|e| e.bound()).collect();
         assert_eq!(bounds, [3]);
         assert_eq!(result[0].fixed().is_some(), shape == 3, "{z} {shape}");
     }
     // Extents that the graph itself fixes must still agree.
-    let text = "graph G { @input { x: real[n|5]; a: real[2]; b: real[3]; flag: bool[]; } @output { y: real[~]; }
+    let text =
+        "graph G { @input { x: real[n|5]; a: real[2]; b: real[3]; flag: bool[]; } @output { y: real[~]; }
         @compose { y = if flag then a else b; } }";
     let mut options = ComposeOptions::default();
     options.input_shapes.insert("x".to_string(), vec![vec![2]]);
     let found = composed_with(text, &options, &Limits::default()).unwrap_err();
-    assert_eq!(
-        found.iter().map(|d| d.code.id).collect::<Vec<_>>(),
-        ["SK1056"]
-    );
+    assert_eq!(found.iter().map(|d| d.code.id).collect::<Vec<_>>(), ["SK1056"]);
 }
 
 #[test]
 fn s2_6_fixed_shapes_of_inputs_reach_whatever_shares_their_names() {
     let all = |shapes: [&str; 4]| Ok(shapes.map(str::to_string).to_vec());
     assert_eq!(fixed(&[]), all(["run-time", "run-time", "run-time", "[3]"]));
-    assert_eq!(
-        fixed(&[("y", &[&[2]])]),
-        all(["[2]", "[2]", "run-time", "[3]"])
-    );
-    assert_eq!(
-        fixed(&[("w", &[&[0]]), ("v", &[&[3], &[3]])])
-            .unwrap()
-            .len(),
-        5
-    );
+    assert_eq!(fixed(&[("y", &[&[2]])]), all(["[2]", "[2]", "run-time", "[3]"]));
+    assert_eq!(fixed(&[("w", &[&[0]]), ("v", &[&[3], &[3]])]).unwrap().len(), 5);
     for wrong in [
         ("x", &[&[5][..]][..]),
         ("w", &[&[6]]),
@@ -464,10 +414,7 @@ fn s2_6_1_a_later_input_may_bound_an_earlier_one() {
     };
     assert!(graph("x: real[s]; z: real[s|4];").is_ok());
     assert!(graph("x: real[s + t]; z: real[s|4]; w: real[t|3];").is_ok());
-    assert_eq!(
-        graph("x: real[s]; z: real[t|4];").unwrap_err(),
-        ["`s` has no value here"]
-    );
+    assert_eq!(graph("x: real[s]; z: real[t|4];").unwrap_err(), ["`s` has no value here"]);
 }
 
 /// The pack's index is an inner one: which writes of other tensors a step reads, and which write is last, depends on
@@ -483,25 +430,22 @@ fn s2_12_packs_inside_of_other_indices_keep_the_order_of_the_loops() {
         );
         let graph = text.find("graph G").unwrap();
         let (operator, graph) = text.split_at(graph);
-        let graph = graph
-            .replace("real[n]", "real[4]")
-            .replace("..(k)", "..(2)");
+        let graph = graph.replace("real[n]", "real[4]").replace("..(k)", "..(2)");
         let model = model(&format!("{operator}{graph}")).unwrap();
         let f = model.functions.iter().find(|f| f.name == "main.f").unwrap();
         match &f.body {
-            Body::Formulas(all) => {
-                let all = all.iter().filter(|f| f.kind == Accumulation::Replace);
-                all.map(|f| f.targets.len()).collect::<Vec<_>>()
-            }
+            Body::Formulas(all) => all
+                .iter()
+                .filter(|f| f.kind == Accumulation::Replace)
+                .map(|f| f.targets.len())
+                .collect::<Vec<_>>(),
             _ => Vec::new(),
         }
     };
     let pack = |bounds: &str, condition: &str| {
         written(
             "ys: real[n]..(k)",
-            &format!(
-                "ys[j][i,] = 0.0, i < n, j < k; ys[j][i,] := xs[j][i,], {bounds} | {condition}"
-            ),
+            &format!("ys[j][i,] = 0.0, i < n, j < k; ys[j][i,] := xs[j][i,], {bounds} | {condition}"),
         )
     };
     let previous = "ys[1][i > 0 ? i - 1 : 0,] < xs[j][i,]";
@@ -509,18 +453,12 @@ fn s2_12_packs_inside_of_other_indices_keep_the_order_of_the_loops() {
     assert_eq!(pack("j < k, i < n", previous), [1, 1]);
     assert_eq!(pack("i < n, j < k", "ys[j][i,] < xs[j][i,]"), [1, 1]);
     let single = |condition: &str| {
-        written(
-            "y: real[n]",
-            &format!("y[i,] = 0.0, i < n; y[i,] := xs[j][i,], i < n, j < k | {condition}"),
-        )
+        written("y: real[n]", &format!("y[i,] = 0.0, i < n; y[i,] := xs[j][i,], i < n, j < k | {condition}"))
     };
     assert_eq!(single("y[i,] < xs[j][i,]"), [1, 1]);
     assert_eq!(single("y[i > 0 ? i - 1 : 0,] < xs[j][i,]"), [1]);
     let last = |bounds: &str| {
-        written(
-            "y: real[]",
-            &format!("y[] = 0.0; y[] := xs[j][i,], {bounds} | xs[j][i,] > 0.5"),
-        )
+        written("y: real[]", &format!("y[] = 0.0; y[] := xs[j][i,], {bounds} | xs[j][i,] > 0.5"))
     };
     assert_eq!(last("i < n, j < k"), [1]);
     assert_eq!(last("j < k, i < n"), [1, 1]);
@@ -539,9 +477,7 @@ fn s2_12_elements_choose_among_tensors_of_one_shape() {
     assert_composes(&text("2"));
     assert_eq!(
         model(&text("3")).unwrap_err(),
-        [
-            "a selection at run time needs tensors of one type and shape, but these are real[2] and real[3]"
-        ]
+        ["a selection at run time needs tensors of one type and shape, but these are real[2] and real[3]"]
     );
 }
 
@@ -608,10 +544,7 @@ fn s2_6_outputs_may_share_an_extent_that_they_name() {
     assert_eq!(checks("y: real[r|8 ..(1)]; z: real[r..];", two), 0);
     // Each run compares with a smaller bound, and with another extent.
     assert_eq!(checks("y: real[r|5]; z: real[r];", two), 1);
-    assert_eq!(
-        checks("y: real[r|8]; z: real[r];", "y, u = two(x); z, v = two(w);"),
-        1
-    );
+    assert_eq!(checks("y: real[r|8]; z: real[r];", "y, u = two(x); z, v = two(w);"), 1);
     assert!(graph("y: real[r|8]; z: real[r,r];", two).is_err());
 }
 
@@ -624,9 +557,7 @@ fn s2_6_bounds_belong_to_names() {
     };
     assert_eq!(
         graph("x: real[2 * a + b|4]; w: real[a];").unwrap_err(),
-        [
-            "nothing determines `a` in `2 * a + b`: an upper bound belongs to a name, not to an expression"
-        ]
+        ["nothing determines `a` in `2 * a + b`: an upper bound belongs to a name, not to an expression"]
     );
     assert!(graph("x: real[2 * a|4]; w: real[a];").is_ok());
     assert!(graph("x: real[2 * a]; w: real[a|2];").is_ok());
@@ -646,11 +577,7 @@ fn s2_6_outputs_hold_to_their_bounds() {
         assert_fires(&EXTENT_MISMATCH, &text("7", body));
         let checks = |extent: &str| {
             let model = composed(&text(extent, body)).unwrap();
-            model
-                .functions
-                .iter()
-                .map(|f| f.checks.len() + f.result_checks.len())
-                .sum::<usize>()
+            model.functions.iter().map(|f| f.checks.len() + f.result_checks.len()).sum::<usize>()
         };
         assert_eq!((checks("s|5"), checks("s|7")), (0, 1));
     }
@@ -716,10 +643,7 @@ fn short_loops_within_each_other_stay_loops() {
             open.extend(operation.blocks());
         }
     }
-    assert!(
-        loops > 8 && (1..=64).contains(&invocations),
-        "{loops}, {invocations}"
-    );
+    assert!(loops > 8 && (1..=64).contains(&invocations), "{loops}, {invocations}");
 }
 
 /// Chains of selects, for which LLVM needs quadratic time.
@@ -753,10 +677,7 @@ fn s2_6_tensors_of_a_pack_may_each_bring_an_extent() {
         let PortTensors::Pack(ids) = &entry.inputs[0].tensors else {
             panic!("a pack of known length");
         };
-        let own: Vec<&Extent> = ids
-            .iter()
-            .map(|id| &entry.values[id.0 as usize].tensor.shape[1])
-            .collect();
+        let own: Vec<&Extent> = ids.iter().map(|id| &entry.values[id.0 as usize].tensor.shape[1]).collect();
         assert_eq!(own.iter().map(|e| e.bound()).collect::<Vec<_>>(), most);
         assert!(own[0] != own[1] && own[1] != own[2]);
     }

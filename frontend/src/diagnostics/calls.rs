@@ -28,11 +28,7 @@ pub fn failed_at(
 }
 
 /// A note for each call, innermost first: the callee, and the location.
-pub fn with_calls(
-    mut diagnostic: Diagnostic,
-    calls: &[(&str, Option<Span>)],
-    entry: &str,
-) -> Diagnostic {
+pub fn with_calls(mut diagnostic: Diagnostic, calls: &[(&str, Option<Span>)], entry: &str) -> Diagnostic {
     for (position, (callee, location)) in calls.iter().enumerate() {
         let caller = match calls.get(position + 1) {
             Some((caller, _)) => format!("operator `{}`", own(caller, entry)),
@@ -77,11 +73,7 @@ fn span(location: &str, sources: &SourceMap) -> Option<Span> {
     let (id, file) = files.find(|(_, f)| f.path.to_string_lossy() == path)?;
     let start = file.offset(row, column)?;
     let end = end.map_or(Some(start), |(row, column)| file.offset(row, column))?;
-    Some(Span {
-        file: id,
-        start,
-        end: end.max(start),
-    })
+    Some(Span { file: id, start, end: end.max(start) })
 }
 
 #[cfg(test)]
@@ -95,10 +87,7 @@ mod tests {
         let main = sources.add("a-1:2/main.sknd", text);
         let found = |location: &str| {
             let (span, name) = located(location, &sources);
-            (
-                span.map(|s| (s.file == main, s.start, s.end)),
-                name.to_string(),
-            )
+            (span.map(|s| (s.file == main, s.start, s.end)), name.to_string())
         };
         let wanted = |start, end| (Some((true, start, end)), "f".to_string());
         assert_eq!(found("a-1:2/main.sknd:1:7-1:8: f"), wanted(6, 8));

@@ -22,9 +22,11 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// The shortest candidate of which a name of two letters or more is a prefix, if it is not much longer.
 fn begun<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
-    let longer = candidates.iter().copied();
-    let longer = longer.filter(|c| name.len() >= 2 && c.starts_with(name) && *c != name);
-    let shortest = longer.min_by_key(|c| (c.len(), *c))?;
+    let shortest = candidates
+        .iter()
+        .copied()
+        .filter(|c| name.len() >= 2 && c.starts_with(name) && *c != name)
+        .min_by_key(|c| (c.len(), *c))?;
     (shortest.len() <= 2 * name.len()).then_some(shortest)
 }
 
@@ -65,10 +67,7 @@ mod tests {
 
     #[test]
     fn suggestions_are_near() {
-        assert_eq!(
-            closest("paddng", ["stride", "padding", "size"]),
-            Some("padding")
-        );
+        assert_eq!(closest("paddng", ["stride", "padding", "size"]), Some("padding"));
         assert_eq!(closest("xyz", ["stride", "padding"]), None);
         assert_eq!(closest("ci", ["bi"]), None);
         assert_eq!(closest("Relu", ["elu", "relu"]), Some("relu"));

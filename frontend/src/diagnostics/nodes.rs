@@ -11,10 +11,7 @@ use std::path::Path;
 /// The node that a position of a document is for: that of its line, or of the line before that has one.
 pub fn node(text: &str, position: usize) -> Option<&str> {
     let before = text.get(..position)?;
-    let end = text
-        .get(position..)?
-        .find('\n')
-        .map_or(text.len(), |at| position + at);
+    let end = text.get(position..)?.find('\n').map_or(text.len(), |at| position + at);
     let begin = before.rfind('\n').map_or(0, |at| at + 1);
     let line = text.get(begin..end).into_iter();
     let lines = line.chain(before.get(..begin)?.lines().rev());
@@ -51,9 +48,10 @@ pub fn of_memory(mut diagnostic: Diagnostic, sources: &SourceMap) -> Diagnostic 
         diagnostic.notes.extend(without_location(label));
     }
     for label in std::mem::take(&mut diagnostic.labels) {
-        match is_own(&label.span) {
-            true => diagnostic.notes.extend(without_location(label.text)),
-            false => diagnostic.labels.push(label),
+        if is_own(&label.span) {
+            diagnostic.notes.extend(without_location(label.text))
+        } else {
+            diagnostic.labels.push(label)
         }
     }
     for note in &mut diagnostic.notes {
@@ -91,12 +89,10 @@ fn node_at(span: Span, sources: &SourceMap) -> Option<&str> {
 fn place(spans: impl Iterator<Item = Span> + Clone, sources: &SourceMap) -> Option<String> {
     let file = spans.clone().find_map(|span| sources.get(span.file))?;
     let model = file.path.parent().unwrap_or(Path::new("")).display();
-    Some(
-        match spans.into_iter().find_map(|span| node_at(span, sources)) {
-            Some(node) => format!("{model}: ONNX node `{node}`"),
-            None => model.to_string(),
-        },
-    )
+    Some(match spans.into_iter().find_map(|span| node_at(span, sources)) {
+        Some(node) => format!("{model}: ONNX node `{node}`"),
+        None => model.to_string(),
+    })
 }
 
 #[cfg(test)]
@@ -104,7 +100,8 @@ mod tests {
     use super::*;
     use crate::diagnostics::codes::SYNTAX;
 
-    const TEXT: &str = "# Imported.\n@compose {\n    a = f(x);    # /a/F\n    b = g(a);\n    c = h(b);    # /c/H\n}\n";
+    const TEXT: &str =
+        "# Imported.\n@compose {\n    a = f(x);    # /a/F\n    b = g(a);\n    c = h(b);    # /c/H\n}\n";
 
     #[test]
     fn positions_have_their_nodes() {
@@ -134,13 +131,8 @@ mod tests {
         assert_eq!(notes, ["in operator `h`", "3 here", "2 there"]);
         assert_eq!(shown.message, format!("{place}: it differs"));
         sources.add("nets/cut.onnx/onnx.sknd", "operator f {}");
-        let [inner, library] = [
-            "nets/cut.onnx/onnx.sknd:1:1-1:3: f",
-            "<stdlib>/nn.sknd:5:9: h",
-        ];
-        let mut frames = [inner, library, "nets/cut.onnx/main.sknd:5:9-5:13: h"]
-            .map(str::to_owned)
-            .to_vec();
+        let [inner, library] = ["nets/cut.onnx/onnx.sknd:1:1-1:3: f", "<stdlib>/nn.sknd:5:9: h"];
+        let mut frames = [inner, library, "nets/cut.onnx/main.sknd:5:9-5:13: h"].map(str::to_owned).to_vec();
         name_frames(&mut frames, &sources);
         assert_eq!(frames, [library, place]);
     }

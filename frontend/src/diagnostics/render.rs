@@ -18,15 +18,14 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> St
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level
-        .primary_title(diagnostic.message.as_str())
-        .id(diagnostic.code.id);
+    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.id);
     let mut head = Group::with_title(title);
     for view in views(diagnostic, sources) {
         // A file that could not be read has nothing to show.
-        head = match view.file.text.is_empty() {
-            true => head.element(Origin::path(path(&view.file.path)).line(1).char_column(1)),
-            false => head.element(view.snippet()),
+        head = if view.file.text.is_empty() {
+            head.element(Origin::path(path(&view.file.path)).line(1).char_column(1))
+        } else {
+            head.element(view.snippet())
         };
     }
     let mut groups = vec![head];
@@ -45,19 +44,10 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> St
         });
     }
     if let Some(help) = &diagnostic.help {
-        groups.push(Group::with_title(
-            Level::HELP.secondary_title(help.as_str()),
-        ));
+        groups.push(Group::with_title(Level::HELP.secondary_title(help.as_str())));
     }
-    let renderer = if colours {
-        Renderer::styled()
-    } else {
-        Renderer::plain()
-    };
-    format!(
-        "{}\n\n",
-        renderer.decor_style(DecorStyle::Ascii).render(&groups)
-    )
+    let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+    format!("{}\n\n", renderer.decor_style(DecorStyle::Ascii).render(&groups))
 }
 
 /// The excerpt of one file: only the lines with spans, because a file may be large.
@@ -74,19 +64,14 @@ impl<'s> View<'s> {
         let text = self.file.text.get(self.window.clone()).unwrap_or_default();
         // Escaped characters move the offsets after them.
         let moved = |offset: usize| printable(text.get(..offset).unwrap_or(text)).len();
-        let mut snippet = Snippet::source(printable(text))
-            .path(path(&self.file.path))
-            .line_start(self.first_line);
+        let mut snippet =
+            Snippet::source(printable(text)).path(path(&self.file.path)).line_start(self.first_line);
         for (kind, range, label) in self.marks {
             let start = range.start.saturating_sub(self.window.start);
             let end = range.end.saturating_sub(self.window.start);
             let start = moved(start);
             let mark = kind.span(start..moved(end).max(start));
-            snippet = snippet.annotation(if label.is_empty() {
-                mark
-            } else {
-                mark.label(label)
-            });
+            snippet = snippet.annotation(if label.is_empty() { mark } else { mark.label(label) });
         }
         snippet
     }
@@ -108,13 +93,8 @@ fn marked(sources: &SourceMap, span: Span) -> Option<View<'_>> {
 
 /// The primary location and the labels, by file; the file of the primary one first.
 fn views<'s>(diagnostic: &'s Diagnostic, sources: &'s SourceMap) -> Vec<View<'s>> {
-    let primary = diagnostic
-        .span
-        .map(|s| (AnnotationKind::Primary, s, diagnostic.label.as_str()));
-    let labels = diagnostic
-        .labels
-        .iter()
-        .map(|l| (AnnotationKind::Context, l.span, l.text.as_str()));
+    let primary = diagnostic.span.map(|s| (AnnotationKind::Primary, s, diagnostic.label.as_str()));
+    let labels = diagnostic.labels.iter().map(|l| (AnnotationKind::Context, l.span, l.text.as_str()));
     let mut views: Vec<(FileId, View<'s>)> = Vec::new();
     for (kind, span, label) in primary.into_iter().chain(labels) {
         let Some(file) = sources.get(span.file) else {
@@ -125,12 +105,7 @@ fn views<'s>(diagnostic: &'s Diagnostic, sources: &'s SourceMap) -> Vec<View<'s>
         let slot = match views.iter().position(|(id, _)| *id == span.file) {
             Some(at) => at,
             None => {
-                let view = View {
-                    file,
-                    window: window.clone(),
-                    first_line: 1,
-                    marks: Vec::new(),
-                };
+                let view = View { file, window: window.clone(), first_line: 1, marks: Vec::new() };
                 views.push((span.file, view));
                 views.len() - 1
             }
@@ -163,9 +138,7 @@ fn lines(file: &SourceFile, range: &Range<usize>) -> Range<usize> {
     let before = file.text.get(..range.start).unwrap_or_default();
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     let after = file.text.get(range.end..).unwrap_or_default();
-    let end = after
-        .find('\n')
-        .map_or(file.text.len(), |at| range.end + at);
+    let end = after.find('\n').map_or(file.text.len(), |at| range.end + at);
     start..end
 }
 
@@ -183,11 +156,7 @@ pub struct Location {
 pub fn location(sources: &SourceMap, span: Span) -> Option<Location> {
     let file = sources.get(span.file)?;
     let (line, column) = file.line_column(span.start);
-    Some(Location {
-        path: path(&file.path),
-        line,
-        column,
-    })
+    Some(Location { path: path(&file.path), line, column })
 }
 
 /// A path for messages.

@@ -96,30 +96,22 @@ mod tests {
         let comment = Comment::above(TEXT, at);
         assert_eq!(comment.summary(), "The double.");
         assert_eq!(comment.text(), "The double. Of anything.\nTwice.");
-        assert_eq!(
-            comment.examples,
-            ["m.double([1.0, 2.0]) = [2.0, 4.0]", "m.double(0) = 0"]
-        );
+        assert_eq!(comment.examples, ["m.double([1.0, 2.0]) = [2.0, 4.0]", "m.double(0) = 0"]);
     }
 
     #[test]
     fn a_public_operator_s_comment_stands_above_its_line() {
         let text = "# One.\npublic operator o { }";
-        assert_eq!(
-            Comment::above(text, text.find("operator").unwrap()).summary(),
-            "One."
-        );
+        assert_eq!(Comment::above(text, text.find("operator").unwrap()).summary(), "One.");
     }
 
     #[test]
     fn a_section_s_comment_is_for_all_of_it() {
-        let text = "\n# --- pairs ---\n#\n# Both are broadcast.\n\n# Sum.\noperator add { }\n\noperator sub { }";
+        let text =
+            "\n# --- pairs ---\n#\n# Both are broadcast.\n\n# Sum.\noperator add { }\n\noperator sub { }";
         let at = text.find("operator sub").unwrap();
         assert_eq!(Comment::of_section(text, at).text(), "Both are broadcast.");
-        assert_eq!(
-            Comment::of_section("operator add { }", 0),
-            Comment::default()
-        );
+        assert_eq!(Comment::of_section("operator add { }", 0), Comment::default());
     }
 
     #[test]

@@ -20,15 +20,8 @@ pub fn page(entries: &[Entry]) -> String {
             section = Some(&entry.section);
             text += &paragraphs(&entry.section);
         }
-        let edition = if entry.khronos {
-            " (edition khronos)"
-        } else {
-            ""
-        };
-        text += &format!(
-            "\n### {}{edition}\n\n```\n{}\n```\n",
-            entry.name, entry.signature
-        );
+        let edition = if entry.khronos { " (edition khronos)" } else { "" };
+        text += &format!("\n### {}{edition}\n\n```\n{}\n```\n", entry.name, entry.signature);
         text += &paragraphs(&entry.comment);
         if !entry.comment.examples.is_empty() {
             text += &format!("\n```\n{}\n```\n", entry.comment.examples.join("\n"));

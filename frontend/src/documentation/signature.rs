@@ -40,14 +40,8 @@ mod tests {
             let entry = entries.iter().find(|e| e.name == name);
             entry.map(|e| e.signature.clone()).unwrap()
         };
-        assert_eq!(
-            signature("nn.elu"),
-            "nn.elu{alpha: real = 1.0}(x: real[s..]) -> (y: real[s..])"
-        );
-        assert_eq!(
-            signature("layout.cast"),
-            "layout.cast<R: arith; T: arith>(x: T[s..]) -> (y: R[s..])"
-        );
+        assert_eq!(signature("nn.elu"), "nn.elu{alpha: real = 1.0}(x: real[s..]) -> (y: real[s..])");
+        assert_eq!(signature("layout.cast"), "layout.cast<R: arith; T: arith>(x: T[s..]) -> (y: R[s..])");
         assert!(signature("layout.concat").contains("..z,t..]..(n)"));
     }
 }

@@ -74,18 +74,9 @@ impl Index {
 
 impl Evaluator<'_> {
     /// An element of a tensor, or of each tensor of a pack.
-    pub(super) fn access(
-        &mut self,
-        base: &Value,
-        subscripts: &[Subscript],
-        span: Span,
-    ) -> EvalResult<Value> {
+    pub(super) fn access(&mut self, base: &Value, subscripts: &[Subscript], span: Span) -> EvalResult<Value> {
         if self.formula.is_none() {
-            return stop(
-                &UNEXPECTED_VALUE,
-                span,
-                "elements of tensors are accessible in formulas only",
-            );
+            return stop(&UNEXPECTED_VALUE, span, "elements of tensors are accessible in formulas only");
         }
         let indices = self.indices(subscripts)?;
         if indices.iter().any(|i| !matches!(i, Index::One(_))) {
@@ -103,11 +94,7 @@ impl Evaluator<'_> {
             Atom::Tensor(_) | Atom::Item(_) => this.element_of(&item, &indices, span),
             Atom::Selected(selected) => this.selected_element(&selected, &indices, span),
             Atom::Poison => Err(Stop::Poison),
-            other => stop(
-                &UNEXPECTED_VALUE,
-                span,
-                format!("{} has no elements", other.describe()),
-            ),
+            other => stop(&UNEXPECTED_VALUE, span, format!("{} has no elements", other.describe())),
         })
     }
 
@@ -121,29 +108,18 @@ impl Evaluator<'_> {
                 location.extend(indices.iter().cloned());
                 self.element(stack, &location, span)
             }
-            other => stop(
-                &UNEXPECTED_VALUE,
-                span,
-                format!("{} has no elements", other.describe()),
-            ),
+            other => stop(&UNEXPECTED_VALUE, span, format!("{} has no elements", other.describe())),
         }
     }
 
     fn element(&mut self, tensor: &TensorRef, indices: &[Atom], span: Span) -> EvalResult<Atom> {
         let subscripts = self.resolve(tensor, indices, span)?;
         if let Some(formula) = &mut self.formula {
-            formula.accessed.push(Accessed {
-                tensor: tensor.id,
-                subscripts: subscripts.clone(),
-                span,
-            });
+            formula.accessed.push(Accessed { tensor: tensor.id, subscripts: subscripts.clone(), span });
         }
         Ok(Atom::Run(Rc::new(model::Expr {
             kind: tensor.tensor.kind,
-            node: Node::Access {
-                tensor: tensor.id,
-                subscripts,
-            },
+            node: Node::Access { tensor: tensor.id, subscripts },
         })))
     }
 
@@ -227,19 +203,13 @@ impl Evaluator<'_> {
     }
 
     /// All indices of a target in order; a null index omits its dimension.
-    pub(crate) fn target_indices(
-        &mut self,
-        subscripts: &[Subscript],
-    ) -> EvalResult<Vec<TargetIndex>> {
-        let indices = self
-            .indices(subscripts)?
-            .into_iter()
-            .map(|index| match index {
-                Index::One(atom) => TargetIndex::One(atom),
-                Index::Each(items) => TargetIndex::Each(items),
-                Index::Series(series) => TargetIndex::Series(series),
-                Index::All(_) => TargetIndex::All,
-            });
+    pub(crate) fn target_indices(&mut self, subscripts: &[Subscript]) -> EvalResult<Vec<TargetIndex>> {
+        let indices = self.indices(subscripts)?.into_iter().map(|index| match index {
+            Index::One(atom) => TargetIndex::One(atom),
+            Index::Each(items) => TargetIndex::Each(items),
+            Index::Series(series) => TargetIndex::Series(series),
+            Index::All(_) => TargetIndex::All,
+        });
         Ok(indices.collect())
     }
 
@@ -252,15 +222,8 @@ impl Evaluator<'_> {
                 Subscript::Expand { value, count, span } => {
                     (self.expand(value, count.as_ref(), *span)?, *span)
                 }
-                Subscript::Guard {
-                    index, remap, span, ..
-                } => (self.guard(index, remap.as_ref())?, *span),
-                Subscript::Range {
-                    begin: None,
-                    end: None,
-                    stride: None,
-                    span,
-                } => {
+                Subscript::Guard { index, remap, span, .. } => (self.guard(index, remap.as_ref())?, *span),
+                Subscript::Range { begin: None, end: None, stride: None, span } => {
                     indices.push(Index::All(*span));
                     continue;
                 }
@@ -310,10 +273,7 @@ impl Evaluator<'_> {
             return stop_with_help(
                 &RANK_MISMATCH,
                 span,
-                format!(
-                    "the tensor has {}, {given}",
-                    counted(shape.len(), "dimension")
-                ),
+                format!("the tensor has {}, {given}", counted(shape.len(), "dimension")),
                 "an access has one index per dimension; for any rank write a pack of indices, `x[i..]` with `i < s`",
             );
         }
@@ -327,34 +287,21 @@ impl Evaluator<'_> {
         Ok(subscripts)
     }
 
-    fn resolve_guard(
-        &mut self,
-        guarded: &Guarded,
-        extent: &Extent,
-        span: Span,
-    ) -> EvalResult<model::Expr> {
+    fn resolve_guard(&mut self, guarded: &Guarded, extent: &Extent, span: Span) -> EvalResult<model::Expr> {
         let index = int_expr(&guarded.index, span)?;
         let extent = int_expr(&self.extent_atom(extent, span)?, span)?;
         let below = runtime::compare(ScalarOp::Lt, index.clone(), model::Expr::int(0));
         let beyond = runtime::compare(ScalarOp::Ge, index.clone(), extent.clone());
         match &guarded.remap {
             None => {
-                self.require(runtime::compare(
-                    ScalarOp::Ge,
-                    index.clone(),
-                    model::Expr::int(0),
-                ));
+                self.require(runtime::compare(ScalarOp::Ge, index.clone(), model::Expr::int(0)));
                 self.require(runtime::compare(ScalarOp::Lt, index.clone(), extent));
                 Ok(index)
             }
             Some((low, high)) => {
                 let low = int_expr(low, span)?;
                 let high = int_expr(high, span)?;
-                Ok(runtime::select(
-                    below,
-                    low,
-                    runtime::select(beyond, high, index),
-                ))
+                Ok(runtime::select(below, low, runtime::select(beyond, high, index)))
             }
         }
     }
@@ -363,10 +310,6 @@ impl Evaluator<'_> {
 fn int_expr(atom: &Atom, span: Span) -> EvalResult<model::Expr> {
     match atom.to_expr() {
         Some(expr) if expr.kind == ScalarKind::Int => Ok(expr),
-        _ => stop(
-            &UNEXPECTED_VALUE,
-            span,
-            format!("an index must be an int, this is {}", atom.describe()),
-        ),
+        _ => stop(&UNEXPECTED_VALUE, span, format!("an index must be an int, this is {}", atom.describe())),
     }
 }

@@ -24,10 +24,7 @@ impl Evaluator<'_> {
             return refused("it cannot replace a pack of static length", span);
         }
         self.check_length(length, span)?;
-        Ok(Value::Pack(Pack {
-            repeated: Some(Box::new(atom.clone())),
-            ..Pack::new(vec![atom; length])
-        }))
+        Ok(Value::Pack(Pack { repeated: Some(Box::new(atom.clone())), ..Pack::new(vec![atom; length]) }))
     }
 
     pub(crate) fn check_length(&self, length: usize, span: Span) -> EvalResult<()> {
@@ -45,20 +42,13 @@ impl Evaluator<'_> {
     }
 
     /// As many items as an int or a dynamic extent states.
-    pub(crate) fn repeat_by(
-        &self,
-        atom: Atom,
-        length: Value,
-        span: Span,
-    ) -> EvalResult<Option<Value>> {
+    pub(crate) fn repeat_by(&self, atom: Atom, length: Value, span: Span) -> EvalResult<Option<Value>> {
         if let Value::Atom(Atom::Run(length)) = &length {
             let item = atom.to_expr();
             return Ok(item.map(|item| Series::uniform(item, (**length).clone()).into_value()));
         }
         match Evaluator::int_of(length, span)? {
-            Some(length) => self
-                .repeat(atom, self.length(length, span)?, span)
-                .map(Some),
+            Some(length) => self.repeat(atom, self.length(length, span)?, span).map(Some),
             None => Ok(None),
         }
     }
@@ -158,10 +148,7 @@ mod tests {
     fn asserted(lines: &str, condition: &str) -> String {
         with_symbols(lines)
             .replace("@lower", &format!("@assert {{ {condition}; }} @lower"))
-            .replace(
-                "@attrib {",
-                "@attrib { op: optional int..; oq: optional int..(n);",
-            )
+            .replace("@attrib {", "@attrib { op: optional int..; oq: optional int..(n);")
     }
 
     /// The operand that is not selected determines the number of items.
@@ -183,24 +170,13 @@ mod tests {
         ] {
             assert_composes(&asserted(lines, condition));
         }
-        assert_fires(
-            &ASSERTION_FAILED,
-            &asserted(lines, "((t ? k : q) + ..) == 3"),
-        );
-        for unknown in [
-            "((op ?? k) + ..) == 3",
-            "(op ?? k)[0] == 3",
-            "[(op ?? k)..] is [3]",
-        ] {
+        assert_fires(&ASSERTION_FAILED, &asserted(lines, "((t ? k : q) + ..) == 3"));
+        for unknown in ["((op ?? k) + ..) == 3", "(op ?? k)[0] == 3", "[(op ?? k)..] is [3]"] {
             assert_fires(&UNEXPECTED_VALUE, &asserted(lines, unknown));
         }
         let apart = asserted("[a, b..] = op ?? k;", "a == 3");
         assert_fires(&UNEXPECTED_VALUE, &apart);
-        for known in [
-            "((op ?? [k]) + ..) == 3",
-            "(oq ?? k)[0] == 3",
-            "[(oq ?? k)..] is [3, 3]",
-        ] {
+        for known in ["((op ?? [k]) + ..) == 3", "(oq ?? k)[0] == 3", "[(oq ?? k)..] is [3, 3]"] {
             assert_composes(&asserted(lines, known));
         }
     }

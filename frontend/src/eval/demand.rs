@@ -165,9 +165,10 @@ impl Evaluator<'_> {
             self.some_steps(mark);
             return result;
         }
-        let otherwise = match holds {
-            true => Expr::apply(ScalarKind::Bool, ScalarOp::Not, vec![condition.clone()]),
-            false => condition.clone(),
+        let otherwise = if holds {
+            Expr::apply(ScalarKind::Bool, ScalarOp::Not, vec![condition.clone()])
+        } else {
+            condition.clone()
         };
         for demand in self.demands.since(mark) {
             let demand = demand.unless(std::slice::from_ref(&otherwise));
@@ -182,10 +183,7 @@ impl Evaluator<'_> {
     }
 
     /// Evaluates an expression for its type only: none of its conditions is required.
-    pub(super) fn aside<T>(
-        &mut self,
-        evaluate: impl FnOnce(&mut Self) -> EvalResult<T>,
-    ) -> EvalResult<T> {
+    pub(super) fn aside<T>(&mut self, evaluate: impl FnOnce(&mut Self) -> EvalResult<T>) -> EvalResult<T> {
         let mark = self.mark();
         let every = |this: &Self| {
             let every = this.formula.as_ref().and_then(|f| f.every.as_ref());

@@ -60,10 +60,7 @@ impl PackPart {
             },
             _ => return Ok(None),
         };
-        Ok(Some(DynamicPack {
-            parts: vec![part],
-            demands: Vec::new(),
-        }))
+        Ok(Some(DynamicPack { parts: vec![part], demands: Vec::new() }))
     }
 }
 
@@ -83,10 +80,7 @@ impl Evaluator<'_> {
         let mut row = DynamicPack::default();
         for atom in atoms {
             let Some(part) = PackPart::of(atom, span, self)? else {
-                return refused(
-                    "a list that contains it may otherwise contain only tensors",
-                    span,
-                );
+                return refused("a list that contains it may otherwise contain only tensors", span);
             };
             row.parts.extend(part.parts);
             row.demands.extend(part.demands);
@@ -100,11 +94,7 @@ impl Evaluator<'_> {
             Some(length) => self.extent_atom(length, span)?.to_expr(),
             None => None,
         };
-        Ok(length.map(|length| PackSlice {
-            from: Expr::int(0),
-            step: 1,
-            length,
-        }))
+        Ok(length.map(|length| PackSlice { from: Expr::int(0), step: 1, length }))
     }
 
     /// `xs[1:]` of a pack of dynamic length.
@@ -138,10 +128,7 @@ impl Evaluator<'_> {
         span: Span,
     ) -> EvalResult<Value> {
         let [PackPart::Pack(stack, locations)] = row.parts.as_slice() else {
-            return refused(
-                "assign this list to a name, `all.. = …`, to select items of it",
-                span,
-            );
+            return refused("assign this list to a name, `all.. = …`, to select items of it", span);
         };
         let subscript = match subscripts {
             [one @ (Subscript::Expr(_) | Subscript::Range { .. })] if !trailing_comma => one,
@@ -171,19 +158,14 @@ impl Evaluator<'_> {
         };
         let mut demands = row.demands.clone();
         demands.extend(self.demands.since(mark));
-        let (Some(from), Some(step)) = (
-            locations.at(&inner.from),
-            locations.step.checked_mul(inner.step),
-        ) else {
+        let (Some(from), Some(step)) = (locations.at(&inner.from), locations.step.checked_mul(inner.step))
+        else {
             return refused("the range is too large", span);
         };
         let length = inner.length;
         let part = PackPart::Pack(stack.clone(), PackSlice { from, step, length });
         let parts = vec![part];
-        Ok(Value::Atom(Atom::DynamicPack(Rc::new(DynamicPack {
-            parts,
-            demands,
-        }))))
+        Ok(Value::Atom(Atom::DynamicPack(Rc::new(DynamicPack { parts, demands }))))
     }
 
     /// The positions of a range of `length` items; `None` if one of its ends is null.
@@ -192,13 +174,7 @@ impl Evaluator<'_> {
         length: &Expr,
         range: &Subscript,
     ) -> EvalResult<Option<PackSlice>> {
-        let Subscript::Range {
-            begin,
-            end,
-            stride,
-            span,
-        } = range
-        else {
+        let Subscript::Range { begin, end, stride, span } = range else {
             return Ok(None);
         };
         let step = match stride {
@@ -215,35 +191,23 @@ impl Evaluator<'_> {
         // or one before the first.
         let before = if step < 0 { -1 } else { 0 };
         let last = runtime::plus(length, before);
-        let (first, after) = match step < 0 {
-            true => (last, Expr::int(before)),
-            false => (Expr::int(before), last),
-        };
+        let (first, after) = if step < 0 { (last, Expr::int(before)) } else { (Expr::int(before), last) };
         // A computed start of -1 is before the first item if the range covers all items to the left (errata 27).
         let is_computed = begin.as_ref().is_some_and(|b| !is_constant(b));
         let start = end.is_none() && step < 0 && is_computed;
-        let from = self.range_end(
-            begin.as_ref(),
-            ("from", before, start),
-            first,
-            length,
-            *span,
-        )?;
+        let from = self.range_end(begin.as_ref(), ("from", before, start), first, length, *span)?;
         let to = self.range_end(end.as_ref(), ("up to", before, false), after, length, *span)?;
         let (Some(from), Some(to)) = (from, to) else {
             return Ok(None);
         };
-        let distance = match step < 0 {
-            true => binary(ScalarOp::Sub, from.clone(), to),
-            false => binary(ScalarOp::Sub, to, from.clone()),
+        let distance = if step < 0 {
+            binary(ScalarOp::Sub, from.clone(), to)
+        } else {
+            binary(ScalarOp::Sub, to, from.clone())
         };
         let size = Expr::int(step.checked_abs().unwrap_or(i64::MAX));
         let steps = distance.and_then(|distance| binary(ScalarOp::CeilDiv, distance, size));
-        Ok(steps.map(|steps| PackSlice {
-            from,
-            step,
-            length: self.not_negative(steps),
-        }))
+        Ok(steps.map(|steps| PackSlice { from, step, length: self.not_negative(steps) }))
     }
 
     fn range_end(
@@ -273,14 +237,9 @@ impl Evaluator<'_> {
         }
         if !is_shape_scalar(&index) {
             if before < 0 {
-                return refused(
-                    "the bounds of a reversed range must be computed from extents",
-                    span,
-                );
+                return refused("the bounds of a reversed range must be computed from extents", span);
             }
-            return Ok(Some(
-                self.position_of_step(index, location, &locations, length, span),
-            ));
+            return Ok(Some(self.position_of_step(index, location, &locations, length, span)));
         }
         let what = vec![
             MessagePart::Text(format!("a range {which} ")),

@@ -19,10 +19,7 @@ pub(super) fn refused_empty<T>(op: FoldOp, span: Span) -> EvalResult<T> {
     stop_with_help(
         &EMPTY_FOLD,
         span,
-        format!(
-            "this pack is empty, and an empty pack has no {}",
-            extremum(op)
-        ),
+        format!("this pack is empty, and an empty pack has no {}", extremum(op)),
         "add an item that is always there, `[x.., 0]`, or test the length of the pack before; in the edition khronos \
          `??` does not help, for the fold is not null",
     )
@@ -45,12 +42,7 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     /// The pack is known to be empty.
-    pub(crate) fn require_items(
-        &mut self,
-        op: FoldOp,
-        length: &Expr,
-        span: Span,
-    ) -> EvalResult<()> {
+    pub(crate) fn require_items(&mut self, op: FoldOp, length: &Expr, span: Span) -> EvalResult<()> {
         let has_items = runtime::compare(ScalarOp::Gt, length.clone(), Expr::int(0));
         match decided(&has_items) {
             _ if !self.refuses_empty_folds() => return Ok(()),

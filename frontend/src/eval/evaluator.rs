@@ -17,8 +17,7 @@ use super::value::{Atom, Pack, Value};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece, UnaryOp};
 use crate::diagnostics::Code;
 use crate::diagnostics::codes::{
-    DIVISION_BY_ZERO, GUARD_AS_VALUE, INTEGER_OVERFLOW, PACK_LENGTHS_DIFFER, PACK_TOO_LONG,
-    UNEXPECTED_VALUE,
+    DIVISION_BY_ZERO, GUARD_AS_VALUE, INTEGER_OVERFLOW, PACK_LENGTHS_DIFFER, PACK_TOO_LONG, UNEXPECTED_VALUE,
 };
 use crate::limits::Limits;
 use crate::model;
@@ -73,17 +72,8 @@ pub(crate) struct EvalError {
 pub(crate) type EvalResult<T> = Result<T, Stop>;
 
 /// A failure at a location.
-pub(crate) fn stop<T>(
-    code: &'static Code,
-    span: Span,
-    message: impl Into<String>,
-) -> EvalResult<T> {
-    Err(Stop::Error(Box::new(EvalError {
-        code,
-        span,
-        message: message.into(),
-        help: None,
-    })))
+pub(crate) fn stop<T>(code: &'static Code, span: Span, message: impl Into<String>) -> EvalResult<T> {
+    Err(Stop::Error(Box::new(EvalError { code, span, message: message.into(), help: None })))
 }
 
 /// A failure at a location, with help.
@@ -130,24 +120,13 @@ impl<'a> Evaluator<'a> {
         limits: &'a Limits,
         demands: &'a Demands,
     ) -> Self {
-        Evaluator {
-            scope,
-            types,
-            edition,
-            limits,
-            formula: None,
-            demands,
-        }
+        Evaluator { scope, types, edition, limits, formula: None, demands }
     }
 
     pub(crate) fn type_named(&self, name: &Ident) -> EvalResult<TypeName> {
         match TypeName::concrete(&name.name).or_else(|| self.types.get(&name.name).copied()) {
             Some(t) => Ok(t),
-            None => stop(
-                &UNEXPECTED_VALUE,
-                name.span,
-                format!("`{}` is not a known type", name.name),
-            ),
+            None => stop(&UNEXPECTED_VALUE, name.span, format!("`{}` is not a known type", name.name)),
         }
     }
 
@@ -164,23 +143,17 @@ impl<'a> Evaluator<'a> {
                 TypeName::Str => Atom::Str("".into()),
             })),
             ExprKind::List(items) => self.list(items),
-            ExprKind::Index {
-                base,
-                subscripts,
-                trailing_comma,
-            } => self.index(base, subscripts, *trailing_comma, expr.span),
-            ExprKind::Substitute {
-                base,
-                subscript,
-                value,
-            } => self.substitute(base, subscript, value, expr.span),
+            ExprKind::Index { base, subscripts, trailing_comma } => {
+                self.index(base, subscripts, *trailing_comma, expr.span)
+            }
+            ExprKind::Substitute { base, subscript, value } => {
+                self.substitute(base, subscript, value, expr.span)
+            }
             ExprKind::Unary { op, operand } => self.unary(*op, operand, expr.span),
             ExprKind::Binary { op, left, right } => self.binary(*op, left, right, expr.span),
-            ExprKind::Select {
-                condition,
-                then,
-                otherwise,
-            } => self.select(condition, then, otherwise.as_deref(), expr.span),
+            ExprKind::Select { condition, then, otherwise } => {
+                self.select(condition, then, otherwise.as_deref(), expr.span)
+            }
             ExprKind::Coalesce { value, fallback } => {
                 if let Some(extremum) = self.extremum_or(value, fallback, expr.span)? {
                     return Ok(extremum);
@@ -197,11 +170,7 @@ impl<'a> Evaluator<'a> {
                 let (item, pack) = (self.eval(item)?, self.whole_pack(pack)?);
                 self.contains(&item, &pack, expr.span)
             }
-            ExprKind::Fold {
-                pack,
-                op,
-                cumulative,
-            } => {
+            ExprKind::Fold { pack, op, cumulative } => {
                 let value = self.whole_pack(pack)?;
                 self.fold(&value, *op, *cumulative, expr.span)
             }
@@ -242,7 +211,8 @@ impl<'a> Evaluator<'a> {
                 span,
                 match other {
                     Value::Atom(Atom::Run(_)) => {
-                        "expected an int that is known at compile time; this one is known only at run time".to_string()
+                        "expected an int that is known at compile time; this one is known only at run time"
+                            .to_string()
                     }
                     other => format!("an int is needed here, this is {}", describe(&other)),
                 },
@@ -310,8 +280,7 @@ impl<'a> Evaluator<'a> {
                 StringPiece::Format(expr) => {
                     let value = self.eval(expr)?;
                     let mut atoms = value.atoms().iter();
-                    if let Some(open) = atoms.find(|a| matches!(a, Atom::Run(_) | Atom::Series(_)))
-                    {
+                    if let Some(open) = atoms.find(|a| matches!(a, Atom::Run(_) | Atom::Series(_))) {
                         return stop(
                             &UNEXPECTED_VALUE,
                             expr.span,
@@ -349,9 +318,7 @@ impl<'a> Evaluator<'a> {
                 }
                 Ok(Value::pack(extents))
             }
-            (Property::Rank, Value::Atom(Atom::Tensor(t))) => {
-                Ok(Value::int(count(t.tensor.shape.len())))
-            }
+            (Property::Rank, Value::Atom(Atom::Tensor(t))) => Ok(Value::int(count(t.tensor.shape.len()))),
             (Property::Size, Value::Pack(pack)) => Ok(Value::int(count(pack.len()))),
             (Property::Size, Value::Atom(Atom::Series(series))) => {
                 Ok(Value::Atom(Atom::from_expr(series.length.clone())))
@@ -360,11 +327,7 @@ impl<'a> Evaluator<'a> {
                 Some(length) => Ok(Value::Atom(self.extent_atom(length, base.span)?)),
                 None => Ok(Value::Null),
             },
-            _ => stop(
-                &UNEXPECTED_VALUE,
-                base.span,
-                format!("`{}` has no such property", base.name),
-            ),
+            _ => stop(&UNEXPECTED_VALUE, base.span, format!("`{}` has no such property", base.name)),
         }
     }
 
@@ -373,11 +336,7 @@ impl<'a> Evaluator<'a> {
         match extent {
             model::Extent::Fixed(n) => match i64::try_from(*n) {
                 Ok(n) => Ok(Atom::Int(n)),
-                Err(_) => stop(
-                    &INTEGER_OVERFLOW,
-                    span,
-                    "this extent does not fit in an int",
-                ),
+                Err(_) => stop(&INTEGER_OVERFLOW, span, "this extent does not fit in an int"),
             },
             model::Extent::Dynamic { .. } => Ok(Atom::Run(Rc::new(model::Expr {
                 kind: ScalarKind::Int,
@@ -402,9 +361,7 @@ impl<'a> Evaluator<'a> {
         }
         let b = self.eval(right)?;
         let op = scalar_op(op);
-        self.elementwise(&a, &b, span, |this, a, b| {
-            this.operation(op, &[a.clone(), b.clone()], span)
-        })
+        self.elementwise(&a, &b, span, |this, a, b| this.operation(op, &[a.clone(), b.clone()], span))
     }
 
     fn select(
@@ -444,11 +401,7 @@ impl<'a> Evaluator<'a> {
                     self.require(runtime::select(run.clone(), literal_bool(true), guard));
                 }
                 if a.is_null() || b.is_null() {
-                    return stop(
-                        &UNEXPECTED_VALUE,
-                        span,
-                        "a branch selected at run time has no value",
-                    );
+                    return stop(&UNEXPECTED_VALUE, span, "a branch selected at run time has no value");
                 }
                 self.elementwise(&a, &b, span, |this, a, b| this.choose(&run, a, b, span))
             }
@@ -503,13 +456,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn select_items(
-        &mut self,
-        condition: &Pack,
-        a: &Value,
-        b: &Value,
-        span: Span,
-    ) -> EvalResult<Value> {
+    fn select_items(&mut self, condition: &Pack, a: &Value, b: &Value, span: Span) -> EvalResult<Value> {
         let length = condition.len();
         let a = self.spread(a.clone(), length, span)?;
         let b = self.spread(b.clone(), length, span)?;
@@ -550,21 +497,13 @@ impl<'a> Evaluator<'a> {
             _ => stop(
                 &UNEXPECTED_VALUE,
                 span,
-                format!(
-                    "cannot select between {} and {} at run time",
-                    a.describe(),
-                    b.describe()
-                ),
+                format!("cannot select between {} and {} at run time", a.describe(), b.describe()),
             ),
         }
     }
 
     pub(super) fn lengths<T>(&self, a: usize, b: usize, span: Span) -> EvalResult<T> {
-        stop(
-            &PACK_LENGTHS_DIFFER,
-            span,
-            format!("packs have different lengths here: {a} and {b}"),
-        )
+        stop(&PACK_LENGTHS_DIFFER, span, format!("packs have different lengths here: {a} and {b}"))
     }
 
     /// Applies a function to every item; null stays null.
@@ -589,10 +528,7 @@ impl<'a> Evaluator<'a> {
                     Some(value) => Some(Box::new(apply(self, (**value).clone())?)),
                     None => None,
                 };
-                Ok(Value::Pack(Pack {
-                    repeated,
-                    ..Pack::new(items)
-                }))
+                Ok(Value::Pack(Pack { repeated, ..Pack::new(items) }))
             }
         }
     }
@@ -635,21 +571,13 @@ impl<'a> Evaluator<'a> {
                     (Some(a), Some(b)) => Some(Box::new(apply(self, a, b)?)),
                     _ => None,
                 };
-                Ok(Value::Pack(Pack {
-                    repeated,
-                    ..Pack::new(items)
-                }))
+                Ok(Value::Pack(Pack { repeated, ..Pack::new(items) }))
             }
         }
     }
 
     /// A scalar operation: computed if all operands are compile-time values, else an expression of the formula.
-    pub(crate) fn operation(
-        &mut self,
-        op: ScalarOp,
-        operands: &[Atom],
-        span: Span,
-    ) -> EvalResult<Atom> {
+    pub(crate) fn operation(&mut self, op: ScalarOp, operands: &[Atom], span: Span) -> EvalResult<Atom> {
         if let [Atom::Str(a), Atom::Str(b)] = operands {
             return self.strings(op, a, b, span);
         }
@@ -692,15 +620,9 @@ impl<'a> Evaluator<'a> {
         if operands.iter().any(|o| matches!(o, Atom::Guarded(_))) {
             return computed_guard(span);
         }
-        let kinds: Vec<&str> = operands
-            .iter()
-            .map(|o| o.kind().map_or(o.describe(), ScalarKind::name))
-            .collect();
-        stop(
-            &UNEXPECTED_VALUE,
-            span,
-            format!("this operation does not support {}", kinds.join(" and ")),
-        )
+        let kinds: Vec<&str> =
+            operands.iter().map(|o| o.kind().map_or(o.describe(), ScalarKind::name)).collect();
+        stop(&UNEXPECTED_VALUE, span, format!("this operation does not support {}", kinds.join(" and ")))
     }
 
     fn strings(&self, op: ScalarOp, a: &str, b: &str, span: Span) -> EvalResult<Atom> {
@@ -718,11 +640,7 @@ impl<'a> Evaluator<'a> {
                 return Ok(Atom::Str(format!("{a}{b}").into()));
             }
             _ => {
-                return stop(
-                    &UNEXPECTED_VALUE,
-                    span,
-                    "this operation does not support str and str",
-                );
+                return stop(&UNEXPECTED_VALUE, span, "this operation does not support str and str");
             }
         }))
     }
@@ -731,9 +649,7 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn cast(&mut self, target: TypeName, atom: Atom, span: Span) -> EvalResult<Atom> {
         match (target, &atom) {
             (TypeName::Str, Atom::Str(_)) => Ok(atom),
-            (TypeName::Scalar(ScalarKind::Bool), _) => {
-                self.operation(ScalarOp::ToBool, &[atom], span)
-            }
+            (TypeName::Scalar(ScalarKind::Bool), _) => self.operation(ScalarOp::ToBool, &[atom], span),
             (TypeName::Scalar(ScalarKind::Int), Atom::Real(value))
                 if value.is_infinite() && self.edition == Edition::Khronos =>
             {
@@ -744,12 +660,8 @@ impl<'a> Evaluator<'a> {
                     "write the int that is meant, or compute with reals",
                 )
             }
-            (TypeName::Scalar(ScalarKind::Int), _) => {
-                self.operation(ScalarOp::ToInt, &[atom], span)
-            }
-            (TypeName::Scalar(ScalarKind::Real), _) => {
-                self.operation(ScalarOp::ToReal, &[atom], span)
-            }
+            (TypeName::Scalar(ScalarKind::Int), _) => self.operation(ScalarOp::ToInt, &[atom], span),
+            (TypeName::Scalar(ScalarKind::Real), _) => self.operation(ScalarOp::ToReal, &[atom], span),
             _ => stop(
                 &UNEXPECTED_VALUE,
                 span,
@@ -773,9 +685,7 @@ pub(crate) fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_string(),
         Value::Atom(atom) => match atom {
-            Atom::Run(_) | Atom::Guarded(_) | Atom::Tensor(_) | Atom::Poison => {
-                atom.describe().to_string()
-            }
+            Atom::Run(_) | Atom::Guarded(_) | Atom::Tensor(_) | Atom::Poison => atom.describe().to_string(),
             _ => format!("{} {}", atom.describe(), atom.text()),
         },
         Value::Pack(pack) => format!("a pack of {} items", pack.len()),

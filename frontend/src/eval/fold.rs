@@ -55,10 +55,7 @@ pub(super) fn balanced<T, E>(
 }
 
 /// All items combined from left to right.
-fn in_order<T, E>(
-    items: Vec<T>,
-    join: &mut impl FnMut(T, T) -> Result<T, E>,
-) -> Option<Result<T, E>> {
+fn in_order<T, E>(items: Vec<T>, join: &mut impl FnMut(T, T) -> Result<T, E>) -> Option<Result<T, E>> {
     let mut items = items.into_iter();
     let first = items.next()?;
     Some(items.try_fold(first, join))
@@ -112,9 +109,10 @@ impl Evaluator<'_> {
     /// Compile-time items from left to right; run-time items as a tree of logarithmic depth.
     fn combined(&mut self, items: Vec<Atom>, op: ScalarOp, span: Span) -> EvalResult<Atom> {
         let mut join = |a, b| self.operation(op, &[a, b], span);
-        let result = match items.iter().any(|a| matches!(a, Atom::Run(_))) {
-            true => balanced(items, &mut join),
-            false => in_order(items, &mut join),
+        let result = if items.iter().any(|a| matches!(a, Atom::Run(_))) {
+            balanced(items, &mut join)
+        } else {
+            in_order(items, &mut join)
         };
         result.unwrap_or_else(|| stop(&UNEXPECTED_VALUE, span, "nothing to fold"))
     }
@@ -205,12 +203,8 @@ impl Evaluator<'_> {
                             return stop(&UNEXPECTED_VALUE, span, "items cannot be compared");
                         };
                         found = Some(match found {
-                            Some(f) => runtime::operation(
-                                ScalarOp::Or,
-                                vec![f.clone(), equal],
-                                this.edition,
-                            )
-                            .unwrap_or(f),
+                            Some(f) => runtime::operation(ScalarOp::Or, vec![f.clone(), equal], this.edition)
+                                .unwrap_or(f),
                             None => equal,
                         });
                     }
@@ -248,15 +242,19 @@ impl<'a> Key<'a> {
 /// All pairs except those of two known items.
 fn open_pairs(items: &[Atom]) -> Box<dyn Iterator<Item = (&Atom, &Atom)> + '_> {
     let open: Vec<bool> = items.iter().map(|item| Key::of(item).is_none()).collect();
-    let locations = open.clone().into_iter().enumerate();
-    let locations = locations.filter_map(|(location, open)| open.then_some(location));
-    Box::new(locations.flat_map(move |location| {
-        let others = open.clone().into_iter().enumerate();
-        // Of two unknown items, the first is followed by the second.
-        let others =
-            others.filter(move |(other, open)| *other > location || (*other < location && !open));
-        others.filter_map(move |(other, _)| items.get(other).zip(items.get(location)))
-    }))
+    Box::new(
+        open.clone()
+            .into_iter()
+            .enumerate()
+            .filter_map(|(location, open)| open.then_some(location))
+            .flat_map(move |location| {
+                let others = open.clone().into_iter().enumerate();
+                // Of two unknown items, the first is followed by the second.
+                others
+                    .filter(move |(other, open)| *other > location || (*other < location && !open))
+                    .filter_map(move |(other, _)| items.get(other).zip(items.get(location)))
+            }),
+    )
 }
 
 /// Whether a known item occurs twice.
@@ -301,15 +299,9 @@ mod tests {
             )
         };
         assert_composes(&document("p = [n + 1, n + 2, 3];", "p != .. && 3 in p"));
-        assert_fires(
-            &ASSERTION_FAILED,
-            &document("p = [n + 1, n + 2, 3, 3];", "p != .."),
-        );
+        assert_fires(&ASSERTION_FAILED, &document("p = [n + 1, n + 2, 3, 3];", "p != .."));
         assert_fires(&LIMIT_EXCEEDED, &document("p = [0:1000] * n;", "p != .."));
         assert_fires(&LIMIT_EXCEEDED, &document("p = [0:1000] + n;", "p != .."));
-        assert_fires(
-            &LIMIT_EXCEEDED,
-            &document("p = [0:1000] * n;", "([5:500] in p) && .."),
-        );
+        assert_fires(&LIMIT_EXCEEDED, &document("p = [0:1000] * n;", "([5:500] in p) && .."));
     }
 }

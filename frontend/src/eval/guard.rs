@@ -10,20 +10,14 @@ use crate::ast::Expr;
 use crate::source::Span;
 
 impl Evaluator<'_> {
-    pub(super) fn guard(
-        &mut self,
-        index: &Expr,
-        remap: Option<&(Expr, Expr)>,
-    ) -> EvalResult<Value> {
+    pub(super) fn guard(&mut self, index: &Expr, remap: Option<&(Expr, Expr)>) -> EvalResult<Value> {
         let location = index.span;
         let index = self.eval(index)?;
         if let Value::Atom(Atom::Series(_)) = index {
             return refused("its items cannot be guarded", location);
         }
         match remap {
-            None => self.map(&index, |_, index| {
-                Ok(Atom::Guarded(Rc::new(Guarded { index, remap: None })))
-            }),
+            None => self.map(&index, |_, index| Ok(Atom::Guarded(Rc::new(Guarded { index, remap: None })))),
             Some((low, high)) => {
                 let span = low.span.to(high.span);
                 let low = self.eval(low)?;
@@ -47,12 +41,7 @@ impl Evaluator<'_> {
         };
         let low = self.spread(low.clone(), length, span)?;
         let high = self.spread(high.clone(), length, span)?;
-        Ok(low
-            .atoms()
-            .iter()
-            .cloned()
-            .zip(high.atoms().iter().cloned())
-            .collect())
+        Ok(low.atoms().iter().cloned().zip(high.atoms().iter().cloned()).collect())
     }
 
     fn pack_guards(&mut self, index: &Value, pairs: Vec<(Atom, Atom)>) -> EvalResult<Value> {
@@ -62,11 +51,6 @@ impl Evaluator<'_> {
             Value::Pack(pack) => Value::pack(pack.items.to_vec()),
             other => other.clone(),
         };
-        self.map(&index, |_, index| {
-            Ok(Atom::Guarded(Rc::new(Guarded {
-                index,
-                remap: pairs.next(),
-            })))
-        })
+        self.map(&index, |_, index| Ok(Atom::Guarded(Rc::new(Guarded { index, remap: pairs.next() }))))
     }
 }

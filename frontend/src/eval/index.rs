@@ -44,9 +44,7 @@ impl Evaluator<'_> {
                 self.access(&value, subscripts, span)
             }
             Value::Atom(Atom::Series(series)) => self.series_item(series, subscripts, span),
-            Value::Atom(Atom::DynamicPack(row)) => {
-                self.row_index(row, subscripts, trailing_comma, span)
-            }
+            Value::Atom(Atom::DynamicPack(row)) => self.row_index(row, subscripts, trailing_comma, span),
             Value::Atom(Atom::Stack(stack)) => {
                 match subscripts {
                     [Subscript::Expr(_)] if !trailing_comma => {
@@ -66,8 +64,8 @@ impl Evaluator<'_> {
                 }
             }
             Value::Pack(_) if value.has_tensor() => {
-                let item = !trailing_comma
-                    && matches!(subscripts, [Subscript::Expr(_) | Subscript::Range { .. }]);
+                let item =
+                    !trailing_comma && matches!(subscripts, [Subscript::Expr(_) | Subscript::Range { .. }]);
                 if item {
                     self.pack_item(&value, subscripts, span)
                 } else {
@@ -79,19 +77,13 @@ impl Evaluator<'_> {
                 if pack.is_empty()
                     && self.formula.is_some()
                     && (trailing_comma
-                        || !matches!(
-                            subscripts,
-                            [Subscript::Expr(_) | Subscript::Range { .. }]
-                        )) =>
+                        || !matches!(subscripts, [Subscript::Expr(_) | Subscript::Range { .. }])) =>
             {
                 Ok(value)
             }
             Value::Pack(_) => self.pack_item(&value, subscripts, span),
             Value::Atom(Atom::Str(text)) => {
-                let characters: Vec<Atom> = text
-                    .chars()
-                    .map(|c| Atom::Str(c.to_string().into()))
-                    .collect();
+                let characters: Vec<Atom> = text.chars().map(|c| Atom::Str(c.to_string().into())).collect();
                 let picked = self.pack_item(&Value::pack(characters), subscripts, span)?;
                 if picked.is_null() {
                     return Ok(Value::Null);
@@ -108,8 +100,7 @@ impl Evaluator<'_> {
         let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
         match every {
             Some(every)
-                if self.extent_atom(&every.length, span)?.to_expr()
-                    == Some(series.length.clone()) =>
+                if self.extent_atom(&every.length, span)?.to_expr() == Some(series.length.clone()) =>
             {
                 Ok(Atom::from_expr(series.at(&model::Expr::index(every.index))))
             }
@@ -190,12 +181,7 @@ impl Evaluator<'_> {
     }
 
     /// An item of a pack of dynamic length; only formulas can select one by an index known at run time.
-    fn stack_item(
-        &mut self,
-        stack: &TensorRef,
-        subscripts: &[Subscript],
-        span: Span,
-    ) -> EvalResult<Value> {
+    fn stack_item(&mut self, stack: &TensorRef, subscripts: &[Subscript], span: Span) -> EvalResult<Value> {
         let index = match subscripts {
             [Subscript::Expr(expr)] => self.eval(expr)?,
             _ => Value::Null,
@@ -230,12 +216,7 @@ impl Evaluator<'_> {
         Ok(location.map_or_else(|| index.clone(), Atom::from_expr))
     }
 
-    fn pack_item(
-        &mut self,
-        value: &Value,
-        subscripts: &[Subscript],
-        span: Span,
-    ) -> EvalResult<Value> {
+    fn pack_item(&mut self, value: &Value, subscripts: &[Subscript], span: Span) -> EvalResult<Value> {
         let Value::Pack(pack) = value else {
             return stop(&UNEXPECTED_VALUE, span, "only packs have items");
         };
@@ -244,40 +225,26 @@ impl Evaluator<'_> {
         };
         match self.selection(subscript, pack.len(), span)? {
             Selection::Null => Ok(Value::Null),
-            Selection::One(index) => Ok(pack
-                .items
-                .get(index)
-                .cloned()
-                .map_or(Value::Null, Value::Atom)),
+            Selection::One(index) => Ok(pack.items.get(index).cloned().map_or(Value::Null, Value::Atom)),
             Selection::Many(indices) => {
-                let items: Vec<Atom> = indices
-                    .iter()
-                    .filter_map(|&i| pack.items.get(i).cloned())
-                    .collect();
-                Ok(Value::Pack(Pack {
-                    repeated: pack.repeated.clone(),
-                    ..Pack::part_of(pack, items)
-                }))
+                let items: Vec<Atom> = indices.iter().filter_map(|&i| pack.items.get(i).cloned()).collect();
+                Ok(Value::Pack(Pack { repeated: pack.repeated.clone(), ..Pack::part_of(pack, items) }))
             }
             Selection::Run(index) => {
                 let index = Atom::from_expr(index);
                 self.run_time_item(pack, &index, span).map(Value::Atom)
             }
-            Selection::RunMany(indices) => {
-                let items = indices.iter();
-                let items = items.map(|index| self.run_time_item(pack, index, span));
-                Ok(Value::pack(items.collect::<EvalResult<Vec<Atom>>>()?))
-            }
+            Selection::RunMany(indices) => Ok(Value::pack(
+                indices
+                    .iter()
+                    .map(|index| self.run_time_item(pack, index, span))
+                    .collect::<EvalResult<Vec<Atom>>>()?,
+            )),
         }
     }
 
     /// An item of a pack selected inside a formula.
-    pub(crate) fn run_time_item(
-        &mut self,
-        pack: &Pack,
-        index: &Atom,
-        span: Span,
-    ) -> EvalResult<Atom> {
+    pub(crate) fn run_time_item(&mut self, pack: &Pack, index: &Atom, span: Span) -> EvalResult<Atom> {
         let variable = index.to_expr().and_then(|index| free_index(&index));
         let in_turns = self.formula.as_ref().is_some_and(|f| f.in_turns);
         let tensors = || {
@@ -315,11 +282,7 @@ impl Evaluator<'_> {
                     self.edition,
                 );
                 let sum = scaled.and_then(|s| {
-                    runtime::operation(
-                        ScalarOp::Add,
-                        vec![s, model::Expr::int(first)],
-                        self.edition,
-                    )
+                    runtime::operation(ScalarOp::Add, vec![s, model::Expr::int(first)], self.edition)
                 });
                 if let Some(sum) = sum {
                     return Ok(Atom::from_expr(sum));
@@ -327,10 +290,7 @@ impl Evaluator<'_> {
             }
             return Ok(Atom::from_expr(model::Expr {
                 kind,
-                node: Node::Table {
-                    items,
-                    index: Box::new(index.clone()),
-                },
+                node: Node::Table { items, index: Box::new(index.clone()) },
             }));
         }
         if let Some(selected) = Selected::of(&pack.items, index, false) {
@@ -346,11 +306,7 @@ impl Evaluator<'_> {
         };
         let mut result = last.clone();
         for (position, item) in items {
-            let here = runtime::compare(
-                ScalarOp::Eq,
-                index.clone(),
-                model::Expr::int(count(position)),
-            );
+            let here = runtime::compare(ScalarOp::Eq, index.clone(), model::Expr::int(count(position)));
             result = self.choose(&here, item, &result, span)?;
         }
         Ok(result)
@@ -375,41 +331,21 @@ impl Evaluator<'_> {
         }
     }
 
-    fn selection(
-        &mut self,
-        subscript: &Subscript,
-        length: usize,
-        span: Span,
-    ) -> EvalResult<Selection> {
+    fn selection(&mut self, subscript: &Subscript, length: usize, span: Span) -> EvalResult<Selection> {
         let (expr, value) = match subscript {
             Subscript::Expr(expr) => (expr, self.eval(expr)?),
-            Subscript::Expand { value, count, span } => {
-                (value, self.expand(value, count.as_ref(), *span)?)
-            }
-            Subscript::Range {
-                begin,
-                end,
-                stride,
-                span,
-            } => {
+            Subscript::Expand { value, count, span } => (value, self.expand(value, count.as_ref(), *span)?),
+            Subscript::Range { begin, end, stride, span } => {
                 return self.slice(begin.as_ref(), end.as_ref(), stride.as_ref(), length, *span);
             }
             Subscript::Guard { span, .. } => {
-                return stop(
-                    &UNEXPECTED_VALUE,
-                    *span,
-                    "only an access of a tensor can be guarded",
-                );
+                return stop(&UNEXPECTED_VALUE, *span, "only an access of a tensor can be guarded");
             }
         };
         match &value {
             Value::Null => Ok(Selection::Null),
-            Value::Atom(Atom::Int(index)) => {
-                Ok(Selection::One(self.position(*index, length, expr.span)?))
-            }
-            Value::Atom(Atom::Run(run)) if run.kind == ScalarKind::Int => {
-                Ok(Selection::Run((**run).clone()))
-            }
+            Value::Atom(Atom::Int(index)) => Ok(Selection::One(self.position(*index, length, expr.span)?)),
+            Value::Atom(Atom::Run(run)) if run.kind == ScalarKind::Int => Ok(Selection::Run((**run).clone())),
             Value::Pack(pack) => {
                 let mut mask = Vec::new();
                 let mut positions = Vec::new();
@@ -429,8 +365,7 @@ impl Evaluator<'_> {
                         }
                     }
                 }
-                let is_mask =
-                    !mask.is_empty() || matches!(pack.repeated.as_deref(), Some(Atom::Bool(_)));
+                let is_mask = !mask.is_empty() || matches!(pack.repeated.as_deref(), Some(Atom::Bool(_)));
                 if !is_mask {
                     return Ok(Selection::Many(positions));
                 }
@@ -442,27 +377,16 @@ impl Evaluator<'_> {
                     );
                 }
                 Ok(Selection::Many(
-                    mask.iter()
-                        .enumerate()
-                        .filter_map(|(i, keep)| keep.then_some(i))
-                        .collect(),
+                    mask.iter().enumerate().filter_map(|(i, keep)| keep.then_some(i)).collect(),
                 ))
             }
-            other => stop(
-                &UNEXPECTED_VALUE,
-                expr.span,
-                format!("{} is not an index", describe(other)),
-            ),
+            other => stop(&UNEXPECTED_VALUE, expr.span, format!("{} is not an index", describe(other))),
         }
     }
 
     /// A position from an index; negative ones count from the end.
     fn position(&self, index: i64, length: usize, span: Span) -> EvalResult<usize> {
-        let shifted = if index < 0 {
-            index.saturating_add(count(length))
-        } else {
-            index
-        };
+        let shifted = if index < 0 { index.saturating_add(count(length)) } else { index };
         match usize::try_from(shifted) {
             Ok(position) if position < length => Ok(position),
             _ => stop(
@@ -502,11 +426,7 @@ impl Evaluator<'_> {
             return Ok(Selection::Many(Vec::new()));
         }
         let normal = |index: i64| {
-            if index < 0 {
-                index.saturating_add(size)
-            } else {
-                index
-            }
+            if index < 0 { index.saturating_add(size) } else { index }
         };
         let (first, last) = if step > 0 {
             (first.map_or(0, normal), last.map_or(size, normal))
@@ -514,11 +434,7 @@ impl Evaluator<'_> {
             (first.map_or(size - 1, normal), last.map_or(-1, normal))
         };
         let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };
-        let empty = if step > 0 {
-            first >= last
-        } else {
-            first <= last
-        };
+        let empty = if step > 0 { first >= last } else { first <= last };
         if !(low..=high.max(low)).contains(&first) || !(low..=high.max(low)).contains(&last) {
             let within = |v: i64| (low..=high.max(low)).contains(&v);
             if !(empty && within(first.clamp(low, high.max(low))) && first.abs() <= size) {
@@ -554,11 +470,7 @@ impl Evaluator<'_> {
                 return self.replace_in_series(series, subscript, value, span);
             }
             other => {
-                return stop(
-                    &UNEXPECTED_VALUE,
-                    span,
-                    format!("{} has no items to replace", describe(other)),
-                );
+                return stop(&UNEXPECTED_VALUE, span, format!("{} has no items to replace", describe(other)));
             }
         };
         let selection = self.selection(subscript, pack.len(), span)?;
@@ -571,11 +483,7 @@ impl Evaluator<'_> {
             Selection::One(index) => vec![index],
             Selection::Many(indices) => indices,
             Selection::Run(_) | Selection::RunMany(_) => {
-                return stop(
-                    &UNEXPECTED_VALUE,
-                    span,
-                    "the items to replace must be known at compile time",
-                );
+                return stop(&UNEXPECTED_VALUE, span, "the items to replace must be known at compile time");
             }
         };
         let values = self.spread(value, positions.len(), span)?;
@@ -609,9 +517,7 @@ fn progression(items: &[Scalar]) -> Option<(i64, i64)> {
     let ints = ints?;
     let (&first, &second) = (ints.first()?, ints.get(1)?);
     let step = second.checked_sub(first)?;
-    let regular = ints
-        .windows(2)
-        .all(|w| matches!(w, [a, b] if b.checked_sub(*a) == Some(step)));
+    let regular = ints.windows(2).all(|w| matches!(w, [a, b] if b.checked_sub(*a) == Some(step)));
     regular.then_some((first, step))
 }
 
@@ -630,10 +536,7 @@ pub(crate) fn free_index(expr: &model::Expr) -> Option<usize> {
 pub(super) fn is_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Int(_) => true,
-        ExprKind::Unary {
-            op: UnaryOp::Minus | UnaryOp::Plus,
-            operand,
-        } => is_constant(operand),
+        ExprKind::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand } => is_constant(operand),
         _ => false,
     }
 }

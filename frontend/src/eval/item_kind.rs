@@ -11,10 +11,9 @@ impl Evaluator<'_> {
     /// An empty value with the type of its expression.
     pub(crate) fn typed(&self, value: Value, expr: &Expr) -> Value {
         match value {
-            Value::Pack(pack) if pack.is_empty() && pack.kind.is_none() => Value::Pack(Pack {
-                kind: self.item_kind(expr),
-                ..pack
-            }),
+            Value::Pack(pack) if pack.is_empty() && pack.kind.is_none() => {
+                Value::Pack(Pack { kind: self.item_kind(expr), ..pack })
+            }
             value => value,
         }
     }
@@ -23,10 +22,9 @@ impl Evaluator<'_> {
         match &expr.kind {
             ExprKind::Int(_) | ExprKind::Property { .. } => Some(ScalarKind::Int),
             ExprKind::Real(_) => Some(ScalarKind::Real),
-            ExprKind::Bool(_)
-            | ExprKind::NullTest(_)
-            | ExprKind::Is { .. }
-            | ExprKind::In { .. } => Some(ScalarKind::Bool),
+            ExprKind::Bool(_) | ExprKind::NullTest(_) | ExprKind::Is { .. } | ExprKind::In { .. } => {
+                Some(ScalarKind::Bool)
+            }
             ExprKind::Name(name) => match self.scope.get(&name.name)? {
                 Value::Pack(pack) => {
                     let first = pack.items.first().or(pack.repeated.as_deref());
@@ -36,20 +34,16 @@ impl Evaluator<'_> {
                 Value::Atom(atom) => atom.kind(),
                 Value::Null => None,
             },
-            ExprKind::Default(name) | ExprKind::Cast { target: name, .. } => {
-                match self.type_named(name) {
-                    Ok(TypeName::Scalar(kind)) => Some(kind),
-                    _ => None,
-                }
-            }
+            ExprKind::Default(name) | ExprKind::Cast { target: name, .. } => match self.type_named(name) {
+                Ok(TypeName::Scalar(kind)) => Some(kind),
+                _ => None,
+            },
             ExprKind::List(items) => items.iter().find_map(|item| match item {
                 Item::Expr(value) | Item::Expand { value, .. } => self.item_kind(value),
                 Item::Range { .. } => Some(ScalarKind::Int),
                 Item::Zip { packs, .. } => packs.iter().find_map(|p| self.item_kind(p)),
             }),
-            ExprKind::Index { base, .. } | ExprKind::Substitute { base, .. } => {
-                self.item_kind(base)
-            }
+            ExprKind::Index { base, .. } | ExprKind::Substitute { base, .. } => self.item_kind(base),
             ExprKind::Unary { operand, .. } => self.item_kind(operand),
             ExprKind::Binary { op, left, right } => match op {
                 BinaryOp::Lt
@@ -64,11 +58,9 @@ impl Evaluator<'_> {
                 | BinaryOp::Implies => Some(ScalarKind::Bool),
                 _ => self.item_kind(left).or_else(|| self.item_kind(right)),
             },
-            ExprKind::Select {
-                then, otherwise, ..
-            } => self
-                .item_kind(then)
-                .or_else(|| self.item_kind(otherwise.as_deref()?)),
+            ExprKind::Select { then, otherwise, .. } => {
+                self.item_kind(then).or_else(|| self.item_kind(otherwise.as_deref()?))
+            }
             ExprKind::Coalesce { value, fallback } => {
                 self.item_kind(value).or_else(|| self.item_kind(fallback))
             }

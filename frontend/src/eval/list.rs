@@ -30,18 +30,11 @@ impl Evaluator<'_> {
         for item in items {
             let (value, span) = match item {
                 Item::Expr(expr) => (self.eval(expr)?, expr.span),
-                Item::Range {
-                    begin,
-                    end,
-                    stride,
-                    span,
-                } => (self.range(begin, end, stride.as_ref(), *span)?, *span),
-                Item::Expand { value, count, span } => {
-                    (self.expand(value, count.as_ref(), *span)?, *span)
+                Item::Range { begin, end, stride, span } => {
+                    (self.range(begin, end, stride.as_ref(), *span)?, *span)
                 }
-                Item::Zip { packs, count, span } => {
-                    (self.zip(packs, count.as_ref(), *span)?, *span)
-                }
+                Item::Expand { value, count, span } => (self.expand(value, count.as_ref(), *span)?, *span),
+                Item::Zip { packs, count, span } => (self.zip(packs, count.as_ref(), *span)?, *span),
             };
             match value {
                 Value::Null => null = true,
@@ -71,20 +64,11 @@ impl Evaluator<'_> {
         if !null && let Some(row) = self.row(&atoms, span_of(items))? {
             return Ok(row);
         }
-        Ok(if null {
-            Value::Null
-        } else {
-            Value::pack(atoms)
-        })
+        Ok(if null { Value::Null } else { Value::pack(atoms) })
     }
 
     /// `value..`, `value..(count)`.
-    pub(crate) fn expand(
-        &mut self,
-        value: &Text,
-        count: Option<&Text>,
-        span: Span,
-    ) -> EvalResult<Value> {
+    pub(crate) fn expand(&mut self, value: &Text, count: Option<&Text>, span: Span) -> EvalResult<Value> {
         let count = match count {
             Some(expr) => match self.eval(expr)? {
                 Value::Atom(Atom::Run(length)) => {
@@ -107,10 +91,9 @@ impl Evaluator<'_> {
         match (self.eval(value)?, count) {
             (Value::Null, Some(0)) => Ok(Value::pack(Vec::new())),
             (Value::Null, _) => Ok(Value::Null),
-            (
-                Value::Atom(pack @ (Atom::Series(_) | Atom::Stack(_) | Atom::DynamicPack(_))),
-                None,
-            ) => Ok(Value::Atom(pack)),
+            (Value::Atom(pack @ (Atom::Series(_) | Atom::Stack(_) | Atom::DynamicPack(_))), None) => {
+                Ok(Value::Atom(pack))
+            }
             (Value::Atom(atom), Some(n)) => self.repeat(atom, n, span),
             (Value::Atom(atom), None) => stands_for_a_pack(&atom, span),
             (Value::Pack(pack), None) => Ok(Value::Pack(pack)),
@@ -128,10 +111,7 @@ impl Evaluator<'_> {
         let length = match int_of(&count).filter(is_shape_scalar) {
             Some(length) => length,
             None => {
-                return refused(
-                    "the number of repetitions must be an int computed from extents",
-                    span,
-                );
+                return refused("the number of repetitions must be an int computed from extents", span);
             }
         };
         match self.eval(value)? {
@@ -159,23 +139,13 @@ impl Evaluator<'_> {
     /// A length from an int.
     pub(crate) fn length(&self, value: i64, span: Span) -> EvalResult<usize> {
         let Ok(length) = usize::try_from(value) else {
-            return stop(
-                &INDEX_OUT_OF_RANGE,
-                span,
-                format!("a pack cannot have {value} items"),
-            );
+            return stop(&INDEX_OUT_OF_RANGE, span, format!("a pack cannot have {value} items"));
         };
         self.check_length(length, span)?;
         Ok(length)
     }
 
-    fn range(
-        &mut self,
-        begin: &Text,
-        end: &Text,
-        stride: Option<&Text>,
-        span: Span,
-    ) -> EvalResult<Value> {
+    fn range(&mut self, begin: &Text, end: &Text, stride: Option<&Text>, span: Span) -> EvalResult<Value> {
         let stride = match stride {
             Some(expr) => self.int(expr)?,
             None => Some(1),
@@ -212,12 +182,7 @@ impl Evaluator<'_> {
     }
 
     /// A range with a dynamic end; `None` if both ends are static or depend on data.
-    fn run_time_range(
-        &self,
-        ends: &(Value, Value),
-        stride: i64,
-        span: Span,
-    ) -> EvalResult<Option<Series>> {
+    fn run_time_range(&self, ends: &(Value, Value), stride: i64, span: Span) -> EvalResult<Option<Series>> {
         let end = |value: &Value| match value {
             Value::Atom(atom) => int_of(atom).filter(|end| !runtime::reads(end)),
             _ => None,
@@ -230,10 +195,7 @@ impl Evaluator<'_> {
             return Ok(None);
         }
         let locations = || {
-            let (low, high) = match stride > 0 {
-                true => (&from, &to),
-                false => (&to, &from),
-            };
+            let (low, high) = if stride > 0 { (&from, &to) } else { (&to, &from) };
             let distance = binary(ScalarOp::Sub, high.clone(), low.clone())?;
             let steps = Expr::int(stride.checked_abs()?);
             let length = binary(ScalarOp::CeilDiv, distance, steps)?;
@@ -276,10 +238,7 @@ impl Evaluator<'_> {
                         return stop(
                             &PACK_LENGTHS_DIFFER,
                             span,
-                            format!(
-                                "zipped packs have different lengths: {n} and {}",
-                                pack.len()
-                            ),
+                            format!("zipped packs have different lengths: {n} and {}", pack.len()),
                         );
                     }
                     _ => length = Some(pack.len()),

@@ -10,13 +10,7 @@ use crate::source::Span;
 
 impl Evaluator<'_> {
     /// `&&`, `||`, `=>`: if the left side decides the result, the right side is not evaluated.
-    pub(super) fn logical(
-        &mut self,
-        op: BinaryOp,
-        a: &Value,
-        right: &Expr,
-        span: Span,
-    ) -> EvalResult<Value> {
+    pub(super) fn logical(&mut self, op: BinaryOp, a: &Value, right: &Expr, span: Span) -> EvalResult<Value> {
         let decisive = match op {
             BinaryOp::Or => (true, true),
             BinaryOp::And => (false, false),
@@ -29,9 +23,7 @@ impl Evaluator<'_> {
         }
         let (b, guards) = match a {
             Value::Atom(Atom::Run(condition)) => {
-                self.where_holds(condition, !decisive.0, |this| {
-                    this.guarded(|this| this.eval(right))
-                })?
+                self.where_holds(condition, !decisive.0, |this| this.guarded(|this| this.eval(right)))?
             }
             _ => self.guarded(|this| this.eval(right))?,
         };
@@ -81,8 +73,7 @@ mod tests {
     /// A single value is repeated for every item, also if it decides the result.
     #[test]
     fn s2_4_decisive_values_go_with_every_item() {
-        let lines =
-            "m = [true, false, true]; t = k == 3; all = t || m; none = !t && m; so = !t => m;";
+        let lines = "m = [true, false, true]; t = k == 3; all = t || m; none = !t && m; so = !t => m;";
         for condition in [
             "all is [true, true, true]",
             "none is [false, false, false]",

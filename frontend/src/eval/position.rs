@@ -26,12 +26,7 @@ pub(super) fn int_of(atom: &Atom) -> Option<Expr> {
 
 impl Evaluator<'_> {
     /// The position of an item; `None` if the index is not an int.
-    pub(crate) fn item_position(
-        &mut self,
-        index: &Atom,
-        length: &Expr,
-        span: Span,
-    ) -> Option<Expr> {
+    pub(crate) fn item_position(&mut self, index: &Atom, length: &Expr, span: Span) -> Option<Expr> {
         let index = int_of(index)?;
         if is_shape_scalar(&index) {
             return Some(self.checked_position(index, length, span));
@@ -44,17 +39,9 @@ impl Evaluator<'_> {
     }
 
     /// The position of a tensor: an access at an index that depends on steps or data is handled by the access.
-    pub(crate) fn tensor_position(
-        &mut self,
-        index: &Atom,
-        length: &Expr,
-        span: Span,
-    ) -> Option<Expr> {
+    pub(crate) fn tensor_position(&mut self, index: &Atom, length: &Expr, span: Span) -> Option<Expr> {
         let index = int_of(index)?;
-        match is_shape_scalar(&index) {
-            true => Some(self.checked_position(index, length, span)),
-            false => Some(index),
-        }
+        if is_shape_scalar(&index) { Some(self.checked_position(index, length, span)) } else { Some(index) }
     }
 
     /// A position that depends on extents.
@@ -110,10 +97,7 @@ impl Evaluator<'_> {
     /// The maximum of the int and zero.
     pub(super) fn not_negative(&self, number: Expr) -> Expr {
         let low = self.with_known(|known| known.interval(&number).low);
-        match low < 0 {
-            true => binary(ScalarOp::Max, number.clone(), Expr::int(0)).unwrap_or(number),
-            false => number,
-        }
+        if low < 0 { binary(ScalarOp::Max, number.clone(), Expr::int(0)).unwrap_or(number) } else { number }
     }
 
     /// The index if it is a valid position, else the nearest one.

@@ -116,10 +116,7 @@ fn signed(extent: u64) -> i64 {
 pub(crate) fn extent_expr(extent: &Extent) -> Expr {
     match extent {
         Extent::Fixed(n) => Expr::int(signed(*n)),
-        Extent::Dynamic { .. } => Expr {
-            kind: ScalarKind::Int,
-            node: Node::Extent(extent.clone()),
-        },
+        Extent::Dynamic { .. } => Expr { kind: ScalarKind::Int, node: Node::Extent(extent.clone()) },
     }
 }
 
@@ -131,14 +128,7 @@ impl<'a> Known<'a> {
         work: &'a Work,
     ) -> Self {
         work.0.set(STEPS);
-        Known {
-            indices,
-            locals,
-            facts,
-            tensors: &[],
-            depth: 0,
-            work,
-        }
+        Known { indices, locals, facts, tensors: &[], depth: 0, work }
     }
 
     pub(crate) fn with_tensors(self, tensors: &'a [Option<Interval>]) -> Self {
@@ -149,9 +139,7 @@ impl<'a> Known<'a> {
 impl Known<'_> {
     /// Whether an index may be equal to the extent, or larger.
     pub(crate) fn may_reach(&self, index: &Expr, extent: &Extent) -> bool {
-        let slack = Sum::from(&extent_expr(extent))
-            .sub(&Sum::from(index))
-            .plus(-1);
+        let slack = Sum::from(&extent_expr(extent)).sub(&Sum::from(index)).plus(-1);
         let low = self.interval(&slack.into()).low;
         let high = self.interval(index).high;
         let fixed = extent.fixed().is_some_and(|n| high < signed(n));
@@ -164,10 +152,7 @@ impl Known<'_> {
         if self.depth >= FACT_DEPTH {
             return found;
         }
-        let deeper = Known {
-            depth: self.depth + 1,
-            ..*self
-        };
+        let deeper = Known { depth: self.depth + 1, ..*self };
         for fact in self.facts {
             for factor in factors(&sum, fact) {
                 // sum = factor·fact + rest, and the fact is not negative.
@@ -182,24 +167,17 @@ impl Known<'_> {
 
     /// All ints if the sum may wrap around.
     fn plain(&self, sum: &Sum) -> Interval {
-        sum.interval(|term| self.term(term))
-            .unwrap_or(Interval::ALL)
+        sum.interval(|term| self.term(term)).unwrap_or(Interval::ALL)
     }
 
     fn term(&self, expr: &Expr) -> Interval {
         match &expr.node {
             Node::Literal(Scalar::Int(value)) => Interval::point(*value),
             Node::Index(position) => match self.indices.get(*position) {
-                Some(index) => Interval {
-                    low: 0,
-                    high: (signed(index.extent.bound()) - 1).max(0),
-                },
+                Some(index) => Interval { low: 0, high: (signed(index.extent.bound()) - 1).max(0) },
                 None => Interval::ALL,
             },
-            Node::Extent(extent) => Interval {
-                low: 0,
-                high: signed(extent.bound()),
-            },
+            Node::Extent(extent) => Interval { low: 0, high: signed(extent.bound()) },
             Node::Access { tensor, .. } => {
                 let known = self.tensors.get(tensor.0 as usize).copied();
                 known.flatten().unwrap_or(Interval::ALL)
@@ -210,18 +188,15 @@ impl Known<'_> {
                 }
                 _ => Interval::ALL,
             },
-            Node::Table { items, .. } => {
-                let items = items.iter().map(|item| match item {
+            Node::Table { items, .. } => items
+                .iter()
+                .map(|item| match item {
                     Scalar::Int(value) => Interval::point(*value),
                     _ => Interval::ALL,
-                });
-                items.reduce(Interval::hull).unwrap_or(Interval::ALL)
-            }
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => self.either(condition, then, otherwise),
+                })
+                .reduce(Interval::hull)
+                .unwrap_or(Interval::ALL),
+            Node::Select { condition, then, otherwise } => self.either(condition, then, otherwise),
             Node::Apply { op, operands } => self.operation(*op, operands),
             _ => Interval::ALL,
         }
@@ -232,16 +207,8 @@ impl Known<'_> {
         let mut when_false = self.facts.to_vec();
         collect_facts(condition, true, &mut when_true);
         collect_facts(condition, false, &mut when_false);
-        let a = Known {
-            facts: &when_true,
-            ..*self
-        }
-        .interval(then);
-        let b = Known {
-            facts: &when_false,
-            ..*self
-        }
-        .interval(otherwise);
+        let a = Known { facts: &when_true, ..*self }.interval(then);
+        let b = Known { facts: &when_false, ..*self }.interval(otherwise);
         // A branch with a contradictory condition is never executed.
         match (a.is_empty(), b.is_empty()) {
             (true, false) => b,
@@ -262,19 +229,12 @@ impl Known<'_> {
             (ScalarOp::Mul, [a, b]) => of(a).times(of(b)),
             (ScalarOp::Abs, [a]) => of(a).abs(),
             (ScalarOp::Sign, _) => Some(Interval { low: -1, high: 1 }),
-            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Bool => {
-                Some(Interval { low: 0, high: 1 })
-            }
+            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Bool => Some(Interval { low: 0, high: 1 }),
             // The conversion to int is monotonic.
-            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Real => {
-                self.reals(a).map(|(low, high)| Interval {
-                    low: Scalar::Real(low).to_int(),
-                    high: Scalar::Real(high).to_int(),
-                })
-            }
-            (ScalarOp::Select, [condition, then, otherwise]) => {
-                Some(self.either(condition, then, otherwise))
-            }
+            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Real => self.reals(a).map(|(low, high)| {
+                Interval { low: Scalar::Real(low).to_int(), high: Scalar::Real(high).to_int() }
+            }),
+            (ScalarOp::Select, [condition, then, otherwise]) => Some(self.either(condition, then, otherwise)),
             _ => None,
         };
         found.unwrap_or(Interval::ALL)
@@ -284,9 +244,7 @@ impl Known<'_> {
 impl Known<'_> {
     /// The interval of a real, if it is known. All operations round monotonically, so bounds map to bounds.
     fn reals(&self, expr: &Expr) -> Option<(f64, f64)> {
-        use ScalarOp::{
-            Add, Ceil, CeilDiv, Div, Floor, Max, Min, Mul, Neg, Round, Sqrt, Sub, ToReal,
-        };
+        use ScalarOp::{Add, Ceil, CeilDiv, Div, Floor, Max, Min, Mul, Neg, Round, Sqrt, Sub, ToReal};
         let (op, operands) = match &expr.node {
             Node::Literal(Scalar::Real(value)) if !value.is_nan() => return Some((*value, *value)),
             Node::Apply { op, operands } => (*op, operands.as_slice()),
@@ -296,16 +254,11 @@ impl Known<'_> {
         let ends = match (op, operands) {
             (ToReal, [a]) if a.kind == ScalarKind::Int => {
                 let ints = Some(self.interval(a)).filter(|ints| *ints != Interval::ALL)?;
-                vec![
-                    Scalar::Int(ints.low).to_real(),
-                    Scalar::Int(ints.high).to_real(),
-                ]
+                vec![Scalar::Int(ints.low).to_real(), Scalar::Int(ints.high).to_real()]
             }
             (Floor | Ceil | Round | Neg | Sqrt, [a]) => {
                 let (low, high) = self.reals(a)?;
-                [low, high]
-                    .map(|x| op.eval(&[Scalar::Real(x)]).to_real())
-                    .to_vec()
+                [low, high].map(|x| op.eval(&[Scalar::Real(x)]).to_real()).to_vec()
             }
             (Add | Sub | Mul | Min | Max | Div | CeilDiv, [a, b]) => {
                 let (a, b) = (self.reals(a)?, self.reals(b)?);
@@ -327,14 +280,14 @@ impl Known<'_> {
 
 /// Facts of loops over dynamic extents: indices are below their extents.
 pub(crate) fn box_facts(indices: &[FormulaIndex]) -> Vec<Sum> {
-    let open = indices.iter().enumerate();
-    let open = open.filter(|(_, index)| index.extent.fixed().is_none());
-    open.map(|(position, index)| {
-        Sum::from(&extent_expr(&index.extent))
-            .sub(&Sum::from(&Expr::index(position)))
-            .plus(-1)
-    })
-    .collect()
+    indices
+        .iter()
+        .enumerate()
+        .filter(|(_, index)| index.extent.fixed().is_none())
+        .map(|(position, index)| {
+            Sum::from(&extent_expr(&index.extent)).sub(&Sum::from(&Expr::index(position))).plus(-1)
+        })
+        .collect()
 }
 
 /// The factor by which a fact is useful in a sum: once, or so that a term cancels.
@@ -378,11 +331,9 @@ pub(crate) fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Sum>)
             }
             _ => {}
         },
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } if holds && *otherwise.as_ref() == literal_bool(false) => {
+        Node::Select { condition, then, otherwise }
+            if holds && *otherwise.as_ref() == literal_bool(false) =>
+        {
             collect_facts(condition, true, facts);
             collect_facts(then, true, facts);
         }
@@ -398,18 +349,12 @@ pub(crate) fn implied(
     when_false: &mut Vec<Sum>,
 ) {
     match &predicate.node {
-        Node::Apply {
-            op: ScalarOp::And,
-            operands,
-        } => {
+        Node::Apply { op: ScalarOp::And, operands } => {
             for operand in operands {
                 implied(operand, condition, when_true, when_false);
             }
         }
-        Node::Apply {
-            op: ScalarOp::Select,
-            operands,
-        } => {
+        Node::Apply { op: ScalarOp::Select, operands } => {
             if let [c, a, b] = operands.as_slice()
                 && c == condition
             {
@@ -417,11 +362,7 @@ pub(crate) fn implied(
                 collect_facts(b, true, when_false);
             }
         }
-        Node::Select {
-            condition: c,
-            then,
-            otherwise,
-        } => {
+        Node::Select { condition: c, then, otherwise } => {
             if c.as_ref() == condition {
                 collect_facts(then, true, when_true);
                 collect_facts(otherwise, true, when_false);
@@ -448,13 +389,7 @@ mod tests {
 
     #[test]
     fn extents_divided_by_negative_numbers_have_ranges() {
-        for location in [
-            "|n / -1|",
-            "|n / -2|",
-            "|n \\ -1|",
-            "|n % -1|",
-            "|n / -1 + i|",
-        ] {
+        for location in ["|n / -1|", "|n / -2|", "|n \\ -1|", "|n % -1|", "|n / -1 + i|"] {
             composed(&writes(location)).unwrap_or_else(|found| panic!("{location}: {found:?}"));
         }
     }

@@ -122,24 +122,18 @@ pub(crate) fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
 /// divisor that the condition excludes from being zero cancel.
 fn where_true(condition: &Expr, expr: Expr) -> Expr {
     match &expr.node {
-        Node::Apply {
-            op: ScalarOp::Select,
-            operands,
-        } => match operands.as_slice() {
+        Node::Apply { op: ScalarOp::Select, operands } => match operands.as_slice() {
             [inner, then, _] if inner == condition => then.clone(),
             _ => expr,
         },
-        Node::Apply {
-            op: ScalarOp::Div,
-            operands,
-        } if expr.kind == ScalarKind::Int => match operands.as_slice() {
-            [dividend, divisor]
-                if *condition == compare(ScalarOp::Ne, divisor.clone(), Expr::int(0)) =>
-            {
-                exact_quotient(dividend, divisor).unwrap_or(expr)
+        Node::Apply { op: ScalarOp::Div, operands } if expr.kind == ScalarKind::Int => {
+            match operands.as_slice() {
+                [dividend, divisor] if *condition == compare(ScalarOp::Ne, divisor.clone(), Expr::int(0)) => {
+                    exact_quotient(dividend, divisor).unwrap_or(expr)
+                }
+                _ => expr,
             }
-            _ => expr,
-        },
+        }
         _ => expr,
     }
 }
@@ -155,16 +149,10 @@ fn exact_quotient(dividend: &Expr, divisor: &Expr) -> Option<Expr> {
     if by == 0 || factor % by != 0 {
         return None;
     }
-    let product = left
-        .into_iter()
-        .cloned()
-        .reduce(|a, b| Expr::apply(ScalarKind::Int, ScalarOp::Mul, vec![a, b]));
+    let product =
+        left.into_iter().cloned().reduce(|a, b| Expr::apply(ScalarKind::Int, ScalarOp::Mul, vec![a, b]));
     Some(match product {
-        Some(product) => simplified(
-            ScalarOp::Mul,
-            ScalarKind::Int,
-            vec![Expr::int(factor / by), product],
-        ),
+        Some(product) => simplified(ScalarOp::Mul, ScalarKind::Int, vec![Expr::int(factor / by), product]),
         None => Expr::int(factor / by),
     })
 }
@@ -175,10 +163,7 @@ fn factors(expr: &Expr) -> (i64, Vec<&Expr>) {
     while let Some(expr) = open.pop() {
         match &expr.node {
             Node::Literal(Scalar::Int(value)) => literal = literal.wrapping_mul(*value),
-            Node::Apply {
-                op: ScalarOp::Mul,
-                operands,
-            } => open.extend(operands.iter().rev()),
+            Node::Apply { op: ScalarOp::Mul, operands } => open.extend(operands.iter().rev()),
             _ => others.push(expr),
         }
     }
@@ -187,9 +172,7 @@ fn factors(expr: &Expr) -> (i64, Vec<&Expr>) {
 
 /// Whether a tensor may be read; a local may denote a read.
 pub(crate) fn reads(expr: &Expr) -> bool {
-    any(expr, &|own| {
-        matches!(own.node, Node::Access { .. } | Node::Local(_))
-    })
+    any(expr, &|own| matches!(own.node, Node::Access { .. } | Node::Local(_)))
 }
 
 /// Whether something holds for an expression or a part of it.
@@ -236,13 +219,12 @@ pub(crate) fn compare(op: ScalarOp, a: Expr, b: Expr) -> Expr {
 /// An expression that is zero where the given one is: without a literal factor, if the product does not wrap around.
 fn without_factor(expr: Expr) -> Expr {
     match &expr.node {
-        Node::Apply {
-            op: ScalarOp::Mul,
-            operands,
-        } if upper_bound(&expr).is_some() => match operands.as_slice() {
-            [a, b] if literal(a).is_some_and(|a| a.to_int() != 0) => b.clone(),
-            _ => expr,
-        },
+        Node::Apply { op: ScalarOp::Mul, operands } if upper_bound(&expr).is_some() => {
+            match operands.as_slice() {
+                [a, b] if literal(a).is_some_and(|a| a.to_int() != 0) => b.clone(),
+                _ => expr,
+            }
+        }
         _ => expr,
     }
 }
@@ -288,21 +270,13 @@ fn khronos_division(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
     }
     let unary = |op, x: &Expr| Expr::apply(kind, op, vec![x.clone()]);
     let binary = |op, x: Expr, y: Expr| Expr::apply(kind, op, vec![x, y]);
-    let sign = binary(
-        ScalarOp::Mul,
-        unary(ScalarOp::Sign, a),
-        unary(ScalarOp::Sign, b),
-    );
+    let sign = binary(ScalarOp::Mul, unary(ScalarOp::Sign, a), unary(ScalarOp::Sign, b));
     let (x, y) = (unary(ScalarOp::Abs, a), unary(ScalarOp::Abs, b));
     match op {
         ScalarOp::Div | ScalarOp::CeilDiv if kind == ScalarKind::Int => {
             Some(binary(ScalarOp::Mul, sign, binary(op, x, y)))
         }
-        ScalarOp::Mod => Some(binary(
-            ScalarOp::Mul,
-            unary(ScalarOp::Sign, a),
-            binary(ScalarOp::Mod, x, y),
-        )),
+        ScalarOp::Mod => Some(binary(ScalarOp::Mul, unary(ScalarOp::Sign, a), binary(ScalarOp::Mod, x, y))),
         _ => None,
     }
 }
@@ -341,10 +315,8 @@ fn never_negative(expr: &Expr) -> bool {
         Node::Literal(Scalar::Int(v)) => *v >= 0,
         Node::Index(_) => true,
         Node::Apply { op, operands } => {
-            matches!(
-                op,
-                ScalarOp::Add | ScalarOp::Mul | ScalarOp::Div | ScalarOp::Mod | ScalarOp::CeilDiv
-            ) && operands.iter().all(never_negative)
+            matches!(op, ScalarOp::Add | ScalarOp::Mul | ScalarOp::Div | ScalarOp::Mod | ScalarOp::CeilDiv)
+                && operands.iter().all(never_negative)
         }
         _ => false,
     }
@@ -356,25 +328,12 @@ mod tests {
 
     #[test]
     fn lazy_only_where_a_tensor_is_read() {
-        let condition = Expr::apply(
-            ScalarKind::Bool,
-            ScalarOp::Lt,
-            vec![Expr::index(0), Expr::int(3)],
-        );
+        let condition = Expr::apply(ScalarKind::Bool, ScalarOp::Lt, vec![Expr::index(0), Expr::int(3)]);
         let strict = select(condition.clone(), Expr::index(0), Expr::int(0));
-        assert!(matches!(
-            strict.node,
-            Node::Apply {
-                op: ScalarOp::Select,
-                ..
-            }
-        ));
+        assert!(matches!(strict.node, Node::Apply { op: ScalarOp::Select, .. }));
         let access = Expr {
             kind: ScalarKind::Int,
-            node: Node::Access {
-                tensor: crate::model::ValueId(0),
-                subscripts: vec![Expr::index(0)],
-            },
+            node: Node::Access { tensor: crate::model::ValueId(0), subscripts: vec![Expr::index(0)] },
         };
         let lazy = select(condition, access, Expr::int(0));
         assert!(matches!(lazy.node, Node::Select { .. }));
@@ -392,9 +351,8 @@ mod tests {
 
     #[test]
     fn guarded_quotients_of_products_are_exact() {
-        let int = |op, a: &Expr, b: &Expr| {
-            operation(op, vec![a.clone(), b.clone()], Edition::Draft6).unwrap()
-        };
+        let int =
+            |op, a: &Expr, b: &Expr| operation(op, vec![a.clone(), b.clone()], Edition::Draft6).unwrap();
         let (a, b) = (extent("a"), extent("b"));
         let divisor = int(ScalarOp::Mul, &Expr::int(12), &b);
         let dividend = int(ScalarOp::Mul, &int(ScalarOp::Mul, &Expr::int(24), &b), &a);
@@ -407,10 +365,7 @@ mod tests {
         assert_eq!(select(guard, guarded.clone(), Expr::int(0)), guarded);
         // Another guard, and factors that are not in the dividend.
         let other = int(ScalarOp::Ne, &a, &Expr::int(0));
-        assert_ne!(
-            select(other.clone(), quotient.clone(), Expr::int(0)),
-            guarded
-        );
+        assert_ne!(select(other.clone(), quotient.clone(), Expr::int(0)), guarded);
         let rounded = int(ScalarOp::Div, &divisor, &a);
         let kept = select(other, rounded.clone(), Expr::int(0));
         assert!(any(&kept, &|part| *part == rounded));
@@ -425,10 +380,7 @@ mod tests {
     fn element(number: u32) -> Expr {
         Expr {
             kind: ScalarKind::Int,
-            node: Node::Access {
-                tensor: crate::model::ValueId(number),
-                subscripts: Vec::new(),
-            },
+            node: Node::Access { tensor: crate::model::ValueId(number), subscripts: Vec::new() },
         }
     }
 

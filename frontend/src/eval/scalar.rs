@@ -24,13 +24,11 @@ pub(crate) fn result_kind(op: ScalarOp, kinds: &[ScalarKind]) -> Option<ScalarKi
         _ => None,
     };
     match op {
-        Add | Sub | Mul | Div | CeilDiv | Mod | Pow | Min | Max | Neg | Abs | Sign => {
-            same(&[Int, Real])
-        }
+        Add | Sub | Mul | Div | CeilDiv | Mod | Pow | Min | Max | Neg | Abs | Sign => same(&[Int, Real]),
         Lt | Le | Gt | Ge | Eq | Ne => same(&[Bool, Int, Real]).map(|_| Bool),
         And | Or | Xor | Implies | Not => same(&[Bool]),
-        Sqrt | Exp | Log | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh | Asinh
-        | Acosh | Atanh | Erf | Round | Floor | Ceil | Frac => same(&[Real]),
+        Sqrt | Exp | Log | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh | Asinh | Acosh
+        | Atanh | Erf | Round | Floor | Ceil | Frac => same(&[Real]),
         ToBool => Some(Bool),
         ToInt => Some(Int),
         ToReal => Some(Real),

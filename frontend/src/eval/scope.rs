@@ -14,10 +14,7 @@ pub(crate) struct Scope {
 
 impl Scope {
     pub(crate) fn new() -> Self {
-        Scope {
-            frames: vec![FxHashMap::default()],
-            null_lengths: FxHashMap::default(),
-        }
+        Scope { frames: vec![FxHashMap::default()], null_lengths: FxHashMap::default() }
     }
 
     /// Sets the declared length of a pack that is null.

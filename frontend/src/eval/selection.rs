@@ -24,14 +24,13 @@ impl Selected {
             return None;
         }
         let is_index = matches!(index.node, Node::Index(_));
-        let index = match wraps && !is_index {
-            true => {
-                let length = Expr::int(count(tensors.len()));
-                let below = runtime::compare(ScalarOp::Lt, index.clone(), Expr::int(0));
-                let turned = Expr::apply(index.kind, ScalarOp::Add, vec![index.clone(), length]);
-                runtime::select(below, turned, index.clone())
-            }
-            false => index.clone(),
+        let index = if wraps && !is_index {
+            let length = Expr::int(count(tensors.len()));
+            let below = runtime::compare(ScalarOp::Lt, index.clone(), Expr::int(0));
+            let turned = Expr::apply(index.kind, ScalarOp::Add, vec![index.clone(), length]);
+            runtime::select(below, turned, index.clone())
+        } else {
+            index.clone()
         };
         Some(Selected { tensors, index })
     }
@@ -57,18 +56,9 @@ impl Evaluator<'_> {
         let subscripts = self.resolve(first, indices, span)?;
         let element = |tensor: &TensorRef| Expr {
             kind: tensor.tensor.kind,
-            node: Node::Access {
-                tensor: tensor.id,
-                subscripts: subscripts.clone(),
-            },
+            node: Node::Access { tensor: tensor.id, subscripts: subscripts.clone() },
         };
-        Ok(Atom::from_expr(among(
-            first,
-            &selected.tensors,
-            0,
-            &selected.index,
-            &element,
-        )))
+        Ok(Atom::from_expr(among(first, &selected.tensors, 0, &selected.index, &element)))
     }
 }
 
@@ -101,14 +91,8 @@ mod tests {
     use std::rc::Rc;
 
     fn pack(length: u32) -> Vec<Atom> {
-        let tensor = Rc::new(TensorType {
-            kind: ScalarKind::Real,
-            shape: Vec::new(),
-        });
-        let tensors = (0..length).map(|id| TensorRef {
-            id: ValueId(id),
-            tensor: Rc::clone(&tensor),
-        });
+        let tensor = Rc::new(TensorType { kind: ScalarKind::Real, shape: Vec::new() });
+        let tensors = (0..length).map(|id| TensorRef { id: ValueId(id), tensor: Rc::clone(&tensor) });
         tensors.map(Atom::Tensor).collect()
     }
 
@@ -122,10 +106,7 @@ mod tests {
         let selected = Selected::of(&pack(1000), &index, true).unwrap();
         let element = |tensor: &TensorRef| Expr {
             kind: ScalarKind::Real,
-            node: Node::Access {
-                tensor: tensor.id,
-                subscripts: Vec::new(),
-            },
+            node: Node::Access { tensor: tensor.id, subscripts: Vec::new() },
         };
         let tree = among(&selected.tensors[0], &selected.tensors, 0, &index, &element);
         assert_eq!(depth(&tree), 12);
@@ -135,9 +116,7 @@ mod tests {
         while let Some(expr) = open.pop() {
             match &expr.node {
                 Node::Access { tensor, .. } => found.push(tensor.0),
-                Node::Select {
-                    then, otherwise, ..
-                } => open.extend([&**otherwise, &**then]),
+                Node::Select { then, otherwise, .. } => open.extend([&**otherwise, &**then]),
                 _ => {}
             }
         }

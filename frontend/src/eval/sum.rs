@@ -106,10 +106,7 @@ fn terms(expr: &Expr) -> usize {
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
         match &expr.node {
-            Node::Apply {
-                op: ScalarOp::Add | ScalarOp::Sub,
-                operands,
-            } => open.extend(operands),
+            Node::Apply { op: ScalarOp::Add | ScalarOp::Sub, operands } => open.extend(operands),
             _ => count += 1,
         }
     }
@@ -160,11 +157,7 @@ mod tests {
     fn terms_are_collected() {
         // (2*i + 3) - (i - j) = i + j + 3
         let (i, j) = (Expr::index(0), Expr::index(1));
-        let left = int(
-            ScalarOp::Add,
-            int(ScalarOp::Mul, Expr::int(2), i.clone()),
-            Expr::int(3),
-        );
+        let left = int(ScalarOp::Add, int(ScalarOp::Mul, Expr::int(2), i.clone()), Expr::int(3));
         let right = int(ScalarOp::Sub, i.clone(), j.clone());
         let sum = Sum::from(&int(ScalarOp::Sub, left, right));
         assert_eq!(sum, Sum::sum(3, [(&i, 1), (&j, 1)]));

@@ -93,12 +93,7 @@ impl PartialEq for Pack {
 
 impl Pack {
     pub(crate) fn new(items: Vec<Atom>) -> Self {
-        Pack {
-            items: Rc::new(items),
-            repeated: None,
-            kind: None,
-            tensor: None,
-        }
+        Pack { items: Rc::new(items), repeated: None, kind: None, tensor: None }
     }
 
     /// Some items of a pack. If there are none, the type is that of the pack's own items.
@@ -133,10 +128,7 @@ impl Pack {
             return Some((**value).clone());
         }
         let first = self.items.first()?;
-        self.items
-            .iter()
-            .all(|item| item == first)
-            .then(|| first.clone())
+        self.items.iter().all(|item| item == first).then(|| first.clone())
     }
 }
 
@@ -183,9 +175,7 @@ impl Value {
     pub(crate) fn item_count(&self) -> Option<Value> {
         match self {
             Value::Pack(pack) => Some(Value::int(super::evaluator::count(pack.len()))),
-            Value::Atom(Atom::Series(series)) => {
-                Some(Value::Atom(Atom::from_expr(series.length.clone())))
-            }
+            Value::Atom(Atom::Series(series)) => Some(Value::Atom(Atom::from_expr(series.length.clone()))),
             _ => None,
         }
     }
@@ -369,11 +359,7 @@ fn written(expr: &model::Expr) -> Option<String> {
         let text = written(expr)?;
         let is_one = text.chars().all(|c| c.is_alphanumeric() || c == '_');
         let is_call = matches!(&expr.node, Node::Apply { op, .. } if infix(*op).is_none());
-        Some(if is_one || is_call {
-            text
-        } else {
-            format!("({text})")
-        })
+        Some(if is_one || is_call { text } else { format!("({text})") })
     };
     match &expr.node {
         Node::Literal(value) => Some(Atom::from_scalar(*value).text()),
@@ -387,16 +373,9 @@ fn written(expr: &model::Expr) -> Option<String> {
                 Some(format!("{name}({})", texts?.join(", ")))
             }
         },
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => Some(format!(
-            "{} ? {} : {}",
-            operand(condition)?,
-            operand(then)?,
-            operand(otherwise)?
-        )),
+        Node::Select { condition, then, otherwise } => {
+            Some(format!("{} ? {} : {}", operand(condition)?, operand(then)?, operand(otherwise)?))
+        }
         Node::Index(_) | Node::Local(_) | Node::Access { .. } | Node::Table { .. } => None,
     }
 }

@@ -87,10 +87,11 @@ impl Walk<'_, '_> {
         parts.push(Indent(body));
         parts.push(if is_empty { Layout::Soft } else { Line });
         parts.push(self.take()?);
-        Some(match one_line || is_empty {
-            true => Group(parts),
+        Some(if one_line || is_empty {
+            Group(parts)
+        } else {
             // The definition's lines are broken in any case.
-            false => Layout::Lines(parts),
+            Layout::Lines(parts)
         })
     }
 
@@ -111,11 +112,7 @@ impl Walk<'_, '_> {
             self.at += 1;
         }
         let pair = read(entry, self.source.slice(first.start, end)).ok()?;
-        let statement = Statement {
-            source: self.source,
-            base: first.start,
-            within: Default::default(),
-        };
+        let statement = Statement { source: self.source, base: first.start, within: Default::default() };
         let mut parts = statement.entry(&pair);
         parts.push(self.take()?);
         Some(Layout::Statement(parts))

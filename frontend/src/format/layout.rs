@@ -103,9 +103,7 @@ fn flat(layout: &Layout) -> Option<usize> {
 }
 
 fn flat_all(parts: &[Layout]) -> Option<usize> {
-    parts
-        .iter()
-        .try_fold(0, |sum, part| Some(sum + flat(part)?))
+    parts.iter().try_fold(0, |sum, part| Some(sum + flat(part)?))
 }
 
 /// A part that is still to be written.
@@ -207,8 +205,8 @@ impl Writer {
         if self.full {
             self.new_line(indent, false);
         }
-        let sticks = self.text.ends_with(is_word) && text.starts_with(is_word)
-            || self.number && text.starts_with('.');
+        let sticks =
+            self.text.ends_with(is_word) && text.starts_with(is_word) || self.number && text.starts_with('.');
         if self.space || sticks {
             self.put(" ");
         }
@@ -287,12 +285,7 @@ pub(super) fn write(file: &[Layout], before: &Gap, width: usize) -> String {
         writer.new_line(0, true);
     }
     let mut stack: Vec<Work> = Vec::new();
-    let top = |layout| Work {
-        layout,
-        indent: 0,
-        base: 0,
-        broken: true,
-    };
+    let top = |layout| Work { layout, indent: 0, base: 0, broken: true };
     stack.extend(file.iter().rev().map(top));
     while let Some(work) = stack.pop() {
         step(&mut writer, work, &mut stack);
@@ -315,9 +308,7 @@ pub(super) fn write(file: &[Layout], before: &Gap, width: usize) -> String {
     while lines.last().is_some_and(|l| l.is_empty()) {
         lines.pop();
     }
-    lines
-        .iter()
-        .fold(String::new(), |text, line| text + line + "\n")
+    lines.iter().fold(String::new(), |text, line| text + line + "\n")
 }
 
 /// The indentation of comments before the rest: those before a closing brace are indented like the contents of the
@@ -360,24 +351,17 @@ fn step<'l>(writer: &mut Writer, work: Work<'l>, stack: &mut Vec<Work<'l>>) {
         Layout::End => writer.new_line_below(own(work.indent, stack), work.indent, true),
         Layout::Restart => writer.new_line_below(own(work.base, stack), work.base, false),
         Layout::Group(parts) => {
-            let columns = writer
-                .width
-                .saturating_sub(writer.column + usize::from(writer.space));
+            let columns = writer.width.saturating_sub(writer.column + usize::from(writer.space));
             let broken = writer.full || !fits(work.layout, stack, columns);
             let inner = Work { broken, ..work };
             stack.extend(parts.iter().rev().map(|p| within(p, inner)));
         }
         Layout::Lines(parts) => {
-            let inner = Work {
-                broken: true,
-                ..work
-            };
+            let inner = Work { broken: true, ..work };
             stack.extend(parts.iter().rev().map(|p| within(p, inner)));
         }
         Layout::Either(tight, loose) => {
-            let columns = writer
-                .width
-                .saturating_sub(writer.column + usize::from(writer.space));
+            let columns = writer.width.saturating_sub(writer.column + usize::from(writer.space));
             let broken = work.broken && (writer.full || !fits(work.layout, stack, columns));
             let parts = if broken { loose } else { tight };
             let inner = Work { broken, ..work };
@@ -385,10 +369,7 @@ fn step<'l>(writer: &mut Writer, work: Work<'l>, stack: &mut Vec<Work<'l>>) {
         }
         Layout::Fill(parts) => fill(writer, parts, work, stack),
         Layout::Align(parts) => {
-            let indent = match writer.full {
-                true => work.indent,
-                false => writer.column + usize::from(writer.space),
-            };
+            let indent = if writer.full { work.indent } else { writer.column + usize::from(writer.space) };
             let inner = Work { indent, ..work };
             stack.extend(parts.iter().rev().map(|p| within(p, inner)));
         }
@@ -398,18 +379,11 @@ fn step<'l>(writer: &mut Writer, work: Work<'l>, stack: &mut Vec<Work<'l>>) {
             stack.extend(parts.iter().rev().map(|p| within(p, inner)));
         }
         Layout::Statement(parts) => {
-            let inner = Work {
-                indent: work.indent + STEP,
-                base: work.indent,
-                ..work
-            };
+            let inner = Work { indent: work.indent + STEP, base: work.indent, ..work };
             stack.extend(parts.iter().rev().map(|p| within(p, inner)));
         }
         Layout::Block(parts) => {
-            let inner = Work {
-                indent: work.base + STEP,
-                ..work
-            };
+            let inner = Work { indent: work.base + STEP, ..work };
             stack.extend(parts.iter().rev().map(|p| within(p, inner)));
         }
     }
@@ -431,10 +405,7 @@ fn fill<'l>(writer: &mut Writer, parts: &'l [Layout], work: Work<'l>, stack: &mu
                 writer.space = true;
             }
         }
-        queue.push(Work {
-            layout: part,
-            ..work
-        });
+        queue.push(Work { layout: part, ..work });
         // A part is written to its end before the next break is decided.
         let last = at + 1 == parts.len();
         if last {

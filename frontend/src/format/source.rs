@@ -12,10 +12,7 @@ pub(super) struct Source<'t> {
 
 impl<'t> Source<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Source {
-            text,
-            tokens: scan(text),
-        }
+        Source { text, tokens: scan(text) }
     }
 
     pub(super) fn word(&self, token: &Token) -> &'t str {
@@ -41,10 +38,7 @@ impl<'t> Source<'t> {
     pub(super) fn token(&self, start: usize, end: usize) -> Layout {
         let next = self.tokens.partition_point(|t| t.start < end);
         let next = self.tokens.get(next).map_or(self.text.len(), |t| t.start);
-        Layout::Token {
-            text: self.slice(start, end).to_string(),
-            gap: gap(self.slice(end, next), false),
-        }
+        Layout::Token { text: self.slice(start, end).to_string(), gap: gap(self.slice(end, next), false) }
     }
 
     /// Whether the author writes no space after the commas between these brackets.
@@ -117,11 +111,7 @@ fn gap(text: &str, fresh: bool) -> Gap {
             // The first piece ends the line of the token before, the last one begins that of the next.
             blank |= at > 0 && text.matches('\n').count() > at;
         } else {
-            gap.comments.push(Comment {
-                text: line.to_string(),
-                trailing: !own_line,
-                blank,
-            });
+            gap.comments.push(Comment { text: line.to_string(), trailing: !own_line, blank });
             blank = false;
         }
     }
@@ -134,11 +124,7 @@ pub(super) fn comments(text: &str) -> Vec<String> {
     let tokens = scan(text);
     let mut found = Vec::new();
     let mut at = 0;
-    for next in tokens
-        .iter()
-        .map(|t| (t.start, t.end))
-        .chain([(text.len(), 0)])
-    {
+    for next in tokens.iter().map(|t| (t.start, t.end)).chain([(text.len(), 0)]) {
         let between = gap(text.get(at..next.0).unwrap_or_default(), true);
         found.extend(between.comments.into_iter().map(|c| c.text));
         at = next.1;

@@ -80,10 +80,7 @@ impl Statement<'_, '_> {
         if inner.is_empty() {
             let span = pair.as_span();
             let (start, end) = (self.base + span.start(), self.base + span.end());
-            return match span.start() == span.end() {
-                true => Vec::new(),
-                false => vec![self.source.token(start, end)],
-            };
+            return if span.start() == span.end() { Vec::new() } else { vec![self.source.token(start, end)] };
         }
         let opens = matches!(
             pair.as_rule(),
@@ -108,9 +105,7 @@ impl Statement<'_, '_> {
             Rule::list | Rule::index | Rule::shape_spec | Rule::target_list | Rule::using_list => {
                 self.brackets(pair, inner)
             }
-            Rule::tuple | Rule::call | Rule::attributes | Rule::type_arguments => {
-                self.bracketed(inner)
-            }
+            Rule::tuple | Rule::call | Rule::attributes | Rule::type_arguments => self.bracketed(inner),
             Rule::target_zip | Rule::using_zip => self.bracketed(inner),
             Rule::invocation => self.invocation(inner),
             Rule::string => vec![Fill(inner.iter().map(|p| self.layout(p)).collect())],
@@ -200,9 +195,7 @@ impl Statement<'_, '_> {
         // Folds count as operators without a right side.
         let binding = |pair: &Pair| match pair.as_rule() {
             Rule::infix => Some(precedence(pair.as_str())),
-            Rule::fold => Some(precedence(
-                children(pair).first().map_or("", |p| p.as_str()),
-            )),
+            Rule::fold => Some(precedence(children(pair).first().map_or("", |p| p.as_str()))),
             _ => None,
         };
         let Some(least) = inner.iter().filter_map(binding).min() else {
@@ -248,19 +241,14 @@ impl Statement<'_, '_> {
             let near = self.source.slice(at, at + 1);
             !near.is_empty() && !near.starts_with(|c: char| c.is_ascii_whitespace() || c == '#')
         };
-        matches!(pair.as_str(), "+" | "-" | "*" | "/")
-            && around(start.checked_sub(1))
-            && around(Some(end))
+        matches!(pair.as_str(), "+" | "-" | "*" | "/") && around(start.checked_sub(1)) && around(Some(end))
     }
 
     /// `[a,b]` or `[a, b]`, as the author writes it.
     fn brackets(&self, pair: &Pair, inner: &[Pair]) -> Parts {
         let span = pair.as_span();
         let (start, end) = (self.base + span.start(), self.base + span.end());
-        match self.source.is_tight(start, end) {
-            true => self.list(inner, true),
-            false => self.list(inner, false),
-        }
+        if self.source.is_tight(start, end) { self.list(inner, true) } else { self.list(inner, false) }
     }
 
     fn bracketed(&self, inner: &[Pair]) -> Parts {
@@ -269,21 +257,11 @@ impl Statement<'_, '_> {
 
     /// The text before the opening bracket, the bracket, items and commas, the closing bracket.
     fn list(&self, inner: &[Pair], tight: bool) -> Parts {
-        let opens = |p: &Pair| {
-            matches!(
-                p.as_rule(),
-                Rule::lpar | Rule::lbracket | Rule::lbrace | Rule::langle
-            )
-        };
-        let closes = |p: &Pair| {
-            matches!(
-                p.as_rule(),
-                Rule::rpar | Rule::rbracket | Rule::rbrace | Rule::rangle
-            )
-        };
-        let (Some(open), Some(close)) =
-            (inner.iter().position(opens), inner.iter().rposition(closes))
-        else {
+        let opens =
+            |p: &Pair| matches!(p.as_rule(), Rule::lpar | Rule::lbracket | Rule::lbrace | Rule::langle);
+        let closes =
+            |p: &Pair| matches!(p.as_rule(), Rule::rpar | Rule::rbracket | Rule::rbrace | Rule::rangle);
+        let (Some(open), Some(close)) = (inner.iter().position(opens), inner.iter().rposition(closes)) else {
             return self.each(inner, |_| (false, false));
         };
         let (before, rest) = inner.split_at(open + 1);
@@ -304,10 +282,11 @@ impl Statement<'_, '_> {
             lines
         };
         let loose = Align(vec![Fill(lines(items))]);
-        parts.push(match tight {
+        parts.push(if tight {
             // Too long for a line, so it also gets spaces.
-            true => Layout::Either(lines(items), vec![loose]),
-            false => loose,
+            Layout::Either(lines(items), vec![loose])
+        } else {
+            loose
         });
         parts.extend(self.each(after, |_| (false, false)));
         vec![Group(parts)]
@@ -372,11 +351,7 @@ impl Statement<'_, '_> {
                 Rule::colon => condition.extend(self.parts(pair)),
                 Rule::string => message.push(self.layout(pair)),
                 Rule::comma if values.is_empty() => {
-                    let first = if message.is_empty() {
-                        &mut condition
-                    } else {
-                        &mut message
-                    };
+                    let first = if message.is_empty() { &mut condition } else { &mut message };
                     first.extend(self.parts(pair));
                 }
                 Rule::comma => values.close(self.parts(pair)),
@@ -437,9 +412,7 @@ impl Statement<'_, '_> {
         if let Some(pair) = condition {
             rest.push(Line);
             let (bar, condition) = match children(pair).as_slice() {
-                [bar, condition @ ..] => {
-                    (self.parts(bar), self.each(condition, |_| (false, false)))
-                }
+                [bar, condition @ ..] => (self.parts(bar), self.each(condition, |_| (false, false))),
                 [] => (Vec::new(), Vec::new()),
             };
             rest.extend(bar);
@@ -449,10 +422,7 @@ impl Statement<'_, '_> {
         formula.extend(rest);
         let locals = inner.iter().any(|p| p.as_rule() == Rule::with_locals);
         parts.push(Group(formula));
-        match locals {
-            true => vec![Group(parts)],
-            false => parts,
-        }
+        if locals { vec![Group(parts)] } else { parts }
     }
 
     /// `with a = x, b = y`, `for x : xs`: items in a fill after the word.
@@ -498,10 +468,7 @@ impl Statement<'_, '_> {
                 _ => parts.push(Indent(vec![Line, self.layout(part)])),
             }
         }
-        match blocks {
-            true => parts,
-            false => vec![Align(vec![Group(parts)])],
-        }
+        if blocks { parts } else { vec![Align(vec![Group(parts)])] }
     }
 
     fn looping(&self, pair: &Pair, inner: &[Pair]) -> Parts {
@@ -528,10 +495,7 @@ impl Statement<'_, '_> {
                 }
             }
         }
-        match has_block(pair) {
-            true => parts,
-            false => vec![Group(parts)],
-        }
+        if has_block(pair) { parts } else { vec![Group(parts)] }
     }
 
     fn block(&self, inner: &[Pair]) -> Parts {
@@ -583,12 +547,8 @@ fn blanks(parent: Rule, child: Rule) -> (bool, bool) {
         (Rule::substitute, Rule::larrow) => (false, true),
         (Rule::count_index, Rule::arrow) => (true, false),
         (_, Rule::assign | Rule::remap | Rule::less) => (true, true),
-        (_, Rule::colon | Rule::comma | Rule::label | Rule::modifier | Rule::marker) => {
-            (false, true)
-        }
-        (_, Rule::kw_import | Rule::kw_public | Rule::kw_operator | Rule::kw_graph) => {
-            (false, true)
-        }
+        (_, Rule::colon | Rule::comma | Rule::label | Rule::modifier | Rule::marker) => (false, true),
+        (_, Rule::kw_import | Rule::kw_public | Rule::kw_operator | Rule::kw_graph) => (false, true),
         _ => (false, false),
     }
 }

@@ -115,18 +115,11 @@ fn dots_do_not_stick_to_numbers() {
 
 #[test]
 fn broken_files_are_refused_with_their_diagnostics() {
-    for text in [
-        "graph",
-        "graph g {",
-        "graph g { @input { x real; } }",
-        "operator f { @using { a = (b; } }",
-        "x",
-    ] {
+    for text in
+        ["graph", "graph g {", "graph g { @input { x real; } }", "operator f { @using { a = (b; } }", "x"]
+    {
         let mut sink = Sink::default();
-        assert!(
-            format(FileId(0), text, &Limits::default(), &mut sink).is_none(),
-            "{text}"
-        );
+        assert!(format(FileId(0), text, &Limits::default(), &mut sink).is_none(), "{text}");
         assert!(sink.has_errors(), "{text}");
     }
 }
@@ -289,11 +282,7 @@ fn every_document_that_is_accepted_is_formatted() {
                 0 => String::new(),
                 1 => format!("{word} {word}"),
                 2 => text[other.start..other.end].to_owned(),
-                _ => format!(
-                    "{word}{}{}",
-                    ODD[random(ODD.len())],
-                    extra[random(extra.len())]
-                ),
+                _ => format!("{word}{}{}", ODD[random(ODD.len())], extra[random(extra.len())]),
             };
             // The first change may have moved the second one: any change is possible.
             let start = laid.floor_char_boundary(token.start);

@@ -64,15 +64,9 @@ pub(crate) fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
         };
         let parts = message.into_iter().map(|part| match part {
             MessagePart::Value(expr) if fits(&expr, values) => MessagePart::Value(expr),
-            MessagePart::Choice {
-                condition,
-                then,
-                otherwise,
-            } if fits(&condition, values) => MessagePart::Choice {
-                condition,
-                then: cut(then, values),
-                otherwise: cut(otherwise, values),
-            },
+            MessagePart::Choice { condition, then, otherwise } if fits(&condition, values) => {
+                MessagePart::Choice { condition, then: cut(then, values), otherwise: cut(otherwise, values) }
+            }
             text @ MessagePart::Text(_) => text,
             MessagePart::Value(_) | MessagePart::Choice { .. } => MessagePart::Text("…".into()),
         });
@@ -83,11 +77,7 @@ pub(crate) fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
 
 /// A message with the values that `value` computes; a question mark replaces missing ones.
 pub fn text(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scalar>) -> String {
-    fn said(
-        message: &[MessagePart],
-        value: &mut dyn FnMut(&Expr) -> Option<Scalar>,
-        text: &mut String,
-    ) {
+    fn said(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scalar>, text: &mut String) {
         for part in message {
             match part {
                 MessagePart::Text(piece) => text.push_str(piece),
@@ -95,11 +85,7 @@ pub fn text(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scal
                     Some(scalar) => text.push_str(&scalar.to_string()),
                     None => text.push('?'),
                 },
-                MessagePart::Choice {
-                    condition,
-                    then,
-                    otherwise,
-                } => match value(condition) {
+                MessagePart::Choice { condition, then, otherwise } => match value(condition) {
                     Some(Scalar::Bool(true)) => said(then, value, text),
                     Some(_) => said(otherwise, value, text),
                     None => text.push('?'),
@@ -114,10 +100,8 @@ pub fn text(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scal
 
 /// Whether the expression consists of literals and extents only.
 pub(crate) fn is_shape_scalar(expr: &Expr) -> bool {
-    !matches!(
-        expr.node,
-        Node::Index(_) | Node::Local(_) | Node::Access { .. }
-    ) && expr.children().into_iter().all(is_shape_scalar)
+    !matches!(expr.node, Node::Index(_) | Node::Local(_) | Node::Access { .. })
+        && expr.children().into_iter().all(is_shape_scalar)
 }
 
 /// The number of operations on dynamic extents in the expression; none if it is an expression of a formula.
@@ -131,11 +115,7 @@ pub(crate) fn extent_operations(expr: &Expr) -> usize {
         let children = expr.children().into_iter().map(counted);
         children.fold(own, usize::saturating_add)
     }
-    if is_shape_scalar(expr) {
-        counted(expr)
-    } else {
-        0
-    }
+    if is_shape_scalar(expr) { counted(expr) } else { 0 }
 }
 
 #[cfg(test)]
@@ -164,11 +144,7 @@ mod tests {
                 MessagePart::Text(", half = ".into()),
                 MessagePart::Value(Expr::literal(Scalar::Real(1.0))),
             ],
-            span: Span {
-                file: crate::source::FileId(0),
-                start: 0,
-                end: 0,
-            },
+            span: Span { file: crate::source::FileId(0), start: 0, end: 0 },
         };
         let text = text(&check.message, &mut |expr| match expr.node {
             Node::Literal(scalar) => Some(scalar),

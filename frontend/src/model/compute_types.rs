@@ -25,11 +25,8 @@ impl Model {
                 }
             }
         }
-        let numbered: HashMap<(FunctionId, bool), FunctionId> = reached
-            .iter()
-            .zip(0u32..)
-            .map(|(key, id)| (*key, FunctionId(id)))
-            .collect();
+        let numbered: HashMap<(FunctionId, bool), FunctionId> =
+            reached.iter().zip(0u32..).map(|(key, id)| (*key, FunctionId(id))).collect();
         let mut functions = Vec::with_capacity(reached.len());
         for (id, is_wide) in reached {
             let Some(mut function) = self.function(id).cloned() else {
@@ -50,10 +47,7 @@ impl Model {
             }
             functions.push(function);
         }
-        self.entry = numbered
-            .get(&(self.entry, false))
-            .copied()
-            .unwrap_or(self.entry);
+        self.entry = numbered.get(&(self.entry, false)).copied().unwrap_or(self.entry);
         self.functions = functions;
     }
 
@@ -120,25 +114,12 @@ mod tests {
     /// Names of the functions, with a star after those of wide ones.
     fn functions(text: &str, real: RealType) -> Vec<String> {
         let int = IntType::I64;
-        let options = ComposeOptions {
-            numbers: Numbers { real, int },
-            ..ComposeOptions::default()
-        };
+        let options = ComposeOptions { numbers: Numbers { real, int }, ..ComposeOptions::default() };
         let model = composed_with(text, &options, &Limits::default()).unwrap();
         let mut names: Vec<String> = model
             .functions
             .iter()
-            .map(|f| {
-                format!(
-                    "{}{}",
-                    f.name,
-                    if f.values.iter().all(|v| v.wide) {
-                        "*"
-                    } else {
-                        ""
-                    }
-                )
-            })
+            .map(|f| format!("{}{}", f.name, if f.values.iter().all(|v| v.wide) { "*" } else { "" }))
             .collect();
         names.sort();
         names

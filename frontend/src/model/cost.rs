@@ -89,11 +89,11 @@ impl Inexact {
         for operation in &block.operations {
             match operation {
                 Operation::Invoke(_) | Operation::Constant { .. } | Operation::Cut { .. } => {}
-                Operation::If {
-                    arms, otherwise, ..
-                } => {
-                    let arms = arms.iter().flat_map(|a| [&a.condition, &a.consequent]);
-                    arms.chain([otherwise]).for_each(|b| self.add_block(b));
+                Operation::If { arms, otherwise, .. } => {
+                    arms.iter()
+                        .flat_map(|a| [&a.condition, &a.consequent])
+                        .chain([otherwise])
+                        .for_each(|b| self.add_block(b));
                 }
                 Operation::Loop(l) => {
                     let early = l.before.is_some() || l.after.is_some();
@@ -137,18 +137,13 @@ impl Model {
             if composite || invocations == 0 {
                 continue;
             }
-            let flops =
-                function_flops(self, FunctionId(id), &mut known).saturating_mul(invocations);
+            let flops = function_flops(self, FunctionId(id), &mut known).saturating_mul(invocations);
             match costs.iter_mut().find(|c| c.name == function.name) {
                 Some(cost) => {
                     cost.invocations = cost.invocations.saturating_add(invocations);
                     cost.flops = cost.flops.saturating_add(flops);
                 }
-                None => costs.push(OperatorCost {
-                    name: function.name.clone(),
-                    invocations,
-                    flops,
-                }),
+                None => costs.push(OperatorCost { name: function.name.clone(), invocations, flops }),
             }
         }
         costs.sort_by(|a, b| b.flops.cmp(&a.flops).then_with(|| a.name.cmp(&b.name)));
@@ -161,8 +156,7 @@ impl Model {
     pub fn flops_by_function(&self) -> Vec<u64> {
         let mut known = vec![None; self.functions.len()];
         let ids = (0..self.functions.len()).filter_map(|at| u32::try_from(at).ok());
-        ids.map(|id| function_flops(self, FunctionId(id), &mut known))
-            .collect()
+        ids.map(|id| function_flops(self, FunctionId(id), &mut known)).collect()
     }
 }
 
@@ -202,14 +196,9 @@ fn count_in_block(
                 continue;
             }
             Operation::Constant { .. } | Operation::Cut { .. } => continue,
-            Operation::If {
-                arms, otherwise, ..
-            } => (costliest_way(model, arms, otherwise, known).0, times),
+            Operation::If { arms, otherwise, .. } => (costliest_way(model, arms, otherwise, known).0, times),
             Operation::Loop(l) => (
-                [l.before.as_ref(), Some(&l.body), l.after.as_ref()]
-                    .into_iter()
-                    .flatten()
-                    .collect(),
+                [l.before.as_ref(), Some(&l.body), l.after.as_ref()].into_iter().flatten().collect(),
                 times.saturating_mul(l.static_count.unwrap_or(1)),
             ),
         };
@@ -252,10 +241,7 @@ fn function_flops(model: &Model, id: FunctionId, known: &mut Vec<Option<u64>>) -
         return *flops;
     }
     let flops = match model.function(id).map(|f| &f.body) {
-        Some(Body::Formulas(formulas)) => formulas
-            .iter()
-            .map(formula_flops)
-            .fold(0, u64::saturating_add),
+        Some(Body::Formulas(formulas)) => formulas.iter().map(formula_flops).fold(0, u64::saturating_add),
         Some(Body::Block(block)) => block_flops(model, block, known),
         Some(Body::Intrinsic) | None => 0,
     };
@@ -271,9 +257,7 @@ fn block_flops(model: &Model, block: &Block, known: &mut Vec<Option<u64>>) -> u6
         let flops = match operation {
             Operation::Invoke(invoke) => function_flops(model, invoke.callee, known),
             Operation::Constant { .. } | Operation::Cut { .. } => 0,
-            Operation::If {
-                arms, otherwise, ..
-            } => costliest_way(model, arms, otherwise, known).1,
+            Operation::If { arms, otherwise, .. } => costliest_way(model, arms, otherwise, known).1,
             Operation::Loop(l) => {
                 let once = [l.before.as_ref(), Some(&l.body), l.after.as_ref()]
                     .into_iter()
@@ -308,15 +292,10 @@ fn real_operations(expr: &Expr) -> u64 {
         counts.fold(0, u64::saturating_add)
     };
     match &expr.node {
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => real_operations(condition)
-            .saturating_add(real_operations(then).max(real_operations(otherwise))),
-        Node::Apply { .. } if expr.kind == ScalarKind::Real => {
-            of(expr.children()).saturating_add(1)
+        Node::Select { condition, then, otherwise } => {
+            real_operations(condition).saturating_add(real_operations(then).max(real_operations(otherwise)))
         }
+        Node::Apply { .. } if expr.kind == ScalarKind::Real => of(expr.children()).saturating_add(1),
         _ => of(expr.children()),
     }
 }
@@ -334,16 +313,10 @@ mod tests {
 
     #[test]
     fn a_matrix_product_costs_two_flops_a_point() {
-        let index = |name: &str, n| FormulaIndex {
-            name: name.into(),
-            extent: Extent::Fixed(n),
-        };
+        let index = |name: &str, n| FormulaIndex { name: name.into(), extent: Extent::Fixed(n) };
         let access = |t, a, b| Expr {
             kind: ScalarKind::Real,
-            node: Node::Access {
-                tensor: ValueId(t),
-                subscripts: vec![Expr::index(a), Expr::index(b)],
-            },
+            node: Node::Access { tensor: ValueId(t), subscripts: vec![Expr::index(a), Expr::index(b)] },
         };
         let formula = Formula {
             indices: vec![index("i", 3), index("j", 5), index("l", 7)],
@@ -353,11 +326,7 @@ mod tests {
             targets: vec![Target {
                 output: ValueId(2),
                 subscripts: vec![Expr::index(0), Expr::index(1)],
-                value: Expr::apply(
-                    ScalarKind::Real,
-                    ScalarOp::Mul,
-                    vec![access(0, 0, 2), access(1, 2, 1)],
-                ),
+                value: Expr::apply(ScalarKind::Real, ScalarOp::Mul, vec![access(0, 0, 2), access(1, 2, 1)]),
                 init: Init::Fill(Scalar::Real(0.0)),
             }],
             findings: Vec::new(),
@@ -374,10 +343,7 @@ mod tests {
             bound: 8,
         };
         let formula = |op| Formula {
-            indices: vec![FormulaIndex {
-                name: "i".into(),
-                extent: dynamic.clone(),
-            }],
+            indices: vec![FormulaIndex { name: "i".into(), extent: dynamic.clone() }],
             locals: vec![],
             predicate: None,
             kind: Accumulation::Assign,

@@ -21,10 +21,7 @@ pub(super) fn admitted(formula: &Formula) -> u64 {
     for group in groups(formula) {
         free.retain(|i| !group.indices.contains(i));
         let all = volume(&group.indices);
-        let holding = match all <= MOST_POINTS {
-            true => group.count(formula, &bounds),
-            false => all,
-        };
+        let holding = if all <= MOST_POINTS { group.count(formula, &bounds) } else { all };
         points = points.saturating_mul(holding);
     }
     points.saturating_mul(volume(&free))
@@ -46,13 +43,8 @@ fn groups(formula: &Formula) -> Vec<Group<'_>> {
         if !reads_indices_alone(formula, condition, &mut indices) {
             continue;
         }
-        let mut joined = Group {
-            indices,
-            conditions: vec![condition],
-        };
-        let (touching, apart) = groups
-            .into_iter()
-            .partition(|g| !g.indices.is_disjoint(&joined.indices));
+        let mut joined = Group { indices, conditions: vec![condition] };
+        let (touching, apart) = groups.into_iter().partition(|g| !g.indices.is_disjoint(&joined.indices));
         groups = apart;
         for group in touching {
             joined.indices.extend(group.indices);
@@ -96,16 +88,11 @@ fn conjuncts<'f>(predicate: Option<&'f Expr>, found: &mut Vec<&'f Expr>) {
     let mut left: Vec<&Expr> = predicate.into_iter().collect();
     while let Some(condition) = left.pop() {
         match &condition.node {
-            Node::Apply {
-                op: ScalarOp::And,
-                operands,
-            } => left.extend(operands),
+            Node::Apply { op: ScalarOp::And, operands } => left.extend(operands),
             // `a && b` where b is evaluated only if a holds.
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } if otherwise.node == Node::Literal(Scalar::Bool(false)) => {
+            Node::Select { condition, then, otherwise }
+                if otherwise.node == Node::Literal(Scalar::Bool(false)) =>
+            {
                 left.extend([condition.as_ref(), then.as_ref()]);
             }
             _ => found.push(condition),
@@ -127,9 +114,7 @@ fn reads_indices_alone(formula: &Formula, expr: &Expr, indices: &mut BTreeSet<us
         _ => {}
     }
     let children = expr.children();
-    children
-        .into_iter()
-        .all(|child| reads_indices_alone(formula, child, indices))
+    children.into_iter().all(|child| reads_indices_alone(formula, child, indices))
 }
 
 #[cfg(test)]
@@ -144,10 +129,7 @@ mod tests {
     }
 
     fn formula(extents: &[u64], predicate: Option<Expr>) -> Formula {
-        let index = |(i, &n): (usize, &u64)| FormulaIndex {
-            name: format!("i{i}"),
-            extent: Extent::Fixed(n),
-        };
+        let index = |(i, &n): (usize, &u64)| FormulaIndex { name: format!("i{i}"), extent: Extent::Fixed(n) };
         Formula {
             indices: extents.iter().enumerate().map(index).collect(),
             locals: vec![],
@@ -177,25 +159,15 @@ mod tests {
     #[test]
     fn conditions_that_share_indices_are_counted_together() {
         // i, j and k all even or all odd: 3 · 2 · 1 + 2 · 1 · 1; the other pair by itself.
-        let chain = apply(
-            Bool,
-            ScalarOp::And,
-            even_distance(0, 1),
-            even_distance(1, 2),
-        );
+        let chain = apply(Bool, ScalarOp::And, even_distance(0, 1), even_distance(1, 2));
         let all = apply(Bool, ScalarOp::And, chain, even_distance(3, 4));
         assert_eq!(admitted(&formula(&[5, 3, 2, 5, 3], Some(all))), 8 * 8);
     }
 
     #[test]
     fn tensors_and_large_domains_are_taken_to_hold() {
-        let read = Expr {
-            kind: Bool,
-            node: Node::Access {
-                tensor: ValueId(0),
-                subscripts: vec![Expr::index(0)],
-            },
-        };
+        let read =
+            Expr { kind: Bool, node: Node::Access { tensor: ValueId(0), subscripts: vec![Expr::index(0)] } };
         assert_eq!(admitted(&formula(&[5, 3], Some(read))), 15);
         let large = 1u64 << 40;
         let guarded = formula(&[large, large], Some(even_distance(0, 1)));

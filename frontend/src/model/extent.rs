@@ -87,9 +87,9 @@ impl ShapeExpr {
         match self {
             ShapeExpr::Constant(_) | ShapeExpr::Real(_) => 0,
             ShapeExpr::Symbol(name) => symbol(name),
-            ShapeExpr::Apply { operands, .. } => operands.iter().fold(1, |sum, operand| {
-                sum.saturating_add(operand.operations_with(symbol))
-            }),
+            ShapeExpr::Apply { operands, .. } => {
+                operands.iter().fold(1, |sum, operand| sum.saturating_add(operand.operations_with(symbol)))
+            }
         }
     }
 }
@@ -142,10 +142,7 @@ mod tests {
     use skript_semantics::ScalarOp;
 
     fn apply(op: ScalarOp, a: ShapeExpr, b: ShapeExpr) -> ShapeExpr {
-        ShapeExpr::Apply {
-            op,
-            operands: vec![a, b],
-        }
+        ShapeExpr::Apply { op, operands: vec![a, b] }
     }
 
     #[test]
@@ -153,10 +150,7 @@ mod tests {
         let s = || ShapeExpr::Symbol("s".into());
         let sum = apply(ScalarOp::Add, s(), ShapeExpr::Constant(1));
         let product = apply(ScalarOp::Mul, ShapeExpr::Constant(2), sum);
-        let extent = Extent::Dynamic {
-            expr: Arc::new(apply(ScalarOp::Max, product, s())),
-            bound: 8,
-        };
+        let extent = Extent::Dynamic { expr: Arc::new(apply(ScalarOp::Max, product, s())), bound: 8 };
         assert_eq!(extent.to_string(), "max(2 * (s + 1), s)|8");
     }
 

@@ -54,11 +54,7 @@ impl Formula {
     }
 
     /// The value of an expression for these indices; `None` if it depends on tensors or dynamic extents.
-    pub(crate) fn value_at(
-        &self,
-        expr: &Expr,
-        at: &dyn Fn(usize) -> Option<i64>,
-    ) -> Option<Scalar> {
+    pub(crate) fn value_at(&self, expr: &Expr, at: &dyn Fn(usize) -> Option<i64>) -> Option<Scalar> {
         let of = |expr: &Expr| self.value_at(expr, at);
         match &expr.node {
             Node::Literal(value) => Some(*value),
@@ -72,11 +68,7 @@ impl Formula {
                 let operands: Option<Vec<Scalar>> = operands.iter().map(of).collect();
                 Some(op.eval(&operands?))
             }
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => match of(condition)? {
+            Node::Select { condition, then, otherwise } => match of(condition)? {
                 Scalar::Bool(true) => of(then),
                 _ => of(otherwise),
             },
@@ -246,10 +238,7 @@ pub enum Node {
 impl Expr {
     /// A constant.
     pub fn literal(value: Scalar) -> Self {
-        Expr {
-            kind: value.kind(),
-            node: Node::Literal(value),
-        }
+        Expr { kind: value.kind(), node: Node::Literal(value) }
     }
 
     /// An int constant.
@@ -259,18 +248,12 @@ impl Expr {
 
     /// The value of an index, by its position in [`Formula::indices`].
     pub fn index(position: usize) -> Self {
-        Expr {
-            kind: ScalarKind::Int,
-            node: Node::Index(position),
-        }
+        Expr { kind: ScalarKind::Int, node: Node::Index(position) }
     }
 
     /// A scalar operation with a result of this kind.
     pub fn apply(kind: ScalarKind, op: ScalarOp, operands: Vec<Expr>) -> Self {
-        Expr {
-            kind,
-            node: Node::Apply { op, operands },
-        }
+        Expr { kind, node: Node::Apply { op, operands } }
     }
 
     /// The expressions directly below this one.
@@ -280,11 +263,7 @@ impl Expr {
             Node::Access { subscripts, .. } => subscripts.iter().collect(),
             Node::Table { index, .. } => vec![index],
             Node::Apply { operands, .. } => operands.iter().collect(),
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => vec![condition, then, otherwise],
+            Node::Select { condition, then, otherwise } => vec![condition, then, otherwise],
         }
     }
 

@@ -2,8 +2,7 @@
 //! Functions: specialised graphs and operators, and the operations in their bodies.
 
 use super::{
-    AttributeValue, Check, ConstantData, Extent, Formula, FunctionId, TensorType, ValueId,
-    VariableId,
+    AttributeValue, Check, ConstantData, Extent, Formula, FunctionId, TensorType, ValueId, VariableId,
 };
 use crate::source::Span;
 use skript_semantics::{Numbers, ScalarKind};
@@ -198,11 +197,8 @@ impl Operation {
     pub fn blocks(&self) -> Vec<&Block> {
         match self {
             Operation::Invoke(_) | Operation::Constant { .. } | Operation::Cut { .. } => Vec::new(),
-            Operation::If {
-                arms, otherwise, ..
-            } => {
-                let arms = arms.iter().flat_map(|a| [&a.condition, &a.consequent]);
-                arms.chain([otherwise]).collect()
+            Operation::If { arms, otherwise, .. } => {
+                arms.iter().flat_map(|a| [&a.condition, &a.consequent]).chain([otherwise]).collect()
             }
             Operation::Loop(l) => {
                 let parts = [l.before.as_ref(), Some(&l.body), l.after.as_ref()];
@@ -214,14 +210,11 @@ impl Operation {
     fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match self {
             Operation::Invoke(_) | Operation::Constant { .. } | Operation::Cut { .. } => Vec::new(),
-            Operation::If {
-                arms, otherwise, ..
-            } => {
-                let arms = arms
-                    .iter_mut()
-                    .flat_map(|a| [&mut a.condition, &mut a.consequent]);
-                arms.chain([otherwise]).collect()
-            }
+            Operation::If { arms, otherwise, .. } => arms
+                .iter_mut()
+                .flat_map(|a| [&mut a.condition, &mut a.consequent])
+                .chain([otherwise])
+                .collect(),
             Operation::Loop(l) => {
                 let parts = [l.before.as_mut(), Some(&mut l.body), l.after.as_mut()];
                 parts.into_iter().flatten().collect()

@@ -16,11 +16,7 @@ impl Model {
         let Body::Block(block) = &entry.body else {
             return model;
         };
-        let declared: Vec<ValueId> = entry
-            .outputs
-            .iter()
-            .flat_map(|p| p.tensors.values().to_vec())
-            .collect();
+        let declared: Vec<ValueId> = entry.outputs.iter().flat_map(|p| p.tensors.values().to_vec()).collect();
         let mut ports = Vec::new();
         for id in computed(block) {
             if declared.contains(&id) {

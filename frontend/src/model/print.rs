@@ -21,38 +21,20 @@ impl Model {
     // Writing to a string cannot fail, so results of `write!` are dropped here.
     fn write(&self, text: &mut String) {
         for (index, variable) in self.variables.iter().enumerate() {
-            let _ = writeln!(
-                text,
-                "variable {index} {}: {}",
-                variable.name,
-                tensor(&variable.tensor)
-            );
+            let _ = writeln!(text, "variable {index} {}: {}", variable.name, tensor(&variable.tensor));
         }
         for (index, function) in self.functions.iter().enumerate() {
-            let entry = if self.entry.0 as usize == index {
-                "entry "
-            } else {
-                ""
-            };
+            let entry = if self.entry.0 as usize == index { "entry " } else { "" };
             let _ = write!(text, "{entry}function {index} ");
-            Printer {
-                model: self,
-                function,
-            }
-            .function(text);
+            Printer { model: self, function }.function(text);
         }
         for (variable, value) in &self.updates {
             let name = self.variable(*variable).map_or("?", |v| v.name.as_str());
             let _ = writeln!(text, "update {name} = %{}", value.0);
         }
         for item in &self.quantization {
-            let _ = writeln!(
-                text,
-                "quantize {}: {}{}",
-                item.tensor,
-                item.operator,
-                attributes(&item.attributes)
-            );
+            let _ =
+                writeln!(text, "quantize {}: {}{}", item.tensor, item.operator, attributes(&item.attributes));
         }
     }
 }
@@ -65,22 +47,10 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn function(&self, text: &mut String) {
         let function = self.function;
-        let types: Vec<String> = function
-            .types
-            .iter()
-            .map(|(name, kind)| format!("{name}={}", kind.name()))
-            .collect();
-        let types = if types.is_empty() {
-            String::new()
-        } else {
-            format!("<{}>", types.join(", "))
-        };
-        let _ = writeln!(
-            text,
-            "{}{types}{} {{",
-            function.name,
-            attributes(&function.attributes)
-        );
+        let types: Vec<String> =
+            function.types.iter().map(|(name, kind)| format!("{name}={}", kind.name())).collect();
+        let types = if types.is_empty() { String::new() } else { format!("<{}>", types.join(", ")) };
+        let _ = writeln!(text, "{}{types}{} {{", function.name, attributes(&function.attributes));
         for port in &function.inputs {
             let _ = writeln!(text, "  input {}", self.port(port));
         }
@@ -98,12 +68,7 @@ impl Printer<'_> {
             let _ = writeln!(text, "  {}", self.check(check));
         }
         for (value, data) in &function.constants {
-            let _ = writeln!(
-                text,
-                "  constant {} = {}",
-                self.declared(*value),
-                constant(data)
-            );
+            let _ = writeln!(text, "  constant {} = {}", self.declared(*value), constant(data));
         }
         match &function.body {
             Body::Intrinsic => text.push_str("  intrinsic\n"),
@@ -140,11 +105,7 @@ impl Printer<'_> {
         let parts = message.iter().map(|part| match part {
             MessagePart::Text(piece) => piece.clone(),
             MessagePart::Value(expr) => format!("{{{}}}", self.scalar_expr(formula, expr)),
-            MessagePart::Choice {
-                condition,
-                then,
-                otherwise,
-            } => format!(
+            MessagePart::Choice { condition, then, otherwise } => format!(
                 "{{{} ? \"{}\" : \"{}\"}}",
                 self.scalar_expr(formula, condition),
                 self.message(formula, then),
@@ -197,23 +158,15 @@ impl Printer<'_> {
         for operation in &block.operations {
             match operation {
                 Operation::Invoke(invoke) => {
-                    let callee = self
-                        .model
-                        .function(invoke.callee)
-                        .map_or("?", |f| f.name.as_str());
-                    let label = invoke
-                        .label
-                        .as_ref()
-                        .map_or(String::new(), |l| format!("{l}: "));
-                    let extents: Vec<String> =
-                        invoke.extents.iter().map(ToString::to_string).collect();
+                    let callee = self.model.function(invoke.callee).map_or("?", |f| f.name.as_str());
+                    let label = invoke.label.as_ref().map_or(String::new(), |l| format!("{l}: "));
+                    let extents: Vec<String> = invoke.extents.iter().map(ToString::to_string).collect();
                     let extents = if extents.is_empty() {
                         String::new()
                     } else {
                         format!(" extents({})", extents.join(", "))
                     };
-                    let outputs: Vec<ValueId> =
-                        [invoke.outputs.as_slice(), &invoke.updates].concat();
+                    let outputs: Vec<ValueId> = [invoke.outputs.as_slice(), &invoke.updates].concat();
                     let captures = if invoke.captures.is_empty() {
                         String::new()
                     } else {
@@ -228,19 +181,9 @@ impl Printer<'_> {
                     );
                 }
                 Operation::Constant { value, data } => {
-                    let _ = writeln!(
-                        text,
-                        "{indent}{} = constant {}",
-                        self.declared(*value),
-                        constant(data)
-                    );
+                    let _ = writeln!(text, "{indent}{} = constant {}", self.declared(*value), constant(data));
                 }
-                Operation::If {
-                    arms,
-                    otherwise,
-                    outputs,
-                    ..
-                } => {
+                Operation::If { arms, otherwise, outputs, .. } => {
                     let _ = writeln!(text, "{indent}{} = if {{", self.declarations(outputs));
                     for (index, arm) in arms.iter().enumerate() {
                         if index > 0 {
@@ -255,13 +198,7 @@ impl Printer<'_> {
                     let _ = writeln!(text, "{indent}}}");
                 }
                 Operation::Loop(looping) => self.looping(looping, depth, text),
-                Operation::Cut {
-                    whole,
-                    count,
-                    dimension,
-                    output,
-                    ..
-                } => {
+                Operation::Cut { whole, count, dimension, output, .. } => {
                     let _ = writeln!(
                         text,
                         "{indent}{} = cut {} to {} along {dimension}",
@@ -283,20 +220,10 @@ impl Printer<'_> {
         results.extend(looping.scan_outputs.iter().flatten());
         let _ = write!(text, "{indent}{} = loop", self.declarations(&results));
         for carried in &looping.carried {
-            let _ = write!(
-                text,
-                " with {} = {}",
-                self.declared(carried.inner),
-                self.name(carried.init)
-            );
+            let _ = write!(text, " with {} = {}", self.declared(carried.inner), self.name(carried.init));
         }
         for (item, pack) in &looping.scans {
-            let _ = write!(
-                text,
-                " for {} in [{}]",
-                self.declared(*item),
-                self.names(pack)
-            );
+            let _ = write!(text, " for {} in [{}]", self.declared(*item), self.names(pack));
         }
         if let Some(index) = looping.index {
             let _ = write!(text, " index {}", self.declared(index));
@@ -325,34 +252,17 @@ impl Printer<'_> {
     }
 
     fn formula(&self, formula: &Formula, text: &mut String) {
-        let indices: Vec<String> = formula
-            .indices
-            .iter()
-            .map(|i| format!("{} < {}", i.name, i.extent))
-            .collect();
-        let _ = writeln!(
-            text,
-            "  {} over {} {{",
-            word(formula.kind),
-            indices.join(", ")
-        );
+        let indices: Vec<String> =
+            formula.indices.iter().map(|i| format!("{} < {}", i.name, i.extent)).collect();
+        let _ = writeln!(text, "  {} over {} {{", word(formula.kind), indices.join(", "));
         for local in &formula.locals {
-            let _ = writeln!(
-                text,
-                "    {} = {}",
-                local.name,
-                self.expr(formula, &local.value)
-            );
+            let _ = writeln!(text, "    {} = {}", local.name, self.expr(formula, &local.value));
         }
         if let Some(predicate) = &formula.predicate {
             let _ = writeln!(text, "    if {}", self.expr(formula, predicate));
         }
         for target in &formula.targets {
-            let subscripts: Vec<String> = target
-                .subscripts
-                .iter()
-                .map(|s| self.expr(formula, s))
-                .collect();
+            let subscripts: Vec<String> = target.subscripts.iter().map(|s| self.expr(formula, s)).collect();
             let init = match target.init {
                 Init::Fill(value) => format!(" from {}", scalar(value)),
                 Init::Continue => String::new(),
@@ -386,37 +296,27 @@ impl Printer<'_> {
         };
         match &expr.node {
             Node::Literal(value) => scalar(*value),
-            Node::Index(position) => formula
-                .and_then(|f| f.indices.get(*position))
-                .map_or("?".to_string(), |i| i.name.clone()),
-            Node::Local(position) => formula
-                .and_then(|f| f.locals.get(*position))
-                .map_or("?".to_string(), |l| l.name.clone()),
+            Node::Index(position) => {
+                formula.and_then(|f| f.indices.get(*position)).map_or("?".to_string(), |i| i.name.clone())
+            }
+            Node::Local(position) => {
+                formula.and_then(|f| f.locals.get(*position)).map_or("?".to_string(), |l| l.name.clone())
+            }
             Node::Extent(extent) => extent.to_string(),
             Node::Access { tensor, subscripts } => {
                 format!("{}[{}]", self.name(*tensor), list(subscripts))
             }
             Node::Table { items, index } => {
                 let items: Vec<String> = items.iter().map(|s| scalar(*s)).collect();
-                format!(
-                    "table({})[{}]",
-                    items.join(", "),
-                    self.scalar_expr(formula, index)
-                )
+                format!("table({})[{}]", items.join(", "), self.scalar_expr(formula, index))
             }
             Node::Apply { op, operands } => match (infix(*op), operands.as_slice()) {
-                (Some(sign), [a, b]) => format!(
-                    "({} {sign} {})",
-                    self.scalar_expr(formula, a),
-                    self.scalar_expr(formula, b)
-                ),
+                (Some(sign), [a, b]) => {
+                    format!("({} {sign} {})", self.scalar_expr(formula, a), self.scalar_expr(formula, b))
+                }
                 _ => format!("{op:?}({})", list(operands)).to_lowercase_head(),
             },
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => format!(
+            Node::Select { condition, then, otherwise } => format!(
                 "({} ? {} : {})",
                 self.scalar_expr(formula, condition),
                 self.scalar_expr(formula, then),
@@ -496,28 +396,13 @@ fn constant(data: &ConstantData) -> String {
     const SHOWN: usize = 16;
     let (texts, length): (Vec<String>, usize) = match data {
         ConstantData::Splat(value) => return format!("splat {}", scalar(*value)),
-        ConstantData::Bool(items) => (
-            items.iter().take(SHOWN).map(bool::to_string).collect(),
-            items.len(),
-        ),
-        ConstantData::Int(items) => (
-            items.iter().take(SHOWN).map(i64::to_string).collect(),
-            items.len(),
-        ),
-        ConstantData::Real(items) => (
-            items
-                .iter()
-                .take(SHOWN)
-                .map(|r| scalar(Scalar::Real(*r)))
-                .collect(),
-            items.len(),
-        ),
+        ConstantData::Bool(items) => (items.iter().take(SHOWN).map(bool::to_string).collect(), items.len()),
+        ConstantData::Int(items) => (items.iter().take(SHOWN).map(i64::to_string).collect(), items.len()),
+        ConstantData::Real(items) => {
+            (items.iter().take(SHOWN).map(|r| scalar(Scalar::Real(*r))).collect(), items.len())
+        }
     };
-    let more = if length > SHOWN {
-        format!(", … {length} in all")
-    } else {
-        String::new()
-    };
+    let more = if length > SHOWN { format!(", … {length} in all") } else { String::new() };
     format!("[{}{more}]", texts.join(", "))
 }
 
@@ -525,10 +410,8 @@ fn attributes(attributes: &[(String, AttributeValue)]) -> String {
     if attributes.is_empty() {
         return String::new();
     }
-    let texts: Vec<String> = attributes
-        .iter()
-        .map(|(name, value)| format!("{name}={}", attribute(value)))
-        .collect();
+    let texts: Vec<String> =
+        attributes.iter().map(|(name, value)| format!("{name}={}", attribute(value))).collect();
     format!("{{{}}}", texts.join(", "))
 }
 

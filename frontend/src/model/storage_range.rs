@@ -2,8 +2,7 @@
 //! Constants, and results of formulas that read no tensor, that the storage types cannot represent.
 
 use super::{
-    Accumulation, Body, ConstantData, Formula, Function, FunctionId, Model, Node, Operation,
-    Target, ValueId,
+    Accumulation, Body, ConstantData, Formula, Function, FunctionId, Model, Node, Operation, Target, ValueId,
 };
 use crate::source::Span;
 use skript_semantics::{Numbers, RealType, Scalar, ScalarKind};
@@ -34,12 +33,7 @@ impl Model {
         found
     }
 
-    fn misfit(
-        &self,
-        function: &Function,
-        id: ValueId,
-        data: &ConstantData,
-    ) -> Option<(Span, String)> {
+    fn misfit(&self, function: &Function, id: ValueId, data: &ConstantData) -> Option<(Span, String)> {
         let declared = function.values.get(id.0 as usize);
         let numbers = declared.map_or(function.numbers, |v| function.numbers_of(v));
         let (value, refusal) = data.scalars().find_map(|s| unheld(numbers, s))?;
@@ -92,17 +86,11 @@ const CORNERS: usize = 8;
 pub(crate) fn made(formula: &Formula, target: &Target) -> Vec<Scalar> {
     let mut values = Vec::new();
     let last = formula.indices.iter().map(|index| index.extent.fixed());
-    let Some(last) = last
-        .map(|n| n?.checked_sub(1)?.try_into().ok())
-        .collect::<Option<Vec<i64>>>()
-    else {
+    let Some(last) = last.map(|n| n?.checked_sub(1)?.try_into().ok()).collect::<Option<Vec<i64>>>() else {
         return values;
     };
     // Ints have separate limits.
-    if formula.kind != Accumulation::Assign
-        || last.len() > CORNERS
-        || target.value.kind != ScalarKind::Real
-    {
+    if formula.kind != Accumulation::Assign || last.len() > CORNERS || target.value.kind != ScalarKind::Real {
         return values;
     }
     if let Node::Table { items, .. } = &target.value.node
@@ -115,10 +103,8 @@ pub(crate) fn made(formula: &Formula, target: &Target) -> Vec<Scalar> {
             0 => Some(0),
             _ => last.get(index).copied(),
         };
-        let is_written = formula
-            .predicate
-            .as_ref()
-            .map_or(Some(Scalar::Bool(true)), |p| formula.value_at(p, &at));
+        let is_written =
+            formula.predicate.as_ref().map_or(Some(Scalar::Bool(true)), |p| formula.value_at(p, &at));
         if is_written == Some(Scalar::Bool(true)) {
             values.extend(formula.value_at(&target.value, &at));
         }
@@ -155,10 +141,7 @@ mod tests {
     use skript_semantics::{IntType, Numbers, RealType};
 
     fn diagnostics(text: &str, real: RealType, int: IntType) -> Vec<Diagnostic> {
-        let options = ComposeOptions {
-            numbers: Numbers { real, int },
-            ..ComposeOptions::default()
-        };
+        let options = ComposeOptions { numbers: Numbers { real, int }, ..ComposeOptions::default() };
         composed_with(text, &options, &Limits::default()).map_or_else(|found| found, |_| Vec::new())
     }
 
@@ -185,35 +168,17 @@ mod tests {
         };
         let (real, int) = (RealType::F16, IntType::I8);
         assert_eq!(
-            of(
-                "z: real[3];",
-                "z[i] = [1.0, 1e5, 2.0][i], i < 3;",
-                real,
-                int
-            ),
-            [
-                "`main.f` gives 1e5, which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"
-            ]
+            of("z: real[3];", "z[i] = [1.0, 1e5, 2.0][i], i < 3;", real, int),
+            ["`main.f` gives 1e5, which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"]
         );
         assert!(of("z: real[3];", "z[i] = 1e5, i < 3;", RealType::BF16, int).is_empty());
-        assert!(
-            of(
-                "z: real[40];",
-                "z[i] = real(i) * 4000.0, i < 40 | i < 10;",
-                real,
-                int
-            )
-            .is_empty()
-        );
+        assert!(of("z: real[40];", "z[i] = real(i) * 4000.0, i < 40 | i < 10;", real, int).is_empty());
     }
 
     #[test]
     fn constants_that_would_change_are_reported() {
         let (real, int) = (RealType::F32, IntType::I64);
-        assert_eq!(
-            codes("c: int[2] = [127, 128];", real, IntType::I8),
-            ["SK0750"]
-        );
+        assert_eq!(codes("c: int[2] = [127, 128];", real, IntType::I8), ["SK0750"]);
         assert!(codes("c: int[2] = [127, -128];", real, IntType::I8).is_empty());
         let text = with_operator(
             "@input { a: real[n]; } @constant { c: int[] = 40000; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; }",

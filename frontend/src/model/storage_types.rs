@@ -73,10 +73,7 @@ impl Model {
         let mut any = false;
         let mut own = |value: &mut Value, name: &str| {
             let numbers = match (types.get(name), value.tensor.kind) {
-                (Some(StorageType::Real(real)), ScalarKind::Real) => Numbers {
-                    real: *real,
-                    ..model
-                },
+                (Some(StorageType::Real(real)), ScalarKind::Real) => Numbers { real: *real, ..model },
                 (Some(StorageType::Int(int)), ScalarKind::Int) => Numbers { int: *int, ..model },
                 _ => return,
             };
@@ -174,9 +171,7 @@ impl Instances<'_> {
                 Types::Wide(numbers.work())
             }
             // Kernels compute in one type.
-            Types::Of(numbers, _) if matches!(&function.body, Body::Intrinsic) => {
-                Types::Wide(numbers.work())
-            }
+            Types::Of(numbers, _) if matches!(&function.body, Body::Intrinsic) => Types::Wide(numbers.work()),
             other => other,
         };
         // What computes in these types already.
@@ -184,8 +179,7 @@ impl Instances<'_> {
             Types::Same => true,
             Types::Wide(numbers) => {
                 let mut values = function.values.iter();
-                values.all(|v| function.numbers_of(v) == *numbers)
-                    && function.numbers.work() == *numbers
+                values.all(|v| function.numbers_of(v) == *numbers) && function.numbers.work() == *numbers
             }
             Types::Of(..) => false,
         };
@@ -232,10 +226,7 @@ fn ports_of(function: &Function) -> Vec<ValueId> {
     let inputs = function.inputs.iter().flat_map(|p| p.tensors.values());
     let outputs = function.outputs.iter().flat_map(|p| p.tensors.values());
     let updates = function.updates.iter().map(|(_, new)| new);
-    let all = inputs
-        .chain(&function.captures)
-        .chain(outputs)
-        .chain(updates);
+    let all = inputs.chain(&function.captures).chain(outputs).chain(updates);
     all.copied().collect()
 }
 
@@ -247,8 +238,7 @@ fn constants<'f>(function: &'f Function, block: &'f Block) -> HashMap<ValueId, C
             found.insert(*value, data.clone());
         }
     });
-    let own = function.constants.iter();
-    found.extend(own.map(|(id, data)| (*id, data.clone())));
+    found.extend(function.constants.iter().map(|(id, data)| (*id, data.clone())));
     found.retain(|id, _| {
         let value = function.values.get(id.0 as usize);
         value.is_some_and(|value| value.storage.is_none())
@@ -257,11 +247,7 @@ fn constants<'f>(function: &'f Function, block: &'f Block) -> HashMap<ValueId, C
 }
 
 /// How these tensors are passed.
-fn types(
-    function: &Function,
-    all: &[ValueId],
-    constants: &HashMap<ValueId, ConstantData>,
-) -> Types {
+fn types(function: &Function, all: &[ValueId], constants: &HashMap<ValueId, ConstantData>) -> Types {
     let join = |ids: &mut dyn Iterator<Item = ValueId>| {
         let mut reals = None;
         let mut ints = None;
@@ -277,10 +263,7 @@ fn types(
                 ScalarKind::Bool => {}
             }
         }
-        Numbers {
-            real: reals.unwrap_or(function.numbers.real),
-            int: ints.unwrap_or(function.numbers.int),
-        }
+        Numbers { real: reals.unwrap_or(function.numbers.real), int: ints.unwrap_or(function.numbers.int) }
     };
     let decided = join(&mut all.iter().copied().filter(|id| !constants.contains_key(id)));
     let is_held = |id: &ValueId| {
@@ -292,32 +275,21 @@ fn types(
             })
         })
     };
-    let numbers = match all.iter().all(is_held) {
-        true => decided,
-        false => join(&mut all.iter().copied()),
-    };
+    let numbers = if all.iter().all(is_held) { decided } else { join(&mut all.iter().copied()) };
     let own = |id: &ValueId| {
-        let of = match constants.contains_key(id) {
-            true => numbers.work(),
-            false => function.numbers_at(*id),
-        };
+        let of = if constants.contains_key(id) { numbers.work() } else { function.numbers_at(*id) };
         // The type of the other kind makes no difference.
         match function.kind_at(*id) {
-            ScalarKind::Real => Numbers {
-                int: function.numbers.int,
-                ..of
-            },
-            ScalarKind::Int => Numbers {
-                real: function.numbers.real,
-                ..of
-            },
+            ScalarKind::Real => Numbers { int: function.numbers.int, ..of },
+            ScalarKind::Int => Numbers { real: function.numbers.real, ..of },
             ScalarKind::Bool => function.numbers,
         }
     };
     let ports: Vec<Numbers> = all.iter().map(own).collect();
-    match numbers == function.numbers && ports.iter().all(|p| *p == function.numbers) {
-        true => Types::Same,
-        false => Types::Of(numbers, ports),
+    if numbers == function.numbers && ports.iter().all(|p| *p == function.numbers) {
+        Types::Same
+    } else {
+        Types::Of(numbers, ports)
     }
 }
 
@@ -331,17 +303,12 @@ fn wider_real(a: RealType, b: RealType) -> RealType {
 }
 
 fn wider_int(a: IntType, b: IntType) -> IntType {
-    match a.bits() < b.bits() {
-        true => b,
-        false => a,
-    }
+    if a.bits() < b.bits() { b } else { a }
 }
 
 /// Gives tensors that become each other in branches and loops, and these pairs, one type: that which holds all of theirs.
 fn unify(function: &mut Function, pairs: &[(ValueId, ValueId)]) {
-    let mut classes = Classes {
-        parents: (0..function.values.len()).collect(),
-    };
+    let mut classes = Classes { parents: (0..function.values.len()).collect() };
     for (a, b) in pairs {
         classes.join(*a, *b);
     }
@@ -399,12 +366,7 @@ impl Classes {
 
     fn block(&mut self, block: &Block) {
         block.visit(&mut |operation| match operation {
-            Operation::If {
-                arms,
-                otherwise,
-                outputs,
-                ..
-            } => {
+            Operation::If { arms, otherwise, outputs, .. } => {
                 let blocks = arms.iter().map(|arm| &arm.consequent).chain([otherwise]);
                 for branch in blocks {
                     for (output, result) in outputs.iter().zip(&branch.results) {
@@ -450,14 +412,8 @@ mod tests {
 
     fn model(graph: &str, real: RealType, types: &[(&str, RealType)]) -> Model {
         let options = ComposeOptions {
-            numbers: Numbers {
-                real,
-                ..Numbers::default()
-            },
-            storage: types
-                .iter()
-                .map(|(n, t)| ((*n).to_owned(), StorageType::Real(*t)))
-                .collect(),
+            numbers: Numbers { real, ..Numbers::default() },
+            storage: types.iter().map(|(n, t)| ((*n).to_owned(), StorageType::Real(*t))).collect(),
             ..ComposeOptions::default()
         };
         composed_with(&format!("{OPERATORS}{graph}"), &options, &Limits::default()).unwrap()
@@ -467,16 +423,12 @@ mod tests {
     fn invoked(model: &Model) -> Vec<String> {
         let entry = model.function(model.entry).unwrap();
         let mut found = Vec::new();
-        let Body::Block(block) = &entry.body else {
-            panic!("the entry is no graph")
-        };
+        let Body::Block(block) = &entry.body else { panic!("the entry is no graph") };
         block.visit(&mut |operation| {
             if let Operation::Invoke(invoke) = operation {
                 let function = model.function(invoke.callee).unwrap();
                 let types = ports_of(function).into_iter();
-                let types: Vec<_> = types
-                    .map(|id| function.numbers_at(id).real.name())
-                    .collect();
+                let types: Vec<_> = types.map(|id| function.numbers_at(id).real.name()).collect();
                 found.push(format!("{}({})", function.name, types.join(",")));
             }
         });
@@ -490,10 +442,7 @@ mod tests {
     fn formulas_read_tensors_in_their_own_types() {
         let types = [("main.G.w", RealType::F16), ("a", RealType::F16)];
         let model = model(TWO, RealType::F32, &types);
-        assert_eq!(
-            invoked(&model),
-            ["main.sum(f32,f16,f16)", "main.twice(f16,f32)"]
-        );
+        assert_eq!(invoked(&model), ["main.sum(f32,f16,f16)", "main.twice(f16,f32)"]);
         assert_eq!(model.variables[0].numbers.real, RealType::F16);
         let widest = model.functions.iter().map(|f| f.numbers.work().real);
         assert!(widest.into_iter().all(|real| real == RealType::F32));
@@ -501,20 +450,11 @@ mod tests {
 
     #[test]
     fn tensors_of_one_narrower_type_compute_in_it() {
-        let types = [
-            ("x", RealType::F32),
-            ("main.G.w", RealType::F32),
-            ("a", RealType::F32),
-        ];
+        let types = [("x", RealType::F32), ("main.G.w", RealType::F32), ("a", RealType::F32)];
         let model = model(TWO, RealType::F64, &types);
-        assert_eq!(
-            invoked(&model),
-            ["main.sum(f32,f32,f32)", "main.twice(f32,f64)"]
-        );
+        assert_eq!(invoked(&model), ["main.sum(f32,f32,f32)", "main.twice(f32,f64)"]);
         let entry = model.function(model.entry).unwrap();
-        let Body::Block(block) = &entry.body else {
-            panic!("the entry is no graph")
-        };
+        let Body::Block(block) = &entry.body else { panic!("the entry is no graph") };
         let Some(Operation::Invoke(first)) = block.operations.first() else {
             panic!("the graph invokes nothing")
         };
@@ -524,13 +464,8 @@ mod tests {
 
     #[test]
     fn composite_operators_are_wide() {
-        let graph =
-            "graph G { @input { x: real[3]; } @output { y: real[3]; } @compose { y = four(x); } }";
-        let model = model(
-            graph,
-            RealType::F32,
-            &[("x", RealType::BF16), ("y", RealType::BF16)],
-        );
+        let graph = "graph G { @input { x: real[3]; } @output { y: real[3]; } @compose { y = four(x); } }";
+        let model = model(graph, RealType::F32, &[("x", RealType::BF16), ("y", RealType::BF16)]);
         assert_eq!(invoked(&model), ["main.four(f32,f32)"]);
     }
 
@@ -545,11 +480,7 @@ mod tests {
     #[test]
     fn no_types_change_nothing() {
         let plain = model(TWO, RealType::F32, &[]);
-        let same = model(
-            TWO,
-            RealType::F32,
-            &[("a", RealType::F32), ("b", RealType::F16)],
-        );
+        let same = model(TWO, RealType::F32, &[("a", RealType::F32), ("b", RealType::F16)]);
         assert_eq!(plain.functions.len(), same.functions.len());
     }
 }

@@ -6,8 +6,8 @@ use crate::diagnostics::closest;
 
 /// The 22 functions that stand between back-ticks (2.4, 2.16 and the errata).
 pub(crate) const BUILTINS: [&str; 22] = [
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "exp",
-    "floor", "frac", "log", "round", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "exp", "floor",
+    "frac", "log", "round", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
 ];
 
 pub(super) const COMMENT_SIGN: &str = "a comment begins with `#`";
@@ -16,7 +16,8 @@ pub(super) const COMMENT_SIGN: &str = "a comment begins with `#`";
 pub(crate) const OPEN_EXTENT: &str = "a dynamic extent has a name and an upper bound, as in `n|16`";
 
 /// How to write a select in formulas.
-pub(super) const CHOICE: &str = "in `@lower`, a choice is written `c ? a : b`, as in `y[i,] = x[i,] > 0.0 ? x[i,] : 0.0, i < n`";
+pub(super) const CHOICE: &str =
+    "in `@lower`, a choice is written `c ? a : b`, as in `y[i,] = x[i,] > 0.0 ? x[i,] : 0.0, i < n`";
 
 const OPERATOR_HEADER: &str = "an operator is written `operator NAME { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } }`";
 
@@ -25,17 +26,15 @@ const GRAPH_HEADER: &str =
 
 /// How to write the header of a definition; `is_graph`: of a graph.
 pub(super) fn header(is_graph: bool) -> &'static str {
-    match is_graph {
-        true => GRAPH_HEADER,
-        false => OPERATOR_HEADER,
-    }
+    if is_graph { GRAPH_HEADER } else { OPERATOR_HEADER }
 }
 
 /// The help for a keyword that begins a definition in other languages.
 pub(super) fn foreign_definition(word: &str) -> Option<&'static str> {
     Some(match word {
-        "def" | "fn" | "fun" | "func" | "function" | "fragment" | "kernel" | "lambda" | "op"
-        | "proc" => OPERATOR_HEADER,
+        "def" | "fn" | "fun" | "func" | "function" | "fragment" | "kernel" | "lambda" | "op" | "proc" => {
+            OPERATOR_HEADER
+        }
         "class" | "model" | "module" | "net" | "network" | "struct" => GRAPH_HEADER,
         _ => return None,
     })
@@ -130,9 +129,7 @@ pub(super) fn of_declaration(expected: &[Rule], found: &str, before: &str) -> Op
         "," | "]" if before == "?" => OPEN_EXTENT,
         "," => "every declaration ends with `;`, as in `a: int; b: int;`",
         ":" if wants(less) => "every declaration ends with `;`, as in `a: int = 1; b: int;`",
-        "]" if wants(lpar) => {
-            "a list is declared as a pack, `a: int..`, with its length as `a: int..(n)`"
-        }
+        "]" if wants(lpar) => "a list is declared as a pack, `a: int..`, with its length as `a: int..(n)`",
         "<" if wants_shape => "extents are written in brackets after the type: `x: real[n,m]`",
         "[" if !wants_shape && !wants(expr) && !wants(bar) => {
             "all extents are written in one pair of brackets: `x: real[n,m]`"
@@ -147,9 +144,7 @@ pub(super) fn of_statement(expected: &[Rule], found: &str) -> Option<&'static st
     let wants = |rule: Rule| expected.contains(&rule);
     let is_word = found.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     Some(match found {
-        _ if wants(kw_then) => {
-            "`then` separates the condition from the branch: `if c then a else b`"
-        }
+        _ if wants(kw_then) => "`then` separates the condition from the branch: `if c then a else b`",
         _ if wants(kw_while) && is_word => "a count follows two dots: `do..(3) op(x)`",
         "(" | "{" if wants(infix) => INVOCATIONS_STAND_ALONE,
         "+" | "-" | "*" | "/" if wants(assign) => {
@@ -205,22 +200,10 @@ mod tests {
             assert_advises(&in_lower(&format!("y[i,] = {value}, i < a;")), wanted);
         }
         assert_advises(&in_lower("y[i,] -= line[i,], i < a;"), "`y[i,] += -x[i,]`");
-        assert_advises(
-            &in_lower("if (line[0,] > 0.0) { y[i,] = line[i,], i < a; }"),
-            "`c ? a : b`",
-        );
-        assert_advises(
-            &in_lower("for i < a { y[i,] = line[i,]; }"),
-            "follow the formula",
-        );
-        assert_advises(
-            &in_lower("for (int i = 0; i < a; i++) { y[i,] = line[i,]; }"),
-            "follow the formula",
-        );
-        assert_advises(
-            &in_lower("y[i,] = line[i,], 0 <= i < a;"),
-            "from 0 to the extent",
-        );
+        assert_advises(&in_lower("if (line[0,] > 0.0) { y[i,] = line[i,], i < a; }"), "`c ? a : b`");
+        assert_advises(&in_lower("for i < a { y[i,] = line[i,]; }"), "follow the formula");
+        assert_advises(&in_lower("for (int i = 0; i < a; i++) { y[i,] = line[i,]; }"), "follow the formula");
+        assert_advises(&in_lower("y[i,] = line[i,], 0 <= i < a;"), "from 0 to the extent");
     }
 
     #[test]
@@ -254,8 +237,7 @@ mod tests {
         ] {
             assert_advises(&in_compose(statements), wanted);
         }
-        let graph =
-            "graph G { @input { x: real[3]; } @output { y: real[3]; } @compose { y = x; } }";
+        let graph = "graph G { @input { x: real[3]; } @output { y: real[3]; } @compose { y = x; } }";
         for (text, wanted) in [
             ("// a comment\n", "`#`"),
             ("import math as m;\n", "keeps its name"),
@@ -284,10 +266,7 @@ mod tests {
                 "version 1.0;\nextension KHR_enable_fragment_definitions;\nfragment f(x: tensor<scalar>) -> (y: tensor<scalar>) { y = x; }",
                 "a converter",
             ),
-            (
-                "graph G(x) -> (y) { y = relu(x); } graph H {",
-                "`graph NAME {",
-            ),
+            ("graph G(x) -> (y) { y = relu(x); } graph H {", "`graph NAME {"),
         ] {
             let headed = graph.replace("graph G {", header);
             assert_advises(&in_document(&headed), wanted);
@@ -296,10 +275,7 @@ mod tests {
             ("def f(x: real[n]) {", "`operator NAME {"),
             ("fn f(x: real[n]) -> real[n] {", "`operator NAME {"),
             ("operator f(x: real[n]) -> real[n] {", "`operator NAME {"),
-            (
-                "operator f(x: real[n]) -> (y: real[n]) {",
-                "`operator NAME {",
-            ),
+            ("operator f(x: real[n]) -> (y: real[n]) {", "`operator NAME {"),
             ("class Net {", "`graph NAME {"),
         ] {
             let operator = format!("{header} @lower {{ y[i,] = x[i,], i < n; }} }} {graph}");

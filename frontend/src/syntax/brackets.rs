@@ -23,10 +23,7 @@ impl<'t> Splitter<'t, '_> {
         let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
         match before.map(|t| (t.kind, self.word(t))) {
             Some((TokenKind::Word, word)) => {
-                let begins_part = matches!(
-                    word,
-                    "then" | "else" | "do" | "if" | "elif" | "while" | "unroll"
-                );
+                let begins_part = matches!(word, "then" | "else" | "do" | "if" | "elif" | "while" | "unroll");
                 begins_part || self.closes_part(at)
             }
             Some((TokenKind::Operator, ">")) => false,
@@ -61,9 +58,7 @@ impl<'t> Splitter<'t, '_> {
         let ends = |t: &&Token| {
             matches!(
                 t.kind,
-                TokenKind::Semicolon
-                    | TokenKind::Open(Bracket::Curly)
-                    | TokenKind::Close(Bracket::Curly)
+                TokenKind::Semicolon | TokenKind::Open(Bracket::Curly) | TokenKind::Close(Bracket::Curly)
             )
         };
         let first = before.take(LONGEST).take_while(|t| !ends(t)).last();
@@ -115,20 +110,14 @@ impl<'t> Splitter<'t, '_> {
     pub(super) fn separator(&mut self, reporting: bool, semicolon: &Token) -> bool {
         if reporting {
             let span = self.span(semicolon);
-            let diagnostic =
-                Diagnostic::error(&SYNTAX, span, "`;` ends statements, it does not separate")
-                    .with_help("write `,` between attributes, arguments and items");
+            let diagnostic = Diagnostic::error(&SYNTAX, span, "`;` ends statements, it does not separate")
+                .with_help("write `,` between attributes, arguments and items");
             self.builder.sink.report(diagnostic);
         }
         true
     }
 
-    pub(super) fn unbalanced(
-        &mut self,
-        reporting: bool,
-        open: &Token,
-        found: Option<&Token>,
-    ) -> bool {
+    pub(super) fn unbalanced(&mut self, reporting: bool, open: &Token, found: Option<&Token>) -> bool {
         let TokenKind::Open(bracket) = open.kind else {
             return false;
         };
@@ -149,12 +138,7 @@ impl<'t> Splitter<'t, '_> {
     }
 
     /// `inner`: the innermost open bracket.
-    pub(super) fn unopened(
-        &mut self,
-        reporting: bool,
-        close: &Token,
-        inner: Option<&Token>,
-    ) -> bool {
+    pub(super) fn unopened(&mut self, reporting: bool, close: &Token, inner: Option<&Token>) -> bool {
         if reporting {
             let found = self.word(close);
             let span = self.span(close);
@@ -163,8 +147,7 @@ impl<'t> Splitter<'t, '_> {
                 Some((open, TokenKind::Open(bracket))) => {
                     let wanted = bracket.closing();
                     let message = format!("expected `{wanted}`, found `{found}`");
-                    Diagnostic::error(&BRACKET, span, message)
-                        .with_label_at(self.span(open), "opened here")
+                    Diagnostic::error(&BRACKET, span, message).with_label_at(self.span(open), "opened here")
                 }
                 _ => Diagnostic::error(&BRACKET, span, format!("`{found}` has no opening bracket")),
             };

@@ -16,9 +16,7 @@ pub(super) fn settle(module: &mut Module) {
             .map(|d| d.name.name.clone())
             .chain(["int", "real", "bool", "str"].map(String::from))
             .collect();
-        let Definition {
-            composes, updates, ..
-        } = definition;
+        let Definition { composes, updates, .. } = definition;
         for component in composes.iter_mut().chain(updates) {
             settle_component(component, &types);
         }
@@ -66,24 +64,16 @@ fn cast(invocation: &Invocation, types: &[String]) -> Option<Expr> {
     let [target] = invocation.operator.parts.as_slice() else {
         return None;
     };
-    let plain = invocation.label.is_none()
-        && invocation.types.is_empty()
-        && invocation.attributes.is_empty();
+    let plain = invocation.label.is_none() && invocation.types.is_empty() && invocation.attributes.is_empty();
     if !plain || !types.contains(&target.name) {
         return None;
     }
     let kind = match invocation.arguments.as_slice() {
         [] => ExprKind::Default(target.clone()),
-        [Argument::Expr(value)] => ExprKind::Cast {
-            target: target.clone(),
-            value: Box::new(value.clone()),
-        },
+        [Argument::Expr(value)] => ExprKind::Cast { target: target.clone(), value: Box::new(value.clone()) },
         _ => return None,
     };
-    Some(Expr {
-        kind,
-        span: invocation.span,
-    })
+    Some(Expr { kind, span: invocation.span })
 }
 
 #[cfg(test)]

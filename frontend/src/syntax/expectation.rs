@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Syntax errors of pest in terms of the language.
 
-use super::advice::{
-    CHOICE, COMMENT_SIGN, foreign_operator, of_declaration, of_expression, of_statement,
-};
+use super::advice::{CHOICE, COMMENT_SIGN, foreign_operator, of_declaration, of_expression, of_statement};
 use super::build::Builder;
 use super::grammar::Rule;
 use crate::diagnostics::codes::{NUMBER, RESERVED_WORD, SYNTAX};
 use crate::diagnostics::{Code, Diagnostic};
 
 const RESERVED: [&str; 25] = [
-    "operator", "optional", "import", "public", "unroll", "graph", "yield", "while", "false",
-    "elif", "else", "then", "with", "real", "bool", "true", "for", "inf", "int", "str", "if", "in",
-    "is", "do", "pi",
+    "operator", "optional", "import", "public", "unroll", "graph", "yield", "while", "false", "elif", "else",
+    "then", "with", "real", "bool", "true", "for", "inf", "int", "str", "if", "in", "is", "do", "pi",
 ];
 
 /// The text at the position where the parser stopped.
@@ -41,12 +38,8 @@ pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], foun
         (&NUMBER, message)
     } else if is_foreign(found.text) {
         (&SYNTAX, format!("{shown} is not part of the language"))
-    } else if is_misused_word(expected, found.text) && statement_advice(entry, found.text).is_none()
-    {
-        (
-            &RESERVED_WORD,
-            format!("{shown} is a reserved word, it cannot be a name"),
-        )
+    } else if is_misused_word(expected, found.text) && statement_advice(entry, found.text).is_none() {
+        (&RESERVED_WORD, format!("{shown} is a reserved word, it cannot be a name"))
     } else if entry == Rule::assert_entry && found.text.starts_with(['"', '\'']) {
         (&SYNTAX, format!("expected `:`, found the message {shown}"))
     } else {
@@ -65,9 +58,7 @@ pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], foun
 
 fn bad_number(text: &str) -> Option<String> {
     let starts_with_digit = text.starts_with(|c: char| c.is_ascii_digit());
-    let exponent = text
-        .trim_start_matches(|c: char| c.is_ascii_digit())
-        .strip_prefix(['e', 'E']);
+    let exponent = text.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(['e', 'E']);
     match exponent {
         Some("") if starts_with_digit => Some(format!("the exponent of `{text}` has no digits")),
         _ if starts_with_digit && text.contains(|c: char| c.is_ascii_alphabetic() || c == '_') => {
@@ -99,10 +90,7 @@ fn statement_advice(entry: Rule, text: &str) -> Option<&'static str> {
 
 fn is_misused_word(expected: &[Rule], text: &str) -> bool {
     RESERVED.contains(&text)
-        && !matches!(
-            text,
-            "if" | "for" | "while" | "with" | "do" | "unroll" | "yield" | "then"
-        )
+        && !matches!(text, "if" | "for" | "while" | "with" | "do" | "unroll" | "yield" | "then")
         && expected.iter().any(|r| is_expression(*r) || is_name(*r))
         || RESERVED.contains(&text) && !expected.is_empty() && expected.iter().all(|r| is_name(*r))
 }
@@ -195,12 +183,7 @@ fn words(entry: Rule, expected: &[Rule]) -> String {
         words.retain(|w| !matches!(*w, "`[`" | "`..`" | "`(`" | "`.`" | "`:`" | "`<`" | "`{`"));
     }
     if words.contains(&"an expression") {
-        words.retain(|w| {
-            !matches!(
-                *w,
-                "a name" | "a type" | "`(`" | "`[`" | "`~`" | "`|`" | "`:`"
-            )
-        });
+        words.retain(|w| !matches!(*w, "a name" | "a type" | "`(`" | "`[`" | "`~`" | "`|`" | "`:`"));
     }
     if words.iter().any(|w| w.starts_with("one of")) {
         words.retain(|w| *w != "`[`");
@@ -268,15 +251,10 @@ fn word(rule: Rule, end: &str) -> Option<&str> {
 
 fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
     use Rule::*;
-    let Found {
-        text: found,
-        before,
-        ..
-    } = *found;
+    let Found { text: found, before, .. } = *found;
     let wants = |rule: Rule| expected.contains(&rule);
     // A block contains statements, which begin with more than names.
-    let only_names_or_brace =
-        wants(rbrace) && expected.iter().all(|rule| matches!(rule, ident | rbrace));
+    let only_names_or_brace = wants(rbrace) && expected.iter().all(|rule| matches!(rule, ident | rbrace));
     let only_names = !expected.is_empty() && expected.iter().all(|rule| is_name(*rule));
     Some(match found {
         _ if only_names && statement_advice(entry, found).is_some() => {
@@ -285,12 +263,8 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
         "=" if entry == component_entry && wants(rpar) => {
             "attributes are set in braces before the arguments: `op{name=value}(x)`"
         }
-        "-=" | "-" if wants(lowering_op) => {
-            "what is subtracted is added with its sign: `y[i,] += -x[i,]`"
-        }
-        "if" if entry == lowering_entry
-            && (wants(infix) || expected.iter().any(|r| is_expression(*r))) =>
-        {
+        "-=" | "-" if wants(lowering_op) => "what is subtracted is added with its sign: `y[i,] += -x[i,]`",
+        "if" if entry == lowering_entry && (wants(infix) || expected.iter().any(|r| is_expression(*r))) => {
             CHOICE
         }
         text if entry == assert_entry && text.starts_with(['"', '\'']) => {
@@ -315,14 +289,10 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
             "write nested control flow in braces: `then { t = if c then a else b; yield t; }`"
         }
         "with" if wants(kw_do) => "`with` precedes `for`",
-        "if" | "for" | "while" | "with" | "do" | "unroll"
-            if expected.iter().any(|r| is_expression(*r)) =>
-        {
+        "if" | "for" | "while" | "with" | "do" | "unroll" if expected.iter().any(|r| is_expression(*r)) => {
             "control flow is a statement of its own: assign its result to a name, then use the name"
         }
-        "is" | "in" if is_misused_word(expected, found) => {
-            "choose another name; the word is an operator"
-        }
+        "is" | "in" if is_misused_word(expected, found) => "choose another name; the word is an operator",
         "int" | "real" | "bool" | "str" if entry == declaration_entry => {
             "a declaration begins with the name: `x: real[n]`"
         }
@@ -332,9 +302,7 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
             "`<-` replaces items after an index; for a comparison with a negative number, write `< -`"
         }
         "" if wants(kw_else) => "an `if` always has an `else`",
-        "/" if !wants(infix) && before == "/" => {
-            "of two ints `/` rounds down; a comment begins with `#`"
-        }
+        "/" if !wants(infix) && before == "/" => "of two ints `/` rounds down; a comment begins with `#`",
         "/" | "*" if !wants(infix) && (found == "/" || before == "/") => COMMENT_SIGN,
         _ if entry == lowering_entry
             && (wants(less)
@@ -348,9 +316,7 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
             return of_statement(expected, found);
         }
         _ if wants(infix) && of_expression(found).is_some() => return of_expression(found),
-        "as" if entry == import_line => {
-            "a module keeps its name: `import math;`, then `math.neg(x)`"
-        }
+        "as" if entry == import_line => "a module keeps its name: `import math;`, then `math.neg(x)`",
         _ if wants(colon) && entry == declaration_entry => "a declaration is written `name: type`",
         _ if (wants(type_spec) || wants(any_type)) && entry == declaration_entry => {
             "the types are `int`, `real`, `bool`, `str` and the names of @dtype"

@@ -8,8 +8,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{
-    Declaration, Definition, Expr, ExprKind, Item, Module, PackSpec, StringPiece, Subscript,
-    UsingTarget,
+    Declaration, Definition, Expr, ExprKind, Item, Module, PackSpec, StringPiece, Subscript, UsingTarget,
 };
 
 /// The maximum size of a helper's expression, including nested helpers: larger ones stay names.
@@ -35,11 +34,7 @@ fn attribute_helpers(definition: &Definition) -> Helpers {
     let mut known: FxHashSet<String> = FxHashSet::default();
     for attribute in &definition.attributes {
         known.insert(attribute.name.name.clone());
-        let length = attribute
-            .type_spec
-            .pack
-            .as_ref()
-            .and_then(|p| p.length.as_ref());
+        let length = attribute.type_spec.pack.as_ref().and_then(|p| p.length.as_ref());
         known.extend(length.into_iter().flat_map(|length| names(length).0));
     }
     let mut helpers = Helpers::default();
@@ -111,17 +106,11 @@ fn visit(expr: &mut Expr, f: &mut impl FnMut(&mut Expr)) {
             }
         }
         ExprKind::List(items) => items.iter_mut().for_each(|item| visit_item(item, f)),
-        ExprKind::Index {
-            base, subscripts, ..
-        } => {
+        ExprKind::Index { base, subscripts, .. } => {
             visit(base, f);
             subscripts.iter_mut().for_each(|s| visit_subscript(s, f));
         }
-        ExprKind::Substitute {
-            base,
-            subscript,
-            value,
-        } => {
+        ExprKind::Substitute { base, subscript, value } => {
             visit(base, f);
             visit_subscript(subscript, f);
             visit(value, f);
@@ -131,23 +120,14 @@ fn visit(expr: &mut Expr, f: &mut impl FnMut(&mut Expr)) {
         | ExprKind::Fold { pack: only, .. }
         | ExprKind::Cast { value: only, .. }
         | ExprKind::Builtin { argument: only, .. } => visit(only, f),
-        ExprKind::Binary {
-            left: a, right: b, ..
-        }
+        ExprKind::Binary { left: a, right: b, .. }
         | ExprKind::Is { left: a, right: b }
-        | ExprKind::Coalesce {
-            value: a,
-            fallback: b,
-        }
+        | ExprKind::Coalesce { value: a, fallback: b }
         | ExprKind::In { item: a, pack: b } => {
             visit(a, f);
             visit(b, f);
         }
-        ExprKind::Select {
-            condition,
-            then,
-            otherwise,
-        } => {
+        ExprKind::Select { condition, then, otherwise } => {
             visit(condition, f);
             visit(then, f);
             otherwise.iter_mut().for_each(|e| visit(e, f));
@@ -173,12 +153,9 @@ fn visit(expr: &mut Expr, f: &mut impl FnMut(&mut Expr)) {
 fn visit_item(item: &mut Item, f: &mut impl FnMut(&mut Expr)) {
     match item {
         Item::Expr(expr) => visit(expr, f),
-        Item::Range {
-            begin, end, stride, ..
-        } => [Some(begin), Some(end), stride.as_mut()]
-            .into_iter()
-            .flatten()
-            .for_each(|e| visit(e, f)),
+        Item::Range { begin, end, stride, .. } => {
+            [Some(begin), Some(end), stride.as_mut()].into_iter().flatten().for_each(|e| visit(e, f))
+        }
         Item::Expand { value, count, .. } => {
             visit(value, f);
             count.iter_mut().for_each(|e| visit(e, f));
@@ -190,12 +167,9 @@ fn visit_item(item: &mut Item, f: &mut impl FnMut(&mut Expr)) {
 fn visit_subscript(subscript: &mut Subscript, f: &mut impl FnMut(&mut Expr)) {
     match subscript {
         Subscript::Expr(expr) => visit(expr, f),
-        Subscript::Range {
-            begin, end, stride, ..
-        } => [begin, end, stride]
-            .into_iter()
-            .flatten()
-            .for_each(|e| visit(e, f)),
+        Subscript::Range { begin, end, stride, .. } => {
+            [begin, end, stride].into_iter().flatten().for_each(|e| visit(e, f))
+        }
         Subscript::Expand { value, count, .. } => {
             visit(value, f);
             count.iter_mut().for_each(|e| visit(e, f));
@@ -250,18 +224,10 @@ mod tests {
     #[test]
     fn editions_inputs_see_helpers_that_rest_on_attributes() {
         let channels = "ncx = format == 'NCX';";
-        assert_holds(
-            "b,c..(ncx),s..,c..(!ncx)",
-            channels,
-            "b == 2 && c == 5 && s == [3]",
-        );
+        assert_holds("b,c..(ncx),s..,c..(!ncx)", channels, "b == 2 && c == 5 && s == [3]");
         assert_holds("n,m,m + k - h", "h = k - 2;", "n == 2 && m == 3");
         assert_holds("b,q..", "q = p;", "q == p && l == 2");
-        assert_holds(
-            "s..(r),t..",
-            "g = k - 1; r = g + 1;",
-            "(s == [2, 3] && ..) && (t == [5] && ..)",
-        );
+        assert_holds("s..(r),t..", "g = k - 1; r = g + 1;", "(s == [2, 3] && ..) && (t == [5] && ..)");
         assert_holds("a..(r),b", "r = p[0] > 2 ? 2 : 0;", "a == [2, 3] && b == 5");
     }
 
@@ -274,11 +240,9 @@ mod tests {
     #[test]
     fn editions_other_helpers_are_not_visible_in_inputs() {
         let not_visible = [NAME_NOT_VISIBLE.id];
-        for (input, helpers) in [
-            ("b,m,z", "z = b + 1;"),
-            ("b,m,z", "w = x.rank; z = w + 2;"),
-            ("b,m,z", "z = w; w = 5;"),
-        ] {
+        for (input, helpers) in
+            [("b,m,z", "z = b + 1;"), ("b,m,z", "w = x.rank; z = w + 2;"), ("b,m,z", "z = w; w = 5;")]
+        {
             let text = document(input, helpers, "true");
             let found = reported(&text, Edition::Khronos);
             assert!(found.contains(&NAME_NOT_VISIBLE.id), "{helpers}: {found:?}");

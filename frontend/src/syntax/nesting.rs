@@ -33,11 +33,7 @@ pub(super) enum TooDeep<'t> {
 
 /// How deep the parser recurses. Operators between operands are in sequence for it, yet each adds a level to the tree:
 /// [`Limits::chain`] more of them are allowed than of nested ones.
-pub(super) fn depth<'t>(
-    text: &str,
-    tokens: &'t [Token],
-    limits: &Limits,
-) -> Result<usize, TooDeep<'t>> {
+pub(super) fn depth<'t>(text: &str, tokens: &'t [Token], limits: &Limits) -> Result<usize, TooDeep<'t>> {
     let nested = levels(text, tokens, limits.nesting, false).map_err(TooDeep::Nesting)?;
     if let Some(token) = beyond_chain(text, tokens, limits.chain) {
         return Err(TooDeep::Chain(token));
@@ -82,12 +78,7 @@ fn is_infix(text: &str, before: Option<&Token>, token: &Token) -> bool {
 /// An upper bound of the nesting: brackets, plus operators in sequence with the deepest part, those between operands
 /// only if `chains` is set. `(a + b) + c` counts three. `Err` is the first token at which the nesting may exceed
 /// `limit`.
-fn levels<'t>(
-    text: &str,
-    tokens: &'t [Token],
-    limit: usize,
-    chains_count: bool,
-) -> Result<usize, &'t Token> {
+fn levels<'t>(text: &str, tokens: &'t [Token], limit: usize, chains_count: bool) -> Result<usize, &'t Token> {
     let mut outer: Vec<Level> = Vec::new();
     let mut level = Level::default();
     // Levels down to the innermost bracket: right-hand operators nest what is still open.

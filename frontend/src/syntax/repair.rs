@@ -44,11 +44,7 @@ pub(super) struct Edit {
 
 impl Edit {
     fn insertion(at: usize, inserted: &'static str) -> Edit {
-        Edit {
-            at,
-            removed: 0,
-            inserted,
-        }
+        Edit { at, removed: 0, inserted }
     }
 
     pub(super) fn leaves_out(&self) -> bool {
@@ -127,9 +123,7 @@ pub(super) fn read_regions(
 
 /// The name of the definition that a region is; `None` for an import, and for what is neither.
 fn defined<'t>(text: &'t str, region: &[Token]) -> Option<&'t str> {
-    let mut words = region
-        .iter()
-        .map(|t| text.get(t.start..t.end).unwrap_or_default());
+    let mut words = region.iter().map(|t| text.get(t.start..t.end).unwrap_or_default());
     let kind = words.find(|word| *word != "public")?;
     matches!(kind, "operator" | "graph").then(|| words.next())?
 }
@@ -167,12 +161,7 @@ fn first_edition(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
 
 /// The next token after `first` that begins a definition or an import.
 fn end_of_region(text: &str, tokens: &[Token], first: usize) -> usize {
-    let word = |at: usize| {
-        tokens
-            .get(at)
-            .and_then(|t| text.get(t.start..t.end))
-            .unwrap_or_default()
-    };
+    let word = |at: usize| tokens.get(at).and_then(|t| text.get(t.start..t.end)).unwrap_or_default();
     let from = from_import(text, tokens.get(first..).unwrap_or_default());
     let mut at = first + from.unwrap_or(1);
     if word(first) == "public" && matches!(word(at), "operator" | "graph") {
@@ -217,8 +206,7 @@ impl<'t> Reader<'t> {
         let after = self.tokens.get(self.region.end);
         let plain: Vec<Token> = own.iter().chain(after).copied().collect();
         let mut part = self.part(module);
-        self.cutter(&plain, &[], &mut found, module, self.most_errors)
-            .region(&mut part);
+        self.cutter(&plain, &[], &mut found, module, self.most_errors).region(&mut part);
         if found.has_errors() {
             let edits = self.edits(&plain, found.diagnostics(), module, trials);
             if !edits.is_empty() {
@@ -228,8 +216,7 @@ impl<'t> Reader<'t> {
                 for edit in &edits {
                     found.report(self.explain(edit, &edited));
                 }
-                self.cutter(&edited, &edits, &mut found, module, self.most_errors)
-                    .region(&mut part);
+                self.cutter(&edited, &edits, &mut found, module, self.most_errors).region(&mut part);
             }
         }
         for diagnostic in found.into_sorted() {
@@ -380,18 +367,15 @@ impl<'t> Reader<'t> {
             if errors > allowed {
                 return None;
             }
-            let (Some(first), Some(last), Some(text)) = (
-                statement.tokens.first(),
-                statement.tokens.last(),
-                cutter.statement_text(statement.tokens),
-            ) else {
+            let (Some(first), Some(last), Some(text)) =
+                (statement.tokens.first(), statement.tokens.last(), cutter.statement_text(statement.tokens))
+            else {
                 continue;
             };
             let mut is_readable = || {
                 trials.bytes += text.written.len();
                 let depth = nesting::depth(self.text, statement.tokens, self.limits);
-                depth.is_ok_and(|depth| depth > SHALLOW)
-                    || read(statement.entry, &text.written).is_ok()
+                depth.is_ok_and(|depth| depth > SHALLOW) || read(statement.entry, &text.written).is_ok()
             };
             let readable = if text.splices.is_empty() {
                 let key = (statement.entry, first.start, last.end);
@@ -426,11 +410,9 @@ impl<'t> Reader<'t> {
                 format!("this `{written}` has no opening bracket"),
                 "remove it, or look for one too many before it".to_string(),
             ),
-            ("(" | "[" | "{", " ") => (
-                &BRACKET,
-                format!("this `{written}` is one too many"),
-                "remove it".to_string(),
-            ),
+            ("(" | "[" | "{", " ") => {
+                (&BRACKET, format!("this `{written}` is one too many"), "remove it".to_string())
+            }
             (_, " ") => (
                 &SYNTAX,
                 format!("`{written}` does not belong here"),
@@ -522,11 +504,7 @@ fn edited(tokens: &[Token], edits: &[Edit]) -> Vec<Token> {
             _ => after.get(1..).unwrap_or_default(),
         };
         let kind = scan(edit.inserted).first().map(|token| token.kind);
-        result.extend(kind.map(|kind| Token {
-            kind,
-            start: edit.at,
-            end: edit.at + edit.removed,
-        }));
+        result.extend(kind.map(|kind| Token { kind, start: edit.at, end: edit.at + edit.removed }));
     }
     result.extend_from_slice(rest);
     result
@@ -536,20 +514,15 @@ fn edited(tokens: &[Token], edits: &[Edit]) -> Vec<Token> {
 fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit]) -> Vec<Edit> {
     /// The number of tokens around an error that are searched for a wrong token other than a bracket.
     const NEAR: usize = 12;
-    let near: Vec<usize> = locations
-        .iter()
-        .map(|location| tokens.partition_point(|t| t.end <= *location))
-        .collect();
+    let near: Vec<usize> =
+        locations.iter().map(|location| tokens.partition_point(|t| t.end <= *location)).collect();
     let brackets = [Bracket::Round, Bracket::Square, Bracket::Curly];
     let unpaired = brackets.map(|bracket| (bracket, surplus(tokens, bracket)));
     let mut found: Vec<(usize, Edit)> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let distance = near.iter().map(|n| n.abs_diff(at)).min().unwrap_or(0);
-        let replaced = |inserted: &'static str| Edit {
-            at: token.start,
-            removed: token.end - token.start,
-            inserted,
-        };
+        let replaced =
+            |inserted: &'static str| Edit { at: token.start, removed: token.end - token.start, inserted };
         let left_out = replaced(" ");
         let mut add = |edit: Edit| found.push((distance, edit));
         let is_lone = is_lone(token.kind, &unpaired);
@@ -557,11 +530,12 @@ fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit])
         // A bracket in place of another bracket or of another sign.
         if is_lone || distance <= NEAR && may_be_bracket(text, tokens, at) {
             let lacking = unpaired.iter().filter(|(_, surplus)| *surplus != 0);
-            let lacking = lacking.map(|(bracket, surplus)| match surplus {
-                1.. => bracket.closing(),
-                _ => bracket.opening(),
-            });
-            lacking.for_each(|other| add(replaced(other)));
+            lacking
+                .map(|(bracket, surplus)| match surplus {
+                    1.. => bracket.closing(),
+                    _ => bracket.opening(),
+                })
+                .for_each(|other| add(replaced(other)));
         }
         for (bracket, surplus) in unpaired {
             let (opening, closing) = (TokenKind::Open(bracket), TokenKind::Close(bracket));
@@ -676,18 +650,13 @@ fn signs_in_place_of(text: &str, tokens: &[Token], at: usize, is_lone: bool) -> 
         (is_alien, ANY_OPERAND),
         (is_alien, ANY_OPERATOR),
     ];
-    let meant = meant
-        .into_iter()
-        .filter(|(may, sign)| *may && *sign != written);
-    meant.map(|(_, sign)| sign).collect()
+    meant.into_iter().filter(|(may, sign)| *may && *sign != written).map(|(_, sign)| sign).collect()
 }
 
 /// Whether a statement may end with the token at an index.
 fn ends_statement(text: &str, tokens: &[Token], at: usize) -> bool {
     let closes = |token: &Token| token.kind == TokenKind::Close(Bracket::Curly);
-    let is_last = tokens
-        .get(at)
-        .is_some_and(|token| ends_line(text, token.end));
+    let is_last = tokens.get(at).is_some_and(|token| ends_line(text, token.end));
     is_last || tokens.get(at + 1).is_some_and(closes)
 }
 
@@ -750,11 +719,7 @@ fn is_in_list(text: &str, tokens: &[Token], index: usize) -> bool {
 
 /// The number of braces that close a line's block at a column other than the beginning of that line.
 fn askew(text: &str, tokens: &[Token]) -> usize {
-    let line_of = |at: usize| {
-        text.get(..at)
-            .and_then(|t| t.rfind('\n'))
-            .map_or(0, |n| n + 1)
-    };
+    let line_of = |at: usize| text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1);
     let indentation = |line: usize| {
         let rest = text.get(line..).unwrap_or_default();
         rest.len() - rest.trim_start().len()

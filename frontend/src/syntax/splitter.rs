@@ -170,10 +170,13 @@ impl<'t> Splitter<'t, '_> {
             span,
             format!("expected `import`, `operator` or `graph`, found `{text}`"),
             match from {
-                Some(_) => "imports name modules, not their operators: write `import math;`, then `math.neg(x)`",
+                Some(_) => {
+                    "imports name modules, not their operators: write `import math;`, then `math.neg(x)`"
+                }
                 None if text.starts_with('/') => COMMENT_SIGN,
-                None => foreign_definition(text)
-                    .unwrap_or("write statements in blocks of an operator or a graph"),
+                None => {
+                    foreign_definition(text).unwrap_or("write statements in blocks of an operator or a graph")
+                }
             },
         );
         if let Some(length) = from {
@@ -198,15 +201,12 @@ impl<'t> Splitter<'t, '_> {
         let first = self.at;
         self.at += 1;
         let line_end = |c: &Self, at: usize| {
-            let (Some(before), Some(next)) = (c.tokens.get(at.wrapping_sub(1)), c.tokens.get(at))
-            else {
+            let (Some(before), Some(next)) = (c.tokens.get(at.wrapping_sub(1)), c.tokens.get(at)) else {
                 return true;
             };
             next.kind == TokenKind::Word
                 && before.kind != TokenKind::Comma
-                && c.text
-                    .get(before.end..next.start)
-                    .is_some_and(|gap| gap.contains('\n'))
+                && c.text.get(before.end..next.start).is_some_and(|gap| gap.contains('\n'))
         };
         // The text after `import` belongs to it, on any line.
         let name = self.at;
@@ -224,11 +224,7 @@ impl<'t> Splitter<'t, '_> {
         self.at += usize::from(terminated);
         let imports = self.read_statement(
             Rule::import_line,
-            &Statement {
-                tokens,
-                end: End::Semicolon,
-                broken: false,
-            },
+            &Statement { tokens, end: End::Semicolon, broken: false },
             |builder, pair| Some(builder.imports(pair, misplaced)),
         );
         if let (Some(last), false, true) = (tokens.last(), terminated, imports.is_some()) {
@@ -244,8 +240,7 @@ impl<'t> Splitter<'t, '_> {
 
     pub(super) fn missing_semicolon(&mut self, last: &Token, help: &str) {
         let span = self.location(last.end, last.end);
-        self.builder
-            .error_with_help(&MISSING_SEMICOLON, span, "`;` is missing here", help);
+        self.builder.error_with_help(&MISSING_SEMICOLON, span, "`;` is missing here", help);
     }
 
     fn definition(&mut self) -> Option<Definition> {
@@ -253,9 +248,7 @@ impl<'t> Splitter<'t, '_> {
         let begin = self.peek()?;
         self.at += 1;
         if self.word(begin) == "public"
-            && self
-                .peek()
-                .is_some_and(|t| matches!(self.word(t), "operator" | "graph"))
+            && self.peek().is_some_and(|t| matches!(self.word(t), "operator" | "graph"))
         {
             self.at += 1;
         }
@@ -276,10 +269,7 @@ impl<'t> Splitter<'t, '_> {
         };
         let parameters = self.parameter_list(header.tokens);
         let header = match parameters {
-            Some(at) => Statement {
-                tokens: header.tokens.get(..at).unwrap_or_default(),
-                ..header
-            },
+            Some(at) => Statement { tokens: header.tokens.get(..at).unwrap_or_default(), ..header },
             None => header,
         };
         let head = self.read_statement(Rule::header, &header, |builder, pair| {
@@ -300,10 +290,7 @@ impl<'t> Splitter<'t, '_> {
         let (kind, public, name) = head.unwrap_or((
             DefinitionKind::Operator,
             false,
-            Ident {
-                name: String::new(),
-                span: self.span(begin),
-            },
+            Ident { name: String::new(), span: self.span(begin) },
         ));
         let mut definition = Definition {
             kind,
@@ -342,10 +329,7 @@ impl<'t> Splitter<'t, '_> {
                     self.builder.error_with_help(
                         &BRACKET,
                         span,
-                        format!(
-                            "expected `{{` before the blocks of `{}`",
-                            definition.name.name
-                        ),
+                        format!("expected `{{` before the blocks of `{}`", definition.name.name),
                         "write the blocks of an operator or a graph in braces",
                     );
                 }
@@ -386,8 +370,7 @@ impl<'t> Splitter<'t, '_> {
         let span = self.span(list.first()?).to(self.span(list.last()?));
         let message = "inputs and outputs are declared in blocks, not after the name";
         let is_graph = before.iter().any(|token| self.word(token) == "graph");
-        self.builder
-            .error_with_help(&SYNTAX, span, message, header(is_graph));
+        self.builder.error_with_help(&SYNTAX, span, message, header(is_graph));
         Some(at)
     }
 
@@ -408,8 +391,7 @@ impl<'t> Splitter<'t, '_> {
                 _ if self.begins_definition(token) => break,
                 _ => {
                     if !reported {
-                        let message =
-                            format!("expected a block or `}}`, found `{}`", self.word(token));
+                        let message = format!("expected a block or `}}`, found `{}`", self.word(token));
                         let span = self.span(token);
                         self.builder.error_with_help(
                             &SYNTAX,
@@ -460,10 +442,7 @@ impl<'t> Splitter<'t, '_> {
             Some(token) => (self.span(token), format!("before `{}`", self.word(token))),
             None => {
                 let end = self.tokens.last().map_or(0, |t| t.end);
-                (
-                    self.location(end, end),
-                    "at the end of the file".to_string(),
-                )
+                (self.location(end, end), "at the end of the file".to_string())
             }
         };
         let diagnostic = Diagnostic::error(&BRACKET, span, format!("`}}` of {what} is missing"))
@@ -502,16 +481,13 @@ impl<'t> Splitter<'t, '_> {
         // The text between `@` and `{` is not a name.
         let is_open = |t: &Token| t.kind == TokenKind::Open(Bracket::Curly);
         let other = self.peek().filter(|_| name.is_none());
-        let other = other.filter(|t| t.kind != TokenKind::Word && !is_open(t));
-        let other = other.filter(|_| self.tokens.get(self.at + 1).is_some_and(is_open));
+        let other = other
+            .filter(|t| t.kind != TokenKind::Word && !is_open(t))
+            .filter(|_| self.tokens.get(self.at + 1).is_some_and(is_open));
         if let Some(other) = other {
-            let message = format!(
-                "expected the name of a block after `@`, found `{}`",
-                self.word(other)
-            );
+            let message = format!("expected the name of a block after `@`, found `{}`", self.word(other));
             let help = "write what the block is, as in `@input { … }`";
-            self.builder
-                .error_with_help(&BLOCK_NAME, self.span(other), message, help);
+            self.builder.error_with_help(&BLOCK_NAME, self.span(other), message, help);
             self.at += 1;
         } else if kind.is_none() {
             let names: Vec<String> = BLOCKS.iter().map(|(n, _)| format!("@{n}")).collect();
@@ -522,8 +498,7 @@ impl<'t> Splitter<'t, '_> {
                 None => format!("the blocks are {}", names.join(", ")),
             };
             let message = format!("there is no block `@{word}`");
-            self.builder
-                .error_with_help(&BLOCK_NAME, span, message, help);
+            self.builder.error_with_help(&BLOCK_NAME, span, message, help);
             // It is parsed as the intended block, unless there is one already.
             let is_known = |kind: &BlockKind| definition.blocks.iter().any(|b| b.kind == *kind);
             kind = similar.and_then(kind_of).filter(|kind| !is_known(kind));
@@ -533,10 +508,7 @@ impl<'t> Splitter<'t, '_> {
             // the intended block is missing
             None => leave_unread(definition),
         }
-        let Some(open) = self
-            .peek()
-            .filter(|t| t.kind == TokenKind::Open(Bracket::Curly))
-        else {
+        let Some(open) = self.peek().filter(|t| t.kind == TokenKind::Open(Bracket::Curly)) else {
             let location = self.peek().map_or(span, |t| self.span(t));
             if kind.is_some() {
                 let message = format!("expected `{{` after `@{word}`");
@@ -549,8 +521,7 @@ impl<'t> Splitter<'t, '_> {
             let mut unread = false;
             let statement = self.cut_statement(kind.is_some());
             if kind.is_none() {
-                let words = statement.tokens.iter();
-                self.skipped += words.filter(|t| t.kind == TokenKind::Word).count();
+                self.skipped += statement.tokens.iter().filter(|t| t.kind == TokenKind::Word).count();
             }
             if let (Some(kind), false) = (kind, statement.tokens.is_empty()) {
                 // A block in braces of another language ends with them, too.
@@ -592,8 +563,7 @@ impl<'t> Splitter<'t, '_> {
         if self.holds_stand_in(statement) || statement.broken && names_extents {
             return true;
         }
-        let (Some((ended, wants_name)), Some(first)) = (self.failure, statement.tokens.first())
-        else {
+        let (Some((ended, wants_name)), Some(first)) = (self.failure, statement.tokens.first()) else {
             return false;
         };
         let before = self.text.get(first.start..ended).unwrap_or_default();
@@ -617,12 +587,7 @@ impl<'t> Splitter<'t, '_> {
         edits.any(|edit| edit.is_among(statement.tokens))
     }
 
-    fn leave_statement_unread(
-        &self,
-        definition: &mut Definition,
-        kind: BlockKind,
-        statement: &Statement,
-    ) {
+    fn leave_statement_unread(&self, definition: &mut Definition, kind: BlockKind, statement: &Statement) {
         if !definition.unread.contains(&kind) {
             definition.unread.push(kind);
         }
@@ -630,8 +595,7 @@ impl<'t> Splitter<'t, '_> {
             definition.unread_words = None;
         }
         if let Some(words) = &mut definition.unread_words {
-            let tokens = statement.tokens.iter();
-            let own = tokens.filter(|token| token.kind == TokenKind::Word);
+            let own = statement.tokens.iter().filter(|token| token.kind == TokenKind::Word);
             words.extend(own.map(|token| self.word(token).to_string()));
         }
     }
@@ -658,22 +622,15 @@ impl<'t> Splitter<'t, '_> {
                         self.builder.sink.report(diagnostic);
                         self.swallowed += swallowed_braces(self.word(token));
                     }
-                    return Statement {
-                        tokens: &[],
-                        end: End::BrokenString,
-                        broken: true,
-                    };
+                    return Statement { tokens: &[], end: End::BrokenString, broken: true };
                 }
                 TokenKind::Open(_) => open.push(token),
                 TokenKind::Close(closing) => {
-                    let matching = open
-                        .iter()
-                        .rposition(|t| t.kind == TokenKind::Open(closing));
+                    let matching = open.iter().rposition(|t| t.kind == TokenKind::Open(closing));
                     match matching {
                         Some(at) => {
                             for unclosed in open.drain(at..).skip(1) {
-                                broken |=
-                                    self.unbalanced(reporting && !broken, unclosed, Some(token));
+                                broken |= self.unbalanced(reporting && !broken, unclosed, Some(token));
                             }
                         }
                         None if closing == Bracket::Curly => break End::Brace,
@@ -690,10 +647,7 @@ impl<'t> Splitter<'t, '_> {
                 }
                 TokenKind::Semicolon => {
                     // A `;` is allowed only in a block that is part of a statement; other brackets are not closed.
-                    let inner = open
-                        .iter()
-                        .rposition(|t| self.opens_block(t))
-                        .map_or(0, |at| at + 1);
+                    let inner = open.iter().rposition(|t| self.opens_block(t)).map_or(0, |at| at + 1);
                     for unclosed in open.drain(inner..) {
                         broken |= self.unbalanced(reporting && !broken, unclosed, Some(token));
                     }
@@ -714,11 +668,7 @@ impl<'t> Splitter<'t, '_> {
         if matches!(end, End::Semicolon | End::Brace) {
             self.at += 1;
         }
-        Statement {
-            tokens,
-            end,
-            broken,
-        }
+        Statement { tokens, end, broken }
     }
 }
 
@@ -744,9 +694,7 @@ pub(super) fn begins_definition(text: &str, token: &Token) -> bool {
     // Used as another kind of name, it is reported at its location.
     let is_name = || {
         let rest = text.get(token.end..).unwrap_or_default().trim_start();
-        rest.starts_with([
-            ':', '=', ',', ')', ';', '.', ']', '}', '+', '-', '*', '/', '<', '>', '?',
-        ])
+        rest.starts_with([':', '=', ',', ')', ';', '.', ']', '}', '+', '-', '*', '/', '<', '>', '?'])
     };
     token.kind == TokenKind::Word && word.is_some_and(is_word) && !is_name()
 }

@@ -37,9 +37,7 @@ impl<'t> Splitter<'t, '_> {
         use BlockKind::*;
         let d = definition;
         match kind {
-            Dtype => self.read_all(Rule::dtype_entry, statement, &mut d.dtypes, |b, p| {
-                Some(b.dtype(p))
-            }),
+            Dtype => self.read_all(Rule::dtype_entry, statement, &mut d.dtypes, |b, p| Some(b.dtype(p))),
             Attrib | Input | Constant | Variable | Output => {
                 let list = match kind {
                     Attrib => &mut d.attributes,
@@ -48,34 +46,20 @@ impl<'t> Splitter<'t, '_> {
                     Variable => &mut d.variables,
                     _ => &mut d.outputs,
                 };
-                self.read_all(Rule::declaration_entry, statement, list, |b, p| {
-                    b.declaration(p)
-                });
+                self.read_all(Rule::declaration_entry, statement, list, |b, p| b.declaration(p));
             }
-            Using => self.read_all(Rule::using_entry, statement, &mut d.usings, |b, p| {
-                Some(b.using(p))
-            }),
-            Assert => self.read_all(Rule::assert_entry, statement, &mut d.asserts, |b, p| {
-                Some(b.assertion(p))
-            }),
-            Lower => self.read_all(Rule::lowering_entry, statement, &mut d.lowers, |b, p| {
-                b.lowering(p)
-            }),
+            Using => self.read_all(Rule::using_entry, statement, &mut d.usings, |b, p| Some(b.using(p))),
+            Assert => {
+                self.read_all(Rule::assert_entry, statement, &mut d.asserts, |b, p| Some(b.assertion(p)))
+            }
+            Lower => self.read_all(Rule::lowering_entry, statement, &mut d.lowers, |b, p| b.lowering(p)),
             Compose | Update => {
-                let list = if kind == Compose {
-                    &mut d.composes
-                } else {
-                    &mut d.updates
-                };
-                self.read_all(Rule::component_entry, statement, list, |b, p| {
-                    b.component_entry(p)
-                });
+                let list = if kind == Compose { &mut d.composes } else { &mut d.updates };
+                self.read_all(Rule::component_entry, statement, list, |b, p| b.component_entry(p));
             }
             Quantize => {
                 let list = &mut d.quantizations;
-                self.read_all(Rule::quantize_entry, statement, list, |b, p| {
-                    b.quantization(p)
-                });
+                self.read_all(Rule::quantize_entry, statement, list, |b, p| b.quantization(p));
             }
         }
     }
@@ -195,9 +179,8 @@ impl<'t> Splitter<'t, '_> {
         }
         let stack = (builder.limits.nesting + 1).saturating_mul(STACK_PER_LEVEL);
         let result = std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new()
-                .stack_size(stack)
-                .spawn_scoped(scope, || run(&mut *builder));
+            let thread =
+                std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, || run(&mut *builder));
             thread.ok().and_then(|thread| thread.join().ok())
         });
         result.unwrap_or_else(|| {
@@ -219,8 +202,7 @@ impl<'t> Splitter<'t, '_> {
         let begin = begin.map_or(0, |t| t.end);
         let end = edited.get(edited.partition_point(|t| t.start < last.end));
         let end = end.map_or(usize::MAX, |t| t.start);
-        let is_part =
-            |e: &Edit| e.is_among(tokens) || e.leaves_out() && e.at >= begin && e.at < end;
+        let is_part = |e: &Edit| e.is_among(tokens) || e.leaves_out() && e.at >= begin && e.at < end;
         if self.edits.iter().any(is_part) {
             self.repaired.push(self.location(first.start, last.end));
         }
@@ -257,9 +239,7 @@ impl<'t> Splitter<'t, '_> {
                         continue;
                     }
                     let entry = Rule::component_entry;
-                    let built = self.attempt(entry, statement, |builder, pair| {
-                        builder.component_entry(pair)
-                    });
+                    let built = self.attempt(entry, statement, |builder, pair| builder.component_entry(pair));
                     if let Attempt::Failed(failure) = built
                         && !self.report_inner(statement)
                     {

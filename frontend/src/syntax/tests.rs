@@ -15,10 +15,7 @@ fn parse(text: &str) -> (Module, Vec<String>) {
         .into_sorted()
         .iter()
         .map(|d| {
-            let (line, column) = sources
-                .get(file)
-                .unwrap()
-                .line_column(d.span.unwrap().start);
+            let (line, column) = sources.get(file).unwrap().line_column(d.span.unwrap().start);
             format!("{line}:{column}: {}", d.message)
         })
         .collect();
@@ -48,98 +45,56 @@ fn shape(e: &Expr) -> String {
         Name(n) => n.name.clone(),
         Property { base, property } => format!("{}.{property:?}", base.name),
         Default(t) => format!("{}()", t.name),
-        List(items) => format!(
-            "[{}]",
-            items.iter().map(item).collect::<Vec<_>>().join(", ")
-        ),
-        Index {
-            base,
-            subscripts,
-            trailing_comma,
-        } => format!(
+        List(items) => format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(", ")),
+        Index { base, subscripts, trailing_comma } => format!(
             "{}[{}{}]",
             shape(base),
-            subscripts
-                .iter()
-                .map(subscript)
-                .collect::<Vec<_>>()
-                .join(", "),
+            subscripts.iter().map(subscript).collect::<Vec<_>>().join(", "),
             if *trailing_comma { "," } else { "" }
         ),
-        Substitute {
-            base,
-            subscript: s,
-            value,
-        } => format!("({}[{}] <- {})", shape(base), subscript(s), shape(value)),
+        Substitute { base, subscript: s, value } => {
+            format!("({}[{}] <- {})", shape(base), subscript(s), shape(value))
+        }
         Unary { op, operand } => format!("({op:?} {})", shape(operand)),
         Binary { op, left, right } => format!("({} {op:?} {})", shape(left), shape(right)),
-        Select {
-            condition,
-            then,
-            otherwise,
-        } => format!(
+        Select { condition, then, otherwise } => format!(
             "({} ? {}{})",
             shape(condition),
             shape(then),
-            otherwise
-                .as_ref()
-                .map_or(String::new(), |o| format!(" : {}", shape(o)))
+            otherwise.as_ref().map_or(String::new(), |o| format!(" : {}", shape(o)))
         ),
         Coalesce { value, fallback } => format!("({} ?? {})", shape(value), shape(fallback)),
         NullTest(e) => format!("(? {})", shape(e)),
         Is { left, right } => format!("({} is {})", shape(left), shape(right)),
         In { item, pack } => format!("({} in {})", shape(item), shape(pack)),
-        Fold {
-            pack,
-            op,
-            cumulative,
-        } => format!(
-            "({} {op:?} {})",
-            shape(pack),
-            if *cumulative { "..." } else { ".." }
-        ),
+        Fold { pack, op, cumulative } => {
+            format!("({} {op:?} {})", shape(pack), if *cumulative { "..." } else { ".." })
+        }
         Cast { target, value } => format!("{}({})", target.name, shape(value)),
         Builtin { name, argument } => format!("`{}`({})", name.name, shape(argument)),
         Guard { index, remap } => format!(
             "|{}{}|",
             shape(index),
-            remap.as_ref().map_or(String::new(), |r| format!(
-                " <> {} : {}",
-                shape(&r.0),
-                shape(&r.1)
-            ))
+            remap.as_ref().map_or(String::new(), |r| format!(" <> {} : {}", shape(&r.0), shape(&r.1)))
         ),
         Error => "error".to_string(),
     }
 }
 
 fn item(i: &Item) -> String {
-    let count = |c: &Option<Expr>| {
-        c.as_ref()
-            .map_or(String::new(), |c| format!("({})", shape(c)))
-    };
+    let count = |c: &Option<Expr>| c.as_ref().map_or(String::new(), |c| format!("({})", shape(c)));
     match i {
         Item::Expr(e) => shape(e),
-        Item::Range {
-            begin, end, stride, ..
-        } => format!(
+        Item::Range { begin, end, stride, .. } => format!(
             "{}:{}{}",
             shape(begin),
             shape(end),
-            stride
-                .as_ref()
-                .map_or(String::new(), |s| format!(":{}", shape(s)))
+            stride.as_ref().map_or(String::new(), |s| format!(":{}", shape(s)))
         ),
-        Item::Expand {
-            value, count: c, ..
-        } => format!("{}..{}", shape(value), count(c)),
-        Item::Zip {
-            packs, count: c, ..
-        } => format!(
-            "({})..{}",
-            packs.iter().map(shape).collect::<Vec<_>>().join(", "),
-            count(c)
-        ),
+        Item::Expand { value, count: c, .. } => format!("{}..{}", shape(value), count(c)),
+        Item::Zip { packs, count: c, .. } => {
+            format!("({})..{}", packs.iter().map(shape).collect::<Vec<_>>().join(", "), count(c))
+        }
     }
 }
 
@@ -147,25 +102,14 @@ fn subscript(s: &Subscript) -> String {
     let part = |e: &Option<Expr>| e.as_ref().map_or(String::new(), shape);
     match s {
         Subscript::Expr(e) => shape(e),
-        Subscript::Range {
-            begin, end, stride, ..
-        } => {
+        Subscript::Range { begin, end, stride, .. } => {
             format!("{}:{}:{}", part(begin), part(end), part(stride))
         }
         Subscript::Expand { value, .. } => format!("{}..", shape(value)),
-        Subscript::Guard {
-            index,
-            remap,
-            expand,
-            ..
-        } => format!(
+        Subscript::Guard { index, remap, expand, .. } => format!(
             "|{}{}|{}",
             shape(index),
-            remap.as_ref().map_or(String::new(), |(a, b)| format!(
-                " <> {} : {}",
-                shape(a),
-                shape(b)
-            )),
+            remap.as_ref().map_or(String::new(), |(a, b)| format!(" <> {} : {}", shape(a), shape(b))),
             if *expand { ".." } else { "" }
         ),
     }
@@ -218,26 +162,17 @@ fn folds_take_what_binds_at_least_as_tightly() {
 #[test]
 fn lists_and_subscripts() {
     for (text, want) in [
-        (
-            "[0, 2:n, b.., 1 ..(5), (a, b)..]",
-            "[0, 2:n, b.., 1..(5), (a, b)..]",
-        ),
+        ("[0, 2:n, b.., 1 ..(5), (a, b)..]", "[0, 2:n, b.., 1..(5), (a, b)..]"),
         ("[a..(f), 9:0:-2]", "[a..(f), 9:0:(Minus 2)]"),
         ("[(a + 1)..(2)]", "[(a Add 1)..(2)]"),
         ("ones[c] <- s", "(ones[c] <- s)"),
         ("a[::-1][1:][:2][:]", "a[::(Minus 1)][1::][:2:][::]"),
         ("x[i,]", "x[i,]"),
         ("x[]", "x[]"),
-        (
-            "x[|i + 1|.., |j <> 0 : n - 1|]",
-            "x[|(i Add 1)|.., |j <> 0 : (n Sub 1)|]",
-        ),
+        ("x[|i + 1|.., |j <> 0 : n - 1|]", "x[|(i Add 1)|.., |j <> 0 : (n Sub 1)|]"),
         ("x[idx[z..]..]", "x[idx[z..]..]"),
         ("[0:9][2:4]", "[0:9][2:4:]"),
-        (
-            "[b, |i + 1|.., |j <> 0 : 1|]",
-            "[b, |(i Add 1)|.., |j <> 0 : 1|]",
-        ),
+        ("[b, |i + 1|.., |j <> 0 : 1|]", "[b, |(i Add 1)|.., |j <> 0 : 1|]"),
         ("x[c ? |i| : j, k]", "x[(c ? |i| : j), k]"),
     ] {
         assert_eq!(shape(&expr(text)), want, "{text}");
@@ -307,26 +242,19 @@ fn spans_end_before_blanks_and_comments() {
 
 #[test]
 fn arrow_needs_an_index() {
-    assert_eq!(
-        message("a <-1"),
-        "1:29: expected an operator or `;`, found `<-`"
-    );
+    assert_eq!(message("a <-1"), "1:29: expected an operator or `;`, found `<-`");
     assert!(message("a[i,] <-1").contains("exactly one index"));
     assert_eq!(shape(&expr("a[0] <-1")), "(a[0] <- 1)");
 }
 
 #[test]
 fn a_message_follows_a_select_without_alternative() {
-    let (module, messages) = parse(
-        "operator o { @assert { c ? a : 'text', x, 'label': y; ?a => b: 'why {b}'; c ? d : e; } }",
-    );
+    let (module, messages) =
+        parse("operator o { @assert { c ? a : 'text', x, 'label': y; ?a => b: 'why {b}'; c ? d : e; } }");
     assert_eq!(messages, Vec::<String>::new());
     let asserts = &module.definitions[0].asserts;
     assert_eq!(shape(&asserts[0].condition), "(c ? a)");
-    assert_eq!(
-        asserts[0].message.as_ref().unwrap().plain().unwrap(),
-        "text"
-    );
+    assert_eq!(asserts[0].message.as_ref().unwrap().plain().unwrap(), "text");
     assert!(asserts[0].values[1].label.is_some());
     assert_eq!(shape(&asserts[1].condition), "((? a) Implies b)");
     assert_eq!(shape(&asserts[2].condition), "(c ? d : e)");
@@ -351,15 +279,7 @@ fn declarations() {
     assert_eq!(d.inputs[1].type_spec.shape.as_ref().unwrap().len(), 0);
     let shape_of_z = d.outputs[0].type_spec.shape.as_ref().unwrap();
     assert!(shape_of_z[0].pack.is_some() && shape_of_z[1].pack.is_none());
-    assert!(
-        d.outputs[0]
-            .type_spec
-            .pack
-            .as_ref()
-            .unwrap()
-            .bound
-            .is_some()
-    );
+    assert!(d.outputs[0].type_spec.pack.as_ref().unwrap().bound.is_some());
     assert_eq!(d.constants[0].bounds.len(), 2);
     assert!(module.edition_marks.khronos_only.is_some());
 }
@@ -381,10 +301,7 @@ fn formulas() {
     assert_eq!(lowers[1].op, LoweringOp::Min);
     assert!(lowers[2].target.item.is_some() && lowers[2].target.trailing_comma);
     assert!(lowers[3].condition.is_some());
-    assert_eq!(
-        module.edition_marks.khronos_only.as_ref().unwrap().1,
-        "with"
-    );
+    assert_eq!(module.edition_marks.khronos_only.as_ref().unwrap().1, "with");
     assert!(module.edition_marks.draft_only.is_some());
 }
 
@@ -404,33 +321,16 @@ fn compositions() {
     assert_eq!(messages, Vec::<String>::new());
     let c = &module.definitions[0].composes;
     assert_eq!(c[0].targets.len(), 3);
-    let ComponentValue::Invocation(op) = &c[0].value else {
-        panic!()
-    };
-    assert_eq!(
-        (
-            op.operator.text().as_str(),
-            op.types.len(),
-            op.arguments.len()
-        ),
-        ("m.op", 2, 3)
-    );
-    let ComponentValue::If(branching) = &c[1].value else {
-        panic!()
-    };
+    let ComponentValue::Invocation(op) = &c[0].value else { panic!() };
+    assert_eq!((op.operator.text().as_str(), op.types.len(), op.arguments.len()), ("m.op", 2, 3));
+    let ComponentValue::If(branching) = &c[1].value else { panic!() };
     assert_eq!(branching.arms.len(), 2);
-    let ComponentValue::Loop(l) = &c[2].value else {
-        panic!()
-    };
+    let ComponentValue::Loop(l) = &c[2].value else { panic!() };
     assert_eq!((l.carried.len(), l.scans.len()), (2, 2));
     assert!(l.before.is_some() && l.after.is_none() && !l.unroll);
-    let ComponentValue::Loop(l) = &c[3].value else {
-        panic!()
-    };
+    let ComponentValue::Loop(l) = &c[3].value else { panic!() };
     assert!(l.unroll && l.count.as_ref().unwrap().count.is_none());
-    let ComponentValue::Loop(l) = &c[4].value else {
-        panic!()
-    };
+    let ComponentValue::Loop(l) = &c[4].value else { panic!() };
     assert!(l.after.is_some() && l.count.is_none());
     assert!(matches!(c[6].value, ComponentValue::Expr(_)));
     assert_eq!(module.definitions[0].quantizations[0].tensor.text(), "a.b");
@@ -441,10 +341,7 @@ fn imports_may_go_on_behind_a_line_break() {
     let (module, messages) = parse("import # the library\n  math,\n  nn;\ngraph G {}\n");
     assert!(messages.is_empty(), "{messages:?}");
     assert_eq!(module.imports.len(), 2);
-    for text in [
-        "import\ngraph G {}\n",
-        "import math,\nimport nn;\ngraph G {}\n",
-    ] {
+    for text in ["import\ngraph G {}\n", "import math,\nimport nn;\ngraph G {}\n"] {
         let (_, messages) = parse(text);
         assert_eq!(messages.len(), 1, "{messages:?}");
     }
@@ -514,30 +411,20 @@ fn blocks_within_a_statement_are_read_on_their_own_if_it_fails() {
     );
     assert_eq!(
         messages,
-        [
-            "2:22: expected an expression, found `)`",
-            "6:31: expected an expression or `..`, found `;`"
-        ]
+        ["2:22: expected an expression, found `)`", "6:31: expected an expression or `..`, found `;`"]
     );
 }
 
 #[test]
 fn missing_braces() {
-    let (module, messages) =
-        parse("graph G {\n @input {\n x: real[4];\n @output { y: real; }\n}\n");
+    let (module, messages) = parse("graph G {\n @input {\n x: real[4];\n @output { y: real; }\n}\n");
     assert_eq!(messages, ["4:2: `}` of block `@input` is missing"]);
     assert_eq!(module.definitions[0].outputs.len(), 1);
     assert_eq!(
         parse("operator a { @using { b = 1;\noperator c { }\n").1,
-        [
-            "2:1: `}` of block `@using` is missing",
-            "2:1: `}` of `a` is missing"
-        ]
+        ["2:1: `}` of block `@using` is missing", "2:1: `}` of `a` is missing"]
     );
-    assert_eq!(
-        parse("graph G { }\n}").1,
-        ["2:1: this `}` has no opening bracket"]
-    );
+    assert_eq!(parse("graph G { }\n}").1, ["2:1: this `}` has no opening bracket"]);
 }
 
 #[test]
@@ -546,20 +433,13 @@ fn reserved_words_as_names() {
         parse("operator o { @input { x: real[b, is..(d)]; } }").1,
         ["1:34: `is` is a reserved word, it cannot be a name"]
     );
-    assert_eq!(
-        parse("operator if { }").1,
-        ["1:10: `if` is a reserved word, it cannot be a name"]
-    );
+    assert_eq!(parse("operator if { }").1, ["1:10: `if` is a reserved word, it cannot be a name"]);
 }
 
 #[test]
 fn odd_files() {
     assert!(parse("").1.is_empty());
-    assert!(
-        parse("\u{feff}import a;\r\ngraph G {\r\n}\r\n")
-            .1
-            .is_empty()
-    );
+    assert!(parse("\u{feff}import a;\r\ngraph G {\r\n}\r\n").1.is_empty());
     assert_eq!(parse("# only a comment").1, Vec::<String>::new());
     assert!(parse("\u{0}").1.len() == 1);
     assert!(!parse("graph é { }").1.is_empty());
@@ -605,10 +485,7 @@ fn what_the_limit_allows_is_parsed() {
 
 #[test]
 fn a_hopeless_file_is_given_up() {
-    let (_, messages) = parse(&format!(
-        "graph G {{ @compose {{ {} }} }}",
-        "= ;".repeat(10_000)
-    ));
+    let (_, messages) = parse(&format!("graph G {{ @compose {{ {} }} }}", "= ;".repeat(10_000)));
     assert!(messages.len() <= MOST_ERRORS + 2, "{}", messages.len());
 }
 
@@ -642,10 +519,7 @@ fn conformance_documents_parse() {
 
 #[test]
 fn the_library_parses() {
-    for entry in crate::library::MODULES
-        .iter()
-        .chain(crate::library::KHRONOS)
-    {
+    for entry in crate::library::MODULES.iter().chain(crate::library::KHRONOS) {
         let messages = parse(entry.text).1;
         assert_eq!(messages, Vec::<String>::new(), "{}", entry.name);
     }

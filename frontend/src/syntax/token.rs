@@ -110,13 +110,8 @@ const PAIRS: [(char, char); 15] = [
 ];
 
 fn operator(c: char, chars: &mut std::iter::Peekable<std::str::CharIndices>) -> TokenKind {
-    if chars
-        .next_if(|(_, second)| PAIRS.contains(&(c, *second)))
-        .is_some()
-        || matches!(
-            c,
-            '+' | '-' | '*' | '/' | '\\' | '%' | '<' | '>' | '!' | '?' | '&' | '^'
-        )
+    if chars.next_if(|(_, second)| PAIRS.contains(&(c, *second))).is_some()
+        || matches!(c, '+' | '-' | '*' | '/' | '\\' | '%' | '<' | '>' | '!' | '?' | '&' | '^')
     {
         TokenKind::Operator
     } else {
@@ -154,10 +149,7 @@ mod tests {
     #[test]
     fn brackets_in_strings_and_comments_do_not_count() {
         use TokenKind::*;
-        assert_eq!(
-            kinds("a = '}' # } \n ; \"\\\"{\""),
-            [Word, Other, String, Semicolon, String]
-        );
+        assert_eq!(kinds("a = '}' # } \n ; \"\\\"{\""), [Word, Other, String, Semicolon, String]);
     }
 
     #[test]

@@ -23,10 +23,7 @@ fn only_regular_files_are_opened_and_nothing_waits() {
     assert_eq!(refused(&at("link")), "not a regular file, but a pipe");
     assert_eq!(refused(folder.path()), "not a regular file, but a folder");
     for device in ["/dev/zero", "/dev/null", "/dev/tty"] {
-        assert_eq!(
-            refused(Path::new(device)),
-            "not a regular file, but a device"
-        );
+        assert_eq!(refused(Path::new(device)), "not a regular file, but a device");
     }
     assert!(matches!(read(&at("none"), 10), Err(FileError::System(_))));
 }
@@ -37,30 +34,14 @@ fn no_more_is_read_than_the_limit() {
     let path = folder.path().join("f");
     fs::write(&path, b"abcd").unwrap();
     assert_eq!(read(&path, 4).unwrap(), b"abcd");
-    assert_eq!(
-        read(&path, 3).unwrap_err().to_string(),
-        "larger than 3 bytes"
-    );
+    assert_eq!(read(&path, 3).unwrap_err().to_string(), "larger than 3 bytes");
     // A terabyte without a block on the disk.
     fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
-    assert!(matches!(
-        read(&path, 1 << 30),
-        Err(FileError::Size { most: 0x4000_0000 })
-    ));
+    assert!(matches!(read(&path, 1 << 30), Err(FileError::Size { most: 0x4000_0000 })));
     // The length of such a file is stated as 0.
-    assert!(
-        !read(Path::new("/proc/self/status"), 1 << 20)
-            .unwrap()
-            .is_empty()
-    );
-    assert!(matches!(
-        read(Path::new("/proc/self/status"), 5),
-        Err(FileError::Size { most: 5 })
-    ));
-    assert!(matches!(
-        read_stream(std::io::repeat(0), 100),
-        Err(FileError::Size { most: 100 })
-    ));
+    assert!(!read(Path::new("/proc/self/status"), 1 << 20).unwrap().is_empty());
+    assert!(matches!(read(Path::new("/proc/self/status"), 5), Err(FileError::Size { most: 5 })));
+    assert!(matches!(read_stream(std::io::repeat(0), 100), Err(FileError::Size { most: 100 })));
 }
 
 #[test]

@@ -44,10 +44,7 @@ fn operators_on_static_shapes_are_computed() {
         ]
     };
     assert_shape("[12]", numbers(), one("ReduceProd", &["shape"], vec![]));
-    let both = [
-        shape(),
-        node("Max", &["shape", "three", "twos"], &["m"], vec![]),
-    ];
+    let both = [shape(), node("Max", &["shape", "three", "twos"], &["m"], vec![])];
     let last = node("ReduceProd", &["m"], &["s"], vec![]);
     assert_shape("[12]", numbers(), [&both[..], &[last]].concat());
     let least = node("Min", &["shape", "six", "shape"], &["s"], vec![]);
@@ -60,10 +57,7 @@ fn operators_on_static_shapes_are_computed() {
         node("Clip", &["sums", "", "four"], &["s"], vec![]),
     ];
     assert_shape("[3, 4]", [numbers(), vec![four]].concat(), sums);
-    let largest = vec![
-        shape(),
-        node("TopK", &["shape", "two"], &["s", "at"], vec![]),
-    ];
+    let largest = vec![shape(), node("TopK", &["shape", "two"], &["s", "at"], vec![])];
     let two = constant("two", &[1], &[2]);
     assert_shape("[4, 3]", [numbers(), vec![two]].concat(), largest);
     let tiled = vec![
@@ -123,10 +117,7 @@ fn folded_values_have_their_types() {
         cast("n", "wide", I64.into()),
         node("Sub", &["wide", "rest"], &["s"], vec![]),
     ];
-    let own = vec![
-        constant("hundred", &[1], &[100]),
-        constant("rest", &[1], &[44]),
-    ];
+    let own = vec![constant("hundred", &[1], &[100]), constant("rest", &[1], &[44])];
     assert_shape("[12]", own, ints);
     let halves = vec![
         cast("n", "a", 10),
@@ -134,10 +125,7 @@ fn folded_values_have_their_types() {
         cast("whole", "wide", I64.into()),
         node("Sub", &["wide", "rest"], &["s"], vec![]),
     ];
-    let own = vec![
-        constant("n", &[1], &[2049]),
-        constant("rest", &[1], &[2036]),
-    ];
+    let own = vec![constant("n", &[1], &[2049]), constant("rest", &[1], &[2036])];
     assert_shape("[12]", own, halves);
 }
 
@@ -150,17 +138,11 @@ fn what_folds_is_bounded_and_explained() {
         cast("m", "wide", I64.into()),
         node("Unsqueeze", &["wide", "zero"], &["s"], vec![]),
     ];
-    let text = reshaped(
-        [large(), vec![constant("zero", &[1], &[0])]].concat(),
-        nodes,
-    );
+    let text = reshaped([large(), vec![constant("zero", &[1], &[0])]].concat(), nodes);
     let reason = "the shape cannot be computed at import: the evaluation takes too much work";
     assert!(text.contains(reason), "{text}");
     // Elements of inputs are not known.
-    let nodes = vec![
-        cast("x", "wide", I64.into()),
-        node("ReduceMax", &["wide"], &["s"], vec![]),
-    ];
+    let nodes = vec![cast("x", "wide", I64.into()), node("ReduceMax", &["wide"], &["s"], vec![])];
     let text = reshaped(vec![], nodes);
     assert!(text.contains("pass `--constant x=FILE.npy`"), "{text}");
     // Nor are dynamic dimensions.
@@ -177,32 +159,18 @@ fn what_folds_is_bounded_and_explained() {
 
 #[test]
 fn values_that_decide_nothing_stay_statements() {
-    let nodes = vec![
-        node("Exp", &["w"], &["e"], vec![]),
-        node("Mul", &["x", "e"], &["y"], vec![]),
-    ];
-    let text = statements(
-        vec![value("x", F32, &["3", "4"])],
-        vec![weights("w", &[4])],
-        nodes,
-    );
+    let nodes = vec![node("Exp", &["w"], &["e"], vec![]), node("Mul", &["x", "e"], &["y"], vec![])];
+    let text = statements(vec![value("x", F32, &["3", "4"])], vec![weights("w", &[4])], nodes);
     assert!(text.contains("e = math.exp(w);"), "{text}");
 }
 
 /// A graph without inputs, whose last node gives its output.
 fn branch(name: &str, nodes: Vec<NodeProto>) -> AttributeProto {
     let last = nodes.last().and_then(|n| n.output.first()).cloned();
-    let output = ValueInfoProto {
-        name: last.unwrap_or_default(),
-        kind: None,
-    };
+    let output = ValueInfoProto { name: last.unwrap_or_default(), kind: None };
     AttributeProto {
         name: name.into(),
-        g: Some(GraphProto {
-            node: nodes,
-            output: vec![output],
-            ..GraphProto::default()
-        }),
+        g: Some(GraphProto { node: nodes, output: vec![output], ..GraphProto::default() }),
         ..AttributeProto::default()
     }
 }
@@ -225,10 +193,7 @@ fn conditions_and_bodies_see_folded_values() {
     let inside = |name: &str, operator: &str| {
         let shape = node("Unsqueeze", &["p", "zero"], &["s"], vec![]);
         let flat = node("Reshape", &["x", "s"], &["f"], vec![]);
-        branch(
-            name,
-            vec![shape, flat, node(operator, &["f"], &["r"], vec![])],
-        )
+        branch(name, vec![shape, flat, node(operator, &["f"], &["r"], vec![])])
     };
     let branches = vec![inside("then_branch", "Exp"), inside("else_branch", "Neg")];
     let nodes = [product, vec![node("If", &["b"], &["y"], branches)]].concat();
@@ -243,20 +208,12 @@ fn extents_of_a_cache_are_quotients_without_a_remainder() {
     let cache = |name: &str, steps: &str| value(name, F32, &["1", "12", steps, "64"]);
     let length = |of: &str, to: &str| {
         let shape = format!("{of}_shape");
-        [
-            node("Shape", &[of], &[&shape], vec![]),
-            node("Gather", &[&shape, "two"], &[to], vec![]),
-        ]
+        [node("Shape", &[of], &[&shape], vec![]), node("Gather", &[&shape, "two"], &[to], vec![])]
     };
     let rest = vec![
         node("Concat", &["kept", "new"], &["all"], vec![int("axis", 2)]),
         node("Add", &["m", "n"], &["t"], vec![]),
-        node(
-            "Concat",
-            &["rest", "t", "size"],
-            &["s"],
-            vec![int("axis", 0)],
-        ),
+        node("Concat", &["rest", "t", "size"], &["s"], vec![int("axis", 0)]),
         node("Reshape", &["all", "s"], &["y"], vec![]),
     ];
     let nodes = [&length("kept", "m")[..], &length("new", "n"), &rest].concat();
@@ -264,8 +221,5 @@ fn extents_of_a_cache_are_quotients_without_a_remainder() {
     let constants = constants.map(|(name, number)| constant(name, &[1], &[number]));
     let inputs = vec![cache("kept", "p"), cache("new", "q")];
     let text = statements(inputs, constants.to_vec(), nodes);
-    assert!(
-        text.contains("layout.reshape{shape=[12, p + q, 64]}(all);"),
-        "{text}"
-    );
+    assert!(text.contains("layout.reshape{shape=[12, p + q, 64]}(all);"), "{text}");
 }

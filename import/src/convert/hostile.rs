@@ -26,27 +26,8 @@ impl Numbers {
 }
 
 /// Ints that are axes, extents, types, or more than any of them.
-const INTS: &[i64] = &[
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    7,
-    10,
-    11,
-    16,
-    22,
-    64,
-    -1,
-    -2,
-    -3,
-    1 << 31,
-    1 << 40,
-    i64::MAX,
-    i64::MIN,
-];
+const INTS: &[i64] =
+    &[0, 1, 2, 3, 4, 5, 7, 10, 11, 16, 22, 64, -1, -2, -3, 1 << 31, 1 << 40, i64::MAX, i64::MIN];
 
 const FLOATS: &[f32] = &[0.0, 1.0, -1.0, 0.5, 1e30, f32::INFINITY, f32::NAN];
 
@@ -226,10 +207,7 @@ fn value(name: &str, element: i32, shape: &[i64]) -> ValueInfoProto {
     let shape = Some(ShapeProto { dim: dim.collect() });
     ValueInfoProto {
         name: name.into(),
-        kind: Some(TypeProto {
-            tensor: Some(TensorTypeProto { element, shape }),
-            ..TypeProto::default()
-        }),
+        kind: Some(TypeProto { tensor: Some(TensorTypeProto { element, shape }), ..TypeProto::default() }),
     }
 }
 
@@ -254,11 +232,7 @@ fn tensor(name: &str, numbers: &mut Numbers) -> TensorProto {
     };
     match tensor.data_type {
         7 => tensor.int64_data = (0..count).map(|_| numbers.of(INTS)).collect(),
-        13 => {
-            tensor.uint64_data = (0..count)
-                .map(|_| numbers.of(INTS).cast_unsigned())
-                .collect()
-        }
+        13 => tensor.uint64_data = (0..count).map(|_| numbers.of(INTS).cast_unsigned()).collect(),
         1 => tensor.float_data = (0..count).map(|_| numbers.of(FLOATS)).collect(),
         _ => tensor.int32_data = (0..count).map(|_| numbers.of(&[0, 1, 2, 3, 100])).collect(),
     }
@@ -267,19 +241,13 @@ fn tensor(name: &str, numbers: &mut Numbers) -> TensorProto {
 
 /// An output without a type.
 fn undeclared(name: &str) -> ValueInfoProto {
-    ValueInfoProto {
-        name: name.into(),
-        ..ValueInfoProto::default()
-    }
+    ValueInfoProto { name: name.into(), ..ValueInfoProto::default() }
 }
 
 fn body(numbers: &mut Numbers) -> GraphProto {
     let inputs = numbers.below(4);
     let names = ["i", "c", "s"];
-    let input = names
-        .iter()
-        .take(inputs)
-        .map(|name| value(name, 1, &[2, 3]));
+    let input = names.iter().take(inputs).map(|name| value(name, 1, &[2, 3]));
     let node = NodeProto {
         op_type: numbers.of(&["Exp", "Not", "Identity", "Shape"]).into(),
         input: vec![numbers.of(&["i", "c", "s", "x", "k"]).into()],
@@ -294,12 +262,7 @@ fn body(numbers: &mut Numbers) -> GraphProto {
             _ => undeclared(name),
         }
     });
-    GraphProto {
-        input: input.collect(),
-        output: output.collect(),
-        node: vec![node],
-        ..GraphProto::default()
-    }
+    GraphProto { input: input.collect(), output: output.collect(), node: vec![node], ..GraphProto::default() }
 }
 
 fn attribute(name: &str, numbers: &mut Numbers) -> AttributeProto {
@@ -311,9 +274,7 @@ fn attribute(name: &str, numbers: &mut Numbers) -> AttributeProto {
         s: numbers.of(TEXTS).as_bytes().to_vec(),
         ints: (0..list).map(|_| numbers.of(INTS)).collect(),
         floats: (0..list).map(|_| numbers.of(FLOATS)).collect(),
-        strings: (0..list)
-            .map(|_| numbers.of(TEXTS).as_bytes().to_vec())
-            .collect(),
+        strings: (0..list).map(|_| numbers.of(TEXTS).as_bytes().to_vec()).collect(),
         t: (numbers.below(2) == 0).then(|| tensor("t", numbers)),
         g: (numbers.below(2) == 0).then(|| body(numbers)),
         ..AttributeProto::default()
@@ -328,11 +289,7 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
     let mut input = Vec::new();
     for name in ["x", "y", "z"] {
         // Often of one shape, so that the operands fit.
-        let own = if numbers.below(2) == 0 {
-            common.clone()
-        } else {
-            shape(numbers)
-        };
+        let own = if numbers.below(2) == 0 { common.clone() } else { shape(numbers) };
         let element = match numbers.below(3) {
             0 => numbers.of(&elements),
             _ => common_element,
@@ -347,16 +304,14 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
     let opset = if domain.is_empty() { version } else { 1 };
     let signature = signature(&full_name(domain, operator), opset).unwrap();
     // Most operators exist in the set of the model.
-    let version = match domain.is_empty() && numbers.below(8) > 0 {
-        true => version.max(signature.since),
-        false => version,
-    };
+    let version =
+        if domain.is_empty() && numbers.below(8) > 0 { version.max(signature.since) } else { version };
     let types = input.iter().map(|info| {
         let kind = info.kind.clone().unwrap().tensor.unwrap();
         (info.name.clone(), kind.element)
     });
-    let types = types.chain(initializer.iter().map(|t| (t.name.clone(), t.data_type)));
-    let types: Vec<(String, i32)> = types.collect();
+    let types: Vec<(String, i32)> =
+        types.chain(initializer.iter().map(|t| (t.name.clone(), t.data_type))).collect();
     // Most nodes are those of the signature, as far as types decide that.
     let is_checked = numbers.below(8) > 0;
     let mut operand_names: Vec<&str> = Vec::new();
@@ -365,9 +320,7 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
             let (name, found) = types.iter().find(|(own, _)| own == name)?;
             Some((name.as_str(), element(*found).unwrap().name().to_owned()))
         });
-        signature
-            .problems(&all.collect::<Vec<_>>(), signature.required())
-            .is_empty()
+        signature.problems(&all.collect::<Vec<_>>(), signature.required()).is_empty()
     };
     for _ in 0..operands {
         let mut tried = (0..12).map(|_| {
@@ -379,24 +332,23 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
         operand_names = found.unwrap_or(operand_names);
     }
     let own_names = signature.attributes();
-    let attributes = (0..count).map(|_| match is_checked && !own_names.is_empty() {
-        true => attribute(numbers.of(own_names), numbers),
-        false => attribute(numbers.of(ATTRIBUTES), numbers),
+    let attributes = (0..count).map(|_| {
+        if is_checked && !own_names.is_empty() {
+            attribute(numbers.of(own_names), numbers)
+        } else {
+            attribute(numbers.of(ATTRIBUTES), numbers)
+        }
     });
     let mut attributes: Vec<AttributeProto> = attributes.collect();
     if is_checked {
-        let required = signature.required().iter();
-        attributes.extend(required.map(|name| attribute(name, numbers)));
+        attributes.extend(signature.required().iter().map(|name| attribute(name, numbers)));
         attributes.sort_by(|a, b| a.name.cmp(&b.name));
         attributes.dedup_by(|a, b| a.name == b.name);
     }
     let node = NodeProto {
         op_type: operator.into(),
         domain: domain.into(),
-        input: operand_names
-            .iter()
-            .map(|name| (*name).to_owned())
-            .collect(),
+        input: operand_names.iter().map(|name| (*name).to_owned()).collect(),
         output: ["a", "b", "c"].map(str::to_owned)[..1 + numbers.below(2)].to_vec(),
         attribute: attributes,
         ..NodeProto::default()
@@ -408,10 +360,7 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
         output: vec![undeclared("a")],
         ..GraphProto::default()
     };
-    let opset = |domain: &str, version| OperatorSetIdProto {
-        domain: domain.into(),
-        version,
-    };
+    let opset = |domain: &str, version| OperatorSetIdProto { domain: domain.into(), version };
     ModelProto {
         ir_version: 10,
         graph: Some(graph),

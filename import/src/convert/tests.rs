@@ -7,19 +7,11 @@ use prost::Message as _;
 
 /// An attribute of ints.
 fn ints(name: &str, ints: &[i64]) -> AttributeProto {
-    AttributeProto {
-        name: name.into(),
-        ints: ints.to_vec(),
-        ..AttributeProto::default()
-    }
+    AttributeProto { name: name.into(), ints: ints.to_vec(), ..AttributeProto::default() }
 }
 
 pub(super) fn int(name: &str, i: i64) -> AttributeProto {
-    AttributeProto {
-        name: name.into(),
-        i,
-        ..AttributeProto::default()
-    }
+    AttributeProto { name: name.into(), i, ..AttributeProto::default() }
 }
 
 pub(super) fn node(
@@ -41,24 +33,12 @@ pub(super) fn node(
 /// A value of this element type; extents are numbers or names.
 pub(super) fn value(name: &str, element: i32, shape: &[&str]) -> ValueInfoProto {
     let dim = shape.iter().map(|text| match text.parse() {
-        Ok(number) => DimensionProto {
-            value: Some(number),
-            name: None,
-        },
-        Err(_) => DimensionProto {
-            value: None,
-            name: Some((*text).to_owned()),
-        },
+        Ok(number) => DimensionProto { value: Some(number), name: None },
+        Err(_) => DimensionProto { value: None, name: Some((*text).to_owned()) },
     });
     let shape = Some(ShapeProto { dim: dim.collect() });
-    let kind = TypeProto {
-        tensor: Some(TensorTypeProto { element, shape }),
-        ..TypeProto::default()
-    };
-    ValueInfoProto {
-        name: name.into(),
-        kind: Some(kind),
-    }
+    let kind = TypeProto { tensor: Some(TensorTypeProto { element, shape }), ..TypeProto::default() };
+    ValueInfoProto { name: name.into(), kind: Some(kind) }
 }
 
 pub(super) fn constant(name: &str, dims: &[i64], values: &[i64]) -> TensorProto {
@@ -74,46 +54,15 @@ pub(super) fn constant(name: &str, dims: &[i64], values: &[i64]) -> TensorProto 
 pub(super) fn weights(name: &str, dims: &[i64]) -> TensorProto {
     let count = usize::try_from(dims.iter().product::<i64>()).unwrap();
     let float_data = (0..count).map(|i| i as f32).collect();
-    TensorProto {
-        name: name.into(),
-        dims: dims.to_vec(),
-        data_type: 1,
-        float_data,
-        ..TensorProto::default()
-    }
+    TensorProto { name: name.into(), dims: dims.to_vec(), data_type: 1, float_data, ..TensorProto::default() }
 }
 
-fn model(
-    inputs: Vec<ValueInfoProto>,
-    initializer: Vec<TensorProto>,
-    node: Vec<NodeProto>,
-) -> ModelProto {
-    let last = node
-        .last()
-        .and_then(|n| n.output.first())
-        .cloned()
-        .unwrap_or_default();
-    let output = vec![ValueInfoProto {
-        name: last,
-        kind: None,
-    }];
-    let graph = GraphProto {
-        node,
-        input: inputs,
-        initializer,
-        output,
-        ..GraphProto::default()
-    };
-    let opset_import = vec![OperatorSetIdProto {
-        domain: String::new(),
-        version: 17,
-    }];
-    ModelProto {
-        ir_version: 8,
-        graph: Some(graph),
-        opset_import,
-        ..ModelProto::default()
-    }
+fn model(inputs: Vec<ValueInfoProto>, initializer: Vec<TensorProto>, node: Vec<NodeProto>) -> ModelProto {
+    let last = node.last().and_then(|n| n.output.first()).cloned().unwrap_or_default();
+    let output = vec![ValueInfoProto { name: last, kind: None }];
+    let graph = GraphProto { node, input: inputs, initializer, output, ..GraphProto::default() };
+    let opset_import = vec![OperatorSetIdProto { domain: String::new(), version: 17 }];
+    ModelProto { ir_version: 8, graph: Some(graph), opset_import, ..ModelProto::default() }
 }
 
 fn imported(bytes: &[u8]) -> Result<Imported, ImportError> {
@@ -136,17 +85,11 @@ fn statements_of(model: &ModelProto) -> String {
     match imported(&model.encode_to_vec()) {
         Ok(imported) => {
             let (_, body) = imported.main.split_once("@compose {").unwrap();
-            body.lines()
-                .map(str::trim)
-                .filter(|l| l.contains('='))
-                .collect::<Vec<_>>()
-                .join("\n")
+            body.lines().map(str::trim).filter(|l| l.contains('=')).collect::<Vec<_>>().join("\n")
         }
-        Err(ImportError::Refused { refusals, .. }) => refusals
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join("\n"),
+        Err(ImportError::Refused { refusals, .. }) => {
+            refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        }
         Err(other) => other.to_string(),
     }
 }
@@ -158,34 +101,18 @@ const I32: i32 = 6;
 #[test]
 fn elementwise() {
     let x = || value("x", F32, &["2", "3"]);
-    assert_eq!(
-        statements(
-            vec![x()],
-            vec![],
-            vec![node("Relu", &["x"], &["y"], vec![])]
-        ),
-        "y = nn.relu(x);"
-    );
+    assert_eq!(statements(vec![x()], vec![], vec![node("Relu", &["x"], &["y"], vec![])]), "y = nn.relu(x);");
     let add = node("Add", &["x", "x"], &["y"], vec![]);
-    assert_eq!(
-        statements(vec![x()], vec![], vec![add.clone()]),
-        "y = math.add(x, x);"
-    );
+    assert_eq!(statements(vec![x()], vec![], vec![add.clone()]), "y = math.add(x, x);");
     let text = statements(vec![value("x", I32, &["2"])], vec![], vec![add]);
-    assert_eq!(
-        text,
-        "add = math.add(x, x);\ny = onnx.wrap{bits=32, signed=true}(add);"
-    );
+    assert_eq!(text, "add = math.add(x, x);\ny = onnx.wrap{bits=32, signed=true}(add);");
     let identity = node("Identity", &["x"], &["y"], vec![]);
     assert_eq!(statements(vec![x()], vec![], vec![identity]), "y = x;");
 }
 
 #[test]
 fn attributes_of_other_types_are_refused() {
-    let alpha = AttributeProto {
-        kind: 2,
-        ..int("alpha", 1)
-    };
+    let alpha = AttributeProto { kind: 2, ..int("alpha", 1) };
     let leaky = node("LeakyRelu", &["x"], &["y"], vec![alpha]);
     let text = statements(vec![value("x", F32, &["2"])], vec![], vec![leaky]);
     let reason = "the attribute `alpha` is an int, the operator takes a float";
@@ -216,16 +143,10 @@ fn functions_name_the_default_domain_in_two_ways() {
             input: vec!["a".into()],
             output: vec!["b".into()],
             node: vec![node("Pow", &["a", "a"], &["b"], vec![])],
-            opset_import: vec![OperatorSetIdProto {
-                domain: domain.into(),
-                version: 17,
-            }],
+            opset_import: vec![OperatorSetIdProto { domain: domain.into(), version: 17 }],
             ..FunctionProto::default()
         };
-        let call = NodeProto {
-            domain: "own".into(),
-            ..node("Square", &["x"], &["y"], vec![])
-        };
+        let call = NodeProto { domain: "own".into(), ..node("Square", &["x"], &["y"], vec![]) };
         let mut model = model(vec![value("x", F32, &["2"])], vec![], vec![call]);
         model.functions.push(function);
         let imported = imported(&model.encode_to_vec()).unwrap();
@@ -241,11 +162,8 @@ fn an_empty_shape_is_not_folded_as_an_operand() {
         node("Reshape", &["e", "one"], &["r"], vec![]),
         node("Add", &["x", "r"], &["y"], vec![]),
     ];
-    let initializer = vec![
-        constant("c", &[], &[51]),
-        constant("shape", &[0], &[]),
-        constant("one", &[1], &[1]),
-    ];
+    let initializer =
+        vec![constant("c", &[], &[51]), constant("shape", &[0], &[]), constant("one", &[1], &[1])];
     let text = statements(vec![x], initializer, nodes);
     assert_eq!(text, "y = math.add(x, r);");
 }
@@ -253,39 +171,18 @@ fn an_empty_shape_is_not_folded_as_an_operand() {
 #[test]
 fn convolution_and_pooling() {
     let x = || value("x", F32, &["1", "3", "8", "8"]);
-    let conv = node(
-        "Conv",
-        &["x", "w"],
-        &["y"],
-        vec![ints("pads", &[1, 1, 1, 1]), ints("strides", &[2, 2])],
-    );
+    let conv = node("Conv", &["x", "w"], &["y"], vec![ints("pads", &[1, 1, 1, 1]), ints("strides", &[2, 2])]);
     let text = statements(vec![x()], vec![weights("w", &[4, 3, 3, 3])], vec![conv]);
-    assert_eq!(
-        text,
-        "y = nn.conv{stride=[2, 2], padding=[1, 1, 1, 1]}(x, w);"
-    );
-    let pool = node(
-        "MaxPool",
-        &["x"],
-        &["y"],
-        vec![ints("kernel_shape", &[2, 2])],
-    );
+    assert_eq!(text, "y = nn.conv{stride=[2, 2], padding=[1, 1, 1, 1]}(x, w);");
+    let pool = node("MaxPool", &["x"], &["y"], vec![ints("kernel_shape", &[2, 2])]);
     let text = statements(vec![x()], vec![], vec![pool]);
-    assert_eq!(
-        text,
-        "y = nn.max_pool{size=[2, 2], padding=[0, 0, 0, 0]}(x);"
-    );
+    assert_eq!(text, "y = nn.max_pool{size=[2, 2], padding=[0, 0, 0, 0]}(x);");
 }
 
 #[test]
 fn reductions_and_normalization() {
     let x = || value("x", F32, &["2", "3", "4"]);
-    let mean = node(
-        "ReduceMean",
-        &["x"],
-        &["y"],
-        vec![ints("axes", &[-1]), int("keepdims", 0)],
-    );
+    let mean = node("ReduceMean", &["x"], &["y"], vec![ints("axes", &[-1]), int("keepdims", 0)]);
     let text = statements(vec![x()], vec![], vec![mean]);
     assert_eq!(text, "y = math.mean_reduce{axes=[2], squeeze=true}(x);");
     let norm = node("LayerNormalization", &["x", "g"], &["y"], vec![]);
@@ -306,12 +203,8 @@ fn products() {
 #[test]
 fn quantization() {
     let dequantize = node("DequantizeLinear", &["x", "s"], &["y"], vec![]);
-    let scale = TensorProto {
-        name: "s".into(),
-        data_type: 1,
-        float_data: vec![0.5],
-        ..TensorProto::default()
-    };
+    let scale =
+        TensorProto { name: "s".into(), data_type: 1, float_data: vec![0.5], ..TensorProto::default() };
     let text = statements(vec![value("x", U8, &["2"])], vec![scale], vec![dequantize]);
     let limited = "max = math.max(x, 0);\nmin = math.min(max, 255);\n";
     assert_eq!(text, format!("{limited}y = onnx.dequantize(min, 0.5);"));
@@ -328,35 +221,19 @@ fn shapes_are_computed_at_import() {
             node("Reshape", &["x", "target"], &["y"], vec![]),
         ]
     };
-    let constants = || {
-        vec![
-            constant("zero", &[], &[0]),
-            constant("axes", &[1], &[0]),
-            constant("rest", &[1], &[-1]),
-        ]
-    };
-    let text = statements(
-        vec![value("x", F32, &["2", "3", "4"])],
-        constants(),
-        nodes(),
-    );
+    let constants =
+        || vec![constant("zero", &[], &[0]), constant("axes", &[1], &[0]), constant("rest", &[1], &[-1])];
+    let text = statements(vec![value("x", F32, &["2", "3", "4"])], constants(), nodes());
     assert_eq!(text, "y = layout.reshape{shape=[2, 12]}(x);");
-    let text = statements(
-        vec![value("x", F32, &["batch", "3", "4"])],
-        constants(),
-        nodes(),
-    );
+    let text = statements(vec![value("x", F32, &["batch", "3", "4"])], constants(), nodes());
     assert_eq!(text, "y = layout.reshape{shape=[batch, 12]}(x);");
 }
 
 #[test]
 fn slices_of_dynamic_dimensions_clamp_their_ends() {
     let slice = |begin: i64, end: i64| {
-        let constants = vec![
-            constant("b", &[1], &[begin]),
-            constant("e", &[1], &[end]),
-            constant("a", &[1], &[0]),
-        ];
+        let constants =
+            vec![constant("b", &[1], &[begin]), constant("e", &[1], &[end]), constant("a", &[1], &[0])];
         let node = node("Slice", &["x", "b", "e", "a"], &["y"], vec![]);
         statements(vec![value("x", F32, &["n", "3"])], constants, vec![node])
     };
@@ -371,47 +248,25 @@ fn slices_of_dynamic_dimensions_clamp_their_ends() {
 #[test]
 fn windows_that_contradict_themselves_are_refused() {
     let x = || value("x", F32, &["1", "3", "8", "8"]);
-    let conv = node(
-        "Conv",
-        &["x", "w"],
-        &["y"],
-        vec![ints("kernel_shape", &[2, 2])],
-    );
+    let conv = node("Conv", &["x", "w"], &["y"], vec![ints("kernel_shape", &[2, 2])]);
     let text = statements(vec![x()], vec![weights("w", &[4, 3, 3, 3])], vec![conv]);
-    assert_eq!(
-        text,
-        "Conv `y`: `kernel_shape` is [2, 2], and the filter has the size [3, 3]"
-    );
+    assert_eq!(text, "Conv `y`: `kernel_shape` is [2, 2], and the filter has the size [3, 3]");
     let attributes = vec![ints("kernel_shape", &[2, 2]), ints("pads", &[2, 2, 2, 2])];
     let pool = node("MaxPool", &["x"], &["y"], attributes);
     let text = statements(vec![x()], vec![], vec![pool]);
-    assert_eq!(
-        text,
-        "MaxPool `y`: windows that are in the padding alone are not supported"
-    );
+    assert_eq!(text, "MaxPool `y`: windows that are in the padding alone are not supported");
 }
 
 /// A body that doubles its carried value.
 fn doubling(yields: &[&str]) -> AttributeProto {
-    let output = yields.iter().map(|name| ValueInfoProto {
-        name: (*name).into(),
-        kind: None,
-    });
+    let output = yields.iter().map(|name| ValueInfoProto { name: (*name).into(), kind: None });
     let body = GraphProto {
         node: vec![node("Add", &["s", "s"], &["d"], vec![])],
-        input: vec![
-            value("i", 7, &[]),
-            value("c", 9, &[]),
-            value("s", F32, &["2"]),
-        ],
+        input: vec![value("i", 7, &[]), value("c", 9, &[]), value("s", F32, &["2"])],
         output: output.collect(),
         ..GraphProto::default()
     };
-    AttributeProto {
-        name: "body".into(),
-        g: Some(body),
-        ..AttributeProto::default()
-    }
+    AttributeProto { name: "body".into(), g: Some(body), ..AttributeProto::default() }
 }
 
 #[test]
@@ -420,20 +275,9 @@ fn loops_are_loops() {
     let count = || vec![constant("m", &[], &[5])];
     let repeat = |yields: &[&str]| node("Loop", &["m", "", "x"], &["y"], vec![doubling(yields)]);
     let text = statements(x(), count(), vec![repeat(&["c", "d"])]);
-    assert_eq!(
-        text,
-        "y = with s: real[2] = x do..(i -> 5) {\nadd = math.add(s, s);"
-    );
-    let text = statements(
-        x(),
-        vec![],
-        vec![node(
-            "Loop",
-            &["", "", "x"],
-            &["y"],
-            vec![doubling(&["c", "d"])],
-        )],
-    );
+    assert_eq!(text, "y = with s: real[2] = x do..(i -> 5) {\nadd = math.add(s, s);");
+    let text =
+        statements(x(), vec![], vec![node("Loop", &["", "", "x"], &["y"], vec![doubling(&["c", "d"])])]);
     assert_eq!(text, "Loop `y`: the loop has no end");
     let text = statements(x(), count(), vec![repeat(&["d"])]);
     assert_eq!(text, "Loop `y`: the body does not fit the operands");
@@ -443,15 +287,9 @@ fn loops_are_loops() {
 fn reals_of_narrower_types_are_stored_in_them() {
     let cast = node("Cast", &["x"], &["h"], vec![int("to", 10)]);
     let x = || vec![value("x", F32, &["2"])];
-    assert_eq!(
-        statements(x(), vec![], vec![cast.clone()]),
-        "h = layout.cast<real>(x);"
-    );
+    assert_eq!(statements(x(), vec![], vec![cast.clone()]), "h = layout.cast<real>(x);");
     let back = node("Cast", &["h"], &["y"], vec![int("to", 1)]);
-    assert_eq!(
-        statements(x(), vec![], vec![cast.clone(), back]),
-        "h = layout.cast<real>(x);\ny = h;"
-    );
+    assert_eq!(statements(x(), vec![], vec![cast.clone(), back]), "h = layout.cast<real>(x);\ny = h;");
     let add = node("Add", &["h", "h"], &["a"], vec![]);
     let sine = node("Sin", &["a"], &["b"], vec![]);
     let back = node("Cast", &["b"], &["y"], vec![int("to", 1)]);
@@ -483,11 +321,7 @@ fn halves_of_both_kinds_are_kept_in_32_bits() {
     let inputs = vec![value("h", 10, &["2"])];
     let cast = node("Cast", &["h"], &["y"], vec![int("to", 16)]);
     let imported = imported(&model(inputs, vec![], vec![cast]).encode_to_vec()).unwrap();
-    assert!(
-        imported.json.contains("\"real\": \"f32\""),
-        "{}",
-        imported.json
-    );
+    assert!(imported.json.contains("\"real\": \"f32\""), "{}", imported.json);
 }
 
 #[test]
@@ -495,10 +329,7 @@ fn ints_of_4_bits_are_two_in_a_byte() {
     let mut nibbles = constant("q", &[3], &[]);
     nibbles.data_type = 22;
     nibbles.raw_data = vec![0x9f, 0x07].into();
-    let scale = TensorProto {
-        float_data: vec![0.5],
-        ..weights("s", &[])
-    };
+    let scale = TensorProto { float_data: vec![0.5], ..weights("s", &[]) };
     let nodes = vec![node("DequantizeLinear", &["q", "s"], &["y"], vec![])];
     let mut own = model(vec![], vec![nibbles.clone(), scale], nodes);
     own.opset_import[0].version = 21;
@@ -514,11 +345,7 @@ fn ints_of_4_bits_are_two_in_a_byte() {
     );
     assert!(main.is_err());
     nibbles.raw_data = vec![0x9f].into();
-    let text = statements(
-        vec![],
-        vec![nibbles],
-        vec![node("Identity", &["q"], &["y"], vec![])],
-    );
+    let text = statements(vec![], vec![nibbles], vec![node("Identity", &["q"], &["y"], vec![])]);
     assert!(text.contains("has 1 bytes"), "{text}");
 }
 
@@ -560,19 +387,10 @@ fn declared_types_are_those_that_the_graph_computes() {
         warnings.collect::<Vec<_>>()
     };
     let fits = |warned: Vec<String>| assert!(warned.is_empty(), "{warned:?}");
-    fits(graph(
-        vec![value("a", F32, &["n", "3"])],
-        value("y", F32, &["m", "3"]),
-    ));
+    fits(graph(vec![value("a", F32, &["n", "3"])], value("y", F32, &["m", "3"])));
     // Extents that are known only at run time may be those.
-    fits(graph(
-        vec![value("a", F32, &["7", "k"])],
-        value("y", 0, &["m", "3"]),
-    ));
-    let warned = graph(
-        vec![value("a", 11, &["n", "3"])],
-        value("y", F32, &["m", "4"]),
-    );
+    fits(graph(vec![value("a", F32, &["7", "k"])], value("y", 0, &["m", "3"])));
+    let warned = graph(vec![value("a", 11, &["n", "3"])], value("y", F32, &["m", "4"]));
     for reason in [
         "Exp `a`: its output `a` is declared as f64[n,3], but the graph computes f32[n,3], which is used",
         "Concat `y`: its output `y` is declared as f32[m,4], but the graph computes f32[2 * n,3], which is used",
@@ -587,8 +405,7 @@ fn declared_types_are_those_that_the_graph_computes() {
     let mut own = model(vec![value("x", F32, &["3"])], vec![], vec![]);
     own.graph.as_mut().unwrap().output = vec![value("x", 7, &["3"])];
     let warned = imported(&own.encode_to_vec()).unwrap().warnings;
-    let reason =
-        "the output `x` is declared as i64[3], but the graph computes f32[3], which is used";
+    let reason = "the output `x` is declared as i64[3], but the graph computes f32[3], which is used";
     assert_eq!(warned[0].reason, reason);
     let graph = own.graph.as_mut().unwrap();
     graph.initializer = vec![weights("w", &[2])];
@@ -612,11 +429,7 @@ fn casts_before_opset_6_name_their_types() {
         own.opset_import[0].version = opset;
         statements_of(&own)
     };
-    assert!(
-        text("INT64", 5).contains("layout.cast<int>(x)"),
-        "{}",
-        text("INT64", 5)
-    );
+    assert!(text("INT64", 5).contains("layout.cast<int>(x)"), "{}", text("INT64", 5));
     assert!(text("STRING", 5).contains("element type \"STRING\" is not supported"));
     assert!(text("INT64", 6).contains("`to` is a string, the operator takes an int"));
 }
@@ -630,22 +443,16 @@ fn functions_may_be_nested() {
         output: vec!["b".into()],
         node: vec![match depth {
             0 => node("Exp", &["a"], &["b"], vec![]),
-            _ => NodeProto {
-                domain: "own".into(),
-                ..node(&format!("F{}", depth - 1), &["a"], &["b"], vec![])
-            },
+            _ => {
+                NodeProto { domain: "own".into(), ..node(&format!("F{}", depth - 1), &["a"], &["b"], vec![]) }
+            }
         }],
-        opset_import: vec![OperatorSetIdProto {
-            domain: String::new(),
-            version: 17,
-        }],
+        opset_import: vec![OperatorSetIdProto { domain: String::new(), version: 17 }],
         ..FunctionProto::default()
     };
     let text = |depth: usize| {
-        let call = NodeProto {
-            domain: "own".into(),
-            ..node(&format!("F{}", depth - 1), &["x"], &["y"], vec![])
-        };
+        let call =
+            NodeProto { domain: "own".into(), ..node(&format!("F{}", depth - 1), &["x"], &["y"], vec![]) };
         let mut own = model(vec![value("x", F32, &["2"])], vec![], vec![call]);
         own.functions = (0..depth).map(function).collect();
         statements_of(&own)
@@ -667,35 +474,18 @@ fn operator_sets_that_are_not_known_are_refused() {
     assert!(text.contains(&reason), "{text}");
     own.opset_import[0].version = newest;
     assert!(statements_of(&own).contains("math.exp"));
-    own.opset_import.push(OperatorSetIdProto {
-        domain: "com.microsoft".into(),
-        version: 2,
-    });
+    own.opset_import.push(OperatorSetIdProto { domain: "com.microsoft".into(), version: 2 });
     let text = statements_of(&own);
-    assert!(
-        text.contains("opset 2 of com.microsoft, sets up to 1"),
-        "{text}"
-    );
+    assert!(text.contains("opset 2 of com.microsoft, sets up to 1"), "{text}");
 }
 
 #[test]
 fn dynamic_dimensions_have_bounds() {
-    let bytes = model(
-        vec![value("x", F32, &["batch", "3"])],
-        vec![],
-        vec![node("Exp", &["x"], &["y"], vec![])],
-    );
+    let bytes =
+        model(vec![value("x", F32, &["batch", "3"])], vec![], vec![node("Exp", &["x"], &["y"], vec![])]);
     let imported = imported(&bytes.encode_to_vec()).unwrap();
-    assert!(
-        imported.main.contains("x: real[batch|1024,3];"),
-        "{}",
-        imported.main
-    );
-    assert!(
-        imported.notes.concat().contains("--bound batch=N"),
-        "{:?}",
-        imported.notes
-    );
+    assert!(imported.main.contains("x: real[batch|1024,3];"), "{}", imported.main);
+    assert!(imported.notes.concat().contains("--bound batch=N"), "{:?}", imported.notes);
 }
 
 #[test]
@@ -716,22 +506,14 @@ fn all_reasons_are_reported() {
 #[test]
 fn inputs_that_decide_shapes_become_constants() {
     let nodes = vec![node("Reshape", &["x", "shape"], &["y"], vec![])];
-    let text = statements(
-        vec![value("x", F32, &["4"]), value("shape", 7, &["2"])],
-        vec![],
-        nodes,
-    );
+    let text = statements(vec![value("x", F32, &["4"]), value("shape", 7, &["2"])], vec![], nodes);
     assert!(text.contains("pass `--constant shape=FILE.npy`"), "{text}");
 }
 
 #[test]
 fn hostile_files_are_refused() {
-    let good = model(
-        vec![value("x", F32, &["2"])],
-        vec![],
-        vec![node("Exp", &["x"], &["y"], vec![])],
-    )
-    .encode_to_vec();
+    let good = model(vec![value("x", F32, &["2"])], vec![], vec![node("Exp", &["x"], &["y"], vec![])])
+        .encode_to_vec();
     assert!(imported(&good).is_ok());
     // Cut off anywhere, and with any byte changed: an answer, never a panic.
     for at in 0..good.len() {
@@ -751,16 +533,10 @@ fn hostile_sizes_are_refused() {
         data_type: 1,
         ..TensorProto::default()
     };
-    let text = statements(
-        vec![value("x", F32, &["2"])],
-        vec![huge],
-        vec![node("Exp", &["x"], &["y"], vec![])],
-    );
+    let text =
+        statements(vec![value("x", F32, &["2"])], vec![huge], vec![node("Exp", &["x"], &["y"], vec![])]);
     assert!(text.contains("too large"), "{text}");
-    let cycle = vec![
-        node("Exp", &["b"], &["a"], vec![]),
-        node("Exp", &["a"], &["b"], vec![]),
-    ];
+    let cycle = vec![node("Exp", &["b"], &["a"], vec![]), node("Exp", &["a"], &["b"], vec![])];
     let text = statements(vec![], vec![], cycle);
     assert_eq!(text, "Exp `a`: nothing before it gives its input `b`");
     let many = i64::MAX.to_string();

@@ -11,11 +11,7 @@ use crate::statement::{Argument, marked};
 use crate::value::{Value, element, is_real};
 
 pub const OPERATORS: &[Operator] = &[
-    operator(
-        "Attention",
-        "`linalg.matmul`, `onnx.near`, `onnx.softmax_of_some`",
-        attention,
-    ),
+    operator("Attention", "`linalg.matmul`, `onnx.near`, `onnx.softmax_of_some`", attention),
     operator("RotaryEmbedding", "`onnx.rotate`", rotary),
     operator("LinearAttention", "`onnx.linear_attention`", linear),
 ];
@@ -34,9 +30,7 @@ fn linear(c: &mut Call) -> Ruled<()> {
         "delta" => (false, true),
         "gated_delta" => (true, true),
         other => {
-            return Err(crate::refusal::Reason(format!(
-                "the rule {other:?} is unknown"
-            )));
+            return Err(crate::refusal::Reason(format!("the rule {other:?} is unknown")));
         }
     };
     if decays != decay.is_some() || corrects != rate.is_some() {
@@ -65,11 +59,7 @@ fn linear(c: &mut Call) -> Ruled<()> {
     let heads = Extent::from(shared);
     let decay = match decay {
         Some(decay) => by_steps(c, &decay, shared)?,
-        None => filled(
-            c,
-            "0.0",
-            vec![steps.clone(), batch.clone(), heads.clone(), one.clone()],
-        ),
+        None => filled(c, "0.0", vec![steps.clone(), batch.clone(), heads.clone(), one.clone()]),
     };
     let rate = match rate {
         Some(rate) => transposed(c, &rate, &[1, 0, 2]),
@@ -89,10 +79,8 @@ fn linear(c: &mut Call) -> Ruled<()> {
         }
         scale => f64::from(scale),
     };
-    let attributes = [
-        ("scale", real_text(skript_tensor::ElementType::F64, scale)),
-        ("corrects", corrects.to_string()),
-    ];
+    let attributes =
+        [("scale", real_text(skript_tensor::ElementType::F64, scale)), ("corrects", corrects.to_string())];
     let arguments = [&query, &key, &value, &decay, &rate, &state].map(Argument::from);
     let mut shape = query.shape.clone();
     if let Some(extent) = shape.last_mut() {
@@ -119,15 +107,8 @@ pub(super) fn heads(c: &mut Call, x: &Value, count: i64) -> Ruled<Value> {
     if count < 1 {
         return Err("the number of heads is missing".into());
     }
-    let size = x
-        .extent(2)
-        .over(&Extent::from(count))
-        .ok_or_else(overflow)?;
-    let split = reshaped(
-        c,
-        x,
-        vec![x.extent(0), x.extent(1), Extent::from(count), size],
-    );
+    let size = x.extent(2).over(&Extent::from(count)).ok_or_else(overflow)?;
+    let split = reshaped(c, x, vec![x.extent(0), x.extent(1), Extent::from(count), size]);
     Ok(transposed(c, &split, &[0, 2, 1, 3]))
 }
 
@@ -170,15 +151,11 @@ pub(super) struct Attended {
 
 /// A mask as what is added to scores, padded to the number of keys.
 fn bias(c: &mut Call, mask: Value, q: &Value, keys: &Extent) -> Ruled<Value> {
-    let mask = match mask.is_bool() {
-        true => c.call(
-            "onnx.mask_bias",
-            &[],
-            &[(&mask).into()],
-            (q.element, mask.shape.clone()),
-        ),
+    let mask = if mask.is_bool() {
+        c.call("onnx.mask_bias", &[], &[(&mask).into()], (q.element, mask.shape.clone()))
+    } else {
         // Ints are added as well.
-        false => converted(c, &mask, q.element)?,
+        converted(c, &mask, q.element)?
     };
     let last = mask.rank().checked_sub(1).ok_or("the mask is a scalar")?;
     let own = mask.extent(last);
@@ -191,21 +168,13 @@ fn bias(c: &mut Call, mask: Value, q: &Value, keys: &Extent) -> Ruled<Value> {
     if !more.is_natural(&c.importer.bounds) {
         return Err("a mask that may be longer than the keys is not supported".into());
     }
-    let attributes = [
-        ("axes", format!("[{last}]")),
-        ("padding", extent_list(&[Extent::from(0), more])),
-    ];
+    let attributes = [("axes", format!("[{last}]")), ("padding", extent_list(&[Extent::from(0), more]))];
     let mut shape = mask.shape.clone();
     if let Some(extent) = shape.last_mut() {
         extent.clone_from(keys);
     }
     let least = Argument::Number("-inf".to_owned());
-    Ok(c.call(
-        "layout.pad",
-        &attributes,
-        &[(&mask).into(), least],
-        (q.element, shape),
-    ))
+    Ok(c.call("layout.pad", &attributes, &[(&mask).into(), least], (q.element, shape)))
 }
 
 /// The keys or values repeated for the heads of the queries.
@@ -221,29 +190,15 @@ fn for_heads(c: &mut Call, x: &Value, heads: &Extent) -> Ruled<Value> {
     }
     let times = times.ok_or("the heads of the keys do not divide those of the queries")?;
     let shape = vec![x.extent(0), heads.clone(), x.extent(2), x.extent(3)];
-    Ok(c.call(
-        "onnx.repeat_heads",
-        &[("times", times.to_string())],
-        &[x.into()],
-        (x.element, shape),
-    ))
+    Ok(c.call("onnx.repeat_heads", &[("times", times.to_string())], &[x.into()], (x.element, shape)))
 }
 
 /// The attention of queries, keys and values with heads.
-pub(super) fn attended(
-    c: &mut Call,
-    q: &Value,
-    k: &Value,
-    v: &Value,
-    manner: Manner,
-) -> Ruled<Attended> {
+pub(super) fn attended(c: &mut Call, q: &Value, k: &Value, v: &Value, manner: Manner) -> Ruled<Attended> {
     if [q, k, v].iter().any(|t| t.rank() != 4) {
         return Err("the operands have neither three nor four dimensions".into());
     }
-    let (k, v) = (
-        for_heads(c, k, &q.extent(1))?,
-        for_heads(c, v, &q.extent(1))?,
-    );
+    let (k, v) = (for_heads(c, k, &q.extent(1))?, for_heads(c, v, &q.extent(1))?);
     let size = fixed("the size of a head", &q.extent(3))?;
     #[expect(clippy::cast_precision_loss, reason = "sizes are small")]
     let usual = 1.0 / (size as f64).sqrt();
@@ -255,13 +210,10 @@ pub(super) fn attended(
         (q.element, shape),
     );
     let scaled = c.with_number("math.mul", &raw, manner.scale.unwrap_or(usual));
-    let capped = match manner.cap > 0.0 {
-        true => c.map(
-            "onnx.softcap",
-            &[("cap", real_text(q.element, manner.cap.into()))],
-            &scaled,
-        ),
-        false => scaled.clone(),
+    let capped = if manner.cap > 0.0 {
+        c.map("onnx.softcap", &[("cap", real_text(q.element, manner.cap.into()))], &scaled)
+    } else {
+        scaled.clone()
     };
     let mut biased = capped.clone();
     if let Some(mask) = manner.mask {
@@ -273,23 +225,12 @@ pub(super) fn attended(
     }
     biased = match manner.sight {
         Sight::All => biased,
-        Sight::Near {
-            offset,
-            left,
-            right,
-        } => {
-            let attributes = [
-                ("offset", marked(&offset)),
-                ("left", left.to_string()),
-                ("right", right.to_string()),
-            ];
+        Sight::Near { offset, left, right } => {
+            let attributes =
+                [("offset", marked(&offset)), ("left", left.to_string()), ("right", right.to_string())];
             c.map("onnx.near", &attributes, &biased)
         }
-        Sight::Length {
-            lengths,
-            left,
-            right,
-        } => {
+        Sight::Length { lengths, left, right } => {
             let attributes = [("left", left.to_string()), ("right", right.to_string())];
             let kind = (biased.element, biased.shape.clone());
             let arguments = [(&biased).into(), (&lengths).into()];
@@ -309,19 +250,8 @@ pub(super) fn attended(
     let weights = c.map("onnx.softmax_of_some", &[], &precise);
     let weights = converted(c, &weights, q.element)?;
     let shape = vec![q.extent(0), q.extent(1), q.extent(2), v.extent(3)];
-    let result = c.call(
-        "linalg.matmul",
-        &[],
-        &[(&weights).into(), (&v).into()],
-        (q.element, shape),
-    );
-    Ok(Attended {
-        scaled,
-        capped,
-        biased,
-        weights,
-        result,
-    })
+    let result = c.call("linalg.matmul", &[], &[(&weights).into(), (&v).into()], (q.element, shape));
+    Ok(Attended { scaled, capped, biased, weights, result })
 }
 
 /// Heads as parts of the last dimension.
@@ -351,17 +281,9 @@ fn attention(c: &mut Call) -> Ruled<()> {
         right = 0;
     }
     let sight = match c.optional(6) {
-        Some(lengths) => Sight::Length {
-            lengths,
-            left,
-            right,
-        },
+        Some(lengths) => Sight::Length { lengths, left, right },
         None if left < 0 && right < 0 => Sight::All,
-        None => Sight::Near {
-            offset: past,
-            left,
-            right,
-        },
+        None => Sight::Near { offset: past, left, right },
     };
     let cap = c.float("softcap", 0.0);
     let manner = Manner {
@@ -381,11 +303,7 @@ fn attention(c: &mut Call) -> Ruled<()> {
         };
         c.set(3, shown);
     }
-    let y = if flat {
-        flattened(c, &all.result)?
-    } else {
-        all.result
-    };
+    let y = if flat { flattened(c, &all.result)? } else { all.result };
     c.set(0, y);
     Ok(())
 }
@@ -393,21 +311,14 @@ fn attention(c: &mut Call) -> Ruled<()> {
 fn rotary(c: &mut Call) -> Ruled<()> {
     let (x, cos, sin) = (c.real(0)?, c.real(1)?, c.real(2)?);
     let (cos, sin) = match c.optional(3) {
-        Some(positions) => (
-            at_positions(c, &cos, &positions),
-            at_positions(c, &sin, &positions),
-        ),
+        Some(positions) => (at_positions(c, &cos, &positions), at_positions(c, &sin, &positions)),
         None => (cos, sin),
     };
     let split = heads(c, &x, c.int("num_heads", 0))?;
     let part = Part::Features(c.int("rotary_embedding_dim", 0));
     let how = (c.flag("interleaved", false), part);
     let rotated = rotated(c, &split, (&cos, &sin), how)?;
-    let y = if x.rank() == 3 {
-        flattened(c, &rotated)?
-    } else {
-        rotated
-    };
+    let y = if x.rank() == 3 { flattened(c, &rotated)? } else { rotated };
     c.set(0, y);
     Ok(())
 }

@@ -28,11 +28,7 @@ fn branch(c: &mut Call) -> Ruled<()> {
     let condition = c.input(0)?;
     let known = c.numbers_of(&condition).and_then(|v| v.first().copied());
     if let Some(known) = known {
-        let taken = c.graph(if known != 0 {
-            "then_branch"
-        } else {
-            "else_branch"
-        })?;
+        let taken = c.graph(if known != 0 { "then_branch" } else { "else_branch" })?;
         let block = c.importer.body(taken, Vec::new())?;
         c.importer.statements.extend(block.statements);
         for (at, value) in block.yields.into_iter().enumerate() {
@@ -68,14 +64,7 @@ fn branch(c: &mut Call) -> Ruled<()> {
         })?;
         results.push(c.importer.value("if", a.element, shape, None, None));
     }
-    c.push(
-        results.clone(),
-        Body::If {
-            condition,
-            then,
-            otherwise,
-        },
-    );
+    c.push(results.clone(), Body::If { condition, then, otherwise });
     for (at, value) in results.into_iter().enumerate() {
         c.set(at, value);
     }
@@ -88,12 +77,13 @@ fn either(a: &Value, b: &Value, id: usize) -> Option<Vec<Extent>> {
         return None;
     }
     let extents = a.shape.iter().zip(&b.shape).enumerate();
-    let extents = extents.map(|(axis, (x, y))| match (x.value(), y.value()) {
-        _ if x == y => Some(x.clone()),
-        (Some(_), Some(_)) => None,
-        _ => Some(Call::open(id, axis)),
-    });
-    extents.collect()
+    extents
+        .map(|(axis, (x, y))| match (x.value(), y.value()) {
+            _ if x == y => Some(x.clone()),
+            (Some(_), Some(_)) => None,
+            _ => Some(Call::open(id, axis)),
+        })
+        .collect()
 }
 
 /// What a loop has beside its body.
@@ -105,9 +95,7 @@ struct Steps {
 
 fn repeat(c: &mut Call) -> Ruled<()> {
     let graph = c.graph("body")?;
-    let starts = (2..c.inputs.len())
-        .map(|at| c.input(at))
-        .collect::<Ruled<Vec<_>>>()?;
+    let starts = (2..c.inputs.len()).map(|at| c.input(at)).collect::<Ruled<Vec<_>>>()?;
     if graph.input.len() != starts.len() + 2 || graph.output.len() <= starts.len() {
         return Err("the body does not fit the operands".into());
     }
@@ -120,16 +108,12 @@ fn repeat(c: &mut Call) -> Ruled<()> {
                 let natural = e.larger(&Extent::from(0), &c.importer.bounds);
                 Some(Count::Extent(natural.ok_or_else(overflow)?))
             }
-            _ if v.volume() == Some(1) => {
-                Some(Count::Tensor(super::movement::reshaped(c, &v, Vec::new())))
-            }
+            _ if v.volume() == Some(1) => Some(Count::Tensor(super::movement::reshaped(c, &v, Vec::new()))),
             _ => return Err("the number of steps is not one number".into()),
         },
     };
     let given = c.optional(1);
-    let begins = given
-        .as_ref()
-        .map_or(Some(true), |v| c.numbers_of(v).map(|v| v == [1]));
+    let begins = given.as_ref().map_or(Some(true), |v| c.numbers_of(v).map(|v| v == [1]));
     if begins == Some(false) || matches!(&count, Some(Count::Extent(e)) if e.is(0)) {
         return without_steps(c, &graph, starts);
     }
@@ -141,8 +125,7 @@ fn repeat(c: &mut Call) -> Ruled<()> {
     };
     if starts.iter().any(|s| s.is_sequence()) {
         let steps = by_steps.filter(|_| begins == Some(true));
-        let steps =
-            steps.ok_or("a sequence in a loop needs a number of steps that is known at import")?;
+        let steps = steps.ok_or("a sequence in a loop needs a number of steps that is known at import")?;
         return unrolled(c, &graph, starts, steps);
     }
     let (names, first) = (names(&graph), flag(c, begins == Some(true)));
@@ -152,8 +135,7 @@ fn repeat(c: &mut Call) -> Ruled<()> {
         Err((reason, refusals)) => {
             // Known indices may decide what the body lacks.
             if let Some(steps) = by_steps.filter(|_| begins == Some(true))
-                && c.attempt(|c| unrolled(c, &graph, starts.clone(), steps))
-                    .is_ok()
+                && c.attempt(|c| unrolled(c, &graph, starts.clone(), steps)).is_ok()
             {
                 return Ok(());
             }
@@ -164,20 +146,13 @@ fn repeat(c: &mut Call) -> Ruled<()> {
     let goes_on = |block: &Block| block.yields.first().and_then(|v| v.numbers()) == Some(vec![1]);
     let mut condition = None;
     if begins.is_none() || !goes_on(&block) {
-        let parameter = c
-            .importer
-            .value("goes_on", ElementType::Bool, Vec::new(), None, None);
+        let parameter = c.importer.value("goes_on", ElementType::Bool, Vec::new(), None, None);
         (block, parameters, index) = stepped(c, &graph, &names, &parameter, &starts)?;
         condition = Some(parameter);
     }
-    let fits = block
-        .yields
-        .iter()
-        .skip(1)
-        .zip(&starts)
-        .all(|(next, start)| {
-            !next.is_sequence() && next.element == start.element && next.shape == start.shape
-        });
+    let fits = block.yields.iter().skip(1).zip(&starts).all(|(next, start)| {
+        !next.is_sequence() && next.element == start.element && next.shape == start.shape
+    });
     if !fits {
         let steps = by_steps.filter(|_| begins == Some(true));
         let reason = changes(c, &starts, block.yields.get(1..));
@@ -246,10 +221,7 @@ fn without_steps(c: &mut Call, graph: &GraphProto, starts: Vec<Value>) -> Ruled<
         let inside = inside(&step);
         for (at, value) in step.yields.iter().enumerate().skip(starts.len() + 1) {
             let mut deciding = BTreeSet::new();
-            value
-                .shape
-                .iter()
-                .for_each(|extent| extent.values(&mut deciding));
+            value.shape.iter().for_each(|extent| extent.values(&mut deciding));
             if value.is_sequence() || deciding.iter().any(|id| inside.contains(id)) {
                 return Err("the type of what a loop without steps collects is unknown".into());
             }
@@ -279,8 +251,7 @@ fn set_all(c: &mut Call, values: Vec<Value>) {
 
 /// A value of a step, of the type of another.
 fn parameter(c: &mut Call, name: &str, like: &Value) -> Value {
-    c.importer
-        .value(name, like.element, like.shape.clone(), None, None)
+    c.importer.value(name, like.element, like.shape.clone(), None, None)
 }
 
 /// The body of a loop with its carried values and its index.
@@ -291,9 +262,7 @@ fn stepped(
     condition: &Value,
     starts: &[Value],
 ) -> Ruled<(Block, Vec<Value>, Value)> {
-    let index = c
-        .importer
-        .value("i", ElementType::I64, Vec::new(), None, None);
+    let index = c.importer.value("i", ElementType::I64, Vec::new(), None, None);
     let deciding = c.inputs.iter().take(2).flatten().map(|value| value.id);
     c.importer.loops.push((index.id, deciding.collect()));
     let own = names.iter().skip(2).zip(starts);
@@ -334,13 +303,7 @@ fn looped(
     let finals = results.get(..carried.len()).unwrap_or_default().to_vec();
     c.push(
         results,
-        Body::Loop(Box::new(Loop {
-            carried,
-            condition,
-            index,
-            count: steps.count.clone(),
-            body,
-        })),
+        Body::Loop(Box::new(Loop { carried, condition, index, count: steps.count.clone(), body })),
     );
     Ok((finals, packs))
 }
@@ -357,12 +320,7 @@ fn collected(c: &mut Call, pack: &Value, steps: &Steps, axis: usize) -> Ruled<Va
     let count = steps.known.clone().unwrap_or_else(|| Call::open(id, axis));
     let mut shape = pack.shape.clone();
     shape.insert(axis.min(shape.len()), count);
-    Ok(c.call(
-        "layout.stack",
-        &[("axis", axis.to_string())],
-        &[pack.into()],
-        (pack.element, shape),
-    ))
+    Ok(c.call("layout.stack", &[("axis", axis.to_string())], &[pack.into()], (pack.element, shape)))
 }
 
 /// Unrolls at most `count` steps, which may be all steps of the loop. Conditions that are known at import end it.
@@ -374,17 +332,10 @@ fn unrolled(
 ) -> Ruled<()> {
     let names = names(graph);
     let mut carried = starts;
-    let mut lists: Vec<Vec<Value>> =
-        vec![Vec::new(); graph.output.len().saturating_sub(carried.len() + 1)];
+    let mut lists: Vec<Vec<Value>> = vec![Vec::new(); graph.output.len().saturating_sub(carried.len() + 1)];
     for step in 0..count {
-        let at = c.known(
-            ElementType::I64,
-            Vec::new(),
-            vec![Item::Int(Extent::from(step))],
-        );
-        let values = [at, flag(c, true)]
-            .into_iter()
-            .chain(carried.iter().cloned());
+        let at = c.known(ElementType::I64, Vec::new(), vec![Item::Int(Extent::from(step))]);
+        let values = [at, flag(c, true)].into_iter().chain(carried.iter().cloned());
         let inputs = names.iter().cloned().zip(values).collect();
         let block = c.importer.body(graph.clone(), inputs)?;
         c.importer.statements.extend(block.statements);
@@ -422,31 +373,18 @@ fn scan(c: &mut Call) -> Ruled<()> {
     if c.opset < 9 {
         return scan_items(c, &graph);
     }
-    let operands = (0..c.inputs.len())
-        .map(|at| c.input(at))
-        .collect::<Ruled<Vec<_>>>()?;
+    let operands = (0..c.inputs.len()).map(|at| c.input(at)).collect::<Ruled<Vec<_>>>()?;
     let scanned = usize::try_from(c.int("num_scan_inputs", 0)).unwrap_or(0);
     let states = operands.len().checked_sub(scanned).filter(|_| scanned > 0);
-    let states = states.filter(|_| graph.input.len() == operands.len());
-    let states = states.ok_or("the body does not fit the operands")?;
+    let states =
+        states.filter(|_| graph.input.len() == operands.len()).ok_or("the body does not fit the operands")?;
     let (starts, sequences) = operands.split_at_checked(states).unwrap_or_default();
-    let collected_count = graph
-        .output
-        .len()
-        .checked_sub(states)
-        .ok_or("the body does not fit the operands")?;
-    let axes = c
-        .ints("scan_input_axes")
-        .unwrap_or_else(|| vec![0; scanned]);
-    let backwards = c
-        .ints("scan_input_directions")
-        .unwrap_or_else(|| vec![0; scanned]);
-    let out_axes = c
-        .ints("scan_output_axes")
-        .unwrap_or_else(|| vec![0; collected_count]);
-    let out_backwards = c
-        .ints("scan_output_directions")
-        .unwrap_or_else(|| vec![0; collected_count]);
+    let collected_count =
+        graph.output.len().checked_sub(states).ok_or("the body does not fit the operands")?;
+    let axes = c.ints("scan_input_axes").unwrap_or_else(|| vec![0; scanned]);
+    let backwards = c.ints("scan_input_directions").unwrap_or_else(|| vec![0; scanned]);
+    let out_axes = c.ints("scan_output_axes").unwrap_or_else(|| vec![0; collected_count]);
+    let out_backwards = c.ints("scan_output_directions").unwrap_or_else(|| vec![0; collected_count]);
     if axes.len() != scanned
         || backwards.len() != scanned
         || out_axes.len() != collected_count
@@ -454,14 +392,8 @@ fn scan(c: &mut Call) -> Ruled<()> {
     {
         return Err("its lists have different lengths".into());
     }
-    let axes = axes.iter().zip(sequences).map(|(a, x)| axis(*a, x.rank()));
-    let axes = axes.collect::<Ruled<Vec<_>>>()?;
-    let ways = Ways {
-        axes,
-        backwards,
-        out_axes,
-        out_backwards,
-    };
+    let axes = axes.iter().zip(sequences).map(|(a, x)| axis(*a, x.rank())).collect::<Ruled<Vec<_>>>()?;
+    let ways = Ways { axes, backwards, out_axes, out_backwards };
     let results = scanned_along(c, graph, (starts, sequences), &ways)?;
     set_all(c, results);
     Ok(())
@@ -475,26 +407,22 @@ fn scan_items(c: &mut Call, graph: &GraphProto) -> Ruled<()> {
     if c.optional(0).is_some() {
         return Err("lengths of sequences are not supported in opset 8".into());
     }
-    let operands = (1..c.inputs.len())
-        .map(|at| c.input(at))
-        .collect::<Ruled<Vec<_>>>()?;
+    let operands = (1..c.inputs.len()).map(|at| c.input(at)).collect::<Ruled<Vec<_>>>()?;
     let scanned = usize::try_from(c.int("num_scan_inputs", 0)).unwrap_or(0);
     let states = operands.len().checked_sub(scanned).filter(|_| scanned > 0);
-    let states = states.filter(|s| graph.input.len() == operands.len() && graph.output.len() >= *s);
-    let states = states.ok_or("the body does not fit the operands")?;
+    let states = states
+        .filter(|s| graph.input.len() == operands.len() && graph.output.len() >= *s)
+        .ok_or("the body does not fit the operands")?;
     let backwards = c.ints("directions").unwrap_or_else(|| vec![0; scanned]);
     let count = operands.first().and_then(|x| x.shape.first()?.value());
-    let count = count.filter(|n| (1..=MOST_ITEMS).contains(n));
-    let count = count.ok_or("the extent of the batch must be static, from 1 to 256")?;
+    let count = count
+        .filter(|n| (1..=MOST_ITEMS).contains(n))
+        .ok_or("the extent of the batch must be static, from 1 to 256")?;
     let collected = graph.output.len() - states;
-    let fits = operands
-        .iter()
-        .enumerate()
-        .all(|(at, x)| x.extent(0).is(count) && (at < states || x.rank() > 1));
+    let fits =
+        operands.iter().enumerate().all(|(at, x)| x.extent(0).is(count) && (at < states || x.rank() > 1));
     if backwards.len() != scanned || !fits {
-        return Err(
-            "the operands do not have the same batch, or the directions another number".into(),
-        );
+        return Err("the operands do not have the same batch, or the directions another number".into());
     }
     let ways = Ways {
         axes: vec![0; scanned],
@@ -510,10 +438,7 @@ fn scan_items(c: &mut Call, graph: &GraphProto) -> Ruled<()> {
             _ => super::movement::parts(c, x, 0, &ones),
         };
         let shape = x.shape.iter().skip(1).cloned().collect::<Vec<_>>();
-        let parts = parts
-            .iter()
-            .map(|part| super::movement::reshaped(c, part, shape.clone()));
-        items.push(parts.collect());
+        items.push(parts.iter().map(|part| super::movement::reshaped(c, part, shape.clone())).collect());
     }
     let mut results: Vec<Vec<Value>> = vec![Vec::new(); graph.output.len()];
     for item in 0..usize::try_from(count).unwrap_or(0) {
@@ -547,22 +472,12 @@ fn scanned_along(
     (starts, sequences): (&[Value], &[Value]),
     ways: &Ways,
 ) -> Ruled<Vec<Value>> {
-    let Ways {
-        axes,
-        backwards,
-        out_axes,
-        out_backwards,
-    } = ways;
+    let Ways { axes, backwards, out_axes, out_backwards } = ways;
     let count = sequences.iter().zip(axes).map(|(x, a)| x.extent(*a));
-    let count = count
-        .max_by_key(|e| e.value().is_some())
-        .ok_or("nothing is scanned")?;
-    let sequences = sequences.iter().zip(axes);
-    let sequences = sequences.map(|(x, at)| agreed(c, x, *at, &count));
-    let sequences = sequences.collect::<Ruled<Vec<_>>>()?;
-    let index = c
-        .importer
-        .value("i", ElementType::I64, Vec::new(), None, None);
+    let count = count.max_by_key(|e| e.value().is_some()).ok_or("nothing is scanned")?;
+    let sequences =
+        sequences.iter().zip(axes).map(|(x, at)| agreed(c, x, *at, &count)).collect::<Ruled<Vec<_>>>()?;
+    let index = c.importer.value("i", ElementType::I64, Vec::new(), None, None);
     // What the body reads of the sequences is in the loop.
     let outer = std::mem::take(&mut c.importer.statements);
     let mut items = Vec::new();
@@ -578,24 +493,13 @@ fn scanned_along(
         let mut shape = x.shape.clone();
         shape.remove(*at);
         let attributes = [("axis", at.to_string())];
-        items.push(c.call(
-            "layout.gather",
-            &attributes,
-            &[x.into(), (&position).into()],
-            (x.element, shape),
-        ));
+        items.push(c.call("layout.gather", &attributes, &[x.into(), (&position).into()], (x.element, shape)));
     }
     let reads: Vec<Statement> = std::mem::replace(&mut c.importer.statements, outer);
     let names = names(&graph);
-    let parameters: Vec<Value> = names
-        .iter()
-        .zip(starts)
-        .map(|(name, start)| parameter(c, name, start))
-        .collect();
-    let inputs = names
-        .into_iter()
-        .zip(parameters.iter().chain(&items).cloned())
-        .collect();
+    let parameters: Vec<Value> =
+        names.iter().zip(starts).map(|(name, start)| parameter(c, name, start)).collect();
+    let inputs = names.into_iter().zip(parameters.iter().chain(&items).cloned()).collect();
     let mut block = c.importer.body(graph, inputs)?;
     block.statements.splice(0..0, reads);
     let fits = block
@@ -607,10 +511,7 @@ fn scanned_along(
         return Err(changes(c, starts, Some(&block.yields)));
     }
     let carried = parameters.into_iter().zip(starts.iter().cloned()).collect();
-    let steps = Steps {
-        count: Some(Count::Extent(count.clone())),
-        known: Some(count),
-    };
+    let steps = Steps { count: Some(Count::Extent(count.clone())), known: Some(count) };
     let (mut results, packs) = looped(c, carried, None, index, block, &steps)?;
     for ((pack, onto), backwards) in packs.iter().zip(out_axes).zip(out_backwards) {
         let onto = axis(*onto, pack.rank() + 1)?;

@@ -33,29 +33,17 @@ pub(super) struct Window {
 const MOST: i64 = 1 << 40;
 
 /// A list attribute with one positive number for each dimension.
-pub(super) fn numbers(
-    c: &Call,
-    name: &str,
-    count: usize,
-    default: i64,
-    least: i64,
-) -> Ruled<Vec<i64>> {
+pub(super) fn numbers(c: &Call, name: &str, count: usize, default: i64, least: i64) -> Ruled<Vec<i64>> {
     let numbers = c.ints(name).unwrap_or_else(|| vec![default; count]);
-    match numbers.len() == count && numbers.iter().all(|n| (least..MOST).contains(n)) {
-        true => Ok(numbers),
-        false => Err(Reason(format!(
-            "the attribute `{name}` does not have {count} valid numbers"
-        ))),
+    if numbers.len() == count && numbers.iter().all(|n| (least..MOST).contains(n)) {
+        Ok(numbers)
+    } else {
+        Err(Reason(format!("the attribute `{name}` does not have {count} valid numbers")))
     }
 }
 
 /// The window of a convolution or pooling.
-pub(super) fn window(
-    c: &Call,
-    spatial: &[Extent],
-    size: Option<Vec<i64>>,
-    ceil: bool,
-) -> Ruled<Window> {
+pub(super) fn window(c: &Call, spatial: &[Extent], size: Option<Vec<i64>>, ceil: bool) -> Ruled<Window> {
     let d = spatial.len();
     let size = match size {
         Some(size) => size,
@@ -93,24 +81,16 @@ pub(super) fn window(
                     }
                     None if s == 1 => reach - 1,
                     None => {
-                        return Err(
-                            "auto_pad needs a static extent where the stride is not 1".into()
-                        );
+                        return Err("auto_pad needs a static extent where the stride is not 1".into());
                     }
                 };
                 let half = total / 2;
-                if auto == "SAME_UPPER" {
-                    (half, total - half)
-                } else {
-                    (total - half, half)
-                }
+                if auto == "SAME_UPPER" { (half, total - half) } else { (total - half, half) }
             }
             other => return Err(Reason(format!("auto_pad {other:?} is unknown"))),
         };
         let mut more = 0;
-        let padded = extent
-            .plus(&Extent::from(before + after))
-            .ok_or_else(overflow)?;
+        let padded = extent.plus(&Extent::from(before + after)).ok_or_else(overflow)?;
         let free = padded.minus(&Extent::from(reach)).ok_or_else(overflow)?;
         let count = match free.value() {
             Some(free) if free < 0 => {
@@ -129,10 +109,9 @@ pub(super) fn window(
                 Extent::from(steps + 1)
             }
             None if ceil && s != 1 => return Err("ceil_mode needs static extents".into()),
-            None => free
-                .over(&Extent::from(s))
-                .and_then(|q| q.plus(&Extent::from(1)))
-                .ok_or_else(overflow)?,
+            None => {
+                free.over(&Extent::from(s)).and_then(|q| q.plus(&Extent::from(1))).ok_or_else(overflow)?
+            }
         };
         if let Some(p) = padding.get_mut(at) {
             *p = before;
@@ -147,15 +126,7 @@ pub(super) fn window(
         overhang.push(more);
         extents.push(count);
     }
-    Ok(Window {
-        size,
-        stride,
-        dilation,
-        padding,
-        overhang,
-        extents,
-        may_be_empty,
-    })
+    Ok(Window { size, stride, dilation, padding, overhang, extents, may_be_empty })
 }
 
 /// Windows that are tested one by one, at most.
@@ -206,8 +177,7 @@ pub(super) fn spatial(x: &Value) -> Ruled<&[Extent]> {
 
 pub(super) fn filter_size(c: &Call, w: &Value) -> Ruled<Vec<i64>> {
     let size = w.shape.iter().skip(2);
-    let size = size.map(|extent| fixed("an extent of the filter", extent));
-    let size = size.collect::<Ruled<Vec<i64>>>()?;
+    let size = size.map(|extent| fixed("an extent of the filter", extent)).collect::<Ruled<Vec<i64>>>()?;
     match c.ints("kernel_shape") {
         Some(stated) if !stated.is_empty() && stated != size => Err(Reason(format!(
             "`kernel_shape` is {}, and the filter has the size {}",
@@ -220,15 +190,12 @@ pub(super) fn filter_size(c: &Call, w: &Value) -> Ruled<Vec<i64>> {
 
 /// The channels of a filter must be those of the input, by group.
 fn check_channels(x: &Value, w: &Value, groups: i64, of_result: bool) -> Ruled<()> {
-    let inside = w
-        .extent(1)
-        .times(&Extent::from(groups))
-        .ok_or_else(overflow)?;
+    let inside = w.extent(1).times(&Extent::from(groups)).ok_or_else(overflow)?;
     let inside = if of_result { w.extent(0) } else { inside };
     match (x.extent(1).value(), inside.value(), w.extent(0).value()) {
-        (Some(a), Some(b), _) if a != b => Err(Reason(format!(
-            "the input has {a} channels, and the filter is for {b}"
-        ))),
+        (Some(a), Some(b), _) if a != b => {
+            Err(Reason(format!("the input has {a} channels, and the filter is for {b}")))
+        }
         (_, _, Some(filters)) if filters % groups != 0 => {
             Err("the filters are not a multiple of the groups".into())
         }
@@ -259,12 +226,7 @@ pub(super) fn conv_of(
     }
     let mut shape = vec![x.extent(0), w.extent(0)];
     shape.extend(window.extents);
-    Ok(c.call(
-        operator,
-        &attributes,
-        &[x.into(), w.into(), bias.into()],
-        (element, shape),
-    ))
+    Ok(c.call(operator, &attributes, &[x.into(), w.into(), bias.into()], (element, shape)))
 }
 
 fn conv(c: &mut Call) -> Ruled<()> {
@@ -351,31 +313,25 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
             Some(result) => {
                 let total = full.minus(&result).and_then(|t| t.value());
                 let total = total.ok_or("the output shape needs static extents")?;
-                let (result, total) = match total < 0 {
-                    true => {
-                        let more = total.saturating_neg();
-                        let halves = [(at, more / 2), (at + d, more - more / 2)];
-                        for (place, amount) in halves {
-                            if let Some(slot) = beyond.get_mut(place) {
-                                *slot = amount;
-                            }
+                let (result, total) = if total < 0 {
+                    let more = total.saturating_neg();
+                    let halves = [(at, more / 2), (at + d, more - more / 2)];
+                    for (place, amount) in halves {
+                        if let Some(slot) = beyond.get_mut(place) {
+                            *slot = amount;
                         }
-                        (full, 0)
                     }
-                    false => (result, total),
+                    (full, 0)
+                } else {
+                    (result, total)
                 };
                 let half = total / 2;
-                match auto == "SAME_UPPER" {
-                    true => (half, total - half, result),
-                    false => (total - half, half, result),
-                }
+                if auto == "SAME_UPPER" { (half, total - half, result) } else { (total - half, half, result) }
             }
             None if auto == "VALID" => (0, 0, full),
             None => {
                 let (before, after) = (pick(&given, at), pick(&given, at + d));
-                let result = full
-                    .minus(&Extent::from(before + after))
-                    .ok_or_else(overflow)?;
+                let result = full.minus(&Extent::from(before + after)).ok_or_else(overflow)?;
                 (before, after, result)
             }
         };
@@ -409,20 +365,13 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
     if groups != 1 {
         attributes.push(("groups", groups.to_string()));
     }
-    let channels = w
-        .extent(1)
-        .times(&Extent::from(groups))
-        .ok_or_else(overflow)?;
+    let channels = w.extent(1).times(&Extent::from(groups)).ok_or_else(overflow)?;
     let mut shape = vec![x.extent(0), channels];
     shape.extend(output);
     let is_larger = beyond.iter().any(|amount| *amount != 0);
     let within = bias.as_ref().filter(|_| !is_larger);
-    let mut y = c.call(
-        "nn.deconv",
-        &attributes,
-        &[(&x).into(), (&w).into(), within.into()],
-        (x.element, shape),
-    );
+    let mut y =
+        c.call("nn.deconv", &attributes, &[(&x).into(), (&w).into(), within.into()], (x.element, shape));
     if is_larger {
         y = enlarged(c, &y, &beyond)?;
     }

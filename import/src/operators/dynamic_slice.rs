@@ -28,20 +28,11 @@ pub(super) fn sliced(c: &mut Call, x: &Value, ends: &Ends) -> Ruled<Value> {
     Ok(y)
 }
 
-fn along(
-    c: &mut Call,
-    x: &Value,
-    axis: usize,
-    (begin, end): (&Value, &Value),
-    step: i64,
-) -> Ruled<Value> {
+fn along(c: &mut Call, x: &Value, axis: usize, (begin, end): (&Value, &Value), step: i64) -> Ruled<Value> {
     // No dimension is as long as the largest step.
     let far = i64::from(i32::MAX);
     let step = step.clamp(-far, far);
-    let attributes = [
-        ("extent", marked(&x.extent(axis))),
-        ("stride", step.to_string()),
-    ];
+    let attributes = [("extent", marked(&x.extent(axis))), ("stride", step.to_string())];
     let count = Call::open(c.next_id(), 0);
     let positions = c.call(
         "onnx.positions",
@@ -94,10 +85,7 @@ fn part(c: &Call, joined: &Value, at: usize) -> Option<Value> {
     match (operator, arguments) {
         ("layout.concat", [Argument::Pack(parts)]) => {
             let part = parts.get(at)?;
-            parts
-                .iter()
-                .all(|p| p.extent(0).is(1))
-                .then(|| part.clone())
+            parts.iter().all(|p| p.extent(0).is(1)).then(|| part.clone())
         }
         _ => None,
     }

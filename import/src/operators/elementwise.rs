@@ -33,9 +33,7 @@ pub const OPERATORS: &[Operator] = &[
     operator("Erf", "`nn.erf`", |c| real_unary(c, "nn.erf")),
     operator("Floor", "`math.floor`", |c| real_unary(c, "math.floor")),
     operator("Ceil", "`math.ceil`", |c| real_unary(c, "math.ceil")),
-    operator("Round", "`onnx.round_even`", |c| {
-        real_unary(c, "onnx.round_even")
-    }),
+    operator("Round", "`onnx.round_even`", |c| real_unary(c, "onnx.round_even")),
     operator("IsNaN", "`math.ne`", is_nan),
     operator("IsInf", "`onnx.is_inf`", is_inf),
     operator("Not", "`math.not`", |c| plain_unary(c, "math.not")),
@@ -46,41 +44,27 @@ pub const OPERATORS: &[Operator] = &[
     operator("ThresholdedRelu", "`onnx.thresholded_relu`", |c| {
         with_floats(c, "onnx.thresholded_relu", &[("alpha", 1.0)])
     }),
-    operator("Elu", "`nn.elu`", |c| {
-        with_floats(c, "nn.elu", &[("alpha", 1.0)])
-    }),
-    operator("Celu", "`onnx.celu`", |c| {
-        with_floats(c, "onnx.celu", &[("alpha", 1.0)])
-    }),
+    operator("Elu", "`nn.elu`", |c| with_floats(c, "nn.elu", &[("alpha", 1.0)])),
+    operator("Celu", "`onnx.celu`", |c| with_floats(c, "onnx.celu", &[("alpha", 1.0)])),
     operator("Selu", "`nn.selu`", selu),
     operator("Gelu", "`nn.gelu`", gelu),
     operator("Sigmoid", "`nn.sigmoid`", |c| real_unary(c, "nn.sigmoid")),
     operator("HardSigmoid", "`onnx.hard_sigmoid`", |c| {
         with_floats(c, "onnx.hard_sigmoid", &[("alpha", 0.2), ("beta", 0.5)])
     }),
-    operator("HardSwish", "`onnx.hard_swish`", |c| {
-        real_unary(c, "onnx.hard_swish")
-    }),
+    operator("HardSwish", "`onnx.hard_swish`", |c| real_unary(c, "onnx.hard_swish")),
     operator("Mish", "`onnx.mish`", |c| real_unary(c, "onnx.mish")),
     operator("Swish", "`nn.silu`, `onnx.swish`", swish),
     operator("SwiGLU", "`onnx.swish`, `math.mul`", swiglu),
-    operator("Softplus", "`nn.softplus`", |c| {
-        real_unary(c, "nn.softplus")
-    }),
-    operator("Softsign", "`onnx.softsign`", |c| {
-        real_unary(c, "onnx.softsign")
-    }),
+    operator("Softplus", "`nn.softplus`", |c| real_unary(c, "nn.softplus")),
+    operator("Softsign", "`onnx.softsign`", |c| real_unary(c, "onnx.softsign")),
     operator("Shrink", "`onnx.shrink`", shrink),
     operator("Clip", "`math.max`, `math.min`", clip),
     operator("Add", "`math.add`", |c| arithmetic(c, "math.add")),
     operator("Sub", "`math.sub`", |c| arithmetic(c, "math.sub")),
     operator("Mul", "`math.mul`", |c| arithmetic(c, "math.mul")),
     operator("Div", "`math.div`, `onnx.divide_ints`", divide),
-    operator(
-        "Mod",
-        "`math.mod`, `onnx.remainder`, `onnx.remainder_of_ints`",
-        modulo,
-    ),
+    operator("Mod", "`math.mod`, `onnx.remainder`, `onnx.remainder_of_ints`", modulo),
     operator("Pow", "`math.pow`, `math.sqr`", power),
     operator("Max", "`math.max`", |c| variadic(c, "math.max")),
     operator("Min", "`math.min`", |c| variadic(c, "math.min")),
@@ -98,9 +82,7 @@ pub const OPERATORS: &[Operator] = &[
     operator("Cast", "`layout.cast`, `onnx.wrap`", cast),
     operator("CastLike", "`layout.cast`, `onnx.wrap`", cast_like),
     microsoft("Gelu", "`nn.gelu`", |c| real_unary(c, "nn.gelu")),
-    microsoft("QuickGelu", "`onnx.swish`", |c| {
-        with_floats(c, "onnx.swish", &[("alpha", 1.702)])
-    }),
+    microsoft("QuickGelu", "`onnx.swish`", |c| with_floats(c, "onnx.swish", &[("alpha", 1.702)])),
     microsoft("FastGelu", "`nn.gelu`", fast_gelu),
     microsoft("BiasGelu", "`math.add`, `nn.gelu`", bias_gelu),
 ];
@@ -149,9 +131,7 @@ fn int_unary(c: &mut Call, operator: &str) -> Ruled<()> {
 
 fn with_floats(c: &mut Call, operator: &str, floats: &[(&str, f32)]) -> Ruled<()> {
     let x = c.real(0)?;
-    let attributes = floats
-        .iter()
-        .map(|(name, default)| (*name, float_text(c.float(name, *default))));
+    let attributes = floats.iter().map(|(name, default)| (*name, float_text(c.float(name, *default))));
     let attributes: Vec<_> = attributes.collect();
     let y = c.map(operator, &attributes, &x);
     c.set(0, y);
@@ -166,12 +146,7 @@ fn identity(c: &mut Call) -> Ruled<()> {
 
 fn is_nan(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
-    let y = c.call(
-        "math.ne",
-        &[],
-        &[(&x).into(), (&x).into()],
-        (ElementType::Bool, x.shape.clone()),
-    );
+    let y = c.call("math.ne", &[], &[(&x).into(), (&x).into()], (ElementType::Bool, x.shape.clone()));
     c.set(0, y);
     Ok(())
 }
@@ -182,26 +157,17 @@ fn is_inf(c: &mut Call) -> Ruled<()> {
         ("positive", c.flag("detect_positive", true).to_string()),
         ("negative", c.flag("detect_negative", true).to_string()),
     ];
-    let y = c.call(
-        "onnx.is_inf",
-        &attributes,
-        &[(&x).into()],
-        (ElementType::Bool, x.shape.clone()),
-    );
+    let y = c.call("onnx.is_inf", &attributes, &[(&x).into()], (ElementType::Bool, x.shape.clone()));
     c.set(0, y);
     Ok(())
 }
 
 fn relu(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let y = match x.is_real() {
-        true => c.map("nn.relu", &[], &x),
-        false => c.call(
-            "math.max",
-            &[],
-            &[(&x).into(), Argument::Number("0".into())],
-            (x.element, x.shape.clone()),
-        ),
+    let y = if x.is_real() {
+        c.map("nn.relu", &[], &x)
+    } else {
+        c.call("math.max", &[], &[(&x).into(), Argument::Number("0".into())], (x.element, x.shape.clone()))
     };
     c.set(0, y);
     Ok(())
@@ -210,11 +176,7 @@ fn relu(c: &mut Call) -> Ruled<()> {
 fn leaky_relu(c: &mut Call) -> Ruled<()> {
     let alpha = c.float("alpha", 0.01);
     // The library's operator takes the larger of x and alpha x.
-    let operator = if (0.0..=1.0).contains(&alpha) {
-        "nn.relu"
-    } else {
-        "onnx.leaky_relu"
-    };
+    let operator = if (0.0..=1.0).contains(&alpha) { "nn.relu" } else { "onnx.leaky_relu" };
     with_floats(c, operator, &[("alpha", 0.01)])
 }
 
@@ -238,12 +200,7 @@ fn prelu(c: &mut Call) -> Ruled<()> {
         c.set(0, y);
         return Ok(());
     }
-    let y = c.call(
-        "onnx.prelu",
-        &[],
-        &[(&x).into(), (&slope).into()],
-        (x.element, shape),
-    );
+    let y = c.call("onnx.prelu", &[], &[(&x).into(), (&slope).into()], (x.element, shape));
     c.set(0, y);
     Ok(())
 }
@@ -297,11 +254,7 @@ fn swish(c: &mut Call) -> Ruled<()> {
 
 fn swiglu(c: &mut Call) -> Ruled<()> {
     let (a, b) = (c.real(0)?, c.real(1)?);
-    let gate = c.map(
-        "onnx.swish",
-        &[("alpha", float_text(c.float("alpha", 1.0)))],
-        &a,
-    );
+    let gate = c.map("onnx.swish", &[("alpha", float_text(c.float("alpha", 1.0)))], &a);
     let y = c.binary("math.mul", &gate, &b)?;
     c.set(0, y);
     Ok(())
@@ -310,11 +263,7 @@ fn swiglu(c: &mut Call) -> Ruled<()> {
 fn shrink(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     // Ints are computed as reals, and rounded towards zero.
-    let of = if x.is_real() {
-        x.element
-    } else {
-        ElementType::F64
-    };
+    let of = if x.is_real() { x.element } else { ElementType::F64 };
     let attributes = [
         ("lambda", real_text(of, c.float("lambd", 0.5).into())),
         ("bias", real_text(of, c.float("bias", 0.0).into())),
@@ -334,8 +283,7 @@ fn clip(c: &mut Call) -> Ruled<()> {
             let limit = c.optional(at)?;
             return Some(Argument::from(&c.ordered(&limit)));
         }
-        c.has(name)
-            .then(|| Argument::Number(float_text(c.float(name, 0.0))))
+        c.has(name).then(|| Argument::Number(float_text(c.float(name, 0.0))))
     };
     let mut y = c.ordered(&x);
     let of_type = (y.element, x.shape.clone());
@@ -407,12 +355,7 @@ fn power(c: &mut Call) -> Ruled<()> {
             }
             let base = to_real(c, &x, y.element);
             let z = c.binary("math.pow", &base, &y)?;
-            c.call(
-                "layout.cast<int>",
-                &[],
-                &[(&z).into()],
-                (x.element, z.shape.clone()),
-            )
+            c.call("layout.cast<int>", &[], &[(&z).into()], (x.element, z.shape.clone()))
         }
     };
     let z = c.wrapped(z);
@@ -432,11 +375,7 @@ pub(super) fn to_real(c: &mut Call, x: &Value, element: ElementType) -> Value {
 fn variadic(c: &mut Call, operator: &str) -> Ruled<()> {
     let first = c.input(0)?;
     let is_order = operator != "math.add";
-    let mut all = if is_order {
-        c.ordered(&first)
-    } else {
-        first.clone()
-    };
+    let mut all = if is_order { c.ordered(&first) } else { first.clone() };
     for at in 1..c.inputs.len() {
         let mut next = c.input(at)?;
         if is_order {
@@ -468,12 +407,7 @@ fn compare(c: &mut Call, operator: &str) -> Ruled<()> {
     let (x, y) = (c.input(0)?, c.input(1)?);
     let [x, y] = [x, y].map(|x| c.ordered(&x));
     let shape = broadcast(&x.shape, &y.shape)?;
-    let z = c.call(
-        operator,
-        &[],
-        &[(&x).into(), (&y).into()],
-        (ElementType::Bool, shape),
-    );
+    let z = c.call(operator, &[], &[(&x).into(), (&y).into()], (ElementType::Bool, shape));
     c.set(0, z);
     Ok(())
 }
@@ -481,12 +415,7 @@ fn compare(c: &mut Call, operator: &str) -> Ruled<()> {
 fn select(c: &mut Call) -> Ruled<()> {
     let (condition, x, y) = (c.input(0)?, c.input(1)?, c.input(2)?);
     let shape = broadcast(&condition.shape, &broadcast(&x.shape, &y.shape)?)?;
-    let z = c.call(
-        "math.select",
-        &[],
-        &[(&condition).into(), (&x).into(), (&y).into()],
-        (x.element, shape),
-    );
+    let z = c.call("math.select", &[], &[(&condition).into(), (&x).into(), (&y).into()], (x.element, shape));
     c.set(0, z);
     Ok(())
 }
@@ -508,19 +437,18 @@ const CAST_NAMES: [(&str, i32); 12] = [
 ];
 
 fn cast(c: &mut Call) -> Ruled<()> {
-    let number = match c.opset < 6 {
+    let number = if c.opset < 6 {
         // By name.
-        true => {
-            let name = c.string("to", "");
-            let known = CAST_NAMES.iter().find(|(known, _)| *known == name);
-            known
-                .map(|(_, number)| *number)
-                .ok_or_else(|| Reason(format!("the element type {name:?} is not supported")))?
-        }
-        false => i32::try_from(c.int("to", 0)).unwrap_or(0),
+
+        let name = c.string("to", "");
+        let known = CAST_NAMES.iter().find(|(known, _)| *known == name);
+        known
+            .map(|(_, number)| *number)
+            .ok_or_else(|| Reason(format!("the element type {name:?} is not supported")))?
+    } else {
+        i32::try_from(c.int("to", 0)).unwrap_or(0)
     };
-    let to = element(number)
-        .map_err(|name| Reason(format!("the element type {name} is not supported")))?;
+    let to = element(number).map_err(|name| Reason(format!("the element type {name} is not supported")))?;
     let x = c.input(0)?;
     let y = converted(c, &x, to)?;
     c.set(0, y);
@@ -549,10 +477,7 @@ pub(super) fn converted(c: &mut Call, x: &Value, to: ElementType) -> Ruled<Value
     }
     if spelled(from) == spelled(to) {
         if !x.is_real() {
-            return match holds(to, from) {
-                true => Ok(c.retyped(x, to)),
-                false => Ok(c.wrapped_as(x, to)),
-            };
+            return if holds(to, from) { Ok(c.retyped(x, to)) } else { Ok(c.wrapped_as(x, to)) };
         }
         // Rounded where the type is narrower, when all types of the model are known.
         return Ok(c.retyped(x, to));

@@ -13,16 +13,8 @@ use crate::statement::marked;
 use crate::value::Value;
 
 pub const OPERATORS: &[Operator] = &[
-    microsoft(
-        "Attention",
-        "`linalg.matmul`, `onnx.softmax_of_some`",
-        attention,
-    ),
-    microsoft(
-        "MultiHeadAttention",
-        "`linalg.matmul`, `onnx.softmax_of_some`",
-        multi_head,
-    ),
+    microsoft("Attention", "`linalg.matmul`, `onnx.softmax_of_some`", attention),
+    microsoft("MultiHeadAttention", "`linalg.matmul`, `onnx.softmax_of_some`", multi_head),
     microsoft(
         "GroupQueryAttention",
         "`onnx.cached`, `onnx.rotate`, `linalg.matmul`, `onnx.near_of_length`",
@@ -42,9 +34,7 @@ fn without(c: &Call, operands: &[(usize, &str)]) -> Ruled<()> {
 /// A mask of keys for each item of the batch, as what is added to scores.
 fn key_bias(c: &mut Call, mask: &Value, like: &Value) -> Ruled<Value> {
     if mask.rank() != 2 || !mask.is_int() {
-        return Err(
-            "another mask than one of ints for each key of each item is not supported".into(),
-        );
+        return Err("another mask than one of ints for each key of each item is not supported".into());
     }
     let filter = c.float("mask_filter_value", -10000.0);
     let added = c.call(
@@ -57,12 +47,7 @@ fn key_bias(c: &mut Call, mask: &Value, like: &Value) -> Ruled<Value> {
 }
 
 /// The sum of a mask of keys and a bias of scores, as far as they are there.
-fn mask(
-    c: &mut Call,
-    keys: Option<Value>,
-    scores: Option<Value>,
-    like: &Value,
-) -> Ruled<Option<Value>> {
+fn mask(c: &mut Call, keys: Option<Value>, scores: Option<Value>, like: &Value) -> Ruled<Option<Value>> {
     let keys = keys.map(|mask| key_bias(c, &mask, like)).transpose()?;
     Ok(match (keys, scores) {
         (Some(a), Some(b)) => Some(c.binary("math.add", &a, &b)?),
@@ -77,14 +62,7 @@ fn scale(c: &Call) -> Option<f64> {
 }
 
 fn sight(c: &Call, offset: Extent) -> Sight {
-    match c.flag("unidirectional", false) {
-        true => Sight::Near {
-            offset,
-            left: -1,
-            right: 0,
-        },
-        false => Sight::All,
-    }
+    if c.flag("unidirectional", false) { Sight::Near { offset, left: -1, right: 0 } } else { Sight::All }
 }
 
 fn attention(c: &mut Call) -> Ruled<()> {
@@ -102,21 +80,13 @@ fn attention(c: &mut Call) -> Ruled<()> {
     let whole = w.extent(1);
     let own = whole.over(&Extent::from(3)).ok_or_else(overflow)?;
     let shape = vec![x.extent(0), x.extent(1), whole];
-    let mut all = c.call(
-        "linalg.matmul",
-        &[],
-        &[(&x).into(), (&w).into()],
-        (x.element, shape),
-    );
+    let mut all = c.call("linalg.matmul", &[], &[(&x).into(), (&w).into()], (x.element, shape));
     if let Some(bias) = c.optional(2) {
         all = c.binary("math.add", &all, &bias)?;
     }
     let thirds = parts(c, &all, 2, &[own.clone(), own.clone(), own]);
     let count = c.int("num_heads", 0);
-    let thirds = thirds
-        .iter()
-        .map(|part| heads(c, part, count))
-        .collect::<Ruled<Vec<_>>>()?;
+    let thirds = thirds.iter().map(|part| heads(c, part, count)).collect::<Ruled<Vec<_>>>()?;
     let [q, k, v] = thirds.as_slice() else {
         return Err("the weights do not have three parts".into());
     };
@@ -135,13 +105,7 @@ fn attention(c: &mut Call) -> Ruled<()> {
 
 fn multi_head(c: &mut Call) -> Ruled<()> {
     let (mut q, mut k, mut v) = (c.real(0)?, c.real(1)?, c.real(2)?);
-    without(
-        c,
-        &[
-            (8, "a length of the past state"),
-            (9, "an indirection of the cache"),
-        ],
-    )?;
+    without(c, &[(8, "a length of the past state"), (9, "an indirection of the cache")])?;
     if q.rank() != 3 || k.rank() != v.rank() {
         return Err("packed operands are not supported".into());
     }
@@ -150,10 +114,7 @@ fn multi_head(c: &mut Call) -> Ruled<()> {
         let sizes = [
             q.extent(2),
             q.extent(2),
-            bias.extent(0)
-                .minus(&q.extent(2))
-                .and_then(|e| e.minus(&q.extent(2)))
-                .ok_or_else(overflow)?,
+            bias.extent(0).minus(&q.extent(2)).and_then(|e| e.minus(&q.extent(2))).ok_or_else(overflow)?,
         ];
         let thirds = parts(c, &bias, 0, &sizes);
         for (operand, part) in [&mut q, &mut k, &mut v].into_iter().zip(&thirds) {
@@ -178,12 +139,8 @@ fn multi_head(c: &mut Call) -> Ruled<()> {
         return Err("its scores as an output are not supported".into());
     }
     let (keys, scores) = (c.optional(4), c.optional(5));
-    let manner = Manner {
-        scale: scale(c),
-        cap: 0.0,
-        mask: mask(c, keys, scores, &q)?,
-        sight: sight(c, past),
-    };
+    let manner =
+        Manner { scale: scale(c), cap: 0.0, mask: mask(c, keys, scores, &q)?, sight: sight(c, past) };
     let all = attended(c, &q, &k, &v, manner)?;
     let y = flattened(c, &all.result)?;
     c.set(0, y);
@@ -198,11 +155,7 @@ fn packed_heads(c: &mut Call) -> Ruled<[Value; 3]> {
         return Err("the number of heads is missing".into());
     }
     if let (Some(k), Some(v)) = (c.optional(1), c.optional(2)) {
-        return Ok([
-            heads(c, &x, count)?,
-            heads(c, &k, of_keys)?,
-            heads(c, &v, of_keys)?,
-        ]);
+        return Ok([heads(c, &x, count)?, heads(c, &k, of_keys)?, heads(c, &v, of_keys)?]);
     }
     let all = Extent::from(count.saturating_add(of_keys.saturating_mul(2)));
     let size = x.extent(2).over(&all).ok_or_else(overflow)?;
@@ -212,54 +165,32 @@ fn packed_heads(c: &mut Call) -> Ruled<[Value; 3]> {
     let [q, k, v] = split.as_slice() else {
         return Err("the packed operand does not have three parts".into());
     };
-    Ok([
-        heads(c, q, count)?,
-        heads(c, k, of_keys)?,
-        heads(c, v, of_keys)?,
-    ])
+    Ok([heads(c, q, count)?, heads(c, k, of_keys)?, heads(c, v, of_keys)?])
 }
 
 fn group_query(c: &mut Call) -> Ruled<()> {
     let [mut q, mut k, v] = packed_heads(c)?;
-    without(
-        c,
-        &[
-            (11, "a sink of heads"),
-            (12, "a scale of the cache"),
-            (13, "a scale of the cache"),
-        ],
-    )?;
+    without(c, &[(11, "a sink of heads"), (12, "a scale of the cache"), (13, "a scale of the cache")])?;
     for name in ["smooth_softmax", "qk_output"] {
         if c.int(name, 0) > 0 {
             return Err(crate::refusal::Reason(format!("`{name}` is not supported")));
         }
     }
     let total = c.extents(6, "the total length of the sequence")?;
-    let total = total
-        .first()
-        .cloned()
-        .ok_or("the total length of the sequence is missing")?;
+    let total = total.first().cloned().ok_or("the total length of the sequence is missing")?;
     let steps = q.extent(2);
     let last = c.input(5)?;
     let last = reshaped(c, &last, vec![q.extent(0)]);
-    let one = c.known(
-        ElementType::I64,
-        Vec::new(),
-        vec![crate::value::Item::Int(Extent::from(1))],
-    );
+    let one = c.known(ElementType::I64, Vec::new(), vec![crate::value::Item::Int(Extent::from(1))]);
     let last = c.retyped(&last, ElementType::I64);
     // A first call has all steps, of which those beyond an item's length are not used.
     let first = steps == total;
-    let lengths = match first {
-        true => {
-            let all = c.known(
-                ElementType::I64,
-                vec![Extent::from(1)],
-                vec![crate::value::Item::Int(total.clone())],
-            );
-            expanded(c, &all, vec![q.extent(0)])
-        }
-        false => c.binary("math.add", &last, &one)?,
+    let lengths = if first {
+        let all =
+            c.known(ElementType::I64, vec![Extent::from(1)], vec![crate::value::Item::Int(total.clone())]);
+        expanded(c, &all, vec![q.extent(0)])
+    } else {
+        c.binary("math.add", &last, &one)?
     };
     if c.flag("do_rotary", false) {
         let (cos, sin) = (c.real(7)?, c.real(8)?);
@@ -272,30 +203,25 @@ fn group_query(c: &mut Call) -> Ruled<()> {
                 (ElementType::I64, vec![q.extent(0), steps.clone()]),
             ),
         };
-        let (cos, sin) = (
-            at_positions(c, &cos, &positions),
-            at_positions(c, &sin, &positions),
-        );
+        let (cos, sin) = (at_positions(c, &cos, &positions), at_positions(c, &sin, &positions));
         let how = (c.flag("rotary_interleaved", false), Part::OfCaches);
         q = rotated(c, &q, (&cos, &sin), how)?;
         k = rotated(c, &k, (&cos, &sin), how)?;
     }
     let (mut keys, mut values) = (k, v);
     if let (Some(past_k), Some(past_v)) = (c.optional(3), c.optional(4)) {
-        let count = past_k
-            .extent(2)
-            .larger(&total, &c.importer.bounds)
-            .ok_or_else(overflow)?;
+        let count = past_k.extent(2).larger(&total, &c.importer.bounds).ok_or_else(overflow)?;
         for (now, past) in [(&mut keys, past_k), (&mut values, past_v)] {
             let shape = vec![now.extent(0), now.extent(1), count.clone(), now.extent(3)];
-            *now = match past.extent(2).is(0) {
-                true => now.clone(),
-                false => c.call(
+            *now = if past.extent(2).is(0) {
+                now.clone()
+            } else {
+                c.call(
                     "onnx.cached",
                     &[("count", marked(&count))],
                     &[(&past).into(), (&*now).into(), (&lengths).into()],
                     (now.element, shape),
-                ),
+                )
             };
         }
     }
@@ -309,11 +235,7 @@ fn group_query(c: &mut Call) -> Ruled<()> {
         scale: scale(c),
         cap: c.float("softcap", 0.0),
         mask: c.optional(10),
-        sight: Sight::Length {
-            lengths,
-            left: if window > 0 { window - 1 } else { -1 },
-            right: 0,
-        },
+        sight: Sight::Length { lengths, left: if window > 0 { window - 1 } else { -1 }, right: 0 },
     };
     let all = attended(c, &q, &keys, &values, manner)?;
     let y = flattened(c, &all.result)?;
@@ -337,35 +259,19 @@ fn rotary(c: &mut Call) -> Ruled<()> {
     let positions = match positions.rank() {
         2 => positions,
         _ => {
-            let attributes = [
-                ("first", "0".to_owned()),
-                ("step", "1".to_owned()),
-                ("count", marked(&steps)),
-            ];
-            let range = c.call(
-                "onnx.range",
-                &attributes,
-                &[],
-                (ElementType::I64, vec![steps.clone()]),
-            );
+            let attributes = [("first", "0".to_owned()), ("step", "1".to_owned()), ("count", marked(&steps))];
+            let range = c.call("onnx.range", &attributes, &[], (ElementType::I64, vec![steps.clone()]));
             let offset = reshaped(c, &positions, Vec::new());
             let row = c.binary("math.add", &range, &offset)?;
             let row = unsqueezed(c, &row, &[0]);
             expanded(c, &row, vec![batch, steps])
         }
     };
-    let (cos, sin) = (
-        at_positions(c, &cos, &positions),
-        at_positions(c, &sin, &positions),
-    );
+    let (cos, sin) = (at_positions(c, &cos, &positions), at_positions(c, &sin, &positions));
     let part = Part::Features(c.int("rotary_embedding_dim", 0));
     let how = (c.flag("interleaved", false), part);
     let rotated = rotated(c, &split, (&cos, &sin), how)?;
-    let y = if x.rank() == 3 {
-        flattened(c, &rotated)?
-    } else {
-        rotated
-    };
+    let y = if x.rank() == 3 { flattened(c, &rotated)? } else { rotated };
     c.set(0, y);
     Ok(())
 }

@@ -16,24 +16,12 @@ pub const OPERATORS: &[Operator] = &[
     operator("GatherElements", "`onnx.gather_elements`", gather_elements),
     operator("GatherND", "`onnx.from_end`, `layout.gather_nd`", gather_nd),
     operator("Scatter", "`onnx.scatter_elements`", scatter_elements),
-    operator(
-        "ScatterElements",
-        "`onnx.scatter_elements`, `onnx.scatter_elements_add`, …",
-        scatter_elements,
-    ),
-    operator(
-        "ScatterND",
-        "`onnx.scatter_nd`, `onnx.scatter_nd_add`, …",
-        scatter_nd,
-    ),
+    operator("ScatterElements", "`onnx.scatter_elements`, `onnx.scatter_elements_add`, …", scatter_elements),
+    operator("ScatterND", "`onnx.scatter_nd`, `onnx.scatter_nd_add`, …", scatter_nd),
     operator("OneHot", "`onnx.one_hot`", one_hot),
     operator("Compress", "`onnx.kept`, `layout.gather`", compress),
     operator("NonZero", "`layout.nonzero`", non_zero),
-    operator(
-        "TopK",
-        "`algo.top_k`, `onnx.top_k`, `onnx.top_k_of_enough`",
-        top_k,
-    ),
+    operator("TopK", "`algo.top_k`, `onnx.top_k`, `onnx.top_k_of_enough`", top_k),
     operator("NonMaxSuppression", "`algo.nonmax_suppress`", suppress),
 ];
 
@@ -54,9 +42,7 @@ fn from_zero(c: &mut Call, indices: &Value, extent: &Extent) -> Ruled<Option<Val
         if let (Some(a), Some(e)) = (at.value(), extent.value())
             && !(0..e).contains(&a)
         {
-            return Err(Reason(format!(
-                "the index {a} is outside of the extent {e}"
-            )));
+            return Err(Reason(format!("the index {a} is outside of the extent {e}")));
         }
         items.push(Item::Int(at));
     }
@@ -79,10 +65,7 @@ fn gather(c: &mut Call) -> Ruled<()> {
         let inner = crate::evaluate::static_shape(&known.shape).unwrap_or_default();
         let items = moved(&x, &shape, |index| {
             let middle = index.get(at..at + inner.len())?;
-            let offset = middle
-                .iter()
-                .zip(&inner)
-                .fold(0, |offset, (i, e)| offset * e + i);
+            let offset = middle.iter().zip(&inner).fold(0, |offset, (i, e)| offset * e + i);
             let picked = usize::try_from(*numbers.get(offset)?).ok()?;
             Some([index.get(..at)?, &[picked], index.get(at + inner.len()..)?].concat())
         });
@@ -96,12 +79,8 @@ fn gather(c: &mut Call) -> Ruled<()> {
         Some(known) => ("layout.gather", known),
         None => ("onnx.gather", indices),
     };
-    let y = c.call(
-        operator,
-        &[("axis", at.to_string())],
-        &[(&x).into(), (&indices).into()],
-        (x.element, shape),
-    );
+    let y =
+        c.call(operator, &[("axis", at.to_string())], &[(&x).into(), (&indices).into()], (x.element, shape));
     c.set(0, y);
     Ok(())
 }
@@ -134,25 +113,18 @@ fn gather_elements(c: &mut Call) -> Ruled<()> {
     fit(&x, &indices, at)?;
     let attributes = [("axis", at.to_string())];
     let shape = indices.shape.clone();
-    let y = c.call(
-        "onnx.gather_elements",
-        &attributes,
-        &[(&x).into(), (&indices).into()],
-        (x.element, shape),
-    );
+    let y =
+        c.call("onnx.gather_elements", &attributes, &[(&x).into(), (&indices).into()], (x.element, shape));
     c.set(0, y);
     Ok(())
 }
 
 /// Index tuples whose negative items count from the end of the data's dimensions from `batch` on.
 fn tuples(c: &mut Call, x: &Value, indices: &Value, batch: usize) -> Ruled<(Value, usize)> {
-    let length = indices
-        .shape
-        .last()
-        .and_then(Extent::value)
-        .and_then(|n| usize::try_from(n).ok());
-    let length = length.filter(|n| batch + n <= x.rank());
-    let length = length.ok_or("the indices have no last dimension that fits the data")?;
+    let length = indices.shape.last().and_then(Extent::value).and_then(|n| usize::try_from(n).ok());
+    let length = length
+        .filter(|n| batch + n <= x.rank())
+        .ok_or("the indices have no last dimension that fits the data")?;
     let extents = x.shape.get(batch..batch + length).unwrap_or_default();
     let extents: Vec<String> = extents.iter().map(marked).collect();
     if indices.numbers().is_some_and(|n| n.iter().all(|i| *i >= 0)) {
@@ -169,21 +141,13 @@ fn gather_nd(c: &mut Call) -> Ruled<()> {
         return Err("batch_dims does not fit the rank of the indices".into());
     }
     let (indices, length) = tuples(c, &x, &indices, batch)?;
-    let outer = indices
-        .shape
-        .get(..indices.rank().saturating_sub(1))
-        .unwrap_or_default();
+    let outer = indices.shape.get(..indices.rank().saturating_sub(1)).unwrap_or_default();
     let shape = [outer, x.shape.get(batch + length..).unwrap_or_default()].concat();
     let mut attributes = Vec::new();
     if batch > 0 {
         attributes.push(("batch_dims", batch.to_string()));
     }
-    let y = c.call(
-        "layout.gather_nd",
-        &attributes,
-        &[(&x).into(), (&indices).into()],
-        (x.element, shape),
-    );
+    let y = c.call("layout.gather_nd", &attributes, &[(&x).into(), (&indices).into()], (x.element, shape));
     c.set(0, y);
     Ok(())
 }
@@ -202,12 +166,7 @@ fn scatter_elements(c: &mut Call) -> Ruled<()> {
     let at = axis(c.int("axis", 0), x.rank())?;
     let indices = c.input(1)?;
     fit(&x, &indices, at)?;
-    scattered(
-        c,
-        "onnx.scatter_elements",
-        &[("axis", at.to_string())],
-        &indices,
-    )
+    scattered(c, "onnx.scatter_elements", &[("axis", at.to_string())], &indices)
 }
 
 fn scatter_nd(c: &mut Call) -> Ruled<()> {
@@ -217,12 +176,7 @@ fn scatter_nd(c: &mut Call) -> Ruled<()> {
 }
 
 /// The data with updates at these places.
-fn scattered(
-    c: &mut Call,
-    plain: &str,
-    attributes: &[(&str, String)],
-    indices: &Value,
-) -> Ruled<()> {
+fn scattered(c: &mut Call, plain: &str, attributes: &[(&str, String)], indices: &Value) -> Ruled<()> {
     let (x, updates) = (c.input(0)?, c.input(2)?);
     let operator = combined(c, plain)?;
     let combines = operator != plain;
@@ -233,12 +187,7 @@ fn scattered(
         c.no_u64()?;
     }
     let arguments = [(&x).into(), indices.into(), (&updates).into()];
-    let y = c.call(
-        &operator,
-        attributes,
-        &arguments,
-        (x.element, x.shape.clone()),
-    );
+    let y = c.call(&operator, attributes, &arguments, (x.element, x.shape.clone()));
     let y = if combines { c.wrapped(y) } else { y };
     c.set(0, y);
     Ok(())
@@ -255,43 +204,30 @@ fn one_hot(c: &mut Call) -> Ruled<()> {
     })?;
     let depth = depth.first().cloned().ok_or("the depth is missing")?;
     if indices.is_real() {
-        indices = c.call(
-            "layout.cast<int>",
-            &[],
-            &[(&indices).into()],
-            (ElementType::I64, indices.shape.clone()),
-        );
+        indices =
+            c.call("layout.cast<int>", &[], &[(&indices).into()], (ElementType::I64, indices.shape.clone()));
     }
     let at = axis(c.int("axis", -1), indices.rank() + 1)?;
     let mut shape = indices.shape.clone();
     shape.insert(at.min(shape.len()), depth.clone());
     let attributes = [("axis", at.to_string()), ("depth", marked(&depth))];
-    let y = c.call(
-        "onnx.one_hot",
-        &attributes,
-        &[(&indices).into(), (&values).into()],
-        (values.element, shape),
-    );
+    let y =
+        c.call("onnx.one_hot", &attributes, &[(&indices).into(), (&values).into()], (values.element, shape));
     c.set(0, y);
     Ok(())
 }
 
 fn compress(c: &mut Call) -> Ruled<()> {
     let (mut x, condition) = (c.input(0)?, c.input(1)?);
-    let at = match c.has("axis") {
-        true => axis(c.int("axis", 0), x.rank())?,
-        false => {
-            let volume = crate::call::product(&x.shape)?;
-            x = super::movement::reshaped(c, &x, vec![volume]);
-            0
-        }
+    let at = if c.has("axis") {
+        axis(c.int("axis", 0), x.rank())?
+    } else {
+        let volume = crate::call::product(&x.shape)?;
+        x = super::movement::reshaped(c, &x, vec![volume]);
+        0
     };
     if let (Some(flags), Some(extent)) = (c.numbers_of(&condition), x.extent(at).value()) {
-        let kept = flags
-            .iter()
-            .zip(0..extent)
-            .filter(|(flag, _)| **flag != 0)
-            .map(|(_, i)| Extent::from(i));
+        let kept = flags.iter().zip(0..extent).filter(|(flag, _)| **flag != 0).map(|(_, i)| Extent::from(i));
         let kept = kept.collect::<Vec<_>>();
         let mut shape = x.shape.clone();
         if let Some(extent) = shape.get_mut(at) {
@@ -332,21 +268,17 @@ fn non_zero(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let rank = Extent::from(i64::try_from(x.rank()).unwrap_or(0));
     let id = c.next_id();
-    let y = c.call(
-        "layout.nonzero",
-        &[],
-        &[(&x).into()],
-        (ElementType::I64, vec![rank, Call::open(id, 1)]),
-    );
+    let y = c.call("layout.nonzero", &[], &[(&x).into()], (ElementType::I64, vec![rank, Call::open(id, 1)]));
     c.set(0, y);
     Ok(())
 }
 
 fn top_k(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let k = match c.opset >= 10 {
-        true => c.extents(1, "k")?.first().cloned().ok_or("k is missing")?,
-        false => Extent::from(c.int("k", 0)),
+    let k = if c.opset >= 10 {
+        c.extents(1, "k")?.first().cloned().ok_or("k is missing")?
+    } else {
+        Extent::from(c.int("k", 0))
     };
     let at = axis(c.int("axis", -1), x.rank())?;
     let mut shape = x.shape.clone();
@@ -355,13 +287,8 @@ fn top_k(c: &mut Call) -> Ruled<()> {
     {
         return Err(Reason(format!("k is {n}, and the extent is {e}")));
     }
-    let missing = k
-        .minus(&x.extent(at))
-        .ok_or_else(crate::refusal::overflow)?;
-    let is_enough = missing
-        .range(&c.importer.bounds)
-        .1
-        .is_some_and(|most| most <= 0);
+    let missing = k.minus(&x.extent(at)).ok_or_else(crate::refusal::overflow)?;
+    let is_enough = missing.range(&c.importer.bounds).1.is_some_and(|most| most <= 0);
     let operator = match (is_enough, x.is_real()) {
         (false, _) => "onnx.top_k_of_enough",
         (true, true) => "algo.top_k",
@@ -394,19 +321,11 @@ fn suppress(c: &mut Call) -> Ruled<()> {
         return Err("the boxes and the scores do not have three dimensions".into());
     }
     let most = match c.optional(2) {
-        Some(_) => c
-            .numbers(2, "the number of boxes")?
-            .first()
-            .copied()
-            .unwrap_or(0),
+        Some(_) => c.numbers(2, "the number of boxes")?.first().copied().unwrap_or(0),
         None => 0,
     };
     if most <= 0 {
-        let y = c.known(
-            ElementType::I64,
-            vec![Extent::from(0), Extent::from(3)],
-            Vec::new(),
-        );
+        let y = c.known(ElementType::I64, vec![Extent::from(0), Extent::from(3)], Vec::new());
         c.set(0, y);
         return Ok(());
     }
@@ -417,25 +336,15 @@ fn suppress(c: &mut Call) -> Ruled<()> {
         }
     };
     let overlap = number(c, 3, "the threshold of overlaps")?.unwrap_or(0.0);
-    let format = if c.flag("center_point_box", false) {
-        "'CENTER'"
-    } else {
-        "'CORNERS'"
-    };
+    let format = if c.flag("center_point_box", false) { "'CENTER'" } else { "'CORNERS'" };
     let count = boxes.extent(1);
     let mut attributes = vec![
         ("box_format", format.to_owned()),
         ("max_outputs_per_class", most.to_string()),
-        (
-            "iou_threshold",
-            crate::call::real_text(ElementType::F32, overlap),
-        ),
+        ("iou_threshold", crate::call::real_text(ElementType::F32, overlap)),
     ];
     if let Some(least) = number(c, 4, "the threshold of scores")? {
-        attributes.push((
-            "score_threshold",
-            crate::call::real_text(ElementType::F32, least),
-        ));
+        attributes.push(("score_threshold", crate::call::real_text(ElementType::F32, least)));
     }
     let boxes = super::movement::turned(c, &boxes, 1);
     let scores = super::movement::turned(c, &scores, 2);

@@ -13,54 +13,30 @@ use super::elementwise::converted;
 
 pub const OPERATORS: &[Operator] = &[
     operator("BitShift", "`onnx.shift_left`, `onnx.shift_right`", shift),
-    operator("BitwiseAnd", "`onnx.bitwise_and`", |c| {
-        bitwise(c, "onnx.bitwise_and")
-    }),
-    operator("BitwiseOr", "`onnx.bitwise_or`", |c| {
-        bitwise(c, "onnx.bitwise_or")
-    }),
-    operator("BitwiseXor", "`onnx.bitwise_xor`", |c| {
-        bitwise(c, "onnx.bitwise_xor")
-    }),
+    operator("BitwiseAnd", "`onnx.bitwise_and`", |c| bitwise(c, "onnx.bitwise_and")),
+    operator("BitwiseOr", "`onnx.bitwise_or`", |c| bitwise(c, "onnx.bitwise_or")),
+    operator("BitwiseXor", "`onnx.bitwise_xor`", |c| bitwise(c, "onnx.bitwise_xor")),
     operator("BitwiseNot", "`onnx.bitwise_not`", not),
-    operator(
-        "BitCast",
-        "`onnx.wrap`, `onnx.bits_of_reals`, `onnx.reals_of_bits`",
-        bit_cast,
-    ),
+    operator("BitCast", "`onnx.wrap`, `onnx.bits_of_reals`, `onnx.reals_of_bits`", bit_cast),
 ];
 
 /// The bits of a tensor as another type of the same size.
 fn bit_cast(c: &mut Call) -> Ruled<()> {
     let number = i32::try_from(c.int("to", 0)).unwrap_or(0);
-    let to = element(number)
-        .map_err(|name| Reason(format!("the element type {name} is not supported")))?;
+    let to = element(number).map_err(|name| Reason(format!("the element type {name} is not supported")))?;
     let x = c.input(0)?;
     if to.size() != x.element.size() {
         return Err("the types have different sizes".into());
     }
     let bits = |element: ElementType| {
-        let Format {
-            digits,
-            least,
-            exponents,
-        } = Format::of(element);
-        [
-            ("digits", digits.to_string()),
-            ("least", least.to_string()),
-            ("exponents", exponents.to_string()),
-        ]
+        let Format { digits, least, exponents } = Format::of(element);
+        [("digits", digits.to_string()), ("least", least.to_string()), ("exponents", exponents.to_string())]
     };
     // As ints, then as the other type.
     let ints = match () {
         () if x.is_real() => {
             let signed = (ints_of(x.element.size()), x.shape.clone());
-            c.call(
-                "onnx.bits_of_reals",
-                &bits(x.element),
-                &[(&x).into()],
-                signed,
-            )
+            c.call("onnx.bits_of_reals", &bits(x.element), &[(&x).into()], signed)
         }
         () if x.is_bool() => converted(c, &x, ElementType::U8)?,
         () => x.clone(),
@@ -104,12 +80,7 @@ fn bitwise(c: &mut Call, operator: &str) -> Ruled<()> {
     if operator == "onnx.shift_right" && x.element == ElementType::U64 {
         attributes.push(("signed", "false".to_owned()));
     }
-    let z = c.call(
-        operator,
-        &attributes,
-        &[(&x).into(), (&y).into()],
-        (x.element, shape),
-    );
+    let z = c.call(operator, &attributes, &[(&x).into(), (&y).into()], (x.element, shape));
     let z = c.wrapped(z);
     c.set(0, z);
     Ok(())

@@ -9,16 +9,8 @@ use crate::statement::Argument;
 use crate::value::Value;
 
 pub const OPERATORS: &[Operator] = &[
-    operator(
-        "NegativeLogLikelihoodLoss",
-        "`onnx.likelihood_losses`, `math.sum_reduce`",
-        likelihood,
-    ),
-    operator(
-        "SoftmaxCrossEntropyLoss",
-        "`onnx.log_softmax`, `onnx.likelihood_losses`",
-        cross_entropy,
-    ),
+    operator("NegativeLogLikelihoodLoss", "`onnx.likelihood_losses`, `math.sum_reduce`", likelihood),
+    operator("SoftmaxCrossEntropyLoss", "`onnx.log_softmax`, `onnx.likelihood_losses`", cross_entropy),
 ];
 
 fn likelihood(c: &mut Call) -> Ruled<()> {
@@ -45,23 +37,13 @@ fn loss(c: &mut Call, x: &Value) -> Ruled<Value> {
     }
     let kind = (x.element, target.shape.clone());
     let arguments: [Argument; 3] = [x.into(), (&target).into(), weight.as_ref().into()];
-    let parts = c.calls(
-        "onnx.likelihood_losses",
-        &attributes,
-        &arguments,
-        vec![kind.clone(), kind],
-    );
+    let parts = c.calls("onnx.likelihood_losses", &attributes, &arguments, vec![kind.clone(), kind]);
     let [losses, weights] = parts.as_slice() else {
         return Err("no loss".into());
     };
     let scalar = |c: &mut Call, v: &Value| {
         let shape: Vec<Extent> = Vec::new();
-        c.call(
-            "math.sum_reduce",
-            &[("squeeze", "true".to_owned())],
-            &[v.into()],
-            (v.element, shape),
-        )
+        c.call("math.sum_reduce", &[("squeeze", "true".to_owned())], &[v.into()], (v.element, shape))
     };
     match c.string("reduction", "mean").as_str() {
         "none" => Ok(losses.clone()),

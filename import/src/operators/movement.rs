@@ -19,18 +19,10 @@ pub const OPERATORS: &[Operator] = &[
     operator("Split", "`layout.split`", split),
     operator("Expand", "`layout.broadcast`, `onnx.expand`", expand),
     operator("Tile", "`layout.tile`", tile),
-    operator("DepthToSpace", "`layout.depth_to_space`", |c| {
-        blocks(c, true)
-    }),
-    operator("SpaceToDepth", "`layout.space_to_depth`", |c| {
-        blocks(c, false)
-    }),
+    operator("DepthToSpace", "`layout.depth_to_space`", |c| blocks(c, true)),
+    operator("SpaceToDepth", "`layout.space_to_depth`", |c| blocks(c, false)),
     operator("Trilu", "`onnx.trilu`", trilu),
-    operator(
-        "ReverseSequence",
-        "`onnx.reverse_sequence`",
-        reverse_sequence,
-    ),
+    operator("ReverseSequence", "`onnx.reverse_sequence`", reverse_sequence),
     operator("Dropout", "nothing", dropout),
 ];
 
@@ -53,24 +45,15 @@ pub(super) fn reshaped(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
             .join(", "),
         _ => texts.join(", "),
     };
-    c.call(
-        "layout.reshape",
-        &[("shape", format!("[{text}]"))],
-        &[x.into()],
-        (x.element, shape),
-    )
+    c.call("layout.reshape", &[("shape", format!("[{text}]"))], &[x.into()], (x.element, shape))
 }
 
 fn reshape(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let given = match c.opset >= 5 {
-        true => c.extents(1, "the shape")?,
-        false => c
-            .ints("shape")
-            .unwrap_or_default()
-            .into_iter()
-            .map(Extent::from)
-            .collect(),
+    let given = if c.opset >= 5 {
+        c.extents(1, "the shape")?
+    } else {
+        c.ints("shape").unwrap_or_default().into_iter().map(Extent::from).collect()
     };
     let zero = c.flag("allowzero", false);
     let mut shape: Vec<Extent> = Vec::new();
@@ -97,8 +80,8 @@ fn reshape(c: &mut Call) -> Ruled<()> {
             (Some(v), Some(o)) if v % o != 0 => None,
             _ => volume.divided_exactly(&others),
         };
-        let rest = rest
-            .ok_or_else(|| Reason("the number of elements does not match the shape".to_owned()))?;
+        let rest =
+            rest.ok_or_else(|| Reason("the number of elements does not match the shape".to_owned()))?;
         if let Some(extent) = shape.get_mut(at) {
             *extent = rest;
         }
@@ -147,10 +130,7 @@ fn squeeze(c: &mut Call) -> Ruled<()> {
             (0..x.rank()).filter(|a| x.extent(*a).is(1)).collect()
         }
     };
-    if removed
-        .iter()
-        .any(|a| x.extent(*a).value().is_some_and(|e| e != 1))
-    {
+    if removed.iter().any(|a| x.extent(*a).value().is_some_and(|e| e != 1)) {
         return Err("a dimension that is removed does not have the extent 1".into());
     }
     let shape = super::reduction::reduced_shape(&x.shape, &removed, false);
@@ -160,12 +140,9 @@ fn squeeze(c: &mut Call) -> Ruled<()> {
             let known = known.clone();
             c.known(x.element, shape, known)
         }
-        None => c.call(
-            "layout.squeeze",
-            &[("axes", axis_list(&removed))],
-            &[(&x).into()],
-            (x.element, shape),
-        ),
+        None => {
+            c.call("layout.squeeze", &[("axes", axis_list(&removed))], &[(&x).into()], (x.element, shape))
+        }
     };
     c.set(0, y);
     Ok(())
@@ -182,12 +159,7 @@ pub(super) fn unsqueezed(c: &mut Call, x: &Value, added: &[usize]) -> Value {
     }
     match &x.known {
         Some(known) => c.known(x.element, shape, known.clone()),
-        None => c.call(
-            "layout.unsqueeze",
-            &[("axes", axis_list(added))],
-            &[x.into()],
-            (x.element, shape),
-        ),
+        None => c.call("layout.unsqueeze", &[("axes", axis_list(added))], &[x.into()], (x.element, shape)),
     }
 }
 
@@ -215,22 +187,14 @@ pub(super) fn transposed(c: &mut Call, x: &Value, perm: &[usize]) -> Value {
     });
     match items {
         Some(items) => c.known(x.element, shape, items),
-        None => c.call(
-            "layout.transpose",
-            &[("perm", axis_list(perm))],
-            &[x.into()],
-            (x.element, shape),
-        ),
+        None => c.call("layout.transpose", &[("perm", axis_list(perm))], &[x.into()], (x.element, shape)),
     }
 }
 
 fn transpose(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let perm = match c.ints("perm") {
-        Some(given) => given
-            .iter()
-            .map(|p| axis(*p, x.rank()))
-            .collect::<Ruled<Vec<_>>>()?,
+        Some(given) => given.iter().map(|p| axis(*p, x.rank())).collect::<Ruled<Vec<_>>>()?,
         None => (0..x.rank()).rev().collect(),
     };
     let mut sorted = perm.clone();
@@ -278,21 +242,13 @@ pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value>
     {
         return Ok(c.known(first.element, shape, known.concat()));
     }
-    Ok(c.call(
-        "layout.concat",
-        &[("axis", at.to_string())],
-        &[Argument::Pack(parts)],
-        (first.element, shape),
-    ))
+    Ok(c.call("layout.concat", &[("axis", at.to_string())], &[Argument::Pack(parts)], (first.element, shape)))
 }
 
 /// Tensors of one shape along a new dimension.
 pub(super) fn stacked(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value> {
     let first = parts.first().cloned().ok_or("there is nothing to join")?;
-    if parts
-        .iter()
-        .any(|p| p.rank() != first.rank() || p.element != first.element)
-    {
+    if parts.iter().any(|p| p.rank() != first.rank() || p.element != first.element) {
         return Err("the types of the inputs differ".into());
     }
     if let [part] = parts.as_slice() {
@@ -301,12 +257,7 @@ pub(super) fn stacked(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value
     let mut shape = first.shape.clone();
     let count = i64::try_from(parts.len()).map_err(|_| overflow())?;
     shape.insert(at.min(shape.len()), Extent::from(count));
-    Ok(c.call(
-        "layout.stack",
-        &[("axis", at.to_string())],
-        &[Argument::Pack(parts)],
-        (first.element, shape),
-    ))
+    Ok(c.call("layout.stack", &[("axis", at.to_string())], &[Argument::Pack(parts)], (first.element, shape)))
 }
 
 /// The elements in reverse order along an axis.
@@ -321,9 +272,7 @@ pub(super) fn turned(c: &mut Call, x: &Value, at: usize) -> Value {
 }
 
 fn concat(c: &mut Call) -> Ruled<()> {
-    let parts = (0..c.inputs.len())
-        .map(|at| c.input(at))
-        .collect::<Ruled<Vec<_>>>()?;
+    let parts = (0..c.inputs.len()).map(|at| c.input(at)).collect::<Ruled<Vec<_>>>()?;
     let rank = parts.first().map_or(0, |p| p.rank());
     let at = axis(c.int("axis", 1), rank)?;
     let y = joined(c, parts, at)?;
@@ -345,16 +294,8 @@ pub(super) fn parts(c: &mut Call, x: &Value, at: usize, sizes: &[Extent]) -> Vec
     let count = i64::try_from(sizes.len()).unwrap_or(0);
     let one = x.extent(at).over(&Extent::from(count));
     let equal = one.is_some_and(|one| sizes.iter().all(|s| *s == one));
-    let how = match equal {
-        true => ("count", sizes.len().to_string()),
-        false => ("sizes", extent_list(sizes)),
-    };
-    c.unpacked(
-        "layout.split",
-        &[("axis", at.to_string()), how],
-        &[x.into()],
-        types,
-    )
+    let how = if equal { ("count", sizes.len().to_string()) } else { ("sizes", extent_list(sizes)) };
+    c.unpacked("layout.split", &[("axis", at.to_string()), how], &[x.into()], types)
 }
 
 fn split(c: &mut Call) -> Ruled<()> {
@@ -363,9 +304,7 @@ fn split(c: &mut Call) -> Ruled<()> {
     let given = match c.opset >= 13 {
         true if c.optional(1).is_some() => Some(c.extents(1, "the extents of the parts")?),
         true => None,
-        false => c
-            .ints("split")
-            .map(|s| s.into_iter().map(Extent::from).collect()),
+        false => c.ints("split").map(|s| s.into_iter().map(Extent::from).collect()),
     };
     let count = i64::try_from(c.node.output.len()).unwrap_or(0);
     if c.has("num_outputs") {
@@ -374,9 +313,7 @@ fn split(c: &mut Call) -> Ruled<()> {
             return Err("it has both `num_outputs` and the extents of the parts".into());
         }
         if parts != count {
-            return Err(Reason(format!(
-                "`num_outputs` is {parts}, and the number of outputs is {count}"
-            )));
+            return Err(Reason(format!("`num_outputs` is {parts}, and the number of outputs is {count}")));
         }
     }
     let sizes = match given {
@@ -396,10 +333,7 @@ fn split(c: &mut Call) -> Ruled<()> {
                     }
                     sizes
                 }
-                None => vec![
-                    whole.over(&Extent::from(count)).ok_or_else(overflow)?;
-                    c.node.output.len()
-                ],
+                None => vec![whole.over(&Extent::from(count)).ok_or_else(overflow)?; c.node.output.len()],
             }
         }
     };
@@ -407,10 +341,7 @@ fn split(c: &mut Call) -> Ruled<()> {
         return Err("the number of extents is not that of the outputs".into());
     }
     if let Some(size) = sizes.iter().find(|s| s.value().is_some_and(|v| v < 0)) {
-        return Err(Reason(format!(
-            "the extent {} of a part is negative",
-            size.value().unwrap_or(0)
-        )));
+        return Err(Reason(format!("the extent {} of a part is negative", size.value().unwrap_or(0))));
     }
     let none = Some(Extent::default());
     let sum = sizes.iter().fold(none, |sum, size| sum?.plus(size));
@@ -428,9 +359,7 @@ fn split(c: &mut Call) -> Ruled<()> {
             let n = usize::try_from(size.value().unwrap_or(0)).unwrap_or(0);
             let end = begin + n;
             let known = x.known.as_ref().and_then(|k| k.get(begin..end));
-            let known = known
-                .ok_or("the extents of the parts are too large")?
-                .to_vec();
+            let known = known.ok_or("the extents of the parts are too large")?.to_vec();
             let part = c.known(x.element, vec![size], known);
             c.set(output, part);
             begin = end;
@@ -471,11 +400,7 @@ pub(super) fn expanded(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
     let from = x.shape.clone();
     let items = moved(x, &shape, |index| {
         let index = index.get(skipped..)?.iter().zip(&from);
-        Some(
-            index
-                .map(|(i, extent)| if extent.is(1) { 0 } else { *i })
-                .collect(),
-        )
+        Some(index.map(|(i, extent)| if extent.is(1) { 0 } else { *i }).collect())
     });
     if let Some(items) = items {
         return c.known(x.element, shape, items);
@@ -483,17 +408,8 @@ pub(super) fn expanded(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
     // Extents of the library's operator are positive.
     let is_positive = |extent: &Extent| extent.value().is_some_and(|extent| extent > 0);
     let fits = skipped == 0 && shape.iter().all(is_positive);
-    let operator = if fits {
-        "layout.broadcast"
-    } else {
-        "onnx.expand"
-    };
-    c.call(
-        operator,
-        &[("shape", extent_list(&shape))],
-        &[x.into()],
-        (x.element, shape),
-    )
+    let operator = if fits { "layout.broadcast" } else { "onnx.expand" };
+    c.call(operator, &[("shape", extent_list(&shape))], &[x.into()], (x.element, shape))
 }
 
 fn expand(c: &mut Call) -> Ruled<()> {
@@ -510,16 +426,8 @@ fn expand(c: &mut Call) -> Ruled<()> {
     let y = if pairs.clone().all(|(a, b)| a.is(1) || b.is(1) || a == b) {
         expanded(c, &x, shape)
     } else {
-        let attributes = [
-            ("shape", extent_list(&shape)),
-            ("target", extent_list(&target)),
-        ];
-        c.call(
-            "onnx.expand",
-            &attributes,
-            &[(&x).into()],
-            (x.element, shape),
-        )
+        let attributes = [("shape", extent_list(&shape)), ("target", extent_list(&target))];
+        c.call("onnx.expand", &attributes, &[(&x).into()], (x.element, shape))
     };
     c.set(0, y);
     Ok(())
@@ -533,9 +441,7 @@ fn repeated(c: &Call, own: &Extent, target: &Extent) -> Ruled<Extent> {
         (Some(1), _) => return Ok(target.clone()),
         (_, Some(1)) => return Ok(own.clone()),
         (Some(a), Some(b)) if a != b => {
-            return Err(Reason(format!(
-                "the extent {a} of a dimension cannot be repeated to {b}"
-            )));
+            return Err(Reason(format!("the extent {a} of a dimension cannot be repeated to {b}")));
         }
         (Some(_), _) => return Ok(own.clone()),
         (_, Some(_)) => return Ok(target.clone()),
@@ -565,18 +471,9 @@ fn tile(c: &mut Call) -> Ruled<()> {
         c.set(0, x);
         return Ok(());
     }
-    let shape = x
-        .shape
-        .iter()
-        .zip(&repeats)
-        .map(|(e, r)| e.times(r).ok_or_else(overflow));
+    let shape = x.shape.iter().zip(&repeats).map(|(e, r)| e.times(r).ok_or_else(overflow));
     let shape = shape.collect::<Ruled<Vec<_>>>()?;
-    let y = c.call(
-        "layout.tile",
-        &[("repeats", extent_list(&repeats))],
-        &[(&x).into()],
-        (x.element, shape),
-    );
+    let y = c.call("layout.tile", &[("repeats", extent_list(&repeats))], &[(&x).into()], (x.element, shape));
     c.set(0, y);
     Ok(())
 }
@@ -590,11 +487,7 @@ fn blocks(c: &mut Call, to_space: bool) -> Ruled<()> {
     let block = Extent::from(size);
     let area = block.times(&block).ok_or_else(overflow)?;
     let scaled = |extent: &Extent, by: &Extent, grows: bool| {
-        let scaled = if grows {
-            extent.times(by)
-        } else {
-            extent.over(by)
-        };
+        let scaled = if grows { extent.times(by) } else { extent.over(by) };
         scaled.ok_or_else(overflow)
     };
     let shape = vec![
@@ -609,11 +502,7 @@ fn blocks(c: &mut Call, to_space: bool) -> Ruled<()> {
         "CRD" => attributes.push(("blocks_first", "false".to_owned())),
         other => return Err(Reason(format!("the mode {other:?} is unknown"))),
     }
-    let operator = if to_space {
-        "layout.depth_to_space"
-    } else {
-        "layout.space_to_depth"
-    };
+    let operator = if to_space { "layout.depth_to_space" } else { "layout.space_to_depth" };
     let y = c.call(operator, &attributes, &[(&x).into()], (x.element, shape));
     c.set(0, y);
     Ok(())
@@ -644,12 +533,7 @@ fn reverse_sequence(c: &mut Call) -> Ruled<()> {
     }
     let attributes = [("batch", batch.to_string()), ("time", time.to_string())];
     let arguments = [(&x).into(), (&lengths).into()];
-    let y = c.call(
-        "onnx.reverse_sequence",
-        &attributes,
-        &arguments,
-        (x.element, x.shape.clone()),
-    );
+    let y = c.call("onnx.reverse_sequence", &attributes, &arguments, (x.element, x.shape.clone()));
     c.set(0, y);
     Ok(())
 }
@@ -657,15 +541,9 @@ fn reverse_sequence(c: &mut Call) -> Ruled<()> {
 /// What inference does: nothing, unless the node trains.
 fn dropout(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let ratio = c
-        .optional(1)
-        .and_then(|r| r.reals())
-        .and_then(|r| r.first().copied());
+    let ratio = c.optional(1).and_then(|r| r.reals()).and_then(|r| r.first().copied());
     let training = match c.optional(2) {
-        Some(_) => c
-            .numbers(2, "whether it trains")?
-            .first()
-            .is_some_and(|t| *t != 0),
+        Some(_) => c.numbers(2, "whether it trains")?.first().is_some_and(|t| *t != 0),
         None => false,
     };
     if training && c.optional(1).is_some() && ratio.is_none() {
@@ -675,16 +553,8 @@ fn dropout(c: &mut Call) -> Ruled<()> {
         return Err("training is not supported: the values would be random".into());
     }
     if c.wants(1) {
-        let attributes = [
-            ("shape", extent_list(&x.shape)),
-            ("value", "true".to_owned()),
-        ];
-        let mask = c.call(
-            "onnx.fill",
-            &attributes,
-            &[],
-            (skript_tensor::ElementType::Bool, x.shape.clone()),
-        );
+        let attributes = [("shape", extent_list(&x.shape)), ("value", "true".to_owned())];
+        let mask = c.call("onnx.fill", &attributes, &[], (skript_tensor::ElementType::Bool, x.shape.clone()));
         c.set(1, mask);
     }
     c.set(0, x);

@@ -10,11 +10,8 @@ use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
 use crate::value::{Item, Value};
 
-pub const OPERATORS: &[Operator] = &[operator(
-    "TfIdfVectorizer",
-    "`onnx.ngrams`, `linalg.matmul`",
-    vectorize,
-)];
+pub const OPERATORS: &[Operator] =
+    &[operator("TfIdfVectorizer", "`onnx.ngrams`, `linalg.matmul`", vectorize)];
 
 /// Elements of the matrix from n-grams to columns, and invocations for all lengths and distances, at most.
 const MOST_ELEMENTS: usize = 1 << 22;
@@ -34,10 +31,7 @@ fn vectorize(c: &mut Call) -> Ruled<()> {
     }
     let columns = c.ints("ngram_indexes").unwrap_or_default();
     let all = grams(c, &columns)?;
-    let width = columns
-        .iter()
-        .max()
-        .map_or(Some(0), |last| last.checked_add(1));
+    let width = columns.iter().max().map_or(Some(0), |last| last.checked_add(1));
     let width = width.and_then(|w| usize::try_from(w).ok());
     let width = width.ok_or("the columns do not fit")?;
     let (rows, single) = match x.rank() {
@@ -53,28 +47,16 @@ fn vectorize(c: &mut Call) -> Ruled<()> {
     let mut total: Option<Value> = None;
     for of in &all {
         let count = of.columns.len();
-        if count.checked_mul(width).is_none_or(|n| n > MOST_ELEMENTS)
-            || !(0..MOST_CALLS).contains(&skips)
-        {
+        if count.checked_mul(width).is_none_or(|n| n > MOST_ELEMENTS) || !(0..MOST_CALLS).contains(&skips) {
             return Err("a vocabulary of this size is not supported".into());
         }
         let extent = |n: usize| i64::try_from(n).map(Extent::from).unwrap_or_default();
-        let items = of
-            .items
-            .iter()
-            .map(|i| Item::Int(Extent::from(*i)))
-            .collect();
-        let pool = c.known(
-            ElementType::I64,
-            vec![extent(count), extent(of.length)],
-            items,
-        );
+        let items = of.items.iter().map(|i| Item::Int(Extent::from(*i))).collect();
+        let pool = c.known(ElementType::I64, vec![extent(count), extent(of.length)], items);
         let mut found: Option<Value> = None;
         // A single item has no distances.
         let steps = if of.length == 1 { 1 } else { skips + 1 };
-        let between = i64::try_from(of.length)
-            .unwrap_or(i64::MAX)
-            .saturating_sub(1);
+        let between = i64::try_from(of.length).unwrap_or(i64::MAX).saturating_sub(1);
         for step in 1..=steps {
             let positions = long.saturating_sub(step.saturating_mul(between));
             if positions < 1 {
@@ -99,44 +81,25 @@ fn vectorize(c: &mut Call) -> Ruled<()> {
         if mode == "IDF" {
             found = c.with_number("math.min", &found, 1.0);
         }
-        let to_columns = columns_of(
-            of,
-            &columns,
-            width,
-            weights.as_deref().filter(|_| mode != "TF"),
-        )?;
+        let to_columns = columns_of(of, &columns, width, weights.as_deref().filter(|_| mode != "TF"))?;
         let shape = vec![extent(count), extent(width)];
         let matrix = c.known(kind, shape, to_columns);
         let arguments = [(&found).into(), (&matrix).into()];
-        let part = c.call(
-            "linalg.matmul",
-            &[],
-            &arguments,
-            (kind, vec![rows.extent(0), extent(width)]),
-        );
+        let part = c.call("linalg.matmul", &[], &arguments, (kind, vec![rows.extent(0), extent(width)]));
         total = Some(match total {
             Some(sum) => c.binary("math.add", &sum, &part)?,
             None => part,
         });
     }
-    let shape = vec![
-        rows.extent(0),
-        i64::try_from(width).map(Extent::from).unwrap_or_default(),
-    ];
+    let shape = vec![rows.extent(0), i64::try_from(width).map(Extent::from).unwrap_or_default()];
     let y = match total {
         Some(total) => total,
         None => {
-            let attributes = [
-                ("shape", crate::call::extent_list(&shape)),
-                ("value", "0.0".to_owned()),
-            ];
+            let attributes = [("shape", crate::call::extent_list(&shape)), ("value", "0.0".to_owned())];
             c.call("onnx.fill", &attributes, &[], (kind, shape.clone()))
         }
     };
-    let y = match single {
-        true => reshaped(c, &y, shape.get(1..).unwrap_or_default().to_vec()),
-        false => y,
-    };
+    let y = if single { reshaped(c, &y, shape.get(1..).unwrap_or_default().to_vec()) } else { y };
     c.set(0, y);
     Ok(())
 }
@@ -150,19 +113,12 @@ fn grams(c: &Call, columns: &[i64]) -> Ruled<Vec<Grams>> {
     let mut found = Vec::new();
     for (at, start) in starts.iter().enumerate() {
         let length = at + 1;
-        let end = starts
-            .get(length)
-            .copied()
-            .unwrap_or(i64::try_from(pool.len()).unwrap_or(0));
+        let end = starts.get(length).copied().unwrap_or(i64::try_from(pool.len()).unwrap_or(0));
         let place = usize::try_from(*start).ok().zip(usize::try_from(end).ok());
         let items = place.and_then(|(start, end)| pool.get(start..end));
-        let items = items
-            .ok_or("`ngram_counts` does not fit the pool")?
-            .to_vec();
+        let items = items.ok_or("`ngram_counts` does not fit the pool")?.to_vec();
         if items.len() % length != 0 {
-            return Err(Reason(format!(
-                "the pool has a part of an n-gram of length {length}"
-            )));
+            return Err(Reason(format!("the pool has a part of an n-gram of length {length}")));
         }
         let own: Vec<i64> = columns.by_ref().take(items.len() / length).collect();
         if own.len() != items.len() / length || own.iter().any(|column| *column < 0) {
@@ -170,11 +126,7 @@ fn grams(c: &Call, columns: &[i64]) -> Ruled<Vec<Grams>> {
         }
         let counts = i64::try_from(length).is_ok_and(|n| lengths.contains(&n));
         if counts && !items.is_empty() {
-            found.push(Grams {
-                length,
-                items,
-                columns: own,
-            });
+            found.push(Grams { length, items, columns: own });
         }
     }
     Ok(found)
@@ -192,9 +144,7 @@ fn columns_of(of: &Grams, all: &[i64], width: usize, weights: Option<&[f32]>) ->
                 f64::from(*weight.ok_or("`weights` does not fit `ngram_indexes`")?)
             }
         };
-        let place = usize::try_from(*column)
-            .ok()
-            .and_then(|c| items.get_mut(row * width + c));
+        let place = usize::try_from(*column).ok().and_then(|c| items.get_mut(row * width + c));
         *place.ok_or("the columns do not fit")? = Item::Real(weight);
     }
     Ok(items)

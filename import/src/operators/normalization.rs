@@ -13,37 +13,19 @@ use skript_tensor::ElementType;
 
 pub const OPERATORS: &[Operator] = &[
     operator("BatchNormalization", "`nn.batch_norm`", batch_norm),
-    operator(
-        "InstanceNormalization",
-        "`nn.mean_variance_norm`",
-        instance_norm,
-    ),
+    operator("InstanceNormalization", "`nn.mean_variance_norm`", instance_norm),
     operator("LayerNormalization", "`onnx.layer_norm`", layer_norm),
     operator("RMSNormalization", "`onnx.rms_norm`", rms_norm),
     operator("GroupNormalization", "`onnx.group_norm`", group_norm),
     operator("LpNormalization", "`onnx.lp_normalize`", lp_norm),
     operator("LRN", "`nn.local_response_norm`", local_response_norm),
-    operator(
-        "MeanVarianceNormalization",
-        "`onnx.mean_variance_normalize`",
-        mean_variance,
-    ),
+    operator("MeanVarianceNormalization", "`onnx.mean_variance_normalize`", mean_variance),
     operator("Softmax", "`nn.softmax`", |c| softmax(c, "nn.softmax")),
-    operator("LogSoftmax", "`onnx.log_softmax`", |c| {
-        softmax(c, "onnx.log_softmax")
-    }),
+    operator("LogSoftmax", "`onnx.log_softmax`", |c| softmax(c, "onnx.log_softmax")),
     operator("Hardmax", "`onnx.hardmax`", hardmax),
-    microsoft(
-        "SkipLayerNormalization",
-        "`math.add`, `onnx.layer_norm`",
-        skip_layer_norm,
-    ),
+    microsoft("SkipLayerNormalization", "`math.add`, `onnx.layer_norm`", skip_layer_norm),
     operator("SimplifiedLayerNormalization", "`onnx.rms_norm`", rms_norm),
-    microsoft(
-        "SkipSimplifiedLayerNormalization",
-        "`math.add`, `onnx.rms_norm`",
-        skip_rms_norm,
-    ),
+    microsoft("SkipSimplifiedLayerNormalization", "`math.add`, `onnx.rms_norm`", skip_rms_norm),
 ];
 
 fn epsilon(c: &Call) -> (&'static str, String) {
@@ -52,15 +34,10 @@ fn epsilon(c: &Call) -> (&'static str, String) {
 
 fn batch_norm(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
-    let (scale, bias, mut mean, mut variance) =
-        (c.input(1)?, c.input(2)?, c.input(3)?, c.input(4)?);
+    let (scale, bias, mut mean, mut variance) = (c.input(1)?, c.input(2)?, c.input(3)?, c.input(4)?);
     for parameter in [&scale, &bias, &mean, &variance] {
         let channels = x.extent(usize::from(x.rank() > 1));
-        equal(
-            "the channels and the parameters",
-            &channels,
-            &parameter.extent(0),
-        )?;
+        equal("the channels and the parameters", &channels, &parameter.extent(0))?;
     }
     let wants_more = (1..c.node.output.len()).any(|at| c.wants(at));
     // Before opset 14, a node with more outputs trains.
@@ -72,31 +49,15 @@ fn batch_norm(c: &mut Call) -> Ruled<()> {
     if c.opset < 9 && !c.flag("spatial", true) {
         return Err("spatial=0 is not supported".into());
     }
-    let arguments = [
-        (&x).into(),
-        (&mean).into(),
-        (&variance).into(),
-        (&bias).into(),
-        (&scale).into(),
-    ];
+    let arguments = [(&x).into(), (&mean).into(), (&variance).into(), (&bias).into(), (&scale).into()];
     let epsilon = [epsilon(c)];
-    let y = c.call(
-        "nn.batch_norm",
-        &epsilon,
-        &arguments,
-        (x.element, x.shape.clone()),
-    );
+    let y = c.call("nn.batch_norm", &epsilon, &arguments, (x.element, x.shape.clone()));
     c.set(0, y);
     Ok(())
 }
 
 /// Mean and variance of the batch, which also change those that the model has so far.
-fn batch_statistics(
-    c: &mut Call,
-    x: &Value,
-    mean: &Value,
-    variance: &Value,
-) -> Ruled<(Value, Value)> {
+fn batch_statistics(c: &mut Call, x: &Value, mean: &Value, variance: &Value) -> Ruled<(Value, Value)> {
     if x.rank() < 2 {
         return Err("the input has no channels".into());
     }
@@ -140,12 +101,7 @@ fn instance_norm(c: &mut Call) -> Ruled<()> {
     }
     let epsilon = [epsilon(c)];
     let arguments = [(&x).into(), (&bias).into(), (&scale).into()];
-    let y = c.call(
-        "nn.mean_variance_norm",
-        &epsilon,
-        &arguments,
-        (x.element, x.shape.clone()),
-    );
+    let y = c.call("nn.mean_variance_norm", &epsilon, &arguments, (x.element, x.shape.clone()));
     c.set(0, y);
     Ok(())
 }
@@ -165,10 +121,7 @@ fn stash(c: &Call) -> Ruled<ElementType> {
 /// The wider one of the types of an input and of its statistics.
 fn precise(c: &Call, x: &Value) -> Ruled<ElementType> {
     let stash = stash(c)?;
-    Ok(match stash.size() > x.element.size() {
-        true => stash,
-        false => x.element,
-    })
+    Ok(if stash.size() > x.element.size() { stash } else { x.element })
 }
 
 /// A call of an operator that normalizes, computed in the type of the statistics.
@@ -178,8 +131,7 @@ fn normalized(
     attributes: &[(&str, String)],
     operands: &[Option<&Value>],
 ) -> Ruled<Value> {
-    let x = operands.first().copied().flatten();
-    let x = x.ok_or("input 0 is missing")?;
+    let x = operands.first().copied().flatten().ok_or("input 0 is missing")?;
     let precise = precise(c, x)?;
     let mut arguments: Vec<Argument> = Vec::new();
     if operator != "onnx.group_norm" {
@@ -188,8 +140,7 @@ fn normalized(
         }
     }
     for operand in operands {
-        let operand = operand.map(|operand| converted(c, operand, precise));
-        arguments.push(operand.transpose()?.as_ref().into());
+        arguments.push(operand.map(|operand| converted(c, operand, precise)).transpose()?.as_ref().into());
     }
     let y = c.call(operator, attributes, &arguments, (precise, x.shape.clone()));
     converted(c, &y, x.element)
@@ -285,18 +236,11 @@ fn group_norm(c: &mut Call) -> Ruled<()> {
         return Err("the input has no channels".into());
     }
     let groups = c.int("num_groups", 1);
-    let channels = x
-        .extent(1)
-        .value()
-        .filter(|n| groups > 0 && n % groups == 0);
+    let channels = x.extent(1).value().filter(|n| groups > 0 && n % groups == 0);
     let channels = channels.ok_or("the channels are not a multiple of the groups")?;
     // Opset 18 has parameters by group.
     let by_group = scale.extent(0).is(groups) && groups != channels;
-    let attributes = [
-        ("groups", groups.to_string()),
-        ("by_group", by_group.to_string()),
-        epsilon(c),
-    ];
+    let attributes = [("groups", groups.to_string()), ("by_group", by_group.to_string()), epsilon(c)];
     let operands = [Some(&x), Some(&scale), Some(&bias)];
     let y = normalized(c, "onnx.group_norm", &attributes, &operands)?;
     c.set(0, y);
@@ -333,11 +277,7 @@ fn mean_variance(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
     let given = c.ints("axes").unwrap_or_else(|| vec![0, 2, 3]);
     let axes = crate::call::axes(&given, x.rank())?;
-    let y = c.map(
-        "onnx.mean_variance_normalize",
-        &[("axes", axis_list(&axes))],
-        &x,
-    );
+    let y = c.map("onnx.mean_variance_normalize", &[("axes", axis_list(&axes))], &x);
     c.set(0, y);
     Ok(())
 }

@@ -11,21 +11,12 @@ pub const OPERATORS: &[Operator] = &[
     operator("MaxPool", "`nn.max_pool`, `onnx.max_pool`", max_pool),
     operator("AveragePool", "`nn.avg_pool`", average_pool),
     operator("LpPool", "`nn.lp_pool`", lp_pool),
-    operator("GlobalAveragePool", "`math.mean_reduce`", |c| {
-        global(c, "math.mean_reduce")
-    }),
-    operator("GlobalMaxPool", "`math.max_reduce`", |c| {
-        global(c, "math.max_reduce")
-    }),
+    operator("GlobalAveragePool", "`math.mean_reduce`", |c| global(c, "math.mean_reduce")),
+    operator("GlobalMaxPool", "`math.max_reduce`", |c| global(c, "math.max_reduce")),
     operator("GlobalLpPool", "`math.lp_reduce`", global_lp),
 ];
 
-fn pooled(
-    c: &mut Call,
-    operator: &str,
-    window: Window,
-    more: Vec<(&'static str, String)>,
-) -> Ruled<()> {
+fn pooled(c: &mut Call, operator: &str, window: Window, more: Vec<(&'static str, String)>) -> Ruled<()> {
     let x = c.input(0)?;
     pooled_of(c, &x, operator, window, more)
 }
@@ -51,12 +42,8 @@ fn pooled_of(
 fn windows(c: &Call, x: &Value) -> Ruled<Window> {
     let window = window(c, spatial(x)?, None, c.flag("ceil_mode", false))?;
     match () {
-        () if window.padding.iter().any(|p| *p < 0) => {
-            Err("negative padding is not supported".into())
-        }
-        () if window.may_be_empty => {
-            Err("windows that are in the padding alone are not supported".into())
-        }
+        () if window.padding.iter().any(|p| *p < 0) => Err("negative padding is not supported".into()),
+        () if window.may_be_empty => Err("windows that are in the padding alone are not supported".into()),
         () => Ok(window),
     }
 }
@@ -76,10 +63,7 @@ fn max_pool(c: &mut Call) -> Ruled<()> {
         }
         let mut shape = vec![x.extent(0), x.extent(1)];
         shape.extend(window.extents);
-        let types = vec![
-            (x.element, shape.clone()),
-            (skript_tensor::ElementType::I64, shape),
-        ];
+        let types = vec![(x.element, shape.clone()), (skript_tensor::ElementType::I64, shape)];
         let results = c.calls("onnx.max_pool_indices", &attributes, &[(&x).into()], types);
         let [y, index] = results.as_slice() else {
             return Err("there are not two results".into());
@@ -96,18 +80,17 @@ fn max_pool(c: &mut Call) -> Ruled<()> {
         c.set(1, index);
         return Ok(());
     }
-    match x.is_real() {
-        true => pooled(c, "nn.max_pool", window, Vec::new()),
-        false => {
-            c.no_u64()?;
-            let mut more = Vec::new();
-            for (name, values) in [("stride", &window.stride), ("dilation", &window.dilation)] {
-                if values.iter().all(|v| *v == 1) {
-                    more.push((name, list(values)));
-                }
+    if x.is_real() {
+        pooled(c, "nn.max_pool", window, Vec::new())
+    } else {
+        c.no_u64()?;
+        let mut more = Vec::new();
+        for (name, values) in [("stride", &window.stride), ("dilation", &window.dilation)] {
+            if values.iter().all(|v| *v == 1) {
+                more.push((name, list(values)));
             }
-            pooled(c, "onnx.max_pool_ints", window, more)
         }
+        pooled(c, "onnx.max_pool_ints", window, more)
     }
 }
 
@@ -125,9 +108,10 @@ fn average_pool(c: &mut Call) -> Ruled<()> {
         return pooled_of(c, &x, "nn.avg_pool", window, Vec::new());
     }
     let include = include && !overhang;
-    let more = match include || (!padded && !overhang) {
-        true => vec![("ignore_border", "false".to_owned())],
-        false => Vec::new(),
+    let more = if include || (!padded && !overhang) {
+        vec![("ignore_border", "false".to_owned())]
+    } else {
+        Vec::new()
     };
     pooled(c, "nn.avg_pool", window, more)
 }
@@ -158,16 +142,8 @@ fn global_lp(c: &mut Call) -> Ruled<()> {
     spatial(&x)?;
     let axes: Vec<usize> = (2..x.rank()).collect();
     let shape = super::reduction::reduced_shape(&x.shape, &axes, true);
-    let attributes = [
-        ("axes", crate::call::axis_list(&axes)),
-        ("p", float_text(order(c))),
-    ];
-    let y = c.call(
-        "math.lp_reduce",
-        &attributes,
-        &[(&x).into()],
-        (x.element, shape),
-    );
+    let attributes = [("axes", crate::call::axis_list(&axes)), ("p", float_text(order(c)))];
+    let y = c.call("math.lp_reduce", &attributes, &[(&x).into()], (x.element, shape));
     c.set(0, y);
     Ok(())
 }

@@ -15,11 +15,7 @@ pub const OPERATORS: &[Operator] = &[
     operator("Gemm", "`nn.linear`, `linalg.matmul`", gemm),
     operator("Det", "`onnx.determinant`", determinant),
     operator("MatMulInteger", "`onnx.matmul_ints`", matmul_integer),
-    operator(
-        "Einsum",
-        "`layout.transpose`, `linalg.matmul`, `onnx.matmul_ints`",
-        einsum,
-    ),
+    operator("Einsum", "`layout.transpose`, `linalg.matmul`, `onnx.matmul_ints`", einsum),
     microsoft("FusedMatMul", "`linalg.matmul`", fused_matmul),
 ];
 
@@ -46,16 +42,8 @@ pub(super) fn product_of(
         return Err("a product with a scalar is not supported".into());
     }
     let (row, column) = (a.rank() == 1, b.rank() == 1);
-    let a = if row {
-        unsqueezed(c, a, &[0])
-    } else {
-        a.clone()
-    };
-    let b = if column {
-        unsqueezed(c, b, &[1])
-    } else {
-        b.clone()
-    };
+    let a = if row { unsqueezed(c, a, &[0]) } else { a.clone() };
+    let b = if column { unsqueezed(c, b, &[1]) } else { b.clone() };
     let summed = [
         a.extent(if trans_a { a.rank() - 2 } else { a.rank() - 1 }),
         b.extent(if trans_b { b.rank() - 1 } else { b.rank() - 2 }),
@@ -73,12 +61,7 @@ pub(super) fn product_of(
     if trans_b {
         attributes.push(("transB", "true".to_owned()));
     }
-    let y = c.call(
-        operator,
-        &attributes,
-        &[(&a).into(), (&b).into()],
-        (element, shape.clone()),
-    );
+    let y = c.call(operator, &attributes, &[(&a).into(), (&b).into()], (element, shape.clone()));
     if !row && !column {
         return Ok(y);
     }
@@ -93,10 +76,7 @@ pub(super) fn product_of(
 
 /// The operator for products of matrices with elements of this type.
 fn of_matrices(x: &Value) -> &'static str {
-    match x.is_real() {
-        true => "linalg.matmul",
-        false => "onnx.matmul_ints",
-    }
+    if x.is_real() { "linalg.matmul" } else { "onnx.matmul_ints" }
 }
 
 fn matmul(c: &mut Call) -> Ruled<()> {
@@ -146,12 +126,8 @@ fn gemm(c: &mut Call) -> Ruled<()> {
     let simple = alpha == 1.0 && beta == 1.0;
     let along_rows = |v: &Value| v.rank() == 1 && v.shape.first() == shape.get(1);
     if simple && !ta && tb && bias.as_ref().is_none_or(along_rows) {
-        let y = c.call(
-            "nn.linear",
-            &[],
-            &[(&a).into(), (&b).into(), bias.as_ref().into()],
-            (a.element, shape),
-        );
+        let y =
+            c.call("nn.linear", &[], &[(&a).into(), (&b).into(), bias.as_ref().into()], (a.element, shape));
         c.set(0, y);
         return Ok(());
     }
@@ -162,12 +138,7 @@ fn gemm(c: &mut Call) -> Ruled<()> {
     if tb {
         attributes.push(("transB", "true".to_owned()));
     }
-    let mut y = c.call(
-        "linalg.matmul",
-        &attributes,
-        &[(&a).into(), (&b).into()],
-        (a.element, shape),
-    );
+    let mut y = c.call("linalg.matmul", &attributes, &[(&a).into(), (&b).into()], (a.element, shape));
     if alpha != 1.0 {
         y = c.with_number("math.mul", &y, alpha.into());
     }
@@ -182,12 +153,7 @@ fn gemm(c: &mut Call) -> Ruled<()> {
 }
 
 /// The ints less their zero point, which is one number, or one for each row or column of the last two dimensions.
-pub(super) fn less_zero_point(
-    c: &mut Call,
-    x: &Value,
-    zero: Option<Value>,
-    rows: bool,
-) -> Ruled<Value> {
+pub(super) fn less_zero_point(c: &mut Call, x: &Value, zero: Option<Value>, rows: bool) -> Ruled<Value> {
     let x = &super::quantize::limited(c, x);
     let Some(mut zero) = zero else {
         return Ok(x.clone());
@@ -213,9 +179,7 @@ pub(super) fn product_of_ints(
     let b = less_zero_point(c, b, b_zero, false)?;
     let is_computed =
         |zero: &Value| zero.volume() == Some(1) && zero.known.is_none() && zero.tensor.is_none();
-    let computed = a_zero
-        .clone()
-        .filter(|zero| is_computed(zero) && b.rank() > 1 && a.rank() > 1);
+    let computed = a_zero.clone().filter(|zero| is_computed(zero) && b.rank() > 1 && a.rank() > 1);
     let Some(zero) = computed else {
         let a = less_zero_point(c, a, a_zero, true)?;
         return product(c, &a, &b, "onnx.matmul_ints", element);
@@ -268,32 +232,21 @@ fn letters(equation: &str, operands: &[Value]) -> Ruled<(Vec<Vec<char>>, Vec<cha
     let mut longest = 0u32;
     for (term, operand) in left.split(',').zip(operands) {
         let named = term.replace("...", "");
-        let hidden = match term.contains("...") {
-            true => operand
-                .rank()
-                .checked_sub(named.chars().count())
-                .ok_or("a term has too many letters")?,
-            false => 0,
+        let hidden = if term.contains("...") {
+            operand.rank().checked_sub(named.chars().count()).ok_or("a term has too many letters")?
+        } else {
+            0
         };
-        let hidden = u32::try_from(hidden)
-            .ok()
-            .filter(|h| *h < 10)
-            .ok_or("too many dimensions")?;
+        let hidden = u32::try_from(hidden).ok().filter(|h| *h < 10).ok_or("too many dimensions")?;
         longest = longest.max(hidden);
-        let digits: String = (0..hidden)
-            .rev()
-            .filter_map(|d| char::from_digit(d, 10))
-            .collect();
+        let digits: String = (0..hidden).rev().filter_map(|d| char::from_digit(d, 10)).collect();
         let term: Vec<char> = term.replace("...", &digits).chars().collect();
         if term.len() != operand.rank() || !term.iter().all(char::is_ascii_alphanumeric) {
             return Err("a term does not fit the rank of its operand".into());
         }
         terms.push(term);
     }
-    let digits: String = (0..longest)
-        .rev()
-        .filter_map(|d| char::from_digit(d, 10))
-        .collect();
+    let digits: String = (0..longest).rev().filter_map(|d| char::from_digit(d, 10)).collect();
     let result = match right {
         Some(right) => right.replace("...", &digits).chars().collect(),
         None => {
@@ -312,9 +265,7 @@ fn letters(equation: &str, operands: &[Value]) -> Ruled<(Vec<Vec<char>>, Vec<cha
 
 /// One operand: sums over what nothing needs. Two: transposed, flattened, multiplied as matrices. More: from left to right.
 fn einsum(c: &mut Call) -> Ruled<()> {
-    let operands = (0..c.inputs.len())
-        .map(|at| c.input(at))
-        .collect::<Ruled<Vec<_>>>()?;
+    let operands = (0..c.inputs.len()).map(|at| c.input(at)).collect::<Ruled<Vec<_>>>()?;
     let (terms, result) = letters(&c.string("equation", ""), &operands)?;
     let mut sorted = result.clone();
     sorted.sort_unstable();
@@ -322,9 +273,11 @@ fn einsum(c: &mut Call) -> Ruled<()> {
     if sorted.len() != result.len() {
         return Err("a letter occurs twice in the result".into());
     }
-    let operands = operands.into_iter().zip(terms);
-    let operands = operands.map(|(x, term)| diagonal(c, x, term));
-    let mut rest = operands.collect::<Ruled<std::collections::VecDeque<_>>>()?;
+    let mut rest = operands
+        .into_iter()
+        .zip(terms)
+        .map(|(x, term)| diagonal(c, x, term))
+        .collect::<Ruled<std::collections::VecDeque<_>>>()?;
     let (mut x, mut on) = rest.pop_front().ok_or("there are no operands")?;
     while let Some((y, term)) = rest.pop_front() {
         (x, on) = without_ones(c, x, on, (&y, &term))?;
@@ -332,20 +285,14 @@ fn einsum(c: &mut Call) -> Ruled<()> {
         let needed = |l: &char| result.contains(l) || rest.iter().any(|(_, t)| t.contains(l));
         (x, on) = contracted(c, (&x, &on), (&y, &term), &needed)?;
     }
-    let summed: Vec<usize> = (0..on.len())
-        .filter(|at| on.get(*at).is_some_and(|l| !result.contains(l)))
-        .collect();
+    let summed: Vec<usize> =
+        (0..on.len()).filter(|at| on.get(*at).is_some_and(|l| !result.contains(l))).collect();
     if !summed.is_empty() {
         x = super::reduction::over(c, &x, &summed, false, "math.sum_reduce");
         on.retain(|l| result.contains(l));
     }
-    let perm: Option<Vec<usize>> = result
-        .iter()
-        .map(|l| on.iter().position(|o| o == l))
-        .collect();
-    let perm = perm
-        .filter(|p| p.len() == on.len())
-        .ok_or("a letter of the result is in no operand")?;
+    let perm: Option<Vec<usize>> = result.iter().map(|l| on.iter().position(|o| o == l)).collect();
+    let perm = perm.filter(|p| p.len() == on.len()).ok_or("a letter of the result is in no operand")?;
     let y = transposed(c, &x, &perm);
     let y = c.wrapped(y);
     c.set(0, y);
@@ -355,10 +302,8 @@ fn einsum(c: &mut Call) -> Ruled<()> {
 /// An operand in which each letter occurs once: the diagonal along those that occur again.
 fn diagonal(c: &mut Call, mut x: Value, mut on: Vec<char>) -> Ruled<(Value, Vec<char>)> {
     let twice = |on: &[char]| {
-        let again = |at: &usize| {
-            on.get(*at + 1..)
-                .and_then(|r| r.iter().position(|o| Some(o) == on.get(*at)))
-        };
+        let again =
+            |at: &usize| on.get(*at + 1..).and_then(|r| r.iter().position(|o| Some(o) == on.get(*at)));
         let mut all = 0..on.len();
         all.find_map(|at| again(&at).map(|between| (at, between)))
     };
@@ -368,16 +313,8 @@ fn diagonal(c: &mut Call, mut x: Value, mut on: Vec<char>) -> Ruled<(Value, Vec<
         let mut shape = x.shape.clone();
         shape.remove(second);
         on.remove(second);
-        let attributes = [
-            ("first", first.to_string()),
-            ("between", between.to_string()),
-        ];
-        x = c.call(
-            "onnx.diagonal",
-            &attributes,
-            &[(&x).into()],
-            (x.element, shape),
-        );
+        let attributes = [("first", first.to_string()), ("between", between.to_string())];
+        x = c.call("onnx.diagonal", &attributes, &[(&x).into()], (x.element, shape));
     }
     Ok((x, on))
 }
@@ -385,12 +322,7 @@ fn diagonal(c: &mut Call, mut x: Value, mut on: Vec<char>) -> Ruled<(Value, Vec<
 type Lettered<'v> = (&'v Value, &'v [char]);
 
 /// An operand without its dimensions of one element that broadcast along those of another operand.
-fn without_ones(
-    c: &mut Call,
-    x: Value,
-    mut on: Vec<char>,
-    (y, on_y): Lettered,
-) -> Ruled<(Value, Vec<char>)> {
+fn without_ones(c: &mut Call, x: Value, mut on: Vec<char>, (y, on_y): Lettered) -> Ruled<(Value, Vec<char>)> {
     let broadcasts = |at: &usize| {
         let other = on.get(*at).and_then(|l| on_y.iter().position(|o| o == l));
         x.extent(*at).is(1) && other.is_some_and(|other| !y.extent(other).is(1))
@@ -410,17 +342,14 @@ fn contracted(
     (y, on_y): Lettered,
     needed: &dyn Fn(&char) -> bool,
 ) -> Ruled<(Value, Vec<char>)> {
-    let extent =
-        |v: &Value, on: &[char], l: char| on.iter().position(|o| *o == l).map(|at| v.extent(at));
+    let extent = |v: &Value, on: &[char], l: char| on.iter().position(|o| *o == l).map(|at| v.extent(at));
     let shared: Vec<char> = on_x.iter().copied().filter(|l| on_y.contains(l)).collect();
     let (mut x, mut y) = (x.clone(), y.clone());
     for l in &shared {
         let at = |on: &[char]| on.iter().position(|o| o == l).unwrap_or_default();
         let (a, b) = (x.extent(at(on_x)), y.extent(at(on_y)));
         if a.value().is_some() && b.value().is_some() && a != b {
-            return Err(Reason(format!(
-                "the extents along the letter `{l}` differ, and neither is 1"
-            )));
+            return Err(Reason(format!("the extents along the letter `{l}` differ, and neither is 1")));
         }
         if a.value().is_none() && b.value().is_some() {
             x = agreed(c, &x, at(on_x), &b)?;
@@ -430,21 +359,10 @@ fn contracted(
     }
     let (x, y) = (&x, &y);
     let (batch, summed): (Vec<char>, Vec<char>) = shared.iter().copied().partition(|l| needed(l));
-    let rows: Vec<char> = on_x
-        .iter()
-        .copied()
-        .filter(|l| !shared.contains(l))
-        .collect();
-    let columns: Vec<char> = on_y
-        .iter()
-        .copied()
-        .filter(|l| !shared.contains(l))
-        .collect();
+    let rows: Vec<char> = on_x.iter().copied().filter(|l| !shared.contains(l)).collect();
+    let columns: Vec<char> = on_y.iter().copied().filter(|l| !shared.contains(l)).collect();
     let order = |on: &[char], wanted: &[char]| -> Vec<usize> {
-        wanted
-            .iter()
-            .filter_map(|l| on.iter().position(|o| o == l))
-            .collect()
+        wanted.iter().filter_map(|l| on.iter().position(|o| o == l)).collect()
     };
     let extents = |v: &Value, on: &[char], list: &[char]| -> Vec<Extent> {
         list.iter().filter_map(|l| extent(v, on, *l)).collect()
@@ -455,11 +373,7 @@ fn contracted(
     let a = transposed(c, x, &order(on_x, &left));
     let b = transposed(c, y, &order(on_y, &right));
     let outer = extents(x, on_x, &batch);
-    let (m, k, n) = (
-        extents(x, on_x, &rows),
-        extents(x, on_x, &summed),
-        extents(y, on_y, &columns),
-    );
+    let (m, k, n) = (extents(x, on_x, &rows), extents(x, on_x, &summed), extents(y, on_y, &columns));
     let a = reshaped(c, &a, [outer.clone(), vec![flat(&m)?, flat(&k)?]].concat());
     let b = reshaped(c, &b, [outer.clone(), vec![flat(&k)?, flat(&n)?]].concat());
     let z = product(c, &a, &b, of_matrices(x), x.element)?;

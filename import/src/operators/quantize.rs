@@ -13,21 +13,9 @@ use crate::value::{Item, Value, element, nibble, width};
 pub const OPERATORS: &[Operator] = &[
     operator("QuantizeLinear", "`onnx.quantize`", quantize),
     operator("DequantizeLinear", "`onnx.dequantize`", dequantize),
-    operator(
-        "DynamicQuantizeLinear",
-        "`onnx.quantize_dynamically`",
-        quantize_dynamically,
-    ),
-    operator(
-        "QLinearMatMul",
-        "`math.sub`, `onnx.matmul_ints`, `onnx.quantize`",
-        matmul,
-    ),
-    operator(
-        "QLinearConv",
-        "`math.sub`, `onnx.conv_ints`, `onnx.quantize`",
-        conv,
-    ),
+    operator("DynamicQuantizeLinear", "`onnx.quantize_dynamically`", quantize_dynamically),
+    operator("QLinearMatMul", "`math.sub`, `onnx.matmul_ints`, `onnx.quantize`", matmul),
+    operator("QLinearConv", "`math.sub`, `onnx.conv_ints`, `onnx.quantize`", conv),
 ];
 
 /// A parameter of one number, or with one for each index of an axis, so that it broadcasts with the tensor.
@@ -52,9 +40,7 @@ fn spread(c: &mut Call, parameter: &Value, x: &Value, at: i64) -> Ruled<Value> {
     }
     let at = axis(at, x.rank())?;
     if size < 0 || parameter.rank() != x.rank() {
-        return Err(Reason(format!(
-            "the parameters do not fit blocks of {size}"
-        )));
+        return Err(Reason(format!("the parameters do not fit blocks of {size}")));
     }
     for (one, (own, whole)) in parameter.shape.iter().zip(&x.shape).enumerate() {
         let whole = match (one == at, whole.value()) {
@@ -62,9 +48,7 @@ fn spread(c: &mut Call, parameter: &Value, x: &Value, at: i64) -> Ruled<Value> {
             (_, whole) => whole,
         };
         if own.value().is_none() || own.value() != whole {
-            return Err(Reason(format!(
-                "the parameters do not fit blocks of {size}"
-            )));
+            return Err(Reason(format!("the parameters do not fit blocks of {size}")));
         }
     }
     Ok(blocks(c, parameter, at, size, x))
@@ -77,22 +61,15 @@ pub(super) fn blocks(c: &mut Call, parameter: &Value, at: usize, size: i64, x: &
         ("size", size.to_string()),
         ("extent", crate::statement::marked(&x.extent(at))),
     ];
-    c.call(
-        "onnx.repeat_blocks",
-        &attributes,
-        &[parameter.into()],
-        (parameter.element, x.shape.clone()),
-    )
+    c.call("onnx.repeat_blocks", &attributes, &[parameter.into()], (parameter.element, x.shape.clone()))
 }
 
 fn limits(bits: u32, signed: bool) -> Ruled<[(&'static str, String); 2]> {
     if bits > 32 {
         return Err("quantization to 64 bits is not supported".into());
     }
-    let (least, most) = match signed {
-        true => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
-        false => (0, (1i64 << bits) - 1),
-    };
+    let (least, most) =
+        if signed { (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1) } else { (0, (1i64 << bits) - 1) };
     Ok([("least", least.to_string()), ("most", most.to_string())])
 }
 
@@ -119,11 +96,7 @@ fn quantized_to(
 
 pub(super) fn quantize(c: &mut Call) -> Ruled<()> {
     let (x, scale) = (c.input(0)?, c.real(1)?);
-    let x = if x.is_real() {
-        x
-    } else {
-        super::elementwise::to_real(c, &x, scale.element)
-    };
+    let x = if x.is_real() { x } else { super::elementwise::to_real(c, &x, scale.element) };
     let zero = c.optional(2);
     let number = i32::try_from(c.int("output_dtype", 0)).unwrap_or(0);
     let (to, is_nibble) = match &zero {
@@ -160,12 +133,7 @@ pub(super) fn limited(c: &mut Call, x: &Value) -> Value {
     let (least, most) = if signed { (-128, 127) } else { (0, 255) };
     let mut limit = |operator: &str, x: &Value, number: i64| {
         let number = Argument::Number(number.to_string());
-        c.call(
-            operator,
-            &[],
-            &[x.into(), number],
-            (x.element, x.shape.clone()),
-        )
+        c.call(operator, &[], &[x.into(), number], (x.element, x.shape.clone()))
     };
     let raised = limit("math.max", x, least);
     limit("math.min", &raised, most)
@@ -182,32 +150,21 @@ pub(super) fn dequantize(c: &mut Call) -> Ruled<()> {
     let scale = spread(c, &scale, &x, at)?;
     let zero = c.optional(2).map(|z| spread(c, &z, &x, at)).transpose()?;
     let arguments: [Argument; 3] = [(&x).into(), (&scale).into(), zero.as_ref().into()];
-    let y = c.call(
-        "onnx.dequantize",
-        &[],
-        &arguments,
-        (scale.element, x.shape.clone()),
-    );
+    let y = c.call("onnx.dequantize", &[], &arguments, (scale.element, x.shape.clone()));
     c.set(0, y);
     Ok(())
 }
 
 /// The types of ints, scale and zero point of a tensor that is quantized by its range.
 pub(super) fn dynamic_types(x: &Value) -> Vec<Type> {
-    vec![
-        (ElementType::U8, x.shape.clone()),
-        (x.element, Vec::new()),
-        (ElementType::U8, Vec::new()),
-    ]
+    vec![(ElementType::U8, x.shape.clone()), (x.element, Vec::new()), (ElementType::U8, Vec::new())]
 }
 
 fn quantize_dynamically(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
     let types = dynamic_types(&x);
-    for (at, result) in c
-        .calls("onnx.quantize_dynamically", &[], &[(&x).into()], types)
-        .into_iter()
-        .enumerate()
+    for (at, result) in
+        c.calls("onnx.quantize_dynamically", &[], &[(&x).into()], types).into_iter().enumerate()
     {
         c.set(at, result);
     }
@@ -218,10 +175,7 @@ fn quantize_dynamically(c: &mut Call) -> Ruled<()> {
 pub(super) fn centred(c: &mut Call, x: &Value, zero: &Value, at: i64) -> Ruled<Value> {
     let zero = aligned(c, zero, x.rank(), at)?;
     let x = limited(c, x);
-    let (x, zero) = (
-        c.retyped(&x, ElementType::I64),
-        c.retyped(&zero, ElementType::I64),
-    );
+    let (x, zero) = (c.retyped(&x, ElementType::I64), c.retyped(&zero, ElementType::I64));
     c.binary("math.sub", &x, &zero)
 }
 
@@ -235,13 +189,7 @@ fn matmul(c: &mut Call) -> Ruled<()> {
     }
     let a_centred = centred(c, &a, &a_zero, -2)?;
     let b_centred = centred(c, &b, &b_zero, -1)?;
-    let sum = super::product::product(
-        c,
-        &a_centred,
-        &b_centred,
-        "onnx.matmul_ints",
-        ElementType::I64,
-    )?;
+    let sum = super::product::product(c, &a_centred, &b_centred, "onnx.matmul_ints", ElementType::I64)?;
     let real = super::elementwise::to_real(c, &sum, y_scale.element);
     let a_scale = aligned(c, &a_scale, real.rank(), -2)?;
     let b_scale = aligned(c, &b_scale, real.rank(), -1)?;
@@ -276,9 +224,7 @@ fn conv(c: &mut Call) -> Ruled<()> {
     let (y_scale, y_zero) = (c.real(6)?, c.input(7)?);
     for one in [&x_scale, &x_zero, &y_scale, &y_zero] {
         if one.volume() != Some(1) {
-            return Err(
-                "a scale or zero point for each channel of a tensor is not supported".into(),
-            );
+            return Err("a scale or zero point for each channel of a tensor is not supported".into());
         }
     }
     let rank = x.rank();
@@ -291,8 +237,7 @@ fn conv(c: &mut Call) -> Ruled<()> {
         sum = c.binary("math.add", &sum, &bias)?;
     }
     let w_scale = aligned(c, &w_scale, rank, 1)?;
-    let [x_scale, y_scale, y_zero] =
-        [&x_scale, &y_scale, &y_zero].map(|v| reshaped(c, v, Vec::new()));
+    let [x_scale, y_scale, y_zero] = [&x_scale, &y_scale, &y_zero].map(|v| reshaped(c, v, Vec::new()));
     let y = rescaled(c, &sum, (&x_scale, &w_scale), (&y_scale, &y_zero))?;
     c.set(0, y);
     Ok(())

@@ -16,61 +16,29 @@ use crate::value::{Item, Value};
 pub const OPERATORS: &[Operator] = &[
     microsoft("QuantizeLinear", "`onnx.quantize`", quantize),
     microsoft("DequantizeLinear", "`onnx.dequantize`", dequantize),
-    microsoft(
-        "QLinearAdd",
-        "`onnx.dequantize`, `math.add`, `onnx.quantize`",
-        |c| binary(c, "math.add"),
-    ),
-    microsoft(
-        "QLinearMul",
-        "`onnx.dequantize`, `math.mul`, `onnx.quantize`",
-        |c| binary(c, "math.mul"),
-    ),
-    microsoft(
-        "QLinearSigmoid",
-        "`onnx.dequantize`, `nn.sigmoid`, `onnx.quantize`",
-        |c| unary(c, &|c, x| Ok(c.map("nn.sigmoid", &[], x))),
-    ),
-    microsoft(
-        "QLinearLeakyRelu",
-        "`onnx.dequantize`, `onnx.leaky_relu`, `onnx.quantize`",
-        |c| {
-            unary(c, &|c, x| {
-                let alpha = float_text(c.float("alpha", 0.01));
-                Ok(c.map("onnx.leaky_relu", &[("alpha", alpha)], x))
-            })
-        },
-    ),
-    microsoft(
-        "QLinearGlobalAveragePool",
-        "`onnx.dequantize`, `math.mean_reduce`, `onnx.quantize`",
-        |c| unary(c, &mean),
-    ),
-    microsoft(
-        "QLinearConcat",
-        "`onnx.dequantize`, `layout.concat`, `onnx.quantize`",
-        concat,
-    ),
-    microsoft(
-        "MatMulIntegerToFloat",
-        "`onnx.matmul_ints`, `math.mul`",
-        to_float,
-    ),
+    microsoft("QLinearAdd", "`onnx.dequantize`, `math.add`, `onnx.quantize`", |c| binary(c, "math.add")),
+    microsoft("QLinearMul", "`onnx.dequantize`, `math.mul`, `onnx.quantize`", |c| binary(c, "math.mul")),
+    microsoft("QLinearSigmoid", "`onnx.dequantize`, `nn.sigmoid`, `onnx.quantize`", |c| {
+        unary(c, &|c, x| Ok(c.map("nn.sigmoid", &[], x)))
+    }),
+    microsoft("QLinearLeakyRelu", "`onnx.dequantize`, `onnx.leaky_relu`, `onnx.quantize`", |c| {
+        unary(c, &|c, x| {
+            let alpha = float_text(c.float("alpha", 0.01));
+            Ok(c.map("onnx.leaky_relu", &[("alpha", alpha)], x))
+        })
+    }),
+    microsoft("QLinearGlobalAveragePool", "`onnx.dequantize`, `math.mean_reduce`, `onnx.quantize`", |c| {
+        unary(c, &mean)
+    }),
+    microsoft("QLinearConcat", "`onnx.dequantize`, `layout.concat`, `onnx.quantize`", concat),
+    microsoft("MatMulIntegerToFloat", "`onnx.matmul_ints`, `math.mul`", to_float),
     microsoft(
         "DynamicQuantizeMatMul",
         "`onnx.quantize_dynamically`, `onnx.matmul_ints`, `math.mul`",
         dynamic,
     ),
-    microsoft(
-        "QGemm",
-        "`onnx.matmul_ints`, `math.mul`, `onnx.quantize`",
-        gemm,
-    ),
-    microsoft(
-        "MatMulNBits",
-        "`onnx.repeat_blocks`, `onnx.dequantize`, `linalg.matmul`",
-        by_bits,
-    ),
+    microsoft("QGemm", "`onnx.matmul_ints`, `math.mul`, `onnx.quantize`", gemm),
+    microsoft("MatMulNBits", "`onnx.repeat_blocks`, `onnx.dequantize`, `linalg.matmul`", by_bits),
 ];
 
 /// A parameter of one number.
@@ -88,12 +56,7 @@ fn numbers(c: &mut Call, at: usize) -> Ruled<Value> {
     let scale = scalar(c, at + 1)?;
     let zero = c.optional(at + 2).map(|_| scalar(c, at + 2)).transpose()?;
     let arguments: [Argument; 3] = [(&x).into(), (&scale).into(), zero.as_ref().into()];
-    Ok(c.call(
-        "onnx.dequantize",
-        &[],
-        &arguments,
-        (scale.element, x.shape.clone()),
-    ))
+    Ok(c.call("onnx.dequantize", &[], &arguments, (scale.element, x.shape.clone())))
 }
 
 /// Numbers as ints, by the scale and the zero point that are inputs `at` and after it.
@@ -126,21 +89,12 @@ fn mean(c: &mut Call, x: &Value) -> Ruled<Value> {
         return Err("`channels_last` is not supported".into());
     }
     let axes: Vec<usize> = (2..x.rank()).collect();
-    Ok(super::reduction::over(
-        c,
-        x,
-        &axes,
-        true,
-        "math.mean_reduce",
-    ))
+    Ok(super::reduction::over(c, x, &axes, true, "math.mean_reduce"))
 }
 
 fn concat(c: &mut Call) -> Ruled<()> {
     let like = c.input(2)?.element;
-    let parts = (2..c.inputs.len())
-        .step_by(3)
-        .map(|at| numbers(c, at))
-        .collect::<Ruled<Vec<_>>>()?;
+    let parts = (2..c.inputs.len()).step_by(3).map(|at| numbers(c, at)).collect::<Ruled<Vec<_>>>()?;
     let rank = parts.first().map_or(0, |p| p.rank());
     let at = crate::call::axis(c.int("axis", 0), rank)?;
     let y = joined(c, parts, at)?;
@@ -247,13 +201,7 @@ fn by_bits(c: &mut Call) -> Ruled<()> {
 }
 
 /// The ints of a few bits in the bytes of an initializer, whose rows begin with a byte: the first `kept` ints of each row.
-fn unpacked(
-    c: &mut Call,
-    x: &Value,
-    (rows, columns): (i64, i64),
-    kept: i64,
-    bits: i64,
-) -> Ruled<Value> {
+fn unpacked(c: &mut Call, x: &Value, (rows, columns): (i64, i64), kept: i64, bits: i64) -> Ruled<Value> {
     let tensor = x.tensor.clone().filter(|t| t.element() == ElementType::U8);
     let tensor = tensor.ok_or("weights and zero points must be initializers of uint8")?;
     let size = |extent: i64| usize::try_from(extent).map_err(|_| overflow());
@@ -277,8 +225,7 @@ fn unpacked(
     let known = crate::tensor::known(&tensor);
     let shape = vec![Extent::from(rows), Extent::from(kept)];
     let tensor = Some(std::rc::Rc::new(tensor));
-    Ok(c.importer
-        .value(&x.onnx, ElementType::U8, shape, known, tensor))
+    Ok(c.importer.value(&x.onnx, ElementType::U8, shape, known, tensor))
 }
 
 fn to_float(c: &mut Call) -> Ruled<()> {
@@ -296,10 +243,5 @@ fn dynamic(c: &mut Call) -> Ruled<()> {
     let [a, a_scale, a_zero] = parts.as_slice() else {
         return Err("the quantization does not have three results".into());
     };
-    scaled_product(
-        c,
-        (a, a_scale, Some(a_zero.clone())),
-        (&b, &b_scale, b_zero),
-        bias,
-    )
+    scaled_product(c, (a, a_scale, Some(a_zero.clone())), (&b, &b_scale, b_zero), bias)
 }

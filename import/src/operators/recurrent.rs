@@ -10,20 +10,10 @@ use crate::statement::Argument;
 use crate::value::Value;
 
 pub const OPERATORS: &[Operator] = &[
-    operator("LSTM", "`onnx.lstm`", |c| {
-        recurrent(c, "onnx.lstm", 4, &["sigmoid", "tanh", "tanh"])
-    }),
-    operator("GRU", "`onnx.gru`", |c| {
-        recurrent(c, "onnx.gru", 3, &["sigmoid", "tanh"])
-    }),
-    operator("RNN", "`onnx.rnn`", |c| {
-        recurrent(c, "onnx.rnn", 1, &["tanh"])
-    }),
-    microsoft(
-        "DynamicQuantizeLSTM",
-        "`onnx.dequantize`, `onnx.lstm`",
-        quantized_lstm,
-    ),
+    operator("LSTM", "`onnx.lstm`", |c| recurrent(c, "onnx.lstm", 4, &["sigmoid", "tanh", "tanh"])),
+    operator("GRU", "`onnx.gru`", |c| recurrent(c, "onnx.gru", 3, &["sigmoid", "tanh"])),
+    operator("RNN", "`onnx.rnn`", |c| recurrent(c, "onnx.rnn", 1, &["tanh"])),
+    microsoft("DynamicQuantizeLSTM", "`onnx.dequantize`, `onnx.lstm`", quantized_lstm),
 ];
 
 /// A tensor of zeros, or the input.
@@ -80,17 +70,13 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
     };
     let fits = fits(r.extent(2), 1) && fits(r.extent(1), gates) && fits(w.extent(1), gates);
     if c.has("hidden_size") && !(w.rank() == 3 && fits) {
-        return Err(Reason(format!(
-            "the attribute `hidden_size` is {size}, which contradicts the weights"
-        )));
+        return Err(Reason(format!("the attribute `hidden_size` is {size}, which contradicts the weights")));
     }
     let given = c.strings("activations");
     let count = r.extent(0).value().unwrap_or(1);
     let usual = given.is_none_or(|g| {
         let usual = functions.iter().cycle().take(g.len());
-        g.iter()
-            .map(|f| f.to_ascii_lowercase())
-            .eq(usual.map(|f| (*f).to_owned()))
+        g.iter().map(|f| f.to_ascii_lowercase()).eq(usual.map(|f| (*f).to_owned()))
     });
     if !usual {
         return Err("other activations than the usual ones are not supported".into());
@@ -106,17 +92,11 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
     // Lengths that cover all steps have no effect.
     let are_full = |v: &Value| v.numbers().is_some_and(|all| all.iter().all(|n| s.is(*n)));
     let lengths = c.optional(4).filter(|lengths| !are_full(lengths));
-    let wide = n
-        .times(&Extent::from(2 * gates))
-        .ok_or_else(crate::refusal::overflow)?;
+    let wide = n.times(&Extent::from(2 * gates)).ok_or_else(crate::refusal::overflow)?;
     let bias = or_zeros(c, 3, &x, vec![Extent::from(count), wide]);
     let state = vec![Extent::from(count), b.clone(), n.clone()];
     let turned = |c: &mut Call, v: Value| {
-        if batch_first {
-            transposed(c, &v, &[1, 0, 2])
-        } else {
-            v
-        }
+        if batch_first { transposed(c, &v, &[1, 0, 2]) } else { v }
     };
     let initial = |c: &mut Call, at: usize| {
         let given = c.optional(at).is_some();
@@ -131,25 +111,17 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
         ("reverse", 1) => &[true],
         ("bidirectional", 2) => &[false, true],
         (other, _) => {
-            return Err(Reason(format!(
-                "the direction {other:?} does not fit the weights"
-            )));
+            return Err(Reason(format!("the direction {other:?} does not fit the weights")));
         }
     };
     let (mut ys, mut hs, mut cs) = (Vec::new(), Vec::new(), Vec::new());
     for (d, reverse) in directions.iter().enumerate() {
-        let mut attributes = vec![
-            ("direction", d.to_string()),
-            ("reverse", reverse.to_string()),
-        ];
+        let mut attributes = vec![("direction", d.to_string()), ("reverse", reverse.to_string())];
         if rounds {
             attributes.push(("rounds", "true".to_owned()));
         }
         if operator == "onnx.gru" {
-            attributes.push((
-                "reset_after",
-                c.flag("linear_before_reset", false).to_string(),
-            ));
+            attributes.push(("reset_after", c.flag("linear_before_reset", false).to_string()));
         }
         let all: Type = (x.element, vec![s.clone(), b.clone(), n.clone()]);
         let last: Type = (x.element, vec![b.clone(), n.clone()]);
@@ -167,27 +139,24 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
             arguments.push(peephole.as_ref().into());
             types.push(last);
         }
-        let mut results = c
-            .calls(operator, &attributes, &arguments, types)
-            .into_iter();
+        let mut results = c.calls(operator, &attributes, &arguments, types).into_iter();
         ys.extend(results.next());
         hs.extend(results.next());
         cs.extend(results.next());
     }
     let one = Extent::from(count);
-    let stacked =
-        |c: &mut Call, parts: Vec<Value>, at: usize, shape: Vec<Extent>| -> Ruled<Value> {
-            let first = parts.first().cloned().ok_or("there is no direction")?;
-            Ok(match parts.len() {
-                1 => reshaped(c, &first, shape),
-                _ => c.call(
-                    "layout.stack",
-                    &[("axis", at.to_string())],
-                    &[Argument::Pack(parts)],
-                    (first.element, shape),
-                ),
-            })
-        };
+    let stacked = |c: &mut Call, parts: Vec<Value>, at: usize, shape: Vec<Extent>| -> Ruled<Value> {
+        let first = parts.first().cloned().ok_or("there is no direction")?;
+        Ok(match parts.len() {
+            1 => reshaped(c, &first, shape),
+            _ => c.call(
+                "layout.stack",
+                &[("axis", at.to_string())],
+                &[Argument::Pack(parts)],
+                (first.element, shape),
+            ),
+        })
+    };
     let mut y = stacked(c, ys, 1, vec![s, one.clone(), b.clone(), n.clone()])?;
     if batch_first {
         y = transposed(c, &y, &[2, 0, 1, 3]);

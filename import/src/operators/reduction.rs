@@ -12,9 +12,7 @@ use crate::statement::{Argument, marked};
 use crate::value::{Item, Value, width};
 
 pub const OPERATORS: &[Operator] = &[
-    operator("ReduceSum", "`math.sum_reduce`", |c| {
-        reduce(c, 13, &[], "math.sum_reduce", &[])
-    }),
+    operator("ReduceSum", "`math.sum_reduce`", |c| reduce(c, 13, &[], "math.sum_reduce", &[])),
     operator("ReduceMean", "`math.mean_reduce`, `onnx.divide_ints`", mean),
     operator("ReduceMax", "`math.max_reduce`, `math.any_reduce`", |c| {
         extreme(c, "math.max_reduce", "math.any_reduce")
@@ -22,34 +20,22 @@ pub const OPERATORS: &[Operator] = &[
     operator("ReduceMin", "`math.min_reduce`, `math.all_reduce`", |c| {
         extreme(c, "math.min_reduce", "math.all_reduce")
     }),
-    operator("ReduceProd", "`math.prod_reduce`", |c| {
-        reduce(c, 18, &[], "math.prod_reduce", &[])
-    }),
+    operator("ReduceProd", "`math.prod_reduce`", |c| reduce(c, 18, &[], "math.prod_reduce", &[])),
     operator("ReduceL1", "`math.abs`, `math.sum_reduce`", |c| {
         reduce(c, 18, &["math.abs"], "math.sum_reduce", &[])
     }),
-    operator(
-        "ReduceL2",
-        "`math.sqr`, `math.sum_reduce`, `math.sqrt`",
-        norm,
-    ),
+    operator("ReduceL2", "`math.sqr`, `math.sum_reduce`, `math.sqrt`", norm),
     operator("ReduceSumSquare", "`math.sqr`, `math.sum_reduce`", |c| {
         reduce(c, 18, &["math.sqr"], "math.sum_reduce", &[])
     }),
     operator("ReduceLogSum", "`math.sum_reduce`, `math.log`", |c| {
         real_reduce(c, &[], "math.sum_reduce", &["math.log"])
     }),
-    operator("ReduceLogSumExp", "`onnx.log_sum_exp`", |c| {
-        real_reduce(c, &[], "onnx.log_sum_exp", &[])
-    }),
+    operator("ReduceLogSumExp", "`onnx.log_sum_exp`", |c| real_reduce(c, &[], "onnx.log_sum_exp", &[])),
     operator("ArgMax", "`onnx.argmax`", |c| position(c, "onnx.argmax")),
     operator("ArgMin", "`onnx.argmin`", |c| position(c, "onnx.argmin")),
-    operator("CumSum", "`onnx.cumulative_sum`", |c| {
-        cumulative(c, "onnx.cumulative_sum")
-    }),
-    operator("CumProd", "`onnx.cumulative_product`", |c| {
-        cumulative(c, "onnx.cumulative_product")
-    }),
+    operator("CumSum", "`onnx.cumulative_sum`", |c| cumulative(c, "onnx.cumulative_sum")),
+    operator("CumProd", "`onnx.cumulative_product`", |c| cumulative(c, "onnx.cumulative_product")),
 ];
 
 fn real_reduce(c: &mut Call, before: &[&str], operator: &str, after: &[&str]) -> Ruled<()> {
@@ -74,21 +60,18 @@ fn reduced(c: &Call, x: &Value, input_since: i64) -> Ruled<Option<Vec<usize>>> {
 
 /// The shape of a reduction.
 pub(super) fn reduced_shape(shape: &[Extent], axes: &[usize], keep: bool) -> Vec<Extent> {
-    let extents = shape.iter().enumerate();
-    let extents = extents.filter_map(|(at, extent)| match axes.contains(&at) {
-        true => keep.then(|| Extent::from(1)),
-        false => Some(extent.clone()),
-    });
-    extents.collect()
+    shape
+        .iter()
+        .enumerate()
+        .filter_map(
+            |(at, extent)| {
+                if axes.contains(&at) { keep.then(|| Extent::from(1)) } else { Some(extent.clone()) }
+            },
+        )
+        .collect()
 }
 
-fn reduce(
-    c: &mut Call,
-    input_since: i64,
-    before: &[&str],
-    operator: &str,
-    after: &[&str],
-) -> Ruled<()> {
+fn reduce(c: &mut Call, input_since: i64, before: &[&str], operator: &str, after: &[&str]) -> Ruled<()> {
     let x = c.input(0)?;
     let axes = reduced(c, &x, input_since)?;
     let keep = c.flag("keepdims", true);
@@ -115,10 +98,7 @@ fn reduce(
     for operator in after {
         y = c.map(operator, &[], &y);
     }
-    y = match is_order {
-        true => c.unordered(y, x.element),
-        false => c.wrapped(y),
-    };
+    y = if is_order { c.unordered(y, x.element) } else { c.wrapped(y) };
     c.set(0, y);
     Ok(())
 }
@@ -177,9 +157,7 @@ fn extreme(c: &mut Call, operator: &str, of_bools: &str) -> Ruled<()> {
     if !bools && x.is_int() {
         let (bits, _) = width(x.element);
         let axes = reduced(c, &x, 18)?.unwrap_or_default();
-        let empty = axes
-            .iter()
-            .any(|a| x.extent(*a).value().is_none_or(|e| e <= 0));
+        let empty = axes.iter().any(|a| x.extent(*a).value().is_none_or(|e| e <= 0));
         if bits < 64 && empty {
             reduce(c, 18, &[], operator, &[])?;
             // That of no ints is one of the type.
@@ -199,8 +177,7 @@ fn extreme(c: &mut Call, operator: &str, of_bools: &str) -> Ruled<()> {
 
 /// Replaces the result of a reduction.
 fn changed(c: &mut Call, change: impl FnOnce(&mut Call, Value) -> Value) -> Ruled<()> {
-    let result = c.results.first().cloned().flatten();
-    let result = result.ok_or("the reduction has no result")?;
+    let result = c.results.first().cloned().flatten().ok_or("the reduction has no result")?;
     let result = change(c, result);
     c.set(0, result);
     Ok(())
@@ -255,11 +232,7 @@ fn norm(c: &mut Call) -> Ruled<()> {
 fn position(c: &mut Call, operator: &str) -> Ruled<()> {
     let x = c.input(0)?;
     if x.rank() == 0 {
-        let zero = c.known(
-            ElementType::I64,
-            Vec::new(),
-            vec![Item::Int(Extent::from(0))],
-        );
+        let zero = c.known(ElementType::I64, Vec::new(), vec![Item::Int(Extent::from(0))]);
         c.set(0, zero);
         return Ok(());
     }
@@ -275,12 +248,7 @@ fn position(c: &mut Call, operator: &str) -> Ruled<()> {
     }
     let shape = reduced_shape(&x.shape, &[at], keep);
     let x = c.ordered(&x);
-    let y = c.call(
-        operator,
-        &attributes,
-        &[(&x).into()],
-        (ElementType::I64, shape),
-    );
+    let y = c.call(operator, &attributes, &[(&x).into()], (ElementType::I64, shape));
     c.set(0, y);
     Ok(())
 }

@@ -95,9 +95,7 @@ impl Axis {
                 }
             }
             other => {
-                return Err(Reason(format!(
-                    "the coordinate transformation {other:?} is unknown"
-                )));
+                return Err(Reason(format!("the coordinate transformation {other:?} is unknown")));
             }
         })
     }
@@ -111,11 +109,7 @@ impl Axis {
             // An element that is hit is the second of two.
             let hit = real(before) == position;
             let ratio = if hit { 1.0 } else { position - real(before) };
-            let base = if hit {
-                before.saturating_sub(1)
-            } else {
-                before
-            };
+            let base = if hit { before.saturating_sub(1) } else { before };
             let (first, mut weights) = manner.kernel.weights(ratio, self.scale);
             let places = (0..).map(|i: i64| base.saturating_add(first).saturating_add(i));
             if manner.exclude_outside {
@@ -129,8 +123,7 @@ impl Axis {
                     weights.iter_mut().for_each(|w| *w /= sum);
                 }
             }
-            let places = places.map(|p| p.clamp(0, self.from - 1));
-            all.push(places.zip(weights).collect());
+            all.push(places.map(|p| p.clamp(0, self.from - 1)).zip(weights).collect());
         }
         Ok(all)
     }
@@ -143,9 +136,7 @@ impl Kernel {
         let spread = |reach: f64, of: &dyn Fn(f64) -> f64| {
             // A scale close to zero has no more taps than this.
             let first = (floor(-reach / scale) + 1).max(-(1 << 20));
-            let weights: Vec<f64> = (first..2 - first)
-                .map(|i| of((real(i) - ratio) * scale))
-                .collect();
+            let weights: Vec<f64> = (first..2 - first).map(|i| of((real(i) - ratio) * scale)).collect();
             let sum: f64 = weights.iter().sum();
             (first, weights.into_iter().map(|w| w / sum).collect())
         };
@@ -158,22 +149,12 @@ impl Kernel {
                     "round_prefer_ceil" => ratio >= 0.5,
                     _ => ratio > 0.5,
                 };
-                (
-                    0,
-                    if second {
-                        vec![0.0, 1.0]
-                    } else {
-                        vec![1.0, 0.0]
-                    },
-                )
+                (0, if second { vec![0.0, 1.0] } else { vec![1.0, 0.0] })
             }
             Kernel::Linear { antialias: false } => (0, vec![1.0 - ratio, ratio]),
             Kernel::Linear { antialias: true } => spread(1.0, &|x| (1.0 - x.abs()).max(0.0)),
             Kernel::Cubic { antialias: true, a } => spread(2.0, &|x| cubic(x, *a)),
-            Kernel::Cubic {
-                antialias: false,
-                a,
-            } => {
+            Kernel::Cubic { antialias: false, a } => {
                 let weights = (-1..3).map(|i| cubic(real(i) - ratio, *a));
                 (-1, weights.collect())
             }
@@ -195,13 +176,9 @@ fn cubic(x: f64, a: f64) -> f64 {
 pub(super) fn resampled(c: &mut Call, x: &Value, axes: &[Axis], manner: &Manner) -> Ruled<Value> {
     let mut y = x.clone();
     for axis in axes {
-        let cells = axis
-            .from
-            .checked_mul(axis.to)
-            .filter(|n| *n <= MOST_WEIGHTS);
-        let cells = cells
-            .and_then(|n| usize::try_from(n).ok())
-            .ok_or("the weights of the axis are too many")?;
+        let cells = axis.from.checked_mul(axis.to).filter(|n| *n <= MOST_WEIGHTS);
+        let cells =
+            cells.and_then(|n| usize::try_from(n).ok()).ok_or("the weights of the axis are too many")?;
         let taps = axis.taps(manner)?;
         let mut shape = y.shape.clone();
         if let Some(extent) = shape.get_mut(axis.at) {
@@ -209,18 +186,11 @@ pub(super) fn resampled(c: &mut Call, x: &Value, axes: &[Axis], manner: &Manner)
         }
         y = match &manner.kernel {
             Kernel::Nearest(_) => {
-                let places = taps
-                    .iter()
-                    .filter_map(|taps| taps.iter().find(|(_, w)| *w != 0.0));
+                let places = taps.iter().filter_map(|taps| taps.iter().find(|(_, w)| *w != 0.0));
                 let places = places.map(|(place, _)| Extent::from(*place)).collect();
                 let places = c.known_extents(places);
                 let attributes = [("axis", axis.at.to_string())];
-                c.call(
-                    "layout.gather",
-                    &attributes,
-                    &[(&y).into(), (&places).into()],
-                    (y.element, shape),
-                )
+                c.call("layout.gather", &attributes, &[(&y).into(), (&places).into()], (y.element, shape))
             }
             _ => {
                 let mut weights = vec![0.0; cells];
@@ -250,21 +220,12 @@ fn along(c: &mut Call, x: &Value, axis: &Axis, weights: Vec<f64>) -> Ruled<Value
     let extents = [axis.to, axis.from].map(|e| u64::try_from(e).unwrap_or(0));
     let tensor = of_items(x.element, &extents, &items).ok_or_else(overflow)?;
     let shape = vec![Extent::from(axis.to), Extent::from(axis.from)];
-    let weights = c
-        .importer
-        .value("resize", x.element, shape, None, Some(Rc::clone(&tensor)));
+    let weights = c.importer.value("resize", x.element, shape, None, Some(Rc::clone(&tensor)));
     let last = x.rank().saturating_sub(1);
     let mut perm: Vec<usize> = (0..x.rank()).collect();
     perm.swap(axis.at, last);
     let turned = transposed(c, x, &perm);
-    let y = product_of(
-        c,
-        &turned,
-        &weights,
-        (false, true),
-        "linalg.matmul",
-        x.element,
-    )?;
+    let y = product_of(c, &turned, &weights, (false, true), "linalg.matmul", x.element)?;
     Ok(transposed(c, &y, &perm))
 }
 
@@ -287,12 +248,7 @@ fn outside(c: &mut Call, x: &Value, axis: &Axis, manner: &Manner) -> Ruled<Value
     }
     let mask = c.known(skript_tensor::ElementType::Bool, shape, flags);
     let value = Argument::Number(crate::call::real_text(x.element, manner.beyond));
-    Ok(c.call(
-        "math.select",
-        &[],
-        &[(&mask).into(), value, x.into()],
-        (x.element, x.shape.clone()),
-    ))
+    Ok(c.call("math.select", &[], &[(&mask).into(), value, x.into()], (x.element, x.shape.clone())))
 }
 
 #[cfg(test)]
@@ -300,13 +256,7 @@ mod tests {
     use super::*;
 
     fn axis(from: i64, to: i64, scale: f64) -> Axis {
-        Axis {
-            at: 0,
-            from,
-            to,
-            scale,
-            part: (0.0, 1.0),
-        }
+        Axis { at: 0, from, to, scale, part: (0.0, 1.0) }
     }
 
     #[test]
@@ -319,38 +269,18 @@ mod tests {
         };
         let linear = manner("align_corners", Kernel::Linear { antialias: false });
         let taps = axis(2, 3, 1.5).taps(&linear).unwrap();
-        assert_eq!(
-            taps,
-            [
-                vec![(0, 0.0), (0, 1.0)],
-                vec![(0, 0.5), (1, 0.5)],
-                vec![(0, 0.0), (1, 1.0)]
-            ]
-        );
+        assert_eq!(taps, [vec![(0, 0.0), (0, 1.0)], vec![(0, 0.5), (1, 0.5)], vec![(0, 0.0), (1, 1.0)]]);
         let nearest = manner("asymmetric", Kernel::Nearest("floor".to_owned()));
         let taps = axis(4, 2, 0.5).taps(&nearest).unwrap();
         assert_eq!(
-            taps.iter()
-                .filter_map(|t| t.iter().find(|(_, w)| *w > 0.0))
-                .map(|(p, _)| *p)
-                .collect::<Vec<_>>(),
+            taps.iter().filter_map(|t| t.iter().find(|(_, w)| *w > 0.0)).map(|(p, _)| *p).collect::<Vec<_>>(),
             [0, 2]
         );
-        let cubic = manner(
-            "half_pixel",
-            Kernel::Cubic {
-                antialias: true,
-                a: -0.5,
-            },
-        );
+        let cubic = manner("half_pixel", Kernel::Cubic { antialias: true, a: -0.5 });
         for row in axis(8, 3, 0.375).taps(&cubic).unwrap() {
             let sum: f64 = row.iter().map(|(_, w)| w).sum();
             assert!((sum - 1.0).abs() < 1e-12, "{row:?}");
         }
-        assert!(
-            axis(2, 3, 1.5)
-                .taps(&manner("other", Kernel::Linear { antialias: false }))
-                .is_err()
-        );
+        assert!(axis(2, 3, 1.5).taps(&manner("other", Kernel::Linear { antialias: false })).is_err());
     }
 }

@@ -14,16 +14,8 @@ pub const OPERATORS: &[Operator] = &[
         "`image.nearest_resize`, `image.linear_resize`, `image.cubic_resize`, or `linalg.matmul`",
         resize,
     ),
-    operator(
-        "Upsample",
-        "`image.nearest_resize`, `image.linear_resize`",
-        upsample,
-    ),
-    operator(
-        "GridSample",
-        "`image.grid_sample`, `onnx.grid_nearest`",
-        grid_sample,
-    ),
+    operator("Upsample", "`image.nearest_resize`, `image.linear_resize`", upsample),
+    operator("GridSample", "`image.grid_sample`, `onnx.grid_nearest`", grid_sample),
 ];
 
 /// The nearest modes of ONNX.
@@ -33,10 +25,7 @@ fn resize(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let old = c.opset < 11;
     let on = match c.ints("axes") {
-        Some(given) => given
-            .iter()
-            .map(|a| axis(*a, x.rank()))
-            .collect::<Ruled<Vec<_>>>()?,
+        Some(given) => given.iter().map(|a| axis(*a, x.rank())).collect::<Ruled<Vec<_>>>()?,
         None => (0..x.rank()).collect(),
     };
     // Opset 11 has empty tensors for what is absent.
@@ -104,19 +93,11 @@ fn scaled(c: &Call, on: &[usize], scales: &[f64]) -> Ruled<Vec<Axis>> {
         )]
         let size = (from as f32 * *scale as f32).floor();
         if !(1.0..1e9).contains(&size) {
-            return Err(Reason(format!(
-                "the scale {scale} of the extent {from} is not supported"
-            )));
+            return Err(Reason(format!("the scale {scale} of the extent {from} is not supported")));
         }
         #[expect(clippy::cast_possible_truncation, reason = "an int below 1e9")]
         let to = size as i64;
-        axes.push(Axis {
-            at: *at,
-            from,
-            to,
-            scale: *scale,
-            part,
-        });
+        axes.push(Axis { at: *at, from, to, scale: *scale, part });
     }
     Ok(axes)
 }
@@ -152,13 +133,7 @@ fn sized(c: &Call, on: &[usize], sizes: &[i64]) -> Ruled<Vec<Axis>> {
             Some(scale) => ((scale * from as f64 + 0.5).floor() as i64, scale),
             None => (*size, *size as f64 / from as f64),
         };
-        axes.push(Axis {
-            at: *at,
-            from,
-            to,
-            scale,
-            part,
-        });
+        axes.push(Axis { at: *at, from, to, scale, part });
     }
     Ok(axes)
 }
@@ -175,8 +150,7 @@ fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
     let default = if old { "asymmetric" } else { "half_pixel" };
     let transform = c.string("coordinate_transformation_mode", default);
     #[expect(clippy::cast_precision_loss, reason = "extents are small")]
-    let exact =
-        transform == "align_corners" || axes.iter().all(|a| a.from as f64 * a.scale == a.to as f64);
+    let exact = transform == "align_corners" || axes.iter().all(|a| a.from as f64 * a.scale == a.to as f64);
     let smaller = axes.iter().any(|a| a.to < a.from);
     let antialias = c.flag("antialias", false) && smaller;
     let exclude_outside = c.flag("exclude_outside", false);
@@ -195,10 +169,7 @@ fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
     let kernel = match mode.as_str() {
         "nearest" => Kernel::Nearest(rounding.clone()),
         "linear" | "bilinear" => Kernel::Linear { antialias },
-        "cubic" => Kernel::Cubic {
-            antialias,
-            a: coefficient.into(),
-        },
+        "cubic" => Kernel::Cubic { antialias, a: coefficient.into() },
         other => return Err(Reason(format!("the mode {other:?} is unknown"))),
     };
     // How sums of ints are rounded, ONNX does not say.
@@ -222,12 +193,8 @@ fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
         Kernel::Cubic { .. } => !exclude_outside,
     };
     let Some(known) = known.filter(|_| exact && in_library && x.is_real()) else {
-        let manner = Manner {
-            transform,
-            kernel,
-            exclude_outside,
-            beyond: c.float("extrapolation_value", 0.0).into(),
-        };
+        let manner =
+            Manner { transform, kernel, exclude_outside, beyond: c.float("extrapolation_value", 0.0).into() };
         let y = resampled(c, &x, &axes, &manner)?;
         c.set(0, y);
         return Ok(());
@@ -241,10 +208,7 @@ fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
     ];
     let operator = match kernel {
         Kernel::Nearest(_) => {
-            attributes.push((
-                "rounding_method",
-                format!("'{}'", rounding.to_ascii_uppercase()),
-            ));
+            attributes.push(("rounding_method", format!("'{}'", rounding.to_ascii_uppercase())));
             "image.nearest_resize"
         }
         Kernel::Linear { .. } => "image.linear_resize",
@@ -290,19 +254,8 @@ fn grid_sample(c: &mut Call) -> Ruled<()> {
         _ => ("image.grid_sample", attributes.as_slice()),
     };
     let mut shape = vec![x.extent(0), x.extent(1)];
-    shape.extend(
-        grid.shape
-            .iter()
-            .skip(1)
-            .take(grid.rank().saturating_sub(2))
-            .cloned(),
-    );
-    let y = c.call(
-        operator,
-        attributes,
-        &[(&x).into(), (&grid).into()],
-        (x.element, shape),
-    );
+    shape.extend(grid.shape.iter().skip(1).take(grid.rank().saturating_sub(2)).cloned());
+    let y = c.call(operator, attributes, &[(&x).into(), (&grid).into()], (x.element, shape));
     c.set(0, y);
     Ok(())
 }

@@ -16,11 +16,7 @@ pub const OPERATORS: &[Operator] = &[
     operator("SequenceAt", "one of the tensors", at),
     operator("SequenceLength", "known at import", length),
     operator("SplitToSequence", "`layout.split`", split),
-    operator(
-        "ConcatFromSequence",
-        "`layout.concat`, `layout.stack`",
-        concat,
-    ),
+    operator("ConcatFromSequence", "`layout.concat`, `layout.stack`", concat),
 ];
 
 /// The tensors of the sequence that is input 0.
@@ -37,32 +33,21 @@ fn position(c: &Call, at: usize, count: usize, most: usize) -> Ruled<usize> {
         return Err("the position is not one number".into());
     };
     let counted = i64::try_from(count).unwrap_or(i64::MAX);
-    let at = if *given < 0 {
-        given.saturating_add(counted)
-    } else {
-        *given
-    };
+    let at = if *given < 0 { given.saturating_add(counted) } else { *given };
     let at = usize::try_from(at).ok().filter(|at| *at <= most);
-    at.ok_or_else(|| {
-        Reason(format!(
-            "the position {given} is outside of the {count} tensors"
-        ))
-    })
+    at.ok_or_else(|| Reason(format!("the position {given} is outside of the {count} tensors")))
 }
 
 fn empty(c: &mut Call) -> Ruled<()> {
     let number = i32::try_from(c.int("dtype", 1)).unwrap_or(0);
-    let kind = element(number)
-        .map_err(|name| Reason(format!("the element type {name} is not supported")))?;
+    let kind = element(number).map_err(|name| Reason(format!("the element type {name} is not supported")))?;
     let y = c.importer.sequence(kind, Vec::new());
     c.set(0, y);
     Ok(())
 }
 
 fn construct(c: &mut Call) -> Ruled<()> {
-    let items = (0..c.inputs.len())
-        .map(|at| c.input(at))
-        .collect::<Ruled<Vec<_>>>()?;
+    let items = (0..c.inputs.len()).map(|at| c.input(at)).collect::<Ruled<Vec<_>>>()?;
     let first = items.first().ok_or("there are no tensors")?;
     let y = c.importer.sequence(first.element, items);
     c.set(0, y);
@@ -105,11 +90,7 @@ fn at(c: &mut Call) -> Ruled<()> {
 
 fn length(c: &mut Call) -> Ruled<()> {
     let count = i64::try_from(items(c)?.len()).unwrap_or(0);
-    let y = c.known(
-        skript_tensor::ElementType::I64,
-        Vec::new(),
-        vec![Item::Int(Extent::from(count))],
-    );
+    let y = c.known(skript_tensor::ElementType::I64, Vec::new(), vec![Item::Int(Extent::from(count))]);
     c.set(0, y);
     Ok(())
 }
@@ -136,9 +117,7 @@ fn split(c: &mut Call) -> Ruled<()> {
             }
         }
     };
-    let sum = sizes
-        .iter()
-        .try_fold(0_i64, |sum, size| sum.checked_add(*size));
+    let sum = sizes.iter().try_fold(0_i64, |sum, size| sum.checked_add(*size));
     if sizes.len() > 4096 || sizes.iter().any(|s| *s < 0) || sum != Some(whole) {
         return Err("the extents of the parts are not valid".into());
     }
@@ -160,15 +139,12 @@ fn split(c: &mut Call) -> Ruled<()> {
 fn concat(c: &mut Call) -> Ruled<()> {
     let items = items(c)?;
     let rank = items.first().map_or(0, |i| i.rank());
-    let y = match c.flag("new_axis", false) {
-        true => {
-            let at = axis(c.int("axis", 0), rank + 1)?;
-            stacked(c, items, at)?
-        }
-        false => {
-            let at = axis(c.int("axis", 0), rank)?;
-            joined(c, items, at)?
-        }
+    let y = if c.flag("new_axis", false) {
+        let at = axis(c.int("axis", 0), rank + 1)?;
+        stacked(c, items, at)?
+    } else {
+        let at = axis(c.int("axis", 0), rank)?;
+        joined(c, items, at)?
     };
     c.set(0, y);
     Ok(())

@@ -15,11 +15,7 @@ use crate::value::{Item, MOST_KNOWN, Value, element, spelled};
 pub const OPERATORS: &[Operator] = &[
     operator("Shape", "known at import", shape),
     operator("Size", "known at import", size),
-    operator(
-        "Constant",
-        "a constant, or an array of the weights",
-        constant,
-    ),
+    operator("Constant", "a constant, or an array of the weights", constant),
     operator("ConstantOfShape", "`layout.constant`", constant_of_shape),
     operator("Range", "`onnx.range`", range),
     operator("EyeLike", "`onnx.eye`", eye_like),
@@ -28,26 +24,16 @@ pub const OPERATORS: &[Operator] = &[
     operator("RandomUniform", "`rand.uniform`", uniform),
     operator("RandomUniformLike", "`rand.uniform`", uniform),
     operator("Bernoulli", "`rand.uniform`, `math.lt`", bernoulli),
-    operator("HannWindow", "`onnx.cosine_window`", |c| {
-        window(c, [0.5, -0.5, 0.0])
-    }),
-    operator("HammingWindow", "`onnx.cosine_window`", |c| {
-        window(c, [25.0 / 46.0, -21.0 / 46.0, 0.0])
-    }),
-    operator("BlackmanWindow", "`onnx.cosine_window`", |c| {
-        window(c, [0.42, -0.5, 0.08])
-    }),
+    operator("HannWindow", "`onnx.cosine_window`", |c| window(c, [0.5, -0.5, 0.0])),
+    operator("HammingWindow", "`onnx.cosine_window`", |c| window(c, [25.0 / 46.0, -21.0 / 46.0, 0.0])),
+    operator("BlackmanWindow", "`onnx.cosine_window`", |c| window(c, [0.42, -0.5, 0.08])),
 ];
 
 /// The element type of a result: that of the attribute `dtype`, else that of the input, if there is one and it is of reals.
 fn random_type(c: &Call) -> Ruled<ElementType> {
     let like = c.optional(0).map_or(ElementType::F32, |x| x.element);
     let number = i32::try_from(c.int("dtype", 0)).unwrap_or(-1);
-    let element = if number == 0 {
-        Ok(like)
-    } else {
-        element(number)
-    };
+    let element = if number == 0 { Ok(like) } else { element(number) };
     let element = element.map_err(|name| format!("elements of type {name} are not supported"))?;
     match element.real() {
         Some(_) => Ok(element),
@@ -63,8 +49,7 @@ fn random(c: &mut Call, operator: &str, names: [(&'static str, &str, f32); 2]) -
         (None, Some(shape)) => shape.into_iter().map(Extent::from).collect(),
         (None, None) => return Err("the attribute `shape` is missing".into()),
     };
-    let [first, second] =
-        names.map(|(ours, name, default)| (ours, float_text(c.float(name, default))));
+    let [first, second] = names.map(|(ours, name, default)| (ours, float_text(c.float(name, default))));
     let attributes = [first, second, ("shape", extent_list(&shape))];
     let y = c.call(operator, &attributes, &[], (element, shape));
     c.set(0, y);
@@ -72,38 +57,21 @@ fn random(c: &mut Call, operator: &str, names: [(&'static str, &str, f32); 2]) -
 }
 
 fn normal(c: &mut Call) -> Ruled<()> {
-    random(
-        c,
-        "rand.normal",
-        [("mean", "mean", 0.0), ("std", "scale", 1.0)],
-    )
+    random(c, "rand.normal", [("mean", "mean", 0.0), ("std", "scale", 1.0)])
 }
 
 fn uniform(c: &mut Call) -> Ruled<()> {
-    random(
-        c,
-        "rand.uniform",
-        [("min", "low", 0.0), ("max", "high", 1.0)],
-    )
+    random(c, "rand.uniform", [("min", "low", 0.0), ("max", "high", 1.0)])
 }
 
 /// Whether a random number is below the probability.
 fn bernoulli(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
     let number = i32::try_from(c.int("dtype", 0)).unwrap_or(-1);
-    let to = if number == 0 {
-        Ok(x.element)
-    } else {
-        element(number)
-    };
+    let to = if number == 0 { Ok(x.element) } else { element(number) };
     let to = to.map_err(|name| format!("elements of type {name} are not supported"))?;
     let attributes = [("shape", extent_list(&x.shape))];
-    let numbers = c.call(
-        "rand.uniform",
-        &attributes,
-        &[],
-        (x.element, x.shape.clone()),
-    );
+    let numbers = c.call("rand.uniform", &attributes, &[], (x.element, x.shape.clone()));
     let of_type = (ElementType::Bool, x.shape.clone());
     let is_below = c.call("math.lt", &[], &[(&numbers).into(), (&x).into()], of_type);
     let y = converted(c, &is_below, to)?;
@@ -119,11 +87,7 @@ fn shape(c: &mut Call) -> Ruled<()> {
         usize::try_from(at.clamp(0, rank)).unwrap_or(0)
     };
     let (begin, end) = (from_zero(c.int("start", 0)), from_zero(c.int("end", rank)));
-    let extents = x
-        .shape
-        .get(begin..end.max(begin))
-        .unwrap_or_default()
-        .to_vec();
+    let extents = x.shape.get(begin..end.max(begin)).unwrap_or_default().to_vec();
     let y = c.known_extents(extents);
     c.set(0, y);
     Ok(())
@@ -159,9 +123,7 @@ fn constant(c: &mut Call) -> Ruled<()> {
             c.known(ElementType::F32, count(attribute.floats.len()), items)
         }
         other => {
-            return Err(Reason(format!(
-                "a constant given as `{other}` is not supported"
-            )));
+            return Err(Reason(format!("a constant given as `{other}` is not supported")));
         }
     };
     c.set(0, value);
@@ -184,9 +146,7 @@ fn constant_of_shape(c: &mut Call) -> Ruled<()> {
         }
         _ => return Err("the value does not have one element".into()),
     };
-    let volume = Extent::product(&shape)
-        .and_then(|v| v.value())
-        .and_then(|v| usize::try_from(v).ok());
+    let volume = Extent::product(&shape).and_then(|v| v.value()).and_then(|v| usize::try_from(v).ok());
     if let Some(volume) = volume.filter(|v| is_known && *v <= MOST_KNOWN) {
         let y = c.known(fill.element, shape, vec![item; volume]);
         c.set(0, y);
@@ -228,20 +188,13 @@ fn range(c: &mut Call) -> Ruled<()> {
             ("step", real_text(start.element, step)),
             ("count", count.to_string()),
         ];
-        let y = c.call(
-            "onnx.range",
-            &attributes,
-            &[],
-            (start.element, vec![Extent::from(count)]),
-        );
+        let y = c.call("onnx.range", &attributes, &[], (start.element, vec![Extent::from(count)]));
         c.set(0, y);
         return Ok(());
     }
     let number = |at: usize| -> Ruled<Extent> {
         let list = c.extents(at, what)?;
-        list.first()
-            .cloned()
-            .ok_or_else(|| Reason("a number is missing".to_owned()))
+        list.first().cloned().ok_or_else(|| Reason("a number is missing".to_owned()))
     };
     let (first, last, step) = (number(0)?, number(1)?, number(2)?);
     let length = last.minus(&first).ok_or_else(overflow)?;
@@ -266,11 +219,7 @@ fn range(c: &mut Call) -> Ruled<()> {
             return Err("a range of dynamic length downwards is not supported".into());
         }
     };
-    if let Some(n) = count
-        .value()
-        .and_then(|n| usize::try_from(n).ok())
-        .filter(|n| *n <= 64)
-    {
+    if let Some(n) = count.value().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= 64) {
         let mut items = Vec::new();
         let mut next = first;
         for _ in 0..n {
@@ -283,14 +232,7 @@ fn range(c: &mut Call) -> Ruled<()> {
     }
     let mut attributes = Vec::new();
     attributes.push(("first", marked(&first)));
-    attributes.push((
-        "step",
-        if step == one {
-            "1".to_owned()
-        } else {
-            marked(&step)
-        },
-    ));
+    attributes.push(("step", if step == one { "1".to_owned() } else { marked(&step) }));
     attributes.push(("count", marked(&count)));
     let y = c.call("onnx.range", &attributes, &[], (start.element, vec![count]));
     c.set(0, y);
@@ -307,10 +249,7 @@ fn eye_like(c: &mut Call) -> Ruled<()> {
     if x.rank() != 2 {
         return Err("the input is not a matrix".into());
     }
-    let attributes = [
-        ("shape", extent_list(&x.shape)),
-        ("offset", c.int("k", 0).to_string()),
-    ];
+    let attributes = [("shape", extent_list(&x.shape)), ("offset", c.int("k", 0).to_string())];
     let operator = format!("onnx.eye<{}>", spelled(kind));
     let y = c.call(&operator, &attributes, &[], (kind, x.shape.clone()));
     c.set(0, y);
@@ -325,16 +264,9 @@ fn window(c: &mut Call, weights: [f64; 3]) -> Ruled<()> {
     let kind = element(i32::try_from(c.int("output_datatype", 1)).unwrap_or(0))
         .map_err(|n| Reason(format!("the element type {n} is not supported")))?;
     let periodic = c.flag("periodic", true);
-    let divisor = if periodic {
-        *size
-    } else {
-        size.saturating_sub(1)
-    };
+    let divisor = if periodic { *size } else { size.saturating_sub(1) };
     let [a, b, d] = weights;
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "constants of the language are decimal"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "constants of the language are decimal")]
     let text = |v: f64| float_text(v as f32);
     let attributes = [
         ("size", size.to_string()),
@@ -343,12 +275,7 @@ fn window(c: &mut Call, weights: [f64; 3]) -> Ruled<()> {
         ("b", text(b)),
         ("c", text(d)),
     ];
-    let y: Value = c.call(
-        "onnx.cosine_window",
-        &attributes,
-        &[],
-        (kind, vec![Extent::from(*size)]),
-    );
+    let y: Value = c.call("onnx.cosine_window", &attributes, &[], (kind, vec![Extent::from(*size)]));
     c.set(0, y);
     Ok(())
 }

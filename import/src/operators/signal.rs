@@ -21,9 +21,7 @@ const MOST: i64 = 1 << 16;
 fn length(given: i64) -> Ruled<i64> {
     match given {
         1..=MOST => Ok(given),
-        _ => Err(Reason(format!(
-            "a transform of {given} elements is not supported"
-        ))),
+        _ => Err(Reason(format!("a transform of {given} elements is not supported"))),
     }
 }
 
@@ -50,10 +48,7 @@ fn number(c: &Call, at: usize, what: &str) -> Ruled<Option<i64>> {
 fn dft(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
     let parts = parts(&x)?;
-    let given = match c.opset >= 20 {
-        true => number(c, 2, "the axis")?.unwrap_or(-2),
-        false => c.int("axis", 1),
-    };
+    let given = if c.opset >= 20 { number(c, 2, "the axis")?.unwrap_or(-2) } else { c.int("axis", 1) };
     let at = axis(given, x.rank())?;
     if at + 1 == x.rank() {
         return Err("the axis is that of the real and imaginary parts".into());
@@ -61,22 +56,18 @@ fn dft(c: &mut Call) -> Ruled<()> {
     let (inverse, onesided) = (c.flag("inverse", false), c.flag("onesided", false));
     let extent = static_extent(&x, at)?;
     let to_reals = inverse && onesided;
-    let default = match to_reals {
-        true => extent.saturating_sub(1).saturating_mul(2),
-        false => extent,
-    };
+    let default = if to_reals { extent.saturating_sub(1).saturating_mul(2) } else { extent };
     let length = length(number(c, 1, "the length")?.unwrap_or(default))?;
     if to_reals && parts != 2 {
         return Err("a half of a spectrum has no imaginary parts".into());
     }
-    let y = match to_reals {
-        true => {
-            let attributes = [("axis", at.to_string()), ("length", length.to_string())];
-            let shape = result(&x, at, length, 1);
-            let operator = "onnx.dft_to_reals";
-            c.call(operator, &attributes, &[(&x).into()], (x.element, shape))
-        }
-        false => transformed(c, &x, at, length, (inverse, onesided)),
+    let y = if to_reals {
+        let attributes = [("axis", at.to_string()), ("length", length.to_string())];
+        let shape = result(&x, at, length, 1);
+        let operator = "onnx.dft_to_reals";
+        c.call(operator, &attributes, &[(&x).into()], (x.element, shape))
+    } else {
+        transformed(c, &x, at, length, (inverse, onesided))
     };
     c.set(0, y);
     Ok(())
@@ -88,10 +79,7 @@ const MOST_WEIGHTS: i64 = 1 << 24;
 /// Triangles over the bins of a spectrum, whose corners have equal distances in mel.
 fn mel_weights(c: &mut Call) -> Ruled<()> {
     let mut sizes = Vec::new();
-    for (at, what) in ["the number of bands", "the length", "the rate"]
-        .into_iter()
-        .enumerate()
-    {
+    for (at, what) in ["the number of bands", "the length", "the rate"].into_iter().enumerate() {
         let given = c.numbers(at, what)?.first().copied();
         sizes.push(given.filter(|n| *n > 0).ok_or("a size is not positive")?);
     }
@@ -101,8 +89,7 @@ fn mel_weights(c: &mut Call) -> Ruled<()> {
     let mut edges = Vec::new();
     for at in [3, 4] {
         let edge = c.reals(at, "the range of frequencies")?.first().copied();
-        let edge = edge.filter(|f| *f >= 0.0 && f.is_finite());
-        edges.push(edge.ok_or("a frequency is negative")?);
+        edges.push(edge.filter(|f| *f >= 0.0 && f.is_finite()).ok_or("a frequency is negative")?);
     }
     let bins = length / 2 + 1;
     if bins.checked_mul(*bands).is_none_or(|n| n > MOST_WEIGHTS) || *rate > 1 << 40 {
@@ -131,13 +118,11 @@ fn mel_weights(c: &mut Call) -> Ruled<()> {
     let positions = (0..bins).flat_map(|bin| (0..*bands).map(move |band| (bin, band)));
     let kind = element(i32::try_from(c.int("output_datatype", 1)).unwrap_or(0))
         .map_err(|n| Reason(format!("the element type {n} is not supported")))?;
-    let items = positions.map(
-        |(bin, band)| match (is_real(kind), weight(bin as f64, band)) {
-            (true, weight) => Item::Real(rounded(kind, weight)),
-            // Rounded towards zero.
-            (false, weight) => Item::Int(Extent::from(i64::from(weight >= 1.0))),
-        },
-    );
+    let items = positions.map(|(bin, band)| match (is_real(kind), weight(bin as f64, band)) {
+        (true, weight) => Item::Real(rounded(kind, weight)),
+        // Rounded towards zero.
+        (false, weight) => Item::Int(Extent::from(i64::from(weight >= 1.0))),
+    });
     let shape = vec![Extent::from(bins), Extent::from(*bands)];
     let y = c.known(kind, shape, items.collect());
     c.set(0, y);
@@ -156,19 +141,10 @@ fn result(x: &Value, at: usize, count: i64, parts: i64) -> Vec<Extent> {
     shape
 }
 
-fn transformed(
-    c: &mut Call,
-    x: &Value,
-    at: usize,
-    length: i64,
-    (inverse, onesided): (bool, bool),
-) -> Value {
+fn transformed(c: &mut Call, x: &Value, at: usize, length: i64, (inverse, onesided): (bool, bool)) -> Value {
     let count = if onesided { length / 2 + 1 } else { length };
-    let mut attributes = vec![
-        ("axis", at.to_string()),
-        ("length", length.to_string()),
-        ("count", count.to_string()),
-    ];
+    let mut attributes =
+        vec![("axis", at.to_string()), ("length", length.to_string()), ("count", count.to_string())];
     if inverse {
         attributes.push(("inverse", "true".to_owned()));
     }
@@ -206,12 +182,7 @@ fn stft(c: &mut Call) -> Ruled<()> {
     }
     let count = (extent - length) / step + 1;
     let attributes = [("length", length.to_string()), ("step", step.to_string())];
-    let shape = vec![
-        x.extent(0),
-        Extent::from(count),
-        Extent::from(length),
-        x.extent(2),
-    ];
+    let shape = vec![x.extent(0), Extent::from(count), Extent::from(length), x.extent(2)];
     let arguments = [(&x).into(), window.as_ref().into()];
     let frames = c.call("onnx.frames", &attributes, &arguments, (x.element, shape));
     let onesided = c.flag("onesided", true);

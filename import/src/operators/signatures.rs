@@ -45,10 +45,7 @@ struct Table {
 static TABLE: LazyLock<Table> = LazyLock::new(|| read(include_str!("signatures.txt")));
 
 fn read(text: &'static str) -> Table {
-    let mut table = Table {
-        sets: HashMap::new(),
-        signatures: HashMap::new(),
-    };
+    let mut table = Table { sets: HashMap::new(), signatures: HashMap::new() };
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         if line.starts_with('@') {
             let (name, types) = line.split_once(' ').unwrap_or((line, ""));
@@ -59,14 +56,8 @@ fn read(text: &'static str) -> Table {
         let mut next = || fields.next().unwrap_or_default();
         let (name, since) = (next(), next().parse().unwrap_or(0));
         let inputs = next().split_whitespace().map(|input| {
-            let kinds = [
-                ("**", Occurrence::Mixed),
-                ("*", Occurrence::Alike),
-                ("?", Occurrence::Optional),
-            ];
-            let found = kinds
-                .into_iter()
-                .find_map(|(mark, kind)| Some((input.strip_suffix(mark)?, kind)));
+            let kinds = [("**", Occurrence::Mixed), ("*", Occurrence::Alike), ("?", Occurrence::Optional)];
+            let found = kinds.into_iter().find_map(|(mark, kind)| Some((input.strip_suffix(mark)?, kind)));
             found.unwrap_or((input, Occurrence::Once))
         });
         let inputs = inputs.collect();
@@ -80,10 +71,7 @@ fn read(text: &'static str) -> Table {
             inputs,
             attributes,
             required,
-            variables: next()
-                .split_whitespace()
-                .filter_map(|v| v.split_once('='))
-                .collect(),
+            variables: next().split_whitespace().filter_map(|v| v.split_once('=')).collect(),
         };
         table.signatures.entry(name).or_default().push(signature);
     }
@@ -104,9 +92,12 @@ pub(crate) fn find(name: &str, opset: i64) -> Option<&'static Signature> {
 
 /// The newest operator set of ONNX in the table.
 pub fn newest() -> i64 {
-    let own = TABLE.signatures.iter();
-    let own = own.filter(|(name, _)| !name.contains('.'));
-    let sets = own.flat_map(|(_, all)| all).map(|s| s.since);
+    let sets = TABLE
+        .signatures
+        .iter()
+        .filter(|(name, _)| !name.contains('.'))
+        .flat_map(|(_, all)| all)
+        .map(|s| s.since);
     sets.max().unwrap_or(FIRST)
 }
 
@@ -134,10 +125,7 @@ impl Signature {
         let repeats = |kind| matches!(kind, Occurrence::Alike | Occurrence::Mixed);
         let repeated = self.inputs.last().filter(|(_, kind)| repeats(*kind));
         if count > self.inputs.len() && repeated.is_none() {
-            problems.push(format!(
-                "it has {count} inputs, the operator takes at most {}",
-                self.inputs.len()
-            ));
+            problems.push(format!("it has {count} inputs, the operator takes at most {}", self.inputs.len()));
         }
         // The first input of each variable.
         let mut bound: HashMap<&str, (&str, &str)> = HashMap::new();
@@ -148,10 +136,8 @@ impl Signature {
             };
             let types = self.types(variable);
             if !types.is_empty() && !types.contains(&found.as_str()) {
-                problems.push(format!(
-                    "its input `{name}` is {found}, the operator takes {}",
-                    types.join(", ")
-                ));
+                problems
+                    .push(format!("its input `{name}` is {found}, the operator takes {}", types.join(", ")));
                 continue;
             }
             if *kind == Occurrence::Mixed || variable.starts_with('@') {
@@ -166,13 +152,9 @@ impl Signature {
         }
         let unknown = attributes.iter().copied();
         // Names that begin so are for programs that write models.
-        let unknown = unknown.filter(|a| !a.starts_with("__") && !self.attributes.contains(a));
-        problems.extend(unknown.map(|name| {
-            format!(
-                "the operator has no attribute `{name}` in its version of opset {}",
-                self.since
-            )
-        }));
+        problems.extend(unknown.filter(|a| !a.starts_with("__") && !self.attributes.contains(a)).map(
+            |name| format!("the operator has no attribute `{name}` in its version of opset {}", self.since),
+        ));
         let missing = self.required.iter().filter(|a| !attributes.contains(a));
         problems.extend(missing.map(|name| format!("the attribute `{name}` is missing")));
         let mut seen = HashSet::new();
@@ -218,29 +200,20 @@ mod tests {
             "its inputs `a` and `c` must have one type, but are i64 and i32"
         );
         // Of any types, each.
-        assert_eq!(
-            of("Loop", 13, &["i64", "bool", "f32", "i32"], &["body"]),
-            ""
-        );
+        assert_eq!(of("Loop", 13, &["i64", "bool", "f32", "i32"], &["body"]), "");
         assert_eq!(of("Clip", 13, &["f32", "", "f32"], &[]), "");
     }
 
     #[test]
     fn required_attributes_are_there() {
-        assert_eq!(
-            of("Concat", 13, &["i64", "i64"], &[]),
-            "the attribute `axis` is missing"
-        );
+        assert_eq!(of("Concat", 13, &["i64", "i64"], &[]), "the attribute `axis` is missing");
         assert_eq!(
             of("MaxUnpool", 11, &["f32", "i64"], &["pads"]),
             "the attribute `kernel_shape` is missing"
         );
         // A value in one of several attributes, from opset 11 on.
         assert_eq!(of("Constant", 11, &[], &[]), "");
-        assert_eq!(
-            of("Constant", 9, &[], &[]),
-            "the attribute `value` is missing"
-        );
+        assert_eq!(of("Constant", 9, &[], &[]), "the attribute `value` is missing");
     }
 
     #[test]
@@ -275,10 +248,7 @@ mod tests {
             of("Squeeze", 13, &["f32"], &["axes"]),
             "the operator has no attribute `axes` in its version of opset 13"
         );
-        assert_eq!(
-            of("Sqrt", 13, &["f32", "f32"], &[]),
-            "it has 2 inputs, the operator takes at most 1"
-        );
+        assert_eq!(of("Sqrt", 13, &["f32", "f32"], &[]), "it has 2 inputs, the operator takes at most 1");
         assert_eq!(of("Sqrt", 13, &["f32", ""], &[]), "");
     }
 

@@ -31,30 +31,19 @@ struct Cut {
 
 fn slice(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let ints = |name: &str| {
-        c.ints(name)
-            .map(|l| l.into_iter().map(Extent::from).collect::<Vec<_>>())
-    };
+    let ints = |name: &str| c.ints(name).map(|l| l.into_iter().map(Extent::from).collect::<Vec<_>>());
     if c.opset >= 10 && (c.input(1)?.extents().is_none() || c.input(2)?.extents().is_none()) {
         return slice_by_data(c, &x);
     }
-    let (starts, ends, given, steps) = match c.opset >= 10 {
-        true => (
+    let (starts, ends, given, steps) = if c.opset >= 10 {
+        (
             c.extents(1, "where it begins")?,
             c.extents(2, "where it ends")?,
-            c.optional(3)
-                .map(|_| c.numbers(3, "the axes"))
-                .transpose()?,
-            c.optional(4)
-                .map(|_| c.numbers(4, "the steps"))
-                .transpose()?,
-        ),
-        false => (
-            ints("starts").unwrap_or_default(),
-            ints("ends").unwrap_or_default(),
-            c.ints("axes"),
-            None,
-        ),
+            c.optional(3).map(|_| c.numbers(3, "the axes")).transpose()?,
+            c.optional(4).map(|_| c.numbers(4, "the steps")).transpose()?,
+        )
+    } else {
+        (ints("starts").unwrap_or_default(), ints("ends").unwrap_or_default(), c.ints("axes"), None)
     };
     let count = i64::try_from(starts.len()).unwrap_or(0);
     let given = given.unwrap_or_else(|| (0..count).collect());
@@ -81,15 +70,9 @@ fn slice_by_data(c: &mut Call, x: &Value) -> Ruled<()> {
     let (begin, end) = (c.input(1)?, c.input(2)?);
     let count = begin.extent(0).value().filter(|_| begin.rank() == 1);
     let count = count.ok_or_else(|| unknown(c.importer, "the number of axes", &begin))?;
-    let given = c
-        .optional(3)
-        .map(|_| c.numbers(3, "the axes"))
-        .transpose()?;
+    let given = c.optional(3).map(|_| c.numbers(3, "the axes")).transpose()?;
     let given = given.unwrap_or_else(|| (0..count).collect());
-    let steps = c
-        .optional(4)
-        .map(|_| c.numbers(4, "the steps"))
-        .transpose()?;
+    let steps = c.optional(4).map(|_| c.numbers(4, "the steps")).transpose()?;
     let steps = steps.unwrap_or_else(|| vec![1; given.len()]);
     let fits = end.rank() == 1 && end.extent(0).is(count);
     if !fits || i64::try_from(given.len()) != Ok(count) || steps.len() != given.len() {
@@ -100,12 +83,7 @@ fn slice_by_data(c: &mut Call, x: &Value) -> Ruled<()> {
     }
     let axes = given.iter().map(|at| axis(*at, x.rank()));
     let axes = axes.collect::<Ruled<Vec<_>>>()?;
-    let ends = Ends {
-        begin,
-        end,
-        axes,
-        steps,
-    };
+    let ends = Ends { begin, end, axes, steps };
     let y = dynamic_slice::sliced(c, x, &ends)?;
     c.set(0, y);
     Ok(())
@@ -125,10 +103,7 @@ fn sliced(c: &mut Call, x: &Value, cuts: Vec<Cut>) -> Ruled<Value> {
         let mut source = index.to_vec();
         for cut in &cuts {
             let at = source.get_mut(cut.axis)?;
-            let from = cut
-                .begin
-                .value()?
-                .checked_add(cut.step.checked_mul(i64::try_from(*at).ok()?)?)?;
+            let from = cut.begin.value()?.checked_add(cut.step.checked_mul(i64::try_from(*at).ok()?)?)?;
             *at = usize::try_from(from).ok()?;
         }
         Some(source)
@@ -136,19 +111,15 @@ fn sliced(c: &mut Call, x: &Value, cuts: Vec<Cut>) -> Ruled<Value> {
     if let Some(items) = items {
         return Ok(c.known(x.element, shape, items));
     }
-    let texts = |of: fn(&Cut) -> &Extent| {
-        extent_list(&cuts.iter().map(|cut| of(cut).clone()).collect::<Vec<_>>())
-    };
+    let texts =
+        |of: fn(&Cut) -> &Extent| extent_list(&cuts.iter().map(|cut| of(cut).clone()).collect::<Vec<_>>());
     let mut attributes = Vec::new();
     let on: Vec<usize> = cuts.iter().map(|cut| cut.axis).collect();
     attributes.push(("axes", axis_list(&on)));
     attributes.push(("begin", texts(|cut| &cut.begin)));
     attributes.push(("end", texts(|cut| &cut.end)));
     if cuts.iter().any(|cut| cut.step != 1) {
-        attributes.push((
-            "stride",
-            list(&cuts.iter().map(|cut| cut.step).collect::<Vec<_>>()),
-        ));
+        attributes.push(("stride", list(&cuts.iter().map(|cut| cut.step).collect::<Vec<_>>())));
     }
     let inside = cuts.iter().all(|cut| cut.inside);
     let operator = if inside { "layout.slice" } else { "onnx.slice" };
@@ -171,20 +142,11 @@ fn limited(c: &Call, at: &Extent, extent: &Extent, low: i64, high: &Extent) -> R
             front.ok_or_else(overflow)?
         }
     };
-    let least = front
-        .larger(&Extent::from(low), bounds)
-        .ok_or_else(overflow)?;
+    let least = front.larger(&Extent::from(low), bounds).ok_or_else(overflow)?;
     least.smaller(high, bounds).ok_or_else(overflow)
 }
 
-fn cut(
-    c: &Call,
-    axis: usize,
-    extent: &Extent,
-    begin: Extent,
-    end: Extent,
-    step: i64,
-) -> Ruled<Cut> {
+fn cut(c: &Call, axis: usize, extent: &Extent, begin: Extent, end: Extent, step: i64) -> Ruled<Cut> {
     if step == 0 {
         return Err("a step is zero".into());
     }
@@ -198,14 +160,7 @@ fn cut(
         let count = length / size + i64::from(length % size != 0);
         if count == 0 {
             let zero = || Extent::from(0);
-            return Ok(Cut {
-                axis,
-                begin: zero(),
-                end: zero(),
-                step: 1,
-                count: zero(),
-                inside: true,
-            });
+            return Ok(Cut { axis, begin: zero(), end: zero(), step: 1, count: zero(), inside: true });
         }
         // The library counts a negative end from the extent.
         let e = if e < 0 { -1 - d } else { e };
@@ -228,109 +183,61 @@ fn cut(
     let last = extent.minus(&Extent::from(1)).ok_or_else(overflow)?;
     let bounds = &c.importer.bounds;
     let zero = Extent::from(0);
-    let (from, to) = match step > 0 {
-        true => {
-            let to = match end.is(far) {
-                true => extent.clone(),
-                false => limited(c, &end, extent, 0, extent)?,
-            };
-            (limited(c, &begin, extent, 0, extent)?, to)
-        }
-        false => {
-            let from = match begin.is(far) {
-                true => last.clone(),
-                false => limited(c, &begin, extent, 0, &last)?,
-            };
-            let to = match end.is(-far) {
-                true => Extent::from(-1),
-                false => limited(c, &end, extent, -1, &last)?,
-            };
-            (from, to)
-        }
-    };
-    let length = if step > 0 {
-        to.minus(&from)
+    let (from, to) = if step > 0 {
+        let to = if end.is(far) { extent.clone() } else { limited(c, &end, extent, 0, extent)? };
+        (limited(c, &begin, extent, 0, extent)?, to)
     } else {
-        from.minus(&to)
+        let from = if begin.is(far) { last.clone() } else { limited(c, &begin, extent, 0, &last)? };
+        let to = if end.is(-far) { Extent::from(-1) } else { limited(c, &end, extent, -1, &last)? };
+        (from, to)
     };
+    let length = if step > 0 { to.minus(&from) } else { from.minus(&to) };
     let size = step.saturating_abs();
     let count = length.and_then(|length| {
         let length = length.larger(&zero, bounds)?;
         match size {
             1 => Some(length),
-            size => length
-                .plus(&Extent::from(size - 1))?
-                .over(&Extent::from(size)),
+            size => length.plus(&Extent::from(size - 1))?.over(&Extent::from(size)),
         }
     });
     let count = count.ok_or_else(overflow)?;
     // The same positions in the words of the model, where none of them is moved.
     let in_words = |at: &Extent, limited: &Extent| {
-        at == limited
-            || extent.plus(at).as_ref() == Some(limited)
-            || at.is(far) && limited == extent
+        at == limited || extent.plus(at).as_ref() == Some(limited) || at.is(far) && limited == extent
     };
-    let in_order = to
-        .minus(&from)
-        .is_some_and(|length| length.is_natural(bounds));
+    let in_order = to.minus(&from).is_some_and(|length| length.is_natural(bounds));
     let inside = step > 0 && in_order && in_words(&begin, &from) && in_words(&end, &to);
-    let end = if inside && end.is(far) {
-        extent.clone()
-    } else {
-        end
-    };
-    Ok(Cut {
-        axis,
-        begin,
-        end,
-        step,
-        count,
-        inside,
-    })
+    let end = if inside && end.is(far) { extent.clone() } else { end };
+    Ok(Cut { axis, begin, end, step, count, inside })
 }
 
 fn pad(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let (amounts, on) = match c.opset >= 11 {
-        true => {
-            let on = c
-                .optional(3)
-                .map(|_| c.numbers(3, "the axes"))
-                .transpose()?;
-            (c.extents(1, "the padding")?, on)
-        }
-        false => {
-            let amounts = c
-                .ints("pads")
-                .or_else(|| c.ints("paddings"))
-                .unwrap_or_default();
-            (amounts.into_iter().map(Extent::from).collect(), None)
-        }
+    let (amounts, on) = if c.opset >= 11 {
+        let on = c.optional(3).map(|_| c.numbers(3, "the axes")).transpose()?;
+        (c.extents(1, "the padding")?, on)
+    } else {
+        let amounts = c.ints("pads").or_else(|| c.ints("paddings")).unwrap_or_default();
+        (amounts.into_iter().map(Extent::from).collect(), None)
     };
     let on = match on {
-        Some(on) => on
-            .iter()
-            .map(|a| axis(*a, x.rank()))
-            .collect::<Ruled<Vec<_>>>()?,
+        Some(on) => on.iter().map(|a| axis(*a, x.rank())).collect::<Ruled<Vec<_>>>()?,
         None => (0..x.rank()).collect(),
     };
-    let value = match c.opset >= 11 {
-        true => c.optional(2).map(|v| match v.known.as_deref() {
+    let value = if c.opset >= 11 {
+        c.optional(2).map(|v| match v.known.as_deref() {
             Some([item]) => {
                 let item = item.clone();
                 let scalar = c.known(x.element, Vec::new(), vec![item]);
                 Argument::from(&scalar)
             }
             _ => Argument::from(&v),
-        }),
-        false => c
-            .has("value")
-            .then(|| Argument::Number(crate::call::float_text(c.float("value", 0.0)))),
+        })
+    } else {
+        c.has("value").then(|| Argument::Number(crate::call::float_text(c.float("value", 0.0))))
     };
     let mode = c.string("mode", "constant");
-    let (before, after) = amounts
-        .split_at_checked(on.len())
-        .ok_or("the padding is too short")?;
+    let (before, after) = amounts.split_at_checked(on.len()).ok_or("the padding is too short")?;
     if after.len() != on.len() {
         return Err("the padding does not have two numbers for each axis".into());
     }
@@ -340,11 +247,7 @@ fn pad(c: &mut Call) -> Ruled<()> {
     for ((at, b), a) in on.iter().zip(before).zip(after) {
         let negative = |e: &Extent| e.value().filter(|v| *v < 0).unwrap_or(0);
         let positive = |e: &Extent| {
-            if negative(e) < 0 {
-                Extent::from(0)
-            } else {
-                e.clone()
-            }
+            if negative(e) < 0 { Extent::from(0) } else { e.clone() }
         };
         if negative(b) < 0 || negative(a) < 0 {
             cuts.push(removed(c, *at, &x.extent(*at), (b, a))?);
@@ -360,31 +263,17 @@ fn pad(c: &mut Call) -> Ruled<()> {
     let mut shape = x.shape.clone();
     for (at, b, a) in &padded {
         if let Some(extent) = shape.get_mut(*at) {
-            *extent = extent
-                .plus(b)
-                .and_then(|e| e.plus(a))
-                .ok_or_else(overflow)?;
+            *extent = extent.plus(b).and_then(|e| e.plus(a)).ok_or_else(overflow)?;
         }
     }
-    let amounts: Vec<Extent> = padded
-        .iter()
-        .map(|(_, b, _)| b)
-        .chain(padded.iter().map(|(_, _, a)| a))
-        .cloned()
-        .collect();
+    let amounts: Vec<Extent> =
+        padded.iter().map(|(_, b, _)| b).chain(padded.iter().map(|(_, _, a)| a)).cloned().collect();
     let on: Vec<usize> = padded.iter().map(|(at, _, _)| *at).collect();
     let mut attributes = vec![("axes", axis_list(&on)), ("padding", extent_list(&amounts))];
     let (operator, arguments) = match mode.as_str() {
-        "constant" => (
-            "layout.pad",
-            vec![Argument::from(&x), value.unwrap_or(Argument::Absent)],
-        ),
+        "constant" => ("layout.pad", vec![Argument::from(&x), value.unwrap_or(Argument::Absent)]),
         "reflect" | "edge" => {
-            let method = if mode == "edge" {
-                "'REPLICATE'"
-            } else {
-                "'REFLECT'"
-            };
+            let method = if mode == "edge" { "'REPLICATE'" } else { "'REFLECT'" };
             attributes.push(("method", method.to_owned()));
             ("layout.pad", vec![Argument::from(&x)])
         }
@@ -397,12 +286,7 @@ fn pad(c: &mut Call) -> Ruled<()> {
 }
 
 /// What is left where negative amounts cut elements off.
-fn removed(
-    c: &Call,
-    axis: usize,
-    extent: &Extent,
-    (before, after): (&Extent, &Extent),
-) -> Ruled<Cut> {
+fn removed(c: &Call, axis: usize, extent: &Extent, (before, after): (&Extent, &Extent)) -> Ruled<Cut> {
     let amount = |e: &Extent| e.value().ok_or("amounts of both signs are not supported");
     let (before, after) = (amount(before)?, amount(after)?);
     let (first, last) = (before.min(0).saturating_neg(), after.min(0));
@@ -415,11 +299,7 @@ fn removed(
         return Ok(Cut {
             axis,
             begin: Extent::from(first),
-            end: if last < 0 {
-                Extent::from(last)
-            } else {
-                extent.clone()
-            },
+            end: if last < 0 { Extent::from(last) } else { extent.clone() },
             step: 1,
             count: count.ok_or_else(overflow)?,
             inside: true,
@@ -436,21 +316,13 @@ fn center(c: &mut Call) -> Ruled<()> {
     let mut x = c.input(0)?;
     let target = c.numbers(1, "the shape")?;
     let on = match c.ints("axes") {
-        Some(given) => given
-            .iter()
-            .map(|a| axis(*a, x.rank()))
-            .collect::<Ruled<Vec<_>>>()?,
+        Some(given) => given.iter().map(|a| axis(*a, x.rank())).collect::<Ruled<Vec<_>>>()?,
         None => (0..x.rank()).collect(),
     };
     if target.len() != on.len() {
-        return Err(Reason(format!(
-            "the shape has {} extents for {} axes",
-            target.len(),
-            on.len()
-        )));
+        return Err(Reason(format!("the shape has {} extents for {} axes", target.len(), on.len())));
     }
-    let (mut cuts, mut on_padded, mut before, mut after) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut cuts, mut on_padded, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut shape = x.shape.clone();
     for (at, wanted) in on.into_iter().zip(target) {
         let extent = fixed("a dimension that is cropped or padded", &x.extent(at))?;
@@ -476,16 +348,8 @@ fn center(c: &mut Call) -> Ruled<()> {
     }
     x = sliced(c, &x, cuts)?;
     if !on_padded.is_empty() {
-        let attributes = [
-            ("axes", axis_list(&on_padded)),
-            ("padding", list(&[before, after].concat())),
-        ];
-        x = c.call(
-            "layout.pad",
-            &attributes,
-            &[(&x).into()],
-            (x.element, shape),
-        );
+        let attributes = [("axes", axis_list(&on_padded)), ("padding", list(&[before, after].concat()))];
+        x = c.call("layout.pad", &attributes, &[(&x).into()], (x.element, shape));
     }
     c.set(0, x);
     Ok(())

@@ -15,16 +15,8 @@ pub const OPERATORS: &[Operator] = &[
     operator("RoiAlign", "`onnx.roi_align`", roi_align),
     operator("AffineGrid", "`onnx.affine_grid`", affine_grid),
     operator("TensorScatter", "`onnx.updated_from`", tensor_scatter),
-    operator(
-        "CausalConvWithState",
-        "`onnx.preceded`, `nn.conv`",
-        causal_conv,
-    ),
-    operator(
-        "DeformConv",
-        "`onnx.deformed`, `onnx.conv_of_windows`",
-        deform_conv,
-    ),
+    operator("CausalConvWithState", "`onnx.preceded`, `nn.conv`", causal_conv),
+    operator("DeformConv", "`onnx.deformed`, `onnx.conv_of_windows`", deform_conv),
 ];
 
 /// What deformed windows see, then the products with the filters.
@@ -64,12 +56,7 @@ fn deform_conv(c: &mut Call) -> Ruled<()> {
     let arguments = [(&windows).into(), (&filter).into(), bias.as_ref().into()];
     let shape = [vec![x.extent(0), filter.extent(0)], out].concat();
     let groups = [("groups", group.to_string())];
-    let y = c.call(
-        "onnx.conv_of_windows",
-        &groups,
-        &arguments,
-        (x.element, shape),
-    );
+    let y = c.call("onnx.conv_of_windows", &groups, &arguments, (x.element, shape));
     c.set(0, y);
     Ok(())
 }
@@ -88,9 +75,7 @@ fn col2im(c: &mut Call) -> Ruled<()> {
     let mut counts = Vec::new();
     for at in 0..d {
         let pick = |list: &[i64], at: usize| list.get(at).copied().unwrap_or(0);
-        let reach = (pick(&block, at) - 1)
-            .checked_mul(pick(&dilation, at))
-            .and_then(|r| r.checked_add(1));
+        let reach = (pick(&block, at) - 1).checked_mul(pick(&dilation, at)).and_then(|r| r.checked_add(1));
         let padded = pick(&image, at)
             .checked_add(pick(&padding, at))
             .and_then(|p| p.checked_add(pick(&padding, at + d)));
@@ -118,12 +103,7 @@ fn col2im(c: &mut Call) -> Ruled<()> {
     ];
     let extents = image.into_iter().map(Extent::from).collect();
     let shape = [outer, extents].concat();
-    let y = c.call(
-        "onnx.col2im",
-        &attributes,
-        &[(&parts).into()],
-        (x.element, shape),
-    );
+    let y = c.call("onnx.col2im", &attributes, &[(&parts).into()], (x.element, shape));
     c.set(0, y);
     Ok(())
 }
@@ -152,12 +132,7 @@ fn max_unpool(c: &mut Call) -> Ruled<()> {
     let index = reshaped(c, &index, vec![count]);
     let attributes = [("count", crate::statement::marked(&volume))];
     let arguments = [(&flat).into(), (&index).into()];
-    let y = c.call(
-        "onnx.unpool",
-        &attributes,
-        &arguments,
-        (x.element, vec![volume]),
-    );
+    let y = c.call("onnx.unpool", &attributes, &arguments, (x.element, vec![volume]));
     let mut y = reshaped(c, &y, shape.clone());
     if c.optional(2).is_some() {
         let stated = c.extents(2, "the shape")?;
@@ -177,12 +152,7 @@ fn max_unpool(c: &mut Call) -> Ruled<()> {
             let padding = [zeros, after].concat();
             let axes: Vec<usize> = (0..y.rank()).collect();
             let attributes = [("axes", axis_list(&axes)), ("padding", list(&padding))];
-            y = c.call(
-                "layout.pad",
-                &attributes,
-                &[(&y).into()],
-                (x.element, stated),
-            );
+            y = c.call("layout.pad", &attributes, &[(&y).into()], (x.element, stated));
         }
     }
     c.set(0, y);
@@ -203,11 +173,7 @@ fn roi_align(c: &mut Call) -> Ruled<()> {
         "max" => true,
         other => return Err(Reason(format!("the mode {other:?} is unknown"))),
     };
-    let default = if c.opset >= 16 {
-        "half_pixel"
-    } else {
-        "output_half_pixel"
-    };
+    let default = if c.opset >= 16 { "half_pixel" } else { "output_half_pixel" };
     let half = match c.string("coordinate_transformation_mode", default).as_str() {
         "half_pixel" => true,
         "output_half_pixel" => false,
@@ -231,12 +197,7 @@ fn roi_align(c: &mut Call) -> Ruled<()> {
     let mut shape = vec![rois.extent(0), x.extent(1)];
     shape.extend(size.into_iter().map(Extent::from));
     let arguments = [(&x).into(), (&rois).into(), (&batch).into()];
-    let y = c.call(
-        "onnx.roi_align",
-        &attributes,
-        &arguments,
-        (x.element, shape),
-    );
+    let y = c.call("onnx.roi_align", &attributes, &arguments, (x.element, shape));
     c.set(0, y);
     Ok(())
 }
@@ -257,12 +218,7 @@ fn affine_grid(c: &mut Call) -> Ruled<()> {
     shape.extend(size.iter().copied().map(Extent::from));
     let rank = i64::try_from(size.len()).unwrap_or(0);
     shape.push(Extent::from(rank));
-    let y = c.call(
-        "onnx.affine_grid",
-        &attributes,
-        &[(&theta).into()],
-        (theta.element, shape),
-    );
+    let y = c.call("onnx.affine_grid", &attributes, &[(&theta).into()], (theta.element, shape));
     c.set(0, y);
     Ok(())
 }
@@ -300,19 +256,13 @@ fn causal_conv(c: &mut Call) -> Ruled<()> {
     }
     let mut padded = x.clone();
     if before > 0 {
-        let length = x
-            .extent(2)
-            .plus(&Extent::from(before))
-            .ok_or_else(overflow)?;
+        let length = x.extent(2).plus(&Extent::from(before)).ok_or_else(overflow)?;
         let shape = vec![x.extent(0), x.extent(1), length];
         let arguments = [(&x).into(), state.as_ref().into()];
         let attributes = [("count", before.to_string())];
         padded = c.call("onnx.preceded", &attributes, &arguments, (x.element, shape));
     }
-    let attributes = [
-        ("padding", "[0, 0]".to_owned()),
-        ("groups", channels.to_string()),
-    ];
+    let attributes = [("padding", "[0, 0]".to_owned()), ("groups", channels.to_string())];
     let arguments = [(&padded).into(), (&filter).into(), bias.as_ref().into()];
     let kind = (x.element, x.shape.clone());
     let mut y = c.call("nn.conv", &attributes, &arguments, kind);

@@ -9,29 +9,23 @@ use crate::call::{Call, axis, product};
 use crate::extent::Extent;
 use crate::refusal::Ruled;
 
-pub const OPERATORS: &[Operator] = &[operator(
-    "Unique",
-    "`onnx.unique_rows`, `layout.nonzero`, `layout.gather`",
-    unique,
-)];
+pub const OPERATORS: &[Operator] =
+    &[operator("Unique", "`onnx.unique_rows`, `layout.nonzero`, `layout.gather`", unique)];
 
 fn unique(c: &mut Call) -> Ruled<()> {
     let mut x = c.input(0)?;
     if x.is_bool() {
         return Err("the different ones of bools are not supported".into());
     }
-    let at = match c.has("axis") {
-        true => axis(c.int("axis", 0), x.rank())?,
-        false => {
-            let volume = product(&x.shape)?;
-            x = reshaped(c, &x, vec![volume]);
-            0
-        }
+    let at = if c.has("axis") {
+        axis(c.int("axis", 0), x.rank())?
+    } else {
+        let volume = product(&x.shape)?;
+        x = reshaped(c, &x, vec![volume]);
+        0
     };
     // One row for each position along the axis.
-    let order: Vec<usize> = std::iter::once(at)
-        .chain((0..x.rank()).filter(|a| *a != at))
-        .collect();
+    let order: Vec<usize> = std::iter::once(at).chain((0..x.rank()).filter(|a| *a != at)).collect();
     let turned = transposed(c, &x, &order);
     let count = x.extent(at);
     let inner = product(turned.shape.get(1..).unwrap_or_default())?;
@@ -39,12 +33,7 @@ fn unique(c: &mut Call) -> Ruled<()> {
     let rows = c.ordered(&rows);
     let sorted = c.flag("sorted", true);
     let ints = (ElementType::I64, vec![count.clone()]);
-    let types = vec![
-        (ElementType::Bool, vec![count]),
-        ints.clone(),
-        ints.clone(),
-        ints,
-    ];
+    let types = vec![(ElementType::Bool, vec![count]), ints.clone(), ints.clone(), ints];
     let attributes = [("sorted", sorted.to_string())];
     let found = c.calls("onnx.unique_rows", &attributes, &[(&rows).into()], types);
     let [occupied, indices, inverse, counts] = found.as_slice() else {
@@ -71,12 +60,7 @@ fn unique(c: &mut Call) -> Ruled<()> {
         }
         let attributes = [("axis", at.to_string())];
         let arguments = [of.into(), by.into()];
-        c.call(
-            "layout.gather",
-            &attributes,
-            &arguments,
-            (of.element, shape),
-        )
+        c.call("layout.gather", &attributes, &arguments, (of.element, shape))
     };
     let indices = of_kept(indices, &kept, 0);
     let counts = of_kept(counts, &kept, 0);

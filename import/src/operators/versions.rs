@@ -10,11 +10,7 @@ pub(super) fn text(name: &str) -> String {
     }
     let all = all(name);
     let first = all.iter().rposition(|s| s.since <= FIRST).unwrap_or(0);
-    let shown: Vec<String> = all
-        .iter()
-        .skip(first)
-        .map(|s| s.since.to_string())
-        .collect();
+    let shown: Vec<String> = all.iter().skip(first).map(|s| s.since.to_string()).collect();
     shown.join(", ")
 }
 

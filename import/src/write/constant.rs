@@ -78,8 +78,7 @@ pub fn tensor_of(value: &Value) -> Option<Rc<Tensor>> {
         let ints = Tensor::from_bytes(ElementType::I64, tensor.shape(), tensor.bytes());
         return ints.ok().map(Rc::new);
     }
-    let extents = value.shape.iter();
-    let shape: Option<Vec<u64>> = extents.map(|e| u64::try_from(e.value()?).ok()).collect();
+    let shape: Option<Vec<u64>> = value.shape.iter().map(|e| u64::try_from(e.value()?).ok()).collect();
     let (shape, items) = shape.zip(value.known.as_ref())?;
     let element = match value.element {
         ElementType::U64 => ElementType::I64,

@@ -9,9 +9,7 @@ use crate::call::extent_list;
 use crate::extent::Extent;
 use crate::importer::Importer;
 use crate::names::{Names, within};
-use crate::statement::{
-    Argument, Block, Body, Count, Instance, Statement, Template, marked, named,
-};
+use crate::statement::{Argument, Block, Body, Count, Instance, Statement, Template, marked, named};
 use crate::value::{Value, spelled};
 
 pub struct Writer<'i> {
@@ -83,22 +81,19 @@ impl<'i> Writer<'i> {
         match form {
             Written::Few(values) => {
                 let (name, kind) = (&name, shape_of(kind, &value.shape));
-                self.constants
-                    .push(format!("        {name}: {kind} = {values};"));
+                self.constants.push(format!("        {name}: {kind} = {values};"));
             }
-            Written::Empty => self.lines.push(format!(
-                "{indent}{name} = layout.constant<{kind}>{{shape={shape}, value=[]}}();"
-            )),
-            Written::Uniform(text) => self.lines.push(format!(
-                "{indent}{name} = layout.constant{{shape={shape}, value={text}}}();"
-            )),
+            Written::Empty => self
+                .lines
+                .push(format!("{indent}{name} = layout.constant<{kind}>{{shape={shape}, value=[]}}();")),
+            Written::Uniform(text) => {
+                self.lines.push(format!("{indent}{name} = layout.constant{{shape={shape}, value={text}}}();"))
+            }
             Written::Extents(extents) => {
                 let items: Vec<String> = extents.iter().map(|e| self.extent(e)).collect();
                 let items = items.join(", ");
                 self.operators.insert("vector".to_owned());
-                self.lines.push(format!(
-                    "{indent}{name} = onnx.vector{{value=[{items}]}}();"
-                ));
+                self.lines.push(format!("{indent}{name} = onnx.vector{{value=[{items}]}}();"));
             }
             Written::Literal(_) | Written::Extent(_) | Written::Variable => {}
         }
@@ -152,13 +147,7 @@ impl<'i> Writer<'i> {
         if let Some(text) = self.texts.get(&value.id) {
             return text.clone();
         }
-        let prefix = operator
-            .rsplit('.')
-            .next()
-            .unwrap_or_default()
-            .split('<')
-            .next()
-            .unwrap_or_default();
+        let prefix = operator.rsplit('.').next().unwrap_or_default().split('<').next().unwrap_or_default();
         let title = self.title(value);
         let name = self.names.fresh(&title, prefix);
         self.texts.insert(value.id, name.clone());
@@ -168,9 +157,10 @@ impl<'i> Writer<'i> {
     pub fn block(&mut self, block: &Block, indent: &str) {
         let mut last = String::new();
         for statement in &block.statements {
-            let comment = match statement.node == last || statement.node.is_empty() {
-                true => String::new(),
-                false => format!("    # {}", printable(&statement.node)),
+            let comment = if statement.node == last || statement.node.is_empty() {
+                String::new()
+            } else {
+                format!("    # {}", printable(&statement.node))
             };
             last.clone_from(&statement.node);
             self.statement(statement, indent, &comment);
@@ -179,35 +169,23 @@ impl<'i> Writer<'i> {
 
     fn statement(&mut self, statement: &Statement, indent: &str, comment: &str) {
         match &statement.body {
-            Body::Call {
-                operator,
-                attributes,
-                arguments,
-            }
-            | Body::Unpacked {
-                operator,
-                attributes,
-                arguments,
-            } => {
+            Body::Call { operator, attributes, arguments }
+            | Body::Unpacked { operator, attributes, arguments } => {
                 if let Some(own) = operator.strip_prefix("onnx.") {
-                    self.operators
-                        .insert(own.split('<').next().unwrap_or_default().to_owned());
+                    self.operators.insert(own.split('<').next().unwrap_or_default().to_owned());
                 }
-                let arguments: Vec<String> =
-                    arguments.iter().map(|a| self.argument(a, indent)).collect();
+                let arguments: Vec<String> = arguments.iter().map(|a| self.argument(a, indent)).collect();
                 let attributes: Vec<String> = attributes
                     .iter()
                     .map(|(name, text)| format!("{name}={}", self.attribute(text)))
                     .collect();
-                let attributes = match attributes.is_empty() {
-                    true => String::new(),
-                    false => format!("{{{}}}", attributes.join(", ")),
+                let attributes = if attributes.is_empty() {
+                    String::new()
+                } else {
+                    format!("{{{}}}", attributes.join(", "))
                 };
-                let results: Vec<String> = statement
-                    .results
-                    .iter()
-                    .map(|r| self.result(r, operator))
-                    .collect();
+                let results: Vec<String> =
+                    statement.results.iter().map(|r| self.result(r, operator)).collect();
                 let left = match &statement.body {
                     Body::Unpacked { .. } => format!("[{}]", results.join(", ")),
                     _ => results.join(", "),
@@ -222,33 +200,18 @@ impl<'i> Writer<'i> {
                 for result in &statement.results {
                     match self.texts.get(&result.id).cloned() {
                         // An output of the graph, which has its name already.
-                        Some(name) => self
-                            .lines
-                            .push(format!("{indent}{name} = {text};{comment}")),
+                        Some(name) => self.lines.push(format!("{indent}{name} = {text};{comment}")),
                         None => {
                             self.texts.insert(result.id, text.clone());
                         }
                     }
                 }
             }
-            Body::Instance(instance) => {
-                self.instance(instance, &statement.results, indent, comment)
-            }
-            Body::If {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Body::Instance(instance) => self.instance(instance, &statement.results, indent, comment),
+            Body::If { condition, then, otherwise } => {
                 let condition = self.text(condition, indent);
-                let results: Vec<String> = statement
-                    .results
-                    .iter()
-                    .map(|r| self.result(r, "if"))
-                    .collect();
-                self.lines.push(format!(
-                    "{indent}{} = if {condition} then {{{comment}",
-                    results.join(", ")
-                ));
+                let results: Vec<String> = statement.results.iter().map(|r| self.result(r, "if")).collect();
+                self.lines.push(format!("{indent}{} = if {condition} then {{{comment}", results.join(", ")));
                 self.inner(then, indent);
                 self.lines.push(format!("{indent}}} else {{"));
                 self.inner(otherwise, indent);
@@ -272,15 +235,9 @@ impl<'i> Writer<'i> {
                     Some(Count::Tensor(count)) => format!(" {}", self.text(count, indent)),
                     None => String::new(),
                 };
-                let results: Vec<String> = statement
-                    .results
-                    .iter()
-                    .map(|r| self.result(r, "loop"))
-                    .collect();
-                let with = match carried.is_empty() {
-                    true => String::new(),
-                    false => format!("with {} ", carried.join(", ")),
-                };
+                let results: Vec<String> = statement.results.iter().map(|r| self.result(r, "loop")).collect();
+                let with =
+                    if carried.is_empty() { String::new() } else { format!("with {} ", carried.join(", ")) };
                 let condition = match &l.condition {
                     None => String::new(),
                     Some(condition) => format!("while {} ", self.text(condition, indent)),
@@ -306,19 +263,15 @@ impl<'i> Writer<'i> {
                 known
             }
         };
-        let arguments = instance.arguments.iter();
-        let arguments: Vec<String> = arguments.map(|v| self.text(v, indent)).collect();
+        let arguments: Vec<String> = instance.arguments.iter().map(|v| self.text(v, indent)).collect();
         let label = self.names.fresh(&instance.label, "block");
         for (value, variable) in instance.variables.iter().zip(&variables) {
             let title = self.title(value);
             self.weight(value, &title, &format!("{label}.{variable}"));
         }
-        let results = results.iter().map(|r| self.result(r, &operator));
-        let results = results.collect::<Vec<_>>().join(", ");
+        let results = results.iter().map(|r| self.result(r, &operator)).collect::<Vec<_>>().join(", ");
         let arguments = arguments.join(", ");
-        self.lines.push(format!(
-            "{indent}{results} = {label}: {operator}({arguments});{comment}"
-        ));
+        self.lines.push(format!("{indent}{results} = {label}: {operator}({arguments});{comment}"));
     }
 
     /// Writes the definition of an operator. Returns its name and those of its variables.
@@ -341,16 +294,13 @@ impl<'i> Writer<'i> {
             text.push_str(&format!("        {name}: {kind};\n"));
             name
         };
-        let (mut inputs, mut variables, mut outputs) =
-            (String::new(), String::new(), String::new());
+        let (mut inputs, mut variables, mut outputs) = (String::new(), String::new(), String::new());
         for value in &template.inputs {
             let shared = value.tensor.is_some().then(|| titled(value));
             declare(value, shared.as_deref().unwrap_or("x"), &mut inputs);
         }
-        let own = template.variables.iter();
-        let own = own
-            .map(|value| declare(value, &titled(value), &mut variables))
-            .collect();
+        let own =
+            template.variables.iter().map(|value| declare(value, &titled(value), &mut variables)).collect();
         for value in &template.block.yields {
             declare(value, "y", &mut outputs);
         }
@@ -373,8 +323,7 @@ impl<'i> Writer<'i> {
         let before: HashSet<usize> = self.texts.keys().copied().collect();
         self.block(block, &deeper);
         let yields: Vec<String> = block.yields.iter().map(|v| self.text(v, &deeper)).collect();
-        self.lines
-            .push(format!("{deeper}yield {};", yields.join(", ")));
+        self.lines.push(format!("{deeper}yield {};", yields.join(", ")));
         let declared: HashSet<&str> = self
             .variables
             .iter()
@@ -416,9 +365,7 @@ impl<'i> Writer<'i> {
         let body = self.lines.join("\n");
         let definitions = self.definitions.concat();
         let mut imports = Vec::new();
-        for module in [
-            "algo", "image", "layout", "linalg", "math", "nn", "onnx", "quant", "rand",
-        ] {
+        for module in ["algo", "image", "layout", "linalg", "math", "nn", "onnx", "quant", "rand"] {
             let called = format!("= {module}.");
             if body.contains(&called) || definitions.contains(&called) {
                 imports.push(format!("import {module};\n"));
@@ -443,11 +390,7 @@ impl<'i> Writer<'i> {
                     _ => e.text(&|_| String::new()),
                 })
                 .collect();
-            declared.push(format!(
-                "        {name}: {}[{}];\n",
-                spelled(value.element),
-                extents.join(",")
-            ));
+            declared.push(format!("        {name}: {}[{}];\n", spelled(value.element), extents.join(",")));
         }
         section(&mut text, "input", &declared.concat());
         section(&mut text, "constant", &joined(&self.constants));
@@ -464,11 +407,7 @@ impl<'i> Writer<'i> {
                         (None, None) => "~".to_owned(),
                     })
                     .collect();
-                format!(
-                    "        {name}: {}[{}];\n",
-                    spelled(value.element),
-                    extents.join(",")
-                )
+                format!("        {name}: {}[{}];\n", spelled(value.element), extents.join(","))
             })
             .collect();
         section(&mut text, "output", &declared.concat());

@@ -141,9 +141,7 @@ mod tests {
     #[test]
     fn every_pass_has_a_function_and_a_declaration() {
         let flags: BTreeSet<&str> = FUNCTIONS.iter().map(|(_, flag, _)| *flag).collect();
-        let known: BTreeSet<&str> = skript_stablehlo::all_passes()
-            .map(|pass| pass.flag)
-            .collect();
+        let known: BTreeSet<&str> = skript_stablehlo::all_passes().map(|pass| pass.flag).collect();
         assert_eq!(flags, known);
         let header = include_str!("../include/skript-c/Passes.h");
         for (name, flag, create) in FUNCTIONS {

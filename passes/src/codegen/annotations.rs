@@ -68,22 +68,14 @@ impl Sizes {
             let blocks = ir::blocks(function).into_iter();
             blocks.map(|block| ir::operations(block).len()).sum()
         };
-        Sizes(
-            operations
-                .filter_map(|op| Some((ir::func::symbol(op)?, size(op))))
-                .collect(),
-        )
+        Sizes(operations.filter_map(|op| Some((ir::func::symbol(op)?, size(op)))).collect())
     }
 
     /// The operations of a step, those of the functions that it calls among them; `None` if it calls a function that is declared alone, or
     /// computes vectors.
     fn of_step(&self, step: BlockRef) -> Option<usize> {
         let size = |op: OperationRef| match ir::name(op).as_str() {
-            ops::llvm::CALL => self
-                .0
-                .get(&ir::func::callee(op)?)
-                .copied()
-                .filter(|size| *size > 0),
+            ops::llvm::CALL => self.0.get(&ir::func::callee(op)?).copied().filter(|size| *size > 0),
             ops::llvm::MLIR_CONSTANT | ops::llvm::GETELEMENTPTR => Some(0),
             _ if op.results().any(|result| result.r#type().is_vector()) => None,
             _ => Some(1),
@@ -106,12 +98,8 @@ impl Sizes {
 /// The constant that the counter of a loop is compared with.
 fn bound(header: BlockRef) -> Option<i64> {
     let branch = ConditionalBranch::cast(header.terminator()?)?;
-    let comparison = OperationResult::try_from(branch.condition().ok()?)
-        .ok()?
-        .owner();
-    let bound = OperationResult::try_from(ir::operand_at(comparison, 1)?)
-        .ok()?
-        .owner();
+    let comparison = OperationResult::try_from(branch.condition().ok()?).ok()?.owner();
+    let bound = OperationResult::try_from(ir::operand_at(comparison, 1)?).ok()?.owner();
     ir::typed::integer(bound, "value")
 }
 
@@ -133,19 +121,11 @@ fn annotate_loops(module: OperationRef, interleave: i64) -> Result<(), CodegenEr
                 let is_long = interleave > 1 && !is_scalar && sizes.has_long_steps(body);
                 let hints = [
                     (is_scalar, "vectorize = <disable = true>".to_owned()),
-                    (
-                        is_long,
-                        format!("interleave = <count = {interleave} : i32>"),
-                    ),
-                    (
-                        many || is_large(body),
-                        "unroll = <disable = true>".to_owned(),
-                    ),
+                    (is_long, format!("interleave = <count = {interleave} : i32>")),
+                    (many || is_large(body), "unroll = <disable = true>".to_owned()),
                 ];
-                let hints: Vec<String> = hints
-                    .into_iter()
-                    .filter_map(|(holds, hint)| holds.then_some(hint))
-                    .collect();
+                let hints: Vec<String> =
+                    hints.into_iter().filter_map(|(holds, hint)| holds.then_some(hint)).collect();
                 if hints.is_empty() {
                     continue;
                 }
@@ -159,20 +139,12 @@ fn annotate_loops(module: OperationRef, interleave: i64) -> Result<(), CodegenEr
 }
 
 /// The loops of a function: positions of their blocks, and the branch back to the header.
-fn loops<'c, 'a>(
-    blocks: &[BlockRef<'c, 'a>],
-) -> Vec<(RangeInclusive<usize>, OperationRef<'c, 'a>)> {
-    let position: HashMap<usize, usize> = blocks
-        .iter()
-        .enumerate()
-        .map(|(n, block)| (key(block), n))
-        .collect();
+fn loops<'c, 'a>(blocks: &[BlockRef<'c, 'a>]) -> Vec<(RangeInclusive<usize>, OperationRef<'c, 'a>)> {
+    let position: HashMap<usize, usize> =
+        blocks.iter().enumerate().map(|(n, block)| (key(block), n)).collect();
     let mut found = Vec::new();
     for (n, block) in blocks.iter().enumerate() {
-        let Some(last) = block
-            .terminator()
-            .filter(|op| ir::name(*op) == ops::llvm::BR)
-        else {
+        let Some(last) = block.terminator().filter(|op| ir::name(*op) == ops::llvm::BR) else {
             continue;
         };
         let target = last.successor(0).ok();
@@ -231,10 +203,7 @@ fn is_invariant<'c, 'a>(
         return !inside.contains(&key(&argument.owner()));
     };
     let op = result.owner();
-    if !op
-        .block()
-        .is_some_and(|block| inside.contains(&key(&block)))
-    {
+    if !op.block().is_some_and(|block| inside.contains(&key(&block))) {
         return true;
     }
     if let Some(known) = known.get(&ValueKey::of(value)) {
@@ -242,8 +211,7 @@ fn is_invariant<'c, 'a>(
     }
     let name = ir::name(op);
     let reads = [ops::llvm::LOAD, ops::llvm::CALL, ops::llvm::ALLOCA].contains(&name.as_str());
-    let invariant =
-        !reads && op.region_count() == 0 && op.operands().all(|o| is_invariant(o, inside, known));
+    let invariant = !reads && op.region_count() == 0 && op.operands().all(|o| is_invariant(o, inside, known));
     known.insert(ValueKey::of(value), invariant);
     invariant
 }

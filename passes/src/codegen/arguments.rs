@@ -33,9 +33,8 @@ pub(crate) const PASS: Pass = Pass {
         let body = ir::body(entry)?;
         let context = rewriter.context();
         let order = Order::of(body);
-        let arguments: Vec<Value> = (0..body.argument_count())
-            .filter_map(|n| body.argument(n).ok().map(Into::into))
-            .collect();
+        let arguments: Vec<Value> =
+            (0..body.argument_count()).filter_map(|n| body.argument(n).ok().map(Into::into)).collect();
         let attributes = ir::argument_attributes(entry);
         for (n, argument) in arguments.iter().enumerate() {
             let Ok(memref) = MemRefType::try_from(argument.r#type()) else {
@@ -43,12 +42,9 @@ pub(crate) const PASS: Pass = Pass {
             };
             let element = memref.element().to_string();
             // Slots of outputs, and arrays that are as good as those.
-            let is_bytes =
-                element == "i8" && matches!(bounds(memref, None).as_deref(), Some([n]) if *n > 0);
+            let is_bytes = element == "i8" && matches!(bounds(memref, None).as_deref(), Some([n]) if *n > 0);
             let marks = [attribute_names::EXTENTS, attribute_names::RESULT_EXTENTS];
-            let is_extents = marks
-                .iter()
-                .any(|mark| named(&attributes, n, mark).is_some());
+            let is_extents = marks.iter().any(|mark| named(&attributes, n, mark).is_some());
             if is_extents || is_bytes {
                 continue;
             }
@@ -66,14 +62,10 @@ pub(crate) const PASS: Pass = Pass {
                 .filter(|_| element.is_some())
                 .ok_or_else(|| refuse("has no size"))?;
             let holder = (0..arguments.len())
-                .find(|m| {
-                    number(named(&attributes, *m, attribute_names::EXTENTS)) == Some(n as i64)
-                })
+                .find(|m| number(named(&attributes, *m, attribute_names::EXTENTS)) == Some(n as i64))
                 .and_then(|m| arguments.get(m));
             if holder.is_none() && !memref.has_static_shape() {
-                return Err(refuse(
-                    "has a dynamic extent, and no argument with `skript.extents` holds it",
-                ));
+                return Err(refuse("has a dynamic extent, and no argument with `skript.extents` holds it"));
             }
             // No array of no bytes: its pointer need not exist.
             let bytes = types::memref(&[bytes.max(1)], byte(context));
@@ -89,13 +81,7 @@ pub(crate) const PASS: Pass = Pass {
                     operands.push(load(*extents, dimension, bound, &at)?);
                 }
             }
-            let view = at.create(
-                ops::memref::VIEW,
-                &operands,
-                &[],
-                &[argument.r#type()],
-                Vec::new(),
-            )?;
+            let view = at.create(ops::memref::VIEW, &operands, &[], &[argument.r#type()], Vec::new())?;
             ir::replace_uses(*argument, view.result(0)?.into());
             mutation::set_operand(view, 0, *argument);
             // The only use of the argument is the view, which accepts bytes.
@@ -152,8 +138,8 @@ fn named<'c>(dictionaries: &[Attribute<'c>], argument: usize, name: &str) -> Opt
 /// The arguments of the entry whose extents another one holds.
 pub(crate) fn extents_from_caller(entry: OperationRef) -> Vec<usize> {
     let attributes = ir::argument_attributes(entry);
-    let described = (0..attributes.len())
-        .filter_map(|n| number(named(&attributes, n, attribute_names::EXTENTS)));
+    let described =
+        (0..attributes.len()).filter_map(|n| number(named(&attributes, n, attribute_names::EXTENTS)));
     described.filter_map(|n| usize::try_from(n).ok()).collect()
 }
 

@@ -14,9 +14,7 @@ use crate::ir::ops;
 use crate::ir::skript;
 use crate::ir::{Builder, attributes, context, mutation, types};
 use melior::Context;
-use melior::ir::attribute::{
-    ArrayAttribute, DictionaryAttribute, IntegerAttribute, StringAttribute,
-};
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, IntegerAttribute, StringAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationRef};
 use melior::ir::r#type::IntegerType;
@@ -121,10 +119,7 @@ pub(crate) const PASS: Pass = Pass {
         let status: Type = IntegerType::new(context, 32).into();
         let (_, results) = ir::signature(entry)?;
         if !results.is_empty() {
-            return Err(PassError::at(
-                entry,
-                "has results beside the status of its checks",
-            ));
+            return Err(PassError::at(entry, "has results beside the status of its checks"));
         }
         let values = context_argument(entry)?;
         for block in ir::blocks(entry) {
@@ -136,12 +131,7 @@ pub(crate) const PASS: Pass = Pass {
             }
         }
         for check in found {
-            lower(
-                check,
-                values,
-                status,
-                &Builder::before(context, check.op())?,
-            )?;
+            lower(check, values, status, &Builder::before(context, check.op())?)?;
         }
         ir::retype(entry, &[status])?;
         Ok(())
@@ -153,25 +143,17 @@ pub(crate) const PASS: Pass = Pass {
 ///
 /// # Errors
 /// [`CodegenError::Module`] if the entry has no body.
-pub(crate) fn context_argument<'c, 'a>(
-    entry: OperationRef<'c, 'a>,
-) -> Result<Value<'c, 'a>, CodegenError> {
+pub(crate) fn context_argument<'c, 'a>(entry: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, CodegenError> {
     let mut dictionaries = ir::argument_attributes(entry).into_iter();
     let marked = dictionaries.position(|own| attributes::entry(own, CONTEXT).is_some());
     let block = ir::blocks(entry).first().copied();
     if let (Some(position), Some(block)) = (marked, block) {
         let argument = block.argument(position);
-        return Ok(argument
-            .map_err(|e| CodegenError::Module(e.to_string()))?
-            .into());
+        return Ok(argument.map_err(|e| CodegenError::Module(e.to_string()))?.into());
     }
     let context = ir::context::of(entry);
     let word = types::word(context);
-    ir::append_argument(
-        entry,
-        types::memref(&[VALUES as i64], word),
-        &format!("{{{CONTEXT}}}"),
-    )
+    ir::append_argument(entry, types::memref(&[VALUES as i64], word), &format!("{{{CONTEXT}}}"))
 }
 
 /// The checks below an operation, in order.
@@ -201,13 +183,7 @@ fn lower<'c: 'a, 'a>(
     let inside = Builder::at_end(at.context, fail, op.location());
     for (position, value) in (0i64..).zip(check.values()) {
         let place = inside.index(position)?;
-        inside.create(
-            ops::memref::STORE,
-            &[value, values, place],
-            &[],
-            &[],
-            Vec::new(),
-        )?;
+        inside.create(ops::memref::STORE, &[value, values, place], &[], &[], Vec::new())?;
     }
     let failed = check.status();
     let failed = failed.ok_or_else(|| PassError::at(op, "has no number"))?;

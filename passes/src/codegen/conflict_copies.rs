@@ -59,13 +59,8 @@ pub(super) fn part(module: OperationRef) -> Result<(), CodegenError> {
 pub(super) fn is_needed(module: OperationRef) -> bool {
     let meets = |op: &OperationRef| {
         let name = ir::name(*op);
-        let joins = [
-            ops::scf::FOR,
-            ops::scf::WHILE,
-            ops::scf::IF,
-            ops::arith::SELECT,
-        ]
-        .contains(&name.as_str());
+        let joins =
+            [ops::scf::FOR, ops::scf::WHILE, ops::scf::IF, ops::arith::SELECT].contains(&name.as_str());
         joins && op.results().any(|r| r.r#type().is_ranked_tensor())
     };
     let takes = |apart: bool| {
@@ -73,10 +68,7 @@ pub(super) fn is_needed(module: OperationRef) -> bool {
         copy.is_some_and(|copy| {
             let written = write_carried(copy.as_operation(), apart).and_then(|()| {
                 // The entry's results are written to arguments before bufferization, which counts for its analysis.
-                match has_entry(module) {
-                    true => write_outputs(copy.as_operation()),
-                    false => Ok(()),
-                }
+                if has_entry(module) { write_outputs(copy.as_operation()) } else { Ok(()) }
             });
             written.is_ok() && ir::run_pipeline(&copy, "bufferization", ANALYSIS).is_ok()
         })
@@ -87,9 +79,7 @@ pub(super) fn is_needed(module: OperationRef) -> bool {
 /// Whether a function of the module is marked as its entry.
 fn has_entry(module: OperationRef) -> bool {
     let functions = ir::blocks(module).into_iter().flat_map(ir::operations);
-    functions
-        .into_iter()
-        .any(|op| op.has_attribute(attribute_names::ENTRY))
+    functions.into_iter().any(|op| op.has_attribute(attribute_names::ENTRY))
 }
 
 /// Copies the tensors among an op's operands from `first`, except the block's arguments, which have distinct buffers.

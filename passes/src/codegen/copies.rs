@@ -20,13 +20,7 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-lower-copies",
     summary: "lower copies between strided arrays to loops",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[
-        Dialect::Arith,
-        Dialect::Linalg,
-        Dialect::MemRef,
-        Dialect::Scf,
-        Dialect::Vector,
-    ],
+    dependent_dialects: &[Dialect::Arith, Dialect::Linalg, Dialect::MemRef, Dialect::Scf, Dialect::Vector],
     run: |root, _, _| Ok(lower_copies(root)?),
     ..Pass::NONE
 };
@@ -53,9 +47,7 @@ fn lower_copies(module: OperationRef) -> Result<(), CodegenError> {
 }
 
 fn memref<'c>(op: OperationRef<'c, '_>, n: usize) -> Result<MemRefType<'c>, CodegenError> {
-    let operand = op
-        .operand(n)
-        .map_err(|e| CodegenError::Module(e.to_string()))?;
+    let operand = op.operand(n).map_err(|e| CodegenError::Module(e.to_string()))?;
     MemRefType::try_from(operand.r#type()).map_err(|e| CodegenError::Module(e.to_string()))
 }
 
@@ -79,9 +71,7 @@ fn lower(op: OperationRef) -> Result<(), CodegenError> {
     let operands: Vec<_> = op.operands().collect();
     let context = ir::context::of(op);
     let copy = ir::template(context, &operands, &text, op.location())?;
-    let block = op
-        .block()
-        .ok_or_else(|| CodegenError::Module("a copy in no block".to_owned()))?;
+    let block = op.block().ok_or_else(|| CodegenError::Module("a copy in no block".to_owned()))?;
     block.insert_operation_before(op, copy);
     ir::erase(op);
     Ok(())

@@ -68,11 +68,7 @@ fn drop_foreign(function: OperationRef) -> Result<(), CodegenError> {
         let array = ArrayAttribute::try_from(present).map_err(wrong)?;
         let mut kept = Vec::with_capacity(array.len());
         for n in 0..array.len() {
-            kept.push(attributes::with_prefix(
-                context,
-                array.element(n).map_err(wrong)?,
-                "llvm.",
-            ));
+            kept.push(attributes::with_prefix(context, array.element(n).map_err(wrong)?, "llvm."));
         }
         ir::set_attribute(function, list, ArrayAttribute::new(context, &kept).into());
     }
@@ -96,7 +92,12 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
     let model = ir::operations(body)
         .into_iter()
         .find(|op| ir::name(*op) == ops::llvm::FUNC && symbol(*op).as_deref() == Some(MODEL))
-        .ok_or_else(|| CodegenError::Module("the module has no function `skript.model`: run `skript-name-entry` before it is lowered".to_owned()))?;
+        .ok_or_else(|| {
+            CodegenError::Module(
+                "the module has no function `skript.model`: run `skript-name-entry` before it is lowered"
+                    .to_owned(),
+            )
+        })?;
     let passed = ir::argument_attributes(model);
     let tables = table::position(model);
     for function in ir::operations(body) {
@@ -115,9 +116,7 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
             arguments.push("%tensors".to_owned());
             continue;
         }
-        let slot = passed
-            .get(n)
-            .and_then(|a| attributes::entry(*a, attribute_names::SLOT));
+        let slot = passed.get(n).and_then(|a| attributes::entry(*a, attribute_names::SLOT));
         let slot = slot.and_then(|a| IntegerAttribute::try_from(a).ok());
         let slot = slot.map_or(n as i64, |slot| slot.value());
         text.push_str(&format!(
@@ -133,9 +132,7 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
     let types = vec!["!llvm.ptr"; arguments.len()].join(", ");
     let arguments = arguments.join(", ");
     text.push_str(&if status {
-        format!(
-            "%r = llvm.call @\"{MODEL}\"({arguments}) : ({types}) -> i32\nllvm.return %r : i32\n}}"
-        )
+        format!("%r = llvm.call @\"{MODEL}\"({arguments}) : ({types}) -> i32\nllvm.return %r : i32\n}}")
     } else {
         format!(
             "llvm.call @\"{MODEL}\"({arguments}) : ({types}) -> ()\n\
@@ -143,14 +140,10 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
         )
     });
     // The call's callee must be known where the text is parsed.
-    let declaration = format!(
-        "llvm.func @\"{MODEL}\"({types}){}\n",
-        if status { " -> i32" } else { "" }
-    );
+    let declaration = format!("llvm.func @\"{MODEL}\"({types}){}\n", if status { " -> i32" } else { "" });
     let context = ir::context::of(model);
-    let (parsed, messages) = ir::collecting(context, || {
-        Module::parse(context, &format!("{declaration}{text}"))
-    });
+    let (parsed, messages) =
+        ir::collecting(context, || Module::parse(context, &format!("{declaration}{text}")));
     let parsed = parsed.ok_or_else(|| CodegenError::Module(messages.join("; ")))?;
     let wrapper = ir::operations(parsed.body())
         .last()

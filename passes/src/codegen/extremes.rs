@@ -108,10 +108,7 @@ fn chain<'c: 'a, 'a>(
 }
 
 /// Selects numbers in each step of a chain, and NaN in the end.
-fn replace<'c: 'a, 'a>(
-    steps: &[OperationRef<'c, 'a>],
-    context: &'c Context,
-) -> Result<(), PassError> {
+fn replace<'c: 'a, 'a>(steps: &[OperationRef<'c, 'a>], context: &'c Context) -> Result<(), PassError> {
     let [first, .., last] = steps else {
         return Ok(());
     };
@@ -121,10 +118,7 @@ fn replace<'c: 'a, 'a>(
     let mut before = selected;
     for step in steps {
         let at = Builder::before(context, *step)?;
-        let operand = match step.operand(0)? == before {
-            true => step.operand(1)?,
-            false => step.operand(0)?,
-        };
+        let operand = if step.operand(0)? == before { step.operand(1)? } else { step.operand(0)? };
         match untested.take() {
             None => untested = Some(operand),
             Some(other) => numbers = Some(tested(&at, other, operand, numbers)?),

@@ -67,9 +67,7 @@ pub(crate) fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
     separate_constants(module)?;
     for empty in named(module, ops::tensor::EMPTY) {
         for users in uses(empty)? {
-            let is_own = users
-                .first()
-                .is_some_and(|(user, _)| user.block() == empty.block());
+            let is_own = users.first().is_some_and(|(user, _)| user.block() == empty.block());
             // The first ones of its own block keep it.
             let most = if is_scalar(empty) { 1 } else { MOST_USERS };
             for group in users.chunks(most).skip(usize::from(is_own)) {
@@ -141,8 +139,7 @@ fn fill_borders_early<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
         let order = orders.entry(block.to_raw().ptr as usize);
         let order: &mut Order = order.or_insert_with(|| Order::of(block));
         let mut inits = fill.operands().filter_map(maker);
-        if inits.all(|init| ir::name(init) != ops::tensor::EMPTY || order.move_before(init, first))
-        {
+        if inits.all(|init| ir::name(init) != ops::tensor::EMPTY || order.move_before(init, first)) {
             order.move_before(fill, first);
         }
     }
@@ -208,8 +205,7 @@ fn uses_below<'c, 'a>(
             continue;
         };
         if seen.insert(key(user)) {
-            let operands = user.operands().enumerate();
-            let uses = operands.filter(|(_, operand)| *operand == shared);
+            let uses = user.operands().enumerate().filter(|(_, operand)| *operand == shared);
             found.extend(uses.map(|(n, _)| (outer, user, n)));
         }
     }
@@ -223,9 +219,7 @@ fn is_of_a_group(op: OperationRef) -> bool {
     ir::name(op) == ops::bufferization::TO_BUFFER
         && buffer.is_some_and(|buffer| {
             let users = ir::users(buffer);
-            users
-                .iter()
-                .all(|user| ir::name(*user) == ops::bufferization::TO_TENSOR)
+            users.iter().all(|user| ir::name(*user) == ops::bufferization::TO_TENSOR)
         })
 }
 
@@ -251,9 +245,7 @@ fn named<'c, 'a>(module: OperationRef<'c, 'a>, name: &str) -> Vec<OperationRef<'
 }
 
 /// Users of an init, if there are several, block by block, those of a block in the order of the text, with the operand that it is.
-fn uses<'c, 'a>(
-    init: OperationRef<'c, 'a>,
-) -> Result<Vec<Vec<(OperationRef<'c, 'a>, usize)>>, CodegenError> {
+fn uses<'c, 'a>(init: OperationRef<'c, 'a>) -> Result<Vec<Vec<(OperationRef<'c, 'a>, usize)>>, CodegenError> {
     let Ok(shared) = init.result(0).map(Value::from) else {
         return Ok(Vec::new());
     };
@@ -262,19 +254,14 @@ fn uses<'c, 'a>(
         return Ok(Vec::new());
     }
     let mut seen = HashSet::new();
-    let blocks = ir::users(shared)
-        .into_iter()
-        .filter_map(|user| user.block());
+    let blocks = ir::users(shared).into_iter().filter_map(|user| user.block());
     // The list of users begins with the last one.
-    let blocks: Vec<BlockRef> = blocks
-        .filter(|block| seen.insert(block.to_raw().ptr))
-        .collect();
+    let blocks: Vec<BlockRef> = blocks.filter(|block| seen.insert(block.to_raw().ptr)).collect();
     let of_block = |block: BlockRef<'c, 'a>| {
         let all = ir::operations(block).into_iter();
         let own = all.filter(|user| users.contains(&key(*user)));
         own.flat_map(|user| {
-            let operands = user.operands().enumerate();
-            let places = operands.filter(|(_, operand)| *operand == shared);
+            let places = user.operands().enumerate().filter(|(_, operand)| *operand == shared);
             places.map(|(n, _)| (user, n)).collect::<Vec<_>>()
         })
         .collect()

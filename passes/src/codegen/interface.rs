@@ -37,20 +37,12 @@ impl Interface {
         let mut updates = Vec::with_capacity(model.updates.len());
         for (id, value) in &model.updates {
             let position = entry.capture_variables.iter().position(|v| v == id)?;
-            updates.push((
-                u32::try_from(position).ok()?,
-                u32::try_from(outputs.len()).ok()?,
-            ));
+            updates.push((u32::try_from(position).ok()?, u32::try_from(outputs.len()).ok()?));
             let name = model.variable(*id)?.name.clone();
             let (tensor, numbers) = tensor(entry, *value)?;
             outputs.push(port(tensor, name, numbers));
         }
-        Some(Interface {
-            inputs: ports(entry, &entry.inputs)?,
-            variables,
-            outputs,
-            updates,
-        })
+        Some(Interface { inputs: ports(entry, &entry.inputs)?, variables, outputs, updates })
     }
 
     /// Whether an artifact has this interface. One that was stored under the wrong key has another: callers would hand its
@@ -92,11 +84,7 @@ fn ports(function: &Function, declared: &[Port]) -> Option<Vec<artifact::Port>> 
         for (position, id) in values.iter().enumerate() {
             let (tensor, numbers) = tensor(function, *id)?;
             if is_pack {
-                let mut item = port(
-                    tensor,
-                    format!("{}:{}", declaration.name, position + 1),
-                    numbers,
-                );
+                let mut item = port(tensor, format!("{}:{}", declaration.name, position + 1), numbers);
                 item.pack = Some(PackPlace {
                     name: declaration.name.clone(),
                     position: u32::try_from(position).ok()?,

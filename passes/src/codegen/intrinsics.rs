@@ -52,10 +52,7 @@ pub(crate) const PASS: Pass = Pass {
                 return Err(PassError::at(op.op(), "is outside of the entry"));
             }
             if op.op().has_attribute(attribute_names::FILLED) {
-                return Err(PassError::at(
-                    op.op(),
-                    "has padded tensors, which kernels do not support",
-                ));
+                return Err(PassError::at(op.op(), "has padded tensors, which kernels do not support"));
             }
             calls.push((op.op(), describe(op)?));
         }
@@ -114,13 +111,9 @@ fn describe(op: Intrinsic) -> Result<Description, PassError> {
             rank: memref.rank(),
         });
     }
-    let inputs = op
-        .input_count()
-        .filter(|n| *n <= arrays.len())
-        .ok_or_else(|| malformed("no segments"))?;
+    let inputs = op.input_count().filter(|n| *n <= arrays.len()).ok_or_else(|| malformed("no segments"))?;
     let outputs = arrays.split_off(inputs);
-    let positions = op.dynamic_outputs().into_iter();
-    let positions = positions.map(|n| u32::try_from(n).ok());
+    let positions = op.dynamic_outputs().into_iter().map(|n| u32::try_from(n).ok());
     let values = op.operator_attributes();
     Ok(Description {
         operator: op.operator(),
@@ -128,9 +121,7 @@ fn describe(op: Intrinsic) -> Result<Description, PassError> {
         attributes: values.ok_or_else(|| malformed("attributes of no kind"))?,
         inputs: arrays,
         outputs,
-        dynamic_outputs: positions
-            .collect::<Option<_>>()
-            .ok_or_else(|| malformed("no such outputs"))?,
+        dynamic_outputs: positions.collect::<Option<_>>().ok_or_else(|| malformed("no such outputs"))?,
         given: op.dynamic_attributes(),
     })
 }
@@ -167,26 +158,13 @@ fn call_address<'c: 'a, 'a>(
     let byte = IntegerType::new(at.context, 8).into();
     let name = FlatSymbolRefAttribute::new(at.context, &format!("{CALL}{number}"));
     let r#type = types::memref(&[length], byte);
-    let bytes = at.value(
-        ops::memref::GET_GLOBAL,
-        &[],
-        &[("name", name.into())],
-        r#type,
-    )?;
+    let bytes = at.value(ops::memref::GET_GLOBAL, &[], &[("name", name.into())], r#type)?;
     Ok([address(bytes, at)?, at.index(length)?])
 }
 
-fn address<'c: 'a, 'a>(
-    memref: Value<'c, 'a>,
-    at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, PassError> {
+fn address<'c: 'a, 'a>(memref: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
     let index = Type::index(at.context);
-    Ok(at.value(
-        ops::memref::EXTRACT_ALIGNED_POINTER_AS_INDEX,
-        &[memref],
-        &[],
-        index,
-    )?)
+    Ok(at.value(ops::memref::EXTRACT_ALIGNED_POINTER_AS_INDEX, &[memref], &[], index)?)
 }
 
 fn lower<'c: 'a, 'a>(
@@ -203,13 +181,7 @@ fn lower<'c: 'a, 'a>(
         for part in parts(operand, at)? {
             let part = at.value(ops::arith::INDEX_CAST, &[part], &[], word)?;
             let place = at.index(next)?;
-            at.create(
-                ops::memref::STORE,
-                &[part, stack, place],
-                &[],
-                &[],
-                Vec::new(),
-            )?;
+            at.create(ops::memref::STORE, &[part, stack, place], &[], &[], Vec::new())?;
             next += 1;
         }
     }
@@ -231,32 +203,18 @@ fn lower<'c: 'a, 'a>(
 }
 
 /// Address, extents and strides of an array.
-fn parts<'c: 'a, 'a>(
-    memref: Value<'c, 'a>,
-    at: &Builder<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, PassError> {
+fn parts<'c: 'a, 'a>(memref: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let index = Type::index(at.context);
     let r#type = MemRefType::try_from(memref.r#type())?;
     let mut results = vec![types::memref(&[], r#type.element())];
     results.resize(2 + 2 * r#type.rank(), index);
-    let metadata = at.create(
-        ops::memref::EXTRACT_STRIDED_METADATA,
-        &[memref],
-        &[],
-        &results,
-        Vec::new(),
-    )?;
+    let metadata = at.create(ops::memref::EXTRACT_STRIDED_METADATA, &[memref], &[], &results, Vec::new())?;
     let size = crate::extents::size::element_bytes(&r#type.element().to_string());
     let size = size.and_then(|s| i64::try_from(s).ok());
     let size = at.index(size.ok_or("an element has no size")?)?;
     let offset = metadata.result(1)?.into();
     let offset = at.value(ops::arith::MULI, &[offset, size], &[], index)?;
-    let start = at.value(
-        ops::arith::ADDI,
-        &[address(memref, at)?, offset],
-        &[],
-        index,
-    )?;
+    let start = at.value(ops::arith::ADDI, &[address(memref, at)?, offset], &[], index)?;
     let mut parts = vec![start];
     parts.extend(metadata.results().skip(2).map(Value::from));
     Ok(parts)
@@ -269,10 +227,7 @@ fn declare(module: OperationRef, context: &Context) -> Result<(), PassError> {
     let r#type = FunctionType::new(context, &[index; 4], &[status]);
     let body = ir::blocks(module).first().copied();
     let body = body.ok_or("the module has no body")?;
-    let declared = ir::operations(body)
-        .into_iter()
-        .filter_map(symbol)
-        .any(|name| name == SYMBOL);
+    let declared = ir::operations(body).into_iter().filter_map(symbol).any(|name| name == SYMBOL);
     if declared {
         return Ok(());
     }

@@ -27,16 +27,10 @@ pub(crate) const PASS: Pass = Pass {
         let operations: String = options.get("operations")?;
         let names: Vec<&str> = operations.split(',').filter(|n| !n.is_empty()).collect();
         if let Some(unknown) = names.iter().find(|n| !NAMES.iter().any(|(k, _)| k == *n)) {
-            return Err(PassError::at(
-                root,
-                format!("`{unknown}` cannot be expanded"),
-            ));
+            return Err(PassError::at(root, format!("`{unknown}` cannot be expanded")));
         }
-        let wanted: Vec<&str> = NAMES
-            .iter()
-            .filter(|(name, _)| names.contains(name))
-            .map(|(_, operation)| *operation)
-            .collect();
+        let wanted: Vec<&str> =
+            NAMES.iter().filter(|(name, _)| names.contains(name)).map(|(_, operation)| *operation).collect();
         for op in ir::nested(root) {
             if wanted.contains(&ir::name(op).as_str()) {
                 expand(op)?;
@@ -71,8 +65,7 @@ fn expand(op: OperationRef) -> Result<(), PassError> {
     };
     let operands: Vec<Value> = op.operands().collect();
     let made = splice(op, &operands, &text, &[("%r".to_owned(), r#type)])?;
-    let value = made.values.first().copied();
-    let value = value.ok_or("an expansion without a value")?;
+    let value = made.values.first().copied().ok_or("an expansion without a value")?;
     ir::replace_uses(op.result(0)?.into(), value);
     ir::erase(op);
     Ok(())
@@ -91,11 +84,7 @@ impl<'t> Real<'t> {
             None => r#type,
             Some(vector) => vector.strip_suffix('>')?.rsplit_once('x')?.1,
         };
-        matches!(element, "f32" | "f64").then_some(Real {
-            r#type,
-            element,
-            is_wide: element == "f64",
-        })
+        matches!(element, "f32" | "f64").then_some(Real { r#type, element, is_wide: element == "f64" })
     }
 
     /// The type of integers or truth values with as many elements.
@@ -105,20 +94,14 @@ impl<'t> Real<'t> {
 
     /// A constant in all elements.
     fn constant(&self, lines: &mut Lines, value: &str, r#type: &str) -> String {
-        let value = match r#type.starts_with("vector<") {
-            true => format!("dense<{value}>"),
-            false => value.to_owned(),
-        };
+        let value = if r#type.starts_with("vector<") { format!("dense<{value}>") } else { value.to_owned() };
         lines.value(format!("arith.constant {value} : {type}"))
     }
 }
 
 /// From this number on, every real is whole.
 fn whole_from(is_wide: bool) -> &'static str {
-    match is_wide {
-        true => "4503599627370496.0",
-        false => "8388608.0",
-    }
+    if is_wide { "4503599627370496.0" } else { "8388608.0" }
 }
 
 /// By selections in both orders, whose bits are equal but for the sign of zeros.
@@ -133,20 +116,12 @@ fn extreme(real: &Real, [comparison, combination]: [&str; 2]) -> String {
         let one = l.value(format!("arith.select {is_first}, {a}, {b} : {truths}, {t}"));
         l.value(format!("arith.bitcast {one} : {t} to {integers}"))
     });
-    let bits = l.value(format!(
-        "arith.{combination} {} : {integers}",
-        selected.join(", ")
-    ));
+    let bits = l.value(format!("arith.{combination} {} : {integers}", selected.join(", ")));
     let number = l.value(format!("arith.bitcast {bits} : {integers} to {t}"));
-    let nan = match real.is_wide {
-        true => "0x7FF8000000000000",
-        false => "0x7FC00000",
-    };
+    let nan = if real.is_wide { "0x7FF8000000000000" } else { "0x7FC00000" };
     let nan = real.constant(l, nan, t);
     let is_nan = l.value(format!("arith.cmpf uno, %0, %1 : {t}"));
-    l.line(format!(
-        "%r = arith.select {is_nan}, {nan}, {number} : {truths}, {t}"
-    ));
+    l.line(format!("%r = arith.select {is_nan}, {nan}, {number} : {truths}, {t}"));
     lines.text().to_owned()
 }
 
@@ -161,79 +136,64 @@ fn rounded(name: &str, real: &Real) -> String {
     let zero = real.constant(l, "0.0", t);
     let one = real.constant(l, "1.0", t);
     let small = l.value(format!("arith.cmpf olt, {absolute}, {limit} : {t}"));
-    let held = l.value(format!(
-        "arith.select {small}, {absolute}, {zero} : {truths}, {t}"
-    ));
+    let held = l.value(format!("arith.select {small}, {absolute}, {zero} : {truths}, {t}"));
     let integer = l.value(format!("arith.fptosi {held} : {t} to {integers}"));
     let whole = l.value(format!("arith.sitofp {integer} : {integers} to {t}"));
     // Of the magnitude, or of the number with its sign, by which a result differs from its whole part.
-    let signed =
-        |l: &mut Lines, magnitude: &str| l.value(format!("math.copysign {magnitude}, %0 : {t}"));
+    let signed = |l: &mut Lines, magnitude: &str| l.value(format!("math.copysign {magnitude}, %0 : {t}"));
     let result = match name {
         ops::math::FLOOR | ops::math::CEIL => {
-            let (beyond, step) = match name == ops::math::FLOOR {
-                true => ("ogt", "subf"),
-                false => ("olt", "addf"),
-            };
+            let (beyond, step) = if name == ops::math::FLOOR { ("ogt", "subf") } else { ("olt", "addf") };
             let whole = signed(l, &whole);
             let is_beyond = l.value(format!("arith.cmpf {beyond}, {whole}, %0 : {t}"));
             let next = l.value(format!("arith.{step} {whole}, {one} : {t}"));
-            l.value(format!(
-                "arith.select {is_beyond}, {next}, {whole} : {truths}, {t}"
-            ))
+            l.value(format!("arith.select {is_beyond}, {next}, {whole} : {truths}, {t}"))
         }
         ops::math::ROUND | ops::math::ROUNDEVEN => {
             let half = real.constant(l, "0.5", t);
             let rest = l.value(format!("arith.subf {held}, {whole} : {t}"));
-            let up = match name == ops::math::ROUND {
-                true => l.value(format!("arith.cmpf oge, {rest}, {half} : {t}")),
-                false => {
-                    let above = l.value(format!("arith.cmpf ogt, {rest}, {half} : {t}"));
-                    let tie = l.value(format!("arith.cmpf oeq, {rest}, {half} : {t}"));
-                    let bit = real.constant(l, "1", &integers);
-                    let last = l.value(format!("arith.andi {integer}, {bit} : {integers}"));
-                    let odd = l.value(format!("arith.cmpi eq, {last}, {bit} : {integers}"));
-                    let to_even = l.value(format!("arith.andi {tie}, {odd} : {truths}"));
-                    l.value(format!("arith.ori {above}, {to_even} : {truths}"))
-                }
+            let up = if name == ops::math::ROUND {
+                l.value(format!("arith.cmpf oge, {rest}, {half} : {t}"))
+            } else {
+                let above = l.value(format!("arith.cmpf ogt, {rest}, {half} : {t}"));
+                let tie = l.value(format!("arith.cmpf oeq, {rest}, {half} : {t}"));
+                let bit = real.constant(l, "1", &integers);
+                let last = l.value(format!("arith.andi {integer}, {bit} : {integers}"));
+                let odd = l.value(format!("arith.cmpi eq, {last}, {bit} : {integers}"));
+                let to_even = l.value(format!("arith.andi {tie}, {odd} : {truths}"));
+                l.value(format!("arith.ori {above}, {to_even} : {truths}"))
             };
             let next = l.value(format!("arith.addf {whole}, {one} : {t}"));
-            let magnitude = l.value(format!(
-                "arith.select {up}, {next}, {whole} : {truths}, {t}"
-            ));
+            let magnitude = l.value(format!("arith.select {up}, {next}, {whole} : {truths}, {t}"));
             signed(l, &magnitude)
         }
         _ => signed(l, &whole),
     };
-    l.line(format!(
-        "%r = arith.select {small}, {result}, %0 : {truths}, {t}"
-    ));
+    l.line(format!("%r = arith.select {small}, {result}, %0 : {truths}, {t}"));
     lines.text().to_owned()
 }
 
 /// The remainder of a division that truncates, by long division of the significands: exact for all numbers.
 pub(crate) fn remainder(is_wide: bool) -> String {
-    let (real, word, width, bias) = match is_wide {
-        true => ("f64", "i64", 52u32, 1023i64),
-        false => ("f32", "i32", 23, 127),
-    };
-    let (magnitude, infinity) = match is_wide {
-        true => (i64::MAX, 0x7FF0_0000_0000_0000i64),
-        false => (i64::from(i32::MAX), 0x7F80_0000),
-    };
-    let nan = if is_wide {
-        "0x7FF8000000000000"
-    } else {
-        "0x7FC00000"
-    };
+    let (real, word, width, bias) =
+        if is_wide { ("f64", "i64", 52u32, 1023i64) } else { ("f32", "i32", 23, 127) };
+    let (magnitude, infinity) =
+        if is_wide { (i64::MAX, 0x7FF0_0000_0000_0000i64) } else { (i64::from(i32::MAX), 0x7F80_0000) };
+    let nan = if is_wide { "0x7FF8000000000000" } else { "0x7FC00000" };
     // Conversions between words and integers of 64 bits, which are one type for f64.
-    let widened = |name: &str, from: &str| match is_wide {
-        true => format!("%{name} = arith.ori {from}, {from} : i64"),
-        false => format!("%{name} = arith.extui {from} : i32 to i64"),
+    let widened = |name: &str, from: &str| {
+        if is_wide {
+            format!("%{name} = arith.ori {from}, {from} : i64")
+        } else {
+            format!("%{name} = arith.extui {from} : i32 to i64")
+        }
     };
-    let narrowed = |name: &str, from: &str| match is_wide {
-        true => format!("%{name} = arith.ori {from}, {from} : i64"),
-        false => format!("%{name} = arith.trunci {from} : i64 to i32"),
+    let narrowed = |name: &str, from: &str| {
+        if is_wide {
+            format!("%{name} = arith.ori {from}, {from} : i64")
+        } else {
+            format!("%{name} = arith.trunci {from} : i64 to i32")
+        }
     };
     let implicit = 1i64 << width;
     let lines = [

@@ -40,11 +40,7 @@ unsafe extern "C" {
     fn LLVMSetTarget(module: Ref, triple: *const c_char);
     fn LLVMSetSourceFileName(module: Ref, name: *const c_char, length: usize);
     fn LLVMSetModuleIdentifier(module: Ref, name: *const c_char, length: usize);
-    fn LLVMGetTargetFromTriple(
-        triple: *const c_char,
-        target: *mut Ref,
-        message: *mut *mut c_char,
-    ) -> c_int;
+    fn LLVMGetTargetFromTriple(triple: *const c_char, target: *mut Ref, message: *mut *mut c_char) -> c_int;
     fn LLVMCreateTargetMachine(
         target: Ref,
         triple: *const c_char,
@@ -186,10 +182,7 @@ pub(crate) fn host() -> Target {
 /// [`CodegenError::Llvm`] if LLVM does not know the target.
 pub(crate) fn data_layout(triple: &str) -> Result<String, CodegenError> {
     llvm_targets::initialize();
-    let target = Target {
-        triple: triple.to_owned(),
-        ..Target::default()
-    };
+    let target = Target { triple: triple.to_owned(), ..Target::default() };
     let machine = machine(&target)?;
     // SAFETY: the machine is alive; the text is ours and freed by `message`.
     unsafe {
@@ -205,10 +198,7 @@ fn machine(target: &Target) -> Result<Owned, CodegenError> {
     const POSITION_INDEPENDENT: c_uint = 2;
     const DEFAULT_MODEL: c_uint = 0;
     // Nothing loads code where there is no system.
-    let relocation = match is_freestanding(&target.triple) {
-        true => STATIC,
-        false => POSITION_INDEPENDENT,
-    };
+    let relocation = if is_freestanding(&target.triple) { STATIC } else { POSITION_INDEPENDENT };
     let cpu = Cpu::named(&target.cpu).map_or(target.cpu.as_str(), |cpu| cpu.llvm_name());
     let (triple, cpu) = (text(&target.triple)?, text(cpu)?);
     // Wide vectors where the processor has them: kernels are written for them, and mixing widths costs more.
@@ -233,10 +223,7 @@ fn machine(target: &Target) -> Result<Owned, CodegenError> {
             DEFAULT_MODEL,
         );
         if machine.is_null() {
-            return Err(CodegenError::Llvm(format!(
-                "no code for `{}` on `{}`",
-                target.cpu, target.triple
-            )));
+            return Err(CodegenError::Llvm(format!("no code for `{}` on `{}`", target.cpu, target.triple)));
         }
         Ok(Owned(machine, LLVMDisposeTargetMachine))
     }
@@ -300,9 +287,7 @@ impl Code {
             let context = Owned(LLVMContextCreate(), LLVMContextDispose);
             let module = mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), context.0);
             if module.is_null() {
-                return Err(CodegenError::Llvm(
-                    "the module does not translate to LLVM IR".to_owned(),
-                ));
+                return Err(CodegenError::Llvm("the module does not translate to LLVM IR".to_owned()));
             }
             let module = Owned(module, LLVMDisposeModule);
             Ok(Code { module, context })
@@ -322,10 +307,7 @@ impl Code {
             let layout = Owned(LLVMCreateTargetDataLayout(machine.0), LLVMDisposeTargetData);
             LLVMSetModuleDataLayout(self.module.0, layout.0);
             self.state_register_lengths(target);
-            let options = Owned(
-                LLVMCreatePassBuilderOptions(),
-                LLVMDisposePassBuilderOptions,
-            );
+            let options = Owned(LLVMCreatePassBuilderOptions(), LLVMDisposePassBuilderOptions);
             let error = LLVMRunPasses(self.module.0, passes.as_ptr(), machine.0, options.0);
             if error.is_null() {
                 return Ok(());
@@ -370,13 +352,8 @@ impl Code {
             };
             let mut buffer = null_mut();
             let mut reason = null_mut();
-            if LLVMTargetMachineEmitToMemoryBuffer(
-                machine.0,
-                self.module.0,
-                kind,
-                &mut reason,
-                &mut buffer,
-            ) != 0
+            if LLVMTargetMachineEmitToMemoryBuffer(machine.0, self.module.0, kind, &mut reason, &mut buffer)
+                != 0
             {
                 return Err(CodegenError::Llvm(message(reason)));
             }
@@ -417,10 +394,8 @@ impl Code {
             }
             let module = linked.ok_or_else(wrong)?;
             LLVMSetModuleIdentifier(module.0, name.as_ptr().cast(), name.len());
-            let iterators: [(Start, Next); 2] = [
-                (LLVMGetFirstFunction, LLVMGetNextFunction),
-                (LLVMGetFirstGlobal, LLVMGetNextGlobal),
-            ];
+            let iterators: [(Start, Next); 2] =
+                [(LLVMGetFirstFunction, LLVMGetNextFunction), (LLVMGetFirstGlobal, LLVMGetNextGlobal)];
             for (first, next) in iterators {
                 let mut symbol = first(module.0);
                 while !symbol.is_null() {
@@ -469,9 +444,7 @@ fn each(
 ) -> Result<Vec<Vec<u8>>, CodegenError> {
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|position| Reverse(parts.get(*position).map_or(0, |part| part.weight)));
-    let threads = available_parallelism()
-        .map_or(1, usize::from)
-        .min(parts.len());
+    let threads = available_parallelism().map_or(1, usize::from).min(parts.len());
     let (next, shared) = (AtomicUsize::new(0), Parts(parts));
     let run = || {
         let mut done = Vec::new();

@@ -87,10 +87,7 @@ pub(crate) fn write_carried(module: OperationRef, apart: bool) -> Result<(), Cod
 
 /// Keeps the arguments of invocations unchanged: the function of a kept invocation does not write them, and an external
 /// function gets copies of those that are read later.
-fn keep_arguments(
-    op: OperationRef,
-    functions: &HashMap<String, OperationRef>,
-) -> Result<(), CodegenError> {
+fn keep_arguments(op: OperationRef, functions: &HashMap<String, OperationRef>) -> Result<(), CodegenError> {
     let Some(function) = callee(op).and_then(|name| functions.get(&name)) else {
         return Ok(());
     };
@@ -103,9 +100,7 @@ fn keep_arguments(
     for operand in &mut operands {
         // A result may have the buffer of an argument; a later write to the result would then change the argument.
         let is_own = reads_last(op, *operand)
-            && !ir::users(*operand)
-                .into_iter()
-                .any(|user| overwrites(user, *operand));
+            && !ir::users(*operand).into_iter().any(|user| overwrites(user, *operand));
         if operand.r#type().is_ranked_tensor() && !is_own {
             *operand = copied(*operand, op)?;
         }
@@ -147,15 +142,13 @@ fn reads_last(op: OperationRef, value: Value) -> bool {
     let Some(block) = op.block() else {
         return false;
     };
-    let stands_before =
-        |user| ir::ancestor_in(block, user).is_some_and(|outer| ir::is_before(outer, op));
+    let stands_before = |user| ir::ancestor_in(block, user).is_some_and(|outer| ir::is_before(outer, op));
     itself.len() == 1 && others.into_iter().all(stands_before)
 }
 
 /// Whether an op writes over all of a value.
 fn overwrites(op: OperationRef, value: Value) -> bool {
-    Materialization::cast(op)
-        .is_some_and(|op| op.source() != Ok(value) && op.destination() == Ok(value))
+    Materialization::cast(op).is_some_and(|op| op.source() != Ok(value) && op.destination() == Ok(value))
 }
 
 /// The readers of a value, through branches that yield it.
@@ -218,15 +211,13 @@ pub(super) fn destination(op: OperationRef, result: usize) -> Option<usize> {
 /// The operand that an op writes into to make a result.
 pub(super) fn written(op: OperationRef, result: usize) -> Option<usize> {
     match ir::name(op).as_str() {
-        ops::tensor::INSERT
-        | ops::tensor::INSERT_SLICE
-        | ops::bufferization::MATERIALIZE_IN_DESTINATION => Some(1),
+        ops::tensor::INSERT | ops::tensor::INSERT_SLICE | ops::bufferization::MATERIALIZE_IN_DESTINATION => {
+            Some(1)
+        }
         // Bounds and step come before the inits.
         ops::scf::FOR => Some(result + 3),
         ops::scf::WHILE => Some(result),
-        name if name.starts_with("linalg.") => {
-            (op.operand_count() + result).checked_sub(op.result_count())
-        }
+        name if name.starts_with("linalg.") => (op.operand_count() + result).checked_sub(op.result_count()),
         _ => None,
     }
 }
@@ -267,13 +258,8 @@ pub(super) struct Beginning<'c, 'a> {
 
 pub(super) fn beginnings<'c, 'a>(value: Value<'c, 'a>) -> Vec<Beginning<'c, 'a>> {
     let mut found = Vec::new();
-    let mut pending = vec![Beginning {
-        value,
-        writer: None,
-        is_chosen: false,
-        is_shared: false,
-        looped: None,
-    }];
+    let mut pending =
+        vec![Beginning { value, writer: None, is_chosen: false, is_shared: false, looped: None }];
     let mut seen = HashSet::new();
     while let Some(here) = pending.pop() {
         let writer = here.writer.map(|(op, place)| (op.to_raw().ptr, place));
@@ -326,11 +312,7 @@ fn is_fresh(value: Value) -> bool {
 /// and the loop-carried tensor are selected, and none of them has other readers later. Upstream replaces an empty
 /// tensor by the destination that it is inserted into later, and then assigns one buffer to all operands of a
 /// selection.
-pub(super) fn separate_branches(
-    value: Value,
-    carried: Value,
-    block: BlockRef,
-) -> Result<(), CodegenError> {
+pub(super) fn separate_branches(value: Value, carried: Value, block: BlockRef) -> Result<(), CodegenError> {
     let all = beginnings(value);
     let is_made_here = |b: &Beginning| {
         let writer = b.writer.map(|(op, _)| op);
@@ -387,8 +369,7 @@ pub(super) fn copied<'c, 'a>(
     let segments = attributes::i32s(context, &[0, 1, 0]);
     let segments = [("operandSegmentSizes", segments)];
     let name = ops::bufferization::ALLOC_TENSOR;
-    at.value(name, &[value], &segments, value.r#type())
-        .map_err(wrong)
+    at.value(name, &[value], &segments, value.r#type()).map_err(wrong)
 }
 
 /// Whether an op of the block reads a value after the op that holds `op`.
@@ -399,9 +380,7 @@ fn is_read_after(value: Value, op: OperationRef, block: BlockRef) -> bool {
         order.iter().position(|o| *o == outer)
     };
     let own = position(op);
-    ir::users(value)
-        .into_iter()
-        .any(|user| position(user) > own)
+    ir::users(value).into_iter().any(|user| position(user) > own)
 }
 
 /// Replaces the empty tensor that an op writes by an allocation.
@@ -516,9 +495,7 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
         let write = ir::template(
             context,
             &[*operand, argument],
-            &format!(
-                "%r = bufferization.materialize_in_destination %0 in %1 : ({type}, {type}) -> {type}"
-            ),
+            &format!("%r = bufferization.materialize_in_destination %0 in %1 : ({type}, {type}) -> {type}"),
             terminator.location(),
         )?;
         let write = block.insert_operation_before(terminator, write);

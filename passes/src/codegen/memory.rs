@@ -37,11 +37,7 @@ pub(crate) const PASS: Pass = Pass {
         let layout = plan_memory(root)?;
         let number = |n: u64| attributes::i64(rewriter.context(), n.cast_signed());
         mutation::set(root, attribute_names::ARENA_SIZE, number(layout.size));
-        mutation::set(
-            root,
-            attribute_names::ARENA_ALIGNMENT,
-            number(layout.alignment),
-        );
+        mutation::set(root, attribute_names::ARENA_ALIGNMENT, number(layout.alignment));
         Ok(())
     },
     ..Pass::NONE
@@ -121,19 +117,14 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     for op in deallocations {
         ir::erase(op);
     }
-    Ok(ArenaLayout {
-        size,
-        alignment: ALIGNMENT,
-    })
+    Ok(ArenaLayout { size, alignment: ALIGNMENT })
 }
 
 /// The attributes of the arena, which identify it: no other byte array has this alignment.
 const ARENA: &str = "{llvm.noalias, llvm.align = 64 : i64}";
 
 /// The arena that the entry has already, and its bytes.
-fn arena<'c, 'a>(
-    entry: OperationRef<'c, 'a>,
-) -> Result<Option<(Value<'c, 'a>, u64)>, CodegenError> {
+fn arena<'c, 'a>(entry: OperationRef<'c, 'a>) -> Result<Option<(Value<'c, 'a>, u64)>, CodegenError> {
     let body = ir::body(entry)?;
     let last = body.argument_count().checked_sub(1);
     let Some(argument) = last.and_then(|n| body.argument(n).ok()).map(Value::from) else {
@@ -161,9 +152,7 @@ struct Steps {
 
 impl Steps {
     fn of(entry: OperationRef) -> Steps {
-        let mut steps = Steps {
-            span: HashMap::new(),
-        };
+        let mut steps = Steps { span: HashMap::new() };
         steps.number(entry, &mut 0);
         steps
     }
@@ -181,9 +170,7 @@ impl Steps {
 
     /// First and last step at which the buffer is in use.
     fn lifetime(&self, allocation: OperationRef) -> Result<(usize, usize), CodegenError> {
-        let block = allocation
-            .block()
-            .ok_or_else(|| refuse(allocation, "in no block"))?;
+        let block = allocation.block().ok_or_else(|| refuse(allocation, "in no block"))?;
         let users = users_of_views(allocation)?;
         let mut home = block;
         // A view that leaves the block through a branch's result lives in the block around.
@@ -273,9 +260,7 @@ fn block_memrefs<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
 }
 
 fn byte_size(op: OperationRef) -> Result<u64, CodegenError> {
-    let result = op
-        .result(0)
-        .map_err(|e| CodegenError::Module(e.to_string()))?;
+    let result = op.result(0).map_err(|e| CodegenError::Module(e.to_string()))?;
     size::bytes(result.into()).ok_or_else(|| refuse(op, "has a size known only at run time"))
 }
 
@@ -290,12 +275,8 @@ fn replace<'c, 'a>(
     let failed = |e: melior::Error| CodegenError::Module(e.to_string());
     let block = op.block().ok_or_else(|| refuse(op, "in no block"))?;
     let result = op.result(0).map_err(failed)?;
-    let constant = ir::template(
-        context,
-        &[],
-        &format!("%c = arith.constant {offset} : index"),
-        op.location(),
-    )?;
+    let constant =
+        ir::template(context, &[], &format!("%c = arith.constant {offset} : index"), op.location())?;
     let constant = block.insert_operation_before(op, constant);
     let start = Value::from(constant.result(0).map_err(failed)?);
     let mut operands = vec![arena, start];
@@ -304,22 +285,13 @@ fn replace<'c, 'a>(
     let view = ir::template(
         context,
         &operands,
-        &format!(
-            "%v = memref.view %0[%1][{}] : {} to {}",
-            sizes.join(", "),
-            arena.r#type(),
-            result.r#type()
-        ),
+        &format!("%v = memref.view %0[%1][{}] : {} to {}", sizes.join(", "), arena.r#type(), result.r#type()),
         op.location(),
     )?;
     let view = block.insert_operation_before(op, view);
     if operands.len() > 2 {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-        ir::set_attribute(
-            view,
-            attribute_names::BYTES,
-            attributes::i64(context, bytes),
-        );
+        ir::set_attribute(view, attribute_names::BYTES, attributes::i64(context, bytes));
     }
     ir::replace_uses(result.into(), view.result(0).map_err(failed)?.into());
     ir::erase(op);

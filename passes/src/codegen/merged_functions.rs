@@ -39,11 +39,7 @@ pub(crate) const PASS: Pass = Pass {
             summary: "minimum number of functions that differ and become one",
             default: "3",
         },
-        PassOption {
-            name: "most",
-            summary: "maximum number of arguments for constants",
-            default: "8",
-        },
+        PassOption { name: "most", summary: "maximum number of arguments for constants", default: "8" },
     ],
     run: |root, options, _| {
         let (least, most) = (options.get("least")?, options.get("most")?);
@@ -107,11 +103,7 @@ struct Calls<'c, 'a> {
 
 impl<'c: 'a, 'a> Calls<'c, 'a> {
     fn of(module: OperationRef<'c, 'a>) -> Self {
-        let mut found = Calls {
-            calls: HashMap::new(),
-            others: HashSet::new(),
-            changed: HashSet::new(),
-        };
+        let mut found = Calls { calls: HashMap::new(), others: HashSet::new(), changed: HashSet::new() };
         for op in ir::nested(module) {
             let symbol = |name| {
                 let symbol = FlatSymbolRefAttribute::try_from(op.attribute(name).ok()?);
@@ -159,14 +151,10 @@ impl Merged {
             numbers.map(|number| number.value).collect()
         };
         let columns = (0..count).map(|n| (n, values(n)));
-        let differ =
-            |(_, values): &(usize, Vec<i64>)| values.iter().any(|v| Some(v) != values.first());
+        let differ = |(_, values): &(usize, Vec<i64>)| values.iter().any(|v| Some(v) != values.first());
         let mut columns: Vec<_> = columns.filter(differ).collect();
         if columns.is_empty() {
-            return Some(Merged {
-                arguments: Vec::new(),
-                variables: Vec::new(),
-            });
+            return Some(Merged { arguments: Vec::new(), variables: Vec::new() });
         }
         if class.len() < least {
             return None;
@@ -180,22 +168,15 @@ impl Merged {
         let mut arguments: Vec<Vec<i64>> = Vec::new();
         let mut variables = Vec::new();
         for (n, values) in columns {
-            let known = arguments.iter().enumerate();
-            let mut known = known.filter_map(|(number, own)| linear(number, own, &values));
-            let form = known.next().unwrap_or(Linear {
-                argument: arguments.len(),
-                factor: 1,
-                term: 0,
-            });
+            let mut known =
+                arguments.iter().enumerate().filter_map(|(number, own)| linear(number, own, &values));
+            let form = known.next().unwrap_or(Linear { argument: arguments.len(), factor: 1, term: 0 });
             if form.argument == arguments.len() {
                 arguments.push(values);
             }
             variables.push((n, form));
         }
-        (arguments.len() <= most).then_some(Merged {
-            arguments,
-            variables,
-        })
+        (arguments.len() <= most).then_some(Merged { arguments, variables })
     }
 
     /// Changes the first function, and calls it instead of the others, which nothing calls then.
@@ -224,11 +205,7 @@ impl Merged {
     }
 
     /// Gives a function the arguments, and replaces its constants.
-    fn open<'c: 'a, 'a>(
-        &self,
-        shape: &Shape<'c, 'a>,
-        context: &'c Context,
-    ) -> Result<(), melior::Error> {
+    fn open<'c: 'a, 'a>(&self, shape: &Shape<'c, 'a>, context: &'c Context) -> Result<(), melior::Error> {
         let function = shape.function;
         let error = || melior::Error::OperationBuild;
         let i64 = Type::from(IntegerType::new(context, 64));
@@ -243,11 +220,7 @@ impl Merged {
         // Inlined, it would be many functions again.
         if !function.has_attribute(STEPS) && !function.has_attribute("passthrough") && count > 0 {
             let never = StringAttribute::new(context, "noinline").into();
-            mutation::set(
-                function,
-                "passthrough",
-                ArrayAttribute::new(context, &[never]).into(),
-            );
+            mutation::set(function, "passthrough", ArrayAttribute::new(context, &[never]).into());
         }
         let start = ir::operations(block).first().copied().ok_or_else(error)?;
         let at = Builder::before(context, start)?.with_location(function.location());
@@ -275,9 +248,7 @@ impl Merged {
             }
         }
         for (op, values) in indices {
-            ElementPointer::cast(op)
-                .ok_or_else(error)?
-                .set_indices(context, &values);
+            ElementPointer::cast(op).ok_or_else(error)?.set_indices(context, &values);
         }
         Ok(())
     }
@@ -326,10 +297,7 @@ fn compute<'c: 'a, 'a>(
         let term = llvm::constant(at, form.term, i64)?;
         value = at.value(ops::llvm::ADD, &[value, term], &[], i64)?;
     }
-    match r#type == i64 {
-        true => Ok(value),
-        false => at.value(ops::llvm::TRUNC, &[value], &[], r#type),
-    }
+    if r#type == i64 { Ok(value) } else { at.value(ops::llvm::TRUNC, &[value], &[], r#type) }
 }
 
 /// The values as a linear function of those of an argument, if they are one.
@@ -340,11 +308,7 @@ fn linear(argument: usize, own: &[i64], values: &[i64]) -> Option<Linear> {
     let (run, rise) = (other.checked_sub(*x)?, image.checked_sub(*y)?);
     let factor = (rise.checked_rem(run)? == 0).then(|| rise / run)?;
     let term = y.checked_sub(factor.checked_mul(*x)?)?;
-    let form = Linear {
-        argument,
-        factor,
-        term,
-    };
+    let form = Linear { argument, factor, term };
     let holds = |(x, y): (&i64, &i64)| {
         let product = factor.checked_mul(*x);
         product.and_then(|product| product.checked_add(term)) == Some(*y)
@@ -358,8 +322,7 @@ mod tests {
 
     #[test]
     fn values_are_linear_in_an_argument() {
-        let form =
-            |own, values: &[i64]| linear(0, own, values).map(|form| (form.factor, form.term));
+        let form = |own, values: &[i64]| linear(0, own, values).map(|form| (form.factor, form.term));
         assert_eq!(form(&[1, 2, 5], &[10, 14, 26]), Some((4, 6)));
         assert_eq!(form(&[1, 2, 5], &[10, 14, 27]), None);
         // 1/2 is no integer.

@@ -10,8 +10,8 @@ use object::read::elf::ElfFile;
 use object::read::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use object::write::{Object, Relocation, Symbol, SymbolId, SymbolSection};
 use object::{
-    BinaryFormat, Endianness, FileFlags, LittleEndian, RelocationFlags, RelocationTarget,
-    SectionFlags, SectionIndex, SectionKind, SymbolFlags, SymbolIndex, SymbolKind, SymbolScope,
+    BinaryFormat, Endianness, FileFlags, LittleEndian, RelocationFlags, RelocationTarget, SectionFlags,
+    SectionIndex, SectionKind, SymbolFlags, SymbolIndex, SymbolKind, SymbolScope,
 };
 use std::collections::HashMap;
 
@@ -32,19 +32,18 @@ struct Position {
 /// # Errors
 /// [`CodegenError::Llvm`] if a part is not an ELF object as LLVM writes them, or two define a symbol of one name.
 pub(super) fn merge(parts: &[Vec<u8>]) -> Result<Vec<u8>, CodegenError> {
-    let parts = parts.iter().map(|part| Part::parse(part.as_slice()));
-    let parts = parts.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+    let parts = parts
+        .iter()
+        .map(|part| Part::parse(part.as_slice()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(wrong)?;
     let first = parts.first().ok_or_else(|| wrong("no parts"))?;
     let mut result = Object::new(BinaryFormat::Elf, first.architecture(), Endianness::Little);
     if let FileFlags::Elf { .. } = first.flags() {
         result.flags = first.flags();
     }
-    let mut merged = Merged {
-        result,
-        sections: HashMap::new(),
-        defined: HashMap::new(),
-        undefined: HashMap::new(),
-    };
+    let mut merged =
+        Merged { result, sections: HashMap::new(), defined: HashMap::new(), undefined: HashMap::new() };
     let mut placed = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         let positions = merged.place(part, number == 0)?;
@@ -81,9 +80,7 @@ impl<'d> Merged<'d> {
             let flags = header.sh_flags.get(LittleEndian);
             let loaded = flags & u64::from(elf::SHF_ALLOC) != 0;
             let kind = match r#type {
-                elf::SHT_PROGBITS | elf::SHT_X86_64_UNWIND | elf::SHT_NOTE => {
-                    SectionKind::Elf(r#type)
-                }
+                elf::SHT_PROGBITS | elf::SHT_X86_64_UNWIND | elf::SHT_NOTE => SectionKind::Elf(r#type),
                 elf::SHT_NOBITS => SectionKind::UninitializedData,
                 elf::SHT_NULL | elf::SHT_SYMTAB | elf::SHT_STRTAB | elf::SHT_RELA => continue,
                 other => return Err(wrong(format!("a section of type {other:#x}"))),
@@ -96,10 +93,7 @@ impl<'d> Merged<'d> {
                 Some(id) => *id,
                 None => {
                     let id = self.result.add_section(Vec::new(), name.into(), kind);
-                    let sh_flags = match loaded {
-                        true => flags & !MERGED,
-                        false => flags,
-                    };
+                    let sh_flags = if loaded { flags & !MERGED } else { flags };
                     self.result.section_mut(id).flags = SectionFlags::Elf { sh_flags };
                     self.sections.insert(name.to_owned(), id);
                     id
@@ -107,18 +101,13 @@ impl<'d> Merged<'d> {
             };
             let alignment = section.align().max(1);
             let offset = match r#type {
-                elf::SHT_NOBITS => self
-                    .result
-                    .append_section_bss(id, section.size(), alignment),
+                elf::SHT_NOBITS => self.result.append_section_bss(id, section.size(), alignment),
                 _ => {
                     let data = section.data().map_err(wrong)?;
                     self.result.append_section_data(id, data, alignment)
                 }
             };
-            let position = Position {
-                section: id,
-                offset,
-            };
+            let position = Position { section: id, offset };
             positions.insert(section.index(), position);
         }
         Ok(positions)
@@ -152,9 +141,10 @@ impl<'d> Merged<'d> {
                     SymbolKind::Data => SymbolKind::Data,
                     _ => SymbolKind::Label,
                 },
-                scope: match hidden || symbol.is_local() {
-                    true => SymbolScope::Compilation,
-                    false => SymbolScope::Dynamic,
+                scope: if hidden || symbol.is_local() {
+                    SymbolScope::Compilation
+                } else {
+                    SymbolScope::Dynamic
                 },
                 weak: symbol.is_weak() && !hidden,
                 section: SymbolSection::Section(position.section),
@@ -211,21 +201,14 @@ impl<'d> Merged<'d> {
                     addend,
                     flags: RelocationFlags::Elf { r_type },
                 };
-                self.result
-                    .add_relocation(at.section, relocation)
-                    .map_err(wrong)?;
+                self.result.add_relocation(at.section, relocation).map_err(wrong)?;
             }
         }
         Ok(())
     }
 
     /// The symbol that another part defines, or none.
-    fn outside(
-        &mut self,
-        name: &str,
-        is_undefined: bool,
-        weak: bool,
-    ) -> Result<SymbolId, CodegenError> {
+    fn outside(&mut self, name: &str, is_undefined: bool, weak: bool) -> Result<SymbolId, CodegenError> {
         if !is_undefined {
             return Err(wrong(format!("`{name}` is in no section")));
         }

@@ -207,11 +207,7 @@ impl<'c> Module<'c> {
             } else if narrow && is_any(op, MOVES) && !is_foreign() {
                 moves.push(op);
             } else if narrow {
-                computations.push(Computation {
-                    op,
-                    operands,
-                    results,
-                });
+                computations.push(Computation { op, operands, results });
             }
         }
         for block in ir::blocks(symbol) {
@@ -309,9 +305,10 @@ impl<'c> Module<'c> {
     {
         let of_integers = is_any(own.op, &[ops::llvm::SITOFP, ops::llvm::UITOFP]);
         let is_brain = |r#type: &Type| Narrow::of(*r#type) == Some(Narrow::Brain);
-        let wide = match of_integers && own.results.iter().any(is_brain) {
-            true => Type::float64(self.context),
-            false => Type::float32(self.context),
+        let wide = if of_integers && own.results.iter().any(is_brain) {
+            Type::float64(self.context)
+        } else {
+            Type::float32(self.context)
         };
         let mut widened = Vec::with_capacity(operands.len());
         for (value, before) in operands.iter().zip(&own.operands) {
@@ -327,11 +324,12 @@ impl<'c> Module<'c> {
         let types: Vec<Type> = own.results.iter().map(wider).collect();
         let again = ir::copy::with_attributes(own.op, &widened, &types, Vec::new(), &[], at)?;
         let results = again.results().zip(&own.results);
-        let results = results.map(|(result, before)| match Narrow::of(*before) {
-            Some(_) => self.narrowed(at, result.into(), *before),
-            None => Ok(result.into()),
-        });
-        results.collect()
+        results
+            .map(|(result, before)| match Narrow::of(*before) {
+                Some(_) => self.narrowed(at, result.into(), *before),
+                None => Ok(result.into()),
+            })
+            .collect()
     }
 
     /// The results of an operation that needs the narrow types.
@@ -344,18 +342,17 @@ impl<'c> Module<'c> {
     where
         'c: 'a,
     {
-        let cast = |value: Value<'c, 'a>, to: Type<'c>| match value.r#type() == to {
-            true => Ok(value),
-            false => at.value(ops::llvm::BITCAST, &[value], &[], to),
+        let cast = |value: Value<'c, 'a>, to: Type<'c>| {
+            if value.r#type() == to { Ok(value) } else { at.value(ops::llvm::BITCAST, &[value], &[], to) }
         };
-        let operands = operands.iter().zip(&own.operands);
-        let operands = operands.map(|(value, before)| cast(*value, *before));
-        let operands: Vec<Value> = operands.collect::<Result<_, _>>()?;
-        let again =
-            ir::copy::with_attributes(own.op, &operands, &own.results, Vec::new(), &[], at)?;
+        let operands: Vec<Value> = operands
+            .iter()
+            .zip(&own.operands)
+            .map(|(value, before)| cast(*value, *before))
+            .collect::<Result<_, _>>()?;
+        let again = ir::copy::with_attributes(own.op, &operands, &own.results, Vec::new(), &[], at)?;
         let results = again.results().zip(own.op.results());
-        let results = results.map(|(new, old)| cast(new.into(), old.r#type()));
-        Ok(results.collect::<Result<_, _>>()?)
+        Ok(results.map(|(new, old)| cast(new.into(), old.r#type())).collect::<Result<_, _>>()?)
     }
 
     /// The numbers in a wider type that bits are of, which are narrow ones of the type `from`.
@@ -412,8 +409,7 @@ impl<'c> Module<'c> {
 }
 
 fn first<'c>(types: &[Type<'c>]) -> Result<Type<'c>, PassError> {
-    let first = types.first().copied();
-    first.ok_or_else(|| PassError::from("a conversion without a value".to_owned()))
+    types.first().copied().ok_or_else(|| PassError::from("a conversion without a value".to_owned()))
 }
 
 fn call<'c: 'a, 'a>(
@@ -424,10 +420,7 @@ fn call<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, PassError> {
     let segments = ir::attributes::i32s(at.context, &[1, 0]);
     let attributes = [
-        (
-            "callee",
-            FlatSymbolRefAttribute::new(at.context, function).into(),
-        ),
+        ("callee", FlatSymbolRefAttribute::new(at.context, function).into()),
         ("operandSegmentSizes", segments),
         ("op_bundle_sizes", ir::attributes::i32s(at.context, &[])),
     ];

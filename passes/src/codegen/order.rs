@@ -18,10 +18,7 @@ pub(super) struct Order<'c, 'a> {
 impl<'c, 'a> Order<'c, 'a> {
     pub(super) fn of(block: BlockRef<'c, 'a>) -> Self {
         let operations = ir::operations(block).into_iter().enumerate();
-        Order {
-            block,
-            position: operations.map(|(n, op)| (key(op), n)).collect(),
-        }
+        Order { block, position: operations.map(|(n, op)| (key(op), n)).collect() }
     }
 
     /// The op of the block that is the first to use the value, or holds it.
@@ -33,11 +30,7 @@ impl<'c, 'a> Order<'c, 'a> {
 
     /// Moves an op of the block before an earlier one if its operands are defined there; returns whether it precedes
     /// it.
-    pub(super) fn move_before(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        earlier: OperationRef<'c, 'a>,
-    ) -> bool {
+    pub(super) fn move_before(&mut self, op: OperationRef<'c, 'a>, earlier: OperationRef<'c, 'a>) -> bool {
         let position = |op| self.position.get(&key(op)).copied();
         let (Some(own), Some(at)) = (position(op), position(earlier)) else {
             return false;

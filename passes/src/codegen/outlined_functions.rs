@@ -117,8 +117,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         }
         let weight = weight(op);
         let name = ir::name(op);
-        let leaves =
-            |value: OperationResult<'c, 'a>| !is_scalar(value.r#type()) && op::is_used(value);
+        let leaves = |value: OperationResult<'c, 'a>| !is_scalar(value.r#type()) && op::is_used(value);
         let stays = name == ops::memref::ALLOCA
             || with_nested(op)
                 .into_iter()
@@ -126,10 +125,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
             || (name.starts_with("scf.") && weight > self.most)
             || op.results().any(leaves)
             || !captured(op).into_iter().all(is_available);
-        match stays {
-            true => Role::Stays,
-            false => Role::Moves(weight),
-        }
+        if stays { Role::Stays } else { Role::Moves(weight) }
     }
 
     /// Whether an op calls a part that the module had before.
@@ -139,11 +135,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
     }
 
     /// Moves consecutive ops of a block into a function.
-    fn outline(
-        &mut self,
-        block: BlockRef<'c, 'a>,
-        part: &[OperationRef<'c, 'a>],
-    ) -> Result<(), PassError> {
+    fn outline(&mut self, block: BlockRef<'c, 'a>, part: &[OperationRef<'c, 'a>]) -> Result<(), PassError> {
         let Some(first) = part.first().copied() else {
             return Ok(());
         };
@@ -153,12 +145,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         };
         let results = part.iter().flat_map(|op| op.results()).map(Value::from);
         let results: Vec<(Value, Vec<OperationRef>)> = results
-            .map(|value| {
-                (
-                    value,
-                    ir::users(value).into_iter().filter(is_outside).collect(),
-                )
-            })
+            .map(|value| (value, ir::users(value).into_iter().filter(is_outside).collect()))
             .filter(|(_, users): &(_, Vec<_>)| !users.is_empty())
             .collect();
         // Whatever the part needs is there before its first op.
@@ -174,11 +161,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         let name = format!("part_{}", self.made);
         self.made += 1;
         let mut outlined = Outlined::new(self.context, self.module, &name, part)?;
-        ir::set_attribute(
-            outlined.function(),
-            attribute_names::PART,
-            attributes::unit(self.context),
-        );
+        ir::set_attribute(outlined.function(), attribute_names::PART, attributes::unit(self.context));
         for op in part {
             outlined.take(*op)?;
         }
@@ -187,15 +170,13 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         outlined.finish(&values, self.entry)?;
 
         let callee = FlatSymbolRefAttribute::new(self.context, &name).into();
-        let call = Builder::before(self.context, anchor)?
-            .with_location(first.location())
-            .create(
-                ops::func::CALL,
-                outlined.captured(),
-                &[("callee", callee)],
-                &types,
-                Vec::new(),
-            )?;
+        let call = Builder::before(self.context, anchor)?.with_location(first.location()).create(
+            ops::func::CALL,
+            outlined.captured(),
+            &[("callee", callee)],
+            &types,
+            Vec::new(),
+        )?;
         for ((value, users), result) in results.into_iter().zip(call.results()) {
             for user in users {
                 replace_operands(user, |operand| (operand == value).then(|| result.into()));

@@ -59,12 +59,7 @@ pub(crate) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     let mut kept = Vec::new();
     let mut kept_types = Vec::new();
     let mut dynamic = Vec::new();
-    for (number, value) in terminator
-        .operands()
-        .collect::<Vec<_>>()
-        .into_iter()
-        .enumerate()
-    {
+    for (number, value) in terminator.operands().collect::<Vec<_>>().into_iter().enumerate() {
         let r#type = value.r#type();
         let text = r#type.to_string();
         if !r#type.is_ranked_tensor() {
@@ -108,10 +103,7 @@ pub(crate) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
         body.insert_operation_before(terminator, write);
     }
     for number in inputs {
-        let rank = body
-            .argument(number)
-            .ok()
-            .and_then(|a| types::extents(a.r#type()));
+        let rank = body.argument(number).ok().and_then(|a| types::extents(a.r#type()));
         let marked = format!("{{{} = {number} : i64}}", attribute_names::EXTENTS);
         ir::append_argument(entry, words(context, rank.map_or(0, |r| r.len()))?, &marked)?;
     }
@@ -156,12 +148,7 @@ fn in_own_shape<'c: 'a, 'a>(
             let shape = attributes::i64s(at.context, &extents);
             attributes.push(("static_output_shape", shape));
         }
-        place = at.value(
-            view,
-            &[place],
-            &attributes,
-            types::memref(&extents, element),
-        )?;
+        place = at.value(view, &[place], &attributes, types::memref(&extents, element))?;
         value = source;
     }
     Ok((value, place))
@@ -174,20 +161,14 @@ fn begin_in_place<'c: 'a, 'a>(
     place: Value<'c, 'a>,
     context: &'c Context,
 ) -> Result<(), melior::Error> {
-    let Some(empty) = beginning_of_cut(value).filter(|empty| empty.r#type() == value.r#type())
-    else {
+    let Some(empty) = beginning_of_cut(value).filter(|empty| empty.r#type() == value.r#type()) else {
         return Ok(());
     };
     let (op, _) = ir::definition(empty).ok_or(melior::Error::OperationBuild)?;
     let at = Builder::before(context, op)?;
     let unit = attributes::unit(context);
     let alone = [("restrict", unit), ("writable", unit)];
-    let begin = at.value(
-        ops::bufferization::TO_TENSOR,
-        &[place],
-        &alone,
-        value.r#type(),
-    )?;
+    let begin = at.value(ops::bufferization::TO_TENSOR, &[place], &alone, value.r#type())?;
     ir::replace_uses(empty, begin);
     Ok(())
 }
@@ -267,30 +248,14 @@ fn write_dynamic<'c: 'a, 'a>(
             _ => at.index(*extent).map_err(wrong)?,
         };
         let place = at.index(dimension).map_err(wrong)?;
-        let extent = at
-            .value(ops::arith::INDEX_CAST, &[extent], &[], word)
-            .map_err(wrong)?;
-        at.create(
-            ops::memref::STORE,
-            &[extent, array, place],
-            &[],
-            &[],
-            Vec::new(),
-        )
-        .map_err(wrong)?;
+        let extent = at.value(ops::arith::INDEX_CAST, &[extent], &[], word).map_err(wrong)?;
+        at.create(ops::memref::STORE, &[extent, array, place], &[], &[], Vec::new()).map_err(wrong)?;
     }
     let element = types::element_of(value.r#type())
         .ok_or_else(|| CodegenError::Module("a result without elements".to_owned()))?;
     let mut operands = vec![slot, at.index(0).map_err(wrong)?];
     operands.extend(open);
-    let view = at
-        .value(
-            ops::memref::VIEW,
-            &operands,
-            &[],
-            types::memref(&shape, element),
-        )
-        .map_err(wrong)?;
+    let view = at.value(ops::memref::VIEW, &operands, &[], types::memref(&shape, element)).map_err(wrong)?;
     let write = ir::template(
         at.context,
         &[value, view],

@@ -66,9 +66,7 @@ fn parallelize_calls(module: OperationRef) -> Result<(), CodegenError> {
         }
         let name = function.attribute("sym_name");
         let name = name.and_then(StringAttribute::try_from);
-        let name = name
-            .map_err(|e| CodegenError::Module(e.to_string()))?
-            .value();
+        let name = name.map_err(|e| CodegenError::Module(e.to_string()))?.value();
         let block = ir::first_block(function);
         let arguments = block.map(ir::arguments).unwrap_or_default();
         let types: Vec<Type> = arguments.iter().map(|a| a.r#type()).collect();
@@ -120,13 +118,8 @@ fn share(call: OperationRef, callee: &str, captured: usize) -> Result<(), Codege
     let operands: Vec<_> = call.operands().take(captured).chain(steps).collect();
     let segments = i32::try_from(operands.len()).unwrap_or_default();
     let callee = FlatSymbolRefAttribute::new(at.context, &format!("{callee}.shared"));
-    let others = [
-        ("callee", callee.into()),
-        (
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &[segments, 0]),
-        ),
-    ];
+    let others =
+        [("callee", callee.into()), ("operandSegmentSizes", attributes::i32s(at.context, &[segments, 0]))];
     ir::copy::with_attributes(call, &operands, &[], Vec::new(), &others, &at).map_err(wrong)?;
     ir::erase(call);
     Ok(())
@@ -135,17 +128,12 @@ fn share(call: OperationRef, callee: &str, captured: usize) -> Result<(), Codege
 /// The functions that start the loop and that compute a range of it.
 fn functions(name: &str, captured: &[Type]) -> String {
     let types: Vec<String> = captured.iter().map(ToString::to_string).collect();
-    let fields: Vec<&str> = types
-        .iter()
-        .map(|t| t.trim_start_matches("!llvm."))
-        .collect();
+    let fields: Vec<&str> = types.iter().map(|t| t.trim_start_matches("!llvm.")).collect();
     let context = format!("!llvm.struct<({})>", fields.join(", "));
-    let field = |n: usize| {
-        format!("llvm.getelementptr %context[0, {n}] : (!llvm.ptr) -> !llvm.ptr, {context}")
-    };
-    let numbered = |prefix: &str| -> Vec<String> {
-        (0..types.len()).map(|n| format!("%{prefix}{n}")).collect()
-    };
+    let field =
+        |n: usize| format!("llvm.getelementptr %context[0, {n}] : (!llvm.ptr) -> !llvm.ptr, {context}");
+    let numbered =
+        |prefix: &str| -> Vec<String> { (0..types.len()).map(|n| format!("%{prefix}{n}")).collect() };
     let mut text = format!(
         "llvm.func internal @\"{name}.task\"(%context: !llvm.ptr {{llvm.noalias, llvm.readonly}}, %from: i64, %to: i64) {{\n"
     );

@@ -71,9 +71,7 @@ pub(super) fn parts<'c>(
     module: OperationRef<'c, '_>,
     context: &'c Context,
 ) -> Result<Vec<Part<'c>>, CodegenError> {
-    let operations: Vec<_> = ir::first_block(module)
-        .map(ir::operations)
-        .unwrap_or_default();
+    let operations: Vec<_> = ir::first_block(module).map(ir::operations).unwrap_or_default();
     let known = |o: &OperationRef| op::is(o, ops::llvm::FUNC) || op::is(o, ops::llvm::MLIR_GLOBAL);
     if !operations.iter().all(known) {
         return Ok(Vec::new());
@@ -88,9 +86,7 @@ pub(super) fn parts<'c>(
         return Ok(Vec::new());
     }
     let shared = shared(&symbols, &part_of);
-    (0..count)
-        .map(|part| build(module, context, part, &symbols, &part_of, &shared))
-        .collect()
+    (0..count).map(|part| build(module, context, part, &symbols, &part_of, &shared)).collect()
 }
 
 /// The symbols of a module's operations, and their users.
@@ -103,20 +99,13 @@ fn symbols<'c, 'a>(operations: &[OperationRef<'c, 'a>]) -> (Vec<Symbol<'c, 'a>>,
     let mut users = vec![Users::default(); operations.len()];
     let mut symbols: Vec<Symbol> = Vec::with_capacity(operations.len());
     for (position, function) in operations.iter().enumerate() {
-        let mut symbol = Symbol {
-            op: *function,
-            weight: 0,
-            uses: BTreeSet::new(),
-            place: Place::Part,
-        };
+        let mut symbol = Symbol { op: *function, weight: 0, uses: BTreeSet::new(), place: Place::Part };
         for inner in ir::nested(*function) {
             symbol.weight += 1;
             let call = op::is(&inner, ops::llvm::CALL);
             let used = match call {
                 true => typed::symbol(inner, "callee"),
-                false if op::is(&inner, ops::llvm::MLIR_ADDRESSOF) => {
-                    typed::symbol(inner, "global_name")
-                }
+                false if op::is(&inner, ops::llvm::MLIR_ADDRESSOF) => typed::symbol(inner, "global_name"),
                 false => None,
             };
             let Some(used) = used.and_then(|name| positions.get(&name)).copied() else {
@@ -125,10 +114,7 @@ fn symbols<'c, 'a>(operations: &[OperationRef<'c, 'a>]) -> (Vec<Symbol<'c, 'a>>,
             symbol.uses.insert(used);
             if let Some(users) = users.get_mut(used) {
                 users.user = position;
-                match call {
-                    true => users.calls += 1,
-                    false => users.addresses += 1,
-                }
+                if call { users.calls += 1 } else { users.addresses += 1 }
             }
         }
         symbols.push(symbol);
@@ -197,17 +183,13 @@ fn linkage(symbol: OperationRef) -> String {
 /// Whether only this module knows a symbol.
 fn is_local(symbol: OperationRef) -> bool {
     let linkage = linkage(symbol);
-    ["internal", "private", "linkonce"]
-        .iter()
-        .any(|local| linkage.contains(local))
+    ["internal", "private", "linkonce"].iter().any(|local| linkage.contains(local))
 }
 
 /// Whether a function has an attribute of LLVM.
 fn has(function: OperationRef, name: &str) -> bool {
     let attribute = format!("\"{name}\"");
-    typed::array(function, "passthrough")
-        .iter()
-        .any(|own| own.to_string() == attribute)
+    typed::array(function, "passthrough").iter().any(|own| own.to_string() == attribute)
 }
 
 /// For each symbol, the one that it shares a part with: the caller of the only call, or itself.
@@ -215,17 +197,16 @@ fn groups(symbols: &[Symbol], users: &[Users]) -> Vec<usize> {
     let mut groups: Vec<usize> = (0..symbols.len()).collect();
     for (position, (symbol, users)) in symbols.iter().zip(users).enumerate() {
         let single = users.calls + users.addresses == 1 && is_local(symbol.op);
-        let joins = match op::is(&symbol.op, ops::llvm::FUNC) {
-            true => single && users.calls == 1 && !has(symbol.op, "noinline"),
-            false => single,
+        let joins = if op::is(&symbol.op, ops::llvm::FUNC) {
+            single && users.calls == 1 && !has(symbol.op, "noinline")
+        } else {
+            single
         };
         if joins && let Some(group) = groups.get_mut(position) {
             *group = users.user;
         }
     }
-    (0..symbols.len())
-        .map(|position| representative(&groups, position))
-        .collect()
+    (0..symbols.len()).map(|position| representative(&groups, position)).collect()
 }
 
 /// Follows the callers; the first of a cycle ends it.
@@ -336,10 +317,7 @@ fn build<'c>(
             }
         }
     }
-    Ok(Part {
-        module: result,
-        weight,
-    })
+    Ok(Part { module: result, weight })
 }
 
 /// Adds a declaration of a symbol that another part defines.
@@ -349,22 +327,16 @@ fn declare<'c, 'a>(
     end: &Builder<'c, 'a>,
 ) -> Result<(), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let external = match crosses {
-        true => hidden(end.context)?.to_vec(),
-        false => Vec::new(),
-    };
+    let external = if crosses { hidden(end.context)?.to_vec() } else { Vec::new() };
     let attributes: Vec<(String, Attribute<'c>)> = symbol
         .attributes()
         .filter_map(|(name, value)| Some((name.as_string_ref().as_str().ok()?.to_owned(), value)))
         .filter(|(name, _)| name != "value" && !external.iter().any(|(other, _)| other == name))
         .collect();
-    let mut all: Vec<(&str, Attribute<'c>)> = attributes
-        .iter()
-        .map(|(name, value)| (name.as_str(), *value))
-        .collect();
+    let mut all: Vec<(&str, Attribute<'c>)> =
+        attributes.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     all.extend(external);
-    end.create(&ir::name(symbol), &[], &all, &[], vec![Region::new()])
-        .map_err(wrong)?;
+    end.create(&ir::name(symbol), &[], &all, &[], vec![Region::new()]).map_err(wrong)?;
     Ok(())
 }
 
@@ -372,8 +344,5 @@ fn declare<'c, 'a>(
 fn hidden(context: &Context) -> Result<[(&'static str, Attribute<'_>); 2], CodegenError> {
     let external = Attribute::parse(context, "#llvm.linkage<external>")
         .ok_or_else(|| CodegenError::Module("no linkage".to_owned()))?;
-    Ok([
-        ("linkage", external),
-        ("visibility_", attributes::i64(context, HIDDEN)),
-    ])
+    Ok([("linkage", external), ("visibility_", attributes::i64(context, HIDDEN))])
 }

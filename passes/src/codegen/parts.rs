@@ -45,8 +45,7 @@ fn write_parts(module: OperationRef) -> Result<(), CodegenError> {
     // The longest tensor is the last one.
     for insertion in named(module, ops::tensor::INSERT_SLICE).into_iter().rev() {
         if let Some(part) = Part::of(insertion, &buffers) {
-            part.place(context, &mut buffers)
-                .map_err(|e| CodegenError::Module(e.to_string()))?;
+            part.place(context, &mut buffers).map_err(|e| CodegenError::Module(e.to_string()))?;
         }
     }
     Ok(())
@@ -74,13 +73,12 @@ impl<'c: 'a, 'a> Part<'c, 'a> {
         let inner = Joined::of(ir::definition(source)?.0)?;
         let outer = Joined::of(insertion)?;
         let first = inner.first()?;
-        let buffer = match Joined::begins_empty(outer.first()?) {
-            true => None,
-            false => {
-                let tensor = ToTensor::of(outer.first()?.operand(DESTINATION).ok()?)?;
-                let buffer = tensor.buffer().ok()?;
-                Some(buffers.get(&ValueKey::of(buffer)).map(|_| buffer)?)
-            }
+        let buffer = if Joined::begins_empty(outer.first()?) {
+            None
+        } else {
+            let tensor = ToTensor::of(outer.first()?.operand(DESTINATION).ok()?)?;
+            let buffer = tensor.buffer().ok()?;
+            Some(buffers.get(&ValueKey::of(buffer)).map(|_| buffer)?)
         };
         let block = insertion.block();
         let mut readers = ir::users(source).into_iter();
@@ -100,11 +98,7 @@ impl<'c: 'a, 'a> Part<'c, 'a> {
         })
     }
 
-    fn place(
-        &self,
-        context: &'c Context,
-        buffers: &mut HashSet<ValueKey>,
-    ) -> Result<(), melior::Error> {
+    fn place(&self, context: &'c Context, buffers: &mut HashSet<ValueKey>) -> Result<(), melior::Error> {
         let buffer = match self.buffer {
             Some(buffer) => buffer,
             None => self.new_buffer(context)?,
@@ -204,8 +198,7 @@ impl<'c: 'a, 'a> Joined<'c, 'a> {
     fn is_disjoint(&self) -> bool {
         let ranges = self.0.iter().map(|op| {
             let list = |name: &str| typed::i64s(*op, name);
-            let is_static =
-                op.operand_count() == 2 && list("static_strides").iter().all(|s| *s == 1);
+            let is_static = op.operand_count() == 2 && list("static_strides").iter().all(|s| *s == 1);
             let ranges = list("static_offsets").into_iter().zip(list("static_sizes"));
             is_static.then(|| ranges.collect::<Vec<_>>())
         });

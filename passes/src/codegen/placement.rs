@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Offsets for buffers with lifetimes: two that live at once never overlap.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "indices come from the list of buffers itself"
-)]
+#![allow(clippy::indexing_slicing, reason = "indices come from the list of buffers itself")]
 
 /// A buffer to place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,17 +32,10 @@ impl Lifetime {
 /// Bytes of the largest set of buffers that live at once: no arena can be smaller.
 pub(crate) fn largest_live(lifetimes: &[Lifetime], alignment: u64) -> u64 {
     let live_at = |step: usize| {
-        let live = lifetimes
-            .iter()
-            .filter(|l| l.first <= step && step <= l.last);
-        live.map(|l| aligned(l.size, alignment))
-            .fold(0, u64::saturating_add)
+        let live = lifetimes.iter().filter(|l| l.first <= step && step <= l.last);
+        live.map(|l| aligned(l.size, alignment)).fold(0, u64::saturating_add)
     };
-    lifetimes
-        .iter()
-        .map(|l| live_at(l.first))
-        .max()
-        .unwrap_or(0)
+    lifetimes.iter().map(|l| live_at(l.first)).max().unwrap_or(0)
 }
 
 /// Rounds in which the buffer at the arena's end is placed earlier.
@@ -97,12 +87,7 @@ fn best_fit(lifetimes: &[Lifetime], order: &[usize], alignment: u64) -> Option<P
         let mut taken: Vec<(u64, u64)> = placed
             .iter()
             .filter(|&&p| lifetimes[p].meets(&lifetimes[n]))
-            .map(|&p| {
-                (
-                    offsets[p],
-                    offsets[p] + aligned(lifetimes[p].size, alignment),
-                )
-            })
+            .map(|&p| (offsets[p], offsets[p] + aligned(lifetimes[p].size, alignment)))
             .collect();
         taken.sort_unstable();
         let mut end = 0u64;
@@ -119,10 +104,7 @@ fn best_fit(lifetimes: &[Lifetime], order: &[usize], alignment: u64) -> Option<P
         total = total.max(offset.checked_add(size)?);
         placed.push(n);
     }
-    Some(Placement {
-        offsets,
-        size: total,
-    })
+    Some(Placement { offsets, size: total })
 }
 
 #[cfg(test)]
@@ -136,10 +118,7 @@ mod tests {
             for (m, b) in lifetimes.iter().enumerate().skip(n + 1) {
                 let apart = placement.offsets[n] + a.size <= placement.offsets[m]
                     || placement.offsets[m] + b.size <= placement.offsets[n];
-                assert!(
-                    !a.meets(b) || apart || a.size == 0 || b.size == 0,
-                    "{n} {m}"
-                );
+                assert!(!a.meets(b) || apart || a.size == 0 || b.size == 0, "{n} {m}");
             }
         }
     }
@@ -147,15 +126,8 @@ mod tests {
     #[test]
     fn a_chain_needs_its_two_largest_neighbours() {
         let sizes = [640, 1280, 320, 6400, 64];
-        let chain: Vec<Lifetime> = sizes
-            .iter()
-            .enumerate()
-            .map(|(n, &size)| Lifetime {
-                size,
-                first: n,
-                last: n + 1,
-            })
-            .collect();
+        let chain: Vec<Lifetime> =
+            sizes.iter().enumerate().map(|(n, &size)| Lifetime { size, first: n, last: n + 1 }).collect();
         let placement = place(&chain, 64).unwrap();
         sound(&chain, &placement);
         assert_eq!(placement.size, 6720);
@@ -166,9 +138,7 @@ mod tests {
     fn networks_stay_within_a_tenth_of_the_largest_live_set() {
         let mut state = 1u64;
         let mut random = |n: u64| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) % n
         };
         for _ in 0..50 {
@@ -182,21 +152,13 @@ mod tests {
             let placement = place(&layers, 64).unwrap();
             sound(&layers, &placement);
             let least = largest_live(&layers, 64);
-            assert!(
-                placement.size * 10 <= least * 11,
-                "{} {least}",
-                placement.size
-            );
+            assert!(placement.size * 10 <= least * 11, "{} {least}", placement.size);
         }
     }
 
     #[test]
     fn sizes_that_overflow_have_no_place() {
-        let huge = Lifetime {
-            size: u64::MAX - 3,
-            first: 0,
-            last: 0,
-        };
+        let huge = Lifetime { size: u64::MAX - 3, first: 0, last: 0 };
         assert_eq!(place(&[huge, huge], 64), None);
     }
 }

@@ -53,9 +53,7 @@ pub(crate) const PASS: Pass = Pass {
                 let why = "is not a contiguous array of rank 1: run `skript-open-arguments` first";
                 return Err(PassError::at(entry, format!("argument {n} {why}")));
             }
-            let own = known
-                .get(n)
-                .and_then(|own| attributes::entry(*own, NOALIAS));
+            let own = known.get(n).and_then(|own| attributes::entry(*own, NOALIAS));
             let is_written = own.is_some();
             let table = table.filter(|_| array.is_mem_ref() && !is_written);
             if let (Some(extent), Some(first)) = (extent, order.first_user(argument)) {
@@ -71,10 +69,7 @@ pub(crate) const PASS: Pass = Pass {
                 continue;
             }
             let slot = format!("{} = {n} : i64", attribute_names::SLOT);
-            let own = match is_written {
-                true => format!("{{{NOALIAS}, {slot}}}"),
-                false => format!("{{{slot}}}"),
-            };
+            let own = if is_written { format!("{{{NOALIAS}, {slot}}}") } else { format!("{{{slot}}}") };
             dictionaries.push(ir::parse_attribute(entry.context(), &own)?);
         }
         if table.is_some() {
@@ -103,10 +98,7 @@ fn slot<'c: 'a, 'a>(
         ops::llvm::GETELEMENTPTR,
         &[table],
         &[
-            (
-                "rawConstantIndices",
-                attributes::i32s(at.context, &[number]),
-            ),
+            ("rawConstantIndices", attributes::i32s(at.context, &[number])),
             ("elem_type", TypeAttribute::new(pointer).into()),
         ],
         pointer,
@@ -139,10 +131,8 @@ fn describe<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<(), PassError> {
     let word = types::word(at.context);
-    let descriptor = ir::parse_type(
-        pointer.context(),
-        "!llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>",
-    )?;
+    let descriptor =
+        ir::parse_type(pointer.context(), "!llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>")?;
     let number = |value: i64| {
         let value = IntegerAttribute::new(word, value).into();
         at.value(ops::llvm::MLIR_CONSTANT, &[], &[("value", value)], word)
@@ -151,13 +141,8 @@ fn describe<'c: 'a, 'a>(
     let stand_in = at.create(ops::llvm::MLIR_POISON, &[], &[], &[pointer], Vec::new())?;
     let base = stand_in.result(0)?.into();
     let mut built = at.value(ops::llvm::MLIR_POISON, &[], &[], descriptor)?;
-    let fields: [(Value, &[i64]); 5] = [
-        (base, &[0]),
-        (base, &[1]),
-        (number(0)?, &[2]),
-        (number(extent)?, &[3, 0]),
-        (number(1)?, &[4, 0]),
-    ];
+    let fields: [(Value, &[i64]); 5] =
+        [(base, &[0]), (base, &[1]), (number(0)?, &[2]), (number(extent)?, &[3, 0]), (number(1)?, &[4, 0])];
     for (value, place) in fields {
         let place = [("position", attributes::i64s(at.context, place))];
         built = at.value(ops::llvm::INSERTVALUE, &[built, value], &place, descriptor)?;

@@ -32,12 +32,8 @@ pub(crate) const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let module = ir::blocks(root).first().copied();
         let module = module.ok_or("a module without a body")?;
-        let mut sharing = Sharing {
-            context: rewriter.context(),
-            module,
-            names: ir::symbols(root),
-            known: HashMap::new(),
-        };
+        let mut sharing =
+            Sharing { context: rewriter.context(), module, names: ir::symbols(root), known: HashMap::new() };
         for function in ir::operations(module) {
             if ir::name(function) != ops::func::FUNC || function.has_attribute(STEPS) {
                 continue;
@@ -74,11 +70,7 @@ struct Sharing<'c, 'a> {
 
 impl<'c: 'a, 'a> Sharing<'c, 'a> {
     /// Shares the outermost parallel loops of a block and of the blocks below it.
-    fn share(
-        &mut self,
-        block: BlockRef<'c, 'a>,
-        function: OperationRef<'c, 'a>,
-    ) -> Result<(), PassError> {
+    fn share(&mut self, block: BlockRef<'c, 'a>, function: OperationRef<'c, 'a>) -> Result<(), PassError> {
         for op in ir::operations(block) {
             match Loops::of(op) {
                 Some(loops) => match loops.split() {
@@ -148,11 +140,7 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         let rank = operands.len() / 3;
         let bounds = operands.get(rank..2 * rank)?.to_vec();
         let extents = bounds.iter().map(|bound| constant(*bound)).collect();
-        Some(Loops {
-            op,
-            bounds,
-            extents,
-        })
+        Some(Loops { op, bounds, extents })
     }
 
     /// Whether the loops are of the form that is divided.
@@ -169,22 +157,14 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
             return None;
         }
         let own = ir::blocks(self.op).into_iter().map(work);
-        let work =
-            typed::integer(self.op, WORK).unwrap_or_else(|| own.fold(0, i64::saturating_add));
+        let work = typed::integer(self.op, WORK).unwrap_or_else(|| own.fold(0, i64::saturating_add));
         let work = work.max(1);
         let enough = |extent: &Option<i64>| extent.is_some_and(|e| e >= ENOUGH);
         let dimension = (0..self.extents.len())
             .find(|d| self.extents.get(*d).is_some_and(enough))
             .or_else(|| self.extents.iter().position(Option::is_none))
-            .or_else(|| {
-                (0..self.extents.len())
-                    .rev()
-                    .max_by_key(|d| self.extents.get(*d))
-            })?;
-        let volume = self
-            .extents
-            .iter()
-            .try_fold(1_i64, |all, extent| Some(all.saturating_mul((*extent)?)));
+            .or_else(|| (0..self.extents.len()).rev().max_by_key(|d| self.extents.get(*d)))?;
+        let volume = self.extents.iter().try_fold(1_i64, |all, extent| Some(all.saturating_mul((*extent)?)));
         let steps = match (volume, self.extents.get(dimension)) {
             (Some(volume), Some(Some(extent))) => {
                 let steps = volume.saturating_mul(work) / STEP_WORK;
@@ -195,11 +175,7 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         if steps.is_some_and(|steps| steps < 2) {
             return None;
         }
-        Some(Split {
-            dimension,
-            steps,
-            work,
-        })
+        Some(Split { dimension, steps, work })
     }
 
     /// Replaces the loops by a call of a function with steps.
@@ -216,17 +192,15 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
             Some(steps) => before.index(steps)?,
             None => self.steps(split, &before)?,
         };
-        let next = self
-            .op
-            .next_in_block()
-            .ok_or("a loop that ends its block")?;
+        let next = self.op.next_in_block().ok_or("a loop that ends its block")?;
 
         let mut outlined = Outlined::new(context, sharing.module, &name, &[self.op])?;
         let total = outlined.value(steps)?;
         for view in disjoint_views(self.op) {
-            match view.has_static_extents {
-                true => outlined.pass_disjoint(view.array),
-                false => outlined.pass_disjoint_bytes(view.array, view.bytes(&before)?)?,
+            if view.has_static_extents {
+                outlined.pass_disjoint(view.array)
+            } else {
+                outlined.pass_disjoint_bytes(view.array, view.bytes(&before)?)?
             }
         }
         outlined.take(self.op)?;
@@ -372,10 +346,7 @@ impl<'c: 'a, 'a> View<'c, 'a> {
 /// Operations on scalars of one iteration of a block.
 fn work(block: BlockRef) -> i64 {
     let operations = ir::operations(block);
-    operations
-        .into_iter()
-        .map(work_of)
-        .fold(0, i64::saturating_add)
+    operations.into_iter().map(work_of).fold(0, i64::saturating_add)
 }
 
 fn work_of(op: OperationRef) -> i64 {
@@ -403,19 +374,14 @@ fn greatest(value: Value) -> Option<i64> {
 /// The iterations of a nested loop.
 fn iterations(op: OperationRef) -> i64 {
     let operands: Vec<Value> = op.operands().collect();
-    let rank = match ir::name(op) == ops::scf::FOR {
-        true => 1,
-        false => operands.len() / 3,
-    };
+    let rank = if ir::name(op) == ops::scf::FOR { 1 } else { operands.len() / 3 };
     let of = |n: usize| {
         let bound = |position: usize| operands.get(position).copied().and_then(constant);
         let end = || operands.get(rank + n).copied().and_then(greatest);
         let (from, to, step) = (bound(n)?, end()?, bound(2 * rank + n)?);
         Some(to.saturating_sub(from).max(0) / step.max(1))
     };
-    (0..rank)
-        .map(|n| of(n).unwrap_or(DYNAMIC_ITERATIONS))
-        .fold(1, i64::saturating_mul)
+    (0..rank).map(|n| of(n).unwrap_or(DYNAMIC_ITERATIONS)).fold(1, i64::saturating_mul)
 }
 
 /// The value of a constant.

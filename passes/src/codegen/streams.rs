@@ -34,10 +34,7 @@ const NONTEMPORAL: &str = "nontemporal";
 /// Bytes of a cache line.
 const LINE: i64 = 64;
 
-fn fence<'c: 'a, 'a>(
-    module: OperationRef<'c, 'a>,
-    context: &'c melior::Context,
-) -> Result<(), PassError> {
+fn fence<'c: 'a, 'a>(module: OperationRef<'c, 'a>, context: &'c melior::Context) -> Result<(), PassError> {
     let block = ir::blocks(module).first().copied();
     let functions = block.map(ir::operations).unwrap_or_default();
     let sharing = sharing(&functions);
@@ -96,13 +93,10 @@ fn is_fenced(op: OperationRef) -> bool {
     };
     let operations = ir::operations(block);
     let position = operations.iter().position(|other| *other == op);
-    let before = position
-        .and_then(|position| position.checked_sub(1))
-        .and_then(|position| operations.get(position));
+    let before =
+        position.and_then(|position| position.checked_sub(1)).and_then(|position| operations.get(position));
     before.is_some_and(|before| {
-        let name = before
-            .attribute("intrin")
-            .and_then(StringAttribute::try_from);
+        let name = before.attribute("intrin").and_then(StringAttribute::try_from);
         name.is_ok_and(|name| name.value() == FENCE)
     })
 }
@@ -137,12 +131,7 @@ pub(super) fn lower<'c: 'a, 'a>(copy: Copy<'c, 'a>) -> Result<(), Error> {
     let index = Type::index(context);
     let binary = |name, a, b| at.value(name, &[a, b], &[], index);
     // The elements before the first whole line.
-    let base = at.value(
-        ops::memref::EXTRACT_ALIGNED_POINTER_AS_INDEX,
-        &[to],
-        &[],
-        index,
-    )?;
+    let base = at.value(ops::memref::EXTRACT_ALIGNED_POINTER_AS_INDEX, &[to], &[], index)?;
     let offset = offset(&at, to)?;
     let offset = binary(ops::arith::MULI, offset, at.index(bytes)?)?;
     let address = binary(ops::arith::ADDI, base, offset)?;
@@ -185,14 +174,16 @@ pub(super) fn lower<'c: 'a, 'a>(copy: Copy<'c, 'a>) -> Result<(), Error> {
     };
     let zero = at.index(0)?;
     let has_masks = bytes >= 4;
-    match has_masks {
-        true => part(zero, before)?,
-        false => ir::scf::counted(&at, [zero, before], 1, single)?,
+    if has_masks {
+        part(zero, before)?
+    } else {
+        ir::scf::counted(&at, [zero, before], 1, single)?
     }
     ir::scf::counted(&at, [before, end], lanes, line)?;
-    match has_masks {
-        true => part(end, rest)?,
-        false => ir::scf::counted(&at, [end, all], 1, single)?,
+    if has_masks {
+        part(end, rest)?
+    } else {
+        ir::scf::counted(&at, [end, all], 1, single)?
     }
     ir::erase(op);
     Ok(())
@@ -215,34 +206,22 @@ fn offset<'c: 'a, 'a>(at: &Builder<'c, 'a>, array: Value<'c, 'a>) -> Result<Valu
 }
 
 /// The elements of a contiguous array as one dimension.
-fn flat<'c: 'a, 'a>(
-    at: &Builder<'c, 'a>,
-    array: Value<'c, 'a>,
-    count: i64,
-) -> Result<Value<'c, 'a>, Error> {
+fn flat<'c: 'a, 'a>(at: &Builder<'c, 'a>, array: Value<'c, 'a>, count: i64) -> Result<Value<'c, 'a>, Error> {
     let array_type = MemRefType::try_from(array.r#type())?;
     if array_type.rank() < 2 {
         return Ok(array);
     }
     let (_, offset) = array_type.strides_and_offset();
-    let offset = match offset >= 0 {
-        true => offset.to_string(),
-        false => "?".to_owned(),
-    };
-    let layout = match array_type.layout().is_affine_map() {
-        true => String::new(),
-        false => format!(", strided<[1], offset: {offset}>"),
+    let offset = if offset >= 0 { offset.to_string() } else { "?".to_owned() };
+    let layout = if array_type.layout().is_affine_map() {
+        String::new()
+    } else {
+        format!(", strided<[1], offset: {offset}>")
     };
     let kind = format!("memref<{count}x{}{layout}>", array_type.element());
     let kind = Type::parse(at.context, &kind).ok_or(Error::OperationBuild)?;
     let dimensions: Vec<String> = (0..array_type.rank()).map(|d| d.to_string()).collect();
     let reassociation = format!("[[{}]]", dimensions.join(", "));
-    let reassociation =
-        Attribute::parse(at.context, &reassociation).ok_or(Error::OperationBuild)?;
-    at.value(
-        ops::memref::COLLAPSE_SHAPE,
-        &[array],
-        &[("reassociation", reassociation)],
-        kind,
-    )
+    let reassociation = Attribute::parse(at.context, &reassociation).ok_or(Error::OperationBuild)?;
+    at.value(ops::memref::COLLAPSE_SHAPE, &[array], &[("reassociation", reassociation)], kind)
 }

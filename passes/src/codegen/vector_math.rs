@@ -52,10 +52,7 @@ pub(crate) const PASS: Pass = Pass {
         let modules = ir::blocks(root).into_iter().flat_map(ir::operations);
         let modules = modules.filter(|op| skript_dialect::op::is(op, ops::gpu::MODULE));
         for kernels in modules.collect::<Vec<_>>() {
-            let instructions = Instructions {
-                extremes: Extremes::Selections,
-                ..Instructions::default()
-            };
+            let instructions = Instructions { extremes: Extremes::Selections, ..Instructions::default() };
             expand(kernels, instructions, rewriter.context())?;
         }
         if options.get("rounds")? {
@@ -139,22 +136,18 @@ impl Function {
             op: *function,
             is_wide,
             lanes,
-            variant: match is_of_numbers {
-                true => Variant::Numbers,
-                false => Variant::General,
-            },
+            variant: if is_of_numbers { Variant::Numbers } else { Variant::General },
         };
         let second = ir::operand_at(op, 1).and_then(constant);
         // LLVM knows what a constant bound spares.
         let is_bounded = is_extreme(*function) && second.is_some();
-        (!is_bounded).then_some(())?;
+        if is_bounded {
+            return None;
+        }
         let exponent = second.filter(|_| *function == ScalarOp::Pow);
-        let special = exponent.map(|exponent| Function {
-            variant: Variant::Exponent(exponent.to_bits()),
-            ..general
-        });
-        let special = special.filter(|special| special.expansion().is_some());
-        Some(special.unwrap_or(general))
+        let special =
+            exponent.map(|exponent| Function { variant: Variant::Exponent(exponent.to_bits()), ..general });
+        Some(special.filter(|special| special.expansion().is_some()).unwrap_or(general))
     }
 
     /// Whether it selects the lesser or the greater of elements. LLVM has reductions of scalars by these.
@@ -163,11 +156,10 @@ impl Function {
     }
 
     fn expansion(self) -> Option<Expansion> {
-        (self.lanes.is_some() || !is_extreme(self.op)).then_some(())?;
-        let real = match self.is_wide {
-            true => RealType::F64,
-            false => RealType::F32,
-        };
+        if self.lanes.is_none() && is_extreme(self.op) {
+            return None;
+        }
+        let real = if self.is_wide { RealType::F64 } else { RealType::F32 };
         match self.variant {
             Variant::General => self.op.expansion(real),
             Variant::Numbers => self.op.number_expansion(real),
@@ -197,8 +189,7 @@ fn expand<'c: 'a, 'a>(
     context: &'c melior::Context,
 ) -> Result<(), PassError> {
     let selects = instructions.extremes != Extremes::Operations;
-    let is_extreme =
-        |op: OperationRef| Function::of(op).is_some_and(Function::is_extreme_of_vectors);
+    let is_extreme = |op: OperationRef| Function::of(op).is_some_and(Function::is_extreme_of_vectors);
     if selects {
         extremes::test_chains(root, is_extreme, context)?;
     }
@@ -237,9 +228,9 @@ fn expand<'c: 'a, 'a>(
         ir::erase(op);
     }
     let present = ir::symbols(root);
-    let new = needed.iter();
-    let new = new.filter(|(function, _)| !present.contains(&function.symbol()));
-    let text: Vec<String> = new
+    let text: Vec<String> = needed
+        .iter()
+        .filter(|(function, _)| !present.contains(&function.symbol()))
         .map(|(function, expansion)| Text::of(*function, expansion, instructions))
         .collect();
     ir::append_functions(root, &text.concat())?;
@@ -265,12 +256,7 @@ fn round_by_mode<'c: 'a, 'a>(
             continue;
         }
         let at = ir::Builder::before(context, op)?.with_location(op.location());
-        let rounded = at.value(
-            ops::llvm::INTR_RINT,
-            &[op.operand(0)?],
-            &[],
-            result.r#type(),
-        )?;
+        let rounded = at.value(ops::llvm::INTR_RINT, &[op.operand(0)?], &[], result.r#type())?;
         ir::replace_uses(result, rounded);
         ir::erase(op);
     }
@@ -320,9 +306,7 @@ impl Text {
             }
         };
         let r#type = text.r#type(expansion.class);
-        let arguments: Vec<String> = (0..expansion.arity)
-            .map(|n| format!("%x{n}: {type}"))
-            .collect();
+        let arguments: Vec<String> = (0..expansion.arity).map(|n| format!("%x{n}: {type}")).collect();
         format!(
             "func.func private @{}({}) -> {type} attributes {{llvm.linkage = #llvm.linkage<internal>, \
              passthrough = [\"alwaysinline\"]}} {{\n{}  return {result} : {type}\n}}\n",
@@ -372,26 +356,15 @@ impl Text {
             Operand::Real(x) => self.constant(&format!("0x{:016X}", x.to_bits()), class),
             Operand::Integer(i) => self.constant(&i.to_string(), class),
             // The type of a truth value is not written.
-            Operand::Truth(b) if self.lanes.is_none() => {
-                self.line(&format!("{} {b}", ops::arith::CONSTANT))
-            }
+            Operand::Truth(b) if self.lanes.is_none() => self.line(&format!("{} {b}", ops::arith::CONSTANT)),
             Operand::Truth(b) => self.constant(&b.to_string(), class),
         }
     }
 
     /// An operation in the generic form.
-    fn apply(
-        &mut self,
-        name: &str,
-        attributes: &str,
-        operands: &[(String, Class)],
-        result: Class,
-    ) -> String {
+    fn apply(&mut self, name: &str, attributes: &str, operands: &[(String, Class)], result: Class) -> String {
         let values: Vec<&str> = operands.iter().map(|(value, _)| value.as_str()).collect();
-        let types: Vec<String> = operands
-            .iter()
-            .map(|(_, class)| self.r#type(*class))
-            .collect();
+        let types: Vec<String> = operands.iter().map(|(_, class)| self.r#type(*class)).collect();
         let result = self.r#type(result);
         self.line(&format!(
             "\"{name}\"({}) {attributes} : ({}) -> {result}",
@@ -401,15 +374,9 @@ impl Text {
     }
 
     fn step(&mut self, step: &Step) -> String {
-        let operands: Vec<(String, Class)> = step
-            .operands
-            .iter()
-            .map(|(operand, class)| (self.operand(*operand, *class), *class))
-            .collect();
-        let from = step
-            .operands
-            .first()
-            .map_or(step.class, |(_, class)| *class);
+        let operands: Vec<(String, Class)> =
+            step.operands.iter().map(|(operand, class)| (self.operand(*operand, *class), *class)).collect();
+        let from = step.operands.first().map_or(step.class, |(_, class)| *class);
         if step.operation == Operation::Scale {
             return self.scaled(&operands, step.class);
         }
@@ -431,9 +398,10 @@ impl Text {
             ScalarOp::Max => 0b0101,
             _ => return None,
         };
-        (self.instructions.extremes == Extremes::Ranges).then_some(())?;
-        let number =
-            |value: &str, r#type: &str| format!("{} {value} : {type}", ops::arith::CONSTANT);
+        if self.instructions.extremes != Extremes::Ranges {
+            return None;
+        }
+        let number = |value: &str, r#type: &str| format!("{} {value} : {type}", ops::arith::CONSTANT);
         let selection = self.line(&number(&selection.to_string(), "i32"));
         let lanes = self.line(&number("-1", mask));
         // As the mode of the processor has it.
@@ -467,14 +435,14 @@ impl Text {
             _ => None,
         };
         if let Some((bits, mask, rounds)) = own.filter(|_| self.instructions.scales) {
-            let number =
-                |value: &str, r#type: &str| format!("{} {value} : {type}", ops::arith::CONSTANT);
+            let number = |value: &str, r#type: &str| format!("{} {value} : {type}", ops::arith::CONSTANT);
             let lanes = self.line(&number("-1", mask));
             let real = self.r#type(class);
-            let (mode, mode_type) = match rounds {
+            let (mode, mode_type) = if rounds {
                 // As the mode of the processor has it.
-                true => (format!(", {}", self.line(&number("4", "i32"))), ", i32"),
-                false => (String::new(), ""),
+                (format!(", {}", self.line(&number("4", "i32"))), ", i32")
+            } else {
+                (String::new(), "")
             };
             return self.line(&format!(
                 "{} \"llvm.x86.avx512.mask.scalef.ps.{bits}\"({x}, {power}, {x}, {lanes}{mode}) : \
@@ -486,9 +454,7 @@ impl Text {
             // `llvm.intr.ldexp` takes no vectors.
             let (real, integer) = (self.r#type(class), self.r#type(Class::I32));
             let name = ops::llvm::CALL_INTRINSIC;
-            return self.line(&format!(
-                "{name} \"llvm.ldexp\"({x}, {n}) : ({real}, {integer}) -> {real}"
-            ));
+            return self.line(&format!("{name} \"llvm.ldexp\"({x}, {n}) : ({real}, {integer}) -> {real}"));
         }
         // 2ⁿ as a product of two powers, each of which is a normal number.
         let integer = |value: &str| (value.to_owned(), Class::I32);
@@ -499,10 +465,7 @@ impl Text {
         let rest = self.apply(ops::arith::SUBI, "", &rest, Class::I32);
         let mut result = x.clone();
         for exponent in [half, rest] {
-            let (bias, position) = (
-                self.constant("127", Class::I32),
-                self.constant("23", Class::I32),
-            );
+            let (bias, position) = (self.constant("127", Class::I32), self.constant("23", Class::I32));
             let biased = [integer(&exponent), integer(&bias)];
             let biased = self.apply(ops::arith::ADDI, "", &biased, Class::I32);
             let bits = [integer(&biased), integer(&position)];

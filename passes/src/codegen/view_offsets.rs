@@ -47,9 +47,7 @@ enum Selected<'c, 'a> {
 }
 
 fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
-    let ends = ir::blocks(op)
-        .into_iter()
-        .filter_map(|block| ir::operations(block).last().copied());
+    let ends = ir::blocks(op).into_iter().filter_map(|block| ir::operations(block).last().copied());
     let [first, second] = ends.collect::<Vec<_>>()[..] else {
         return Ok(());
     };

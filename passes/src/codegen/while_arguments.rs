@@ -5,10 +5,7 @@
 //! Canonicalization drops values that one region does not need, so positions shift; bufferization compares loop-carried
 //! tensors by position. Values that the second region does not need are passed to it again, at their positions.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "a loop has as many results as carried values, by its verifier"
-)]
+#![allow(clippy::indexing_slicing, reason = "a loop has as many results as carried values, by its verifier")]
 
 use crate::error::CodegenError;
 use crate::ir;
@@ -21,9 +18,7 @@ use melior::ir::{TypeLike, Value, ValueLike};
 ///
 /// # Errors
 /// [`CodegenError::Module`] if the loop is malformed.
-pub(crate) fn align<'c, 'a>(
-    op: OperationRef<'c, 'a>,
-) -> Result<OperationRef<'c, 'a>, CodegenError> {
+pub(crate) fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let missing = || CodegenError::Module("a loop without regions".to_owned());
     let [before, after] = ir::blocks(op)[..] else {
@@ -43,9 +38,7 @@ pub(crate) fn align<'c, 'a>(
     if in_order && (0..carried.len()).all(placed) {
         return Ok(op);
     }
-    let count = carried
-        .len()
-        .max(places.iter().map(|p| p + 1).max().unwrap_or(0));
+    let count = carried.len().max(places.iter().map(|p| p + 1).max().unwrap_or(0));
     let mut all: Vec<Value> = carried.clone();
     all.resize(count, *test);
     for (value, place) in handed.iter().zip(&places) {
@@ -66,10 +59,7 @@ pub(crate) fn align<'c, 'a>(
     for _ in &old {
         ir::mutation::erase_argument(after, 0);
     }
-    let regions = vec![
-        ir::regions::take(op, 0).map_err(wrong)?,
-        ir::regions::take(op, 1).map_err(wrong)?,
-    ];
+    let regions = vec![ir::regions::take(op, 0).map_err(wrong)?, ir::regions::take(op, 1).map_err(wrong)?];
     let inits: Vec<Value> = op.operands().collect();
     let replacement = OperationBuilder::new(ops::scf::WHILE, op.location())
         .add_operands(&inits)
@@ -104,12 +94,7 @@ fn positions(handed: &[Value], carried: &[Value]) -> Option<Vec<usize>> {
         if place.is_some() {
             continue;
         }
-        let fits = |m: &usize| {
-            carried
-                .get(*m)
-                .is_some_and(|c| c.r#type() == value.r#type())
-                && !taken[*m]
-        };
+        let fits = |m: &usize| carried.get(*m).is_some_and(|c| c.r#type() == value.r#type()) && !taken[*m];
         let free = std::iter::once(n).chain(0..carried.len()).find(fits);
         *place = match free {
             Some(free) => {

@@ -52,15 +52,14 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
                 && let Some(operand) = next.operands().position(|o| o == result)
                 && is_destination(*next, operand)
             {
-                state = match Chain::to(result).is_exclusive(*next, &order)? {
-                    true => {
-                        let own = same_buffer(context, result, *next, false)?;
-                        ir::use_instead(*next, operand, own);
-                        states.insert(ValueKey::of(own), 0);
-                        0
-                    }
+                state = if Chain::to(result).is_exclusive(*next, &order)? {
+                    let copy = same_buffer(context, result, *next, false)?;
+                    ir::use_instead(*next, operand, copy);
+                    states.insert(ValueKey::of(copy), 0);
+                    0
+                } else {
                     // Checked again after more writes: other readers may have ended by then.
-                    false => MOST_STATES / 2,
+                    MOST_STATES / 2
                 };
             }
             states.insert(ValueKey::of(result), state);
@@ -114,9 +113,7 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
     fn is_exclusive(&self, next: OperationRef, order: &Order) -> Result<bool, CodegenError> {
         let mut shared = Vec::new();
         for (op, operand) in &self.links {
-            let before = op
-                .operand(*operand)
-                .map_err(|e| CodegenError::Module(e.to_string()))?;
+            let before = op.operand(*operand).map_err(|e| CodegenError::Module(e.to_string()))?;
             let empty = maker(before).filter(|op| ir::name(*op) == ops::tensor::EMPTY);
             let mut others = ir::users(before).into_iter().filter(|user| user != op);
             if let Some(empty) = empty {
@@ -207,10 +204,8 @@ fn aliases<'c: 'a, 'a>(user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Vec<
         (is_array && (!computes || before == Some(value))).then_some(result)
     });
     let mut found: Vec<Value> = own.collect();
-    if matches!(
-        ir::name(user).as_str(),
-        ops::scf::YIELD | ops::scf::CONDITION
-    ) && let Some(parent) = ir::walk::parent(user)
+    if matches!(ir::name(user).as_str(), ops::scf::YIELD | ops::scf::CONDITION)
+        && let Some(parent) = ir::walk::parent(user)
     {
         found.extend(parent.results().map(Value::from));
     }
@@ -220,16 +215,9 @@ fn aliases<'c: 'a, 'a>(user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Vec<
 /// How many states of a tensor an op makes: a loop has those of its body as well.
 fn states_of(op: OperationRef) -> usize {
     let is_tensor = |value: Value| value.r#type().is_ranked_tensor();
-    let made = |op: OperationRef| {
-        op.results()
-            .map(Value::from)
-            .filter(|v| is_tensor(*v))
-            .count()
-    };
+    let made = |op: OperationRef| op.results().map(Value::from).filter(|v| is_tensor(*v)).count();
     let inner = match ir::name(op).as_str() {
-        ops::scf::FOR | ops::scf::WHILE | ops::scf::IF => {
-            ir::nested(op).into_iter().map(made).sum()
-        }
+        ops::scf::FOR | ops::scf::WHILE | ops::scf::IF => ir::nested(op).into_iter().map(made).sum(),
         _ => 0,
     };
     1 + inner
@@ -250,19 +238,10 @@ pub(super) fn same_buffer<'c, 'a>(
     let at = Builder::before(context, user).map_err(wrong)?;
     let unit = attributes::unit(context);
     let alone = [("restrict", unit), ("writable", unit)];
-    let (looked, given) = match read_only {
-        true => (vec![("read_only", unit)], alone.split_at(1).0),
-        false => (vec![], alone.as_slice()),
-    };
+    let (looked, given) =
+        if read_only { (vec![("read_only", unit)], alone.split_at(1).0) } else { (vec![], alone.as_slice()) };
     let buffer = at.value(ops::bufferization::TO_BUFFER, &[tensor], &looked, array);
     buffer
-        .and_then(|buffer| {
-            at.value(
-                ops::bufferization::TO_TENSOR,
-                &[buffer],
-                given,
-                tensor.r#type(),
-            )
-        })
+        .and_then(|buffer| at.value(ops::bufferization::TO_TENSOR, &[buffer], given, tensor.r#type()))
         .map_err(wrong)
 }

@@ -25,8 +25,7 @@ pub(crate) const PASS: Pass = Pass {
     dependent_dialects: &[Dialect::Arith, Dialect::ControlFlow, Dialect::Tensor],
     run: |root, _, rewriter| {
         let context = rewriter.context();
-        let elementwise =
-            |op: OperationRef| op::has_elementwise_trait(&op) && !super::selects_tensors(op);
+        let elementwise = |op: OperationRef| op::has_elementwise_trait(&op) && !super::selects_tensors(op);
         let mut asserted = Asserted::below(root);
         for found in op::collect(&root, elementwise) {
             check(found, &mut asserted, &Builder::before(context, found)?)?;
@@ -50,10 +49,7 @@ impl Extent {
             return Some(Extent::Fixed(extent));
         }
         let dim = Dim::of(value)?;
-        Some(Extent::Of(
-            ValueKey::of(dim.source().ok()?),
-            i64::try_from(dim.dimension()?).ok()?,
-        ))
+        Some(Extent::Of(ValueKey::of(dim.source().ok()?), i64::try_from(dim.dimension()?).ok()?))
     }
 }
 
@@ -117,14 +113,10 @@ fn check<'c: 'a, 'a>(
     let rank = tensors.first().map_or(0, |(_, extents)| extents.len());
     for dimension in 0..rank {
         let of = |extents: &[i64]| extents.get(dimension).copied();
-        let fixed = found
-            .results()
-            .filter_map(|r| of(&types::extents(r.r#type())?));
+        let fixed = found.results().filter_map(|r| of(&types::extents(r.r#type())?));
         let mut fixed = fixed.chain(tensors.iter().filter_map(|(_, extents)| of(extents)));
         let fixed = fixed.find(|extent| *extent != types::DYNAMIC);
-        let open = tensors
-            .iter()
-            .filter(|(_, extents)| of(extents) == Some(types::DYNAMIC));
+        let open = tensors.iter().filter(|(_, extents)| of(extents) == Some(types::DYNAMIC));
         let mut open = open.map(|(tensor, _)| *tensor);
         let number = i64::try_from(dimension).map_err(|_| "too many dimensions")?;
         let first = match fixed {
@@ -137,9 +129,7 @@ fn check<'c: 'a, 'a>(
             (None, None) => continue,
         };
         let pairs = open.map(|tensor| ([known, Extent::Of(ValueKey::of(tensor), number)], tensor));
-        let wanted: Vec<_> = pairs
-            .filter(|(pair, _)| !asserted.holds(*pair, found))
-            .collect();
+        let wanted: Vec<_> = pairs.filter(|(pair, _)| !asserted.holds(*pair, found)).collect();
         if wanted.is_empty() {
             continue;
         }

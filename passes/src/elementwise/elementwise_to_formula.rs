@@ -51,14 +51,11 @@ fn formula<'c: 'a, 'a>(
         return Ok(None);
     };
     let model = found.operands().find(|v| is_tensor(v.r#type()));
-    let (Some(extents), Some(model), Some(first)) = (extents.first(), model, results.first())
-    else {
+    let (Some(extents), Some(model), Some(first)) = (extents.first(), model, results.first()) else {
         return Ok(None);
     };
     let operands = found.operands().map(|v| v.r#type());
-    let mut tensors = operands
-        .filter(|t| is_tensor(*t))
-        .chain(results.iter().copied());
+    let mut tensors = operands.filter(|t| is_tensor(*t)).chain(results.iter().copied());
     if let Some(other) = tensors.find(|t| !types::element_of(*t).is_some_and(is_element)) {
         return Err(PassError::from(format!(
             "has no formula, as one of its tensors is {other}: elements of formulas are signless integers of at most 64 \
@@ -95,16 +92,12 @@ fn formula<'c: 'a, 'a>(
         &yielded,
         &[
             ("ranks", attributes::i32s(at.context, &ranks)),
-            (
-                "operandSegmentSizes",
-                attributes::i32s(at.context, &segments),
-            ),
+            ("operandSegmentSizes", attributes::i32s(at.context, &segments)),
         ],
         &[],
         Vec::new(),
     )?;
-    let kind =
-        Attribute::parse(at.context, "#skript.kind<assign>").ok_or("skript is not loaded")?;
+    let kind = Attribute::parse(at.context, "#skript.kind<assign>").ok_or("skript is not loaded")?;
     let segments = [count(bounds.len())?, count(inits.len())?];
     let formula = at.create(
         ops::skript::FORMULA,
@@ -112,10 +105,7 @@ fn formula<'c: 'a, 'a>(
         &[
             ("kind", kind),
             ("static_bounds", attributes::i64s(at.context, extents)),
-            (
-                "operandSegmentSizes",
-                attributes::i32s(at.context, &segments),
-            ),
+            ("operandSegmentSizes", attributes::i32s(at.context, &segments)),
         ],
         &results,
         vec![Region::new(), body],

@@ -42,23 +42,14 @@ fn convert<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
     let result_types: Vec<Type<'c>> = found.results().map(|r| r.r#type()).collect();
-    let elements: Option<Vec<Type<'c>>> =
-        result_types.iter().map(|t| types::element_of(*t)).collect();
-    let (Some(elements), Some(rank)) = (
-        elements,
-        result_types
-            .first()
-            .and_then(|t| types::extents(*t))
-            .map(|e| e.len()),
-    ) else {
+    let elements: Option<Vec<Type<'c>>> = result_types.iter().map(|t| types::element_of(*t)).collect();
+    let (Some(elements), Some(rank)) =
+        (elements, result_types.first().and_then(|t| types::extents(*t)).map(|e| e.len()))
+    else {
         return Ok(None);
     };
     let operands: Vec<Value<'c, 'a>> = found.operands().collect();
-    let tensors: Vec<Value<'c, 'a>> = operands
-        .iter()
-        .copied()
-        .filter(|v| is_tensor(v.r#type()))
-        .collect();
+    let tensors: Vec<Value<'c, 'a>> = operands.iter().copied().filter(|v| is_tensor(v.r#type())).collect();
     let Some(model) = tensors.first().copied() else {
         return Ok(None);
     };
@@ -78,17 +69,9 @@ fn convert<'c: 'a, 'a>(
     let mut next = arguments.iter();
     let scalars: Vec<Value<'c, 'a>> = operands
         .iter()
-        .filter_map(|v| {
-            if is_tensor(v.r#type()) {
-                next.next().copied()
-            } else {
-                Some(*v)
-            }
-        })
+        .filter_map(|v| if is_tensor(v.r#type()) { next.next().copied() } else { Some(*v) })
         .collect();
-    let payload = body
-        .block
-        .append_operation(op::clone_with(&found, &scalars, &elements));
+    let payload = body.block.append_operation(op::clone_with(&found, &scalars, &elements));
     let yielded: Vec<Value<'c, 'a>> = payload.results().map(Into::into).collect();
     body.create(ops::linalg::YIELD, &yielded, &[], &[], Vec::new())?;
 
@@ -100,13 +83,8 @@ fn convert<'c: 'a, 'a>(
     let counts = [tensors.len(), inits.len()];
     let attributes = linalg::generic_attributes(at.context, &indexing, parallel, counts);
     let all = [tensors, inits].concat();
-    let generic = at.create(
-        ops::linalg::GENERIC,
-        &all,
-        &attributes.ok_or(unparsable)?,
-        &result_types,
-        vec![region],
-    )?;
+    let generic =
+        at.create(ops::linalg::GENERIC, &all, &attributes.ok_or(unparsable)?, &result_types, vec![region])?;
     Ok(Some(generic.results().map(Into::into).collect()))
 }
 
@@ -127,20 +105,11 @@ pub(super) fn dynamic_extents<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let mut extents = Vec::new();
-    for (dimension, extent) in types::extents(r#type)
-        .unwrap_or_default()
-        .iter()
-        .enumerate()
-    {
+    for (dimension, extent) in types::extents(r#type).unwrap_or_default().iter().enumerate() {
         if *extent == types::DYNAMIC {
             let dimension = i64::try_from(dimension).map_err(|_| "too many dimensions")?;
             let dimension = at.index(dimension)?;
-            extents.push(at.value(
-                ops::tensor::DIM,
-                &[model, dimension],
-                &[],
-                Type::index(at.context),
-            )?);
+            extents.push(at.value(ops::tensor::DIM, &[model, dimension], &[], Type::index(at.context))?);
         }
     }
     Ok(extents)

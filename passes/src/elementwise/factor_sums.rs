@@ -84,30 +84,30 @@ struct Split {
 impl<'c: 'a, 'a> Sum<'c, 'a> {
     fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
         let generic = Generic::cast(op).filter(|_| op.result_count() == 1)?;
-        let reductions = generic.reductions().into_iter().enumerate();
         let reductions: BTreeSet<usize> =
-            reductions.filter(|(_, is)| *is).map(|(l, _)| l).collect();
-        (reductions.len() > 1).then_some(())?;
+            generic.reductions().into_iter().enumerate().filter(|(_, is)| *is).map(|(l, _)| l).collect();
+        if reductions.len() <= 1 {
+            return None;
+        }
         let last = *ir::operations(generic.body()?).last()?;
         let (addition, _) = ir::definition(Yield::cast(last)?.value().ok()?)?;
         let is_sum = op::is(&addition, ops::arith::ADDF)
-            && addition
-                .attribute("fastmath")
-                .ok()?
-                .to_string()
-                .contains("reassoc");
+            && addition.attribute("fastmath").ok()?.to_string().contains("reassoc");
         let [before, added] = ir::both_operands(addition).ok().filter(|_| is_sum)?;
         let payload = Payload::of(op)?;
         let output = *payload.elements.last()?;
         let term = if before == output { added } else { before };
-        ((before == output) != (added == output)).then_some(())?;
-        (ir::users(output).len() == 1).then_some(())?;
+        if (before == output) == (added == output) {
+            return None;
+        }
+        if ir::users(output).len() != 1 {
+            return None;
+        }
 
         let (multiplication, mut leaves) = (multiplication_of(term), Vec::new());
         flatten(term, &mut leaves);
-        let is_read = |value: &Value| {
-            ir::definition(*value).is_some_and(|(op, _)| op::is(&op, ops::tensor::EXTRACT))
-        };
+        let is_read =
+            |value: &Value| ir::definition(*value).is_some_and(|(op, _)| op::is(&op, ops::tensor::EXTRACT));
         let (reads, factors): (Vec<Value>, Vec<Value>) = leaves.into_iter().partition(is_read);
         let [element] = reads.as_slice() else {
             return None;
@@ -129,7 +129,9 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
         let result: Vec<usize> = result.collect::<Option<_>>()?;
         let is_static = !read.contains(&types::DYNAMIC) && extents.iter().all(|extent| *extent > 0);
         let is_complete = result.len() + reductions.len() == extents.len();
-        (is_position && needed.iter().all(is_function) && is_static && is_complete).then_some(())?;
+        if !is_position || !needed.iter().all(is_function) || !is_static || !is_complete {
+            return None;
+        }
         Some(Sum {
             payload,
             addition,
@@ -160,33 +162,27 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
     fn split(&self, reduction: usize) -> Option<Split> {
         let subscripts = self.extract.operands().skip(1);
         let subscripts: Vec<_> = subscripts.map(|v| self.payload.loops_of(v)).collect();
-        let factors = self.factors.iter();
-        let factors: Vec<_> = factors.map(|v| self.payload.loops_of(*v)).collect();
+        let factors: Vec<_> = self.factors.iter().map(|v| self.payload.loops_of(*v)).collect();
         let has = |loops: &BTreeSet<usize>| loops.contains(&reduction);
         let is_inner: Vec<bool> = subscripts.iter().map(has).collect();
         let inner = subscripts.iter().chain(&factors).filter(|loops| has(loops));
         let mut shared: BTreeSet<usize> = inner.flatten().copied().collect();
         shared.remove(&reduction);
-        (is_inner.contains(&true) && shared.is_disjoint(&self.reductions)).then_some(())?;
+        if !is_inner.contains(&true) || !shared.is_disjoint(&self.reductions) {
+            return None;
+        }
 
-        let outer = self
-            .read
-            .iter()
-            .zip(&is_inner)
-            .filter(|(_, is_inner)| !**is_inner);
+        let outer = self.read.iter().zip(&is_inner).filter(|(_, is_inner)| !**is_inner);
         let outer = product(outer.map(|(extent, _)| *extent));
         let elements = outer.saturating_mul(self.points(shared.iter().copied()));
-        (elements <= self.points(self.result.iter().copied())).then_some(())?;
+        if elements > self.points(self.result.iter().copied()) {
+            return None;
+        }
         let innermost = self.result.last()?;
-        let mut others = subscripts
-            .iter()
-            .zip(&is_inner)
-            .filter(|(_, is_inner)| !**is_inner);
+        let mut others = subscripts.iter().zip(&is_inner).filter(|(_, is_inner)| !**is_inner);
         let is_in_order =
             shared.last() == Some(innermost) && others.all(|(loops, _)| !loops.contains(innermost));
-        let before = elements
-            .saturating_mul(self.points([reduction]))
-            .saturating_mul(GATHER);
+        let before = elements.saturating_mul(self.points([reduction])).saturating_mul(GATHER);
         let after = self.points((0..self.extents.len()).filter(|l| *l != reduction));
         let after = after.saturating_mul(if is_in_order { 1 } else { GATHER });
         Some(Split {
@@ -199,46 +195,37 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
     }
 
     /// Replaces the sum by two; returns the second one.
-    fn apply(
-        &self,
-        split: &Split,
-        at: &Builder<'c, 'a>,
-    ) -> Result<OperationRef<'c, 'a>, PassError> {
+    fn apply(&self, split: &Split, at: &Builder<'c, 'a>) -> Result<OperationRef<'c, 'a>, PassError> {
         let op = self.payload.op;
         let read = self.extract.operand(0)?;
         let subscripts: Vec<Value> = self.extract.operands().skip(1).collect();
         let subscripts = || subscripts.iter().copied().zip(&split.is_inner).enumerate();
         let factors = |inner: bool| {
             let own = self.factors.iter().zip(&split.is_inner_factor);
-            let own = own.filter(move |(_, is_inner)| **is_inner == inner);
-            own.map(|(value, _)| *value).collect::<Vec<Value>>()
+            own.filter(move |(_, is_inner)| **is_inner == inner)
+                .map(|(value, _)| *value)
+                .collect::<Vec<Value>>()
         };
 
         // Loops over dimensions of the tensor have numbers that no loop of the sum has.
         let first = self.extents.len();
         let outer = subscripts().filter(|(_, (_, is_inner))| !**is_inner);
         let outer: Vec<usize> = outer.map(|(d, _)| d).collect();
-        let mut extents: Vec<i64> = outer
-            .iter()
-            .filter_map(|d| self.read.get(*d))
-            .copied()
-            .collect();
+        let mut extents: Vec<i64> = outer.iter().filter_map(|d| self.read.get(*d)).copied().collect();
         extents.extend(split.shared.iter().filter_map(|l| self.extents.get(*l)));
-        let result: Vec<usize> = outer
-            .iter()
-            .map(|d| first + d)
-            .chain(split.shared.iter().copied())
-            .collect();
+        let result: Vec<usize> =
+            outer.iter().map(|d| first + d).chain(split.shared.iter().copied()).collect();
         let partial = Nest {
             loops: result.iter().copied().chain([split.reduction]).collect(),
             reductions: vec![split.reduction],
             result,
             read,
             subscripts: subscripts()
-                .map(|(d, (value, is_inner))| match is_inner {
-                    true => Subscript::Value(value),
-                    false => Subscript::Loop(first + d),
-                })
+                .map(
+                    |(d, (value, is_inner))| {
+                        if *is_inner { Subscript::Value(value) } else { Subscript::Loop(first + d) }
+                    },
+                )
                 .collect(),
             factors: factors(true),
         };
@@ -282,13 +269,10 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
         };
         let (region, inside, arguments) = at.region(&[self.element, self.element]);
         let mut copier = Copier::new();
-        let values = nest
-            .subscripts
-            .iter()
-            .filter_map(|subscript| match subscript {
-                Subscript::Value(value) => Some(*value),
-                Subscript::Loop(_) => None,
-            });
+        let values = nest.subscripts.iter().filter_map(|subscript| match subscript {
+            Subscript::Value(value) => Some(*value),
+            Subscript::Loop(_) => None,
+        });
         let wanted = values.chain(nest.factors.iter().copied());
         for own in self.payload.needed(wanted, &[]) {
             let mut special =
@@ -319,13 +303,8 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
             let factor = factors.try_fold(first, |all, factor| multiply(&[all, factor]))?;
             term = multiply(&[factor, term])?;
         }
-        let sum = [
-            *arguments.last().ok_or("a payload without arguments")?,
-            term,
-        ];
-        let sum = with_operands(self.addition, &sum, &inside)?
-            .result(0)?
-            .into();
+        let sum = [*arguments.last().ok_or("a payload without arguments")?, term];
+        let sum = with_operands(self.addition, &sum, &inside)?.result(0)?.into();
         inside.create(ops::linalg::YIELD, &[sum], &[], &[], Vec::new())?;
 
         // A tensor that is not read has the extents of the reductions.
@@ -333,10 +312,7 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
         let shape = types::tensor(&extents.copied().collect::<Vec<_>>(), self.element);
         let shape = at.value(ops::tensor::EMPTY, &[], &[], shape)?;
         let map = |loops: &[usize]| {
-            let forms: Option<Vec<Affine>> = loops
-                .iter()
-                .map(|l| position(*l).map(Affine::index))
-                .collect();
+            let forms: Option<Vec<Affine>> = loops.iter().map(|l| position(*l).map(Affine::index)).collect();
             maps::map(at.context, nest.loops.len(), &forms?)
         };
         let maps = [&nest.reductions, &nest.result].map(|loops| map(loops));
@@ -372,8 +348,7 @@ struct Nest<'c, 'a> {
 }
 
 fn product(extents: impl Iterator<Item = i64>) -> u64 {
-    let extents = extents.map(|extent| u64::try_from(extent).unwrap_or(0));
-    extents.fold(1, u64::saturating_mul)
+    extents.map(|extent| u64::try_from(extent).unwrap_or(0)).fold(1, u64::saturating_mul)
 }
 
 fn multiplication_of<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {

@@ -30,11 +30,7 @@ pub(crate) const PASS: Pass = Pass {
 const OPTIONS: [PassOption; 3] = [
     BOUNDS[0],
     BOUNDS[1],
-    PassOption {
-        name: "maps-only",
-        summary: "leave operations that reduce as they are",
-        default: "false",
-    },
+    PassOption { name: "maps-only", summary: "leave operations that reduce as they are", default: "false" },
 ];
 
 /// The bounds of a fused operation.

@@ -53,10 +53,7 @@ const UNPARSABLE: &str = "an attribute of linalg.generic that MLIR does not pars
 
 /// Operations that take as long as the access to an element or longer.
 fn is_costly(name: &str) -> bool {
-    let is_simple = matches!(
-        name,
-        ops::math::ABSF | ops::math::ABSI | ops::math::COPYSIGN | ops::math::FMA
-    );
+    let is_simple = matches!(name, ops::math::ABSF | ops::math::ABSI | ops::math::COPYSIGN | ops::math::FMA);
     name == ops::arith::DIVF || name.starts_with("math.") && !is_simple
 }
 
@@ -94,10 +91,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
     pub(crate) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
         let generic = Generic::cast(op).filter(|_| op.result_count() > 0)?;
         let maps = generic.indexing_maps();
-        let subscripts: Vec<Vec<Affine>> = maps
-            .iter()
-            .map(|map| maps::forms(*map))
-            .collect::<Option<_>>()?;
+        let subscripts: Vec<Vec<Affine>> = maps.iter().map(|map| maps::forms(*map)).collect::<Option<_>>()?;
         let reductions = generic.reductions();
         let mut extents = vec![None; reductions.len()];
         for (operand, forms) in op.operands().zip(&subscripts) {
@@ -160,9 +154,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         for key in &keys {
             loops.extend(self.loops.get(key).into_iter().flatten());
         }
-        is_costly |= keys
-            .iter()
-            .any(|key| self.costly.contains(key) && self.loops.get(key) == Some(&loops));
+        is_costly |= keys.iter().any(|key| self.costly.contains(key) && self.loops.get(key) == Some(&loops));
         let mut divided = keys.iter().map(|key| self.divided.contains(key));
         let selects = name == ops::arith::SELECT && divided.clone().next() == Some(true);
         let is_divided = is_division || divided.any(|is_divided| is_divided);
@@ -183,10 +175,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
     }
 
     pub(crate) fn loops_of(&self, value: Value<'c, 'a>) -> BTreeSet<usize> {
-        self.loops
-            .get(&ValueKey::of(value))
-            .cloned()
-            .unwrap_or_default()
+        self.loops.get(&ValueKey::of(value)).cloned().unwrap_or_default()
     }
 
     /// The number of loops.
@@ -234,10 +223,8 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
     fn invariants(&self) -> Vec<Value<'c, 'a>> {
         let mut found: Vec<Value> = Vec::new();
         for op in &self.operations {
-            let is_itself_invariant = op.result_count() == 1
-                && op
-                    .result(0)
-                    .is_ok_and(|result| self.is_invariant(result.into()));
+            let is_itself_invariant =
+                op.result_count() == 1 && op.result(0).is_ok_and(|result| self.is_invariant(result.into()));
             if is_itself_invariant {
                 continue;
             }
@@ -286,10 +273,7 @@ pub(crate) fn hoist<'c: 'a, 'a>(
         let forms: Vec<Affine> = loops.into_iter().map(Affine::index).collect();
         tensor_maps.push(maps::map(at.context, count, &forms).ok_or(UNPARSABLE)?);
     }
-    let last = payload
-        .operations
-        .last()
-        .ok_or("a payload without a yield")?;
+    let last = payload.operations.last().ok_or("a payload without a yield")?;
     let needed = payload.needed(last.operands(), invariants);
     let used = needed.iter().chain([last]).flat_map(|op| op.operands());
     let used: HashSet<ValueKey> = used.map(ValueKey::of).collect();
@@ -303,24 +287,14 @@ pub(crate) fn hoist<'c: 'a, 'a>(
         let mut loops = own.filter_map(Affine::as_index);
         loops.any(|l| !written.contains(&l))
     };
-    let is_kept = |n: usize, element: &Value| {
-        n >= inputs || used.contains(&ValueKey::of(*element)) || has_extent(n)
-    };
-    let operands = op
-        .operands()
-        .zip(&payload.maps)
-        .zip(&payload.elements)
-        .enumerate();
+    let is_kept =
+        |n: usize, element: &Value| n >= inputs || used.contains(&ValueKey::of(*element)) || has_extent(n);
+    let operands = op.operands().zip(&payload.maps).zip(&payload.elements).enumerate();
     let kept = operands.filter(|(n, (_, element))| is_kept(*n, element));
-    let mut kept: Vec<_> = kept
-        .map(|(_, ((value, map), element))| (value, *map, *element))
-        .collect();
+    let mut kept: Vec<_> = kept.map(|(_, ((value, map), element))| (value, *map, *element)).collect();
     let inputs = kept.len() - op.result_count();
     let hoisted = tensors.iter().copied().zip(tensor_maps).zip(invariants);
-    kept.splice(
-        inputs..inputs,
-        hoisted.map(|((tensor, map), value)| (tensor, map, *value)),
-    );
+    kept.splice(inputs..inputs, hoisted.map(|((tensor, map), value)| (tensor, map, *value)));
     let all: Vec<Value> = kept.iter().map(|(value, ..)| *value).collect();
     let indexing: Vec<Attribute> = kept.iter().map(|(_, map, _)| *map).collect();
     let argument_types: Vec<Type> = kept.iter().map(|(.., element)| element.r#type()).collect();
@@ -331,17 +305,9 @@ pub(crate) fn hoist<'c: 'a, 'a>(
         copier.set(*old, *new);
     }
     for inner in needed {
-        copier.copy(
-            inner,
-            &body.with_location(inner.location()),
-            &mut |_, _, _| Ok(false),
-        )?;
+        copier.copy(inner, &body.with_location(inner.location()), &mut |_, _, _| Ok(false))?;
     }
-    copier.copy(
-        *last,
-        &body.with_location(last.location()),
-        &mut |_, _, _| Ok(false),
-    )?;
+    copier.copy(*last, &body.with_location(last.location()), &mut |_, _, _| Ok(false))?;
     let results: Vec<Type> = op.results().map(|r| r.r#type()).collect();
     let others = linalg::generic_attributes(
         at.context,
@@ -366,14 +332,8 @@ pub(crate) fn compute<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
     let needed = payload.needed(std::iter::once(value), &[]);
-    let used: HashSet<ValueKey> = needed
-        .iter()
-        .flat_map(|op| op.operands())
-        .map(ValueKey::of)
-        .collect();
-    let extents = loops
-        .iter()
-        .map(|l| payload.extents.get(*l).copied().flatten());
+    let used: HashSet<ValueKey> = needed.iter().flat_map(|op| op.operands()).map(ValueKey::of).collect();
+    let extents = loops.iter().map(|l| payload.extents.get(*l).copied().flatten());
     let extents: Option<Vec<i64>> = extents.map(|e| i64::try_from(e?).ok()).collect();
     let r#type = types::tensor(&extents.ok_or("a loop without an extent")?, value.r#type());
     let empty = at.value(ops::tensor::EMPTY, &[], &[], r#type)?;
@@ -381,11 +341,8 @@ pub(crate) fn compute<'c: 'a, 'a>(
     let mut indexing = Vec::new();
     let mut elements = Vec::new();
     let over_loops = |forms: &[Affine]| maps::map_of(at.context, loops.iter().copied(), forms);
-    for ((element, operand), forms) in payload
-        .elements
-        .iter()
-        .zip(payload.op.operands())
-        .zip(&payload.subscripts)
+    for ((element, operand), forms) in
+        payload.elements.iter().zip(payload.op.operands()).zip(&payload.subscripts)
     {
         if used.contains(&ValueKey::of(*element)) {
             inputs.push(operand);
@@ -404,44 +361,21 @@ pub(crate) fn compute<'c: 'a, 'a>(
         copier.set(*old, *new);
     }
     for inner in needed {
-        let mut special =
-            |copier: &mut Copier<'c, 'a>, inner: OperationRef<'c, 'a>, to: &Builder<'c, 'a>| {
-                let Some(position) =
-                    index_of(inner).and_then(|l| loops.iter().position(|own| *own == l))
-                else {
-                    return Ok(false);
-                };
-                let dimension = attributes::i64(to.context, i64::try_from(position).unwrap_or(0));
-                let index = to.value(
-                    ops::linalg::INDEX,
-                    &[],
-                    &[("dim", dimension)],
-                    Type::index(to.context),
-                )?;
-                copier.set(inner.result(0)?, index);
-                Ok(true)
+        let mut special = |copier: &mut Copier<'c, 'a>, inner: OperationRef<'c, 'a>, to: &Builder<'c, 'a>| {
+            let Some(position) = index_of(inner).and_then(|l| loops.iter().position(|own| *own == l)) else {
+                return Ok(false);
             };
+            let dimension = attributes::i64(to.context, i64::try_from(position).unwrap_or(0));
+            let index = to.value(ops::linalg::INDEX, &[], &[("dim", dimension)], Type::index(to.context))?;
+            copier.set(inner.result(0)?, index);
+            Ok(true)
+        };
         copier.copy(inner, &body.with_location(inner.location()), &mut special)?;
     }
-    body.create(
-        ops::linalg::YIELD,
-        &[copier.get(value)],
-        &[],
-        &[],
-        Vec::new(),
-    )?;
-    let attributes = linalg::generic_attributes(
-        at.context,
-        &indexing,
-        loops.iter().map(|_| false),
-        [elements.len(), 1],
-    );
-    let generic = at.create(
-        ops::linalg::GENERIC,
-        &inputs,
-        &attributes.ok_or(UNPARSABLE)?,
-        &[r#type],
-        vec![region],
-    )?;
+    body.create(ops::linalg::YIELD, &[copier.get(value)], &[], &[], Vec::new())?;
+    let attributes =
+        linalg::generic_attributes(at.context, &indexing, loops.iter().map(|_| false), [elements.len(), 1]);
+    let generic =
+        at.create(ops::linalg::GENERIC, &inputs, &attributes.ok_or(UNPARSABLE)?, &[r#type], vec![region])?;
     Ok(generic.result(0)?.into())
 }

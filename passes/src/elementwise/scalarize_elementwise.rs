@@ -67,13 +67,7 @@ fn over_tensors<'c: 'a, 'a>(
         })?;
         let scalar: Value = scalar.result(position)?.into();
         body.create(ops::tensor::YIELD, &[scalar], &[], &[], Vec::new())?;
-        let generate = at.create(
-            ops::tensor::GENERATE,
-            &extents,
-            &[],
-            &[*r#type],
-            vec![region],
-        )?;
+        let generate = at.create(ops::tensor::GENERATE, &extents, &[], &[*r#type], vec![region])?;
         values.push(ir::result(generate)?);
     }
     Ok(Some(values))
@@ -97,20 +91,18 @@ fn over_vectors<'c: 'a, 'a>(
                 return Ok(v);
             }
             let element = vector::element_or_self(v.r#type());
-            Ok(at.value(
-                ops::vector::EXTRACT,
-                &[v],
-                &[("static_position", index)],
-                element,
-            )?)
+            Ok(at.value(ops::vector::EXTRACT, &[v], &[("static_position", index)], element)?)
         })?;
         for (list, result) in elements.iter_mut().zip(scalar.results()) {
             list.push(Value::from(result));
         }
     }
     let results = types.iter().zip(&elements);
-    let results = results.map(|(t, list)| at.value(ops::vector::FROM_ELEMENTS, list, &[], *t));
-    Ok(Some(results.collect::<Result<_, _>>()?))
+    Ok(Some(
+        results
+            .map(|(t, list)| at.value(ops::vector::FROM_ELEMENTS, list, &[], *t))
+            .collect::<Result<_, _>>()?,
+    ))
 }
 
 /// The op on scalars at `at`; `element` returns the scalar for an operand.
@@ -122,9 +114,7 @@ pub(super) fn on_scalars<'c: 'a, 'a>(
 ) -> Result<OperationRef<'c, 'a>, PassError> {
     let operands = found.operands().map(element);
     let operands = operands.collect::<Result<Vec<_>, _>>()?;
-    let elements: Vec<Type> = types
-        .iter()
-        .map(|t| types::element_of(*t).unwrap_or_else(|| vector::element_or_self(*t)))
-        .collect();
+    let elements: Vec<Type> =
+        types.iter().map(|t| types::element_of(*t).unwrap_or_else(|| vector::element_or_self(*t))).collect();
     Ok(at.insert(op::clone_with(&found, &operands, &elements)))
 }

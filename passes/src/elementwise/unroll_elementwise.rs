@@ -31,8 +31,7 @@ pub(crate) const PASS: Pass = Pass {
         let context = rewriter.context();
         let shape = shape(options.text("shape"))?;
         let otherwise = "is elementwise but its results are not all vectors of fixed length";
-        let large =
-            |t: Type| t.is_vector() && vector::extents(t).is_none_or(|e| tile(&e, &shape) != e);
+        let large = |t: Type| t.is_vector() && vector::extents(t).is_none_or(|e| tile(&e, &shape) != e);
         super::replace_all(&root, rewriter, large, otherwise, |found| {
             unroll(found, &shape, &Builder::before(context, found)?)
         })
@@ -41,12 +40,9 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 fn shape(text: &str) -> Result<Vec<i64>, PassError> {
-    let extents: Option<Vec<i64>> = text
-        .split('x')
-        .map(|t| t.trim().parse().ok().filter(|e| *e > 0))
-        .collect();
-    extents
-        .ok_or_else(|| format!("option shape: `{text}` is not a list of positive extents").into())
+    let extents: Option<Vec<i64>> =
+        text.split('x').map(|t| t.trim().parse().ok().filter(|e| *e > 0)).collect();
+    extents.ok_or_else(|| format!("option shape: `{text}` is not a list of positive extents").into())
 }
 
 /// The largest tile of a vector with these extents.
@@ -68,9 +64,7 @@ fn unroll<'c: 'a, 'a>(
         return Ok(None);
     };
     let tile = tile(&extents, shape);
-    let poison = types
-        .iter()
-        .map(|t| at.value(ops::ub::POISON, &[], &[("value", poison(at)?)], *t));
+    let poison = types.iter().map(|t| at.value(ops::ub::POISON, &[], &[("value", poison(at)?)], *t));
     let mut results = poison.collect::<Result<Vec<Value>, _>>()?;
     let steps = extents.iter().zip(&tile).map(|(e, t)| (e + t - 1) / t);
     for index in vector::all_indices(&steps.collect::<Vec<_>>()) {
@@ -86,11 +80,7 @@ fn unroll<'c: 'a, 'a>(
                 operands.push(operand);
                 continue;
             }
-            let attributes = [
-                ("offsets", offsets),
-                ("sizes", lengths),
-                ("strides", strides),
-            ];
+            let attributes = [("offsets", offsets), ("sizes", lengths), ("strides", strides)];
             let slice = ops::vector::EXTRACT_STRIDED_SLICE;
             operands.push(at.value(slice, &[operand], &attributes, part(operand.r#type()))?);
         }
@@ -111,10 +101,7 @@ fn poison<'c>(at: &Builder<'c, '_>) -> Result<Attribute<'c>, melior::Error> {
 }
 
 fn numbers<'c>(at: &Builder<'c, '_>, values: &[i64]) -> Attribute<'c> {
-    let values: Vec<Attribute> = values
-        .iter()
-        .map(|v| attributes::i64(at.context, *v))
-        .collect();
+    let values: Vec<Attribute> = values.iter().map(|v| attributes::i64(at.context, *v)).collect();
     ArrayAttribute::new(at.context, &values).into()
 }
 

@@ -19,12 +19,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         match operation {
             Operation::Invoke(invoke) => emit_invoke(scope, invoke, at)?,
             Operation::Constant { value, data } => constant::emit(scope, *value, data, at)?,
-            Operation::If {
-                arms,
-                otherwise,
-                outputs,
-                span,
-            } => {
+            Operation::If { arms, otherwise, outputs, span } => {
                 let location = scope.emitter.location(&scope.function.name, *span);
                 branch::emit(scope, arms, otherwise, outputs, &at.with_location(location))?;
             }
@@ -32,13 +27,7 @@ pub(super) fn emit<'c: 'a, 'a>(
                 let location = scope.emitter.location(&scope.function.name, l.span);
                 repeat::emit(scope, l, &at.with_location(location))?;
             }
-            Operation::Cut {
-                whole,
-                count,
-                dimension,
-                output,
-                span,
-            } => {
+            Operation::Cut { whole, count, dimension, output, span } => {
                 let location = scope.emitter.location(&scope.function.name, *span);
                 let count = branch::element(scope.get(*count)?, at)?;
                 let at = &at.with_location(location);
@@ -56,10 +45,7 @@ fn emit_invoke<'c: 'a, 'a>(
 ) -> Result<(), EmitError> {
     let emitter = scope.emitter;
     let context = emitter.context;
-    let callee = emitter
-        .model
-        .function(invoke.callee)
-        .ok_or(EmitError::Malformed("no such function"))?;
+    let callee = emitter.model.function(invoke.callee).ok_or(EmitError::Malformed("no such function"))?;
     // Values are cast where an operator in compute types is called from storage types; its results are rounded.
     let mut arguments = scope.all(&invoke.inputs)?;
     arguments.extend(scope.all(&invoke.captures)?);
@@ -69,12 +55,7 @@ fn emit_invoke<'c: 'a, 'a>(
     for extent in &invoke.extents {
         arguments.push(scope.extent_value(extent, at)?);
     }
-    let outputs: Vec<_> = invoke
-        .outputs
-        .iter()
-        .chain(&invoke.updates)
-        .copied()
-        .collect();
+    let outputs: Vec<_> = invoke.outputs.iter().chain(&invoke.updates).copied().collect();
     let mut results = scope.types(&outputs)?;
     let given = function::results(emitter.model, callee, false);
     for (result, id) in results.iter_mut().zip(given) {

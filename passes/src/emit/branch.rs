@@ -50,13 +50,7 @@ fn emit_arms<'c: 'a, 'a>(
     let values = cast_all(&values, &results, &other)?;
     scope.symbols = known;
     other.create(ops::scf::YIELD, &values, &[], &[], Vec::new())?;
-    let op = at.create(
-        ops::scf::IF,
-        &[condition],
-        &[],
-        &results,
-        vec![then_region, else_region],
-    )?;
+    let op = at.create(ops::scf::IF, &[condition], &[], &results, vec![then_region, else_region])?;
     Ok(op.results().map(Into::into).collect())
 }
 
@@ -82,10 +76,7 @@ pub(super) fn condition<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, EmitError> {
     block::emit(scope, condition, at)?;
-    let tensor = condition
-        .results
-        .first()
-        .ok_or(EmitError::Malformed("a condition yields nothing"))?;
+    let tensor = condition.results.first().ok_or(EmitError::Malformed("a condition yields nothing"))?;
     element(scope.get(*tensor)?, at)
 }
 
@@ -95,11 +86,8 @@ pub(super) fn element<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, EmitError> {
     let r#type = tensor.r#type();
-    let rank = types::extents(r#type)
-        .ok_or(EmitError::Malformed("a condition is not a tensor"))?
-        .len();
-    let element =
-        types::element_of(r#type).ok_or(EmitError::Malformed("a condition is not a tensor"))?;
+    let rank = types::extents(r#type).ok_or(EmitError::Malformed("a condition is not a tensor"))?.len();
+    let element = types::element_of(r#type).ok_or(EmitError::Malformed("a condition is not a tensor"))?;
     let mut operands = vec![tensor];
     if rank > 0 {
         operands.resize(rank + 1, at.index(0)?);

@@ -112,11 +112,7 @@ fn write<'m>(
                     ScalarKind::Real => format!("{{{position}:real}}"),
                 });
             }
-            MessagePart::Choice {
-                condition,
-                then,
-                otherwise,
-            } => {
+            MessagePart::Choice { condition, then, otherwise } => {
                 message.push_str(&format!("{{{}?}}", position(condition, printed)?));
                 write(then, printed, message)?;
                 message.push_str("{|}");
@@ -132,9 +128,7 @@ fn write<'m>(
 fn position<'m>(expr: &'m Expr, printed: &mut Vec<&'m Expr>) -> Result<usize, EmitError> {
     match printed.iter().position(|known| *known == expr) {
         Some(known) => Ok(known),
-        None if printed.len() == MOST_VALUES => {
-            Err(EmitError::Malformed("a check prints too many values"))
-        }
+        None if printed.len() == MOST_VALUES => Err(EmitError::Malformed("a check prints too many values")),
         None => {
             printed.push(expr);
             Ok(printed.len() - 1)
@@ -191,21 +185,15 @@ fn scalar<'c: 'a, 'a>(
         Node::Literal(value) => Ok(at.constant(*value, r#type)?),
         Node::Extent(extent) => scope.known_extent(extent, at),
         Node::Apply { op, operands } => {
-            let values = operands
-                .iter()
-                .map(|o| scalar(scope, o, indices, at))
-                .collect::<Result<Vec<_>, _>>()?;
+            let values =
+                operands.iter().map(|o| scalar(scope, o, indices, at)).collect::<Result<Vec<_>, _>>()?;
             let is_cast = matches!(op, ScalarOp::ToBool | ScalarOp::ToInt | ScalarOp::ToReal);
             match values.as_slice() {
                 [same] if is_cast && same.r#type() == r#type => Ok(*same),
                 _ => Ok(at.scalar(*op, &values, r#type)?),
             }
         }
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => {
+        Node::Select { condition, then, otherwise } => {
             let operands = [
                 scalar(scope, condition, indices, at)?,
                 scalar(scope, then, indices, at)?,
@@ -221,8 +209,7 @@ fn scalar<'c: 'a, 'a>(
                 chosen = Some(match chosen {
                     None => item,
                     Some(others) => {
-                        let here =
-                            super::extent::compare(ScalarOp::Eq, position, at.index(number)?, at)?;
+                        let here = super::extent::compare(ScalarOp::Eq, position, at.index(number)?, at)?;
                         at.scalar(ScalarOp::Select, &[here, item, others], r#type)?
                     }
                 });

@@ -31,9 +31,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         ConstantData::Real(values) => i64::try_from(values.len()).unwrap_or(-1),
     };
     if count != volume || data.kind() != tensor.kind {
-        return Err(EmitError::Malformed(
-            "a constant's elements do not fit its type",
-        ));
+        return Err(EmitError::Malformed("a constant's elements do not fit its type"));
     }
     let r#type = scope.r#type(id)?;
     let elements = attributes::elements(scope.emitter.context, data, r#type)

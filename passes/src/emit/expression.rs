@@ -37,15 +37,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         outside: Builder<'c, 'a>,
         at: Builder<'c, 'a>,
     ) -> Self {
-        Point {
-            scope,
-            formula,
-            destinations,
-            arguments,
-            outside,
-            at,
-            locals: vec![HashMap::new()],
-        }
+        Point { scope, formula, destinations, arguments, outside, at, locals: vec![HashMap::new()] }
     }
 
     /// The value of an expression; ints are `index`.
@@ -75,11 +67,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
                     _ => Ok(self.at.scalar(*op, &values, r#type)?),
                 }
             }
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Node::Select { condition, then, otherwise } => {
                 let condition = self.value(condition)?;
                 if !self.reads(then) && !self.reads(otherwise) {
                     let values = [condition, self.value(then)?, self.value(otherwise)?];
@@ -92,8 +80,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
                     self.at = inner;
                     self.locals.push(HashMap::new());
                     let value = self.value(branch)?;
-                    self.at
-                        .create(ops::scf::YIELD, &[value], &[], &[], Vec::new())?;
+                    self.at.create(ops::scf::YIELD, &[value], &[], &[], Vec::new())?;
                     self.locals.pop();
                     self.at = outer;
                     regions.push(region);
@@ -121,11 +108,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         Ok(self.at.value(ops::skript::CAST, &[value], &[], element)?)
     }
 
-    fn access(
-        &self,
-        operands: &[Value<'c, 'a>],
-        kind: ScalarKind,
-    ) -> Result<Value<'c, 'a>, EmitError> {
+    fn access(&self, operands: &[Value<'c, 'a>], kind: ScalarKind) -> Result<Value<'c, 'a>, EmitError> {
         let tensor = operands.first().map(|t| t.r#type());
         let element = tensor.and_then(types::element_of);
         let element = element.ok_or(EmitError::Malformed("an access reads no tensor"))?;
@@ -134,10 +117,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
     }
 
     fn argument(&self, position: usize) -> Result<Value<'c, 'a>, EmitError> {
-        self.arguments
-            .get(position)
-            .copied()
-            .ok_or(EmitError::Malformed("no such index"))
+        self.arguments.get(position).copied().ok_or(EmitError::Malformed("no such index"))
     }
 
     fn local(&mut self, position: usize) -> Result<Value<'c, 'a>, EmitError> {
@@ -146,10 +126,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
             return Ok(*value);
         }
         let formula = self.formula;
-        let local = formula
-            .locals
-            .get(position)
-            .ok_or(EmitError::Malformed("no such local"))?;
+        let local = formula.locals.get(position).ok_or(EmitError::Malformed("no such local"))?;
         let value = self.value(&local.value)?;
         if let Some(innermost) = self.locals.last_mut() {
             innermost.insert(position, value);
@@ -175,8 +152,8 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         let r#type = self.scalar_type(kind);
         let position = self.value(index)?;
         if items.len() > SELECTED_ITEMS {
-            let length = i64::try_from(items.len())
-                .map_err(|_| EmitError::Malformed("a table is too long"))?;
+            let length =
+                i64::try_from(items.len()).map_err(|_| EmitError::Malformed("a table is too long"))?;
             let numbers = self.scope.function.numbers.work();
             let tensor = types::tensor(&[length], types::element(context, kind, numbers));
             let elements = attributes::elements(context, &data(items), tensor)
@@ -189,14 +166,11 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         };
         let mut chosen = self.at.constant(*last, r#type)?;
         for (number, item) in others.iter().enumerate().rev() {
-            let number =
-                i64::try_from(number).map_err(|_| EmitError::Malformed("a table is too long"))?;
+            let number = i64::try_from(number).map_err(|_| EmitError::Malformed("a table is too long"))?;
             let here = [position, self.at.index(number)?];
             let is_here = self.at.scalar(ScalarOp::Eq, &here, types::flag(context))?;
             let item = self.at.constant(*item, r#type)?;
-            chosen = self
-                .at
-                .scalar(ScalarOp::Select, &[is_here, item, chosen], r#type)?;
+            chosen = self.at.scalar(ScalarOp::Select, &[is_here, item, chosen], r#type)?;
         }
         Ok(chosen)
     }
@@ -208,11 +182,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
             Node::Table { items, .. } if items.len() > SELECTED_ITEMS => true,
             Node::Local(position) => {
                 !self.locals.iter().any(|l| l.contains_key(position))
-                    && self
-                        .formula
-                        .locals
-                        .get(*position)
-                        .is_some_and(|l| self.reads(&l.value))
+                    && self.formula.locals.get(*position).is_some_and(|l| self.reads(&l.value))
             }
             _ => expression.children().into_iter().any(|c| self.reads(c)),
         }

@@ -25,8 +25,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, EmitError> {
         let result = self.r#type(id)?;
-        let sizes =
-            types::extents(result).ok_or(EmitError::Malformed("a value is not a tensor"))?;
+        let sizes = types::extents(result).ok_or(EmitError::Malformed("a value is not a tensor"))?;
         let open = self.open_extents(id, at)?;
         if types::extents(whole.r#type()).is_some_and(|bounds| bounds.contains(&0)) {
             // No slice begins at the first element if there is none.
@@ -40,10 +39,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
             ("static_offsets", attributes::i64s(at.context, &zeros)),
             ("static_sizes", attributes::i64s(at.context, &sizes)),
             ("static_strides", attributes::i64s(at.context, &ones)),
-            (
-                "operandSegmentSizes",
-                attributes::i32s(at.context, &[1, 0, segment, 0]),
-            ),
+            ("operandSegmentSizes", attributes::i32s(at.context, &[1, 0, segment, 0])),
         ];
         Ok(at.value(ops::tensor::EXTRACT_SLICE, &operands, &slice, result)?)
     }
@@ -99,18 +95,9 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
             let found = at.extent(self.get(id)?, dimension)?;
             let expected = self.shape_value(expr, at)?;
             let agree = compare(ScalarOp::Eq, found, expected, at)?;
-            let message = format!(
-                "dimension {dimension} of {name} has the extent {{0}}, but {{1}} is expected"
-            );
-            report(
-                self,
-                agree,
-                "SK9204",
-                &message,
-                &[found, expected],
-                value.span,
-                at,
-            )?;
+            let message =
+                format!("dimension {dimension} of {name} has the extent {{0}}, but {{1}} is expected");
+            report(self, agree, "SK9204", &message, &[found, expected], value.span, at)?;
         }
         Ok(())
     }
@@ -155,14 +142,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
                 continue;
             };
             if !matches!(expr.as_ref(), ShapeExpr::Symbol(_)) {
-                self.test_bound(
-                    expr,
-                    *bound,
-                    dimension,
-                    value.name.as_deref(),
-                    value.span,
-                    at,
-                )?;
+                self.test_bound(expr, *bound, dimension, value.name.as_deref(), value.span, at)?;
             }
             extents.push(self.extent_value(extent, at)?);
         }
@@ -182,9 +162,8 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         let found = self.shape_value(expr, at)?;
         let holds = compare(ScalarOp::Le, found, at.index(bound)?, at)?;
         let name = name.unwrap_or("a result");
-        let message = format!(
-            "dimension {dimension} of {name} has the extent {{0}}, above its bound {bound}"
-        );
+        let message =
+            format!("dimension {dimension} of {name} has the extent {{0}}, above its bound {bound}");
         report(self, holds, "SK9201", &message, &[found], span, at)
     }
 
@@ -200,9 +179,11 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
                 let value = Scalar::Real(f64::from_bits(*bits));
                 Ok(at.constant(value, Type::float64(at.context))?)
             }
-            ShapeExpr::Symbol(name) => self.symbols.get(name).copied().ok_or(EmitError::Malformed(
-                "a run-time extent is used before it is known",
-            )),
+            ShapeExpr::Symbol(name) => self
+                .symbols
+                .get(name)
+                .copied()
+                .ok_or(EmitError::Malformed("a run-time extent is used before it is known")),
             ShapeExpr::Apply { op, operands } => {
                 let mut values = Vec::new();
                 for operand in operands {
@@ -220,9 +201,7 @@ fn apply<'c: 'a, 'a>(
     operands: &[Value<'c, 'a>],
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, EmitError> {
-    use ScalarOp::{
-        And, Eq, Ge, Gt, Implies, Le, Lt, Ne, Not, Or, Select, ToBool, ToInt, ToReal, Xor,
-    };
+    use ScalarOp::{And, Eq, Ge, Gt, Implies, Le, Lt, Ne, Not, Or, Select, ToBool, ToInt, ToReal, Xor};
     let index = Type::index(at.context);
     let flag = types::flag(at.context);
     let test = |v: &Value<'c, 'a>| at.value(ops::skript::CAST, &[*v], &[], flag);
@@ -238,9 +217,7 @@ fn apply<'c: 'a, 'a>(
             let tests = operands.iter().map(test).collect::<Result<Vec<_>, _>>()?;
             Ok(number(at.scalar(op, &tests, flag)?)?)
         }
-        (Select, [condition, x, y]) => {
-            Ok(at.scalar(op, &[test(condition)?, *x, *y], x.r#type())?)
-        }
+        (Select, [condition, x, y]) => Ok(at.scalar(op, &[test(condition)?, *x, *y], x.r#type())?),
         (_, [x, ..]) => Ok(at.scalar(op, operands, x.r#type())?),
         _ => Err(EmitError::Malformed("an operation without operands")),
     }

@@ -50,9 +50,7 @@ fn emit<'c: 'a, 'a>(
     let mut operands = Vec::new();
     for index in &formula.indices {
         bounds.push(match &index.extent {
-            Extent::Fixed(n) => {
-                i64::try_from(*n).map_err(|_| EmitError::Malformed("a huge extent"))?
-            }
+            Extent::Fixed(n) => i64::try_from(*n).map_err(|_| EmitError::Malformed("a huge extent"))?,
             open => {
                 operands.push(scope.extent_value(open, at)?);
                 types::DYNAMIC
@@ -78,12 +76,7 @@ fn emit<'c: 'a, 'a>(
         .iter()
         .map(|l| &l.value)
         .chain(&formula.predicate)
-        .chain(
-            formula
-                .targets
-                .iter()
-                .flat_map(|t| t.subscripts.iter().chain([&t.value])),
-        );
+        .chain(formula.targets.iter().flat_map(|t| t.subscripts.iter().chain([&t.value])));
     for expression in reads {
         for tensor in tensors(expression) {
             ensure_written(scope, tensor, at)?;
@@ -99,9 +92,7 @@ fn emit<'c: 'a, 'a>(
         Some(condition) => {
             let mut point = Point::new(scope, formula, &destinations, values, *at, point);
             let holds = point.value(condition)?;
-            point
-                .at
-                .create(ops::skript::CONDITION, &[holds], &[], &[], Vec::new())?;
+            point.at.create(ops::skript::CONDITION, &[holds], &[], &[], Vec::new())?;
             predicate
         }
         None => Region::new(),
@@ -139,25 +130,13 @@ fn emit<'c: 'a, 'a>(
         ("static_bounds", attributes::i64s(context, &bounds)),
         ("operandSegmentSizes", attributes::i32s(context, &segments)),
     ];
-    if (0i32..)
-        .zip(&same)
-        .any(|(position, first)| *first < position)
-    {
-        described.push((
-            attribute_names::SAME_TENSOR,
-            attributes::i32s(context, &same),
-        ));
+    if (0i32..).zip(&same).any(|(position, first)| *first < position) {
+        described.push((attribute_names::SAME_TENSOR, attributes::i32s(context, &same)));
     }
     if formula.is_search() {
         described.push((attribute_names::SEARCH, attributes::unit(context)));
     }
-    let op = at.create(
-        ops::skript::FORMULA,
-        &operands,
-        &described,
-        &results,
-        vec![predicate, body],
-    )?;
+    let op = at.create(ops::skript::FORMULA, &operands, &described, &results, vec![predicate, body])?;
     for (id, value) in destinations.iter().zip(op.results()) {
         scope.set(*id, value.into());
     }

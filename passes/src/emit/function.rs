@@ -18,10 +18,7 @@ pub(super) fn emit<'c>(
     module: BlockRef<'c, '_>,
 ) -> Result<(), EmitError> {
     let context = emitter.context;
-    let function = emitter
-        .model
-        .function(id)
-        .ok_or(EmitError::Malformed("no such function"))?;
+    let function = emitter.model.function(id).ok_or(EmitError::Malformed("no such function"))?;
     let is_entry = id == emitter.model.entry;
     let mut scope = Scope::new(emitter, function);
 
@@ -31,21 +28,13 @@ pub(super) fn emit<'c>(
     input_types.resize(inputs.len() + function.extents.len(), Type::index(context));
     let output_types = scope.types(&outputs)?;
 
-    let outer = Builder::at_end(
-        context,
-        module,
-        emitter.location(&function.name, function.span),
-    );
+    let outer = Builder::at_end(context, module, emitter.location(&function.name, function.span));
     let (region, body, values) = outer.region(&input_types);
     for (id, value) in inputs.iter().zip(&values) {
         scope.set(*id, *value);
         scope.learn(*id, &body)?;
     }
-    for (name, value) in function
-        .extents
-        .iter()
-        .zip(values.iter().skip(inputs.len()))
-    {
+    for (name, value) in function.extents.iter().zip(values.iter().skip(inputs.len())) {
         scope.symbols.insert(name.clone(), *value);
     }
     if is_entry {
@@ -101,14 +90,8 @@ pub(super) fn emit<'c>(
                 Ok(dictionary(context, &entries))
             })
             .collect::<Result<_, EmitError>>()?;
-        function_attributes.push((
-            "arg_attrs",
-            ArrayAttribute::new(context, &of_arguments).into(),
-        ));
-        function_attributes.push((
-            "res_attrs",
-            ArrayAttribute::new(context, &of_results).into(),
-        ));
+        function_attributes.push(("arg_attrs", ArrayAttribute::new(context, &of_arguments).into()));
+        function_attributes.push(("res_attrs", ArrayAttribute::new(context, &of_results).into()));
         function_attributes.push((attribute_names::ENTRY, attributes::unit(context)));
         let entries = quantization(context, emitter.model);
         if !entries.is_empty() {
@@ -118,13 +101,7 @@ pub(super) fn emit<'c>(
     } else {
         function_attributes.push(("sym_visibility", attributes::string(context, "private")));
     }
-    outer.create(
-        ops::func::FUNC,
-        &[],
-        &function_attributes,
-        &[],
-        vec![region],
-    )?;
+    outer.create(ops::func::FUNC, &[], &function_attributes, &[], vec![region])?;
     Ok(())
 }
 
@@ -156,12 +133,7 @@ pub(super) fn arguments(function: &Function) -> Vec<ValueId> {
 
 /// Outputs with packs flattened; for the entry, then new values of variables.
 pub(super) fn results(model: &Model, function: &Function, is_entry: bool) -> Vec<ValueId> {
-    let mut results: Vec<_> = function
-        .outputs
-        .iter()
-        .flat_map(|p| p.tensors.values())
-        .copied()
-        .collect();
+    let mut results: Vec<_> = function.outputs.iter().flat_map(|p| p.tensors.values()).copied().collect();
     // New values of variables follow; the entry's are the model's.
     if is_entry {
         results.extend(model.updates.iter().map(|(_, value)| *value));
@@ -178,12 +150,8 @@ const VARIABLE: &str = attribute_names::VARIABLE;
 type Names = Vec<(String, &'static str)>;
 
 fn names(model: &Model, entry: &Function) -> Result<(Names, Names), EmitError> {
-    let variable = |id| {
-        model
-            .variable(id)
-            .map(|v| v.name.clone())
-            .ok_or(EmitError::Malformed("no such variable"))
-    };
+    let variable =
+        |id| model.variable(id).map(|v| v.name.clone()).ok_or(EmitError::Malformed("no such variable"));
     let mut arguments = Names::new();
     for port in &entry.inputs {
         arguments.extend(port_names(port).into_iter().map(|n| (n, "input")));
@@ -205,9 +173,7 @@ fn names(model: &Model, entry: &Function) -> Result<(Names, Names), EmitError> {
 fn port_names(port: &Port) -> Vec<String> {
     match &port.tensors {
         PortTensors::Single(_) | PortTensors::Stack(_) => vec![port.name.clone()],
-        PortTensors::Pack(items) => (1..=items.len())
-            .map(|n| format!("{}:{n}", port.name))
-            .collect(),
+        PortTensors::Pack(items) => (1..=items.len()).map(|n| format!("{}:{n}", port.name)).collect(),
         PortTensors::Null => Vec::new(),
     }
 }

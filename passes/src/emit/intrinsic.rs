@@ -20,10 +20,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     let context = scope.emitter.context;
     let function = scope.function;
     if skript_intrinsics::kernel(&function.name).is_none() {
-        return Err(EmitError::Intrinsic {
-            name: function.name.clone(),
-            span: function.span,
-        });
+        return Err(EmitError::Intrinsic { name: function.name.clone(), span: function.span });
     }
     let mut outs = Vec::new();
     let mut dynamic_outputs = Vec::new();
@@ -67,27 +64,14 @@ pub(super) fn emit<'c: 'a, 'a>(
     if skript_intrinsics::is_random(&function.name) {
         entries.push(("random", attributes::unit(context)));
     }
-    let op = at.create(
-        ops::skript::INTRINSIC,
-        &operands,
-        &entries,
-        &results,
-        Vec::new(),
-    )?;
+    let op = at.create(ops::skript::INTRINSIC, &operands, &entries, &results, Vec::new())?;
     let results: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
-    for ((_, id), extents) in dynamic_outputs
-        .iter()
-        .zip(results.iter().skip(outputs.len()))
-    {
+    for ((_, id), extents) in dynamic_outputs.iter().zip(results.iter().skip(outputs.len())) {
         learn(scope, *id, *extents, at)?;
     }
     for (id, result) in outputs.iter().zip(&results) {
         let is_dynamic = dynamic_outputs.iter().any(|(_, other)| other == id);
-        let value = if is_dynamic {
-            scope.filled(*id, *result, at)?
-        } else {
-            *result
-        };
+        let value = if is_dynamic { scope.filled(*id, *result, at)? } else { *result };
         scope.set(*id, value);
     }
     Ok(())
@@ -113,12 +97,7 @@ fn given<'c: 'a, 'a>(
     let element = elements.first().map(|v| v.r#type());
     let element = element.ok_or(EmitError::Malformed("a run-time attribute without items"))?;
     let r#type = types::tensor(&shape, element);
-    Ok(Some(at.value(
-        ops::tensor::FROM_ELEMENTS,
-        &elements,
-        &[],
-        r#type,
-    )?))
+    Ok(Some(at.value(ops::tensor::FROM_ELEMENTS, &elements, &[], r#type)?))
 }
 
 /// A scalar attribute as i64, f64 or i1.
@@ -183,9 +162,7 @@ fn destination<'c: 'a, 'a>(
                 open.push(scope.extent_value(extent, at)?);
                 types::DYNAMIC
             }
-            other => {
-                i64::try_from(other.bound()).map_err(|_| EmitError::Malformed("a huge extent"))?
-            }
+            other => i64::try_from(other.bound()).map_err(|_| EmitError::Malformed("a huge extent"))?,
         });
     }
     if !has_undefined_extent(scope, id)? {
@@ -219,12 +196,7 @@ fn learn<'c: 'a, 'a>(
         };
         let address = at.index(dimension)?;
         let found = at.value(ops::tensor::EXTRACT, &[extents, address], &[], word)?;
-        let found = at.value(
-            ops::arith::INDEX_CAST,
-            &[found],
-            &[],
-            Type::index(at.context),
-        )?;
+        let found = at.value(ops::arith::INDEX_CAST, &[found], &[], Type::index(at.context))?;
         let found = extent::within(found, *bound, at)?;
         scope.symbols.insert(name.clone(), found);
     }

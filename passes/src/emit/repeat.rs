@@ -42,15 +42,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         for length in &lengths {
             let fits = extent::compare(ScalarOp::Le, count, *length, at)?;
             let message = "the loop has a count of {0}, but scans only {1} items";
-            check::report(
-                scope,
-                fits,
-                "SK9201",
-                message,
-                &[count, *length],
-                l.span,
-                at,
-            )?;
+            check::report(scope, fits, "SK9201", message, &[count, *length], l.span, at)?;
         }
         limits.push(count);
     }
@@ -61,11 +53,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         .scans
         .iter()
         .map(|(_, pack)| gather(scope, pack, at))
-        .chain(
-            l.stack_scans
-                .iter()
-                .map(|(item, stack)| Stacked::of_stack(scope, *item, *stack, at)),
-        )
+        .chain(l.stack_scans.iter().map(|(item, stack)| Stacked::of_stack(scope, *item, *stack, at)))
         .collect::<Result<Vec<_>, _>>()?;
     let determined = determined_extents(scope, l)?;
     let stacked = l
@@ -106,13 +94,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         let (else_region, other, _) = before.region(&[]);
         let no = other.constant(Scalar::Bool(false), flag)?;
         other.create(ops::scf::YIELD, &[no], &[], &[], Vec::new())?;
-        let op = before.create(
-            ops::scf::IF,
-            &[proceed],
-            &[],
-            &[flag],
-            vec![then_region, else_region],
-        )?;
+        let op = before.create(ops::scf::IF, &[proceed], &[], &[flag], vec![then_region, else_region])?;
         proceed = ir::result(op)?;
     }
     let mut operands = vec![proceed];
@@ -132,9 +114,8 @@ pub(super) fn emit<'c: 'a, 'a>(
     // Items are sliced again here: blocks of the test do not dominate the body.
     block::emit(scope, &l.body, &body)?;
     let produced = scope.all(&l.body.results)?;
-    let carried_new = produced
-        .get(..l.carried.len())
-        .ok_or(EmitError::Malformed("a loop yields too few tensors"))?;
+    let carried_new =
+        produced.get(..l.carried.len()).ok_or(EmitError::Malformed("a loop yields too few tensors"))?;
     let one = body.index(1)?;
     let carried_new = &branch::cast_all(carried_new, &carried_types, &body)?;
     let mut next = vec![
@@ -152,14 +133,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         next.push(stack.insert(*item, *pack, number, &body)?);
     }
     let before = values.get(next.len()..).unwrap_or_default();
-    next.extend(determined_by_body(
-        scope,
-        l,
-        &determined,
-        before,
-        number,
-        &body,
-    )?);
+    next.extend(determined_by_body(scope, l, &determined, before, number, &body)?);
     if let Some(test) = &l.after {
         for (carried, value) in l.carried.iter().zip(carried_new) {
             scope.set(carried.inner, *value);
@@ -172,13 +146,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     body.create(ops::scf::YIELD, &next, &[], &[], Vec::new())?;
     scope.symbols = known;
 
-    let op = at.create(
-        ops::scf::WHILE,
-        &state,
-        &[],
-        &state_types,
-        vec![before_region, body_region],
-    )?;
+    let op = at.create(ops::scf::WHILE, &state, &[], &state_types, vec![before_region, body_region])?;
     let finals: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
     for (carried, value) in l.carried.iter().zip(finals.iter().skip(2)) {
         scope.set(carried.result, *value);
@@ -192,16 +160,12 @@ pub(super) fn emit<'c: 'a, 'a>(
     if let Some(capacity) = l.capacity {
         let most = i64::try_from(capacity).map_err(|_| EmitError::Malformed("a huge extent"))?;
         let fits = extent::compare(ScalarOp::Le, done, at.index(most)?, at)?;
-        let message = format!(
-            "the loop runs more than {capacity} iterations, the declared length of its results"
-        );
+        let message =
+            format!("the loop runs more than {capacity} iterations, the declared length of its results");
         check::report(scope, fits, "SK9201", &message, &[], l.span, at)?;
     }
-    for ((pack, value), stack) in l
-        .scan_outputs
-        .iter()
-        .zip(finals.iter().skip(2 + l.carried.len()))
-        .zip(&stacked)
+    for ((pack, value), stack) in
+        l.scan_outputs.iter().zip(finals.iter().skip(2 + l.carried.len())).zip(&stacked)
     {
         if stack.is_open {
             let id = first(pack)?;
@@ -335,13 +299,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
             });
         }
         let element = scope.element(stack)?;
-        Ok(Stacked {
-            r#type: types::tensor(&extents, element),
-            kind: tensor.kind,
-            open,
-            is_open,
-            is_padded,
-        })
+        Ok(Stacked { r#type: types::tensor(&extents, element), kind: tensor.kind, open, is_open, is_padded })
     }
 
     /// For a pack of dynamic length, which is one tensor already.
@@ -380,8 +338,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
 
     /// Fills all items with `T()`.
     fn empty(&self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, EmitError> {
-        let element =
-            types::element_of(self.r#type).ok_or(EmitError::Malformed("a pack is not a tensor"))?;
+        let element = types::element_of(self.r#type).ok_or(EmitError::Malformed("a pack is not a tensor"))?;
         let mut operands = vec![at.constant(self.kind.default_value(), element)?];
         operands.extend(&self.open);
         Ok(at.value(ops::tensor::SPLAT, &operands, &[], self.r#type)?)
@@ -403,10 +360,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         } else {
             (slice_attributes(pack, at)?, self.open.clone())
         };
-        slice.push((
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &[1, 1, 1, segment(&open)?, 0]),
-        ));
+        slice.push(("operandSegmentSizes", attributes::i32s(at.context, &[1, 1, 1, segment(&open)?, 0])));
         let mut operands = vec![item, pack, number];
         operands.extend(open);
         Ok(at.value(ops::tensor::INSERT_SLICE, &operands, &slice, pack.r#type())?)
@@ -429,10 +383,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         } else {
             (slice_attributes(pack, at)?, self.open.as_slice())
         };
-        slice.push((
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &[1, 1, segment(open)?, 0]),
-        ));
+        slice.push(("operandSegmentSizes", attributes::i32s(at.context, &[1, 1, segment(open)?, 0])));
         let mut operands = vec![pack, number];
         operands.extend(open);
         Ok(at.value(ops::tensor::EXTRACT_SLICE, &operands, &slice, item)?)
@@ -483,24 +434,14 @@ fn stack_lengths<'c: 'a, 'a>(
         };
         let agree = extent::compare(ScalarOp::Eq, first, *length, at)?;
         let message = "the packs that a loop scans have {0} and {1} items";
-        check::report(
-            scope,
-            agree,
-            "SK9201",
-            message,
-            &[first, *length],
-            l.span,
-            at,
-        )?;
+        check::report(scope, agree, "SK9201", message, &[first, *length], l.span, at)?;
     }
     Ok(lengths)
 }
 
 /// Slots for results if only their pack bounds the loop: one more than its length, to detect that it is too short.
 fn slots(l: &Loop) -> Result<Option<i64>, EmitError> {
-    let slots = l
-        .capacity
-        .map(|capacity| i64::try_from(capacity).ok()?.checked_add(1));
+    let slots = l.capacity.map(|capacity| i64::try_from(capacity).ok()?.checked_add(1));
     match slots {
         Some(None) => Err(EmitError::Malformed("a huge extent")),
         Some(slots) => Ok(slots),
@@ -508,9 +449,7 @@ fn slots(l: &Loop) -> Result<Option<i64>, EmitError> {
     }
 }
 
-fn number_and_flag<'c, 'a>(
-    state: &[Value<'c, 'a>],
-) -> Result<(Value<'c, 'a>, Value<'c, 'a>), EmitError> {
+fn number_and_flag<'c, 'a>(state: &[Value<'c, 'a>]) -> Result<(Value<'c, 'a>, Value<'c, 'a>), EmitError> {
     match state {
         [number, flag, ..] => Ok((*number, *flag)),
         _ => Err(EmitError::Malformed("a loop has too little state")),
@@ -556,16 +495,11 @@ fn enter<'c: 'a, 'a>(
 }
 
 fn first(pack: &[ValueId]) -> Result<ValueId, EmitError> {
-    pack.first()
-        .copied()
-        .ok_or(EmitError::Malformed("a scanned pack is empty"))
+    pack.first().copied().ok_or(EmitError::Malformed("a scanned pack is empty"))
 }
 
 /// One tensor with an additional first dimension for the pack.
-fn pack_type<'c: 'a, 'a>(
-    scope: &Scope<'_, 'c, 'a, '_>,
-    pack: &[ValueId],
-) -> Result<Type<'c>, EmitError> {
+fn pack_type<'c: 'a, 'a>(scope: &Scope<'_, 'c, 'a, '_>, pack: &[ValueId]) -> Result<Type<'c>, EmitError> {
     let item = first(pack)?;
     let mut extents =
         vec![i64::try_from(pack.len()).map_err(|_| EmitError::Malformed("a pack is too long"))?];
@@ -590,8 +524,7 @@ fn gather<'c: 'a, 'a>(
     let stack = Stacked::of_items(scope, pack, at)?;
     let mut packed = at.value(ops::tensor::EMPTY, &stack.open, &[], stack.r#type)?;
     for (position, item) in pack.iter().enumerate() {
-        let position =
-            i64::try_from(position).map_err(|_| EmitError::Malformed("a pack is too long"))?;
+        let position = i64::try_from(position).map_err(|_| EmitError::Malformed("a pack is too long"))?;
         packed = stack.insert(scope.get(*item)?, packed, at.index(position)?, at)?;
     }
     Ok((stack, packed))
@@ -602,8 +535,7 @@ fn slice_attributes<'c: 'a, 'a>(
     pack: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<(&'static str, melior::ir::Attribute<'c>)>, EmitError> {
-    let sizes =
-        types::extents(pack.r#type()).ok_or(EmitError::Malformed("a pack is not a tensor"))?;
+    let sizes = types::extents(pack.r#type()).ok_or(EmitError::Malformed("a pack is not a tensor"))?;
     Ok(slice_of(sizes.get(1..).unwrap_or_default(), at))
 }
 

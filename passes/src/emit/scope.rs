@@ -39,8 +39,7 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
     }
 
     pub(super) fn get(&self, id: ValueId) -> Result<Value<'c, 'a>, EmitError> {
-        self.find(id)
-            .ok_or(EmitError::Malformed("a tensor is used before it is made"))
+        self.find(id).ok_or(EmitError::Malformed("a tensor is used before it is made"))
     }
 
     pub(super) fn find(&self, id: ValueId) -> Option<Value<'c, 'a>> {
@@ -52,14 +51,8 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
     }
 
     /// A tensor's declaration.
-    pub(super) fn value(
-        &self,
-        id: ValueId,
-    ) -> Result<&'m skript_frontend::model::Value, EmitError> {
-        self.function
-            .values
-            .get(id.0 as usize)
-            .ok_or(EmitError::Malformed("no such tensor"))
+    pub(super) fn value(&self, id: ValueId) -> Result<&'m skript_frontend::model::Value, EmitError> {
+        self.function.values.get(id.0 as usize).ok_or(EmitError::Malformed("no such tensor"))
     }
 
     pub(super) fn tensor(&self, id: ValueId) -> Result<&'m TensorType, EmitError> {
@@ -102,10 +95,8 @@ pub(super) fn dictionary<'c>(
     context: &'c melior::Context,
     entries: &[(&str, melior::ir::Attribute<'c>)],
 ) -> melior::ir::Attribute<'c> {
-    let entries: Vec<_> = entries
-        .iter()
-        .map(|(name, value)| (melior::ir::Identifier::new(context, name), *value))
-        .collect();
+    let entries: Vec<_> =
+        entries.iter().map(|(name, value)| (melior::ir::Identifier::new(context, name), *value)).collect();
     melior::ir::attribute::DictionaryAttribute::new(context, &entries).into()
 }
 
@@ -117,10 +108,7 @@ pub(super) fn argument_attributes<'c>(
     is_updated: bool,
     tensor: &TensorType,
 ) -> melior::ir::Attribute<'c> {
-    let mut entries = vec![(
-        "bufferization.writable",
-        attributes::boolean(context, false),
-    )];
+    let mut entries = vec![("bufferization.writable", attributes::boolean(context, false))];
     entries.extend(port_attributes(context, name, role, tensor));
     if is_updated {
         entries.push((attribute_names::UPDATED, attributes::unit(context)));

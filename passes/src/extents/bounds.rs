@@ -37,10 +37,7 @@ pub struct Refusal<'c, 'a> {
 
 impl<'c, 'a> Refusal<'c, 'a> {
     fn at(op: OperationRef<'c, 'a>, what: impl Into<String>) -> Self {
-        Refusal {
-            op,
-            what: what.into(),
-        }
+        Refusal { op, what: what.into() }
     }
 }
 
@@ -57,10 +54,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
     pub fn of(module: OperationRef<'c, 'a>) -> Result<Self, Refusal<'c, 'a>> {
         let functions: Vec<_> = blocks(module).into_iter().flat_map(operations).collect();
         let mut bounds = Bounds {
-            functions: functions
-                .iter()
-                .filter_map(|f| Some((symbol(*f)?, *f)))
-                .collect(),
+            functions: functions.iter().filter_map(|f| Some((symbol(*f)?, *f))).collect(),
             known: HashMap::new(),
             grew: true,
         };
@@ -77,10 +71,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 return Ok(bounds);
             }
         }
-        Err(Refusal::at(
-            first,
-            "has a tensor that grows without a bound",
-        ))
+        Err(Refusal::at(first, "has a tensor that grows without a bound"))
     }
 
     /// The extents of a tensor, with upper bounds for dynamic ones.
@@ -100,10 +91,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
 
     /// The tensor type with its upper bounds as extents; other types unchanged.
     pub fn padded(&self, value: Value<'c, 'a>) -> Type<'c> {
-        match is_open(value) {
-            true => types::of_extents(value.r#type(), &self.extents(value)),
-            false => value.r#type(),
-        }
+        if is_open(value) { types::of_extents(value.r#type(), &self.extents(value)) } else { value.r#type() }
     }
 
     /// The maximum of an extent.
@@ -149,10 +137,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         if !is_open(value) {
             return;
         }
-        let known = self
-            .known
-            .entry(ValueKey::of(value))
-            .or_insert_with(|| vec![0; extents.len()]);
+        let known = self.known.entry(ValueKey::of(value)).or_insert_with(|| vec![0; extents.len()]);
         for (bound, extent) in known.iter_mut().zip(extents) {
             if extent > bound {
                 *bound = *extent;
@@ -242,10 +227,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
             (ops::tensor::DIM, [_, dimension]) => {
                 constant(*dimension).ok_or_else(|| Refusal::at(op, NO_FORM))?;
             }
-            (
-                ops::skript::ACCESS | ops::tensor::EXTRACT | ops::func::RETURN | ops::scf::YIELD,
-                _,
-            ) => {}
+            (ops::skript::ACCESS | ops::tensor::EXTRACT | ops::func::RETURN | ops::scf::YIELD, _) => {}
             (ops::scf::CONDITION, _) => {}
             _ if op::has_elementwise_trait(&op) => {
                 for operand in &operands {
@@ -270,11 +252,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
     }
 
     /// The result of an operation whose operands are the result's dynamic extents.
-    fn sized(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        sizes: &[Value<'c, 'a>],
-    ) -> Result<(), Refusal<'c, 'a>> {
+    fn sized(&mut self, op: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>]) -> Result<(), Refusal<'c, 'a>> {
         let mut bounds = Vec::new();
         for size in sizes {
             bounds.push(self.of_extent(*size).ok_or_else(|| unbounded(op))?);
@@ -316,29 +294,18 @@ impl Slice {
             (0..array.len()).map(|i| array.element(i).ok()).collect()
         };
         let plain = list("static_strides")?.iter().all(|s| *s == 1);
-        plain.then_some(Slice {
-            offsets: list("static_offsets")?,
-            sizes: list("static_sizes")?,
-        })
+        plain.then_some(Slice { offsets: list("static_offsets")?, sizes: list("static_sizes")? })
     }
 
     /// The operands that are offsets, after `before` others.
     pub(crate) fn dynamic_offsets<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
-        let count = self
-            .offsets
-            .iter()
-            .filter(|o| **o == types::DYNAMIC)
-            .count();
+        let count = self.offsets.iter().filter(|o| **o == types::DYNAMIC).count();
         operands.get(before..before + count).unwrap_or(&[])
     }
 
     /// The operands that are sizes.
     pub(crate) fn dynamic_sizes<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
-        let offsets = self
-            .offsets
-            .iter()
-            .filter(|o| **o == types::DYNAMIC)
-            .count();
+        let offsets = self.offsets.iter().filter(|o| **o == types::DYNAMIC).count();
         let count = self.sizes.iter().filter(|s| **s == types::DYNAMIC).count();
         let first = before + offsets;
         operands.get(first..first + count).unwrap_or(&[])
@@ -353,10 +320,7 @@ pub fn is_open<'c>(value: impl ValueLike<'c>) -> bool {
 /// The dynamic dimensions of a type.
 pub(crate) fn open_dimensions(r#type: Type<'_>) -> Vec<usize> {
     let extents = types::extents(r#type).unwrap_or_default();
-    let open = extents
-        .iter()
-        .enumerate()
-        .filter(|(_, e)| **e == types::DYNAMIC);
+    let open = extents.iter().enumerate().filter(|(_, e)| **e == types::DYNAMIC);
     open.map(|(dimension, _)| dimension).collect()
 }
 

@@ -137,8 +137,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                     let condition = self.condition(held);
                     self.learn(&condition);
                     let alternatives = self.alternatives(held);
-                    self.choices
-                        .extend(alternatives.filter(|all| all.len() > 1));
+                    self.choices.extend(alternatives.filter(|all| all.len() > 1));
                 }
                 _ if blocks(op).is_empty() => self.scalar(op, &name)?,
                 _ => {
@@ -196,14 +195,8 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     }
 
     /// Moves the operations of the first branch before the operation; returns them.
-    fn inline(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-    ) -> Result<Vec<OperationRef<'c, 'a>>, melior::Error> {
-        let mut moved = blocks(op)
-            .first()
-            .map(|b| operations(*b))
-            .unwrap_or_default();
+    fn inline(&mut self, op: OperationRef<'c, 'a>) -> Result<Vec<OperationRef<'c, 'a>>, melior::Error> {
+        let mut moved = blocks(op).first().map(|b| operations(*b)).unwrap_or_default();
         moved.pop();
         let then = regions::take(op, 0)?;
         let values = regions::inline(op, &then)?;
@@ -229,9 +222,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             self.prover.rollback(mark);
         }
         for (position, result) in op.results().enumerate() {
-            let ends = blocks(op)
-                .into_iter()
-                .filter_map(|block| end(block).get(position).copied());
+            let ends = blocks(op).into_iter().filter_map(|block| end(block).get(position).copied());
             let ends: Vec<_> = ends.filter(|v| v.r#type().is_index()).collect();
             if let [then, otherwise] = ends.as_slice() {
                 let (then, otherwise) = (self.number(*then), self.number(*otherwise));
@@ -249,9 +240,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         };
         if result.r#type().is_index() {
             let number = self.computed(op, name);
-            let number = number.filter(|number| self.prover.is_exact(number) || !is_sum(name));
-            let number =
-                number.unwrap_or_else(|| self.prover.define(Definition::Between(None, None)));
+            let number = number
+                .filter(|number| self.prover.is_exact(number) || !is_sum(name))
+                .unwrap_or_else(|| self.prover.define(Definition::Between(None, None)));
             self.numbers.insert(ValueKey::of(result), number.clone());
             if self.inside && name != ops::arith::CONSTANT {
                 self.replace(op, result, &number)?;
@@ -294,10 +285,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         name: &str,
         result: Value<'c, 'a>,
     ) -> Result<(), melior::Error> {
-        let open: Vec<_> = op
-            .operands()
-            .filter(|o| !self.holds.contains(&ValueKey::of(*o)))
-            .collect();
+        let open: Vec<_> = op.operands().filter(|o| !self.holds.contains(&ValueKey::of(*o))).collect();
         if let (ops::skript::AND, [other]) = (name, open.as_slice()) {
             replace_uses(result, *other);
             self.idle.push(op);
@@ -342,13 +330,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     /// Records the remaining alternative if all others are excluded.
     fn decide(&mut self) {
         let before = self.choices.len().saturating_sub(MOST_CHOICES);
-        for choice in self
-            .choices
-            .iter()
-            .skip(before)
-            .cloned()
-            .collect::<Vec<_>>()
-        {
+        for choice in self.choices.iter().skip(before).cloned().collect::<Vec<_>>() {
             let mut left = choice.iter().filter(|condition| {
                 let mut parts = condition.iter();
                 !parts.any(|(x, y)| y.plus(1).is_some_and(|next| self.prover.at_most(&next, x)))
@@ -416,9 +398,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     fn computed(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Option<Polynomial> {
         let operands: Vec<_> = op.operands().collect();
         match (name, operands.as_slice()) {
-            (ops::arith::CONSTANT, []) => {
-                Some(Polynomial::constant(Constant::cast(op)?.integer()?))
-            }
+            (ops::arith::CONSTANT, []) => Some(Polynomial::constant(Constant::cast(op)?.integer()?)),
             (ops::tensor::DIM, [tensor, dimension]) => self.extent(*tensor, constant(*dimension)?),
             (ops::skript::SELECT | ops::arith::SELECT, [_, x, y]) => {
                 let (x, y) = (self.number(*x), self.number(*y));
@@ -465,9 +445,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let extent = match self.made_with(tensor, position) {
             Some(made) => made,
             None if fixed => Polynomial::constant(bound),
-            None => self
-                .prover
-                .define(Definition::Between(Some(0), Some(bound))),
+            None => self.prover.define(Definition::Between(Some(0), Some(bound))),
         };
         self.dimensions.insert(key, extent.clone());
         Some(extent)

@@ -86,10 +86,7 @@ impl Interval {
     /// The same, derived from one more operation than either.
     fn after(self, one: Self, other: Self) -> Self {
         let steps = one.steps.max(other.steps) + 1;
-        match steps > MOST_STEPS {
-            true => Interval::of(self.least, i64::MAX),
-            false => Interval { steps, ..self },
-        }
+        if steps > MOST_STEPS { Interval::of(self.least, i64::MAX) } else { Interval { steps, ..self } }
     }
 
     /// Computes each bound from the same bounds of the operands; unbounded on overflow.
@@ -149,10 +146,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         let holder = holder.unwrap_or_default();
         self.scopes.push(Scope {
             at: None,
-            is_open: matches!(
-                holder.as_str(),
-                ops::scf::IF | ops::scf::FOR | ops::scf::WHILE
-            ),
+            is_open: matches!(holder.as_str(), ops::scf::IF | ops::scf::FOR | ops::scf::WHILE),
             computed: HashMap::new(),
         });
         let level = self.scopes.len();
@@ -185,23 +179,14 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             (ops::tensor::DIM, [tensor, dimension]) => self.dimension(op, *tensor, *dimension),
             (_, [a, b]) if is_index(*a) && is_index(*b) => {
                 let interval = arithmetic(&name, self.interval(*a), self.interval(*b));
-                if matches!(
-                    name.as_str(),
-                    ops::arith::ADDI | ops::arith::SUBI | ops::arith::MULI
-                ) {
+                if matches!(name.as_str(), ops::arith::ADDI | ops::arith::SUBI | ops::arith::MULI) {
                     self.once(op, name, &operands);
                 }
                 self.set(op, interval);
             }
-            (ops::tensor::EMPTY, sizes) | (ops::tensor::SPLAT, [_, sizes @ ..]) => {
-                self.sized(op, sizes)
-            }
+            (ops::tensor::EMPTY, sizes) | (ops::tensor::SPLAT, [_, sizes @ ..]) => self.sized(op, sizes),
             (ops::tensor::CAST | ops::tensor::INSERT_SLICE, [source, ..]) => {
-                let of = if name == ops::tensor::CAST {
-                    Some(source)
-                } else {
-                    operands.get(1)
-                };
+                let of = if name == ops::tensor::CAST { Some(source) } else { operands.get(1) };
                 let known = of.and_then(|v| self.known(*v));
                 self.know_each(op, &[known]);
             }
@@ -230,17 +215,12 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
 
     /// The replacement of a value.
     fn name(&self, value: Value<'c, 'a>) -> Value<'c, 'a> {
-        self.names
-            .get(&ValueKey::of(value))
-            .copied()
-            .unwrap_or(value)
+        self.names.get(&ValueKey::of(value)).copied().unwrap_or(value)
     }
 
     fn interval(&self, value: Value<'c, 'a>) -> Interval {
         let known = self.intervals.get(&ValueKey::of(value)).copied();
-        known
-            .or_else(|| constant(value).map(|n| Interval::of(n, n)))
-            .unwrap_or(Interval::ANY)
+        known.or_else(|| constant(value).map(|n| Interval::of(n, n))).unwrap_or(Interval::ANY)
     }
 
     fn set(&mut self, op: OperationRef<'c, 'a>, interval: Interval) {
@@ -332,12 +312,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
     }
 
-    fn dimension(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        tensor: Value<'c, 'a>,
-        number: Value<'c, 'a>,
-    ) {
+    fn dimension(&mut self, op: OperationRef<'c, 'a>, tensor: Value<'c, 'a>, number: Value<'c, 'a>) {
         let position = constant(number).and_then(|n| usize::try_from(n).ok());
         let known = position.and_then(|n| self.known(tensor)?.get(n).copied().flatten());
         if let Some(extent) = known {
@@ -378,9 +353,8 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         let mut sizes = sizes.iter().copied();
         for result in op.results() {
             let extents = types::extents(result.r#type()).unwrap_or_default();
-            let known = extents.into_iter();
-            let known = known.map(|e| (e == types::DYNAMIC).then(|| sizes.next()).flatten());
-            let known = known.collect();
+            let known =
+                extents.into_iter().map(|e| (e == types::DYNAMIC).then(|| sizes.next()).flatten()).collect();
             self.know(result.into(), Some(known));
         }
     }
@@ -425,15 +399,9 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
         self.depth -= 1;
         // The results of an `scf.while` are the operands of its condition.
-        let results = if ends.len() == 2 {
-            ends.swap_remove(0)
-        } else {
-            known
-        };
-        let results: Vec<_> = results
-            .into_iter()
-            .map(|known| known.map(|known| self.outside(known)))
-            .collect();
+        let results = if ends.len() == 2 { ends.swap_remove(0) } else { known };
+        let results: Vec<_> =
+            results.into_iter().map(|known| known.map(|known| self.outside(known))).collect();
         self.know_each(op, &results);
     }
 
@@ -505,10 +473,7 @@ fn arithmetic(name: &str, a: Interval, b: Interval) -> Interval {
 }
 
 /// The extents that are the same in both.
-fn common<'c: 'a, 'a>(
-    mut known: Dimensions<'c, 'a>,
-    other: &Dimensions<'c, 'a>,
-) -> Dimensions<'c, 'a> {
+fn common<'c: 'a, 'a>(mut known: Dimensions<'c, 'a>, other: &Dimensions<'c, 'a>) -> Dimensions<'c, 'a> {
     for (number, extent) in known.iter_mut().enumerate() {
         *extent = extent.filter(|e| other.get(number) == Some(&Some(*e)));
     }
@@ -517,11 +482,7 @@ fn common<'c: 'a, 'a>(
 
 /// The extents that are the same in both lists, tensor by tensor.
 fn meet<'c: 'a, 'a>(known: &[Known<'c, 'a>], others: &[Known<'c, 'a>]) -> Vec<Known<'c, 'a>> {
-    let others = others
-        .iter()
-        .map(Option::as_ref)
-        .chain(std::iter::repeat(None));
+    let others = others.iter().map(Option::as_ref).chain(std::iter::repeat(None));
     let both = known.iter().zip(others);
-    both.map(|(known, other)| Some(common(known.clone()?, other?)))
-        .collect()
+    both.map(|(known, other)| Some(common(known.clone()?, other?))).collect()
 }

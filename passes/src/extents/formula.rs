@@ -18,11 +18,7 @@ use skript_dialect::melior;
 use skript_semantics::ScalarOp;
 
 impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
-    pub(super) fn formula(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        to: &Builder<'c, 'a>,
-    ) -> Result<(), Error> {
+    pub(super) fn formula(&mut self, op: OperationRef<'c, 'a>, to: &Builder<'c, 'a>) -> Result<(), Error> {
         let formula = Formula::cast(op).ok_or(Error::OperationBuild)?;
         let mut operands = op.operands();
         let mut bounds = Vec::new();
@@ -50,10 +46,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let count = i32::try_from(outs.len()).map_err(|_| Error::OperationBuild)?;
         let others = [
             ("static_bounds", attributes::i64s(to.context, &bounds)),
-            (
-                "operandSegmentSizes",
-                attributes::i32s(to.context, &[0, count]),
-            ),
+            ("operandSegmentSizes", attributes::i32s(to.context, &[0, count])),
         ];
         let regions = vec![predicate, body];
         let made = with_attributes(op, &self.get_all(&outs), &results, regions, &others, to)?;

@@ -43,10 +43,7 @@ pub(super) fn rebuild<'c: 'a, 'a>(
     let passed = padding.pass(&returned, &returned, &inner)?;
     let results = boundary(padding.types(&returned, &at), returned.len(), is_entry, &at);
     let word = IntegerType::new(at.context, 32).into();
-    let passed = match is_entry {
-        true => cast_extents(&passed, returned.len(), word, &inner)?,
-        false => passed,
-    };
+    let passed = if is_entry { cast_extents(&passed, returned.len(), word, &inner)? } else { passed };
     inner.create(ops::func::RETURN, &passed, &[], &[], Vec::new())?;
 
     let r#type = FunctionType::new(at.context, &inputs, &results);
@@ -85,9 +82,10 @@ fn cast_extents<'c: 'a, 'a>(
 ) -> Result<Vec<Value<'c, 'a>>, Error> {
     let mut converted = Vec::new();
     for (position, value) in values.iter().enumerate() {
-        converted.push(match position < tensors || value.r#type() == r#type {
-            true => *value,
-            false => at.value(ops::arith::INDEX_CAST, &[*value], &[], r#type)?,
+        converted.push(if position < tensors || value.r#type() == r#type {
+            *value
+        } else {
+            at.value(ops::arith::INDEX_CAST, &[*value], &[], r#type)?
         });
     }
     Ok(converted)
@@ -130,10 +128,7 @@ fn described<'c: 'a, 'a>(
                 entry(attribute_names::NAME, text(&format!("{name}[{dimension}]"))),
                 entry(attribute_names::ROLE, text(ROLE)),
                 entry(attribute_names::EXTENT_OF, text(&name)),
-                entry(
-                    attribute_names::DIMENSION,
-                    attributes::i64(context, dimension as i64),
-                ),
+                entry(attribute_names::DIMENSION, attributes::i64(context, dimension as i64)),
             ];
             added.push(DictionaryAttribute::new(context, &entries).into());
         }

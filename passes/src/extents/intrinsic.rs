@@ -37,14 +37,8 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let segments = [length(&new)?, length(outs)?];
         new.extend(self.get_all(outs));
         let others = [
-            (
-                "operandSegmentSizes",
-                attributes::i32s(to.context, &segments),
-            ),
-            (
-                attribute_names::FILLED,
-                attributes::i64s(to.context, &filled),
-            ),
+            ("operandSegmentSizes", attributes::i32s(to.context, &segments)),
+            (attribute_names::FILLED, attributes::i64s(to.context, &filled)),
         ];
         let types: Vec<_> = results.iter().map(|r| self.bounds.padded(*r)).collect();
         let made = with_attributes(op, &new, &types, Vec::new(), &others, to)?;

@@ -25,11 +25,7 @@ pub(super) struct Padding<'b, 'c, 'a> {
 
 impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
     pub(super) fn new(bounds: &'b Bounds<'c, 'a>) -> Self {
-        Padding {
-            bounds,
-            copier: Copier::new(),
-            extents: HashMap::new(),
-        }
+        Padding { bounds, copier: Copier::new(), extents: HashMap::new() }
     }
 
     pub(super) fn get(&self, old: Value<'c, 'a>) -> Value<'c, 'a> {
@@ -42,18 +38,10 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
 
     /// The dynamic extents of a tensor of the source.
     pub(crate) fn extents_of(&self, old: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
-        self.extents
-            .get(&ValueKey::of(old))
-            .cloned()
-            .unwrap_or_default()
+        self.extents.get(&ValueKey::of(old)).cloned().unwrap_or_default()
     }
 
-    pub(super) fn set(
-        &mut self,
-        old: Value<'c, 'a>,
-        new: Value<'c, 'a>,
-        extents: Vec<Value<'c, 'a>>,
-    ) {
+    pub(super) fn set(&mut self, old: Value<'c, 'a>, new: Value<'c, 'a>, extents: Vec<Value<'c, 'a>>) {
         self.copier.set(old, new);
         if is_open(old) {
             self.extents.insert(ValueKey::of(old), extents);
@@ -117,20 +105,11 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         if !is_open(old) || present == extents {
             return Ok(new);
         }
-        let kept: Vec<i64> = present
-            .iter()
-            .zip(extents)
-            .map(|(x, y)| *x.min(y))
-            .collect();
+        let kept: Vec<i64> = present.iter().zip(extents).map(|(x, y)| *x.min(y)).collect();
         let mut value = new;
         if kept != present {
             let cut = types::of_extents(new.r#type(), &kept);
-            value = at.value(
-                ops::tensor::EXTRACT_SLICE,
-                &[new],
-                &whole(&kept, 1, at),
-                cut,
-            )?;
+            value = at.value(ops::tensor::EXTRACT_SLICE, &[new], &whole(&kept, 1, at), cut)?;
         }
         if kept != extents {
             let zero = types::kind_of(element).unwrap_or(ScalarKind::Real);
@@ -138,22 +117,13 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
             let larger = types::of_extents(new.r#type(), extents);
             let filled = at.value(ops::tensor::SPLAT, &[zero], &[], larger)?;
             let address = whole(&kept, 2, at);
-            value = at.value(
-                ops::tensor::INSERT_SLICE,
-                &[value, filled],
-                &address,
-                larger,
-            )?;
+            value = at.value(ops::tensor::INSERT_SLICE, &[value, filled], &address, larger)?;
         }
         Ok(value)
     }
 
     /// The operations of a block except its terminator.
-    pub(super) fn body(
-        &mut self,
-        block: BlockRef<'c, 'a>,
-        to: &Builder<'c, 'a>,
-    ) -> Result<(), Error> {
+    pub(super) fn body(&mut self, block: BlockRef<'c, 'a>, to: &Builder<'c, 'a>) -> Result<(), Error> {
         let mut all = operations(block);
         all.pop();
         for op in all {
@@ -162,20 +132,14 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         Ok(())
     }
 
-    pub(super) fn operation(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        to: &Builder<'c, 'a>,
-    ) -> Result<(), Error> {
+    pub(super) fn operation(&mut self, op: OperationRef<'c, 'a>, to: &Builder<'c, 'a>) -> Result<(), Error> {
         let name = operation_name(op);
         let operands: Vec<Value<'c, 'a>> = op.operands().collect();
         let results: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
         let touched = operands.iter().chain(&results).any(|v| is_open(*v));
         match (name.as_str(), operands.as_slice(), results.as_slice()) {
             (ops::skript::FORMULA, _, _) => self.formula(op, to),
-            (ops::skript::INTRINSIC, _, _) if touched => {
-                self.intrinsic(op, &operands, &results, to)
-            }
+            (ops::skript::INTRINSIC, _, _) if touched => self.intrinsic(op, &operands, &results, to),
             (ops::scf::IF, _, _) => self.branch(op, &results, to),
             (ops::scf::WHILE, _, _) => self.repeat(op, &operands, &results, to),
             (ops::skript::INVOKE | ops::func::CALL, _, _) if self.bounds.callee(op).is_some() => {
@@ -202,9 +166,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
                 Ok(())
             }
             (ops::tensor::CAST, [source], [result]) if touched => self.cast(*source, *result, to),
-            (ops::tensor::EXTRACT_SLICE, _, [result]) if touched => {
-                self.extract(op, &operands, *result, to)
-            }
+            (ops::tensor::EXTRACT_SLICE, _, [result]) if touched => self.extract(op, &operands, *result, to),
             (ops::tensor::INSERT_SLICE, [item, into, ..], [result]) if touched => {
                 self.insert(op, &operands, (*item, *into, *result), to)
             }
@@ -302,24 +264,13 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
 }
 
 /// Attributes of a slice at the beginning of each dimension; `tensors` come before offsets.
-fn whole<'c>(
-    sizes: &[i64],
-    tensors: i32,
-    at: &Builder<'c, '_>,
-) -> [(&'static str, Attribute<'c>); 4] {
+fn whole<'c>(sizes: &[i64], tensors: i32, at: &Builder<'c, '_>) -> [(&'static str, Attribute<'c>); 4] {
     let (zeros, ones) = (vec![0; sizes.len()], vec![1; sizes.len()]);
-    let segments: &[i32] = if tensors == 1 {
-        &[1, 0, 0, 0]
-    } else {
-        &[1, 1, 0, 0, 0]
-    };
+    let segments: &[i32] = if tensors == 1 { &[1, 0, 0, 0] } else { &[1, 1, 0, 0, 0] };
     [
         ("static_offsets", attributes::i64s(at.context, &zeros)),
         ("static_sizes", attributes::i64s(at.context, sizes)),
         ("static_strides", attributes::i64s(at.context, &ones)),
-        (
-            "operandSegmentSizes",
-            attributes::i32s(at.context, segments),
-        ),
+        ("operandSegmentSizes", attributes::i32s(at.context, segments)),
     ]
 }

@@ -44,11 +44,7 @@ pub(crate) fn element_bytes(text: &str) -> Option<u64> {
         "index" | "complex<f32>" => Some(8),
         "complex<f64>" => Some(16),
         _ => {
-            let bits: u64 = text
-                .trim_start_matches("bf")
-                .trim_start_matches(['f', 'i'])
-                .parse()
-                .ok()?;
+            let bits: u64 = text.trim_start_matches("bf").trim_start_matches(['f', 'i']).parse().ok()?;
             Some(bits.div_ceil(8).next_power_of_two())
         }
     }
@@ -95,20 +91,15 @@ impl Search {
         };
         let op = result.owner();
         match ir::name(op).as_str() {
-            ops::memref::ALLOC
-            | ops::memref::EXPAND_SHAPE
-            | ops::memref::SUBVIEW
-            | ops::memref::VIEW => self.value(shape::dynamic_size(op, position)?, depth),
+            ops::memref::ALLOC | ops::memref::EXPAND_SHAPE | ops::memref::SUBVIEW | ops::memref::VIEW => {
+                self.value(shape::dynamic_size(op, position)?, depth)
+            }
             ops::memref::CAST => self.extent(ir::operand(op).ok()?, dimension, depth),
             ops::memref::COLLAPSE_SHAPE => {
                 let source = ir::operand(op).ok()?;
-                let mut merged = shape::reassociation(op)?
-                    .get(dimension)?
-                    .clone()
-                    .into_iter();
-                merged.try_fold(1u64, |all, dimension| {
-                    all.checked_mul(self.extent(source, dimension, depth)?)
-                })
+                let mut merged = shape::reassociation(op)?.get(dimension)?.clone().into_iter();
+                merged
+                    .try_fold(1u64, |all, dimension| all.checked_mul(self.extent(source, dimension, depth)?))
             }
             ops::arith::SELECT => {
                 let select = Select::cast(op)?;
@@ -124,13 +115,7 @@ impl Search {
         }
     }
 
-    fn of_branches(
-        &self,
-        op: OperationRef,
-        number: usize,
-        dimension: usize,
-        depth: usize,
-    ) -> Option<u64> {
+    fn of_branches(&self, op: OperationRef, number: usize, dimension: usize, depth: usize) -> Option<u64> {
         let mut largest = 0;
         for block in ir::blocks(op) {
             let end = ir::operations(block).last().copied()?;
@@ -151,9 +136,7 @@ impl Search {
 
     /// The maximum value of an extent.
     fn value(&self, extent_value: Value, depth: usize) -> Option<u64> {
-        largest(extent_value, depth, &|memref, dimension, depth| {
-            self.extent(memref, dimension, depth)
-        })
+        largest(extent_value, depth, &|memref, dimension, depth| self.extent(memref, dimension, depth))
     }
 }
 

@@ -39,10 +39,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let count = i32::try_from(offsets.len()).map_err(|_| Error::OperationBuild)?;
         let others = [
             ("static_sizes", attributes::i64s(to.context, &sizes)),
-            (
-                "operandSegmentSizes",
-                attributes::i32s(to.context, &[1, count, 0, 0]),
-            ),
+            ("operandSegmentSizes", attributes::i32s(to.context, &[1, count, 0, 0])),
         ];
         let types = [self.bounds.padded(result)];
         let made = with_attributes(op, &new, &types, Vec::new(), &others, to)?;
@@ -113,10 +110,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             // A dimension of one element that the item lacks.
             let lacks = declared.len() - taken < slice.sizes.len() - dimension;
             let dropped = declared.get(taken) != Some(size) || *size == 1 && lacks;
-            let index = match dropped {
-                true => None,
-                false => indices.get(taken).copied(),
-            };
+            let index = if dropped { None } else { indices.get(taken).copied() };
             taken += usize::from(!dropped);
             yielded.push(match (offset, index) {
                 (Some(offset), Some(index)) => {

@@ -29,12 +29,7 @@ pub(super) type Taken = (Polynomial, Range<SymbolId>);
 impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     /// Records the possible values of a formula's destinations while it runs. Its body has been analysed, and the
     /// symbols of it alone begin at `first`; `indices` are the formula's own.
-    pub(super) fn learn_positions(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        indices: usize,
-        first: SymbolId,
-    ) {
+    pub(super) fn learn_positions(&mut self, op: OperationRef<'c, 'a>, indices: usize, first: SymbolId) {
         let own = first..self.prover.next_symbol();
         for result in op.results() {
             self.taken_at.insert(ValueKey::of(result), own.clone());
@@ -66,17 +61,11 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let result = OperationResult::try_from(tensor).ok()?;
         let op = result.owner();
         match operation_name(op).as_str() {
-            ops::tensor::SPLAT => Some(vec![(
-                self.integer(ir::operand(op).ok()?)?,
-                Range::default(),
-            )]),
+            ops::tensor::SPLAT => Some(vec![(self.integer(ir::operand(op).ok()?)?, Range::default())]),
             ops::arith::CONSTANT => {
                 let number = splat::element(Constant::cast(op)?.value().ok()?)?;
                 let number = IntegerAttribute::try_from(number).ok()?;
-                Some(vec![(
-                    Polynomial::constant(number.value()),
-                    Range::default(),
-                )])
+                Some(vec![(Polynomial::constant(number.value()), Range::default())])
             }
             ops::skript::FORMULA if kind(op).is_ok_and(|kind| kind == Accumulation::Assign) => {
                 let target = result.result_number();
@@ -145,10 +134,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             2..64 => 1i64 << (width - 1),
             _ => return false,
         };
-        let (least, most) = (
-            Polynomial::constant(-limit),
-            Polynomial::constant(limit - 1),
-        );
+        let (least, most) = (Polynomial::constant(-limit), Polynomial::constant(limit - 1));
         self.prover.at_most(&least, number) && self.prover.at_most(number, &most)
     }
 }

@@ -23,10 +23,7 @@ fn slice<'c>(
         ("static_offsets", attributes::i64s(at.context, offsets)),
         ("static_sizes", attributes::i64s(at.context, &sizes.fixed)),
         ("static_strides", attributes::i64s(at.context, strides)),
-        (
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &segments),
-        ),
+        ("operandSegmentSizes", attributes::i32s(at.context, &segments)),
     ]
 }
 
@@ -42,12 +39,7 @@ pub(crate) fn insert<'c: 'a, 'a>(
     let attributes = slice(at, offsets, sizes, strides, &[1, 1]);
     let mut operands = vec![source, destination];
     operands.extend(&sizes.values);
-    at.value(
-        ops::tensor::INSERT_SLICE,
-        &operands,
-        &attributes,
-        destination.r#type(),
-    )
+    at.value(ops::tensor::INSERT_SLICE, &operands, &attributes, destination.r#type())
 }
 
 /// The block, of this type.
@@ -72,12 +64,7 @@ pub(crate) fn collapse<'c: 'a, 'a>(
     r#type: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Error> {
-    at.value(
-        ops::tensor::COLLAPSE_SHAPE,
-        &[source],
-        &[("reassociation", reassociation(at, groups))],
-        r#type,
-    )
+    at.value(ops::tensor::COLLAPSE_SHAPE, &[source], &[("reassociation", reassociation(at, groups))], r#type)
 }
 
 /// Splits dimensions; `groups` lists the dimensions of the result for each of the source's.
@@ -95,10 +82,7 @@ pub(crate) fn expand<'c: 'a, 'a>(
         &operands,
         &[
             ("reassociation", reassociation(at, groups)),
-            (
-                "static_output_shape",
-                attributes::i64s(at.context, &sizes.fixed),
-            ),
+            ("static_output_shape", attributes::i64s(at.context, &sizes.fixed)),
         ],
         r#type,
     )

@@ -38,9 +38,7 @@ impl Border {
             return None;
         }
         let read = |term: TermId| match nest.terms.get(term) {
-            Some(Term::Apply { operands, .. }) if widens(term) => {
-                operands.first().copied().unwrap_or(term)
-            }
+            Some(Term::Apply { operands, .. }) if widens(term) => operands.first().copied().unwrap_or(term),
             _ => term,
         };
         let guarded = |access: TermId| {
@@ -48,8 +46,7 @@ impl Border {
                 return false;
             };
             let forms = subscripts.iter().map(|s| domain.affine(nest, *s));
-            let (Some(forms), Some(tensor)) =
-                (forms.collect::<Option<Vec<_>>>(), nest.tensors.get(*tensor))
+            let (Some(forms), Some(tensor)) = (forms.collect::<Option<Vec<_>>>(), nest.tensors.get(*tensor))
             else {
                 return false;
             };
@@ -85,11 +82,7 @@ impl Border {
         if is_int {
             others.clear();
         }
-        Some(Border {
-            access,
-            value: element.default_value(),
-            factors: others,
-        })
+        Some(Border { access, value: element.default_value(), factors: others })
     }
 }
 
@@ -121,15 +114,9 @@ mod tests {
     #[test]
     fn elements_get_the_identity_around_them() {
         let least = Scalar::Real(f64::NEG_INFINITY);
-        assert_eq!(
-            border(&window(Accumulation::Max, false, false)),
-            Some((least, 0))
-        );
+        assert_eq!(border(&window(Accumulation::Max, false, false)), Some((least, 0)));
         let zero = Scalar::Real(0.0);
-        assert_eq!(
-            border(&window(Accumulation::Sum, false, false)),
-            Some((zero, 0))
-        );
+        assert_eq!(border(&window(Accumulation::Sum, false, false)), Some((zero, 0)));
     }
 
     #[test]

@@ -143,10 +143,7 @@ fn block(formula: OperationRef) -> Option<(Vec<Slot>, i64)> {
         return None;
     }
     let forms: Vec<_> = target.subscripts.iter().map(|s| nest.affine(*s)).collect();
-    let total = target
-        .extents
-        .iter()
-        .try_fold(1i64, |v, e| v.checked_mul(e.as_static()?));
+    let total = target.extents.iter().try_fold(1i64, |v, e| v.checked_mul(e.as_static()?));
     match Placement::of(&forms, &nest.extents) {
         Placement::Block(slots) => Some((slots, total?)),
         Placement::Overlapping | Placement::Indirect => None,
@@ -156,10 +153,7 @@ fn block(formula: OperationRef) -> Option<(Vec<Slot>, i64)> {
 /// Whether two blocks are disjoint: separate along some dimension, or interleaved along it.
 fn are_disjoint(one: &[Slot], other: &[Slot]) -> bool {
     one.iter().zip(other).any(|(x, y)| {
-        let last = |slot: &Slot| {
-            slot.offset
-                .saturating_add(slot.step.saturating_mul(slot.count - 1))
-        };
+        let last = |slot: &Slot| slot.offset.saturating_add(slot.step.saturating_mul(slot.count - 1));
         let in_turns = x.step == y.step && (x.offset - y.offset).rem_euclid(x.step) != 0;
         last(x) < y.offset || last(y) < x.offset || in_turns
     })
@@ -170,25 +164,13 @@ mod tests {
     use super::*;
 
     fn slot(offset: i64, step: i64, count: i64) -> Slot {
-        Slot {
-            indices: vec![0],
-            offset,
-            step,
-            count,
-            is_dynamic: false,
-        }
+        Slot { indices: vec![0], offset, step, count, is_dynamic: false }
     }
 
     #[test]
     fn blocks_are_apart_along_one_dimension() {
-        assert!(are_disjoint(
-            &[slot(0, 1, 4), slot(0, 1, 3)],
-            &[slot(0, 1, 4), slot(3, 1, 2)]
-        ));
-        assert!(!are_disjoint(
-            &[slot(0, 1, 4), slot(0, 1, 4)],
-            &[slot(3, 1, 1), slot(3, 1, 2)]
-        ));
+        assert!(are_disjoint(&[slot(0, 1, 4), slot(0, 1, 3)], &[slot(0, 1, 4), slot(3, 1, 2)]));
+        assert!(!are_disjoint(&[slot(0, 1, 4), slot(0, 1, 4)], &[slot(3, 1, 1), slot(3, 1, 2)]));
     }
 
     #[test]

@@ -85,18 +85,11 @@ impl Domain {
 }
 
 fn constant_false(guard: &Guard) -> bool {
-    guard
-        .constraints
-        .iter()
-        .any(|c| c.as_constant().is_some_and(|v| v < 0))
+    guard.constraints.iter().any(|c| c.as_constant().is_some_and(|v| v < 0))
 }
 
 /// Each index as `low ± index`, such that targets increase, and the written positions.
-fn position(
-    nest: &Nest,
-    low: &[i64],
-    extents: &[Extent],
-) -> Result<(Vec<Affine>, Vec<Vec<Slot>>), Refusal> {
+fn position(nest: &Nest, low: &[i64], extents: &[Extent]) -> Result<(Vec<Affine>, Vec<Vec<Slot>>), Refusal> {
     let overflow = || Refusal::Shape("has subscripts beyond 64 bits");
     let mut forms: Vec<Affine> = low
         .iter()
@@ -112,11 +105,7 @@ fn position(
         nest.targets
             .iter()
             .map(|target| {
-                target
-                    .subscripts
-                    .iter()
-                    .map(|s| nest.affine(*s)?.substitute(forms, extents))
-                    .collect()
+                target.subscripts.iter().map(|s| nest.affine(*s)?.substitute(forms, extents)).collect()
             })
             .collect()
     };
@@ -141,12 +130,8 @@ fn position(
         .map(|(target, written)| match Placement::of(target, extents) {
             // A guard of several indices keeps points inside of the output, but not their block, which is therefore not
             // a slice.
-            Placement::Block(slots)
-                if !inside(&slots, &written.extents, nest.predicate.is_some()) =>
-            {
-                Err(Refusal::Shape(
-                    "writes a block that reaches beyond its output",
-                ))
+            Placement::Block(slots) if !inside(&slots, &written.extents, nest.predicate.is_some()) => {
+                Err(Refusal::Shape("writes a block that reaches beyond its output"))
             }
             Placement::Block(slots) => Ok(slots),
             Placement::Overlapping => Err(Refusal::Shape("writes elements that may coincide")),
@@ -196,13 +181,9 @@ fn order(nest: &Nest, extents: &[Extent], slots: &[Vec<Slot>]) -> Result<Order, 
         for (slot, subscript) in target.iter().zip(&written.subscripts) {
             let mut of_slot = Vec::new();
             for index in &slot.indices {
-                let known = loop_of
-                    .get_mut(*index)
-                    .ok_or(Refusal::Shape("has an unknown index"))?;
+                let known = loop_of.get_mut(*index).ok_or(Refusal::Shape("has an unknown index"))?;
                 let number = *known.get_or_insert_with(|| {
-                    order
-                        .extents
-                        .push(extents.get(*index).copied().unwrap_or(Extent::ONE));
+                    order.extents.push(extents.get(*index).copied().unwrap_or(Extent::ONE));
                     order.extents.len() - 1
                 });
                 of_slot.push(number);
@@ -218,10 +199,7 @@ fn order(nest: &Nest, extents: &[Extent], slots: &[Vec<Slot>]) -> Result<Order, 
             }
             loops.push(of_slot);
         }
-        order.placements.push(TargetBlock {
-            slots: target.clone(),
-            loops,
-        });
+        order.placements.push(TargetBlock { slots: target.clone(), loops });
     }
     order.parallel = order.extents.len();
     let written = |t: &TargetBlock| {
@@ -246,10 +224,7 @@ fn order(nest: &Nest, extents: &[Extent], slots: &[Vec<Slot>]) -> Result<Order, 
     if order.extents.len() > order.parallel && nest.kind == Accumulation::Assign {
         return Err(Refusal::Shape("assigns an element more than once"));
     }
-    order.renamed = loop_of
-        .iter()
-        .map(|l| l.map_or_else(Affine::default, Affine::index))
-        .collect();
+    order.renamed = loop_of.iter().map(|l| l.map_or_else(Affine::default, Affine::index)).collect();
     Ok(order)
 }
 

@@ -95,9 +95,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     ) -> Result<Self, Refusal> {
         let loops = domain.extents.iter().map(|extent| match extent {
             Extent::Static(size) => Ok(Size::Fixed(*size)),
-            Extent::Dynamic(_) => Ok(Size::Open(
-                reading.bound(*extent).ok_or(Refusal::UNDEFINED_EXTENT)?,
-            )),
+            Extent::Dynamic(_) => Ok(Size::Open(reading.bound(*extent).ok_or(Refusal::UNDEFINED_EXTENT)?)),
         });
         let inside = reading.blocks().flat_map(crate::ir::builder::operations);
         let branches = inside.into_iter().any(|op| op.region_count() > 0);
@@ -118,11 +116,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     ///
     /// # Errors
     /// An operation cannot be built.
-    pub(crate) fn steps(
-        &self,
-        loops: &[usize],
-        at: &Builder<'c, 'a>,
-    ) -> Result<Size<'c, 'a>, Error> {
+    pub(crate) fn steps(&self, loops: &[usize], at: &Builder<'c, 'a>) -> Result<Size<'c, 'a>, Error> {
         let index = Type::index(at.context);
         let mut sizes = loops.iter().map(|number| self.size(*number));
         sizes.try_fold(Size::Fixed(1), |all, size| {
@@ -143,9 +137,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     pub(crate) fn fit(&self, tensor: Value<'c, 'a>, dimension: usize, size: Size<'c, 'a>) -> Fit {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
         match (extents.get(dimension), size) {
-            (Some(&types::DYNAMIC), Size::Open(value))
-                if self.same.is_extent(tensor, dimension, value) =>
-            {
+            (Some(&types::DYNAMIC), Size::Open(value)) if self.same.is_extent(tensor, dimension, value) => {
                 Fit::Whole
             }
             (Some(extent), Size::Fixed(size)) if *extent == size => Fit::Whole,
@@ -196,9 +188,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         bare: &[usize],
     ) -> Fit {
         match self.fit(tensor, dimension, size) {
-            Fit::Unproven if !self.skips_reads && self.open().all(|own| bare.contains(&own)) => {
-                Fit::Part
-            }
+            Fit::Unproven if !self.skips_reads && self.open().all(|own| bare.contains(&own)) => Fit::Part,
             fit => fit,
         }
     }

@@ -95,15 +95,11 @@ impl EqualExtents {
     ) -> bool {
         let is_product = |op: &OperationRef<'c, 'a>| {
             let factors = op.operands().map(number);
-            matches!(
-                operation_name(*op).as_str(),
-                ops::arith::MULI | ops::skript::MUL
-            ) && factors.eq([number(value), Number::Fixed(factor)])
+            matches!(operation_name(*op).as_str(), ops::arith::MULI | ops::skript::MUL)
+                && factors.eq([number(value), Number::Fixed(factor)])
         };
         let mut products = users(value).into_iter().filter(is_product);
-        products.any(|op| {
-            ir::result(op).is_ok_and(|product| self.is_extent(tensor, dimension, product))
-        })
+        products.any(|op| ir::result(op).is_ok_and(|product| self.is_extent(tensor, dimension, product)))
     }
 }
 
@@ -112,12 +108,8 @@ fn number<'c: 'a, 'a>(value: Value<'c, 'a>) -> Number {
         return Number::Value(ValueKey::of(value));
     };
     let known = match operation_name(op).as_str() {
-        ops::tensor::DIM => {
-            Dim::cast(op).and_then(|dim| Some(extent(dim.source().ok()?, dim.dimension()?)))
-        }
-        ops::arith::CONSTANT => Constant::cast(op)
-            .and_then(Constant::integer)
-            .map(Number::Fixed),
+        ops::tensor::DIM => Dim::cast(op).and_then(|dim| Some(extent(dim.source().ok()?, dim.dimension()?))),
+        ops::arith::CONSTANT => Constant::cast(op).and_then(Constant::integer).map(Number::Fixed),
         _ => None,
     };
     known.unwrap_or(Number::Value(ValueKey::of(value)))
@@ -129,13 +121,11 @@ fn redundant_clamps<'c: 'a, 'a>(value: Value<'c, 'a>, limit: Value<'c, 'a>) -> V
         return Vec::new();
     };
     let is_idle = |op: &OperationRef<'c, 'a>| {
-        matches!(
-            operation_name(*op).as_str(),
-            ops::arith::MINSI | ops::skript::MIN
-        ) && ir::both_operands(*op).is_ok_and(|[clamped, limit]| {
-            number(clamped) == number(value)
-                && matches!(number(limit), Number::Fixed(least) if least >= most)
-        })
+        matches!(operation_name(*op).as_str(), ops::arith::MINSI | ops::skript::MIN)
+            && ir::both_operands(*op).is_ok_and(|[clamped, limit]| {
+                number(clamped) == number(value)
+                    && matches!(number(limit), Number::Fixed(least) if least >= most)
+            })
     };
     let clamps = users(value).into_iter().filter(is_idle);
     clamps.filter_map(|op| ir::result(op).ok()).collect()
@@ -178,10 +168,9 @@ fn made<'c: 'a, 'a>(result: &OperationResult<'c, 'a>, position: usize) -> Option
     let op = result.owner();
     let name = operation_name(op);
     match name.as_str() {
-        ops::tensor::EMPTY
-        | ops::tensor::SPLAT
-        | ops::tensor::EXPAND_SHAPE
-        | ops::tensor::EXTRACT_SLICE => shape::dynamic_size(op, position).map(Made::Of),
+        ops::tensor::EMPTY | ops::tensor::SPLAT | ops::tensor::EXPAND_SHAPE | ops::tensor::EXTRACT_SLICE => {
+            shape::dynamic_size(op, position).map(Made::Of)
+        }
         ops::tensor::INSERT_SLICE => InsertSlice::cast(op)?.destination().ok().map(Made::Like),
         ops::tensor::CAST => ir::operand(op).ok().map(Made::Like),
         ops::skript::FORMULA | ops::linalg::GENERIC | ops::linalg::FILL => {
@@ -259,12 +248,7 @@ mod tests {
             all.iter().find(named).unwrap().result(0).unwrap().into()
         };
         let mut same = EqualExtents::default();
-        for name in [
-            "tensor.splat",
-            "skript.add",
-            "tensor.collapse_shape",
-            "tensor.extract_slice",
-        ] {
+        for name in ["tensor.splat", "skript.add", "tensor.collapse_shape", "tensor.extract_slice"] {
             assert!(same.is_extent(made(name), 0, n), "{name}");
         }
         assert!(same.is_extent(x, 0, made("tensor.dim")));

@@ -49,13 +49,10 @@ pub(crate) fn are_finite<'c: 'a, 'a>(
 
 /// Whether many points use each element.
 fn is_cheap(operand: &Operand, extents: &[Extent]) -> bool {
-    let is_static = types::extents(operand.tensor.r#type())
-        .is_some_and(|extents| !extents.contains(&types::DYNAMIC));
+    let is_static =
+        types::extents(operand.tensor.r#type()).is_some_and(|extents| !extents.contains(&types::DYNAMIC));
     let used: Vec<usize> = operand.forms.iter().flat_map(Affine::indices).collect();
-    let others = extents
-        .iter()
-        .enumerate()
-        .filter(|(l, _)| !used.contains(l));
+    let others = extents.iter().enumerate().filter(|(l, _)| !used.contains(l));
     let points = others.filter_map(|(_, extent)| extent.as_static());
     is_static && points.fold(1, i64::saturating_mul) >= LEAST_REUSE
 }
@@ -69,10 +66,7 @@ fn sum_of_zeros<'c: 'a, 'a>(
     let unknown = || Refusal::Shape("multiplies by no tensor of reals");
     let element = types::element_of(tensor.r#type()).ok_or_else(unknown)?;
     let double = Type::float64(at.context);
-    let wide = match element == double {
-        true => double,
-        false => Type::float32(at.context),
-    };
+    let wide = if element == double { double } else { Type::float32(at.context) };
     let rank = types::extents(tensor.r#type()).ok_or_else(unknown)?.len();
     let zero = at.constant(Scalar::Real(0.0), wide)?;
     let result = types::tensor(&[], wide);
@@ -82,10 +76,7 @@ fn sum_of_zeros<'c: 'a, 'a>(
     let [own, sum] = arguments.as_slice() else {
         return Err(unknown());
     };
-    let own = match element == wide {
-        true => *own,
-        false => inner.value(ops::arith::EXTF, &[*own], &[], wide)?,
-    };
+    let own = if element == wide { *own } else { inner.value(ops::arith::EXTF, &[*own], &[], wide)? };
     let product = inner.scalar(ScalarOp::Mul, &[own, zero], wide)?;
     let marked = (accumulates, attributes::unit(at.context));
     let add = ScalarOp::Add.row().name;

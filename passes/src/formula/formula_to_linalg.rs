@@ -30,13 +30,7 @@ pub(crate) const NOT_LINALG: &str = "not_linalg";
 pub(crate) const PASS: Pass = Pass {
     flag: "convert-skript-formula-to-linalg",
     summary: "convert formulas to linalg.generic",
-    dependent_dialects: &[
-        Dialect::Affine,
-        Dialect::Arith,
-        Dialect::Linalg,
-        Dialect::Scf,
-        Dialect::Tensor,
-    ],
+    dependent_dialects: &[Dialect::Affine, Dialect::Arith, Dialect::Linalg, Dialect::Scf, Dialect::Tensor],
     options: &[
         PassOption {
             name: "leave-sequential",
@@ -61,9 +55,7 @@ pub(crate) const PASS: Pass = Pass {
         let context = rewriter.context();
         let mut failure = None;
         let mut same = EqualExtents::default();
-        let found = op::collect(&root, |op| {
-            op::is(&op, ops::skript::FORMULA) || Check::cast(op).is_some()
-        });
+        let found = op::collect(&root, |op| op::is(&op, ops::skript::FORMULA) || Check::cast(op).is_some());
         for formula in found {
             if let Some(check) = Check::cast(formula) {
                 same.learn(check);
@@ -135,12 +127,7 @@ fn convert<'c: 'a, 'a>(
     if reading.nest.kind == Accumulation::Replace && reading.nest.writes_once() {
         reading.nest.kind = Accumulation::Assign;
     }
-    if maps_only
-        && !matches!(
-            Structure::of(&reading.nest),
-            Structure::Map | Structure::View
-        )
-    {
+    if maps_only && !matches!(Structure::of(&reading.nest), Structure::Map | Structure::View) {
         return Ok(None);
     }
     linalg::lower(&reading, finite, same, at).map(Some)

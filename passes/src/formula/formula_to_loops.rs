@@ -118,8 +118,7 @@ fn convert<'c>(
     replace_each(splats, rewriter, |splat| {
         let at = Builder::before(context, splat)?;
         let filled = loops::splat(ir::operand(splat)?, ir::result(splat)?, loops, &at);
-        let filled =
-            filled.map_err(|refusal| format!("cannot be filled by {name} loops: {refusal}"))?;
+        let filled = filled.map_err(|refusal| format!("cannot be filled by {name} loops: {refusal}"))?;
         Ok(vec![filled])
     })
 }

@@ -39,9 +39,7 @@ pub(crate) fn lower<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
     if reading.nest.is_sparse() {
-        return Err(Refusal::Shape(
-            "reduces over a range that data bound from both sides",
-        ));
+        return Err(Refusal::Shape("reduces over a range that data bound from both sides"));
     }
     if let Some(view) = view_by_digits(reading, same, at)? {
         return Ok(vec![view]);
@@ -94,9 +92,7 @@ pub(crate) fn lower<'c: 'a, 'a>(
 
     let mut destinations = Vec::new();
     for (target, placement) in domain.placements.iter().enumerate() {
-        destinations.push(Destination::open(
-            reading, &domain, &open, target, placement, at,
-        )?);
+        destinations.push(Destination::open(reading, &domain, &open, target, placement, at)?);
     }
     let mut inputs = operands.list;
     let elements = inputs.len();
@@ -129,9 +125,7 @@ pub(crate) fn lower<'c: 'a, 'a>(
         },
         _ => payload.predicate()?,
     };
-    let present = arguments
-        .get(inputs.len()..)
-        .ok_or(Refusal::Shape("has too few destinations"))?;
+    let present = arguments.get(inputs.len()..).ok_or(Refusal::Shape("has too few destinations"))?;
     let skipped = |present: &Value<'c, 'a>| skipped(reading, *present, &inner);
     let values = match holds {
         None => payload.values(&reading.values)?,
@@ -220,9 +214,7 @@ fn structure<'c>(
     at: &Builder<'c, '_>,
 ) -> Result<[(&'static str, Attribute<'c>); 3], Refusal> {
     let loops = domain.extents.len();
-    let maps = indexing
-        .iter()
-        .map(|forms| maps::map(at.context, loops, forms));
+    let maps = indexing.iter().map(|forms| maps::map(at.context, loops, forms));
     let maps: Option<Vec<Attribute<'c>>> = maps.collect();
     let reductions = (0..loops).map(|number| number >= domain.parallel);
     maps.and_then(|maps| generic_attributes(at.context, &maps, reductions, [inputs, outputs]))
@@ -267,11 +259,7 @@ fn accesses<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     of_access: &HashMap<usize, usize>,
 ) -> Vec<(ValueKey, usize)> {
-    reading
-        .elements
-        .iter()
-        .filter_map(|(key, term)| Some((*key, *of_access.get(term)?)))
-        .collect()
+    reading.elements.iter().filter_map(|(key, term)| Some((*key, *of_access.get(term)?))).collect()
 }
 
 fn element_type<'c>(tensor: Value<'c, '_>) -> Result<Type<'c>, Refusal> {
@@ -287,16 +275,9 @@ fn shape_operand<'c: 'a, 'a>(
 ) -> Result<Option<Operand<'c, 'a>>, Refusal> {
     let outputs: Vec<Vec<Affine>> = domain.placements.iter().map(TargetBlock::forms).collect();
     let is_defined = |number: usize| {
-        inputs
-            .iter()
-            .map(|o| &o.forms)
-            .chain(&outputs)
-            .flatten()
-            .any(|form| form.as_index() == Some(number))
+        inputs.iter().map(|o| &o.forms).chain(&outputs).flatten().any(|form| form.as_index() == Some(number))
     };
-    let undefined: Vec<usize> = (0..domain.extents.len())
-        .filter(|n| !is_defined(*n))
-        .collect();
+    let undefined: Vec<usize> = (0..domain.extents.len()).filter(|n| !is_defined(*n)).collect();
     if undefined.is_empty() {
         return Ok(None);
     }
@@ -333,11 +314,7 @@ fn view<'c: 'a, 'a>(
     if !is_copy {
         return Ok(None);
     }
-    let written: Option<Vec<_>> = target
-        .subscripts
-        .iter()
-        .map(|s| domain.affine(nest, *s))
-        .collect();
+    let written: Option<Vec<_>> = target.subscripts.iter().map(|s| domain.affine(nest, *s)).collect();
     let is_whole = |tensor: Value<'c, 'a>, (dimension, form): (usize, &Affine)| {
         let own = form.as_index();
         own.is_some_and(|own| open.fit(tensor, dimension, open.size(own)) == Fit::Whole)
@@ -358,17 +335,13 @@ fn view<'c: 'a, 'a>(
     let encodings = [from, to].map(types::encoding_of);
     if from != to && encodings.iter().any(Option::is_some) {
         // A copy of the same shape is copied element by element.
-        return match source == result {
-            true => Ok(None),
-            false => Err(SHAPED),
-        };
+        return if source == result { Ok(None) } else { Err(SHAPED) };
     }
     Ok(Some(reshape(operand.tensor, to, at)?))
 }
 
 /// The meaning of an encoding depends on the dimensions, so it is unknown for another shape.
-const SHAPED: Refusal =
-    Refusal::Shape("gives another shape to a tensor whose type has an encoding");
+const SHAPED: Refusal = Refusal::Shape("gives another shape to a tensor whose type has an encoding");
 
 /// One output while its block is computed.
 struct Destination<'c, 'a> {
@@ -399,8 +372,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
         let sizes: Vec<Size> = sizes.collect::<Result<_, _>>()?;
         let mut covers = true;
         for (dimension, (slot, loops)) in placement.slots.iter().zip(&placement.loops).enumerate() {
-            covers &= open.fit_written(whole, dimension, domain, loops)? == Fit::Whole
-                && slot.is_prefix();
+            covers &= open.fit_written(whole, dimension, domain, loops)? == Fit::Whole && slot.is_prefix();
         }
         let sizes: Sizes = sizes.into_iter().collect();
         let block_type = types::of_extents(whole.r#type(), &sizes.fixed);
@@ -409,8 +381,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
             let strides: Vec<i64> = placement.slots.iter().map(|s| s.step).collect();
             (offsets, sizes, strides)
         });
-        let split = placement.loops.iter().flatten();
-        let split: Sizes = split.map(|l| open.size(*l)).collect();
+        let split: Sizes = placement.loops.iter().flatten().map(|l| open.size(*l)).collect();
         let groups = (split.fixed.len() != placement.slots.len()).then(|| placement.groups());
         let split_type = match &groups {
             Some(_) if types::encoding_of(whole.r#type()).is_some() => return Err(SHAPED),
@@ -422,9 +393,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
             at.value(ops::tensor::EMPTY, &split.values, &[], split_type)?
         } else {
             let block = match &slice {
-                Some((offsets, sizes, strides)) => {
-                    block::extract(whole, offsets, sizes, strides, at)?
-                }
+                Some((offsets, sizes, strides)) => block::extract(whole, offsets, sizes, strides, at)?,
                 None => whole,
             };
             match (splat::value(whole, at)?, &groups) {
@@ -433,20 +402,10 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
                 (None, None) => block,
             }
         };
-        Ok(Destination {
-            whole,
-            slice,
-            block_type,
-            groups,
-            init,
-        })
+        Ok(Destination { whole, slice, block_type, groups, init })
     }
 
-    fn close(
-        &self,
-        computed: Value<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Refusal> {
+    fn close(&self, computed: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         let block = match &self.groups {
             Some(groups) => block::collapse(computed, groups, self.block_type, at)?,
             None => computed,
@@ -488,10 +447,6 @@ impl TargetBlock {
 
     /// The indexing map of the split block.
     fn forms(&self) -> Vec<Affine> {
-        self.loops
-            .iter()
-            .flatten()
-            .map(|l| Affine::index(*l))
-            .collect()
+        self.loops.iter().flatten().map(|l| Affine::index(*l)).collect()
     }
 }

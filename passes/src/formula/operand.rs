@@ -81,19 +81,16 @@ pub(crate) fn promote<'c: 'a, 'a>(
             continue;
         };
         let source = *reading.tensors.get(tensor).ok_or_else(unknown)?;
-        let leaving = forms.iter().enumerate();
-        let leaving = leaving.map(|(dimension, f)| open.leaves(source, dimension, f));
-        let leaving: Vec<bool> = leaving.collect();
+        let leaving: Vec<bool> =
+            forms.iter().enumerate().map(|(dimension, f)| open.leaves(source, dimension, f)).collect();
         let Some(own) = reach(&forms, &domain.extents, extents, &leaving) else {
             continue;
         };
         let is_own = leaving.contains(&true);
         let merged: Reach = match reaches.get(&tensor).filter(|_| !is_own) {
-            Some(known) => known
-                .iter()
-                .zip(&own)
-                .map(|(a, b)| Some(a.as_ref()?.hull(*b.as_ref()?)))
-                .collect(),
+            Some(known) => {
+                known.iter().zip(&own).map(|(a, b)| Some(a.as_ref()?.hull(*b.as_ref()?))).collect()
+            }
             None => own,
         };
         if leaves(&merged, extents) && !affordable(&merged, extents) {
@@ -112,24 +109,14 @@ pub(crate) fn promote<'c: 'a, 'a>(
             reaches.insert(tensor, merged);
             None
         };
-        affine.push(Access {
-            term,
-            tensor,
-            forms,
-            own,
-        });
+        affine.push(Access { term, tensor, forms, own });
     }
 
     let mut sources: HashMap<usize, Value<'c, 'a>> = HashMap::new();
-    let mut operands = Operands {
-        list: Vec::new(),
-        of_access: HashMap::new(),
-    };
+    let mut operands = Operands { list: Vec::new(), of_access: HashMap::new() };
     let mut known: HashMap<(usize, bool, Vec<Affine>), usize> = HashMap::new();
     for access in affine {
-        let Access {
-            term, tensor, own, ..
-        } = access;
+        let Access { term, tensor, own, .. } = access;
         let key = (tensor, own.is_some(), access.forms);
         if let Some(position) = known.get(&key) {
             operands.of_access.insert(term, *position);
@@ -145,11 +132,7 @@ pub(crate) fn promote<'c: 'a, 'a>(
             (Some(spans), _) => {
                 let copy = pad(original, spans, around, at)?;
                 let inside = spans.iter().map(|span| span.is_open).collect();
-                (
-                    copy,
-                    moved_by(&key.2, spans.iter().map(|span| span.low))?,
-                    inside,
-                )
+                (copy, moved_by(&key.2, spans.iter().map(|span| span.low))?, inside)
             }
             (None, Some(reach)) => {
                 let copy = match sources.get(&tensor) {
@@ -160,10 +143,7 @@ pub(crate) fn promote<'c: 'a, 'a>(
                     }
                 };
                 sources.insert(tensor, copy);
-                let forms = moved_by(
-                    &key.2,
-                    reach.iter().map(|range| range.map_or(0, |range| range.low)),
-                )?;
+                let forms = moved_by(&key.2, reach.iter().map(|range| range.map_or(0, |range| range.low)))?;
                 (copy, forms, vec![false; reach.len()])
             }
             (None, None) => (original, key.2.clone(), vec![false; extents.len()]),
@@ -179,8 +159,7 @@ pub(crate) fn promote<'c: 'a, 'a>(
 
 /// Subscripts of a copy that begins at these positions.
 fn moved_by(forms: &[Affine], lows: impl Iterator<Item = i64>) -> Result<Vec<Affine>, Refusal> {
-    let forms = forms.iter().zip(lows);
-    let moved = forms.map(|(form, low)| form.sub(&Affine::constant(low)));
+    let moved = forms.iter().zip(lows).map(|(form, low)| form.sub(&Affine::constant(low)));
     let moved: Option<_> = moved.collect();
     moved.ok_or(Refusal::Shape("has subscripts beyond 64 bits"))
 }
@@ -236,10 +215,7 @@ fn window<'c: 'a, 'a>(
         return Ok(Some(Operand { tensor, forms }));
     }
     let sizes = sizes(tensor, &parts, at)?;
-    Ok(Some(Operand {
-        tensor: block::extract(tensor, &offsets, &sizes, &strides, at)?,
-        forms: inner,
-    }))
+    Ok(Some(Operand { tensor: block::extract(tensor, &offsets, &sizes, &strides, at)?, forms: inner }))
 }
 
 /// The sizes of a part of a tensor; of dimensions without one, the extent.
@@ -262,14 +238,8 @@ fn sizes<'c: 'a, 'a>(
 
 /// The range of subscripts in a tensor of these extents. For a dynamic extent it is the full dimension if they begin
 /// inside, or get a border of their own; `None` otherwise, as the size of a common border is unknown.
-fn reach(
-    forms: &[Affine],
-    loops: &[Extent],
-    extents: &[Extent],
-    leaving: &[bool],
-) -> Option<Reach> {
-    let forms = forms.iter().zip(extents).zip(leaving);
-    let ranges = forms.map(|((form, extent), leaving)| {
+fn reach(forms: &[Affine], loops: &[Extent], extents: &[Extent], leaving: &[bool]) -> Option<Reach> {
+    let ranges = forms.iter().zip(extents).zip(leaving).map(|((form, extent), leaving)| {
         let range = form.range(loops)?;
         match extent {
             Extent::Static(_) => Some(Some(range)),
@@ -324,12 +294,7 @@ fn fixed_spans<'c: 'a, 'a>(
                 (range.low, size, Size::Fixed(count.max(0)))
             }
         };
-        spans.push(Span {
-            low,
-            size,
-            count,
-            is_open: false,
-        });
+        spans.push(Span { low, size, count, is_open: false });
     }
     Ok(spans)
 }
@@ -358,12 +323,7 @@ fn spans<'c: 'a, 'a>(
         let (Some((low, size)), Size::Open(extent)) = (open.span(form, at)?, span.size) else {
             return Ok(None);
         };
-        *span = Span {
-            low,
-            size,
-            count: common(low, size, extent, at)?,
-            is_open: true,
-        };
+        *span = Span { low, size, count: common(low, size, extent, at)?, is_open: true };
     }
     Ok(Some(spans))
 }
@@ -415,19 +375,11 @@ fn pad<'c: 'a, 'a>(
         return Ok(border);
     }
     let starts: Vec<i64> = spans.iter().map(|span| span.low.max(0)).collect();
-    let offsets = spans
-        .iter()
-        .map(|span| 0i64.saturating_sub(span.low.min(0)));
+    let offsets = spans.iter().map(|span| 0i64.saturating_sub(span.low.min(0)));
     let offsets: Vec<i64> = offsets.collect();
     let strides = vec![1; starts.len()];
     let whole = types::extents(tensor.r#type()).unwrap_or_default();
     let is_whole = counts.fixed == whole && !spans.iter().any(|span| span.is_open);
-    let part = if is_whole {
-        tensor
-    } else {
-        block::extract(tensor, &starts, &counts, &strides, at)?
-    };
-    Ok(block::insert(
-        part, border, &offsets, &counts, &strides, at,
-    )?)
+    let part = if is_whole { tensor } else { block::extract(tensor, &starts, &counts, &strides, at)? };
+    Ok(block::insert(part, border, &offsets, &counts, &strides, at)?)
 }

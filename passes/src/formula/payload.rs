@@ -82,10 +82,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     ///
     /// # Errors
     /// As [`Payload::value`].
-    pub(crate) fn values(
-        &mut self,
-        values: &[Value<'c, 'a>],
-    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+    pub(crate) fn values(&mut self, values: &[Value<'c, 'a>]) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         values.iter().map(|value| self.value(*value)).collect()
     }
 
@@ -115,9 +112,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         other.create(ops::scf::YIELD, otherwise, &[], &[], Vec::new())?;
         let results: Vec<Type<'c>> = otherwise.iter().map(|value| value.r#type()).collect();
         let regions = vec![then?, region];
-        let op = self
-            .at
-            .create(ops::scf::IF, &[holds], &[], &results, regions)?;
+        let op = self.at.create(ops::scf::IF, &[holds], &[], &results, regions)?;
         Ok(op.results().map(Into::into).collect())
     }
 
@@ -152,16 +147,9 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         for constraint in &self.domain.constraints {
             let form = self.form(constraint)?;
             let zero = self.at.index(0)?;
-            let one = self.at.value(
-                ops::arith::CMPI,
-                &[form, zero],
-                &[("predicate", at_least)],
-                boolean,
-            )?;
+            let one = self.at.value(ops::arith::CMPI, &[form, zero], &[("predicate", at_least)], boolean)?;
             holds = Some(match holds {
-                Some(others) => self
-                    .at
-                    .value(ops::arith::ANDI, &[others, one], &[], boolean)?,
+                Some(others) => self.at.value(ops::arith::ANDI, &[others, one], &[], boolean)?,
                 None => one,
             });
         }
@@ -182,8 +170,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         if self.is_index(value) {
             let nest = &self.reading.nest;
             let own = self.reading.find(value).and_then(|term| nest.affine(term));
-            let form =
-                own.and_then(|own| own.substitute(&self.domain.indices, &self.domain.extents));
+            let form = own.and_then(|own| own.substitute(&self.domain.indices, &self.domain.extents));
             return self.form(&form.ok_or(Refusal::Shape("has an unknown index"))?);
         }
         let Ok(result) = OperationResult::try_from(value) else {
@@ -213,9 +200,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
                 for end in ends {
                     operands.push(self.value(end.operand(result.result_number())?)?);
                 }
-                Ok(self
-                    .at
-                    .scalar(ScalarOp::Select, &operands, value.r#type())?)
+                Ok(self.at.scalar(ScalarOp::Select, &operands, value.r#type())?)
             }
             _ => {
                 if op.region_count() > 0 {
@@ -255,9 +240,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         self.branches.pop();
         let regions = regions.into_iter().collect::<Result<Vec<_>, _>>()?;
         let results: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
-        let made = self
-            .at
-            .create(ops::scf::IF, &[condition], &[], &results, regions)?;
+        let made = self.at.create(ops::scf::IF, &[condition], &[], &results, regions)?;
         for (own, copy) in op.results().zip(made.results()) {
             self.known.insert(ValueKey::of(own), copy.into());
         }
@@ -270,15 +253,13 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     fn read(&mut self, op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         let access = Access::cast(op).ok_or(Refusal::Shape("reads no element"))?;
         let tensor = access.tensor()?;
-        let extents = types::extents(tensor.r#type())
-            .ok_or(Refusal::Shape("reads a tensor of unknown type"))?;
+        let extents =
+            types::extents(tensor.r#type()).ok_or(Refusal::Shape("reads a tensor of unknown type"))?;
         if extents.contains(&0) {
             return Err(Refusal::Shape("reads an empty tensor"));
         }
         if extents.contains(&types::DYNAMIC) && self.is_conditional(op) {
-            return Err(Refusal::Shape(
-                "reads a tensor with dynamic extents at skipped points",
-            ));
+            return Err(Refusal::Shape("reads a tensor with dynamic extents at skipped points"));
         }
         let index = Type::index(self.at.context);
         let mut operands = vec![tensor];
@@ -294,9 +275,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
             operands.push(self.at.scalar(ScalarOp::Min, &[address, last], index)?);
         }
         let element = ir::result(op)?.r#type();
-        Ok(self
-            .at
-            .value(ops::tensor::EXTRACT, &operands, &[], element)?)
+        Ok(self.at.value(ops::tensor::EXTRACT, &operands, &[], element)?)
     }
 
     /// The value of a form of the loops.
@@ -316,22 +295,14 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
             if let Some(slot) = renamed.get_mut(*number) {
                 *slot = Affine::index(position);
             }
-            extents.push(
-                self.domain
-                    .extents
-                    .get(*number)
-                    .copied()
-                    .unwrap_or(Extent::ONE),
-            );
+            extents.push(self.domain.extents.get(*number).copied().unwrap_or(Extent::ONE));
         }
         let overflow = Refusal::Shape("has subscripts beyond 64 bits");
         let form = form.substitute(&renamed, &extents).ok_or(overflow)?;
         let map = maps::map(self.at.context, operands.len(), &[form])
             .ok_or(Refusal::Shape("has subscripts beyond 64 bits"))?;
         let index = Type::index(self.at.context);
-        Ok(self
-            .at
-            .value(ops::affine::APPLY, &operands, &[("map", map)], index)?)
+        Ok(self.at.value(ops::affine::APPLY, &operands, &[("map", map)], index)?)
     }
 
     fn iteration(&mut self, number: usize) -> Result<Value<'c, 'a>, Refusal> {
@@ -343,9 +314,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
             i64::try_from(number).map_err(|_| Refusal::Shape("has too many loops"))?,
         );
         let index = Type::index(self.at.context);
-        let value = self
-            .outermost
-            .value(ops::linalg::INDEX, &[], &[("dim", dimension)], index)?;
+        let value = self.outermost.value(ops::linalg::INDEX, &[], &[("dim", dimension)], index)?;
         self.loops.insert(number, value);
         Ok(value)
     }
@@ -353,9 +322,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     /// Whether a value is an index of the formula, which may be computed from several of the nest's.
     fn is_index(&self, value: Value<'c, 'a>) -> bool {
         self.reading.blocks().any(|block| {
-            let mut own = copy::arguments(block)
-                .into_iter()
-                .take(self.reading.indices);
+            let mut own = copy::arguments(block).into_iter().take(self.reading.indices);
             own.any(|argument| ValueKey::of(argument) == ValueKey::of(value))
         })
     }

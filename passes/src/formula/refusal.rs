@@ -22,8 +22,7 @@ impl Refusal {
     pub(crate) fn is_of_shape(&self) -> bool {
         matches!(
             self,
-            Refusal::Shape(_)
-                | Refusal::Read(ReadError::DynamicExtent | ReadError::SeveralElements)
+            Refusal::Shape(_) | Refusal::Read(ReadError::DynamicExtent | ReadError::SeveralElements)
         )
     }
 }

@@ -15,24 +15,19 @@ pub(crate) struct Shaped<'s> {
 
 impl<'s> Shaped<'s> {
     pub(crate) fn of(subscripts: &'s [Affine], extents: &[i64]) -> Self {
-        Shaped {
-            dimensions: subscripts.iter().zip(extents.iter().copied()).collect(),
-        }
+        Shaped { dimensions: subscripts.iter().zip(extents.iter().copied()).collect() }
     }
 
     /// Dynamic dimensions.
     pub(crate) fn open(&self) -> impl Iterator<Item = (usize, &'s Affine)> {
-        let dimensions = self.dimensions.iter().enumerate();
-        let open = dimensions.filter(|(_, (_, extent))| *extent == types::DYNAMIC);
+        let open = self.dimensions.iter().enumerate().filter(|(_, (_, extent))| *extent == types::DYNAMIC);
         open.map(|(dimension, (form, _))| (dimension, *form))
     }
 
     /// Whether these are the same subscripts in row-major order, along dynamic dimensions and between them.
     pub(crate) fn moves_nothing(&self, other: &Shaped) -> bool {
         let between = |shaped: &Shaped| -> Option<Vec<(Affine, i64)>> {
-            let parts = shaped
-                .dimensions
-                .split(|(_, extent)| *extent == types::DYNAMIC);
+            let parts = shaped.dimensions.split(|(_, extent)| *extent == types::DYNAMIC);
             parts.map(position).collect()
         };
         let (own, others) = (between(self), between(other));
@@ -78,10 +73,7 @@ pub(crate) fn reshape<'c: 'a, 'a>(
     if let Some(groups) = groups(&from, &to) {
         return block::collapse(tensor, &groups, r#type, at);
     }
-    let sizes = Sizes {
-        fixed: to.clone(),
-        values: at.dynamic_extents(tensor)?,
-    };
+    let sizes = Sizes { fixed: to.clone(), values: at.dynamic_extents(tensor)? };
     if let Some(groups) = groups(&to, &from) {
         return block::expand(tensor, &groups, &sizes, r#type, at);
     }
@@ -147,15 +139,9 @@ mod tests {
 
     #[test]
     fn dimensions_group_where_products_agree() {
-        assert_eq!(
-            groups(&[2, 3, 4, 5], &[6, 20]),
-            Some(vec![vec![0, 1], vec![2, 3]])
-        );
+        assert_eq!(groups(&[2, 3, 4, 5], &[6, 20]), Some(vec![vec![0, 1], vec![2, 3]]));
         assert_eq!(groups(&[2, 3, 4], &[4, 6]), None);
-        assert_eq!(
-            groups(&[1, 256, 1, 1], &[1, 256]),
-            Some(vec![vec![0], vec![1, 2, 3]])
-        );
+        assert_eq!(groups(&[1, 256, 1, 1], &[1, 256]), Some(vec![vec![0], vec![1, 2, 3]]));
         assert_eq!(groups(&[1, 1], &[]), Some(vec![]));
         // No dimension is left for the last group.
         assert_eq!(groups(&[1, 1, 6, 3], &[6, 3, 1]), None);
@@ -171,10 +157,7 @@ mod tests {
         const N: i64 = types::DYNAMIC;
         let alone = Some(vec![vec![0], vec![1, 2, 3]]);
         assert_eq!(groups(&[N, 6, 7, 7], &[N, 294]), alone);
-        assert_eq!(
-            groups(&[1, N, 1, N, 4], &[N, N, 4]),
-            Some(vec![vec![0, 1, 2], vec![3], vec![4]])
-        );
+        assert_eq!(groups(&[1, N, 1, N, 4], &[N, N, 4]), Some(vec![vec![0, 1, 2], vec![3], vec![4]]));
         assert_eq!(groups(&[N, 4], &[N]), None);
         assert_eq!(groups(&[4, N], &[N]), None);
         assert_eq!(groups(&[N, N], &[N]), None);
@@ -188,11 +171,7 @@ mod tests {
             Affine::index(0),
             Affine::index(1),
             Affine::index(2),
-            Affine::index(1)
-                .scale(4)
-                .unwrap()
-                .add(&Affine::index(2))
-                .unwrap(),
+            Affine::index(1).scale(4).unwrap().add(&Affine::index(2)).unwrap(),
         ];
         let own = [b.clone(), i.clone(), j.clone()];
         let from = Shaped::of(&own, &[N, 3, 4]);

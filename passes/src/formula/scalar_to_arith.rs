@@ -83,10 +83,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let pick = |fits: &dyn Fn(Type<'c>) -> bool, default: Type<'c>| {
             [from, to].into_iter().find(|t| fits(*t)).unwrap_or(default)
         };
-        let int = pick(
-            &|t| class(t) == Some(TypeClass::Int),
-            IntegerType::new(context, 64).into(),
-        );
+        let int = pick(&|t| class(t) == Some(TypeClass::Int), IntegerType::new(context, 64).into());
         let real = pick(&|t| t.is_float(), Type::float32(context));
         let scalar = named(found)?;
         let kind = if op::is(&found, ops::skript::CAST) && from == to {
@@ -101,24 +98,11 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         } else {
             Kind::Recipe(scalar.recipe(class(from)?, class(to)?)?)
         };
-        Some(Lowering {
-            found,
-            at,
-            operands,
-            int,
-            real,
-            result,
-            kind,
-        })
+        Some(Lowering { found, at, operands, int, real, result, kind })
     }
 
     fn run(&self) -> Result<Value<'c, 'a>, PassError> {
-        let first = || {
-            self.operands
-                .first()
-                .copied()
-                .ok_or(PassError::from("no operand"))
-        };
+        let first = || self.operands.first().copied().ok_or(PassError::from("no operand"));
         match &self.kind {
             Kind::Same => first(),
             Kind::RealWidth => self.real_width(first()?),
@@ -200,11 +184,9 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             Input::LeastAsReal(class) => {
                 self.constant(TypeClass::Real, 0, types::least(self.width(class)) as f64)
             }
-            Input::BeyondGreatestAsReal(class) => self.constant(
-                TypeClass::Real,
-                0,
-                -(types::least(self.width(class)) as f64),
-            ),
+            Input::BeyondGreatestAsReal(class) => {
+                self.constant(TypeClass::Real, 0, -(types::least(self.width(class)) as f64))
+            }
         }
     }
 
@@ -215,9 +197,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             return Ok(value);
         }
         let shaped = vector::shaped_like(self.result, r#type);
-        Ok(self
-            .at
-            .value(ops::vector::BROADCAST, &[value], &[], shaped)?)
+        Ok(self.at.value(ops::vector::BROADCAST, &[value], &[], shaped)?)
     }
 
     fn constant(&self, class: TypeClass, int: i64, real: f64) -> Result<Value<'c, 'a>, PassError> {
@@ -232,14 +212,9 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     /// A constant of this type, each element of which is `number`.
     fn number(&self, number: Attribute<'c>, r#type: Type<'c>) -> Result<Value<'c, 'a>, PassError> {
-        let value = if r#type.is_vector() {
-            DenseElementsAttribute::splat(r#type, number).into()
-        } else {
-            number
-        };
-        Ok(self
-            .at
-            .value(ops::arith::CONSTANT, &[], &[("value", value)], r#type)?)
+        let value =
+            if r#type.is_vector() { DenseElementsAttribute::splat(r#type, number).into() } else { number };
+        Ok(self.at.value(ops::arith::CONSTANT, &[], &[("value", value)], r#type)?)
     }
 
     fn scalar(&self, class: TypeClass) -> Type<'c> {
@@ -287,9 +262,5 @@ fn class(r#type: Type<'_>) -> Option<TypeClass> {
         return Some(TypeClass::Real);
     }
     let width = IntegerType::try_from(r#type).ok()?.width();
-    Some(if width == 1 {
-        TypeClass::Bool
-    } else {
-        TypeClass::Int
-    })
+    Some(if width == 1 { TypeClass::Bool } else { TypeClass::Int })
 }

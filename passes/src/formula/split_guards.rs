@@ -34,9 +34,8 @@ pub(crate) const PASS: Pass = Pass {
             };
             let mut values: Vec<Value> = reading.outs.clone();
             for part in parts {
-                values =
-                    op::compute_part(&formula, &values, &part.low, &part.extents, part.guarded)
-                        .ok_or_else(|| PassError::at(formula, "has no parts"))?;
+                values = op::compute_part(&formula, &values, &part.low, &part.extents, part.guarded)
+                    .ok_or_else(|| PassError::at(formula, "has no parts"))?;
             }
             rewriter.replace_op_with_values(formula, &values);
         }
@@ -55,10 +54,7 @@ struct Part {
 
 /// Borders, then the interior. `None` if the formula is unchanged.
 fn parts(nest: &Nest, percent: i64) -> Option<Vec<Part>> {
-    let windows = matches!(
-        Structure::of(nest),
-        Structure::Contraction { window: true } | Structure::Window
-    );
+    let windows = matches!(Structure::of(nest), Structure::Contraction { window: true } | Structure::Window);
     let guard = Guard::of(nest);
     if !windows || guard.always_holds() || !guard.others.is_empty() {
         return None;
@@ -172,28 +168,16 @@ mod tests {
     #[test]
     fn the_interior_holds_for_every_position_in_the_window() {
         let found = parts(&window(1, -1, 8), 50).unwrap();
-        let spans: Vec<_> = found
-            .iter()
-            .map(|p| (p.low[0], p.extents[0], p.guarded))
-            .collect();
+        let spans: Vec<_> = found.iter().map(|p| (p.low[0], p.extents[0], p.guarded)).collect();
         assert_eq!(spans, [(0, 1, true), (7, 1, true), (1, 6, false)]);
         // Each point is in one part.
-        assert_eq!(
-            found
-                .iter()
-                .map(|p| p.extents.iter().product::<i64>())
-                .sum::<i64>(),
-            24
-        );
+        assert_eq!(found.iter().map(|p| p.extents.iter().product::<i64>()).sum::<i64>(), 24);
     }
 
     #[test]
     fn strides_leave_fewer_positions_at_the_ends() {
         let found = parts(&window(2, -1, 16), 50).unwrap();
-        let spans: Vec<_> = found
-            .iter()
-            .map(|p| (p.low[0], p.extents[0], p.guarded))
-            .collect();
+        let spans: Vec<_> = found.iter().map(|p| (p.low[0], p.extents[0], p.guarded)).collect();
         assert_eq!(spans, [(0, 1, true), (1, 7, false)]);
     }
 

@@ -23,19 +23,12 @@ pub(crate) fn extract_elements<'c: 'a, 'a>(
     root: &OperationRef<'c, 'a>,
     rewriter: &Rewriter<'c>,
 ) -> Result<(), PassError> {
-    let alone = op::collect(root, |op| {
-        op::is(&op, ops::skript::ACCESS) && !is_in_formula(op)
-    });
+    let alone = op::collect(root, |op| op::is(&op, ops::skript::ACCESS) && !is_in_formula(op));
     replace_each(alone, rewriter, |access| {
         let operands: Vec<Value> = access.operands().collect();
         let at = Builder::before(rewriter.context(), access)?;
         let element = result_type(access)?;
-        Ok(vec![at.value(
-            ops::tensor::EXTRACT,
-            &operands,
-            &[],
-            element,
-        )?])
+        Ok(vec![at.value(ops::tensor::EXTRACT, &operands, &[], element)?])
     })
 }
 

@@ -58,9 +58,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
             formula,
             body: typed.body().ok()?,
             bounds: typed.static_bounds(),
-            before: formula
-                .operand_count()
-                .checked_sub(formula.result_count())?,
+            before: formula.operand_count().checked_sub(formula.result_count())?,
         })
     }
 
@@ -68,10 +66,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
     /// destination.
     fn rounds_often(&self) -> bool {
         let reads = self.regions().into_iter().any(|region| {
-            let arguments = region
-                .first_block()
-                .map(copy::arguments)
-                .unwrap_or_default();
+            let arguments = region.first_block().map(copy::arguments).unwrap_or_default();
             let mut destinations = arguments.into_iter().skip(self.bounds.len());
             destinations.any(op::is_used)
         });
@@ -84,9 +79,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
         };
         let indices = copy::arguments(self.body).into_iter().zip(&self.bounds);
         is_narrow(out)
-            && indices
-                .into_iter()
-                .any(|(index, bound)| *bound != 1 && !subscripts.contains(&index))
+            && indices.into_iter().any(|(index, bound)| *bound != 1 && !subscripts.contains(&index))
     }
 
     /// A destination, and the subscripts at which each step writes it.
@@ -164,8 +157,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
             }
             let mut operands: Vec<_> = op.operands().map(|value| copier.get(value)).collect();
             for (operand, out) in operands.iter_mut().zip(outs) {
-                let element =
-                    types::element_of(*out).ok_or("a destination that is not a tensor")?;
+                let element = types::element_of(*out).ok_or("a destination that is not a tensor")?;
                 if operand.r#type() != element {
                     *operand = wide_value(*operand, element, &inner)?;
                 }

@@ -50,7 +50,9 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
     pub(super) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
         let found = Generic::cast(op).filter(|_| op.operand_count() == 3)?;
         let reductions = found.reductions();
-        (op.result_count() == 1 && reductions.contains(&true)).then_some(())?;
+        if op.result_count() != 1 || !reductions.contains(&true) {
+            return None;
+        }
         let payload = Payload::of(op)?;
         let last = *ir::operations(found.body()?).last()?;
         let (sum, _) = ir::definition(without_casts(Yield::cast(last)?.value().ok()?))?;
@@ -66,12 +68,8 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
         let (product, predicate) = guarded(without_casts(term))?;
         let factors = ir::both_operands(product).ok()?.map(without_casts);
         let inputs = payload.elements.get(..2)?;
-        let is_product = matches!(
-            ir::name(product).as_str(),
-            ops::arith::MULF | ops::arith::MULI
-        );
-        let is_of_both =
-            is_product && (factors == *inputs || inputs.iter().rev().eq(factors.iter()));
+        let is_product = matches!(ir::name(product).as_str(), ops::arith::MULF | ops::arith::MULI);
+        let is_of_both = is_product && (factors == *inputs || inputs.iter().rev().eq(factors.iter()));
         let is_used_once = |element: &Value<'c, 'a>| ir::users(*element).len() == 1;
         let is_plain = is_of_both && payload.elements.iter().all(is_used_once);
         let mut extents = vec![None; reductions.len()];
@@ -83,13 +81,7 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
                 }
             }
         }
-        is_plain.then_some(Contraction {
-            op,
-            payload,
-            reductions,
-            extents,
-            predicate,
-        })
+        is_plain.then_some(Contraction { op, payload, reductions, extents, predicate })
     }
 
     /// The products of one sum; `None` for a dynamic number.
@@ -145,9 +137,7 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
             return Ok(None);
         }
         let predicate = self.needed_predicate();
-        let is_plain = factors
-            .iter()
-            .all(|own| own.base == 0 && own.zero.is_none());
+        let is_plain = factors.iter().all(|own| own.base == 0 && own.zero.is_none());
         let is_supported = |own| is_plain && !self.reads_elements(own);
         if predicate.is_some_and(|own| !is_supported(own)) {
             return Ok(None);
@@ -211,9 +201,7 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
         at: &Builder<'c, 'a>,
     ) -> Result<Option<Rest<'c, 'a>>, PassError> {
         let bases: Vec<i64> = factors.iter().map(|factor| factor.base).collect();
-        let product = bases
-            .iter()
-            .try_fold(terms, |all, base| all.checked_mul(*base));
+        let product = bases.iter().try_fold(terms, |all, base| all.checked_mul(*base));
         let Some(constant) = product.filter(|own| i32::try_from(*own).is_ok()) else {
             return Ok(None);
         };
@@ -230,10 +218,7 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
             let Some(other) = factors.iter().rev().nth(position) else {
                 continue;
             };
-            let other = Factor {
-                base: other.base,
-                zero: other.zero,
-            };
+            let other = Factor { base: other.base, zero: other.zero };
             if other.base == 0 && other.zero.is_none() {
                 continue;
             }
@@ -255,8 +240,7 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
         let forms = self.forms(position);
         let reduces = |l: &usize| self.reductions.get(*l) == Some(&true);
         // A sum for each window would be as many sums as there are products.
-        let is_window =
-            |form: &Affine| form.as_index().is_none() && form.indices().iter().any(reduces);
+        let is_window = |form: &Affine| form.as_index().is_none() && form.indices().iter().any(reduces);
         if forms.iter().any(is_window) {
             return Ok(None);
         }
@@ -264,13 +248,9 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
         let loops: Vec<usize> = loops.into_iter().collect();
         // Loops of the factor alone.
         let number = |l: usize| loops.iter().position(|own| *own == l);
-        let reductions = loops
-            .iter()
-            .map(|l| self.reductions.get(*l).copied().unwrap_or(false));
+        let reductions = loops.iter().map(|l| self.reductions.get(*l).copied().unwrap_or(false));
         let reductions: Vec<bool> = reductions.collect();
-        let kept: Vec<usize> = (0..loops.len())
-            .filter(|n| reductions.get(*n) == Some(&false))
-            .collect();
+        let kept: Vec<usize> = (0..loops.len()).filter(|n| reductions.get(*n) == Some(&false)).collect();
         let all = 0..self.reductions.len();
         let new = all.map(|l| number(l).map_or(Affine::constant(0), Affine::index));
         let new: Vec<Affine> = new.collect();
@@ -290,8 +270,8 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
         };
         // Reductions that the factor does not vary along repeat its sum.
         let others = self.reductions.iter().zip(&self.extents).enumerate();
-        let others = others.filter(|(l, (reduces, _))| **reduces && number(*l).is_none());
         let repeats = others
+            .filter(|(l, (reduces, _))| **reduces && number(*l).is_none())
             .map(|(_, (_, extent))| extent.unwrap_or(1))
             .product::<i64>();
         let word = Self::word(at);
@@ -313,9 +293,7 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
             let l = loops.get(*n)?;
             self.dimension(*l).map(Affine::index)
         });
-        Ok(dimensions
-            .collect::<Option<_>>()
-            .map(|forms| Input(sums, forms)))
+        Ok(dimensions.collect::<Option<_>>().map(|forms| Input(sums, forms)))
     }
 
     /// The sum of products of bytes.
@@ -329,8 +307,9 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
         let zero = at.constant(Scalar::Int(0), word)?;
         let kind = types::of_element(self.op.result(0)?.r#type(), word);
         let start = at.fill_sized(zero, kind, &at.dynamic_extents(self.op.operand(2)?)?)?;
-        let inputs = factors.iter().enumerate();
-        let inputs: Vec<Input> = inputs
+        let inputs: Vec<Input> = factors
+            .iter()
+            .enumerate()
             .map(|(position, factor)| Input(factor.bytes, self.forms(position)))
             .collect();
         let output = Input(start, self.forms(2));
@@ -346,9 +325,7 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
             if let Some(predicate) = predicate {
                 let mut copier = Copier::new();
                 for op in self.payload.needed(std::iter::once(predicate), &[]) {
-                    copier.copy(op, &body.with_location(op.location()), &mut |_, _, _| {
-                        Ok(false)
-                    })?;
+                    copier.copy(op, &body.with_location(op.location()), &mut |_, _, _| Ok(false))?;
                 }
                 let zero = body.constant(Scalar::Int(0), word)?;
                 let operands = [copier.get(predicate), product, zero];
@@ -429,9 +406,10 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
                 return Ok(value);
             }
             let start = next()?;
-            Ok(match is_integer {
-                true => body.value(ops::arith::ADDI, &[value, start], &[], element)?,
-                false => body.value(ops::arith::ADDF, &[value, start], &contract, element)?,
+            Ok(if is_integer {
+                body.value(ops::arith::ADDI, &[value, start], &[], element)?
+            } else {
+                body.value(ops::arith::ADDF, &[value, start], &contract, element)?
             })
         })
     }
@@ -452,23 +430,13 @@ fn is_computed_from<'c: 'a, 'a>(
     let Some((op, _)) = ir::definition(value).filter(|_| depth > 0) else {
         return false;
     };
-    let tests = [
-        ops::arith::ANDI,
-        ops::arith::CMPF,
-        ops::linalg::GENERIC,
-        ops::tensor::EXTRACT,
-    ];
+    let tests = [ops::arith::ANDI, ops::arith::CMPF, ops::linalg::GENERIC, ops::tensor::EXTRACT];
     let is_test = tests.contains(&ir::name(op).as_str());
-    is_test
-        && op
-            .operands()
-            .any(|operand| is_computed_from(operand, is_found, depth - 1))
+    is_test && op.operands().any(|operand| is_computed_from(operand, is_found, depth - 1))
 }
 
 /// The attribute of products and sums that may be contracted.
-fn contraction<'c: 'a, 'a>(
-    body: &Builder<'c, 'a>,
-) -> Result<[(&'static str, Attribute<'c>); 1], PassError> {
+fn contraction<'c: 'a, 'a>(body: &Builder<'c, 'a>) -> Result<[(&'static str, Attribute<'c>); 1], PassError> {
     let flags = Attribute::parse(body.context, "#arith.fastmath<contract>");
     Ok([("fastmath", flags.ok_or("arith is not loaded")?)])
 }
@@ -479,10 +447,7 @@ fn extended<'c: 'a, 'a>(
     byte: Value<'c, 'a>,
     is_signed: bool,
 ) -> Result<Value<'c, 'a>, PassError> {
-    let name = match is_signed {
-        true => ops::arith::EXTSI,
-        false => ops::arith::EXTUI,
-    };
+    let name = if is_signed { ops::arith::EXTSI } else { ops::arith::EXTUI };
     let word = IntegerType::new(body.context, 32).into();
     Ok(body.value(name, &[byte], &[], word)?)
 }
@@ -502,17 +467,13 @@ fn is_zero(tensor: Value) -> bool {
 fn without_casts<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     let casts = [ops::arith::INDEX_CAST, ops::arith::EXTSI];
     match ir::definition(value) {
-        Some((op, _)) if casts.contains(&ir::name(op).as_str()) => {
-            op.operand(0).map_or(value, without_casts)
-        }
+        Some((op, _)) if casts.contains(&ir::name(op).as_str()) => op.operand(0).map_or(value, without_casts),
         _ => value,
     }
 }
 
 /// The product that a term is, and the bool where it is not zero.
-fn guarded<'c: 'a, 'a>(
-    term: Value<'c, 'a>,
-) -> Option<(OperationRef<'c, 'a>, Option<Value<'c, 'a>>)> {
+fn guarded<'c: 'a, 'a>(term: Value<'c, 'a>) -> Option<(OperationRef<'c, 'a>, Option<Value<'c, 'a>>)> {
     let (op, _) = ir::definition(term)?;
     if ir::name(op) != ops::arith::SELECT {
         return Some((op, None));

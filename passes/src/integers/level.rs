@@ -98,29 +98,18 @@ impl<'c: 'a, 'a> Level<'c, 'a> {
     }
 
     fn unlimited(source: Source<'c, 'a>) -> Self {
-        Level {
-            source,
-            offset: 0,
-            low: i64::MIN,
-            high: i64::MAX,
-            zero: None,
-        }
+        Level { source, offset: 0, low: i64::MIN, high: i64::MAX, zero: None }
     }
 
     /// A difference of two integers that 8 bits hold.
     fn less_zero(difference: OperationRef<'c, 'a>) -> Option<Self> {
-        (ir::name(difference) == ops::arith::SUBI).then_some(())?;
+        if ir::name(difference) != ops::arith::SUBI {
+            return None;
+        }
         let [value, zero] = ir::both_operands(difference).ok()?;
         let [level, own] = [Level::of(value)?, Level::of(zero)?];
-        let zero = Zero {
-            value: zero,
-            low: own.low,
-            high: own.high,
-        };
-        (level.is_narrow() && own.is_narrow()).then_some(Level {
-            zero: Some(zero),
-            ..level
-        })
+        let zero = Zero { value: zero, low: own.low, high: own.high };
+        (level.is_narrow() && own.is_narrow()).then_some(Level { zero: Some(zero), ..level })
     }
 
     fn from_outside(value: Value<'c, 'a>) -> Option<Self> {
@@ -130,11 +119,7 @@ impl<'c: 'a, 'a> Level<'c, 'a> {
             _ => kind.strip_prefix('i')?.parse().ok()?,
         };
         let least = types::least(bits);
-        (bits > 1).then_some(Level {
-            low: least,
-            high: !least,
-            ..Level::unlimited(Source::Integer(value))
-        })
+        (bits > 1).then_some(Level { low: least, high: !least, ..Level::unlimited(Source::Integer(value)) })
     }
 
     /// The sum with a constant, unless it can exceed 64 bits.
@@ -168,10 +153,7 @@ impl<'c: 'a, 'a> Level<'c, 'a> {
 }
 
 /// The other operand of an operation with a constant, and the constant.
-fn with_constant<'c: 'a, 'a>(
-    op: OperationRef<'c, 'a>,
-    commutes: bool,
-) -> Option<(Value<'c, 'a>, i64)> {
+fn with_constant<'c: 'a, 'a>(op: OperationRef<'c, 'a>, commutes: bool) -> Option<(Value<'c, 'a>, i64)> {
     let [first, second] = ir::both_operands(op).ok()?;
     match (integer(second), integer(first)) {
         (Some(constant), _) => Some((first, constant)),
@@ -214,9 +196,7 @@ pub(super) fn real(value: Value) -> Option<f64> {
     match number.strip_prefix("0x") {
         None => number.parse().ok(),
         Some(digits) => match kind {
-            "f32" => Some(f64::from(f32::from_bits(
-                u32::from_str_radix(digits, 16).ok()?,
-            ))),
+            "f32" => Some(f64::from(f32::from_bits(u32::from_str_radix(digits, 16).ok()?))),
             "f64" => Some(f64::from_bits(u64::from_str_radix(digits, 16).ok()?)),
             _ => None,
         },
@@ -259,19 +239,13 @@ impl<'c: 'a, 'a> Quantized<'c, 'a> {
     pub(super) fn of(value: Value<'c, 'a>) -> Option<Self> {
         let (op, _) = ir::definition(value)?;
         match ir::name(op).as_str() {
-            ops::arith::SITOFP => Some(Quantized {
-                level: Level::of(op.operand(0).ok()?)?,
-                scale: None,
-            }),
+            ops::arith::SITOFP => Some(Quantized { level: Level::of(op.operand(0).ok()?)?, scale: None }),
             ops::arith::MULF => {
                 let factors = ir::both_operands(op).ok()?;
                 let [first, second] = factors;
                 let of = |value, scale| {
                     let own = Quantized::of(value)?;
-                    own.scale.is_none().then_some(Quantized {
-                        scale: Some(scale),
-                        ..own
-                    })
+                    own.scale.is_none().then_some(Quantized { scale: Some(scale), ..own })
                 };
                 of(first, second).or_else(|| of(second, first))
             }
@@ -280,7 +254,9 @@ impl<'c: 'a, 'a> Quantized<'c, 'a> {
                 let other = op.operand(2).ok()?;
                 let compares = ir::name(condition) == ops::arith::CMPF;
                 let is_own = compares && condition.operands().all(|operand| operand == other);
-                (is_own && predicate(condition) == Some(EQUAL)).then_some(())?;
+                if !is_own || predicate(condition) != Some(EQUAL) {
+                    return None;
+                }
                 Quantized::of(op.operand(1).ok()?)
             }
             _ => None,
@@ -309,10 +285,7 @@ pub(super) fn rounded_to_even<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<
     let (above, ties) = chosen(others)?;
     let (even, odd) = chosen(ties)?;
     let (floor, _) = ir::definition(below)?;
-    let x = floor
-        .operand(0)
-        .ok()
-        .filter(|_| ir::name(floor) == ops::math::FLOOR)?;
+    let x = floor.operand(0).ok().filter(|_| ir::name(floor) == ops::math::FLOOR)?;
     let next = computed(above, ops::arith::ADDF)?;
     let is_next = next.first() == Some(&below) && real(*next.get(1)?) == Some(1.0);
     let is_half = |value: Value<'c, 'a>, code: i64| {

@@ -61,14 +61,10 @@ pub(super) fn limited<'c: 'a, 'a>(
     let above = choose(GREATER, [value, least], value, least)?;
     let within = choose(LESS, [above, most], above, most)?;
     // NaN is not greater than the lower limit.
-    match 0.clamp(low, high) == low {
-        true => Ok(within),
-        false => choose(
-            ORDERED,
-            [value, value],
-            within,
-            constant(0.clamp(low, high))?,
-        ),
+    if 0.clamp(low, high) == low {
+        Ok(within)
+    } else {
+        choose(ORDERED, [value, value], within, constant(0.clamp(low, high))?)
     }
 }
 
@@ -94,10 +90,7 @@ impl<'c: 'a, 'a> Limited<'c, 'a> {
         };
         real(factor).filter(|own| *own > 0.0 && own.is_finite())?;
         let (own, _) = ir::definition(inner)?;
-        Some(Limited {
-            factor: Some(factor),
-            ..Limited::plain(own)?
-        })
+        Some(Limited { factor: Some(factor), ..Limited::plain(own)? })
     }
 
     fn plain(op: OperationRef<'c, 'a>) -> Option<Self> {
@@ -112,12 +105,7 @@ impl<'c: 'a, 'a> Limited<'c, 'a> {
             (Some(limit), None) if !limit.is_nan() => (second, limit),
             _ => return None,
         };
-        Some(Limited {
-            value,
-            limit,
-            is_least,
-            factor: None,
-        })
+        Some(Limited { value, limit, is_least, factor: None })
     }
 
     /// The limits of the rounded value that have the effect of its own and of these; `None` if NaN would become another integer.
@@ -125,16 +113,18 @@ impl<'c: 'a, 'a> Limited<'c, 'a> {
         let factor = self.factor.map_or(Some(1.0), real)?;
         let is_short = self.value.r#type().to_string() == "f32";
         // As the operations round.
-        let own = match is_short {
-            true => f64::from((self.limit as f32 * factor as f32).round_ties_even()),
-            false => (self.limit * factor).round_ties_even(),
+        let own = if is_short {
+            f64::from((self.limit as f32 * factor as f32).round_ties_even())
+        } else {
+            (self.limit * factor).round_ties_even()
         };
         // A limit that is not finite leaves the interval, or one end of it.
         let own = (own.clamp(low as f64, high as f64)) as i64;
         let of_nan = 0_i64.clamp(low, high);
-        match self.is_least {
-            true => (own <= of_nan).then_some([own.max(low), high]),
-            false => (own >= of_nan).then_some([low, own.min(high)]),
+        if self.is_least {
+            (own <= of_nan).then_some([own.max(low), high])
+        } else {
+            (own >= of_nan).then_some([low, own.min(high)])
         }
     }
 }

@@ -28,12 +28,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let is_map = !reductions.contains(&true);
         let is_in_order = payload.subscripts.last()? == &identity(rank);
         let last = *ir::operations(generic.body()?).last()?;
-        (is_map && is_in_order).then_some(Map {
-            op,
-            payload,
-            value: Yield::cast(last)?.value().ok()?,
-            rank,
-        })
+        (is_map && is_in_order).then_some(Map { op, payload, value: Yield::cast(last)?.value().ok()?, rank })
     }
 
     /// The input whose elements the result has.
@@ -45,12 +40,10 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
 
     pub(super) fn quantized(&self) -> Option<Quantized<'c, 'a>> {
         let kind = self.value.r#type().to_string();
-        match kind.starts_with('f') {
-            true => Quantized::of(self.value),
-            false => Some(Quantized {
-                level: Level::of(self.value)?,
-                scale: None,
-            }),
+        if kind.starts_with('f') {
+            Quantized::of(self.value)
+        } else {
+            Some(Quantized { level: Level::of(self.value)?, scale: None })
         }
     }
 

@@ -48,12 +48,8 @@ pub(super) fn generic<'c: 'a, 'a>(
     let (region, inner, arguments) = at.region(&elements);
     let value = body(&inner, &arguments)?;
     inner.create(ops::linalg::YIELD, &[value], &[], &[], Vec::new())?;
-    let attributes = linalg::generic_attributes(
-        at.context,
-        &indexing,
-        reductions.iter().copied(),
-        [inputs.len(), 1],
-    );
+    let attributes =
+        linalg::generic_attributes(at.context, &indexing, reductions.iter().copied(), [inputs.len(), 1]);
     let tensors: Vec<Value> = operands().map(|Input(tensor, _)| *tensor).collect();
     let op = at.create(
         ops::linalg::GENERIC,

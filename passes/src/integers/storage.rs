@@ -68,10 +68,7 @@ pub(super) struct Stored<'c, 'a> {
 impl Stored<'_, '_> {
     /// The largest magnitude of an integer.
     pub(super) fn magnitude(&self) -> i64 {
-        self.low
-            .saturating_abs()
-            .max(self.high.saturating_abs())
-            .max(1)
+        self.low.saturating_abs().max(self.high.saturating_abs()).max(1)
     }
 
     /// Whether the integers are zero in some byte, wherever the zero point is.
@@ -95,11 +92,7 @@ pub(super) struct Storage<'c, 'a> {
 
 impl<'c: 'a, 'a> Storage<'c, 'a> {
     pub(super) fn of(function: OperationRef<'c, 'a>, context: &'c Context) -> Self {
-        Storage {
-            context,
-            constants: ConstantTensors::of(function),
-            known: HashMap::new(),
-        }
+        Storage { context, constants: ConstantTensors::of(function), known: HashMap::new() }
     }
 
     /// The bytes of a tensor, which are computed where it is; `None` for one that is not quantized to 8 bits.
@@ -131,9 +124,9 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
                 _ => self.of_map(op, is_signed),
             },
             ops::tensor::INSERT_SLICE => self.of_insertion(op, is_signed),
-            ops::tensor::EXTRACT_SLICE
-            | ops::tensor::COLLAPSE_SHAPE
-            | ops::tensor::EXPAND_SHAPE => self.of_view(op, is_signed),
+            ops::tensor::EXTRACT_SLICE | ops::tensor::COLLAPSE_SHAPE | ops::tensor::EXPAND_SHAPE => {
+                self.of_view(op, is_signed)
+            }
             _ => Ok(None),
         }
     }
@@ -160,10 +153,7 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
         let kind = types::of_element(op.result(0)?.r#type(), self.byte());
         let at = Builder::before(self.context, op)?;
         let view = with_attributes(op, &operands, &[kind], Vec::new(), &[], &at)?;
-        Ok(Some(Stored {
-            bytes: view.result(0)?.into(),
-            ..source
-        }))
+        Ok(Some(Stored { bytes: view.result(0)?.into(), ..source }))
     }
 
     /// A tensor that is inserted into zeros, or into others of the same scale.
@@ -204,20 +194,11 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
             let (low, high) = (source.low.min(other.low), source.high.max(other.high));
             (other.bytes, low, high)
         };
-        Ok(Some(Stored {
-            bytes: self.inserted(op, source.bytes, into)?,
-            low,
-            high,
-            ..source
-        }))
+        Ok(Some(Stored { bytes: self.inserted(op, source.bytes, into)?, low, high, ..source }))
     }
 
     /// The byte of zero.
-    fn zero(
-        &self,
-        at: &Builder<'c, 'a>,
-        stored: &Stored<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn zero(&self, at: &Builder<'c, 'a>, stored: &Stored<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let byte = as_signed(stored.base.wrapping_neg().rem_euclid(256));
         let byte = at.constant(Scalar::Int(byte), self.byte())?;
         let Some(zero) = stored.zero else {
@@ -262,10 +243,7 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
     }
 
     /// The largest bytes of windows: a positive scale keeps the order.
-    fn of_largest(
-        &mut self,
-        largest: &Largest<'c, 'a>,
-    ) -> Result<Option<Stored<'c, 'a>>, PassError> {
+    fn of_largest(&mut self, largest: &Largest<'c, 'a>) -> Result<Option<Stored<'c, 'a>>, PassError> {
         let op = largest.op;
         let (tensor, border) = match largest.insertion {
             Some(insertion) => (insertion.operand(0)?, Some(insertion)),
@@ -299,27 +277,16 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
         let mut inputs = Vec::new();
         let operands = op.operands().zip(&largest.payload.subscripts).enumerate();
         for (position, (operand, forms)) in operands.take(op.operand_count() - 1) {
-            let own = if position == largest.input {
-                bytes
-            } else {
-                operand
-            };
+            let own = if position == largest.input { bytes } else { operand };
             inputs.push(Input(own, forms.clone()));
         }
-        let forms = largest.payload.subscripts.last().cloned();
-        let output = Input(start, forms.unwrap_or_default());
-        let words = generic(
-            &at,
-            &inputs,
-            &output,
-            &largest.reductions,
-            |body, elements| {
-                let own = elements.get(largest.input).zip(elements.last());
-                let (byte, before) = own.ok_or("a window without elements")?;
-                let wide = body.value(ops::arith::EXTUI, &[*byte], &[], word)?;
-                Ok(body.value(ops::arith::MAXSI, &[*before, wide], &[], word)?)
-            },
-        )?;
+        let output = Input(start, largest.payload.subscripts.last().cloned().unwrap_or_default());
+        let words = generic(&at, &inputs, &output, &largest.reductions, |body, elements| {
+            let own = elements.get(largest.input).zip(elements.last());
+            let (byte, before) = own.ok_or("a window without elements")?;
+            let wide = body.value(ops::arith::EXTUI, &[*byte], &[], word)?;
+            Ok(body.value(ops::arith::MAXSI, &[*before, wide], &[], word)?)
+        })?;
         let rank = types::extents(result).map_or(0, |extents| extents.len());
         let kind = types::of_element(result, self.byte());
         let input = Input(words, identity(rank));
@@ -404,20 +371,13 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
         let kind = types::of_element(map.op.result(0)?.r#type(), self.byte());
         let extents = at.dynamic_extents(destination(map.op)?)?;
         let bytes = map_generic(&at, &[input], kind, &extents, |_, elements| {
-            elements
-                .first()
-                .copied()
-                .ok_or_else(|| "a copy without an element".into())
+            elements.first().copied().ok_or_else(|| "a copy without an element".into())
         })?;
         Ok(Some(Stored { bytes, ..own }))
     }
 
     /// The zero point as a tensor of one integer of 32 bits; `None` if it varies.
-    fn zero_point(
-        &self,
-        map: &Map<'c, 'a>,
-        zero: Value<'c, 'a>,
-    ) -> Result<Option<Value<'c, 'a>>, PassError> {
+    fn zero_point(&self, map: &Map<'c, 'a>, zero: Value<'c, 'a>) -> Result<Option<Value<'c, 'a>>, PassError> {
         let payload = &map.payload;
         let at = Builder::before(self.context, map.op)?;
         let element = payload.elements.iter().position(|own| *own == zero);
@@ -440,16 +400,10 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
             _ => return Ok(None),
         };
         let kind = types::tensor(&[], word);
-        let own = map_generic(
-            &at,
-            &[Input(own, Vec::new())],
-            kind,
-            &[],
-            |body, elements| {
-                let own = elements.get(..1).ok_or("a map without an input")?;
-                Ok(body.value(cast, own, &[], word)?)
-            },
-        )?;
+        let own = map_generic(&at, &[Input(own, Vec::new())], kind, &[], |body, elements| {
+            let own = elements.get(..1).ok_or("a map without an input")?;
+            Ok(body.value(cast, own, &[], word)?)
+        })?;
         Ok(Some(own))
     }
 
@@ -534,41 +488,37 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
             }
             let value = copier.get(source);
             let word: Type = IntegerType::new(self.context, 32).into();
-            let (value, kind) = match is_real {
-                true => {
-                    let limited = match rounds {
-                        true => rounded_within(body, value, [low, high])?,
-                        false => limited(body, value, [low, high])?,
-                    };
-                    let value = body.value(ops::arith::FPTOSI, &[limited], &[], word)?;
-                    (value, word)
-                }
-                false => {
-                    let is_byte = matches!(level.source, Source::Byte(_));
-                    limited_integer(body, value, is_byte, [low, high])?
-                }
+            let (value, kind) = if is_real {
+                let limited = if rounds {
+                    rounded_within(body, value, [low, high])?
+                } else {
+                    limited(body, value, [low, high])?
+                };
+                let value = body.value(ops::arith::FPTOSI, &[limited], &[], word)?;
+                (value, word)
+            } else {
+                let is_byte = matches!(level.source, Source::Byte(_));
+                limited_integer(body, value, is_byte, [low, high])?
             };
             // In 8 bits, sums wrap around to the same bytes.
-            let value = match kind == self.byte() {
-                true => value,
-                false => body.value(ops::arith::TRUNCI, &[value], &[], self.byte())?,
+            let value = if kind == self.byte() {
+                value
+            } else {
+                body.value(ops::arith::TRUNCI, &[value], &[], self.byte())?
             };
             let amount = as_signed((level.offset - base).rem_euclid(256));
             let amount = body.constant(Scalar::Int(amount), self.byte())?;
-            match level.offset == base {
-                true => Ok(value),
-                false => Ok(body.value(ops::arith::ADDI, &[value, amount], &[], self.byte())?),
+            if level.offset == base {
+                Ok(value)
+            } else {
+                Ok(body.value(ops::arith::ADDI, &[value, amount], &[], self.byte())?)
             }
         })?;
         Ok(Some(bytes))
     }
 
     /// Makes all users of an operation's result read what bytes stand for.
-    fn replace(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        stored: &Stored<'c, 'a>,
-    ) -> Result<(), PassError> {
+    fn replace(&mut self, op: OperationRef<'c, 'a>, stored: &Stored<'c, 'a>) -> Result<(), PassError> {
         let again = self.dequantize(op, stored)?;
         ir::replace_uses(op.result(0)?.into(), again);
         let key = (ValueKey::of(again), stored.is_signed);
@@ -601,15 +551,9 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
                 Scale::Scalar(scale) => Some(*scale),
                 Scale::Tensor(..) => elements.next(),
             };
-            let extension = match stored.is_signed {
-                true => ops::arith::EXTSI,
-                false => ops::arith::EXTUI,
-            };
+            let extension = if stored.is_signed { ops::arith::EXTSI } else { ops::arith::EXTUI };
             let is_integer = IntegerType::try_from(element).is_ok();
-            let word: Type = match is_integer {
-                true => element,
-                false => IntegerType::new(self.context, 32).into(),
-            };
+            let word: Type = if is_integer { element } else { IntegerType::new(self.context, 32).into() };
             let wide = body.value(extension, &[byte], &[], word)?;
             let base = body.constant(Scalar::Int(stored.base), word)?;
             let own = match stored.base {
@@ -668,14 +612,10 @@ fn as_signed(byte: i64) -> i64 {
 
 /// The reciprocal of the constant that an operation divides by, if it is a normal one.
 fn reciprocal(op: OperationRef) -> Option<f64> {
-    let divisor = op
-        .operand(1)
-        .ok()
-        .filter(|_| ir::name(op) == ops::arith::DIVF)?;
+    let divisor = op.operand(1).ok().filter(|_| ir::name(op) == ops::arith::DIVF)?;
     let factor = 1.0 / real(divisor)?;
     let magnitude = factor.abs();
-    (magnitude >= f64::from(f32::MIN_POSITIVE) && magnitude <= f64::from(f32::MAX))
-        .then_some(factor)
+    (magnitude >= f64::from(f32::MIN_POSITIVE) && magnitude <= f64::from(f32::MAX)).then_some(factor)
 }
 
 /// Multiplies what an operation divides.

@@ -25,7 +25,9 @@ impl<'c: 'a, 'a> Largest<'c, 'a> {
     pub(super) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
         let generic = Generic::cast(op).filter(|_| op.result_count() == 1)?;
         let reductions = generic.reductions();
-        reductions.contains(&true).then_some(())?;
+        if !reductions.contains(&true) {
+            return None;
+        }
         let payload = Payload::of(op)?;
         let last = *ir::operations(generic.body()?).last()?;
         let (selection, _) = ir::definition(Yield::cast(last)?.value().ok()?)?;
@@ -33,24 +35,22 @@ impl<'c: 'a, 'a> Largest<'c, 'a> {
         let [first, second] = ir::both_operands(selection).ok().filter(|_| is_maximum)?;
         let (output, inputs) = payload.elements.split_last()?;
         let element = if first == *output { second } else { first };
-        (first == *output || second == *output).then_some(())?;
+        if first != *output && second != *output {
+            return None;
+        }
         let input = inputs.iter().position(|own| *own == element)?;
         let is_lowest = |value| real(value) == Some(f64::NEG_INFINITY);
         let start = Fill::of(op.operand(inputs.len()).ok()?)?.value().ok()?;
-        is_lowest(start).then_some(())?;
+        if !is_lowest(start) {
+            return None;
+        }
         let tensor = op.operand(input).ok()?;
         let insertion = ir::definition(tensor).map(|(op, _)| op);
         let insertion = insertion.filter(|own| {
             let border = || Fill::of(own.operand(1).ok()?)?.value().ok();
             ir::name(*own) == ops::tensor::INSERT_SLICE && border().is_some_and(is_lowest)
         });
-        let largest = Largest {
-            op,
-            payload,
-            reductions,
-            input,
-            insertion,
-        };
+        let largest = Largest { op, payload, reductions, input, insertion };
         largest.reaches_tensor().then_some(largest)
     }
 
@@ -73,10 +73,11 @@ impl<'c: 'a, 'a> Largest<'c, 'a> {
                     let (mut start, mut end) = (form.offset(), form.offset());
                     for (l, factor) in linear {
                         let last = (*extents.get(l)?)?.checked_sub(1)?.checked_mul(factor)?;
-                        match self.reductions.get(l)? {
-                            true => end = end.checked_add(last)?,
+                        if *self.reductions.get(l)? {
+                            end = end.checked_add(last)?
+                        } else {
                             // Elements of one window follow each other, so that none is skipped.
-                            false => start = start.checked_add(last)?,
+                            start = start.checked_add(last)?
                         }
                     }
                     let is_dense = form

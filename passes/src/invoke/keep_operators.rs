@@ -28,17 +28,17 @@ pub(crate) const PASS: Pass = Pass {
     run: |root, options, rewriter| {
         let context = rewriter.context();
         let invocations = op::collect(&root, |op| Invoke::cast(op).is_some());
-        let names = invocations
-            .iter()
-            .map(|op| Invoke::cast(*op).map(Invoke::operator));
+        let names = invocations.iter().map(|op| Invoke::cast(*op).map(Invoke::operator));
         let names: Vec<Option<String>> = names.collect();
         let wanted = options.text("operators").split(',').map(str::trim);
         let functions = super::functions(root);
         let mut invoked = HashSet::new();
         for name in wanted.filter(|name| !name.is_empty()) {
             let named = invocations.iter().zip(&names);
-            let named = named.filter(|(_, operator)| operator.as_deref() == Some(name));
-            let named: Vec<OperationRef> = named.map(|(invocation, _)| *invocation).collect();
+            let named: Vec<OperationRef> = named
+                .filter(|(_, operator)| operator.as_deref() == Some(name))
+                .map(|(invocation, _)| *invocation)
+                .collect();
             if named.is_empty() {
                 let message = format!("invokes no operator `{name}` that could be kept");
                 return Err(PassError::at(root, message));
@@ -46,18 +46,13 @@ pub(crate) const PASS: Pass = Pass {
             let callees: HashSet<String> = named.iter().copied().filter_map(func::callee).collect();
             let mut parts = Vec::new();
             for callee in &callees {
-                let inside = |op: OperationRef| {
-                    named.contains(&op) && func::callee(op).as_ref() != Some(callee)
-                };
+                let inside =
+                    |op: OperationRef| named.contains(&op) && func::callee(op).as_ref() != Some(callee);
                 parts.extend(functions.get(callee).map(|body| op::collect(body, inside)));
             }
             let parts: Vec<OperationRef> = parts.concat();
             for invocation in named.iter().filter(|op| !parts.contains(op)) {
-                mutation::set(
-                    *invocation,
-                    attribute_names::KEEP,
-                    attributes::unit(context),
-                );
+                mutation::set(*invocation, attribute_names::KEEP, attributes::unit(context));
                 invoked.extend(func::callee(*invocation));
             }
         }

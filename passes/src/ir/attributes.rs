@@ -3,9 +3,8 @@
 
 use super::{dense, types};
 use melior::ir::attribute::{
-    ArrayAttribute, BoolAttribute, DenseElementsAttribute, DenseI32ArrayAttribute,
-    DenseI64ArrayAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
-    TypeAttribute,
+    ArrayAttribute, BoolAttribute, DenseElementsAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute,
+    DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute, TypeAttribute,
 };
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
@@ -79,11 +78,7 @@ pub(crate) fn with_prefix<'c>(
 }
 
 /// Elements of a constant tensor of this type. Reals round to the type, ints wrap.
-pub fn elements<'c>(
-    context: &'c Context,
-    data: &ConstantData,
-    r#type: Type<'c>,
-) -> Option<Attribute<'c>> {
+pub fn elements<'c>(context: &'c Context, data: &ConstantData, r#type: Type<'c>) -> Option<Attribute<'c>> {
     let element = types::element_of(r#type)?;
     Some(match data {
         ConstantData::Splat(value) => {
@@ -112,9 +107,7 @@ fn numbers<'c, T: Copy>(
 
 /// The entry of a dictionary with this name.
 pub fn entry<'c>(dictionary: Attribute<'c>, name: &str) -> Option<Attribute<'c>> {
-    DictionaryAttribute::try_from(dictionary)
-        .ok()?
-        .element_by_name(name)
+    DictionaryAttribute::try_from(dictionary).ok()?.element_by_name(name)
 }
 
 /// A dictionary with another entry, which replaces one of the same name.
@@ -125,9 +118,7 @@ pub(crate) fn with_entry<'c>(
     value: Attribute<'c>,
 ) -> Attribute<'c> {
     let known = DictionaryAttribute::try_from(dictionary).ok();
-    let known = known
-        .iter()
-        .flat_map(|known| (0..known.len()).filter_map(|n| known.element(n).ok()));
+    let known = known.iter().flat_map(|known| (0..known.len()).filter_map(|n| known.element(n).ok()));
     let name = Identifier::new(context, name);
     let mut entries: Vec<_> = known.filter(|(key, _)| *key != name).collect();
     entries.push((name, value));

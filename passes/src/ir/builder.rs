@@ -8,8 +8,8 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationBuilder, OperationLike};
 
 use melior::ir::{
-    Attribute, Block, BlockRef, Identifier, Location, Operation, OperationRef, Region, RegionLike,
-    RegionRef, Type, Value, ValueLike,
+    Attribute, Block, BlockRef, Identifier, Location, Operation, OperationRef, Region, RegionLike, RegionRef,
+    Type, Value, ValueLike,
 };
 use melior::{Context, Error};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
@@ -29,12 +29,7 @@ pub struct Builder<'c, 'a> {
 impl<'c: 'a, 'a> Builder<'c, 'a> {
     /// Inserts at the end of a block.
     pub fn at_end(context: &'c Context, block: BlockRef<'c, 'a>, location: Location<'c>) -> Self {
-        Builder {
-            context,
-            block,
-            before: None,
-            location,
-        }
+        Builder { context, block, before: None, location }
     }
 
     /// Inserts before `op`, with its location.
@@ -67,10 +62,8 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         results: &[Type<'c>],
         regions: Vec<Region<'c>>,
     ) -> Result<OperationRef<'c, 'a>, Error> {
-        let attributes: Vec<_> = attributes
-            .iter()
-            .map(|(name, value)| (Identifier::new(self.context, name), *value))
-            .collect();
+        let attributes: Vec<_> =
+            attributes.iter().map(|(name, value)| (Identifier::new(self.context, name), *value)).collect();
         let operation = OperationBuilder::new(name, self.location)
             .add_operands(operands)
             .add_attributes(&attributes)
@@ -104,21 +97,13 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// A new region of one block with arguments of these types, and a builder at its end.
-    pub fn region(
-        &self,
-        arguments: &[Type<'c>],
-    ) -> (Region<'c>, Builder<'c, 'a>, Vec<Value<'c, 'a>>) {
+    pub fn region(&self, arguments: &[Type<'c>]) -> (Region<'c>, Builder<'c, 'a>, Vec<Value<'c, 'a>>) {
         let region = Region::new();
         let arguments: Vec<_> = arguments.iter().map(|t| (*t, self.location)).collect();
         let block: BlockRef<'c, 'a> = region.append_block(Block::new(&arguments));
-        let values = (0..block.argument_count())
-            .filter_map(|i| block.argument(i).ok().map(Into::into))
-            .collect();
-        (
-            region,
-            Builder::at_end(self.context, block, self.location),
-            values,
-        )
+        let values =
+            (0..block.argument_count()).filter_map(|i| block.argument(i).ok().map(Into::into)).collect();
+        (region, Builder::at_end(self.context, block, self.location), values)
     }
 
     /// A constant `index`.
@@ -127,12 +112,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     /// The builder's error.
     pub fn index(&self, value: i64) -> Result<Value<'c, 'a>, Error> {
         let index = Type::index(self.context);
-        self.value(
-            ops::arith::CONSTANT,
-            &[],
-            &[("value", IntegerAttribute::new(index, value).into())],
-            index,
-        )
+        self.value(ops::arith::CONSTANT, &[], &[("value", IntegerAttribute::new(index, value).into())], index)
     }
 
     /// A scalar constant of this type.
@@ -166,14 +146,10 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// The dynamic extents of a tensor.
-    pub(crate) fn dynamic_extents(
-        &self,
-        tensor: Value<'c, 'a>,
-    ) -> Result<Vec<Value<'c, 'a>>, Error> {
+    pub(crate) fn dynamic_extents(&self, tensor: Value<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Error> {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
         let open = (0i64..).zip(extents).filter(|(_, e)| *e == types::DYNAMIC);
-        open.map(|(dimension, _)| self.extent(tensor, dimension))
-            .collect()
+        open.map(|(dimension, _)| self.extent(tensor, dimension)).collect()
     }
 
     /// One extent of a tensor, as an index.
@@ -195,10 +171,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         a: Value<'c, 'a>,
         b: Value<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Error> {
-        let predicate = [(
-            "predicate",
-            super::maps::integer_predicate(self.context, code),
-        )];
+        let predicate = [("predicate", super::maps::integer_predicate(self.context, code))];
         let flag = types::flag(self.context);
         let result = super::vector::shaped_like(a.r#type(), flag);
         self.value(ops::arith::CMPI, &[a, b], &predicate, result)
@@ -229,13 +202,8 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     ///
     /// # Errors
     /// The builder's error.
-    pub(crate) fn fill_into(
-        &self,
-        value: Value<'c, 'a>,
-        array: Value<'c, 'a>,
-    ) -> Result<(), Error> {
-        self.fill_operation(value, array, value.r#type(), &[])
-            .map(|_| ())
+    pub(crate) fn fill_into(&self, value: Value<'c, 'a>, array: Value<'c, 'a>) -> Result<(), Error> {
+        self.fill_operation(value, array, value.r#type(), &[]).map(|_| ())
     }
 
     fn fill_operation(
@@ -246,20 +214,11 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         results: &[Type<'c>],
     ) -> Result<OperationRef<'c, 'a>, Error> {
         let (region, body, arguments) = self.region(&[element, element]);
-        body.create(
-            ops::linalg::YIELD,
-            arguments.get(..1).unwrap_or(&[]),
-            &[],
-            &[],
-            Vec::new(),
-        )?;
+        body.create(ops::linalg::YIELD, arguments.get(..1).unwrap_or(&[]), &[], &[], Vec::new())?;
         self.create(
             ops::linalg::FILL,
             &[value, array],
-            &[(
-                "operandSegmentSizes",
-                attributes::i32s(self.context, &[1, 1]),
-            )],
+            &[("operandSegmentSizes", attributes::i32s(self.context, &[1, 1]))],
             results,
             vec![region],
         )

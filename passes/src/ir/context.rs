@@ -20,14 +20,12 @@ pub fn borrow<'c>(holder: &'c ContextRef<'_>) -> &'c Context {
 /// melior reads a context through a reference to the pointer to it. For each address of a context one word is kept
 /// until the process ends, so that the reference needs no holder in the caller's frame.
 pub fn of<'c>(op: OperationRef<'c, '_>) -> &'c Context {
-    static HOLDERS: LazyLock<Mutex<HashMap<usize, &'static Holder>>> =
-        LazyLock::new(Mutex::default);
+    static HOLDERS: LazyLock<Mutex<HashMap<usize, &'static Holder>>> = LazyLock::new(Mutex::default);
     // SAFETY: the operation is alive.
     let raw = unsafe { mlir_sys::mlirOperationGetContext(op.to_raw()) };
     let mut holders = HOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let holder: &'static Holder = holders
-        .entry(raw.ptr as usize)
-        .or_insert_with(|| Box::leak(Box::new(Holder(raw))));
+    let holder: &'static Holder =
+        holders.entry(raw.ptr as usize).or_insert_with(|| Box::leak(Box::new(Holder(raw))));
     // SAFETY: `Context` is one raw pointer, as in `borrow`; the reference to it never dangles and never drops it, and `'c`,
     // which the operation borrows, ends before the context does.
     unsafe { &*std::ptr::from_ref(&holder.0).cast::<Context>() }

@@ -16,9 +16,7 @@ pub(crate) struct Copier<'c, 'a> {
 
 impl<'c: 'a, 'a> Copier<'c, 'a> {
     pub(crate) fn new() -> Self {
-        Copier {
-            map: HashMap::new(),
-        }
+        Copier { map: HashMap::new() }
     }
 
     pub(crate) fn set(&mut self, old: impl ValueLike<'c>, new: Value<'c, 'a>) {
@@ -78,14 +76,12 @@ impl<'c: 'a, 'a> Copier<'c, 'a> {
 }
 
 /// See [`Copier::copy`].
-pub(crate) type Special<'s, 'c, 'a> = dyn FnMut(&mut Copier<'c, 'a>, OperationRef<'c, 'a>, &Builder<'c, 'a>) -> Result<bool, Error>
-    + 's;
+pub(crate) type Special<'s, 'c, 'a> =
+    dyn FnMut(&mut Copier<'c, 'a>, OperationRef<'c, 'a>, &Builder<'c, 'a>) -> Result<bool, Error> + 's;
 
 /// The arguments of a block.
 pub fn arguments<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
-    (0..block.argument_count())
-        .filter_map(|i| block.argument(i).ok().map(Into::into))
-        .collect()
+    (0..block.argument_count()).filter_map(|i| block.argument(i).ok().map(Into::into)).collect()
 }
 
 /// The full name of an operation, `skript.add`.
@@ -126,14 +122,7 @@ pub(crate) fn with_attributes<'c: 'a, 'a>(
         .filter_map(|(name, value)| Some((name.as_string_ref().as_str().ok()?.to_string(), value)))
         .filter(|(name, _)| !others.iter().any(|(other, _)| other == name))
         .collect();
-    let mut attributes: Vec<(&str, Attribute<'c>)> =
-        own.iter().map(|(n, v)| (n.as_str(), *v)).collect();
+    let mut attributes: Vec<(&str, Attribute<'c>)> = own.iter().map(|(n, v)| (n.as_str(), *v)).collect();
     attributes.extend(others);
-    to.with_location(op.location()).create(
-        &operation_name(op),
-        operands,
-        &attributes,
-        results,
-        regions,
-    )
+    to.with_location(op.location()).create(&operation_name(op), operands, &attributes, results, regions)
 }

@@ -16,10 +16,7 @@ pub fn bytes(value: Attribute<'_>, element: usize, count: usize) -> Option<Vec<u
         if !mlir_sys::mlirAttributeIsADenseElements(raw) {
             return None;
         }
-        let count = match mlir_sys::mlirDenseElementsAttrIsSplat(raw) {
-            true => 1,
-            false => count,
-        };
+        let count = if mlir_sys::mlirDenseElementsAttrIsSplat(raw) { 1 } else { count };
         let length = element.checked_mul(count)?;
         let data = mlir_sys::mlirDenseElementsAttrGetRawData(raw).cast::<u8>();
         Some(match length {
@@ -53,11 +50,7 @@ pub fn of_bytes<'c>(r#type: Type<'c>, bytes: &[u8]) -> Attribute<'c> {
 }
 
 /// A dense attribute with the bytes of another one, of a type with elements of as many bytes, `element`. `None` if that one is not dense.
-pub(crate) fn with_type<'c>(
-    value: Attribute<'_>,
-    r#type: Type<'c>,
-    element: usize,
-) -> Option<Attribute<'c>> {
+pub(crate) fn with_type<'c>(value: Attribute<'_>, r#type: Type<'c>, element: usize) -> Option<Attribute<'c>> {
     let raw = value.to_raw();
     // SAFETY: dense attributes are elements attributes, whose length is queried.
     let count = unsafe {
@@ -74,9 +67,7 @@ pub(crate) fn with_type<'c>(
 pub fn is_splat(value: Attribute<'_>) -> bool {
     let raw = value.to_raw();
     // SAFETY: the first query establishes the precondition of the second.
-    unsafe {
-        mlir_sys::mlirAttributeIsADenseElements(raw) && mlir_sys::mlirDenseElementsAttrIsSplat(raw)
-    }
+    unsafe { mlir_sys::mlirAttributeIsADenseElements(raw) && mlir_sys::mlirDenseElementsAttrIsSplat(raw) }
 }
 
 /// The type of an elements attribute.
@@ -89,17 +80,9 @@ pub fn type_of(value: Attribute<'_>) -> Type<'_> {
 ///
 /// # Errors
 /// The builder's error.
-pub fn constant<'c: 'a, 'a>(
-    value: Attribute<'c>,
-    at: OperationRef<'c, 'a>,
-) -> Result<Value<'c, 'a>, Error> {
+pub fn constant<'c: 'a, 'a>(value: Attribute<'c>, at: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     let owner = at.context();
     // SAFETY: a context outlives its modules.
     let builder = Builder::before(unsafe { owner.to_ref() }, at)?;
-    builder.value(
-        ops::arith::CONSTANT,
-        &[],
-        &[("value", value)],
-        type_of(value),
-    )
+    builder.value(ops::arith::CONSTANT, &[], &[("value", value)], type_of(value))
 }

@@ -23,11 +23,7 @@ pub(crate) struct Effects<'c, 'a> {
 impl<'c: 'a, 'a> Effects<'c, 'a> {
     /// The effects of calls of these functions, by their symbols.
     pub(crate) fn new(functions: HashMap<String, OperationRef<'c, 'a>>) -> Self {
-        Effects {
-            functions,
-            written: HashMap::new(),
-            buffers: HashMap::new(),
-        }
+        Effects { functions, written: HashMap::new(), buffers: HashMap::new() }
     }
 
     /// What holds for the buffer of an array, as it was found the first time: a buffer may have as many users as the module has
@@ -67,9 +63,7 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
         let at = |position: usize| operands.get(position).copied().into_iter().collect();
         let name = name(op);
         match name.as_str() {
-            ops::memref::STORE | ops::affine::STORE | ops::vector::STORE | ops::memref::COPY => {
-                at(1)
-            }
+            ops::memref::STORE | ops::affine::STORE | ops::vector::STORE | ops::memref::COPY => at(1),
             ops::vector::MASKEDSTORE | ops::vector::SCATTER => at(0),
             ops::memref::LOAD
             | ops::affine::LOAD
@@ -91,20 +85,19 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
         }
     }
 
-    fn by_call(
-        &mut self,
-        call: OperationRef<'c, 'a>,
-        operands: Vec<Value<'c, 'a>>,
-    ) -> Vec<Value<'c, 'a>> {
-        let is_known =
-            |name: &String| self.functions.contains_key(name) || self.written.contains_key(name);
+    fn by_call(&mut self, call: OperationRef<'c, 'a>, operands: Vec<Value<'c, 'a>>) -> Vec<Value<'c, 'a>> {
+        let is_known = |name: &String| self.functions.contains_key(name) || self.written.contains_key(name);
         let Some(symbol) = callee(call).filter(is_known) else {
             return arrays(operands);
         };
         let written = self.of_function(&symbol, operands.len());
-        let operands = operands.into_iter().enumerate();
-        let operands = operands.filter(|(position, _)| written.contains(position));
-        arrays(operands.map(|(_, operand)| operand))
+        arrays(
+            operands
+                .into_iter()
+                .enumerate()
+                .filter(|(position, _)| written.contains(position))
+                .map(|(_, operand)| operand),
+        )
     }
 
     /// The positions of the arguments that a function writes; all of them if it is recursive or has no body.
@@ -125,15 +118,13 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
             .filter_map(|n| Some((ValueKey::of(Value::from(block.argument(n).ok()?)), n)))
             .collect();
         let written = self.written(function).into_iter();
-        let found: HashSet<usize> = written
-            .filter_map(|value| numbers.get(&root_of(value)).copied())
-            .collect();
+        let found: HashSet<usize> =
+            written.filter_map(|value| numbers.get(&root_of(value)).copied()).collect();
         self.written.insert(symbol.to_owned(), found.clone());
         found
     }
 }
 
 fn arrays<'c: 'a, 'a>(values: impl IntoIterator<Item = Value<'c, 'a>>) -> Vec<Value<'c, 'a>> {
-    let values = values.into_iter();
-    values.filter(|value| value.r#type().is_mem_ref()).collect()
+    values.into_iter().filter(|value| value.r#type().is_mem_ref()).collect()
 }

@@ -14,9 +14,7 @@ use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute, TypeAttribut
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
-use melior::ir::{
-    Attribute, BlockRef, Location, OperationRef, Region, RegionLike, Type, Value, ValueLike,
-};
+use melior::ir::{Attribute, BlockRef, Location, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 
 /// Attribute of a function: a dictionary for each argument.
@@ -58,13 +56,7 @@ pub(crate) fn call_before<'c: 'a, 'a>(
     let context = context::of(anchor);
     let callee = FlatSymbolRefAttribute::new(context, function).into();
     let at = Builder::before(context, anchor)?.with_location(location);
-    at.create(
-        ops::func::CALL,
-        arguments,
-        &[("callee", callee)],
-        &[],
-        Vec::new(),
-    )?;
+    at.create(ops::func::CALL, arguments, &[("callee", callee)], &[], Vec::new())?;
     Ok(())
 }
 
@@ -88,10 +80,7 @@ pub(crate) fn declare<'c: 'a, 'a>(
     let r#type = FunctionType::new(context, operands, results);
     let entries = [
         ("sym_name", super::attributes::string(context, name)),
-        (
-            "sym_visibility",
-            super::attributes::string(context, "private"),
-        ),
+        ("sym_visibility", super::attributes::string(context, "private")),
         ("function_type", TypeAttribute::new(r#type.into()).into()),
     ];
     let at = Builder::at_end(context, body, module.location());
@@ -109,9 +98,7 @@ pub fn function_type<'c>(function: OperationRef<'c, '_>) -> Result<FunctionType<
 }
 
 /// All `func.func` below an operation, by name.
-pub(crate) fn functions<'c, 'a>(
-    root: OperationRef<'c, 'a>,
-) -> HashMap<String, OperationRef<'c, 'a>> {
+pub(crate) fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> HashMap<String, OperationRef<'c, 'a>> {
     skript_dialect::op::collect(&root, |op| skript_dialect::op::is(&op, ops::func::FUNC))
         .into_iter()
         .filter_map(|function| Some((symbol(function)?, function)))
@@ -135,16 +122,11 @@ pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a
         .filter(|op| name(*op) == ops::func::FUNC)
         .filter(|op| op.regions().any(|r| r.first_block().is_some()))
         .collect();
-    let marked = functions
-        .iter()
-        .find(|op| op.has_attribute(attribute_names::ENTRY));
+    let marked = functions.iter().find(|op| op.has_attribute(attribute_names::ENTRY));
     if let Some(op) = marked {
         return Ok(*op);
     }
-    let public: Vec<_> = functions
-        .into_iter()
-        .filter(|op| !op.has_attribute("sym_visibility"))
-        .collect();
+    let public: Vec<_> = functions.into_iter().filter(|op| !op.has_attribute("sym_visibility")).collect();
     match public.as_slice() {
         [op] => Ok(*op),
         _ => Err(CodegenError::Module(format!(
@@ -177,9 +159,7 @@ pub(crate) fn uncalled_entry<'c, 'a>(
 pub fn body<'c, 'a>(function: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, CodegenError> {
     match first_block(function) {
         Some(block) if block.next_in_region().is_none() => Ok(block),
-        _ => Err(CodegenError::Module(
-            "the entry is not one block".to_owned(),
-        )),
+        _ => Err(CodegenError::Module("the entry is not one block".to_owned())),
     }
 }
 
@@ -199,11 +179,7 @@ pub(crate) fn shift_attributes(op: OperationRef, count: usize) -> Result<(), Err
     }
     let none = Attribute::parse(context::of(op), "{}").ok_or(Error::OperationBuild)?;
     let all = [vec![none; count], own].concat();
-    set_attribute(
-        op,
-        ARGUMENTS,
-        ArrayAttribute::new(context::of(op), &all).into(),
-    );
+    set_attribute(op, ARGUMENTS, ArrayAttribute::new(context::of(op), &all).into());
     Ok(())
 }
 
@@ -217,18 +193,11 @@ pub(crate) fn append_argument<'c, 'a>(
     let block = blocks(function).first().copied().ok_or_else(missing)?;
     let argument = block.add_argument(r#type, function.location());
     let mut dictionaries = argument_attributes(function);
-    dictionaries.resize(
-        block.argument_count() - 1,
-        parse_attribute(function.context(), "{}")?,
-    );
+    dictionaries.resize(block.argument_count() - 1, parse_attribute(function.context(), "{}")?);
     dictionaries.push(parse_attribute(function.context(), attributes)?);
     sign(function, block, None)?;
     let context = context::of(function);
-    set_attribute(
-        function,
-        ARGUMENTS,
-        ArrayAttribute::new(context, &dictionaries).into(),
-    );
+    set_attribute(function, ARGUMENTS, ArrayAttribute::new(context, &dictionaries).into());
     Ok(argument)
 }
 
@@ -245,10 +214,7 @@ pub(crate) fn set_signature<'c>(
 ///
 /// # Errors
 /// [`CodegenError`] if the function has no body or no type.
-pub fn retype<'c>(
-    function: OperationRef<'c, '_>,
-    results: &[Type<'c>],
-) -> Result<(), CodegenError> {
+pub fn retype<'c>(function: OperationRef<'c, '_>, results: &[Type<'c>]) -> Result<(), CodegenError> {
     let missing = || CodegenError::Module("the entry has no body".to_owned());
     let block = blocks(function).first().copied().ok_or_else(missing)?;
     sign(function, block, Some(results))
@@ -261,9 +227,7 @@ fn sign<'c>(
 ) -> Result<(), CodegenError> {
     let mut inputs = Vec::new();
     for n in 0..block.argument_count() {
-        let argument = block
-            .argument(n)
-            .map_err(|e| CodegenError::Module(e.to_string()))?;
+        let argument = block.argument(n).map_err(|e| CodegenError::Module(e.to_string()))?;
         inputs.push(argument.r#type());
     }
     let results = match results {
@@ -271,11 +235,7 @@ fn sign<'c>(
         None => signature(function)?.1,
     };
     let r#type = FunctionType::new(context::of(function), &inputs, &results);
-    set_attribute(
-        function,
-        "function_type",
-        TypeAttribute::new(r#type.into()).into(),
-    );
+    set_attribute(function, "function_type", TypeAttribute::new(r#type.into()).into());
     Ok(())
 }
 
@@ -283,15 +243,10 @@ fn sign<'c>(
 ///
 /// # Errors
 /// [`CodegenError`] if the operation is not a function.
-pub fn signature<'c>(
-    function: OperationRef<'c, '_>,
-) -> Result<(Vec<Type<'c>>, Vec<Type<'c>>), CodegenError> {
+pub fn signature<'c>(function: OperationRef<'c, '_>) -> Result<(Vec<Type<'c>>, Vec<Type<'c>>), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let r#type = function_type(function).map_err(wrong)?;
     let inputs = (0..r#type.input_count()).map(|n| r#type.input(n));
     let results = (0..r#type.result_count()).map(|n| r#type.result(n));
-    Ok((
-        inputs.collect::<Result<_, _>>().map_err(wrong)?,
-        results.collect::<Result<_, _>>().map_err(wrong)?,
-    ))
+    Ok((inputs.collect::<Result<_, _>>().map_err(wrong)?, results.collect::<Result<_, _>>().map_err(wrong)?))
 }

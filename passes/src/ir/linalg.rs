@@ -35,18 +35,13 @@ pub(crate) fn generic_attributes<'c>(
 ) -> Option<[(&'static str, Attribute<'c>); 3]> {
     let word = |reduces| if reduces { "reduction" } else { "parallel" };
     let iterator = |reduces| format!("#linalg.iterator_type<{}>", word(reduces));
-    let iterators = reductions
-        .into_iter()
-        .map(|reduces| Attribute::parse(context, &iterator(reduces)));
+    let iterators = reductions.into_iter().map(|reduces| Attribute::parse(context, &iterator(reduces)));
     let iterators: Vec<Attribute> = iterators.collect::<Option<_>>()?;
     let count = |n: usize| i32::try_from(n).ok();
     let segments = attributes::i32s(context, &[count(inputs)?, count(outputs)?]);
     Some([
         ("indexing_maps", ArrayAttribute::new(context, maps).into()),
-        (
-            "iterator_types",
-            ArrayAttribute::new(context, &iterators).into(),
-        ),
+        ("iterator_types", ArrayAttribute::new(context, &iterators).into()),
         ("operandSegmentSizes", segments),
     ])
 }
@@ -65,24 +60,15 @@ pub(crate) fn reduce<'c: 'a, 'a>(
     let rank = reduced.len();
     let all: Vec<Affine> = (0..rank).map(Affine::index).collect();
     let kept = (0..rank).zip(reduced).filter(|(_, reduces)| !**reduces);
-    let kept: Vec<Affine> = kept
-        .map(|(dimension, _)| Affine::index(dimension))
-        .collect();
+    let kept: Vec<Affine> = kept.map(|(dimension, _)| Affine::index(dimension)).collect();
     let maps = [all, kept].map(|forms| maps::map(at.context, rank, &forms));
     let maps: Option<Vec<Attribute>> = maps.into_iter().collect();
     let reductions = reduced.iter().copied();
-    let attributes =
-        maps.and_then(|maps| generic_attributes(at.context, &maps, reductions, [1, 1]));
+    let attributes = maps.and_then(|maps| generic_attributes(at.context, &maps, reductions, [1, 1]));
     let attributes = attributes.ok_or(Error::OperationBuild)?;
     let is_tensor = super::types::extents(output.r#type()).is_some();
     let results: &[Type] = if is_tensor { &[output.r#type()] } else { &[] };
-    at.create(
-        ops::linalg::GENERIC,
-        &[input, output],
-        &attributes,
-        results,
-        vec![region],
-    )
+    at.create(ops::linalg::GENERIC, &[input, output], &attributes, results, vec![region])
 }
 
 impl<'c: 'a, 'a> Generic<'c, 'a> {
@@ -106,11 +92,7 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
 
 /// Puts the loops of a `linalg.generic` in another order: `order` lists them by their old numbers, outermost first. An operation whose
 /// maps have more than linear forms stays as it is.
-pub(crate) fn reorder_loops<'c: 'a, 'a>(
-    op: OperationRef<'c, 'a>,
-    order: &[usize],
-    context: &'c Context,
-) {
+pub(crate) fn reorder_loops<'c: 'a, 'a>(op: OperationRef<'c, 'a>, order: &[usize], context: &'c Context) {
     let Some(generic) = Generic::cast(op) else {
         return;
     };
@@ -145,18 +127,11 @@ fn in_order<'c: 'a, 'a>(
     for map in generic.indexing_maps() {
         let forms = maps::forms(map)?.into_iter();
         let forms = forms.map(|form| form.substitute(&renamed, &extents));
-        indexing.push(maps::map(
-            context,
-            order.len(),
-            &forms.collect::<Option<Vec<_>>>()?,
-        )?);
+        indexing.push(maps::map(context, order.len(), &forms.collect::<Option<Vec<_>>>()?)?);
     }
     let iterators = typed::array(generic.op(), "iterator_types");
     let iterators = order.iter().map(|old| iterators.get(*old).copied());
     let iterators: Vec<_> = iterators.collect::<Option<_>>()?;
     let list = |all: &[Attribute<'c>]| ArrayAttribute::new(context, all).into();
-    Some([
-        ("indexing_maps", list(&indexing)),
-        ("iterator_types", list(&iterators)),
-    ])
+    Some([("indexing_maps", list(&indexing)), ("iterator_types", list(&iterators))])
 }

@@ -83,10 +83,7 @@ pub(crate) fn with_arguments(r#type: &str, count: usize) -> Option<String> {
         }
     }
     let (before, after) = r#type.split_at_checked(open?)?;
-    let own = match after.starts_with(')') {
-        true => vec![],
-        false => vec![after],
-    };
+    let own = if after.starts_with(')') { vec![] } else { vec![after] };
     let new = vec!["i64"; count];
     let arguments = [new, own].concat().join(", ");
     let end = if after.starts_with(')') { after } else { "" };
@@ -100,10 +97,7 @@ mod tests {
     #[test]
     fn arguments_come_before_the_others() {
         let with = |text| with_arguments(text, 2).unwrap_or_default();
-        assert_eq!(
-            with("!llvm.func<void (ptr, i64)>"),
-            "!llvm.func<void (i64, i64, ptr, i64)>"
-        );
+        assert_eq!(with("!llvm.func<void (ptr, i64)>"), "!llvm.func<void (i64, i64, ptr, i64)>");
         assert_eq!(with("!llvm.func<i32 ()>"), "!llvm.func<i32 (i64, i64)>");
         assert_eq!(
             with("!llvm.func<struct<(i32, ptr)> (struct<(f32)>, ptr)>"),

@@ -17,10 +17,7 @@ pub(crate) fn location<'c>(
     unsafe {
         Location::from_raw(mlir_sys::mlirLocationFileLineColRangeGet(
             context.to_raw(),
-            MlirStringRef {
-                data: path.as_ptr().cast(),
-                length: path.len(),
-            },
+            MlirStringRef { data: path.as_ptr().cast(), length: path.len() },
             number(start.0),
             number(start.1),
             number(end.0),
@@ -46,9 +43,9 @@ pub(crate) fn trace(location: Location) -> Vec<String> {
                 if !mlir_sys::mlirLocationIsAFileLineColRange(source_position) {
                     continue;
                 }
-                let file = mlir_sys::mlirIdentifierStr(
-                    mlir_sys::mlirLocationFileLineColRangeGetFilename(source_position),
-                );
+                let file = mlir_sys::mlirIdentifierStr(mlir_sys::mlirLocationFileLineColRangeGetFilename(
+                    source_position,
+                ));
                 let start = (
                     mlir_sys::mlirLocationFileLineColRangeGetStartLine(source_position),
                     mlir_sys::mlirLocationFileLineColRangeGetStartColumn(source_position),
@@ -57,10 +54,7 @@ pub(crate) fn trace(location: Location) -> Vec<String> {
                     mlir_sys::mlirLocationFileLineColRangeGetEndLine(source_position),
                     mlir_sys::mlirLocationFileLineColRangeGetEndColumn(source_position),
                 );
-                let end = match end > start {
-                    true => format!("-{}:{}", end.0, end.1),
-                    false => String::new(),
-                };
+                let end = if end > start { format!("-{}:{}", end.0, end.1) } else { String::new() };
                 let (file, name) = (lossy(file), lossy(name));
                 found.push(format!("{file}:{}:{}{end}: {name}", start.0, start.1));
             }
@@ -71,11 +65,10 @@ pub(crate) fn trace(location: Location) -> Vec<String> {
 
 /// The locations that a fused one has; a location of another kind alone.
 pub(crate) fn parts<'c>(location: Location<'c>) -> Vec<Location<'c>> {
-    match location.is_fused() {
-        true => (0..location.fused_num_locations())
-            .map(|n| location.fused_location(n))
-            .collect(),
-        false => vec![location],
+    if location.is_fused() {
+        (0..location.fused_num_locations()).map(|n| location.fused_location(n)).collect()
+    } else {
+        vec![location]
     }
 }
 

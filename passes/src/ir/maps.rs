@@ -17,14 +17,9 @@ pub(crate) fn forms(attribute: Attribute<'_>) -> Option<Vec<Affine>> {
 /// As [`forms`], with floor divisions by constants; `extents` bound the dimensions.
 pub(crate) fn divided_forms(attribute: Attribute<'_>, extents: &[i64]) -> Option<Vec<Affine>> {
     let map = map_in(attribute)?;
-    let reading = Reading {
-        dimensions: &|position| Some(Affine::index(position)),
-        symbols: &|_| None,
-        extents,
-    };
-    (0..map.result_count())
-        .map(|result| reading.form(map.result(result).ok()?))
-        .collect()
+    let reading =
+        Reading { dimensions: &|position| Some(Affine::index(position)), symbols: &|_| None, extents };
+    (0..map.result_count()).map(|result| reading.form(map.result(result).ok()?)).collect()
 }
 
 /// The dimension that each result of a map is, if it is one.
@@ -33,26 +28,18 @@ pub(crate) fn indices(attribute: Attribute<'_>) -> Vec<Option<usize>> {
         return Vec::new();
     };
     let results = (0..map.result_count()).map(|result| map.result(result).ok());
-    let results = results.map(|result| result.filter(AffineExpr::is_dim));
     results
+        .map(|result| result.filter(AffineExpr::is_dim))
         .map(|result| result.map(|e| e.dim_position()))
         .collect()
 }
 
 /// The only result of a map as a form of loops: `arguments` are the loops for its dimensions, then its symbols.
-pub(crate) fn applied(
-    attribute: Attribute<'_>,
-    arguments: &[usize],
-    extents: &[i64],
-) -> Option<Affine> {
+pub(crate) fn applied(attribute: Attribute<'_>, arguments: &[usize], extents: &[i64]) -> Option<Affine> {
     let map = map_in(attribute)?;
     let count = map.dim_count();
     let argument = |position: usize| arguments.get(position).copied().map(Affine::index);
-    let reading = Reading {
-        dimensions: &argument,
-        symbols: &|position| argument(count + position),
-        extents,
-    };
+    let reading = Reading { dimensions: &argument, symbols: &|position| argument(count + position), extents };
     match map.result_count() {
         1 => reading.form(map.result(0).ok()?),
         _ => None,
@@ -98,19 +85,12 @@ impl Reading<'_> {
             return left.linear_product(&right);
         }
         let divisor = right.as_constant().filter(|divisor| *divisor > 0)?;
-        match expression.is_floor_div() {
-            true => left.floor_div(divisor, self.extents),
-            false => None,
-        }
+        if expression.is_floor_div() { left.floor_div(divisor, self.extents) } else { None }
     }
 }
 
 /// `affine_map<(d0, …) -> (forms)>` over this many dimensions. `None` only if MLIR refuses the text.
-pub(crate) fn map<'c>(
-    context: &'c Context,
-    dimensions: usize,
-    forms: &[Affine],
-) -> Option<Attribute<'c>> {
+pub(crate) fn map<'c>(context: &'c Context, dimensions: usize, forms: &[Affine]) -> Option<Attribute<'c>> {
     map_of(context, 0..dimensions, forms)
 }
 
@@ -121,14 +101,7 @@ pub(crate) fn map_of<'c>(
     forms: &[Affine],
 ) -> Option<Attribute<'c>> {
     let results: Vec<String> = forms.iter().map(ToString::to_string).collect();
-    Attribute::parse(
-        context,
-        &format!(
-            "affine_map<({}) -> ({})>",
-            names(dimensions),
-            results.join(", ")
-        ),
-    )
+    Attribute::parse(context, &format!("affine_map<({}) -> ({})>", names(dimensions), results.join(", ")))
 }
 
 /// `affine_set<(d0, …) : (form >= 0, …)>`, over the dimensions of these positions.
@@ -138,14 +111,7 @@ pub(crate) fn set_of<'c>(
     constraints: &[Affine],
 ) -> Option<Attribute<'c>> {
     let constraints: Vec<String> = constraints.iter().map(|c| format!("{c} >= 0")).collect();
-    Attribute::parse(
-        context,
-        &format!(
-            "affine_set<({}) : ({})>",
-            names(dimensions),
-            constraints.join(", ")
-        ),
-    )
+    Attribute::parse(context, &format!("affine_set<({}) : ({})>", names(dimensions), constraints.join(", ")))
 }
 
 fn names(dimensions: impl IntoIterator<Item = usize>) -> String {

@@ -51,9 +51,7 @@ pub(crate) fn root_of(value: Value) -> ValueKey {
 }
 
 /// The operations that use the buffer of a memref, through any view of it; `None` if one of them passes it on.
-pub(crate) fn users_of_buffer<'c: 'a, 'a>(
-    value: Value<'c, 'a>,
-) -> Option<Vec<OperationRef<'c, 'a>>> {
+pub(crate) fn users_of_buffer<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Vec<OperationRef<'c, 'a>>> {
     let mut found = Vec::new();
     let mut pending = vec![root(value)];
     while let Some(view) = pending.pop() {
@@ -97,8 +95,8 @@ pub(crate) fn subview<'c: 'a, 'a>(
         _ => "?".to_owned(),
     };
     let shape: Vec<String> = sizes.iter().map(|size| format!("{size}x")).collect();
-    let strides = strides.iter().zip(steps).map(|(s, step)| s * step);
-    let strides: Vec<String> = strides.map(|s| s.to_string()).collect();
+    let strides: Vec<String> =
+        strides.iter().zip(steps).map(|(s, step)| s * step).map(|s| s.to_string()).collect();
     let r#type = format!(
         "memref<{}{}, strided<[{}], offset: {offset}>>",
         shape.concat(),
@@ -107,10 +105,7 @@ pub(crate) fn subview<'c: 'a, 'a>(
     );
     let list = |values: &[i64]| attributes::i64s(at.context, values);
     let attributes = [
-        (
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &[1, 0, 0, 0]),
-        ),
+        ("operandSegmentSizes", attributes::i32s(at.context, &[1, 0, 0, 0])),
         ("static_offsets", list(offsets)),
         ("static_sizes", list(sizes)),
         ("static_strides", list(steps)),
@@ -160,17 +155,11 @@ pub(crate) fn block<'c: 'a, 'a>(
     };
     let memref = MemRefType::try_from(array.r#type())?;
     let (strides, offset) = memref.strides_and_offset();
-    let shape: Vec<String> = sizes
-        .iter()
-        .map(|size| text(size.or_dynamic()) + "x")
-        .collect();
+    let shape: Vec<String> = sizes.iter().map(|size| text(size.or_dynamic()) + "x").collect();
     let strides: Vec<String> = strides.into_iter().map(text).collect();
     let dynamic: Vec<Value> = firsts.iter().flatten().copied().collect();
     let open: Vec<Value> = sizes.iter().filter_map(|size| size.value()).collect();
-    let offset = match dynamic.is_empty() {
-        true => text(offset),
-        false => "?".to_owned(),
-    };
+    let offset = if dynamic.is_empty() { text(offset) } else { "?".to_owned() };
     let r#type = format!(
         "memref<{}{}, strided<[{}], offset: {offset}>>",
         shape.concat(),
@@ -184,10 +173,7 @@ pub(crate) fn block<'c: 'a, 'a>(
     let known: Vec<i64> = sizes.iter().map(|size| size.or_dynamic()).collect();
     let segments = [1, count(&dynamic)?, count(&open)?, 0];
     let attributes = [
-        (
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &segments),
-        ),
+        ("operandSegmentSizes", attributes::i32s(at.context, &segments)),
         ("static_offsets", list(&offsets)),
         ("static_sizes", list(&known)),
         ("static_strides", list(&vec![1; sizes.len()])),
@@ -214,20 +200,17 @@ pub(crate) fn dense<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let steps = typed::i64s(view.op(), "static_strides");
     let all = extents(source.r#type());
     let is_full = extents(value.r#type()).len() == sizes.len() && sizes.len() == all.len();
-    (is_full && steps.iter().all(|step| *step == 1)).then_some(())?;
+    if !is_full || !steps.iter().all(|step| *step == 1) {
+        return None;
+    }
     let first = sizes.iter().position(|size| *size != 1);
     let inner = first.map_or(sizes.len(), |first| first + 1)..sizes.len();
     let mut open = inner.filter(|d| all.get(*d) == Some(&DYNAMIC));
-    open.all(|d| is_whole(view.op(), source, d))
-        .then_some(source)
+    open.all(|d| is_whole(view.op(), source, d)).then_some(source)
 }
 
 /// Whether a part of an array has all of a dynamic extent.
-fn is_whole<'c: 'a, 'a>(
-    view: OperationRef<'c, 'a>,
-    source: Value<'c, 'a>,
-    dimension: usize,
-) -> bool {
+fn is_whole<'c: 'a, 'a>(view: OperationRef<'c, 'a>, source: Value<'c, 'a>, dimension: usize) -> bool {
     let number = |sizes: &[i64]| {
         let before = sizes.iter().take(dimension);
         before.filter(|size| **size == DYNAMIC).count()
@@ -262,17 +245,11 @@ pub(crate) fn reinterpret<'c: 'a, 'a>(
     let element = MemRefType::try_from(array.r#type())?.element();
     let shape: Vec<String> = sizes.iter().map(|size| format!("{size}x")).collect();
     let steps: Vec<String> = strides.iter().map(ToString::to_string).collect();
-    let r#type = format!(
-        "memref<{}{element}, strided<[{}], offset: {offset}>>",
-        shape.concat(),
-        steps.join(", ")
-    );
+    let r#type =
+        format!("memref<{}{element}, strided<[{}], offset: {offset}>>", shape.concat(), steps.join(", "));
     let list = |values: &[i64]| attributes::i64s(at.context, values);
     let attributes = [
-        (
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &[1, 0, 0, 0]),
-        ),
+        ("operandSegmentSizes", attributes::i32s(at.context, &[1, 0, 0, 0])),
         ("static_offsets", list(&[offset])),
         ("static_sizes", list(sizes)),
         ("static_strides", list(strides)),
@@ -315,12 +292,11 @@ fn range<'c: 'a, 'a>(value: Value<'c, 'a>) -> (Value<'c, 'a>, Vec<(i64, i64)>) {
         // A view in between that drops dimensions ends the search.
         && (range.is_empty() || range.len() == offsets.len())
     {
-        match range.is_empty() {
-            true => range = offsets.into_iter().zip(sizes).collect(),
-            false => {
-                let own = range.iter_mut().zip(offsets);
-                own.for_each(|((first, _), offset)| *first += offset);
-            }
+        if range.is_empty() {
+            range = offsets.into_iter().zip(sizes).collect()
+        } else {
+            let own = range.iter_mut().zip(offsets);
+            own.for_each(|((first, _), offset)| *first += offset);
         }
         array = source;
     }

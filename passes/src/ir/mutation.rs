@@ -27,11 +27,7 @@ pub(crate) fn set_location<'c: 'a, 'a>(op: OperationRef<'c, 'a>, location: Locat
 }
 
 /// Replaces an operand by another value of the same type.
-pub(crate) fn set_operand<'c: 'a, 'a>(
-    op: OperationRef<'c, 'a>,
-    position: usize,
-    value: Value<'c, 'a>,
-) {
+pub(crate) fn set_operand<'c: 'a, 'a>(op: OperationRef<'c, 'a>, position: usize, value: Value<'c, 'a>) {
     // SAFETY: as in `set`.
     let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     op.set_operand(position, value);
@@ -57,18 +53,12 @@ pub(crate) fn prepend_arguments<'c: 'a, 'a>(
     types: &[Type<'c>],
     location: Location<'c>,
 ) -> Vec<Value<'c, 'a>> {
-    let types = types.iter().enumerate();
-    let arguments = types.map(|(number, r#type)| {
+    let arguments = types.iter().enumerate().map(|(number, r#type)| {
         // SAFETY: the block is alive, and has as many arguments at least.
         unsafe {
             let (position, r#type) = (number as isize, r#type.to_raw());
             let location = location.to_raw();
-            Value::from_raw(mlir_sys::mlirBlockInsertArgument(
-                block.to_raw(),
-                position,
-                r#type,
-                location,
-            ))
+            Value::from_raw(mlir_sys::mlirBlockInsertArgument(block.to_raw(), position, r#type, location))
         }
     });
     arguments.collect()

@@ -16,10 +16,7 @@ pub fn operand<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Er
 
 /// An operand by its number, if there are so many. The error of [`OperationLike::operand`] holds the text of the operation, for which MLIR
 /// verifies the whole module: a question costs nothing.
-pub(crate) fn operand_at<'c: 'a, 'a>(
-    op: OperationRef<'c, 'a>,
-    number: usize,
-) -> Option<Value<'c, 'a>> {
+pub(crate) fn operand_at<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Option<Value<'c, 'a>> {
     let exists = number < op.operand_count();
     exists.then(|| op.operand(number).ok()).flatten()
 }
@@ -42,10 +39,7 @@ pub fn result<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Err
 }
 
 /// The destination that a result updates: destinations are the last operands.
-pub(crate) fn destination<'c: 'a, 'a>(
-    op: OperationRef<'c, 'a>,
-    result: usize,
-) -> Option<Value<'c, 'a>> {
+pub(crate) fn destination<'c: 'a, 'a>(op: OperationRef<'c, 'a>, result: usize) -> Option<Value<'c, 'a>> {
     let before = op.operand_count().checked_sub(op.result_count())?;
     op.operand(before + result).ok()
 }

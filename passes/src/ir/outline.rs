@@ -145,8 +145,7 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
     ) -> Result<(), PassError> {
         let types: Vec<Type> = results.iter().map(|value| value.r#type()).collect();
         let none = Vec::new();
-        self.at_end()
-            .create(ops::func::RETURN, results, &[], &[], none)?;
+        self.at_end().create(ops::func::RETURN, results, &[], &[], none)?;
         set_signature(self.function, Some(&types))?;
         self.describe(caller)
     }
@@ -172,8 +171,8 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
                 // Such views begin at multiples of the arena's alignment. Other buffers are as callers have them.
                 let own = of_caller(&root(*value)).and_then(|n| known.get(n));
                 let alignment = own.and_then(|own| attributes::entry(*own, ALIGNMENT));
-                let alignment = alignment.map(|alignment| format!(", {ALIGNMENT} = {alignment}"));
-                let alignment = alignment.unwrap_or_default();
+                let alignment =
+                    alignment.map(|alignment| format!(", {ALIGNMENT} = {alignment}")).unwrap_or_default();
                 dictionaries.push(self.dictionary(&format!("{NOALIAS}{alignment}"))?);
                 continue;
             }
@@ -207,9 +206,7 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
         }
         super::uses::move_to_end(op, self.block);
         for inner in with_nested(op) {
-            replace_operands(inner, |operand| {
-                self.map.get(&ValueKey::of(operand)).copied()
-            });
+            replace_operands(inner, |operand| self.map.get(&ValueKey::of(operand)).copied());
         }
         Ok(())
     }
@@ -226,9 +223,7 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
             return Ok(*known);
         }
         let made = OperationResult::try_from(value).ok();
-        let made = made
-            .map(|result| result.owner())
-            .filter(|op| is_rebuilt(*op));
+        let made = made.map(|result| result.owner()).filter(|op| is_rebuilt(*op));
         let Some(op) = made else {
             let argument = self.block.add_argument(value.r#type(), self.location);
             self.map.insert(ValueKey::of(value), argument);
@@ -284,12 +279,8 @@ fn defined<'c: 'a, 'a>(part: &[OperationRef<'c, 'a>]) -> HashSet<ValueKey> {
 /// The values from outside that an op and its nested ops use, in the order of use.
 pub(crate) fn captured<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let own = defined(&[op]);
-    let operands = with_nested(op)
-        .into_iter()
-        .flat_map(|op| op.operands().collect::<Vec<_>>());
-    operands
-        .filter(|value| !own.contains(&ValueKey::of(*value)))
-        .collect()
+    let operands = with_nested(op).into_iter().flat_map(|op| op.operands().collect::<Vec<_>>());
+    operands.filter(|value| !own.contains(&ValueKey::of(*value))).collect()
 }
 
 pub(crate) fn with_nested<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {

@@ -29,8 +29,7 @@ pub(crate) fn parse_attribute<'c>(
 ) -> Result<Attribute<'c>, CodegenError> {
     // SAFETY: a context outlives what is parsed in it.
     let context: &'c Context = unsafe { context.to_ref() };
-    Attribute::parse(context, text)
-        .ok_or_else(|| CodegenError::Module(format!("no attribute: {text}")))
+    Attribute::parse(context, text).ok_or_else(|| CodegenError::Module(format!("no attribute: {text}")))
 }
 
 /// Creates an op from text over operands `%0`, `%1`, … of the given types, to be inserted by the caller. The last op of
@@ -41,35 +40,19 @@ pub(crate) fn template<'c>(
     text: &str,
     location: Location<'c>,
 ) -> Result<Operation<'c>, CodegenError> {
-    let arguments: Vec<String> = operands
-        .iter()
-        .enumerate()
-        .map(|(n, v)| format!("%{n}: {}", v.r#type()))
-        .collect();
-    let source = format!(
-        "func.func private @t({}) {{ {text}\n return }}",
-        arguments.join(", ")
-    );
+    let arguments: Vec<String> =
+        operands.iter().enumerate().map(|(n, v)| format!("%{n}: {}", v.r#type())).collect();
+    let source = format!("func.func private @t({}) {{ {text}\n return }}", arguments.join(", "));
     let (parsed, messages) = collecting(context, || Module::parse(context, &source));
-    let parsed = parsed.ok_or_else(|| {
-        CodegenError::Module(format!("template does not parse: {}", messages.join("; ")))
-    })?;
+    let parsed = parsed
+        .ok_or_else(|| CodegenError::Module(format!("template does not parse: {}", messages.join("; "))))?;
     let missing = || CodegenError::Module("template has no op".to_owned());
-    let function = operations(parsed.body())
-        .first()
-        .copied()
-        .ok_or_else(missing)?;
+    let function = operations(parsed.body()).first().copied().ok_or_else(missing)?;
     let block = body(function)?;
-    let op = operations(block)
-        .into_iter()
-        .rev()
-        .nth(1)
-        .ok_or_else(missing)?;
+    let op = operations(block).into_iter().rev().nth(1).ok_or_else(missing)?;
     let mut copy = Operation::clone(&op);
     for n in 0..copy.operand_count() {
-        let used = copy
-            .operand(n)
-            .map_err(|e| CodegenError::Module(e.to_string()))?;
+        let used = copy.operand(n).map_err(|e| CodegenError::Module(e.to_string()))?;
         for (position, operand) in operands.iter().enumerate() {
             let argument = block.argument(position).map_err(|_| missing())?;
             if Value::from(argument) == used {
@@ -88,17 +71,13 @@ pub(crate) fn template<'c>(
 ///
 /// # Errors
 /// [`CodegenError::Module`] if MLIR does not parse the text, or the module has another function of a defined one's name.
-pub(crate) fn append_functions(
-    module: OperationRef<'_, '_>,
-    text: &str,
-) -> Result<(), CodegenError> {
+pub(crate) fn append_functions(module: OperationRef<'_, '_>, text: &str) -> Result<(), CodegenError> {
     let owner = module.context();
     // SAFETY: `owner` lives until the end of the function; parsed objects belong to the context.
     let context: &Context = unsafe { owner.to_ref() };
     let (parsed, messages) = collecting(context, || Module::parse(context, text));
-    let parsed = parsed.ok_or_else(|| {
-        CodegenError::Module(format!("functions do not parse: {}", messages.join("; ")))
-    })?;
+    let parsed = parsed
+        .ok_or_else(|| CodegenError::Module(format!("functions do not parse: {}", messages.join("; "))))?;
     let not_module = || CodegenError::Module("not a module".to_owned());
     let block = first_block(module).ok_or_else(not_module)?;
     let symbol = |op: &OperationRef| op.attribute("sym_name").map(|name| name.to_string()).ok();
@@ -110,9 +89,7 @@ pub(crate) fn append_functions(
             continue;
         };
         if first_block(op).is_some() {
-            return Err(CodegenError::Module(format!(
-                "the module has a function named {name} already"
-            )));
+            return Err(CodegenError::Module(format!("the module has a function named {name} already")));
         }
     }
     Ok(())

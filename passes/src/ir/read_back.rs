@@ -2,8 +2,8 @@
 //! The attributes of an operator, from the dictionary that the emitter wrote.
 
 use melior::ir::attribute::{
-    ArrayAttribute, BoolAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute,
-    StringAttribute, TypeAttribute,
+    ArrayAttribute, BoolAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
+    TypeAttribute,
 };
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, AttributeLike, OperationRef};

@@ -62,19 +62,13 @@ pub fn inline<'c: 'a, 'a>(
     let operations = super::builder::operations(block);
     let (end, rest) = operations.split_last().ok_or(Error::OperationBuild)?;
     // SAFETY: the values live on in the block that receives the operations.
-    let values = end
-        .operands()
-        .map(|v| unsafe { Value::from_raw(v.to_raw()) });
+    let values = end.operands().map(|v| unsafe { Value::from_raw(v.to_raw()) });
     let values = values.collect();
     for moved in rest {
         // SAFETY: the operation leaves one block and is owned by the other.
         unsafe {
             mlir_sys::mlirOperationRemoveFromParent(moved.to_raw());
-            mlir_sys::mlirBlockInsertOwnedOperationBefore(
-                owner.to_raw(),
-                op.to_raw(),
-                moved.to_raw(),
-            );
+            mlir_sys::mlirBlockInsertOwnedOperationBefore(owner.to_raw(), op.to_raw(), moved.to_raw());
         }
     }
     Ok(values)

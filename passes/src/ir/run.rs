@@ -62,11 +62,7 @@ pub fn bounded(mut message: String, bytes: usize) -> String {
 ///
 /// # Errors
 /// [`CodegenError::Stage`] with the diagnostics of the pass that failed.
-pub fn run_pipeline(
-    module: &Module,
-    stage: &'static str,
-    pipeline: &str,
-) -> Result<(), CodegenError> {
+pub fn run_pipeline(module: &Module, stage: &'static str, pipeline: &str) -> Result<(), CodegenError> {
     let text = format!("builtin.module({pipeline})");
     skript_dialect::pipeline::run(module, &text).map_err(|failure| {
         let mut messages = failure.messages;

@@ -74,16 +74,7 @@ pub(crate) fn close_parallel<'c: 'a, 'a>(
     let operands = [&vec![zero; rank][..], counts, &vec![one; rank]].concat();
     let number = i32::try_from(rank).unwrap_or(i32::MAX);
     let segments = attributes::i32s(at.context, &[number, number, number, 0]);
-    let attributes = [
-        ("operandSegmentSizes", segments),
-        (WORK, attributes::i64(at.context, work)),
-    ];
-    at.create(
-        ops::scf::PARALLEL,
-        &operands,
-        &attributes,
-        &[],
-        vec![region],
-    )?;
+    let attributes = [("operandSegmentSizes", segments), (WORK, attributes::i64(at.context, work))];
+    at.create(ops::scf::PARALLEL, &operands, &attributes, &[], vec![region])?;
     Ok(())
 }

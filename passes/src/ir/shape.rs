@@ -36,10 +36,7 @@ pub(crate) fn reassociation(collapse: OperationRef) -> Option<Vec<Vec<usize>>> {
 
 /// The size of a dynamic dimension of the result of an operation that lists sizes, by its position among the dynamic ones.
 /// Dimensions that a slice drops have static sizes.
-pub(crate) fn dynamic_size<'c: 'a, 'a>(
-    op: OperationRef<'c, 'a>,
-    position: usize,
-) -> Option<Value<'c, 'a>> {
+pub(crate) fn dynamic_size<'c: 'a, 'a>(op: OperationRef<'c, 'a>, position: usize) -> Option<Value<'c, 'a>> {
     let before = match super::name(op).as_str() {
         ops::tensor::EMPTY | ops::memref::ALLOC => 0,
         ops::tensor::SPLAT | ops::tensor::EXPAND_SHAPE | ops::memref::EXPAND_SHAPE => 1,

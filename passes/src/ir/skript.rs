@@ -86,9 +86,7 @@ impl<'c: 'a, 'a> Formula<'c, 'a> {
     pub(crate) fn kind(self) -> String {
         let text = self.op().attribute("kind").map(|kind| kind.to_string());
         let text = text.unwrap_or_default();
-        let word = text
-            .split_once('<')
-            .and_then(|(_, rest)| rest.strip_suffix('>'));
+        let word = text.split_once('<').and_then(|(_, rest)| rest.strip_suffix('>'));
         word.unwrap_or_default().to_owned()
     }
 
@@ -156,12 +154,10 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         message: &str,
         values: &[Value<'c, 'a>],
     ) -> Result<Check<'c, 'a>, Error> {
-        let operands: Vec<_> = std::iter::once(condition)
-            .chain(values.iter().copied())
-            .collect();
+        let operands: Vec<_> = std::iter::once(condition).chain(values.iter().copied()).collect();
         let entries = [CODE, MESSAGE].into_iter().zip([code, message]);
-        let entries = entries.map(|(name, text)| (name, attributes::string(self.context, text)));
-        let entries: Vec<_> = entries.collect();
+        let entries: Vec<_> =
+            entries.map(|(name, text)| (name, attributes::string(self.context, text))).collect();
         let made = self.create(ops::skript::CHECK, &operands, &entries, &[], Vec::new());
         made.map(Check)
     }
@@ -185,8 +181,7 @@ mod tests {
                 let [flag, word] = [1, 64].map(|width| IntegerType::new(&context, width).into());
                 let one = |r#type| {
                     let value = IntegerAttribute::new(r#type, 1).into();
-                    at.value(ops::arith::CONSTANT, &[], &[("value", value)], r#type)
-                        .unwrap()
+                    at.value(ops::arith::CONSTANT, &[], &[("value", value)], r#type).unwrap()
                 };
                 let check = at.check(one(flag), "SK9203", "{text}", &vec![one(word); count]);
                 assert_eq!(check.unwrap().values().len(), count);
@@ -199,29 +194,17 @@ mod tests {
     #[test]
     fn a_check_has_a_status_once_it_is_numbered() {
         let context = ir::new_context();
-        let text =
-            r#"func.func @f(%ok: i1, %n: i64) { skript.check %ok, "SK9204", "{0}"(%n) return }"#;
+        let text = r#"func.func @f(%ok: i1, %n: i64) { skript.check %ok, "SK9204", "{0}"(%n) return }"#;
         let module = Module::parse(&context, text).unwrap();
-        let found: Vec<_> = ir::nested(module.as_operation())
-            .into_iter()
-            .filter_map(Check::cast)
-            .collect();
+        let found: Vec<_> = ir::nested(module.as_operation()).into_iter().filter_map(Check::cast).collect();
         let [check] = found.as_slice() else {
             panic!("{} checks", found.len());
         };
-        assert_eq!(
-            (check.code(), check.message()),
-            ("SK9204".into(), "{0}".into())
-        );
+        assert_eq!((check.code(), check.message()), ("SK9204".into(), "{0}".into()));
         assert_eq!(check.status(), None);
         check.set_status(3);
         assert_eq!(check.status(), Some(3));
         assert!(module.as_operation().verify());
-        assert!(
-            module
-                .as_operation()
-                .to_string()
-                .contains("(%arg1) status 3")
-        );
+        assert!(module.as_operation().to_string().contains("(%arg1) status 3"));
     }
 }

@@ -30,12 +30,7 @@ pub fn value<'c: 'a, 'a>(
             let Some(r#type) = super::types::element_of(tensor.r#type()) else {
                 return Ok(None);
             };
-            Ok(Some(at.value(
-                ops::arith::CONSTANT,
-                &[],
-                &[("value", number)],
-                r#type,
-            )?))
+            Ok(Some(at.value(ops::arith::CONSTANT, &[], &[("value", number)], r#type)?))
         }
         _ => Ok(None),
     }

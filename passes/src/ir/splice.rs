@@ -80,10 +80,8 @@ pub fn splice<'c: 'a, 'a>(
 ) -> Result<Spliced<'c, 'a>, PassError> {
     let block = at.block().ok_or("an operation in no block")?;
     let location = at.location();
-    let arguments = operands.iter().enumerate();
-    let arguments: Vec<String> = arguments
-        .map(|(n, v)| format!("%{n}: {}", v.r#type()))
-        .collect();
+    let arguments: Vec<String> =
+        operands.iter().enumerate().map(|(n, v)| format!("%{n}: {}", v.r#type())).collect();
     let types: Vec<&str> = results.iter().map(|r| r.1.as_str()).collect();
     let names: Vec<&str> = results.iter().map(|r| r.0.as_str()).collect();
     let colon = if names.is_empty() { "" } else { " : " };
@@ -98,11 +96,11 @@ pub fn splice<'c: 'a, 'a>(
     let (parsed, messages) = ir::collecting(context, || Module::parse(context, &source));
     let parsed = parsed.ok_or_else(|| {
         // Only the reasons: the generated text would not help users.
-        let reasons = messages
-            .iter()
-            .map(|m| m.split_once("): ").map_or(m.as_str(), |m| m.1));
-        let reasons = reasons.filter_map(|m| m.lines().next()).collect::<Vec<_>>();
-        PassError::from(format!("has no code: {}", reasons.join("; ")))
+        let reasons = messages.iter().map(|m| m.split_once("): ").map_or(m.as_str(), |m| m.1));
+        PassError::from(format!(
+            "has no code: {}",
+            reasons.filter_map(|m| m.lines().next()).collect::<Vec<_>>().join("; ")
+        ))
     })?;
     let function = ir::operations(parsed.body()).first().copied();
     let body = ir::body(function.ok_or("a text without operations")?)?;
@@ -113,9 +111,7 @@ pub fn splice<'c: 'a, 'a>(
     let (end, rest) = operations.split_last().ok_or("a text without an end")?;
     let values = end.operands();
     // SAFETY: the values live on in the block that receives the operations.
-    let values = values
-        .map(|v| unsafe { Value::from_raw(v.to_raw()) })
-        .collect();
+    let values = values.map(|v| unsafe { Value::from_raw(v.to_raw()) }).collect();
     let mut moved = Vec::new();
     for op in rest {
         // SAFETY: the operation moves from the parsed module to the block, which then owns it; the remaining terminator
@@ -128,8 +124,5 @@ pub fn splice<'c: 'a, 'a>(
             moved.push(OperationRef::from_raw(raw));
         }
     }
-    Ok(Spliced {
-        values,
-        operations: moved,
-    })
+    Ok(Spliced { values, operations: moved })
 }

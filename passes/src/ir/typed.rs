@@ -3,8 +3,8 @@
 
 use melior::ir::Attribute;
 use melior::ir::attribute::{
-    ArrayAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute,
-    IntegerAttribute, StringAttribute,
+    ArrayAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
+    StringAttribute,
 };
 
 /// Declares typed operations, each with the constants of its names and its operands by position.
@@ -96,8 +96,7 @@ pub(crate) fn segments(op: OperationRef) -> Vec<usize> {
     let array = op.attribute("operandSegmentSizes").ok();
     let array = array.and_then(|a| DenseI32ArrayAttribute::try_from(a).ok());
     let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));
-    let items = items.into_iter().flatten();
-    items.filter_map(|n| usize::try_from(n).ok()).collect()
+    items.into_iter().flatten().filter_map(|n| usize::try_from(n).ok()).collect()
 }
 
 /// The items of an array attribute; none without the attribute.

@@ -94,9 +94,8 @@ pub fn of_element<'c>(r#type: Type<'c>, element: Type<'c>) -> Type<'c> {
 
 /// The tensor type with other extents, as many as it has; other types unchanged.
 pub(crate) fn of_extents<'c>(r#type: Type<'c>, extents: &[i64]) -> Type<'c> {
-    element_of(r#type).map_or(r#type, |element| {
-        RankedTensorType::new(&sizes(extents), element, encoding_of(r#type)).into()
-    })
+    element_of(r#type)
+        .map_or(r#type, |element| RankedTensorType::new(&sizes(extents), element, encoding_of(r#type)).into())
 }
 
 /// The encoding of a ranked tensor type.
@@ -136,11 +135,7 @@ pub fn kind_of(r#type: Type<'_>) -> Option<ScalarKind> {
         return Some(ScalarKind::Int);
     }
     if let Ok(integer) = IntegerType::try_from(r#type) {
-        return Some(if integer.width() == 1 {
-            ScalarKind::Bool
-        } else {
-            ScalarKind::Int
-        });
+        return Some(if integer.width() == 1 { ScalarKind::Bool } else { ScalarKind::Int });
     }
     r#type.is_float().then_some(ScalarKind::Real)
 }

@@ -25,9 +25,7 @@ pub fn users<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     unsafe {
         let mut operand = mlir_sys::mlirValueGetFirstUse(value.to_raw());
         while !mlir_sys::mlirOpOperandIsNull(operand) {
-            found.push(OperationRef::from_raw(mlir_sys::mlirOpOperandGetOwner(
-                operand,
-            )));
+            found.push(OperationRef::from_raw(mlir_sys::mlirOpOperandGetOwner(operand)));
             operand = mlir_sys::mlirOpOperandGetNextUse(operand);
         }
     }

@@ -36,15 +36,13 @@ pub(crate) fn of<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
 
 /// All indices into an array of these extents, the last dimension fastest; one empty index for rank 0.
 pub(crate) fn all_indices(extents: &[i64]) -> Vec<Vec<i64>> {
-    extents
-        .iter()
-        .fold(vec![Vec::new()], |all_indices, extent| {
-            let longer = |position: &Vec<i64>| {
-                let position = position.clone();
-                (0..*extent).map(move |last| [position.as_slice(), &[last]].concat())
-            };
-            all_indices.iter().flat_map(longer).collect()
-        })
+    extents.iter().fold(vec![Vec::new()], |all_indices, extent| {
+        let longer = |position: &Vec<i64>| {
+            let position = position.clone();
+            (0..*extent).map(move |last| [position.as_slice(), &[last]].concat())
+        };
+        all_indices.iter().flat_map(longer).collect()
+    })
 }
 
 /// A type with this element: a vector of the shape of `model` if that is one, fixed-length or scalable, else the
@@ -57,12 +55,10 @@ pub(crate) fn shaped_like<'c>(model: Type<'c>, element: Type<'c>) -> Type<'c> {
     // SAFETY: a vector is a ranked shaped type; positions are below its rank, which is the length of both arrays.
     unsafe {
         let rank = mlir_sys::mlirShapedTypeGetRank(raw);
-        let sizes: Vec<i64> = (0..rank)
-            .map(|d| mlir_sys::mlirShapedTypeGetDimSize(raw, d as isize))
-            .collect();
-        let scalable: Vec<bool> = (0..rank)
-            .map(|d| mlir_sys::mlirVectorTypeIsDimScalable(raw, d as isize))
-            .collect();
+        let sizes: Vec<i64> =
+            (0..rank).map(|d| mlir_sys::mlirShapedTypeGetDimSize(raw, d as isize)).collect();
+        let scalable: Vec<bool> =
+            (0..rank).map(|d| mlir_sys::mlirVectorTypeIsDimScalable(raw, d as isize)).collect();
         Type::from_raw(mlir_sys::mlirVectorTypeGetScalable(
             rank as isize,
             sizes.as_ptr(),

@@ -29,8 +29,7 @@ pub(crate) fn named<'c, 'a>(root: OperationRef<'c, 'a>, name: &str) -> Vec<Opera
 /// The parent operation.
 pub(crate) fn parent<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     // SAFETY: an operation lives as long as its nested operations.
-    op.parent_operation()
-        .map(|parent| unsafe { OperationRef::from_raw(parent.to_raw()) })
+    op.parent_operation().map(|parent| unsafe { OperationRef::from_raw(parent.to_raw()) })
 }
 
 /// The blocks of all regions of an op.

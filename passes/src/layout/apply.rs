@@ -23,11 +23,7 @@ pub(super) fn apply<'c: 'a, 'a>(
     if layouts.iter().all(Option::is_none) {
         return Ok(());
     }
-    let apply = Apply {
-        classes,
-        layouts,
-        context,
-    };
+    let apply = Apply { classes, layouts, context };
     for value in classes.members.iter().flatten() {
         let last = apply.layout(*value);
         if last.is_some() {
@@ -136,9 +132,8 @@ impl<'c: 'a, 'a> Apply<'_, 'c, 'a> {
             let last = last.or(weights);
             is_changed |= last.is_some();
             let subscripts = order(operand.subscripts.len(), last).into_iter();
-            let subscripts: Vec<Affine> = subscripts
-                .filter_map(|d| operand.subscripts.get(d).cloned())
-                .collect();
+            let subscripts: Vec<Affine> =
+                subscripts.filter_map(|d| operand.subscripts.get(d).cloned()).collect();
             let map = maps::map(self.context, node.extents.len(), &subscripts);
             own_maps.push(map.ok_or("a map that MLIR does not parse")?);
         }
@@ -185,11 +180,14 @@ fn loops(node: &Node, last: Last) -> Option<Vec<usize>> {
     last?;
     let output = node.outputs().first()?;
     let stored = order(output.subscripts.len(), last).into_iter();
-    let stored = stored.map(|d| output.subscripts.get(d)?.as_index());
-    let mut stored = stored.collect::<Option<Vec<usize>>>()?.into_iter();
-    let loops = node.reductions.iter().enumerate();
-    let loops = loops.map(|(l, reduces)| if *reduces { Some(l) } else { stored.next() });
-    let loops: Vec<usize> = loops.collect::<Option<_>>()?;
+    let mut stored =
+        stored.map(|d| output.subscripts.get(d)?.as_index()).collect::<Option<Vec<usize>>>()?.into_iter();
+    let loops: Vec<usize> = node
+        .reductions
+        .iter()
+        .enumerate()
+        .map(|(l, reduces)| if *reduces { Some(l) } else { stored.next() })
+        .collect::<Option<_>>()?;
     let mut sorted = loops.clone();
     sorted.sort_unstable();
     sorted.dedup();
@@ -205,16 +203,9 @@ fn permuted<'c: 'a, 'a>(
     let rank = types::extents(value.r#type()).map_or(0, |extents| extents.len());
     let order = order(rank, Some(last));
     // Dimension `d` of the source is where it stands in the order.
-    let subscripts: Vec<usize> = (0..rank)
-        .filter_map(|d| order.iter().position(|own| *own == d))
-        .collect();
+    let subscripts: Vec<usize> = (0..rank).filter_map(|d| order.iter().position(|own| *own == d)).collect();
     let all: Vec<usize> = (0..rank).collect();
-    copy(
-        value,
-        [&subscripts, &all],
-        stored(value.r#type(), Some(last)),
-        at,
-    )
+    copy(value, [&subscripts, &all], stored(value.r#type(), Some(last)), at)
 }
 
 /// A new tensor of a type whose elements at the second subscripts are those of another one at the first.

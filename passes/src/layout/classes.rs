@@ -77,12 +77,7 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
         inputs.chain(results).collect()
     }
 
-    fn add_generic(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        constants: &ConstantTensors,
-        same: &mut Sets,
-    ) {
+    fn add_generic(&mut self, op: OperationRef<'c, 'a>, constants: &ConstantTensors, same: &mut Sets) {
         if is_cloned(op) {
             return;
         }
@@ -97,12 +92,7 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
         self.nodes.push(node);
     }
 
-    fn add_slice(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        constants: &ConstantTensors,
-        same: &mut Sets,
-    ) {
+    fn add_slice(&mut self, op: OperationRef<'c, 'a>, constants: &ConstantTensors, same: &mut Sets) {
         let (Ok(source), Ok(result)) = (op.operand(0), op.result(0)) else {
             return;
         };
@@ -209,9 +199,7 @@ pub(super) fn is_cloned(op: OperationRef) -> bool {
     let yields_one_value = || {
         let body = Generic::cast(op).and_then(Generic::body);
         let last = body.and_then(|body| ir::operations(body).first().copied());
-        let value = last
-            .and_then(Yield::cast)
-            .and_then(|last| last.value().ok());
+        let value = last.and_then(Yield::cast).and_then(|last| last.value().ok());
         op.operand_count() == 1 && value.is_some_and(|value| ir::argument(value).is_none())
     };
     let is_filled = Fill::cast(op).is_some() || yields_one_value();
@@ -242,9 +230,7 @@ struct Sets {
 
 impl Sets {
     fn with(count: usize) -> Self {
-        Sets {
-            parents: (0..count).collect(),
-        }
+        Sets { parents: (0..count).collect() }
     }
 
     fn add(&mut self) -> usize {

@@ -34,9 +34,7 @@ impl<'t, 'c: 'a, 'a> Costs<'t, 'c, 'a> {
             }
         };
         for (class, members) in classes.members.iter().enumerate() {
-            let copied = members
-                .iter()
-                .filter(|value| !classes.borders(**value).is_empty());
+            let copied = members.iter().filter(|value| !classes.borders(**value).is_empty());
             copied.for_each(|value| add(class, *value));
         }
         // What is inserted and is no member is copied.
@@ -59,26 +57,18 @@ impl<'t, 'c: 'a, 'a> Costs<'t, 'c, 'a> {
     /// Cycles of all that depends on the layouts of these classes.
     pub(super) fn of(&self, classes: &[usize], layouts: &[Last]) -> f64 {
         let layout = |class: Option<usize>| class.and_then(|c| layouts.get(c).copied().flatten());
-        let mut nodes: Vec<usize> = classes
-            .iter()
-            .filter_map(|class| self.classes.touching.get(*class))
-            .flatten()
-            .copied()
-            .collect();
+        let mut nodes: Vec<usize> =
+            classes.iter().filter_map(|class| self.classes.touching.get(*class)).flatten().copied().collect();
         nodes.sort_unstable();
         nodes.dedup();
         let nodes = nodes.into_iter().map(|number| {
-            let (Some(node), Some(own)) =
-                (self.classes.nodes.get(number), self.of_nodes.get(number))
-            else {
+            let (Some(node), Some(own)) = (self.classes.nodes.get(number), self.of_nodes.get(number)) else {
                 return 0.0;
             };
             let own: Vec<Last> = own.iter().map(|class| layout(*class)).collect();
             self.of_node(node, &own)
         });
-        let borders = classes
-            .iter()
-            .filter(|class| layout(Some(**class)).is_some());
+        let borders = classes.iter().filter(|class| layout(Some(**class)).is_some());
         let borders = borders.filter_map(|class| self.borders.get(*class));
         nodes.sum::<f64>() + borders.sum::<f64>()
     }
@@ -91,51 +81,40 @@ impl<'t, 'c: 'a, 'a> Costs<'t, 'c, 'a> {
     /// Cycles of an operation whose operands have these layouts.
     fn of_node(&self, node: &Node<'c, 'a>, layouts: &[Last]) -> f64 {
         let points: f64 = node.extents.iter().map(|e| *e as f64).product();
-        match node.reductions.contains(&true) {
-            true => {
-                let bits = node.outputs().first().map_or(32, |o| bits(o.value));
-                let vectors = self.target.vectors(bits);
-                let share = nest(node, layouts).and_then(|mut nest| {
-                    nest.keeps_order = self.target.keep_order;
-                    nest.dot = dot(node, self.target);
-                    nest.simplify(&[]);
-                    share_of_peak(&nest, vectors)
-                });
-                match share {
-                    Some(share) => {
-                        points
-                            / (vectors.lanes as f64
-                                * f64::from(vectors.costs.fma_ports)
-                                * share.max(0.01))
-                    }
-                    None => points * SINGLE,
+        if node.reductions.contains(&true) {
+            let bits = node.outputs().first().map_or(32, |o| bits(o.value));
+            let vectors = self.target.vectors(bits);
+            let share = nest(node, layouts).and_then(|mut nest| {
+                nest.keeps_order = self.target.keep_order;
+                nest.dot = dot(node, self.target);
+                nest.simplify(&[]);
+                share_of_peak(&nest, vectors)
+            });
+            match share {
+                Some(share) => {
+                    points / (vectors.lanes as f64 * f64::from(vectors.costs.fma_ports) * share.max(0.01))
                 }
+                None => points * SINGLE,
             }
-            false => {
-                let lanes = node.outputs().first().and_then(|output| {
-                    output.contiguous(
-                        layouts.get(node.inputs).copied().flatten(),
-                        node.parallels(),
-                    )
-                });
-                let loops = node.extents.len();
-                let accessed = node.operands.iter().zip(layouts).filter(|(o, _)| {
-                    let is_output = node.outputs().iter().any(|own| own.value == o.value);
-                    is_output || o.is_read
-                });
-                let cycles = accessed.map(|(operand, last)| {
-                    let strides = operand.strides(*last, loops).unwrap_or_default();
-                    let stride = lanes.and_then(|l| strides.get(l).copied());
-                    match stride {
-                        Some(0) => 0.0,
-                        Some(1) => {
-                            operand.size() / self.target.vectors(bits(operand.value)).lanes as f64
-                        }
-                        _ => operand.size() * SINGLE,
-                    }
-                });
-                cycles.sum()
-            }
+        } else {
+            let lanes = node.outputs().first().and_then(|output| {
+                output.contiguous(layouts.get(node.inputs).copied().flatten(), node.parallels())
+            });
+            let loops = node.extents.len();
+            let accessed = node.operands.iter().zip(layouts).filter(|(o, _)| {
+                let is_output = node.outputs().iter().any(|own| own.value == o.value);
+                is_output || o.is_read
+            });
+            let cycles = accessed.map(|(operand, last)| {
+                let strides = operand.strides(*last, loops).unwrap_or_default();
+                let stride = lanes.and_then(|l| strides.get(l).copied());
+                match stride {
+                    Some(0) => 0.0,
+                    Some(1) => operand.size() / self.target.vectors(bits(operand.value)).lanes as f64,
+                    _ => operand.size() * SINGLE,
+                }
+            });
+            cycles.sum()
         }
     }
 }
@@ -153,10 +132,7 @@ fn dot(node: &Node, target: Target) -> Option<Dot> {
         factors && sums && *instruction != Instruction::None
     });
     let (.., instruction) = instruction.filter(|_| node.read().count() == 2)?;
-    Some(Dot {
-        instruction,
-        unsigned: 0,
-    })
+    Some(Dot { instruction, unsigned: 0 })
 }
 
 /// The nest of a reduction in these layouts; `None` if it is none that a kernel computes.
@@ -184,10 +160,7 @@ fn nest(node: &Node, layouts: &[Last]) -> Option<Nest> {
     let kinds = node.reductions.iter().zip(&node.extents).enumerate();
     let loops = kinds.map(|(dimension, (reduces, extent))| Loop {
         extent: *extent,
-        kind: match reduces {
-            true => LoopKind::Reduction,
-            false => LoopKind::Parallel,
-        },
+        kind: if *reduces { LoopKind::Reduction } else { LoopKind::Parallel },
         dimension: Some(dimension),
         source: None,
     });
@@ -207,16 +180,13 @@ fn nest(node: &Node, layouts: &[Last]) -> Option<Nest> {
 /// The number of elements of a tensor; dynamic extents count as one.
 fn elements(value: Value) -> f64 {
     let extents = types::extents(value.r#type()).unwrap_or_default();
-    let extents = extents.into_iter().filter(|e| *e != types::DYNAMIC);
-    extents.map(|e| e as f64).product()
+    extents.into_iter().filter(|e| *e != types::DYNAMIC).map(|e| e as f64).product()
 }
 
 /// The bits of an element.
 fn bits(value: Value) -> i64 {
     let element = types::element_of(value.r#type()).map(|element| element.to_string());
-    let digits = element
-        .as_deref()
-        .map(|e| e.trim_start_matches(['b', 'f', 'i']));
+    let digits = element.as_deref().map(|e| e.trim_start_matches(['b', 'f', 'i']));
     let bits = digits.and_then(|digits| digits.parse().ok());
     bits.filter(|bits: &i64| *bits >= 8).unwrap_or(64)
 }

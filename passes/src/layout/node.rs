@@ -88,8 +88,7 @@ impl<'c: 'a, 'a> Node<'c, 'a> {
 
     /// The parallel loops.
     pub(super) fn parallels(&self) -> impl Iterator<Item = usize> {
-        let all = self.reductions.iter().enumerate();
-        all.filter(|(_, reduces)| !**reduces).map(|(l, _)| l)
+        self.reductions.iter().enumerate().filter(|(_, reduces)| !**reduces).map(|(l, _)| l)
     }
 
     /// The dimension of a constant operand that is stored last if the lanes are along a loop: of weights that vary along it beside
@@ -105,24 +104,16 @@ impl<'c: 'a, 'a> Node<'c, 'a> {
 impl Operand<'_, '_> {
     /// Whether a loop is in a subscript.
     pub(super) fn varies(&self, l: usize) -> bool {
-        self.subscripts
-            .iter()
-            .any(|form| form.indices().contains(&l))
+        self.subscripts.iter().any(|form| form.indices().contains(&l))
     }
 
     /// The dimension that a loop is the subscript of.
     pub(super) fn dimension_of(&self, l: usize) -> Option<usize> {
-        self.subscripts
-            .iter()
-            .position(|form| form.as_index() == Some(l))
+        self.subscripts.iter().position(|form| form.as_index() == Some(l))
     }
 
     /// The parallel loop that runs along contiguous elements in a layout.
-    pub(super) fn contiguous(
-        &self,
-        last: Last,
-        mut parallels: impl Iterator<Item = usize>,
-    ) -> Option<usize> {
+    pub(super) fn contiguous(&self, last: Last, mut parallels: impl Iterator<Item = usize>) -> Option<usize> {
         let dimension = last.or_else(|| self.extents.len().checked_sub(1))?;
         let form = self.subscripts.get(dimension)?.as_linear()?;
         parallels.find(|l| form.contains(&(*l, 1)))

@@ -20,12 +20,7 @@ pub(super) fn best(classes: &Classes, costs: &Costs) -> Vec<Last> {
     for _ in 0..ROUNDS {
         let before = layouts.clone();
         for region in &classes.regions {
-            improve(
-                region,
-                &candidates(classes, costs, region),
-                costs,
-                &mut layouts,
-            );
+            improve(region, &candidates(classes, costs, region), costs, &mut layouts);
         }
         if layouts == before {
             break;
@@ -68,12 +63,8 @@ fn set(region: &[usize], own: &[Last], layouts: &mut [Last]) {
 /// run along: groups of bytes must be contiguous.
 fn candidates(classes: &Classes, costs: &Costs, region: &[usize]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
-    let nodes: BTreeSet<usize> = region
-        .iter()
-        .filter_map(|class| classes.touching.get(*class))
-        .flatten()
-        .copied()
-        .collect();
+    let nodes: BTreeSet<usize> =
+        region.iter().filter_map(|class| classes.touching.get(*class)).flatten().copied().collect();
     let is_own = |value| classes.class(value).is_some_and(|c| region.contains(&c));
     for node in nodes.into_iter().filter_map(|n| classes.nodes.get(n)) {
         if costs.sums_groups(node) {

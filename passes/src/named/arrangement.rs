@@ -39,11 +39,7 @@ enum Use {
 impl<'c: 'a, 'a> Arrangement<'c, 'a> {
     /// The least expensive arrangement of operands with static extents and without loops of one iteration; outputs come
     /// first.
-    pub(crate) fn of(
-        words: &[&str],
-        operands: &[&Operand<'c, 'a>],
-        extents: &[i64],
-    ) -> Option<Self> {
+    pub(crate) fn of(words: &[&str], operands: &[&Operand<'c, 'a>], extents: &[i64]) -> Option<Self> {
         let words: Vec<Vec<Vec<char>>> = words.iter().map(|list| letters(list)).collect();
         let mut all: Vec<char> = words.iter().flatten().flatten().copied().collect();
         all.sort_unstable();
@@ -74,9 +70,7 @@ impl<'c: 'a, 'a> Arrangement<'c, 'a> {
 /// The letters of each word.
 fn letters(words: &str) -> Vec<Vec<char>> {
     let words = words.split_whitespace();
-    words
-        .map(|word| word.chars().filter(|c| *c != '+').collect())
-        .collect()
+    words.map(|word| word.chars().filter(|c| *c != '+').collect()).collect()
 }
 
 fn of_letter(words: &[Vec<char>], letter: char) -> Use {
@@ -101,11 +95,7 @@ fn choices(candidates: &[Vec<char>]) -> Vec<Vec<char>> {
     let mut ways = vec![Vec::new()];
     for letters in candidates {
         let longer = |way: &Vec<char>| {
-            let free: Vec<char> = letters
-                .iter()
-                .copied()
-                .filter(|l| !way.contains(l))
-                .collect();
+            let free: Vec<char> = letters.iter().copied().filter(|l| !way.contains(l)).collect();
             let way = way.clone();
             free.into_iter().map(move |letter| {
                 let mut longer = way.clone();
@@ -125,11 +115,7 @@ fn arranged<'c: 'a, 'a>(
     counted: &[char],
     extents: &[i64],
 ) -> Option<Arrangement<'c, 'a>> {
-    let mut cost = Cost {
-        degenerate: 0,
-        moved: 0,
-        added: 0,
-    };
+    let mut cost = Cost { degenerate: 0, moved: 0, added: 0 };
     let mut placed = Vec::new();
     for (words, operand) in words.iter().zip(operands) {
         let positions = dimensions_of_words(words, operand, counted)?;
@@ -137,10 +123,7 @@ fn arranged<'c: 'a, 'a>(
             of_letter(words, **letter) == Use::InWindow && of_loop(operand, *index) == Use::Alone
         };
         cost.degenerate += counted.iter().enumerate().filter(taken).count();
-        cost.added += positions
-            .iter()
-            .filter(|position| position.is_none())
-            .count();
+        cost.added += positions.iter().filter(|position| position.is_none()).count();
         let order: Vec<usize> = positions.iter().flatten().copied().collect();
         if !order.is_sorted() {
             cost.moved = cost.moved.saturating_add(operand.shape.iter().product());
@@ -148,21 +131,19 @@ fn arranged<'c: 'a, 'a>(
         placed.push(operand.at_positions(&positions, &order));
     }
     let text = |words: &Vec<Vec<char>>| {
-        let words = words.iter().map(|word| {
-            let letters: Vec<String> = word.iter().map(char::to_string).collect();
-            letters.join("+")
-        });
-        words.collect::<Vec<_>>().join(" ")
+        words
+            .iter()
+            .map(|word| {
+                let letters: Vec<String> = word.iter().map(char::to_string).collect();
+                letters.join("+")
+            })
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let texts: Vec<String> = words.iter().map(text).collect();
-    let pairs: Vec<(&str, &Operand<'_, '_>)> =
-        texts.iter().map(String::as_str).zip(&placed).collect();
+    let pairs: Vec<(&str, &Operand<'_, '_>)> = texts.iter().map(String::as_str).zip(&placed).collect();
     let binding = Binding::of(&pairs, extents)?;
-    Some(Arrangement {
-        operands: placed,
-        binding,
-        cost,
-    })
+    Some(Arrangement { operands: placed, binding, cost })
 }
 
 /// The dimension for each word; `None` for words that need a unit dimension.
@@ -174,10 +155,7 @@ fn dimensions_of_words(
     let mut positions = vec![None; words.len()];
     for (dimension, form) in operand.forms.iter().enumerate() {
         let indices = form.indices();
-        let own: Vec<&char> = indices
-            .iter()
-            .map(|index| counted.get(*index))
-            .collect::<Option<_>>()?;
+        let own: Vec<&char> = indices.iter().map(|index| counted.get(*index)).collect::<Option<_>>()?;
         let word = words
             .iter()
             .position(|word| !own.is_empty() && own.iter().all(|letter| word.contains(letter)))?;
@@ -199,25 +177,14 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         let mut own = placed.shape.iter().copied().zip(placed.forms.clone());
         let (shape, forms) = positions
             .iter()
-            .map(|position| {
-                position
-                    .and_then(|_| own.next())
-                    .unwrap_or((1, Affine::default()))
-            })
+            .map(|position| position.and_then(|_| own.next()).unwrap_or((1, Affine::default())))
             .unzip();
-        Operand {
-            shape,
-            forms,
-            ..placed
-        }
+        Operand { shape, forms, ..placed }
     }
 
     /// Moves dimension `order[n]` to position `n`.
     pub(crate) fn transpose(&mut self, order: &[usize]) {
-        self.changes.push(Change {
-            shape: self.shape.clone(),
-            step: Step::Transpose(order.to_vec()),
-        });
+        self.changes.push(Change { shape: self.shape.clone(), step: Step::Transpose(order.to_vec()) });
         self.shape = permuted(&self.shape, order);
         let forms = order.iter().filter_map(|d| self.forms.get(*d).cloned());
         self.forms = forms.collect();
@@ -240,15 +207,16 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
                 extents.push(*extent);
             }
         }
-        let operands = operands.iter().map(|operand| {
-            let forms = operand.forms.iter();
-            let forms = forms.map(|form| form.substitute(&renamed, &self.extents));
-            let renamed = Operand {
-                forms: forms.collect::<Option<_>>()?,
-                ..(*operand).clone()
-            };
-            Some(renamed.without_units())
-        });
-        Some((operands.collect::<Option<_>>()?, extents))
+        Some((
+            operands
+                .iter()
+                .map(|operand| {
+                    let forms = operand.forms.iter().map(|form| form.substitute(&renamed, &self.extents));
+                    let renamed = Operand { forms: forms.collect::<Option<_>>()?, ..(*operand).clone() };
+                    Some(renamed.without_units())
+                })
+                .collect::<Option<_>>()?,
+            extents,
+        ))
     }
 }

@@ -37,16 +37,12 @@ impl<'c: 'a, 'a> Change<'c, 'a> {
         op: OperationRef<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
-        let element =
-            types::element_of(tensor.r#type()).ok_or("an operand that is not a tensor")?;
+        let element = types::element_of(tensor.r#type()).ok_or("an operand that is not a tensor")?;
         let tensor = reshape(tensor, types::tensor(&self.shape, element), at)?;
         match &self.step {
             Step::Part { offsets, sizes } => {
                 let strides = vec![1; sizes.len()];
-                let sizes = Sizes {
-                    fixed: sizes.clone(),
-                    values: Vec::new(),
-                };
+                let sizes = Sizes { fixed: sizes.clone(), values: Vec::new() };
                 Ok(block::extract(tensor, offsets, &sizes, &strides, at)?)
             }
             Step::Mirror(dimensions) => mirror(tensor, &self.shape, dimensions, op, at),
@@ -93,9 +89,7 @@ fn transpose<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
     moved(tensor, shape, op, |from, to| {
-        format!(
-            "linalg.transpose ins(%0 : {from}) outs(%init : {to}) permutation = {permutation:?}"
-        )
+        format!("linalg.transpose ins(%0 : {from}) outs(%init : {to}) permutation = {permutation:?}")
     })
 }
 
@@ -141,10 +135,7 @@ fn moved<'c: 'a, 'a>(
     let from = tensor.r#type();
     let element = types::element_of(from).ok_or("an operand that is not a tensor")?;
     let to = types::tensor(shape, element).to_string();
-    let text = format!(
-        "%init = tensor.empty() : {to}\n%v0 = {}",
-        written(&from.to_string(), &to)
-    );
+    let text = format!("%init = tensor.empty() : {to}\n%v0 = {}", written(&from.to_string(), &to));
     let made = splice::splice(op, &[tensor], &text, &[("%v0".to_owned(), to)])?;
     Ok(*made.values.first().ok_or("a text without a result")?)
 }

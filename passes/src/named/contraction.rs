@@ -54,9 +54,7 @@ pub(crate) fn dot<'c: 'a, 'a>(
     let [left, right, output] = <[_; 3]>::try_from(operands).ok()?;
     let is_sum = |operand: &Operand| operand.indices().as_deref() == Some(&[0]);
     let sums = is_sum(&left) && is_sum(&right) && output.forms.is_empty() && extents.len() == 1;
-    let row = table::CONTRACTIONS
-        .iter()
-        .find(|row| row.operands[2].is_empty())?;
+    let row = table::CONTRACTIONS.iter().find(|row| row.operands[2].is_empty())?;
     sums.then(|| Named {
         name: row.name.to_owned(),
         head: String::new(),
@@ -96,10 +94,7 @@ pub(crate) fn general_contraction<'c: 'a, 'a>(
     context: &'c Context,
 ) -> Option<Named<'c, 'a>> {
     let operands = [left, right, &generic.output].map(Operand::without_units);
-    let indices: Vec<Vec<usize>> = operands
-        .iter()
-        .map(Operand::indices)
-        .collect::<Option<_>>()?;
+    let indices: Vec<Vec<usize>> = operands.iter().map(Operand::indices).collect::<Option<_>>()?;
     let [_, _, written] = indices.as_slice() else {
         return None;
     };

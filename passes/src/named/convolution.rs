@@ -20,19 +20,10 @@ pub(crate) fn convolution<'c: 'a, 'a>(
         let folded = window.unfolded(&generic.extents, chooses);
         let groups = kernel.unfolded(&generic.extents, |_| true);
         let bare = kernel.without_units();
-        let choices = [
-            (window, kernel),
-            (window, &bare),
-            (&folded, kernel),
-            (&folded, &groups),
-        ];
+        let choices = [(window, kernel), (window, &bare), (&folded, kernel), (&folded, &groups)];
         for (input, filter) in choices {
             for row in table::CONVOLUTIONS {
-                let operands = [
-                    (row.output, &generic.output),
-                    (row.filter, filter),
-                    (row.input, input),
-                ];
+                let operands = [(row.output, &generic.output), (row.filter, filter), (row.input, input)];
                 let Some(binding) = Binding::of(&operands, &generic.extents) else {
                     continue;
                 };
@@ -98,11 +89,7 @@ fn convolved<'c: 'a, 'a>(
     }
     Some(Named {
         name: row.name.to_owned(),
-        head: if row.strided {
-            steps(binding)
-        } else {
-            String::new()
-        },
+        head: if row.strided { steps(binding) } else { String::new() },
         tail: String::new(),
         inputs: vec![Input::Tensor(input.clone()), Input::Tensor(filter.clone())],
         output: output.clone(),

@@ -33,9 +33,8 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
                 steps.iter().any(|(_, step)| *step < 0) && steps.iter().any(|(i, _)| *i == index)
             })
         };
-        let reversible: Vec<usize> = (0..self.extents.len())
-            .filter(|index| !written(*index) && backwards(*index))
-            .collect();
+        let reversible: Vec<usize> =
+            (0..self.extents.len()).filter(|index| !written(*index) && backwards(*index)).collect();
         if reversible.len() > MOST_REVERSED {
             return None;
         }
@@ -88,34 +87,22 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
             }
             if down {
                 mirrored.push(dimension);
-                reversed
-                    .forms
-                    .push(Affine::constant(range.high).sub(&form)?);
+                reversed.forms.push(Affine::constant(range.high).sub(&form)?);
             } else {
                 reversed.forms.push(form.sub(&Affine::constant(range.low))?);
             }
             let whole = !down && range.low == 0;
             offsets.push(if whole { 0 } else { range.low });
-            reversed.shape.push(if whole {
-                *extent
-            } else {
-                range.high - range.low + 1
-            });
+            reversed.shape.push(if whole { *extent } else { range.high - range.low + 1 });
         }
         if reversed.shape != self.shape {
             reversed.changes.push(Change {
                 shape: self.shape.clone(),
-                step: Step::Part {
-                    offsets,
-                    sizes: reversed.shape.clone(),
-                },
+                step: Step::Part { offsets, sizes: reversed.shape.clone() },
             });
         }
         if !mirrored.is_empty() {
-            reversed.changes.push(Change {
-                shape: reversed.shape.clone(),
-                step: Step::Mirror(mirrored),
-            });
+            reversed.changes.push(Change { shape: reversed.shape.clone(), step: Step::Mirror(mirrored) });
         }
         Some(reversed)
     }
@@ -124,8 +111,6 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
     fn copied(&self) -> i64 {
         let copies = |change: &&Change<'c, 'a>| matches!(change.step, Step::Mirror(_));
         let copied = self.changes.iter().filter(copies);
-        copied
-            .map(|change| change.shape.iter().product::<i64>())
-            .sum()
+        copied.map(|change| change.shape.iter().product::<i64>()).sum()
     }
 }

@@ -71,10 +71,7 @@ pub(crate) fn product<'c: 'a, 'a>(
     if let [only] = factors.as_mut_slice()
         && only.values.len() > 1
     {
-        let other = Factor {
-            values: vec![only.values.remove(0)],
-            ..only.clone()
-        };
+        let other = Factor { values: vec![only.values.remove(0)], ..only.clone() };
         factors.insert(0, other);
     }
     let [left, mut right]: [Factor<'c, 'a>; 2] = factors.try_into().ok()?;
@@ -101,9 +98,7 @@ pub(crate) fn widened<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>>
     let op = owner(value)?;
     match op::name(&op).as_str() {
         ops::arith::EXTF | ops::arith::EXTSI => ir::operand(op).ok(),
-        ops::arith::INDEX_CAST => ir::operand(op)
-            .ok()
-            .filter(|x| bits(x.r#type()) <= bits(value.r#type())),
+        ops::arith::INDEX_CAST => ir::operand(op).ok().filter(|x| bits(x.r#type()) <= bits(value.r#type())),
         _ => real_width::widened_from(value),
     }
 }
@@ -170,27 +165,17 @@ fn inputs<'c: 'a, 'a>(
     if !steps.iter().all(may_run) {
         return None;
     }
-    let read: Vec<Value<'c, 'a>> = steps
-        .iter()
-        .flat_map(|op| op.operands())
-        .chain([value])
-        .collect();
+    let read: Vec<Value<'c, 'a>> = steps.iter().flat_map(|op| op.operands()).chain([value]).collect();
     let others = arguments(block).into_iter().skip(elements.len());
     if others.into_iter().any(|argument| read.contains(&argument)) {
         return None;
     }
-    let used = elements
-        .iter()
-        .enumerate()
-        .filter(|(_, e)| read.contains(e));
+    let used = elements.iter().enumerate().filter(|(_, e)| read.contains(e));
     Some(used.map(|(input, _)| input).collect())
 }
 
 /// The operations of a block that compute these values, in order.
-fn steps<'c: 'a, 'a>(
-    values: &[Value<'c, 'a>],
-    block: BlockRef<'c, 'a>,
-) -> Vec<OperationRef<'c, 'a>> {
+fn steps<'c: 'a, 'a>(values: &[Value<'c, 'a>], block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let key = |value: &Value<'c, 'a>| ValueKey::of(*value);
     let mut needed: HashSet<ValueKey> = values.iter().map(key).collect();
     let mut steps = Vec::new();
@@ -232,27 +217,20 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
         let extents = types::extents(tensor.r#type()).ok_or("an operand that is not a tensor")?;
         let element = self.r#type;
         let r#type = types::tensor(&extents, element);
-        let init = at.value(
-            ops::tensor::EMPTY,
-            &at.dynamic_extents(tensor)?,
-            &[],
-            r#type,
-        )?;
+        let init = at.value(ops::tensor::EMPTY, &at.dynamic_extents(tensor)?, &[], r#type)?;
         let (region, body, arguments) = at.region(&[self.element.r#type(), element]);
         let mut copier = Copier::new();
-        copier.set(
-            self.element,
-            *arguments.first().ok_or("a region without an element")?,
-        );
+        copier.set(self.element, *arguments.first().ok_or("a region without an element")?);
         for op in steps(&self.values, self.block) {
             copier.copy(op, &body, &mut |_, _, _| Ok(false))?;
         }
         let mut values = Vec::new();
         for value in &self.values {
             let value = copier.get(*value);
-            values.push(match value.r#type() == element {
-                true => value,
-                false => body.value(ops::arith::INDEX_CAST, &[value], &[], element)?,
+            values.push(if value.r#type() == element {
+                value
+            } else {
+                body.value(ops::arith::INDEX_CAST, &[value], &[], element)?
             });
         }
         let mut values = values.into_iter();
@@ -273,21 +251,14 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
         let plain: Vec<Affine> = (0..extents.len()).map(Affine::index).collect();
         let unparsable = "linalg is not loaded";
         let map = maps::map(at.context, extents.len(), &plain).ok_or(unparsable)?;
-        let parallel =
-            Attribute::parse(at.context, "#linalg.iterator_type<parallel>").ok_or(unparsable)?;
+        let parallel = Attribute::parse(at.context, "#linalg.iterator_type<parallel>").ok_or(unparsable)?;
         let iterators = vec![parallel; extents.len()];
         let generic = at.create(
             ops::linalg::GENERIC,
             &[tensor, init],
             &[
-                (
-                    "indexing_maps",
-                    ArrayAttribute::new(at.context, &[map, map]).into(),
-                ),
-                (
-                    "iterator_types",
-                    ArrayAttribute::new(at.context, &iterators).into(),
-                ),
+                ("indexing_maps", ArrayAttribute::new(at.context, &[map, map]).into()),
+                ("iterator_types", ArrayAttribute::new(at.context, &iterators).into()),
                 ("operandSegmentSizes", attributes::i32s(at.context, &[1, 1])),
             ],
             &[r#type],

@@ -46,12 +46,7 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
                     *extents.get_mut(index)? = *extent;
                 }
             }
-            inputs.push(Operand {
-                value,
-                changes: Vec::new(),
-                shape,
-                forms,
-            });
+            inputs.push(Operand { value, changes: Vec::new(), shape, forms });
         }
         let output = inputs.pop()?;
         for (number, reduced) in reductions.into_iter().enumerate() {
@@ -65,13 +60,7 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
         let unread = (0..inputs.len())
             .map(|input| Some(!op::is_used(block.argument(input).ok()?)))
             .collect::<Option<_>>()?;
-        Some(Generic {
-            inputs,
-            output,
-            extents,
-            payload,
-            unread,
-        })
+        Some(Generic { inputs, output, extents, payload, unread })
     }
 
     /// Whether these inputs are all inputs, or the others are never read, define static extents only, and no loop is

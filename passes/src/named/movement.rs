@@ -9,10 +9,7 @@ use melior::ir::Value;
 use skript_dialect::melior;
 
 /// An output filled with one value.
-pub(crate) fn fill<'c: 'a, 'a>(
-    generic: &Generic<'c, 'a>,
-    value: Value<'c, 'a>,
-) -> Option<Named<'c, 'a>> {
+pub(crate) fn fill<'c: 'a, 'a>(generic: &Generic<'c, 'a>, value: Value<'c, 'a>) -> Option<Named<'c, 'a>> {
     let whole = generic.output.indices()?.len() == generic.extents.len();
     whole.then(|| Named {
         name: ops::linalg::FILL.to_owned(),
@@ -38,31 +35,22 @@ pub(crate) fn movement<'c: 'a, 'a>(
     if written.len() != generic.extents.len() {
         return None;
     }
-    let positions: Vec<usize> = read
-        .iter()
-        .map(|index| written.iter().position(|w| w == index))
-        .collect::<Option<_>>()?;
+    let positions: Vec<usize> =
+        read.iter().map(|index| written.iter().position(|w| w == index)).collect::<Option<_>>()?;
     let (name, tail) = if positions.len() == written.len() {
-        let permutation: Vec<usize> = written
-            .iter()
-            .map(|index| read.iter().position(|r| r == index))
-            .collect::<Option<_>>()?;
+        let permutation: Vec<usize> =
+            written.iter().map(|index| read.iter().position(|r| r == index)).collect::<Option<_>>()?;
         if positions.is_sorted() {
             return None;
         }
-        (
-            ops::linalg::TRANSPOSE,
-            format!(" permutation = {permutation:?}"),
-        )
+        (ops::linalg::TRANSPOSE, format!(" permutation = {permutation:?}"))
     } else {
         let mut order: Vec<usize> = (0..positions.len()).collect();
         order.sort_by_key(|dimension| positions.get(*dimension));
         if !order.is_sorted() {
             input.transpose(&order);
         }
-        let added: Vec<usize> = (0..written.len())
-            .filter(|d| !positions.contains(d))
-            .collect();
+        let added: Vec<usize> = (0..written.len()).filter(|d| !positions.contains(d)).collect();
         (ops::linalg::BROADCAST, format!(" dimensions = {added:?}"))
     };
     Some(Named {

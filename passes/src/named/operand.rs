@@ -24,14 +24,10 @@ pub(crate) struct Operand<'c, 'a> {
 impl<'c: 'a, 'a> Operand<'c, 'a> {
     /// The type of the elements, after the changes; `None` for scalars.
     pub(crate) fn element(&self) -> Option<Type<'c>> {
-        let computed = self
-            .changes
-            .iter()
-            .rev()
-            .find_map(|change| match &change.step {
-                Step::Compute(factor) => Some(factor.element_type()),
-                _ => None,
-            });
+        let computed = self.changes.iter().rev().find_map(|change| match &change.step {
+            Step::Compute(factor) => Some(factor.element_type()),
+            _ => None,
+        });
         computed.or_else(|| types::element_of(self.value.r#type()))
     }
 
@@ -69,13 +65,8 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
 
     /// Loops by dimension, if each dimension is one loop and no two are the same.
     pub(crate) fn indices(&self) -> Option<Vec<usize>> {
-        let indices: Vec<usize> = self
-            .forms
-            .iter()
-            .map(Affine::as_index)
-            .collect::<Option<_>>()?;
-        let distinct =
-            (1..indices.len()).all(|n| !indices.iter().take(n).any(|i| indices.get(n) == Some(i)));
+        let indices: Vec<usize> = self.forms.iter().map(Affine::as_index).collect::<Option<_>>()?;
+        let distinct = (1..indices.len()).all(|n| !indices.iter().take(n).any(|i| indices.get(n) == Some(i)));
         distinct.then_some(indices)
     }
 
@@ -83,16 +74,9 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
     pub(crate) fn without_units(&self) -> Self {
         let kept = |(form, extent): (&Affine, &i64)| form.as_constant() != Some(0) || *extent != 1;
         let dimensions = self.forms.iter().zip(&self.shape);
-        let (forms, shape) = dimensions
-            .filter(|d| kept(*d))
-            .map(|(form, extent)| (form.clone(), *extent))
-            .unzip();
-        Operand {
-            value: self.value,
-            changes: self.changes.clone(),
-            shape,
-            forms,
-        }
+        let (forms, shape) =
+            dimensions.filter(|d| kept(*d)).map(|(form, extent)| (form.clone(), *extent)).unzip();
+        Operand { value: self.value, changes: self.changes.clone(), shape, forms }
     }
 
     /// Splits dimensions that several loops enumerate digit by digit (`d0 * 4 + d1` with `d1 < 4`), where `is_separate`
@@ -106,13 +90,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         };
         for (form, extent) in self.forms.iter().zip(&self.shape) {
             match digits(form, *extent, extents) {
-                Some(digits)
-                    if digits
-                        .iter()
-                        .rev()
-                        .skip(1)
-                        .all(|(index, _)| is_separate(*index)) =>
-                {
+                Some(digits) if digits.iter().rev().skip(1).all(|(index, _)| is_separate(*index)) => {
                     for (index, count) in digits {
                         unfolded.shape.push(count);
                         unfolded.forms.push(Affine::index(index));
@@ -154,13 +132,7 @@ mod tests {
 
     #[test]
     fn digits_count_through_a_dimension() {
-        let form = |factor: i64| {
-            Affine::index(0)
-                .scale(factor)
-                .unwrap()
-                .add(&Affine::index(1))
-                .unwrap()
-        };
+        let form = |factor: i64| Affine::index(0).scale(factor).unwrap().add(&Affine::index(1)).unwrap();
         assert_eq!(digits(&form(4), 12, &[3, 4]), Some(vec![(0, 3), (1, 4)]));
         assert_eq!(digits(&form(4), 13, &[3, 4]), None);
         assert_eq!(digits(&form(2), 12, &[3, 4]), None);

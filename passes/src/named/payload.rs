@@ -42,12 +42,7 @@ pub(crate) const POOLS: &[(&str, [&str; 2])] = &[
 ];
 
 /// Further operations for `linalg.reduce`: all are associative and commutative.
-const COMBINERS: &[&str] = &[
-    ops::arith::MULF,
-    ops::arith::MULI,
-    ops::arith::ANDI,
-    ops::arith::ORI,
-];
+const COMBINERS: &[&str] = &[ops::arith::MULF, ops::arith::MULI, ops::arith::ANDI, ops::arith::ORI];
 
 impl<'c: 'a, 'a> Payload<'c, 'a> {
     pub(crate) fn read(generic: OperationRef<'c, 'a>, inputs: usize) -> Option<Self> {
@@ -71,10 +66,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         }
         let element = position(added).or_else(|| position(factor::widened(added)?));
         if let Some(input) = element {
-            return Some(Payload::Combine {
-                input,
-                combiner: Combiner::of(*last)?,
-            });
+            return Some(Payload::Combine { input, combiner: Combiner::of(*last)? });
         }
         let elements: Vec<Value<'c, 'a>> = (0..inputs).map(argument).collect::<Option<_>>()?;
         let subtracted = match op::name(last).as_str() {
@@ -106,18 +98,12 @@ impl Combiner {
         if !known.into_iter().any(|n| *n == name) {
             return None;
         }
-        Some(Combiner {
-            name,
-            attributes: ir::inherent(found)?,
-        })
+        Some(Combiner { name, attributes: ir::inherent(found)? })
     }
 
     /// The suffix of linalg's pooling operations.
     pub(crate) fn pool(&self) -> Option<&'static str> {
         let means = |names: &[&str; 2]| names.contains(&self.name.as_str());
-        POOLS
-            .iter()
-            .find(|(_, names)| means(names))
-            .map(|(word, _)| *word)
+        POOLS.iter().find(|(_, names)| means(names)).map(|(word, _)| *word)
     }
 }

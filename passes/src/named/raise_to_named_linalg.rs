@@ -42,8 +42,7 @@ pub(crate) const PASS: Pass = Pass {
         for found in op::collect(&root, |op| op::is(&op, ops::linalg::GENERIC)) {
             // The meaning of an encoding in another shape is unknown, so such operations stay.
             let is_encoded = |value: Value| types::encoding_of(value.r#type()).is_some();
-            let Some(generic) = Generic::read(found).filter(|_| !found.operands().any(is_encoded))
-            else {
+            let Some(generic) = Generic::read(found).filter(|_| !found.operands().any(is_encoded)) else {
                 continue;
             };
             let Some(named) = named(generic, context).filter(Named::keeps_dynamic_shapes) else {
@@ -71,9 +70,7 @@ fn named<'c: 'a, 'a>(generic: Generic<'c, 'a>, context: &'c Context) -> Option<N
         }
         Payload::Combine { input, .. } => {
             let input = *input;
-            let generic = generic
-                .reads_only(&[input])
-                .then(|| generic.with_increasing_subscripts())?;
+            let generic = generic.reads_only(&[input]).then(|| generic.with_increasing_subscripts())?;
             let input = generic.inputs.get(input)?;
             pooling(&generic, input)
                 .or_else(|| reduction(&generic, input))
@@ -83,9 +80,7 @@ fn named<'c: 'a, 'a>(generic: Generic<'c, 'a>, context: &'c Context) -> Option<N
             let factors = factors.clone();
             let inputs = [0, 1].map(|n: usize| factors.get(n).map(|f| f.input));
             let inputs: Vec<usize> = inputs.into_iter().flatten().collect();
-            let generic = generic
-                .reads_only(&inputs)
-                .then(|| generic.with_increasing_subscripts())?;
+            let generic = generic.reads_only(&inputs).then(|| generic.with_increasing_subscripts())?;
             let [left, right] = multiplied(&generic, factors)?;
             contraction(&generic, &left, &right, context)
                 .or_else(|| dot(&generic, &left, &right))
@@ -114,10 +109,7 @@ fn multiplied<'c: 'a, 'a>(
             return None;
         }
         if !factor.is_element() {
-            operand.changes.push(Change {
-                shape: operand.shape.clone(),
-                step: Step::Compute(factor),
-            });
+            operand.changes.push(Change { shape: operand.shape.clone(), step: Step::Compute(factor) });
         }
     }
     Some([first, second])

@@ -23,15 +23,10 @@ pub(crate) fn reduction<'c: 'a, 'a>(
     let (input, output) = (input.without_units(), generic.output.without_units());
     let (mut output, input) = alone(&output, &input, generic);
     let (read, written) = (input.indices()?, output.indices()?);
-    let kept: Vec<usize> = read
-        .iter()
-        .copied()
-        .filter(|i| written.contains(i))
-        .collect();
+    let kept: Vec<usize> = read.iter().copied().filter(|i| written.contains(i)).collect();
     // A loop without reads combines each element several times.
-    let all_read = (0..generic.extents.len()).all(|index| {
-        generic.extent(index) == 1 || read.contains(&index) || written.contains(&index)
-    });
+    let all_read = (0..generic.extents.len())
+        .all(|index| generic.extent(index) == 1 || read.contains(&index) || written.contains(&index));
     if !all_read || kept.len() != written.len() || kept.len() == read.len() {
         return None;
     }
@@ -39,24 +34,15 @@ pub(crate) fn reduction<'c: 'a, 'a>(
         let order = kept.iter().map(|i| written.iter().position(|w| w == i));
         output.transpose(&order.collect::<Option<Vec<_>>>()?);
     }
-    let dimensions: Vec<usize> = (0..read.len())
-        .filter(|d| read.get(*d).is_some_and(|i| !written.contains(i)))
-        .collect();
+    let dimensions: Vec<usize> =
+        (0..read.len()).filter(|d| read.get(*d).is_some_and(|i| !written.contains(i))).collect();
     let (narrow, wide) = (input.element()?, output.element()?);
     // Elements of a narrower type are widened and combined in the result's type.
-    let (element, widened) = match narrow == wide {
-        true => ("%in", String::new()),
-        false => {
-            let widens = if types::reals(wide).is_some() {
-                "extf"
-            } else {
-                "extsi"
-            };
-            (
-                "%wide",
-                format!("%wide = arith.{widens} %in : {narrow} to {wide} "),
-            )
-        }
+    let (element, widened) = if narrow == wide {
+        ("%in", String::new())
+    } else {
+        let widens = if types::reals(wide).is_some() { "extf" } else { "extsi" };
+        ("%wide", format!("%wide = arith.{widens} %in : {narrow} to {wide} "))
     };
     Some(Named {
         name: ops::linalg::REDUCE.to_owned(),
@@ -80,20 +66,12 @@ fn alone<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
 ) -> (Operand<'c, 'a>, Operand<'c, 'a>) {
     let without = |operand: &Operand<'c, 'a>, other: &Operand<'c, 'a>| {
-        let kept = operand
-            .forms
-            .iter()
-            .zip(&operand.shape)
-            .filter(|(form, _)| {
-                let is_unit = form.as_index().is_some_and(|i| generic.extent(i) == 1);
-                !is_unit || other.forms.contains(form)
-            });
+        let kept = operand.forms.iter().zip(&operand.shape).filter(|(form, _)| {
+            let is_unit = form.as_index().is_some_and(|i| generic.extent(i) == 1);
+            !is_unit || other.forms.contains(form)
+        });
         let (forms, shape) = kept.map(|(form, extent)| (form.clone(), *extent)).unzip();
-        Operand {
-            shape,
-            forms,
-            ..operand.clone()
-        }
+        Operand { shape, forms, ..operand.clone() }
     };
     (without(one, other), without(other, one))
 }
@@ -108,14 +86,7 @@ pub(crate) fn pooling<'c: 'a, 'a>(
     for row in rows {
         let operands = [(row.output, &generic.output), (row.input, input)];
         if let Some(binding) = Binding::of(&operands, &generic.extents) {
-            return pool(
-                row,
-                word,
-                &binding,
-                &generic.extents,
-                input,
-                &generic.output,
-            );
+            return pool(row, word, &binding, &generic.extents, input, &generic.output);
         }
     }
     None
@@ -148,15 +119,11 @@ fn pooled(generic: &Generic<'_, '_>, input: &Operand<'_, '_>) -> Option<&'static
     let Payload::Combine { combiner, .. } = &generic.payload else {
         return None;
     };
-    combiner
-        .pool()
-        .filter(|_| input.element().is_some_and(multiplies))
+    combiner.pool().filter(|_| input.element().is_some_and(multiplies))
 }
 
 fn rows(word: &str) -> impl Iterator<Item = &'static table::Pooling> {
-    table::POOLINGS
-        .iter()
-        .filter(move |row| row.words.contains(&word))
+    table::POOLINGS.iter().filter(move |row| row.words.contains(&word))
 }
 
 fn pool<'c: 'a, 'a>(
@@ -167,11 +134,8 @@ fn pool<'c: 'a, 'a>(
     input: &Operand<'c, 'a>,
     output: &Operand<'c, 'a>,
 ) -> Option<Named<'c, 'a>> {
-    let window: Vec<i64> = binding
-        .window
-        .iter()
-        .map(|letter| binding.extent(*letter, extents))
-        .collect::<Option<_>>()?;
+    let window: Vec<i64> =
+        binding.window.iter().map(|letter| binding.extent(*letter, extents)).collect::<Option<_>>()?;
     // Windows of one element combine nothing.
     if window.iter().all(|extent| *extent == 1) || window.iter().any(|extent| *extent < 1) {
         return None;

@@ -33,16 +33,8 @@ pub(crate) struct Pooling {
     pub output: &'static str,
 }
 
-const fn contraction(
-    name: &'static str,
-    operands: [&'static str; 3],
-    loops: &'static str,
-) -> Contraction {
-    Contraction {
-        name,
-        operands,
-        loops,
-    }
+const fn contraction(name: &'static str, operands: [&'static str; 3], loops: &'static str) -> Contraction {
+    Contraction { name, operands, loops }
 }
 
 const fn convolution(
@@ -51,13 +43,7 @@ const fn convolution(
     filter: &'static str,
     output: &'static str,
 ) -> Convolution {
-    Convolution {
-        name,
-        input,
-        filter,
-        output,
-        strided: true,
-    }
+    Convolution { name, input, filter, output, strided: true }
 }
 
 const fn plain(
@@ -66,10 +52,7 @@ const fn plain(
     filter: &'static str,
     output: &'static str,
 ) -> Convolution {
-    Convolution {
-        strided: false,
-        ..convolution(name, input, filter, output)
-    }
+    Convolution { strided: false, ..convolution(name, input, filter, output) }
 }
 
 const fn pooling(
@@ -78,12 +61,7 @@ const fn pooling(
     input: &'static str,
     output: &'static str,
 ) -> Pooling {
-    Pooling {
-        name,
-        words,
-        input,
-        output,
-    }
+    Pooling { name, words, input, output }
 }
 
 pub(crate) const CONTRACTIONS: &[Contraction] = &[
@@ -91,26 +69,10 @@ pub(crate) const CONTRACTIONS: &[Contraction] = &[
     contraction(ops::linalg::MATMUL, ["k i", "k j", "i j"], "ijk"),
     contraction(ops::linalg::MATMUL, ["i k", "j k", "i j"], "ijk"),
     contraction(ops::linalg::MATMUL, ["k i", "j k", "i j"], "ijk"),
-    contraction(
-        ops::linalg::BATCH_MATMUL,
-        ["b i k", "b k j", "b i j"],
-        "bijk",
-    ),
-    contraction(
-        ops::linalg::BATCH_MATMUL,
-        ["b k i", "b k j", "b i j"],
-        "bijk",
-    ),
-    contraction(
-        ops::linalg::BATCH_MATMUL,
-        ["b i k", "b j k", "b i j"],
-        "bijk",
-    ),
-    contraction(
-        ops::linalg::BATCH_MATMUL,
-        ["b k i", "b j k", "b i j"],
-        "bijk",
-    ),
+    contraction(ops::linalg::BATCH_MATMUL, ["b i k", "b k j", "b i j"], "bijk"),
+    contraction(ops::linalg::BATCH_MATMUL, ["b k i", "b k j", "b i j"], "bijk"),
+    contraction(ops::linalg::BATCH_MATMUL, ["b i k", "b j k", "b i j"], "bijk"),
+    contraction(ops::linalg::BATCH_MATMUL, ["b k i", "b j k", "b i j"], "bijk"),
     contraction(ops::linalg::MATVEC, ["i k", "k", "i"], ""),
     contraction(ops::linalg::VECMAT, ["k", "k j", "j"], ""),
     contraction(ops::linalg::BATCH_MATVEC, ["b i k", "b k", "b i"], ""),
@@ -124,134 +86,29 @@ pub(crate) const CONVOLUTIONS: &[Convolution] = &[
     plain(ops::linalg::CONV_3D, "z+t y+u x+v", "t u v", "z y x"),
     convolution(ops::linalg::CONV_1D_NWC_WCF, "n x+u c", "u c f", "n x f"),
     convolution(ops::linalg::CONV_1D_NCW_FCW, "n c x+u", "f c u", "n f x"),
-    convolution(
-        ops::linalg::CONV_2D_NHWC_HWCF,
-        "n y+u x+v c",
-        "u v c f",
-        "n y x f",
-    ),
-    convolution(
-        ops::linalg::CONV_2D_NHWC_FHWC,
-        "n y+u x+v c",
-        "f u v c",
-        "n y x f",
-    ),
-    convolution(
-        ops::linalg::CONV_2D_NCHW_FCHW,
-        "n c y+u x+v",
-        "f c u v",
-        "n f y x",
-    ),
-    convolution(
-        ops::linalg::CONV_2D_NGCHW_FGCHW,
-        "n g c y+u x+v",
-        "f g c u v",
-        "n g f y x",
-    ),
-    convolution(
-        ops::linalg::CONV_2D_NGCHW_GFCHW,
-        "n g c y+u x+v",
-        "g f c u v",
-        "n g f y x",
-    ),
-    convolution(
-        ops::linalg::CONV_2D_NHWGC_GFHWC,
-        "n y+u x+v g c",
-        "g f u v c",
-        "n y x g f",
-    ),
-    convolution(
-        ops::linalg::CONV_3D_NDHWC_DHWCF,
-        "n z+t y+u x+v c",
-        "t u v c f",
-        "n z y x f",
-    ),
-    convolution(
-        ops::linalg::CONV_3D_NCDHW_FCDHW,
-        "n c z+t y+u x+v",
-        "f c t u v",
-        "n f z y x",
-    ),
-    convolution(
-        ops::linalg::DEPTHWISE_CONV_1D_NWC_WC,
-        "n x+u c",
-        "u c",
-        "n x c",
-    ),
-    convolution(
-        ops::linalg::DEPTHWISE_CONV_1D_NCW_CW,
-        "n c x+u",
-        "c u",
-        "n c x",
-    ),
-    convolution(
-        ops::linalg::DEPTHWISE_CONV_1D_NWC_WCM,
-        "n x+u c",
-        "u c m",
-        "n x c m",
-    ),
-    convolution(
-        ops::linalg::DEPTHWISE_CONV_2D_NHWC_HWC,
-        "n y+u x+v c",
-        "u v c",
-        "n y x c",
-    ),
-    convolution(
-        ops::linalg::DEPTHWISE_CONV_2D_NCHW_CHW,
-        "n c y+u x+v",
-        "c u v",
-        "n c y x",
-    ),
-    convolution(
-        ops::linalg::DEPTHWISE_CONV_2D_NHWC_HWCM,
-        "n y+u x+v c",
-        "u v c m",
-        "n y x c m",
-    ),
-    convolution(
-        ops::linalg::DEPTHWISE_CONV_3D_NDHWC_DHWC,
-        "n z+t y+u x+v c",
-        "t u v c",
-        "n z y x c",
-    ),
-    convolution(
-        ops::linalg::DEPTHWISE_CONV_3D_NCDHW_CDHW,
-        "n c z+t y+u x+v",
-        "c t u v",
-        "n c z y x",
-    ),
-    convolution(
-        ops::linalg::DEPTHWISE_CONV_3D_NDHWC_DHWCM,
-        "n z+t y+u x+v c",
-        "t u v c m",
-        "n z y x c m",
-    ),
+    convolution(ops::linalg::CONV_2D_NHWC_HWCF, "n y+u x+v c", "u v c f", "n y x f"),
+    convolution(ops::linalg::CONV_2D_NHWC_FHWC, "n y+u x+v c", "f u v c", "n y x f"),
+    convolution(ops::linalg::CONV_2D_NCHW_FCHW, "n c y+u x+v", "f c u v", "n f y x"),
+    convolution(ops::linalg::CONV_2D_NGCHW_FGCHW, "n g c y+u x+v", "f g c u v", "n g f y x"),
+    convolution(ops::linalg::CONV_2D_NGCHW_GFCHW, "n g c y+u x+v", "g f c u v", "n g f y x"),
+    convolution(ops::linalg::CONV_2D_NHWGC_GFHWC, "n y+u x+v g c", "g f u v c", "n y x g f"),
+    convolution(ops::linalg::CONV_3D_NDHWC_DHWCF, "n z+t y+u x+v c", "t u v c f", "n z y x f"),
+    convolution(ops::linalg::CONV_3D_NCDHW_FCDHW, "n c z+t y+u x+v", "f c t u v", "n f z y x"),
+    convolution(ops::linalg::DEPTHWISE_CONV_1D_NWC_WC, "n x+u c", "u c", "n x c"),
+    convolution(ops::linalg::DEPTHWISE_CONV_1D_NCW_CW, "n c x+u", "c u", "n c x"),
+    convolution(ops::linalg::DEPTHWISE_CONV_1D_NWC_WCM, "n x+u c", "u c m", "n x c m"),
+    convolution(ops::linalg::DEPTHWISE_CONV_2D_NHWC_HWC, "n y+u x+v c", "u v c", "n y x c"),
+    convolution(ops::linalg::DEPTHWISE_CONV_2D_NCHW_CHW, "n c y+u x+v", "c u v", "n c y x"),
+    convolution(ops::linalg::DEPTHWISE_CONV_2D_NHWC_HWCM, "n y+u x+v c", "u v c m", "n y x c m"),
+    convolution(ops::linalg::DEPTHWISE_CONV_3D_NDHWC_DHWC, "n z+t y+u x+v c", "t u v c", "n z y x c"),
+    convolution(ops::linalg::DEPTHWISE_CONV_3D_NCDHW_CDHW, "n c z+t y+u x+v", "c t u v", "n c z y x"),
+    convolution(ops::linalg::DEPTHWISE_CONV_3D_NDHWC_DHWCM, "n z+t y+u x+v c", "t u v c m", "n z y x c m"),
 ];
 
 pub(crate) const POOLINGS: &[Pooling] = &[
-    pooling(
-        "linalg.pooling_nwc",
-        &["sum", "max", "min"],
-        "n x+u c",
-        "n x c",
-    ),
+    pooling("linalg.pooling_nwc", &["sum", "max", "min"], "n x+u c", "n x c"),
     pooling("linalg.pooling_ncw", &["sum", "max"], "n c x+u", "n c x"),
-    pooling(
-        "linalg.pooling_nhwc",
-        &["sum", "max", "min"],
-        "n y+u x+v c",
-        "n y x c",
-    ),
-    pooling(
-        "linalg.pooling_nchw",
-        &["sum", "max"],
-        "n c y+u x+v",
-        "n c y x",
-    ),
-    pooling(
-        "linalg.pooling_ndhwc",
-        &["sum", "max", "min"],
-        "n z+t y+u x+v c",
-        "n z y x c",
-    ),
+    pooling("linalg.pooling_nhwc", &["sum", "max", "min"], "n y+u x+v c", "n y x c"),
+    pooling("linalg.pooling_nchw", &["sum", "max"], "n c y+u x+v", "n c y x"),
+    pooling("linalg.pooling_ndhwc", &["sum", "max", "min"], "n z+t y+u x+v c", "n z y x c"),
 ];

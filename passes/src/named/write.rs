@@ -55,24 +55,14 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
                 Input::Tensor(operand) => operand.shaped(at, builder)?,
                 Input::Scalar(value) => *value,
                 Input::Shape(extents) => {
-                    let element = self
-                        .output
-                        .element()
-                        .ok_or("a result that is not a tensor")?;
-                    builder.value(
-                        ops::tensor::EMPTY,
-                        &[],
-                        &[],
-                        types::tensor(extents, element),
-                    )?
+                    let element = self.output.element().ok_or("a result that is not a tensor")?;
+                    builder.value(ops::tensor::EMPTY, &[], &[], types::tensor(extents, element))?
                 }
             });
         }
         let init = self.output.shaped(at, builder)?;
         let list = |values: &[Value<'c, 'a>], first: usize| {
-            let names: Vec<String> = (first..first + values.len())
-                .map(|n| format!("%{n}"))
-                .collect();
+            let names: Vec<String> = (first..first + values.len()).map(|n| format!("%{n}")).collect();
             let types: Vec<String> = values.iter().map(|v| v.r#type().to_string()).collect();
             format!("({} : {})", names.join(", "), types.join(", "))
         };
@@ -93,8 +83,7 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
         operands.push(init);
         let made = splice::splice(at, &operands, &text, &[("%v0".to_owned(), result)])?;
         let value = *made.values.first().ok_or("a text without a result")?;
-        self.output
-            .restored(value, ir::result(at)?.r#type(), at, builder)
+        self.output.restored(value, ir::result(at)?.r#type(), at, builder)
     }
 }
 

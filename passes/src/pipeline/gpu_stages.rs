@@ -70,10 +70,7 @@ pub(crate) fn to_kernels(target: &TargetDescription, gpu: &Gpu) -> Vec<Stage> {
 
 /// From kernels to the dialect that code is written from.
 pub(crate) fn kernels(gpu: &Gpu) -> Vec<Stage> {
-    let functions = Stage {
-        name: "functions",
-        passes: format!("{KERNELS},gpu.module({LOWER})"),
-    };
+    let functions = Stage { name: "functions", passes: format!("{KERNELS},gpu.module({LOWER})") };
     let code = match gpu.language {
         Language::Ptx => llvm("convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=1}"),
         Language::Amdgcn => llvm(&format!(
@@ -85,23 +82,12 @@ pub(crate) fn kernels(gpu: &Gpu) -> Vec<Stage> {
                             spirv.module(spirv-lower-abi-attrs,spirv-update-vce)"
             .to_owned(),
     };
-    vec![
-        functions,
-        Stage {
-            name: "kernels",
-            passes: code,
-        },
-    ]
+    vec![functions, Stage { name: "kernels", passes: code }]
 }
 
 /// From launches to host code in LLVM's dialect.
 pub(crate) fn host(target: &TargetDescription) -> Vec<Stage> {
-    let host = stages::to_llvm(target)
-        .into_iter()
-        .filter(|stage| stage.name == "llvm");
-    let calls = Stage {
-        name: "launches",
-        passes: "skript-lower-launches,canonicalize,cse".to_owned(),
-    };
+    let host = stages::to_llvm(target).into_iter().filter(|stage| stage.name == "llvm");
+    let calls = Stage { name: "launches", passes: "skript-lower-launches,canonicalize,cse".to_owned() };
     std::iter::once(calls).chain(host).collect()
 }

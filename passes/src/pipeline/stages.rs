@@ -94,9 +94,7 @@ const LLVM: &[Step] = &[
     any("convert-linalg-to-loops"),
     any("skript-lower-invocations"),
     models(LIBRARY_MATH),
-    every(
-        "func.func(expand-strided-metadata,lower-affine,convert-vector-to-scf,convert-scf-to-cf)",
-    ),
+    every("func.func(expand-strided-metadata,lower-affine,convert-vector-to-scf,convert-scf-to-cf)"),
     models("skript-lower-checks"),
     any("func.func(convert-vector-to-llvm)"),
     models(EXPAND_MATH),
@@ -144,17 +142,17 @@ const THREADS: [&str; 2] = ["skript-share-loops", "skript-parallelize-calls"];
 const EXPAND_MATH: &str = vector_math::PASS.flag;
 
 fn of(steps: &[Step], modules: Modules) -> Vec<&'static str> {
-    let steps = steps.iter();
-    let steps = steps.filter(|Step(only, _)| only.is_none_or(|only| only == modules));
-    steps.map(|Step(_, pass)| *pass).collect()
+    steps
+        .iter()
+        .filter(|Step(only, _)| only.is_none_or(|only| only == modules))
+        .map(|Step(_, pass)| *pass)
+        .collect()
 }
 
 /// From the `skript` dialect to the dialects of a lowering. Operators of `keep`, by their qualified names, stay invocations.
 pub(crate) fn lower(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> Stage {
-    let passes = match target.computes_integers {
-        true => lowering.text().replace(FUSION, WIDE_FUSION),
-        false => lowering.text(),
-    };
+    let passes =
+        if target.computes_integers { lowering.text().replace(FUSION, WIDE_FUSION) } else { lowering.text() };
     let passes = match target.gpu {
         // A thread has no vectors.
         Some(gpu) => {
@@ -208,25 +206,22 @@ const INTEGERS: &[&str] = &[
 pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
     let before = fast_math(target.fast_math);
     let layouts = [format!("skript-assign-layouts{{{}}}", schedules(target))];
-    let integers = match target.computes_integers {
-        true => INTEGERS,
-        false => &[],
-    };
+    let integers = if target.computes_integers { INTEGERS } else { &[] };
     // Kernels of GPUs read tensors in the order of their formulas, at any subscripts.
     let (sums, layouts) = match (target.gpu, target.fast_math) {
         (Some(_), _) => (None, &[][..]),
         (None, FastMath::None) => (None, &layouts[..]),
         (None, _) => (Some(factor_sums::PASS.flag), &layouts[..]),
     };
-    let passes = integers.iter().copied();
-    let passes = passes.chain([recurrence::hoist_projections::PASS.flag]);
-    let passes = passes.chain(before.iter().copied()).chain(sums);
-    let passes = passes.chain(layouts.iter().map(String::as_str));
-    let passes = passes.chain(of(BUFFERIZE, Modules::Models));
-    Stage {
-        name: BUFFERS,
-        passes: passes.collect::<Vec<_>>().join(","),
-    }
+    let passes = integers
+        .iter()
+        .copied()
+        .chain([recurrence::hoist_projections::PASS.flag])
+        .chain(before.iter().copied())
+        .chain(sums)
+        .chain(layouts.iter().map(String::as_str))
+        .chain(of(BUFFERIZE, Modules::Models));
+    Stage { name: BUFFERS, passes: passes.collect::<Vec<_>>().join(",") }
 }
 
 /// The passes of [`bufferize`] for any module, without those of a level of fast math.
@@ -253,16 +248,18 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
         plans => format!(" plans={plans}"),
     };
     let [rows, maps] = match target.streams() {
-        Some(bytes) => [" rows-only=true", ""]
-            .map(|only| format!("skript-stream-results{{cache-bytes={bytes}{only}}},")),
+        Some(bytes) => {
+            [" rows-only=true", ""].map(|only| format!("skript-stream-results{{cache-bytes={bytes}{only}}},"))
+        }
         None => [String::new(), String::new()],
     };
-    let vectors = match target.has_fused_vectors() {
-        true => format!(
+    let vectors = if target.has_fused_vectors() {
+        format!(
             "skript-vectorize-maps{{vector-bits={bits} vector-registers={} functions={}}},",
             target.processor.vector_registers, target.processor.scales
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     Stage {
         name: "schedule",
@@ -284,9 +281,10 @@ fn schedules(target: &TargetDescription) -> String {
     };
     let halves = processor.bf16_products.name();
     let costs = processor.costs.text();
-    let products = match target.computes_integers {
-        true => format!(" byte-products={}", processor.byte_products.name()),
-        false => String::new(),
+    let products = if target.computes_integers {
+        format!(" byte-products={}", processor.byte_products.name())
+    } else {
+        String::new()
     };
     format!(
         "vector-bits={bits} vector-registers={registers} cache-bytes={cache} {costs}{products} bf16-products={halves}{order}"
@@ -295,10 +293,7 @@ fn schedules(target: &TargetDescription) -> String {
 
 /// The stages with marks where the steps of the code begin: set before schedules, numbered after the preparation.
 pub(crate) fn with_profile(stages: Vec<Stage>) -> Vec<Stage> {
-    let profile = |pass: &Pass| Stage {
-        name: "profile",
-        passes: pass.flag.to_owned(),
-    };
+    let profile = |pass: &Pass| Stage { name: "profile", passes: pass.flag.to_owned() };
     let followed = stages.into_iter().flat_map(|stage| {
         let follower = match stage.name {
             BUFFERS => Some(profile(&mark::PASS)),
@@ -312,10 +307,7 @@ pub(crate) fn with_profile(stages: Vec<Stage>) -> Vec<Stage> {
 
 /// Calls of the profiler around launches of kernels.
 pub(crate) fn numbered_kernels() -> Stage {
-    Stage {
-        name: "profile",
-        passes: kernels::PASS.flag.to_owned(),
-    }
+    Stage { name: "profile", passes: kernels::PASS.flag.to_owned() }
 }
 
 /// The names of stages that others follow.
@@ -324,10 +316,7 @@ const PREPARED: &str = "prepare";
 
 /// What depends on variables alone moves into functions that run once.
 pub(crate) fn prepare() -> Stage {
-    Stage {
-        name: PREPARED,
-        passes: "skript-prepare-variables".to_owned(),
-    }
+    Stage { name: PREPARED, passes: "skript-prepare-variables".to_owned() }
 }
 
 /// From buffers to a module in LLVM's dialect for a target.
@@ -335,14 +324,8 @@ pub(crate) fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
     let is_kept = |pass: &&str| target.verifies_accesses || *pass != accesses::PASS.flag;
     let memory: Vec<&str> = MEMORY.iter().copied().filter(is_kept).collect();
     [
-        Stage {
-            name: "memory",
-            passes: memory.join(","),
-        },
-        Stage {
-            name: "llvm",
-            passes: to_llvm_dialect(target),
-        },
+        Stage { name: "memory", passes: memory.join(",") },
+        Stage { name: "llvm", passes: to_llvm_dialect(target) },
     ]
 }
 
@@ -353,10 +336,8 @@ fn to_llvm_dialect(target: &TargetDescription) -> String {
     let passes = of(LLVM, Modules::Models).into_iter();
     // Without a system there are no threads, and no C library.
     let is_freestanding = target.is_freestanding();
-    let passes = passes.filter(|pass| match is_freestanding {
-        true => !THREADS.contains(pass),
-        false => *pass != LIBRARY_MATH,
-    });
+    let passes =
+        passes.filter(|pass| if is_freestanding { !THREADS.contains(pass) } else { *pass != LIBRARY_MATH });
     let processor = &target.processor;
     let (scales, rounds) = (processor.scales, processor.rounds);
     let extremes = processor.extremes.name();
@@ -377,9 +358,7 @@ fn to_llvm_dialect(target: &TargetDescription) -> String {
     let triple = format!("skript-set-target{{triple={}}}", target.code.triple);
     let mut passes: Vec<String> = passes.chain([triple]).collect();
     if target.streams().is_some() {
-        let before = passes
-            .iter()
-            .position(|pass| *pass == parallel_calls::PASS.flag);
+        let before = passes.iter().position(|pass| *pass == parallel_calls::PASS.flag);
         passes.insert(before.unwrap_or(0), streams::PASS.flag.to_owned());
     }
     passes.join(",")

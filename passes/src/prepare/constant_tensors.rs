@@ -19,9 +19,7 @@ pub(crate) struct ConstantTensors {
 impl ConstantTensors {
     /// Those of a function on tensors.
     pub(crate) fn of(function: OperationRef) -> Self {
-        ConstantTensors {
-            variables: variables(function).into_keys().collect(),
-        }
+        ConstantTensors { variables: variables(function).into_keys().collect() }
     }
 
     /// Whether there are none.
@@ -49,8 +47,6 @@ impl ConstantTensors {
         );
         is_pure
             && depth > 0
-            && captured(definition)
-                .into_iter()
-                .all(|value| self.contains_within(value, depth - 1))
+            && captured(definition).into_iter().all(|value| self.contains_within(value, depth - 1))
     }
 }

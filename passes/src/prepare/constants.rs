@@ -43,12 +43,7 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
         let mut effects = Effects::new(func::functions(module));
         let mut users = Vec::new();
         for op in operations {
-            if is_view(op)
-                || matches!(
-                    ir::name(op).as_str(),
-                    ops::memref::ALLOC | ops::memref::DEALLOC
-                )
-            {
+            if is_view(op) || matches!(ir::name(op).as_str(), ops::memref::ALLOC | ops::memref::DEALLOC) {
                 continue;
             }
             let user = User::of(op, &mut effects);
@@ -56,11 +51,7 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
                 users.push(user);
             }
         }
-        let mut constants = Constants {
-            variables,
-            allocations,
-            writers: Vec::new(),
-        };
+        let mut constants = Constants { variables, allocations, writers: Vec::new() };
         let mut last_written = HashMap::new();
         for (number, user) in users.iter().enumerate() {
             last_written.extend(user.written.iter().map(|root| (*root, number)));
@@ -136,9 +127,7 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
 }
 
 /// The arguments of an entry that are variables without updates.
-pub(crate) fn variables<'c: 'a, 'a>(
-    entry: OperationRef<'c, 'a>,
-) -> HashMap<ValueKey, Value<'c, 'a>> {
+pub(crate) fn variables<'c: 'a, 'a>(entry: OperationRef<'c, 'a>) -> HashMap<ValueKey, Value<'c, 'a>> {
     let Some(block) = ir::first_block(entry) else {
         return HashMap::new();
     };
@@ -150,10 +139,7 @@ pub(crate) fn variables<'c: 'a, 'a>(
             && attributes::entry(*own, attribute_names::UPDATED).is_none()
     });
     let arguments = variables.filter_map(|(n, _)| block.argument(n).ok());
-    let arguments = arguments.map(Value::from);
-    arguments
-        .map(|value| (ValueKey::of(value), value))
-        .collect()
+    arguments.map(Value::from).map(|value| (ValueKey::of(value), value)).collect()
 }
 
 /// An operation of the entry that uses buffers.
@@ -175,10 +161,11 @@ impl<'c: 'a, 'a> User<'c, 'a> {
         roots.sort();
         roots.dedup();
         let makes_arrays = op.results().any(|result| result.r#type().is_mem_ref());
-        let written = match makes_arrays {
+        let written = if makes_arrays {
             // Whoever writes a result writes an operand.
-            true => roots.clone(),
-            false => effects.written(op).into_iter().map(root_of).collect(),
+            roots.clone()
+        } else {
+            effects.written(op).into_iter().map(root_of).collect()
         };
         let nested = ir::nested(op).into_iter().chain([op]);
         // An index out of an array may be outside of another one: a check of the entry comes before its use.

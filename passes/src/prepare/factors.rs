@@ -47,15 +47,17 @@ pub(super) fn distribute<'c: 'a, 'a>(
 }
 
 /// A sum or a product and the constant that it is multiplied by before it is rounded to an integer.
-fn rounded_product<'c: 'a, 'a>(
-    product: OperationRef<'c, 'a>,
-) -> Option<(Value<'c, 'a>, Value<'c, 'a>)> {
-    (ir::name(product) == ops::arith::MULF).then_some(())?;
+fn rounded_product<'c: 'a, 'a>(product: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, Value<'c, 'a>)> {
+    if ir::name(product) != ops::arith::MULF {
+        return None;
+    }
     let users = ir::users(product.result(0).ok()?.into());
     let [rounding] = users.as_slice() else {
         return None;
     };
-    (ir::name(*rounding) == ops::math::ROUNDEVEN).then_some(())?;
+    if ir::name(*rounding) != ops::math::ROUNDEVEN {
+        return None;
+    }
     let [first, second] = ir::both_operands(product).ok()?;
     match (Constant::of(first), Constant::of(second)) {
         (None, Some(_)) => Some((first, second)),
@@ -96,9 +98,7 @@ fn is_distributable<'c: 'a, 'a>(value: Value<'c, 'a>, scalars: &Scalars, depth: 
     is_used_once
         && match ir::name(op).as_str() {
             ops::arith::MULF => constant_factor(op, scalars).is_some(),
-            ops::arith::ADDF => op
-                .operands()
-                .all(|term| is_distributable(term, scalars, depth - 1)),
+            ops::arith::ADDF => op.operands().all(|term| is_distributable(term, scalars, depth - 1)),
             _ => false,
         }
 }

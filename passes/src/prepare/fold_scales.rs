@@ -74,10 +74,7 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
     fn of(op: OperationRef<'c, 'a>, variables: &ConstantTensors) -> Option<Self> {
         let generic = Generic::cast(op)?;
         let maps = generic.indexing_maps();
-        let subscripts: Vec<Vec<Affine>> = maps
-            .iter()
-            .map(|map| maps::forms(*map))
-            .collect::<Option<_>>()?;
+        let subscripts: Vec<Vec<Affine>> = maps.iter().map(|map| maps::forms(*map)).collect::<Option<_>>()?;
         let body = generic.body()?;
         let elements = ir::arguments(body);
         let last = *ir::operations(body).last()?;
@@ -89,30 +86,27 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
         let [before, added] = ir::both_operands(next).ok().filter(|_| is_sum)?;
         let output = *elements.last()?;
         let term = if before == output { added } else { before };
-        ((before == output) != (added == output)).then_some(())?;
+        if (before == output) == (added == output) {
+            return None;
+        }
         let factors = product(term)?;
         let is_used_once = |element: &Value<'c, 'a>| ir::users(*element).len() == 1;
-        elements.iter().all(is_used_once).then_some(())?;
+        if !elements.iter().all(is_used_once) {
+            return None;
+        }
         let positions = factors.map(|factor| elements.iter().position(|own| *own == factor));
         let [Some(first), Some(second)] = positions else {
             return None;
         };
-        (first != second && first < 2 && second < 2).then_some(())?;
-        let constants: Vec<usize> = (0..2)
-            .filter(|n| {
-                op.operand(*n)
-                    .is_ok_and(|operand| variables.contains(operand))
-            })
-            .collect();
+        if first == second || first >= 2 || second >= 2 {
+            return None;
+        }
+        let constants: Vec<usize> =
+            (0..2).filter(|n| op.operand(*n).is_ok_and(|operand| variables.contains(operand))).collect();
         let [weights] = constants.as_slice() else {
             return None;
         };
-        Some(Sum {
-            op,
-            weights: *weights,
-            subscripts,
-            start: start(op.operand(2).ok()?, op, variables)?,
-        })
+        Some(Sum { op, weights: *weights, subscripts, start: start(op.operand(2).ok()?, op, variables)? })
     }
 
     /// The dimension of the weights that the dimension of the sums is.
@@ -127,7 +121,9 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
 fn product<'c: 'a, 'a>(term: Value<'c, 'a>) -> Option<[Value<'c, 'a>; 2]> {
     let (mut op, _) = ir::definition(term)?;
     if op::is(&op, ops::arith::SELECT) {
-        is_zero(op.operand(2).ok()?).then_some(())?;
+        if !is_zero(op.operand(2).ok()?) {
+            return None;
+        }
         op = ir::definition(op.operand(1).ok()?)?.0;
     }
     let is_product = op::is(&op, ops::arith::MULF);
@@ -194,12 +190,8 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
     fn of(follower: OperationRef<'c, 'a>, variables: &ConstantTensors) -> Option<Self> {
         let generic = Generic::cast(follower)?;
         let is_map = !generic.reductions().contains(&true);
-        let inputs = follower
-            .operand_count()
-            .checked_sub(follower.result_count())?;
-        (0..inputs)
-            .filter(|_| is_map)
-            .find_map(|position| Fold::of_operand(follower, position, variables))
+        let inputs = follower.operand_count().checked_sub(follower.result_count())?;
+        (0..inputs).filter(|_| is_map).find_map(|position| Fold::of_operand(follower, position, variables))
     }
 
     fn of_operand(
@@ -215,13 +207,7 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
         let read = payload.subscripts.get(position)?;
         let dimension = |l: usize| read.iter().position(|form| form.as_index() == Some(l));
         let element = *payload.elements.get(position)?;
-        let mut fold = Fold {
-            sum,
-            follower,
-            element,
-            chain: Vec::new(),
-            loops: Vec::new(),
-        };
+        let mut fold = Fold { sum, follower, element, chain: Vec::new(), loops: Vec::new() };
         let mut value = element;
         let mut loops = BTreeSet::new();
         while let [user] = ir::users(value).as_slice()
@@ -238,13 +224,10 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
             fold.chain.push((*user, other));
             value = user.result(0).ok()?.into();
         }
-        let loops = loops.into_iter().map(|l| Some((l, dimension(l)?)));
-        fold.loops = loops.collect::<Option<_>>()?;
-        let scales = |(op, _): &(OperationRef, Value)| {
-            op::is(op, ops::arith::MULF) || op::is(op, ops::arith::DIVF)
-        };
-        let starts = fold.sum.start.iter();
-        let starts_fit = starts.into_iter().all(|start| {
+        fold.loops = loops.into_iter().map(|l| Some((l, dimension(l)?))).collect::<Option<_>>()?;
+        let scales =
+            |(op, _): &(OperationRef, Value)| op::is(op, ops::arith::MULF) || op::is(op, ops::arith::DIVF);
+        let starts_fit = fold.sum.start.iter().into_iter().all(|start| {
             let mut own = fold.loops.iter();
             own.all(|(_, d)| start.dimensions.contains(d))
         });
@@ -262,21 +245,12 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
     }
 
     /// Whether a scalar of the payload is computed from tensors that are constant and stand before the sum.
-    fn is_scale(
-        &self,
-        payload: &Payload<'c, 'a>,
-        value: Value<'c, 'a>,
-        variables: &ConstantTensors,
-    ) -> bool {
+    fn is_scale(&self, payload: &Payload<'c, 'a>, value: Value<'c, 'a>, variables: &ConstantTensors) -> bool {
         let needed = payload.needed(std::iter::once(value), &[]);
-        let inputs = payload
-            .elements
-            .len()
-            .saturating_sub(payload.op.result_count());
+        let inputs = payload.elements.len().saturating_sub(payload.op.result_count());
         let is_given = |value: Value<'c, 'a>| {
-            let stands_before = ir::definition(value).is_none_or(|(own, _)| {
-                own.block() == self.sum.op.block() && ir::is_before(own, self.sum.op)
-            });
+            let stands_before = ir::definition(value)
+                .is_none_or(|(own, _)| own.block() == self.sum.op.block() && ir::is_before(own, self.sum.op));
             stands_before && variables.contains(value)
         };
         let mut used = needed.iter().flat_map(|op| op.operands()).chain([value]);
@@ -297,8 +271,7 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
         let before = Builder::before(context, self.sum.op)?;
         let inside = Builder::before(context, *last)?;
         let kind = self.element.r#type();
-        let apply =
-            |name: &str, operands: &[Value<'c, 'a>]| inside.value(name, operands, &[], kind);
+        let apply = |name: &str, operands: &[Value<'c, 'a>]| inside.value(name, operands, &[], kind);
         // sum * factor + offset
         let mut factor = inside.constant(Scalar::Real(1.0), kind)?;
         let mut factors = vec![factor];
@@ -347,8 +320,10 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
         test_again(sum.op, weights, folded, &before)?;
         if let Some(start) = &sum.start {
             let own = self.loops.iter();
-            let own = own.map(|(_, d)| start.dimensions.iter().position(|own| own == d));
-            let own: Vec<usize> = own.collect::<Option<_>>().ok_or("a start that changed")?;
+            let own: Vec<usize> = own
+                .map(|(_, d)| start.dimensions.iter().position(|own| own == d))
+                .collect::<Option<_>>()
+                .ok_or("a start that changed")?;
             let value = scaled(start.op.operand(0)?, scale, &own, &before)?;
             // The scale stands before the sum, maybe behind the start.
             ir::move_before(start.op, sum.op);
@@ -369,10 +344,7 @@ fn test_again<'c: 'a, 'a>(
     for user in ir::nested(sum) {
         for (position, operand) in user.operands().enumerate() {
             let is_scalar = types::extents(operand.r#type()).is_none();
-            let again = match is_scalar {
-                true => computed_again(operand, weights, folded, DEEPEST, at)?,
-                false => None,
-            };
+            let again = if is_scalar { computed_again(operand, weights, folded, DEEPEST, at)? } else { None };
             if let Some(again) = again {
                 mutation::set_operand(user, position, again);
                 erase_unused(operand, DEEPEST);
@@ -397,12 +369,7 @@ fn computed_again<'c: 'a, 'a>(
         return Ok(Some(new));
     }
     let definition = ir::definition(value).filter(|(op, _)| {
-        let tests = [
-            ops::arith::ANDI,
-            ops::arith::CMPF,
-            ops::linalg::GENERIC,
-            ops::tensor::EXTRACT,
-        ];
+        let tests = [ops::arith::ANDI, ops::arith::CMPF, ops::linalg::GENERIC, ops::tensor::EXTRACT];
         depth > 0 && tests.contains(&ir::name(*op).as_str())
     });
     let Some((op, number)) = definition else {
@@ -432,9 +399,7 @@ fn erase_unused(value: Value, depth: usize) {
     {
         let operands: Vec<Value> = op.operands().collect();
         ir::erase(op);
-        operands
-            .into_iter()
-            .for_each(|o| erase_unused(o, depth - 1));
+        operands.into_iter().for_each(|o| erase_unused(o, depth - 1));
     }
 }
 

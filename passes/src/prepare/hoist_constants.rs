@@ -84,10 +84,14 @@ fn constant_scalars<'c: 'a, 'a>(
     constants: &ConstantTensors,
 ) -> Option<HashMap<ValueKey, bool>> {
     let generic = Generic::cast(op)?;
-    (!generic.reductions().contains(&true)).then_some(())?;
+    if generic.reductions().contains(&true) {
+        return None;
+    }
     let results = op.results().map(Value::from);
     // All of it is computed once.
-    (!results.into_iter().any(|result| constants.contains(result))).then_some(())?;
+    if results.into_iter().any(|result| constants.contains(result)) {
+        return None;
+    }
     let elements = ir::arguments(generic.body()?);
     let inputs = elements.len().checked_sub(op.result_count())?;
     let mut is_constant: HashMap<ValueKey, bool> = HashMap::new();
@@ -100,9 +104,7 @@ fn constant_scalars<'c: 'a, 'a>(
         let known = |value: Value<'c, 'a>| match is_constant.get(&ValueKey::of(value)) {
             Some(known) => *known,
             // Scalars from outside that are constants.
-            None => {
-                ir::definition(value).is_some_and(|(op, _)| ir::name(op) == ops::arith::CONSTANT)
-            }
+            None => ir::definition(value).is_some_and(|(op, _)| ir::name(op) == ops::arith::CONSTANT),
         };
         let is_index = ir::name(*own) == ops::linalg::INDEX;
         let is_own = !is_index && own.operands().all(known);

@@ -79,12 +79,7 @@ fn bytes<'c: 'a, 'a>(
     let index = Type::index(at.context);
     let mut sum = at.index(0)?;
     let mut seen = HashSet::new();
-    let names = [
-        ops::memref::LOAD,
-        ops::memref::STORE,
-        ops::vector::LOAD,
-        ops::vector::STORE,
-    ];
+    let names = [ops::memref::LOAD, ops::memref::STORE, ops::vector::LOAD, ops::vector::STORE];
     for op in ir::nested(kernel) {
         let name = ir::name(op);
         if !names.contains(&name.as_str()) {

@@ -104,9 +104,7 @@ pub(super) fn call_with<'c: 'a, 'a>(
 /// The calls of each operator of a step, the one with the most operations first.
 pub(super) fn operators(op: OperationRef) -> Vec<Vec<String>> {
     let mut found: Vec<(Vec<String>, usize)> = Vec::new();
-    let mut add = |calls: Vec<String>, count: usize| match found
-        .iter_mut()
-        .find(|(known, _)| *known == calls)
+    let mut add = |calls: Vec<String>, count: usize| match found.iter_mut().find(|(known, _)| *known == calls)
     {
         Some((_, all)) => *all += count,
         None => found.push((calls, count)),

@@ -18,9 +18,7 @@ use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{
-    Attribute, BlockRef, Identifier, ShapedTypeLike, Type, TypeLike, Value, ValueLike,
-};
+use melior::ir::{Attribute, BlockRef, Identifier, ShapedTypeLike, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
 use std::collections::HashMap;
 
@@ -36,11 +34,8 @@ pub(crate) const PASS: Pass = Pass {
         }
         let entry = ir::entry(root)?;
         let functions = func::functions(root);
-        let mut numbering = Numbering {
-            effects: Effects::new(functions.clone()),
-            functions,
-            rows: Vec::new(),
-        };
+        let mut numbering =
+            Numbering { effects: Effects::new(functions.clone()), functions, rows: Vec::new() };
         let mut pending = ir::blocks(entry);
         pending.reverse();
         while let Some(block) = pending.pop() {
@@ -82,10 +77,7 @@ impl<'c: 'a, 'a> Numbering<'c, 'a> {
         let mut segments: Vec<Segment> = Vec::new();
         for op in ir::operations(block) {
             if is_mark(op) {
-                segments.push(Segment {
-                    marks: vec![op],
-                    work: Vec::new(),
-                });
+                segments.push(Segment { marks: vec![op], work: Vec::new() });
             } else if Role::of(op) == Role::Step
                 && let Some(segment) = segments.last_mut()
             {
@@ -100,10 +92,7 @@ impl<'c: 'a, 'a> Numbering<'c, 'a> {
                 empty.append(&mut segment.marks);
                 continue;
             }
-            let computed = segment
-                .work
-                .iter()
-                .flat_map(|op| location::parts(op.location()));
+            let computed = segment.work.iter().flat_map(|op| location::parts(op.location()));
             let computed: Vec<_> = computed.collect();
             empty.retain(|mark| {
                 let mut parts = location::parts(mark.location()).into_iter();
@@ -188,8 +177,7 @@ impl<'c: 'a, 'a> Numbering<'c, 'a> {
             Some(array) => layout(array.r#type()),
             None => String::new(),
         }];
-        let remarks = segment.work.iter();
-        layouts.extend(remarks.filter_map(|op| location::remark(op.location())));
+        layouts.extend(segment.work.iter().filter_map(|op| location::remark(op.location())));
         let entry = |name: &str, value| (Identifier::new(context, name), value);
         let text = |text: &str| attributes::string(context, text);
         let mut entries = vec![
@@ -206,8 +194,7 @@ impl<'c: 'a, 'a> Numbering<'c, 'a> {
 
     /// The plan of the first kernel of which one was chosen.
     fn plan(&self, segment: &Segment<'c, 'a>) -> Option<Attribute<'c>> {
-        let work = segment.work.iter();
-        let all = work.flat_map(|op| ir::nested(*op).into_iter().chain([*op]));
+        let all = segment.work.iter().flat_map(|op| ir::nested(*op).into_iter().chain([*op]));
         let mut functions = all.filter_map(|op| self.functions.get(&callee(op)?));
         functions.find_map(|function| function.attribute(PLAN).ok())
     }
@@ -229,10 +216,7 @@ fn before<'c: 'a, 'a>(mut array: Value<'c, 'a>, first: OperationRef<'c, 'a>) -> 
 /// The names of calls, without their locations.
 fn names(calls: &[String]) -> Vec<&str> {
     let name = |call: &'_ String| call.rfind(": ").map_or(0, |at| at + 2);
-    calls
-        .iter()
-        .filter_map(|call| call.get(name(call)..))
-        .collect()
+    calls.iter().filter_map(|call| call.get(name(call)..)).collect()
 }
 
 /// The symbol of the kernel, or what kind of loops the operation becomes.

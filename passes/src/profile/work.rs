@@ -34,10 +34,7 @@ pub(super) struct Count<'c, 'a>(Vec<Product<'c, 'a>>);
 
 impl<'c: 'a, 'a> Count<'c, 'a> {
     fn constant(factor: i64) -> Self {
-        Count(vec![Product {
-            factor,
-            values: Vec::new(),
-        }])
+        Count(vec![Product { factor, values: Vec::new() }])
     }
 
     fn add(&mut self, other: Count<'c, 'a>) {
@@ -104,10 +101,7 @@ fn extent<'c: 'a, 'a>(
 pub(super) fn bytes<'c: 'a, 'a>(array: Value<'c, 'a>) -> Option<Count<'c, 'a>> {
     let r#type = MemRefType::try_from(array.r#type()).ok()?;
     let element = element_bytes(&r#type.element().to_string())?;
-    let mut product = Product {
-        factor: i64::try_from(element).ok()?,
-        values: Vec::new(),
-    };
+    let mut product = Product { factor: i64::try_from(element).ok()?, values: Vec::new() };
     for dimension in 0..r#type.rank() {
         match r#type.dim_size(dimension).ok()? {
             DimSize::Static(n) => {
@@ -147,16 +141,13 @@ fn of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, outside: &HashSet<ValueKey>) -> Opti
             let each: i64 = each.map(operations).sum();
             Some(Count::constant(each).times(&points))
         }
-        ops::linalg::FILL | ops::linalg::BROADCAST | ops::linalg::TRANSPOSE => {
-            Some(Count::default())
-        }
+        ops::linalg::FILL | ops::linalg::BROADCAST | ops::linalg::TRANSPOSE => Some(Count::default()),
         ops::memref::COPY => Some(Count::default()),
         ops::func::CALL | ops::skript::INTRINSIC => None,
         _ if name.starts_with("linalg.") => None,
-        _ if op.region_count() == 0 => Some(match is_counted(op) {
-            true => Count::constant(operations(op)),
-            false => Count::default(),
-        }),
+        _ if op.region_count() == 0 => {
+            Some(if is_counted(op) { Count::constant(operations(op)) } else { Count::default() })
+        }
         _ => {
             let mut sum = Count::default();
             for block in ir::blocks(op) {
@@ -164,10 +155,7 @@ fn of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, outside: &HashSet<ValueKey>) -> Opti
                     sum.add(of(inner, outside)?);
                 }
             }
-            match sum.0.is_empty() {
-                true => Some(sum),
-                false => Some(sum.times(&trips(op, outside)?)),
-            }
+            if sum.0.is_empty() { Some(sum) } else { Some(sum.times(&trips(op, outside)?)) }
         }
     }
 }
@@ -192,10 +180,7 @@ fn points<'c: 'a, 'a>(generic: Generic<'c, 'a>) -> Option<Product<'c, 'a>> {
             }
         }
     }
-    let mut points = Product {
-        factor: 1,
-        values: Vec::new(),
-    };
+    let mut points = Product { factor: 1, values: Vec::new() };
     for extent in extents {
         match extent? {
             Ok(n) => points.factor = points.factor.saturating_mul(n),
@@ -206,20 +191,14 @@ fn points<'c: 'a, 'a>(generic: Generic<'c, 'a>) -> Option<Product<'c, 'a>> {
 }
 
 /// How often the body of a loop runs; `None` if that is not known before the step.
-fn trips<'c: 'a, 'a>(
-    op: OperationRef<'c, 'a>,
-    outside: &HashSet<ValueKey>,
-) -> Option<Product<'c, 'a>> {
+fn trips<'c: 'a, 'a>(op: OperationRef<'c, 'a>, outside: &HashSet<ValueKey>) -> Option<Product<'c, 'a>> {
     let operands: Vec<Value> = op.operands().collect();
     let dimensions = match ir::name(op).as_str() {
         ops::scf::FOR => 1,
         ops::scf::PARALLEL => ir::first_block(op)?.argument_count(),
         _ => return None,
     };
-    let mut product = Product {
-        factor: 1,
-        values: Vec::new(),
-    };
+    let mut product = Product { factor: 1, values: Vec::new() };
     for dimension in 0..dimensions {
         let bound = |kind: usize| operands.get(kind * dimensions + dimension).copied();
         let (lower, upper, step) = (bound(0)?, bound(1)?, bound(2)?);
@@ -257,9 +236,7 @@ pub(super) fn is_counted(op: OperationRef) -> bool {
         ops::arith::TRUNCF,
         ops::arith::UITOFP,
     ];
-    let computes = ["arith.", "math.", "complex."]
-        .iter()
-        .any(|prefix| name.starts_with(prefix));
+    let computes = ["arith.", "math.", "complex."].iter().any(|prefix| name.starts_with(prefix));
     is_real && computes && !moves.contains(&name.as_str())
 }
 

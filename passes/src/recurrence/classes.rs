@@ -51,10 +51,7 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
             }
             completes &= computes(inner);
         }
-        let step = Class::Index {
-            factor: 1,
-            offset: 0,
-        };
+        let step = Class::Index { factor: 1, offset: 0 };
         let mut classes = Classes {
             body: ir::operations(counted.body),
             inside,
@@ -74,9 +71,10 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
 
     /// The class of a value; `None` if it depends on more than the step.
     pub(super) fn class(&self, value: Value<'c, 'a>) -> Option<Class> {
-        match self.is_outside(value) {
-            true => Some(Class::Invariant),
-            false => self.classes.get(&ValueKey::of(value)).copied(),
+        if self.is_outside(value) {
+            Some(Class::Invariant)
+        } else {
+            self.classes.get(&ValueKey::of(value)).copied()
         }
     }
 
@@ -94,9 +92,7 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
     fn visit(&self, op: OperationRef<'c, 'a>) -> Option<Class> {
         let class = match ir::name(op).as_str() {
             ops::linalg::GENERIC => return self.generic(op),
-            ops::arith::INDEX_CAST | ops::arith::ADDI | ops::arith::SUBI | ops::arith::MULI => {
-                self.index(op)
-            }
+            ops::arith::INDEX_CAST | ops::arith::ADDI | ops::arith::SUBI | ops::arith::MULI => self.index(op),
             ops::tensor::FROM_ELEMENTS => self.element(op),
             ops::tensor::EXTRACT_SLICE => self.slice(op),
             ops::tensor::COLLAPSE_SHAPE | ops::tensor::EXPAND_SHAPE => self.reshape(op),
@@ -125,10 +121,7 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
             ops::arith::ADDI => (factor + form(1)?.0, offset + form(1)?.1),
             ops::arith::SUBI => (factor - form(1)?.0, offset - form(1)?.1),
             _ => match (factor, form(1)?.0) {
-                (_, 0) => (
-                    factor.checked_mul(form(1)?.1)?,
-                    offset.checked_mul(form(1)?.1)?,
-                ),
+                (_, 0) => (factor.checked_mul(form(1)?.1)?, offset.checked_mul(form(1)?.1)?),
                 (0, other) => (offset.checked_mul(other)?, offset.checked_mul(form(1)?.1)?),
                 _ => return None,
             },
@@ -165,9 +158,8 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
     fn reshape(&self, op: OperationRef<'c, 'a>) -> Option<Class> {
         let source = op.operand(0).ok()?;
         let is_stepwise = self.class(source) == Some(Class::Stepwise);
-        let is_static = |value: Value| {
-            types::extents(value.r#type()).is_some_and(|e| !e.contains(&types::DYNAMIC))
-        };
+        let is_static =
+            |value: Value| types::extents(value.r#type()).is_some_and(|e| !e.contains(&types::DYNAMIC));
         let result: Value = op.result(0).ok()?.into();
         let is_static = is_static(source) && is_static(result) && op.operand_count() == 1;
         shape::reassociation(op)?;
@@ -179,16 +171,16 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
         let operands = op.operands().map(|operand| self.class(operand));
         let operands: Vec<Class> = operands.collect::<Option<_>>()?;
         let is_tensor = |class: &Class| !matches!(class, Class::Index { .. });
-        operands.iter().all(is_tensor).then_some(())?;
+        if !operands.iter().all(is_tensor) {
+            return None;
+        }
         for map in generic.indexing_maps() {
             maps::forms(map)?;
         }
         let is_stepwise = operands.contains(&Class::Stepwise);
         let payload = ir::operations(generic.body()?);
-        let mut own: HashSet<ValueKey> = ir::arguments(generic.body()?)
-            .into_iter()
-            .map(ValueKey::of)
-            .collect();
+        let mut own: HashSet<ValueKey> =
+            ir::arguments(generic.body()?).into_iter().map(ValueKey::of).collect();
         for inner in payload {
             // A read out of bounds must not come before a test that ends the run, nor where there is no step.
             let is_read = op::is(&inner, ops::tensor::EXTRACT) && is_stepwise && self.completes;
@@ -198,13 +190,12 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
             let is_known =
                 |value: Value<'c, 'a>| own.contains(&ValueKey::of(value)) || self.is_outside(value);
             let is_known = inner.operands().all(is_known);
-            (is_safe && is_known && inner.region_count() == 0).then_some(())?;
+            if !is_safe || !is_known || inner.region_count() != 0 {
+                return None;
+            }
             own.extend(inner.results().map(ValueKey::of));
         }
-        Some(match is_stepwise {
-            true => Class::Stepwise,
-            false => Class::Invariant,
-        })
+        Some(if is_stepwise { Class::Stepwise } else { Class::Invariant })
     }
 }
 
@@ -229,10 +220,7 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    pub(super) fn of<'c: 'a, 'a>(
-        op: OperationRef<'c, 'a>,
-        classes: &Classes<'c, 'a>,
-    ) -> Option<Self> {
+    pub(super) fn of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, classes: &Classes<'c, 'a>) -> Option<Self> {
         let offsets = typed::i64s(op, "static_offsets");
         let sizes = typed::i64s(op, "static_sizes");
         let strides = typed::i64s(op, "static_strides");
@@ -244,32 +232,23 @@ impl Slice {
             return None;
         };
         let is_one = |n: &i64| *n == 1;
-        (strides.iter().all(is_one) && sizes.get(dimension).is_some_and(is_one)).then_some(())?;
+        if !strides.iter().all(is_one) || !sizes.get(dimension).is_some_and(is_one) {
+            return None;
+        }
         // Sizes, which must be defined before the loop.
         let mut others = op.operands().skip(2);
-        others.all(|size| classes.is_outside(size)).then_some(())?;
+        if !others.all(|size| classes.is_outside(size)) {
+            return None;
+        }
         let result = types::extents(op.result(0).ok()?.r#type())?;
-        Some(Slice {
-            dimension,
-            factor,
-            offset,
-            kept: kept(&sizes, &result, dimension)?,
-            offsets,
-            sizes,
-        })
+        Some(Slice { dimension, factor, offset, kept: kept(&sizes, &result, dimension)?, offsets, sizes })
     }
 
     /// Whether the slices of all steps are known to be inside of a tensor with these extents.
     fn is_inside(&self, steps: Option<i64>, extents: &[i64]) -> bool {
-        let last = steps.and_then(|steps| {
-            self.factor
-                .checked_mul(steps.checked_sub(1)?)?
-                .checked_add(self.offset)
-        });
-        let extent = extents
-            .get(self.dimension)
-            .copied()
-            .unwrap_or(types::DYNAMIC);
+        let last =
+            steps.and_then(|steps| self.factor.checked_mul(steps.checked_sub(1)?)?.checked_add(self.offset));
+        let extent = extents.get(self.dimension).copied().unwrap_or(types::DYNAMIC);
         let is_inside = |n: i64| (0..extent).contains(&n);
         last.is_some_and(is_inside) && is_inside(self.offset)
     }
@@ -277,10 +256,7 @@ impl Slice {
     /// Whether the slices of all steps are a slice.
     pub(super) fn is_one_slice(&self) -> bool {
         let rest = 1..self.sizes.len();
-        self.dimension == 0
-            && self.factor == 1
-            && self.offset == 0
-            && self.kept == rest.collect::<Vec<_>>()
+        self.dimension == 0 && self.factor == 1 && self.offset == 0 && self.kept == rest.collect::<Vec<_>>()
     }
 
     /// Whether all sizes are static.

@@ -68,7 +68,9 @@ impl<'c: 'a, 'a> Counted<'c, 'a> {
     fn of_for(op: OperationRef<'c, 'a>) -> Option<Self> {
         let constant = |position| Constant::of(op.operand(position).ok()?)?.integer();
         let is_unsigned = op.attribute("unsignedCmp").is_ok();
-        (constant(0)? == 0 && constant(2)? == 1 && !is_unsigned).then_some(())?;
+        if constant(0)? != 0 || constant(2)? != 1 || is_unsigned {
+            return None;
+        }
         let body = *ir::blocks(op).first()?;
         let counter: Value = body.argument(0).ok()?.into();
         counter.r#type().is_index().then_some(Counted {
@@ -86,7 +88,9 @@ impl<'c: 'a, 'a> Counted<'c, 'a> {
         };
         let condition = *ir::operations(*before).last()?;
         let next = *ir::operations(*body).last()?;
-        op::is(&condition, ops::scf::CONDITION).then_some(())?;
+        if !op::is(&condition, ops::scf::CONDITION) {
+            return None;
+        }
         let arguments = ir::arguments(*before);
         let passed: Vec<Value> = condition.operands().skip(1).collect();
         passed.iter().enumerate().find_map(|(position, outer)| {
@@ -94,11 +98,15 @@ impl<'c: 'a, 'a> Counted<'c, 'a> {
             let counter: Value = body.argument(position).ok()?.into();
             let start = Constant::of(scf::init(op, number)?)?.integer()?;
             let (increment, _) = ir::definition(next.operand(number).ok()?)?;
-            op::is(&increment, ops::arith::ADDI).then_some(())?;
+            if !op::is(&increment, ops::arith::ADDI) {
+                return None;
+            }
             let [left, right] = ir::both_operands(increment).ok()?;
             let one = Constant::of(right)?.integer()?;
             let counts = counter.r#type().is_index() && start == 0 && left == counter && one == 1;
-            counts.then_some(())?;
+            if !counts {
+                return None;
+            }
             Some(Counted {
                 op,
                 body: *body,
@@ -110,9 +118,8 @@ impl<'c: 'a, 'a> Counted<'c, 'a> {
 
     /// The number of steps, if all limits are constants.
     pub(super) fn static_steps(&self) -> Option<i64> {
-        let limits = self.limits.iter();
-        let limits = limits.map(|limit| Constant::of(*limit)?.integer());
-        let limits: Vec<i64> = limits.collect::<Option<_>>()?;
+        let limits: Vec<i64> =
+            self.limits.iter().map(|limit| Constant::of(*limit)?.integer()).collect::<Option<_>>()?;
         limits.into_iter().min().map(|steps| steps.max(0))
     }
 
@@ -158,7 +165,9 @@ fn limits<'c: 'a, 'a>(
         let is_limit = predicate == SIGNED_LESS && left == counter && !is_inside(right);
         is_limit.then(|| found.push(right))?;
         // Each test is an operation of the block; one that is used twice may come twice.
-        (found.len() <= MOST_LIMITS).then_some(())?;
+        if found.len() > MOST_LIMITS {
+            return None;
+        }
     }
     Some(found)
 }

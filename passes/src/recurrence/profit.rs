@@ -21,8 +21,7 @@ pub(super) fn is_projection<'c: 'a, 'a>(
     classes: &Classes<'c, 'a>,
     steps: Option<i64>,
 ) -> bool {
-    let Some(generic) = Generic::cast(op).filter(|generic| generic.reductions().contains(&true))
-    else {
+    let Some(generic) = Generic::cast(op).filter(|generic| generic.reductions().contains(&true)) else {
         return false;
     };
     let of_class = |wanted: Class| {
@@ -72,14 +71,11 @@ fn points(generic: Generic) -> u64 {
             }
         }
     }
-    let all = extents.into_iter();
-    all.fold(1, u64::saturating_mul)
+    extents.into_iter().fold(1, u64::saturating_mul)
 }
 
 /// The number of elements; a dynamic extent counts as one.
 fn elements(value: Value) -> u64 {
     let extents = types::extents(value.r#type()).unwrap_or_default();
-    let extents = extents.into_iter();
-    let extents = extents.map(|extent| u64::try_from(extent).unwrap_or(1));
-    extents.fold(1, u64::saturating_mul)
+    extents.into_iter().map(|extent| u64::try_from(extent).unwrap_or(1)).fold(1, u64::saturating_mul)
 }

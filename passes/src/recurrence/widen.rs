@@ -97,9 +97,8 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
             self.wanted.insert(ValueKey::of(value));
         }
         let is_plain = is_begun
-            || made.is_some_and(|op| {
-                [ops::tensor::EMPTY, ops::linalg::FILL].contains(&ir::name(op).as_str())
-            });
+            || made
+                .is_some_and(|op| [ops::tensor::EMPTY, ops::linalg::FILL].contains(&ir::name(op).as_str()));
         if is_dynamic || !is_plain {
             self.wanted.insert(ValueKey::of(init));
         }
@@ -185,13 +184,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         let offsets = [&[types::DYNAMIC], vec![0; extents.len()].as_slice()].concat();
         let mut operands = vec![wide, self.counted.counter];
         operands.extend(&sizes);
-        let slice = slice_attributes(
-            &at,
-            &offsets,
-            &[&[1], extents.as_slice()].concat(),
-            1,
-            sizes.len(),
-        )?;
+        let slice = slice_attributes(&at, &offsets, &[&[1], extents.as_slice()].concat(), 1, sizes.len())?;
         Ok(at.value(ops::tensor::EXTRACT_SLICE, &operands, &slice, r#type)?)
     }
 
@@ -199,10 +192,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
     fn wide_type(&self, r#type: Type<'c>) -> Result<Type<'c>, PassError> {
         let extents = types::extents(r#type).ok_or("a step that is no tensor")?;
         let element = types::element_of(r#type).ok_or("a step that is no tensor")?;
-        Ok(types::tensor(
-            &[&[self.steps.extent()], extents.as_slice()].concat(),
-            element,
-        ))
+        Ok(types::tensor(&[&[self.steps.extent()], extents.as_slice()].concat(), element))
     }
 
     /// A value of the loop, before the loop.
@@ -210,11 +200,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         self.built.get(value)
     }
 
-    fn generic(
-        &self,
-        op: OperationRef<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn generic(&self, op: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let generic = Generic::cast(op).ok_or("no linalg.generic")?;
         let reductions = generic.reductions();
         let loops = reductions.len() + 1;
@@ -256,12 +242,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
             })?;
         }
         let iterators = [&[false], reductions.as_slice()].concat();
-        let others = generic_attributes(
-            at.context,
-            &indexing,
-            iterators,
-            [inputs, op.result_count()],
-        );
+        let others = generic_attributes(at.context, &indexing, iterators, [inputs, op.result_count()]);
         let others = others.ok_or(UNPARSABLE)?;
         let r#type = self.wide_type(op.result(0)?.r#type())?;
         let wide = with_attributes(op, &operands, &[r#type], vec![region], &others, at)?;
@@ -272,8 +253,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
     fn init(&self, init: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let r#type = self.wide_type(init.r#type())?;
         let own = self.outside(init);
-        let extents = self.steps.operand().into_iter();
-        let extents: Vec<Value> = extents.chain(at.dynamic_extents(own)?).collect();
+        let extents: Vec<Value> = self.steps.operand().into_iter().chain(at.dynamic_extents(own)?).collect();
         if let Some(fill) = Fill::of(init) {
             return Ok(at.fill_sized(self.outside(fill.value()?), r#type, &extents)?);
         }
@@ -300,10 +280,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
     ) -> Result<Value<'c, 'a>, PassError> {
         let rank = types::extents(output.r#type()).map_or(0, |extents| extents.len());
         let all: Vec<Affine> = (0..rank).map(Affine::index).collect();
-        let forms = inputs
-            .iter()
-            .map(|(_, forms)| *forms)
-            .chain([all.as_slice()]);
+        let forms = inputs.iter().map(|(_, forms)| *forms).chain([all.as_slice()]);
         let indexing = forms.map(|forms| maps::map(at.context, rank, forms));
         let indexing: Vec<Attribute> = indexing.collect::<Option<_>>().ok_or(UNPARSABLE)?;
         let counts = [inputs.len(), 1];
@@ -311,32 +288,18 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         let others = others.ok_or(UNPARSABLE)?;
         let operands = inputs.iter().map(|(input, _)| *input).chain([output]);
         let operands: Vec<Value> = operands.collect();
-        let elements = operands
-            .iter()
-            .map(|value| types::element_of(value.r#type()));
-        let elements: Vec<Type> = elements
-            .collect::<Option<_>>()
-            .ok_or("an operand that is no tensor")?;
+        let elements = operands.iter().map(|value| types::element_of(value.r#type()));
+        let elements: Vec<Type> = elements.collect::<Option<_>>().ok_or("an operand that is no tensor")?;
         let (region, body, arguments) = at.region(&elements);
         let value = payload(&body, &arguments)?;
         body.create(ops::linalg::YIELD, &[value], &[], &[], Vec::new())?;
         let results = [output.r#type()];
-        let op = at.create(
-            ops::linalg::GENERIC,
-            &operands,
-            &others,
-            &results,
-            vec![region],
-        )?;
+        let op = at.create(ops::linalg::GENERIC, &operands, &others, &results, vec![region])?;
         Ok(op.result(0)?.into())
     }
 
     /// The numbers of all steps, in the type of the elements.
-    fn numbers(
-        &self,
-        op: OperationRef<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn numbers(&self, op: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let Some(Class::Index { factor, offset }) = self.classes.class(op.operand(0)?) else {
             return Err("an element that is not the number of the step".into());
         };
@@ -358,11 +321,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         })
     }
 
-    fn slice(
-        &self,
-        op: OperationRef<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn slice(&self, op: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let r#type = self.wide_type(op.result(0)?.r#type())?;
         let source = op.operand(0)?;
         let dynamic_size = self.steps.operand();
@@ -383,10 +342,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
             let mut slice = slice_attributes(at, &offsets, &sizes, count(&offsets), count(&sizes))?;
             slice.retain(|(name, _)| *name != "static_strides");
             slice.push(("static_strides", attributes::i64s(at.context, &strides)));
-            if let Some((_, segments)) = slice
-                .iter_mut()
-                .find(|(name, _)| *name == "operandSegmentSizes")
-            {
+            if let Some((_, segments)) = slice.iter_mut().find(|(name, _)| *name == "operandSegmentSizes") {
                 *segments = segment_sizes(at, count(&offsets), count(&sizes), count(&strides))?;
             }
             return Ok(at.value(ops::tensor::EXTRACT_SLICE, &operands, &slice, r#type)?);
@@ -423,16 +379,15 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
         let step = Affine::index(0).scale(slice.factor).ok_or(UNPARSABLE)?;
-        let step = step
-            .add(&Affine::constant(slice.offset))
-            .ok_or(UNPARSABLE)?;
+        let step = step.add(&Affine::constant(slice.offset)).ok_or(UNPARSABLE)?;
         let mut forms = Vec::new();
         for (dimension, offset) in slice.offsets.iter().enumerate() {
             let kept = slice.kept.iter().position(|own| *own == dimension);
             let own = kept.map_or(Affine::constant(0), |own| Affine::index(own + 1));
-            forms.push(match dimension == slice.dimension {
-                true => step.clone(),
-                false => own.add(&Affine::constant(*offset)).ok_or(UNPARSABLE)?,
+            forms.push(if dimension == slice.dimension {
+                step.clone()
+            } else {
+                own.add(&Affine::constant(*offset)).ok_or(UNPARSABLE)?
             });
         }
         let mut extents: Vec<Value> = self.steps.operand().into_iter().collect();
@@ -443,23 +398,16 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         })
     }
 
-    fn reshape(
-        &self,
-        op: OperationRef<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn reshape(&self, op: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let source = self.wide.get(&ValueKey::of(op.operand(0)?));
         let source = *source.ok_or("a reshape of no stepwise tensor")?;
         let r#type = self.wide_type(op.result(0)?.r#type())?;
         let groups = shape::reassociation(op).ok_or("a reshape without a reassociation")?;
-        let groups = groups
-            .into_iter()
-            .map(|group| group.into_iter().map(|d| d + 1).collect());
+        let groups = groups.into_iter().map(|group| group.into_iter().map(|d| d + 1).collect());
         let groups: Vec<Vec<usize>> = std::iter::once(vec![0]).chain(groups).collect();
         let groups = groups.iter().map(|group| {
-            let dimensions = group
-                .iter()
-                .map(|d| attributes::i64(at.context, i64::try_from(*d).unwrap_or(0)));
+            let dimensions =
+                group.iter().map(|d| attributes::i64(at.context, i64::try_from(*d).unwrap_or(0)));
             ArrayAttribute::new(at.context, &dimensions.collect::<Vec<_>>()).into()
         });
         let groups = ArrayAttribute::new(at.context, &groups.collect::<Vec<Attribute>>());
@@ -476,29 +424,17 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
 
 /// The forms with each index one higher.
 fn shifted(forms: &[Affine]) -> Option<Vec<Affine>> {
-    let count = forms
-        .iter()
-        .flat_map(|form| form.indices())
-        .max()
-        .map_or(0, |most| most + 1);
+    let count = forms.iter().flat_map(|form| form.indices()).max().map_or(0, |most| most + 1);
     let higher: Vec<Affine> = (0..count).map(|l| Affine::index(l + 1)).collect();
     // The extents have no effect on linear forms.
     let extents = vec![1; count + 1];
-    forms
-        .iter()
-        .map(|form| form.substitute(&higher, &extents))
-        .collect()
+    forms.iter().map(|form| form.substitute(&higher, &extents)).collect()
 }
 
 /// `linalg.index` of a loop.
 fn index<'c: 'a, 'a>(l: i64, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     let dimension = attributes::i64(at.context, l);
-    at.value(
-        ops::linalg::INDEX,
-        &[],
-        &[("dim", dimension)],
-        Type::index(at.context),
-    )
+    at.value(ops::linalg::INDEX, &[], &[("dim", dimension)], Type::index(at.context))
 }
 
 /// The attributes of a slice with unit strides, and numbers of operands that are offsets and sizes.
@@ -514,10 +450,7 @@ fn slice_attributes<'c: 'a, 'a>(
         ("static_offsets", attributes::i64s(at.context, offsets)),
         ("static_sizes", attributes::i64s(at.context, sizes)),
         ("static_strides", attributes::i64s(at.context, &strides)),
-        (
-            "operandSegmentSizes",
-            segment_sizes(at, dynamic_offsets, dynamic_sizes, 0)?,
-        ),
+        ("operandSegmentSizes", segment_sizes(at, dynamic_offsets, dynamic_sizes, 0)?),
     ])
 }
 

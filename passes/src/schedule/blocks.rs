@@ -8,10 +8,7 @@
 //!
 //! Requires: static strides, and a payload that does not use the values of loops.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, extents and strides of one operation have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, extents and strides of one operation have equal lengths")]
 
 use super::reading::Array;
 use super::squares::{self, Side};
@@ -29,18 +26,8 @@ use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-block-transpositions",
     summary: "compute elementwise operations on arrays that are contiguous along different loops in blocks",
-    dependent_dialects: &[
-        Dialect::Arith,
-        Dialect::Linalg,
-        Dialect::MemRef,
-        Dialect::Scf,
-        Dialect::Vector,
-    ],
-    options: &[PassOption {
-        name: "vector-bits",
-        summary: "bits of a vector register",
-        default: "512",
-    }],
+    dependent_dialects: &[Dialect::Arith, Dialect::Linalg, Dialect::MemRef, Dialect::Scf, Dialect::Vector],
+    options: &[PassOption { name: "vector-bits", summary: "bits of a vector register", default: "512" }],
     run: |root, options, rewriter| {
         let bits: i64 = options.get("vector-bits")?;
         for op in named(root, ops::linalg::GENERIC) {
@@ -85,9 +72,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
     fn of(op: OperationRef<'c, 'a>, bits: i64) -> Option<Self> {
         let generic = linalg::Generic::cast(op)?;
         let payload = ir::operations(generic.body()?);
-        let uses_loops = payload
-            .iter()
-            .any(|own| linalg::index_of(*own).is_some() || own.region_count() > 0);
+        let uses_loops = payload.iter().any(|own| linalg::index_of(*own).is_some() || own.region_count() > 0);
         let reductions = generic.reductions();
         let has_one_output = payload.last().is_some_and(|end| end.operand_count() == 1);
         if uses_loops || reductions.contains(&true) || op.result_count() > 0 || !has_one_output {
@@ -100,7 +85,9 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             // Of a dynamic offset, which is negative, nothing is known.
             let kind = MemRefType::try_from(value.r#type()).ok()?;
             let (_, mut offset) = kind.strides_and_offset();
-            (offset >= 0).then_some(())?;
+            if offset < 0 {
+                return None;
+            }
             let mut strides = vec![0; reductions.len()];
             for (dimension, form) in maps::forms(map)?.iter().enumerate() {
                 let stride = *array.strides.get(dimension)?;
@@ -126,13 +113,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             (strides[first] > 1 && output[other] > 1).then_some(other)
         });
         let second = others.next()?;
-        let mut map = Map {
-            op,
-            extents,
-            operands,
-            loops: [first, second],
-            lanes: None,
-        };
+        let mut map = Map { op, extents, operands, loops: [first, second], lanes: None };
         map.lanes = map.lanes(bits);
         let is_block = map.loops.iter().all(|l| map.extents[*l] > BLOCK);
         (points >= SMALLEST && (is_block || map.lanes.is_some())).then_some(map)
@@ -145,8 +126,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let parts = self.loops.map(|l| {
             let (whole, rest) = (self.extents[l] / BLOCK, self.extents[l] % BLOCK);
             let all: [Part; 2] = [(0, whole, BLOCK), (whole * BLOCK, 1, rest)];
-            all.into_iter()
-                .filter(|(_, count, length)| count * length > 0)
+            all.into_iter().filter(|(_, count, length)| count * length > 0)
         });
         let [first, second] = parts;
         for outer in second {
@@ -172,12 +152,8 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let [first, second] = self.loops;
         let ((to, _, target), inputs) = self.operands.split_last()?;
         let has_squares = target[first] == 1;
-        let are_vectors = inputs
-            .iter()
-            .all(|(_, _, own)| matches!(own[second], 0 | 1));
-        let are_apart = inputs
-            .iter()
-            .all(|(from, ..)| root_of(*from) != root_of(*to));
+        let are_vectors = inputs.iter().all(|(_, _, own)| matches!(own[second], 0 | 1));
+        let are_apart = inputs.iter().all(|(from, ..)| root_of(*from) != root_of(*to));
         let strides = self.operands.iter().flat_map(|(_, _, strides)| strides);
         let is_forward = strides.into_iter().all(|stride| *stride >= 0);
         let payload = self.payload()?;
@@ -186,7 +162,9 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         // What an output has before is not read: parts of it may be written twice.
         let is_written = ir::users(*elements.last()?).is_empty();
         let is_supported = has_squares && are_vectors && are_apart && is_forward && is_written;
-        (is_supported && payload.iter().all(|own| is_vectorizable(*own))).then_some(())?;
+        if !is_supported || !payload.iter().all(|own| is_vectorizable(*own)) {
+            return None;
+        }
         let widest = widest(&elements, payload)?;
         let extents = self.loops.iter().map(|l| self.extents[*l]);
         let most = extents.fold(BLOCK.min(bits / (8 * widest)), i64::min);
@@ -202,12 +180,8 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             return false;
         };
         let span = |strides: &[i64]| {
-            let lines = strides[second]
-                .saturating_mul(self.extents[second])
-                .max(lanes);
-            strides[first]
-                .saturating_mul(self.extents[first])
-                .max(lines)
+            let lines = strides[second].saturating_mul(self.extents[second]).max(lanes);
+            strides[first].saturating_mul(self.extents[first]).max(lines)
         };
         let spans = inputs.iter().map(|(_, _, strides)| span(strides));
         spans.fold(0, i64::saturating_add) <= NEAR
@@ -218,28 +192,29 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let [first, second] = self.loops;
         let others = 0..self.extents.len();
         let others = others.filter(|l| !self.loops.contains(l) && self.extents[*l] > 1);
-        let numbers: Vec<usize> = match self.stays_near(lanes) {
-            true => others.chain([second, first]).collect(),
-            false => others.chain([first, second]).collect(),
+        let numbers: Vec<usize> = if self.stays_near(lanes) {
+            others.chain([second, first]).collect()
+        } else {
+            others.chain([first, second]).collect()
         };
         let loops = numbers.iter().map(|l| squares::Loop {
             extent: self.extents[*l],
-            step: match self.loops.contains(l) {
-                true => lanes,
-                false => 1,
-            },
+            step: if self.loops.contains(l) { lanes } else { 1 },
         });
         let loops: Vec<squares::Loop> = loops.collect();
         let last = self.operands.len() - 1;
-        let sides = self.operands.iter().enumerate();
-        let sides = sides.map(|(position, (array, offset, strides))| Side {
-            array: *array,
-            offset: *offset,
-            strides: numbers.iter().map(|l| strides[*l]).collect(),
-            vectors: strides[if position == last { second } else { first }],
-            is_vector: position == last || strides[second] == 1,
-        });
-        let mut sides: Vec<Side> = sides.collect();
+        let mut sides: Vec<Side> = self
+            .operands
+            .iter()
+            .enumerate()
+            .map(|(position, (array, offset, strides))| Side {
+                array: *array,
+                offset: *offset,
+                strides: numbers.iter().map(|l| strides[*l]).collect(),
+                vectors: strides[if position == last { second } else { first }],
+                is_vector: position == last || strides[second] == 1,
+            })
+            .collect();
         let to = sides.pop().ok_or("an operation without an output")?;
         let payload = self.payload().ok_or("an operation without a payload")?;
         let elements = self.elements().ok_or("an operation without a payload")?;
@@ -253,10 +228,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
     /// all others.
     fn part(&self, parts: [Part; 2], at: &Builder<'c, 'a>) -> Result<(), PassError> {
         let [first, second] = self.loops;
-        let [
-            (first_from, first_count, first_length),
-            (second_from, second_count, second_length),
-        ] = parts;
+        let [(first_from, first_count, first_length), (second_from, second_count, second_length)] = parts;
         let is_other = |l: &usize| !self.loops.contains(l) && self.extents[*l] > 1;
         let others = (0..self.extents.len()).filter(is_other);
         // The loop, its extent, and the iterations of the old one that a step is.
@@ -273,12 +245,9 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let mut indexing = Vec::new();
         for (value, offset, strides) in &self.operands {
             let offset = offset + first_from * strides[first] + second_from * strides[second];
-            let varying = loops.iter().enumerate();
-            let varying = varying.filter(|(_, (l, _, _))| strides[*l] != 0);
-            let (sizes, steps): (Vec<i64>, Vec<i64>) = varying
-                .clone()
-                .map(|(_, (l, extent, step))| (*extent, step * strides[*l]))
-                .unzip();
+            let varying = loops.iter().enumerate().filter(|(_, (l, _, _))| strides[*l] != 0);
+            let (sizes, steps): (Vec<i64>, Vec<i64>) =
+                varying.clone().map(|(_, (l, extent, step))| (*extent, step * strides[*l])).unzip();
             operands.push(memref::reinterpret(at, *value, offset, &sizes, &steps)?);
             let forms: Vec<Affine> = varying.map(|(n, _)| Affine::index(n)).collect();
             let map = maps::map(at.context, loops.len(), &forms);

@@ -181,10 +181,7 @@ impl Body {
         let mut found = false;
         self.visit(self.skips.clone().into_iter().collect(), |operand| {
             if let Operand::Capture(number) = operand {
-                found |= self
-                    .captures
-                    .get(*number)
-                    .is_some_and(|kind| kind == "index");
+                found |= self.captures.get(*number).is_some_and(|kind| kind == "index");
             }
         });
         found
@@ -253,16 +250,12 @@ impl Body {
         let Some(Step::Apply { name, operands, .. }) = self.steps.get(*number) else {
             return None;
         };
-        let (ops::arith::ORI, [holds, Operand::Capture(condition)]) =
-            (name.as_str(), operands.as_slice())
+        let (ops::arith::ORI, [holds, Operand::Capture(condition)]) = (name.as_str(), operands.as_slice())
         else {
             return None;
         };
-        let with = |predicate: Option<Operand>, skips: Option<Operand>| Body {
-            predicate,
-            skips,
-            ..self.clone()
-        };
+        let with =
+            |predicate: Option<Operand>, skips: Option<Operand>| Body { predicate, skips, ..self.clone() };
         let open = with(None, Some(holds.clone()));
         Some((open, with(Some(holds.clone()), None), *condition))
     }

@@ -56,9 +56,7 @@ impl<'c: 'a, 'a> BufferUses<'c, 'a> {
 /// The allocation of the buffer of an array.
 fn allocation_of<'c: 'a, 'a>(array: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     let (maker, _) = ir::definition(memref::root(array))?;
-    [ops::memref::ALLOC, ops::memref::ALLOCA]
-        .contains(&ir::name(maker).as_str())
-        .then_some(maker)
+    [ops::memref::ALLOC, ops::memref::ALLOCA].contains(&ir::name(maker).as_str()).then_some(maker)
 }
 
 /// Whether no array with another root is in the same buffer: it is allocated, or an argument of a function, and no operation

@@ -55,10 +55,7 @@ pub(super) fn covered_before<'c, 'a>(
     elements: i64,
 ) -> Result<Value<'c, 'a>, String> {
     // A part has the same number of elements for each of its iterations.
-    let (more, each) = (
-        index_before(anchor, iterations - 1)?,
-        index_before(anchor, elements / iterations)?,
-    );
+    let (more, each) = (index_before(anchor, iterations - 1)?, index_before(anchor, elements / iterations)?);
     let builder = before(anchor)?;
     let index = Type::index(builder.context);
     let covered = builder.value(ops::arith::ADDI, &[extent, more], &[], index);
@@ -158,8 +155,7 @@ fn strides_before<'c: 'a, 'a>(
     let memref = MemRefType::try_from(array.r#type()).map_err(text)?;
     let (strides, _) = memref.strides_and_offset();
     if strides.iter().all(|stride| *stride >= 0) {
-        let strides = strides.into_iter();
-        return strides.map(|stride| index_before(anchor, stride)).collect();
+        return strides.into_iter().map(|stride| index_before(anchor, stride)).collect();
     }
     let mut stride = index_before(anchor, 1)?;
     let mut all = vec![stride];

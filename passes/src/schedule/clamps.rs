@@ -61,19 +61,11 @@ struct Fact {
 
 impl Fact {
     fn constant(value: i64) -> Self {
-        Fact {
-            low: value,
-            high: value,
-            form: Some((0, value)),
-        }
+        Fact { low: value, high: value, form: Some((0, value)) }
     }
 
     fn between(low: i64, high: i64) -> Self {
-        Fact {
-            low,
-            high,
-            form: None,
-        }
+        Fact { low, high, form: None }
     }
 
     fn plus(self, other: Fact) -> Option<Fact> {
@@ -122,16 +114,8 @@ struct Facts<'s> {
 }
 
 impl<'s> Facts<'s> {
-    fn of<'c: 'a, 'a>(
-        payload: &[OperationRef<'c, 'a>],
-        extents: &'s [i64],
-        columns: Range<i64>,
-    ) -> Self {
-        let mut facts = Facts {
-            extents,
-            columns,
-            known: HashMap::new(),
-        };
+    fn of<'c: 'a, 'a>(payload: &[OperationRef<'c, 'a>], extents: &'s [i64], columns: Range<i64>) -> Self {
+        let mut facts = Facts { extents, columns, known: HashMap::new() };
         for op in payload {
             if let Some(fact) = facts.compute(*op)
                 && let Ok(result) = op.result(0)
@@ -155,12 +139,10 @@ impl<'s> Facts<'s> {
     fn compute<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Option<Fact> {
         if let Some(index) = linalg::index_of(op) {
             let is_column = index + 1 == self.extents.len();
-            return Some(match is_column {
-                true => Fact {
-                    form: Some((1, 0)),
-                    ..Fact::between(self.columns.start, self.columns.end - 1)
-                },
-                false => Fact::between(0, self.extents.get(index)? - 1),
+            return Some(if is_column {
+                Fact { form: Some((1, 0)), ..Fact::between(self.columns.start, self.columns.end - 1) }
+            } else {
+                Fact::between(0, self.extents.get(index)? - 1)
             });
         }
         match self.decided(op) {
@@ -230,10 +212,9 @@ impl<'s> Facts<'s> {
             return Vec::new();
         };
         let roots = match ir::name(op).as_str() {
-            ops::arith::MAXSI | ops::arith::MINSI | ops::arith::CMPI => vec![(
-                factor.checked_sub(other_factor),
-                other_offset.checked_sub(offset),
-            )],
+            ops::arith::MAXSI | ops::arith::MINSI | ops::arith::CMPI => {
+                vec![(factor.checked_sub(other_factor), other_offset.checked_sub(offset))]
+            }
             // Where the dividend is a multiple of the divisor.
             ops::arith::REMSI => {
                 let divisor = b.divisor().unwrap_or(i64::MAX);
@@ -261,10 +242,7 @@ fn is_wide(op: OperationRef) -> bool {
 fn compared(predicate: i64, a: Fact, b: Fact) -> Option<bool> {
     let less = (a.high < b.low, a.low >= b.high);
     let at_most = (a.high <= b.low, a.low > b.high);
-    let equal = (
-        a.low == a.high && b.low == b.high && a.low == b.low,
-        a.high < b.low || b.high < a.low,
-    );
+    let equal = (a.low == a.high && b.low == b.high && a.low == b.low, a.high < b.low || b.high < a.low);
     let (always, never) = match predicate {
         0 => equal,
         1 => (equal.1, equal.0),
@@ -303,9 +281,7 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
             return None;
         }
         let payload = ir::operations(generic.body()?);
-        let loads = payload
-            .iter()
-            .filter(|op| ir::name(**op) == ops::memref::LOAD);
+        let loads = payload.iter().filter(|op| ir::name(**op) == ops::memref::LOAD);
         // The subscripts along rows.
         let subscripts = loads.filter_map(|op| {
             let last = op.operand_count().checked_sub(1).filter(|n| *n > 0)?;
@@ -322,9 +298,8 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
         // The columns of an operand are a part of it, or all of it serves all columns.
         let has_parts = |map| {
             let forms = maps::divided_forms(map, &extents)?;
-            let is_part = |form: &Affine| {
-                form.as_index() == Some(innermost) || !form.indices().contains(&innermost)
-            };
+            let is_part =
+                |form: &Affine| form.as_index() == Some(innermost) || !form.indices().contains(&innermost);
             forms.iter().all(is_part).then_some(())
         };
         for map in generic.indexing_maps() {
@@ -348,29 +323,15 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
         };
         let lows = sides(cuts.range(1..=most).copied().collect());
         let highs = cuts.range(count - most..count).map(|cut| count - cut);
-        let highs: Vec<i64> = sides(highs.collect())
-            .iter()
-            .map(|side| count - side)
-            .collect();
-        let choices = lows
-            .iter()
-            .flat_map(|low| highs.iter().map(|high| *low..*high));
+        let highs: Vec<i64> = sides(highs.collect()).iter().map(|side| count - side).collect();
+        let choices = lows.iter().flat_map(|low| highs.iter().map(|high| *low..*high));
         let measured = choices.map(|columns| {
             let facts = Facts::of(&payload, &extents, columns.clone());
-            (
-                contiguous(&facts),
-                Reverse(columns.start + count - columns.end),
-                columns,
-            )
+            (contiguous(&facts), Reverse(columns.start + count - columns.end), columns)
         });
         let best = measured.max_by_key(|(found, sides, _)| (*found, *sides));
         let (found, _, columns) = best?;
-        (found > contiguous(&whole)).then_some(Split {
-            op,
-            payload,
-            extents,
-            columns,
-        })
+        (found > contiguous(&whole)).then_some(Split { op, payload, extents, columns })
     }
 
     /// Replaces the operation by one for the columns, and one for each side.
@@ -424,8 +385,7 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
                         let value = copier.get(value);
                         let less = IntegerAttribute::new(value.r#type(), less).into();
                         let constant = [("value", less)];
-                        let less =
-                            to.value(ops::arith::CONSTANT, &[], &constant, value.r#type())?;
+                        let less = to.value(ops::arith::CONSTANT, &[], &constant, value.r#type())?;
                         to.value(ops::arith::SUBI, &[value, less], &[], value.r#type())?
                     }
                     Some(Decided::Flag(flag)) => {
@@ -452,19 +412,14 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
     ) -> Result<Value<'c, 'a>, PassError> {
         let innermost = self.extents.len().checked_sub(1);
         let extents = memref::extents(operand.r#type());
-        let is_column: Vec<bool> = loops
-            .iter()
-            .map(|l| l.is_some() && *l == innermost)
-            .collect();
+        let is_column: Vec<bool> = loops.iter().map(|l| l.is_some() && *l == innermost).collect();
         if !is_column.contains(&true) {
             return Ok(operand);
         }
         let pick = |of_columns: i64, other: &dyn Fn(i64) -> i64| -> Vec<i64> {
             let dimensions = extents.iter().zip(&is_column);
-            let values = dimensions.map(|(extent, is_column)| match is_column {
-                true => of_columns,
-                false => other(*extent),
-            });
+            let values =
+                dimensions.map(|(extent, is_column)| if *is_column { of_columns } else { other(*extent) });
             values.collect()
         };
         let offsets = pick(columns.start, &|_| 0);

@@ -87,7 +87,9 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
         let [first, second, result] = *operands.as_slice() else {
             return None;
         };
-        (first == second && first != result).then_some(())?;
+        if first != second || first == result {
+            return None;
+        }
         let types = [first, result].map(|value| MemRefType::try_from(value.r#type()).ok());
         let [Some(array), Some(counted)] = types else {
             return None;
@@ -108,16 +110,15 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
         }
         let differing = one.iter().zip(&two).find(|(a, b)| a != b);
         let own = *differing.map(|(_, own)| own)?;
-        let replaced: Vec<usize> = one
-            .iter()
-            .map(|n| if *n == other { own } else { *n })
-            .collect();
+        let replaced: Vec<usize> = one.iter().map(|n| if *n == other { own } else { *n }).collect();
         let is_one_row = replaced == two && depends(&one, other) == 1 && depends(&one, own) == 0;
         let parallel = (0..reductions.len()).filter(|n| *n != other);
-        let is_whole = parallel.clone().all(|n| depends(&target, n) == 1)
-            && target.len() + 1 == reductions.len();
+        let is_whole =
+            parallel.clone().all(|n| depends(&target, n) == 1) && target.len() + 1 == reductions.len();
         let is_reduced_once = reductions.iter().filter(|reduces| **reduces).count() == 1;
-        (is_one_row && is_whole && is_reduced_once).then_some(())?;
+        if !is_one_row || !is_whole || !is_reduced_once {
+            return None;
+        }
 
         let mut extents = vec![0; reductions.len()];
         for (r#type, list) in [(&array, &one), (&array, &two), (&counted, &target)] {
@@ -133,7 +134,9 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
         let is_real = matches!(array.element().to_string().as_str(), "f32" | "f64");
         let is_known = is_real || matches!(array.element().to_string().as_str(), "i32" | "i64");
         let is_counted = matches!(counted.element().to_string().as_str(), "i32" | "i64");
-        (is_long && is_known && is_counted).then_some(())?;
+        if !is_long || !is_known || !is_counted {
+            return None;
+        }
 
         let payload = Payload::of(generic.body()?, [other, own], usize::from(!is_swapped))?;
         let always = |relation: Relation| {
@@ -162,7 +165,9 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
         }
         // An index has 32 bits on some processors.
         let fits = |weights: &Weights| weights.largest().saturating_mul(length) < 1 << 31;
-        (fits(&numbers) && fits(&nans)).then_some(())?;
+        if !fits(&numbers) || !fits(&nans) {
+            return None;
+        }
         Some(Counts {
             operands: [first, result],
             types: [array, counted],
@@ -181,20 +186,23 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
 
     /// The subscripts of the array or the result, with a position in the row.
     fn at(&self, subscripts: &[usize], position: &str) -> String {
-        let names =
-            subscripts.iter().map(
-                |number| match *number == self.own || *number == self.other {
-                    true => position.to_owned(),
-                    false => format!("%b{number}"),
-                },
-            );
+        let names = subscripts.iter().map(|number| {
+            if *number == self.own || *number == self.other {
+                position.to_owned()
+            } else {
+                format!("%b{number}")
+            }
+        });
         names.collect::<Vec<_>>().join(", ")
     }
 
     /// The loops of other rows.
     fn rows(&self) -> impl Iterator<Item = (usize, i64)> {
-        let extents = self.extents.iter().copied().enumerate();
-        extents.filter(|(number, _)| *number != self.own && *number != self.other)
+        self.extents
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|(number, _)| *number != self.own && *number != self.other)
     }
 
     /// `%name = order[half, position]`, a position in the row.
@@ -210,33 +218,27 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
     /// Two halves for each row: each pass of the sort reads one and writes the other.
     fn order_type(&self) -> String {
         let length = self.extents.get(self.own).copied().unwrap_or(0);
-        let rows: String = self
-            .rows()
-            .map(|(_, extent)| format!("{extent}x"))
-            .collect();
+        let rows: String = self.rows().map(|(_, extent)| format!("{extent}x")).collect();
         format!("memref<{rows}2x{length}xi32>")
     }
 
     fn load(&self, name: &str, position: &str) -> String {
-        format!(
-            "%{name} = memref.load %0[{}] : {}\n",
-            self.at(&self.subscripts[0], position),
-            self.types[0]
-        )
+        format!("%{name} = memref.load %0[{}] : {}\n", self.at(&self.subscripts[0], position), self.types[0])
     }
 
     /// `%name`: whether an element comes before another one that is no earlier in the row.
     fn before(&self, name: &str, left: &str, right: &str) -> String {
         let element = self.types[0].element();
-        match self.is_real() {
-            false => format!("%{name} = arith.cmpi slt, %{left}, %{right} : {element}\n"),
-            true => format!(
+        if self.is_real() {
+            format!(
                 "%{name}_less = arith.cmpf olt, %{left}, %{right} : {element}\n\
                  %{name}_last = arith.cmpf uno, %{right}, %{right} : {element}\n\
                  %{name}_number = arith.cmpf ord, %{left}, %{left} : {element}\n\
                  %{name}_to_nan = arith.andi %{name}_last, %{name}_number : i1\n\
                  %{name} = arith.ori %{name}_less, %{name}_to_nan : i1\n"
-            ),
+            )
+        } else {
+            format!("%{name} = arith.cmpi slt, %{left}, %{right} : {element}\n")
         }
     }
 
@@ -260,20 +262,19 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
             let items: Vec<String> = rows.iter().map(|(n, _)| item(*n)).collect();
             items.join(", ")
         };
-        match rows.is_empty() {
-            true => text += &body,
-            false => {
-                for (number, extent) in &rows {
-                    text += &format!("%e{number} = arith.constant {extent} : index\n");
-                }
-                text += &format!(
-                    "scf.parallel ({}) = ({}) to ({}) step ({}) {{\n{body}scf.reduce\n}}\n",
-                    list(&|n| format!("%b{n}")),
-                    list(&|_| "%zero".to_owned()),
-                    list(&|n| format!("%e{n}")),
-                    list(&|_| "%one".to_owned()),
-                );
+        if rows.is_empty() {
+            text += &body
+        } else {
+            for (number, extent) in &rows {
+                text += &format!("%e{number} = arith.constant {extent} : index\n");
             }
+            text += &format!(
+                "scf.parallel ({}) = ({}) to ({}) step ({}) {{\n{body}scf.reduce\n}}\n",
+                list(&|n| format!("%b{n}")),
+                list(&|_| "%zero".to_owned()),
+                list(&|n| format!("%e{n}")),
+                list(&|_| "%one".to_owned()),
+            );
         }
         text
     }
@@ -317,9 +318,10 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
     /// The places of equal elements from the first one on, and from the last one back.
     fn counted(&self) -> String {
         let element = self.types[0].element();
-        let is_nan = match self.is_real() {
-            true => format!("%is_nan = arith.cmpf uno, %own, %own : {element}\n"),
-            false => "%is_nan = arith.constant false\n".to_owned(),
+        let is_nan = if self.is_real() {
+            format!("%is_nan = arith.cmpf uno, %own, %own : {element}\n")
+        } else {
+            "%is_nan = arith.constant false\n".to_owned()
         };
         let weight = |name: &str, number: i64, nan: i64| {
             format!(
@@ -379,9 +381,10 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
         let first = format!("%forward = {}", forward.concat());
         let after = &self.numbers;
         let is_needed = after.equal_after != 0 || after.greater != 0 || after.nan != 0;
-        match is_needed || self.nans.equal_after != 0 {
-            true => first + &format!("%backward:2 = {}", backward.concat()),
-            false => first,
+        if is_needed || self.nans.equal_after != 0 {
+            first + &format!("%backward:2 = {}", backward.concat())
+        } else {
+            first
         }
     }
 

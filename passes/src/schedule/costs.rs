@@ -83,11 +83,12 @@ impl Costs {
     pub(crate) fn of(options: &Options) -> Result<Self, PassError> {
         let number = |name: &str, least: u32| {
             let value: u32 = options.get(name)?;
-            match (least..=1024).contains(&value) {
-                true => Ok(value),
-                false => Err(PassError::from(format!(
+            if (least..=1024).contains(&value) {
+                Ok(value)
+            } else {
+                Err(PassError::from(format!(
                     "option {name} is {value}, which is not between {least} and 1024"
-                ))),
+                )))
             }
         };
         Ok(Costs {

@@ -70,9 +70,10 @@ struct Divisor<'c, 'a> {
 fn is_long(op: OperationRef) -> bool {
     let elements = op.operands().map(|array| {
         let extents = ir::memref::extents(array.r#type());
-        match extents.iter().any(|extent| *extent < 0) {
-            true => FEWEST,
-            false => extents.iter().fold(1_i64, |all, e| all.saturating_mul(*e)),
+        if extents.iter().any(|extent| *extent < 0) {
+            FEWEST
+        } else {
+            extents.iter().fold(1_i64, |all, e| all.saturating_mul(*e))
         }
     });
     elements.max().is_some_and(|most| most >= FEWEST)
@@ -82,8 +83,7 @@ fn is_long(op: OperationRef) -> bool {
 fn divides(op: OperationRef) -> bool {
     let names = [ops::arith::FLOORDIVSI, ops::arith::DIVSI, ops::arith::REMSI];
     let is_wide = |r#type: Type| r#type.is_index() || r#type.to_string() == "i64";
-    names.iter().any(|name| op::is(&op, name))
-        && op.results().any(|result| is_wide(result.r#type()))
+    names.iter().any(|name| op::is(&op, name)) && op.results().any(|result| is_wide(result.r#type()))
 }
 
 impl<'c: 'a, 'a> Divisions<'c, 'a> {
@@ -92,7 +92,9 @@ impl<'c: 'a, 'a> Divisions<'c, 'a> {
         let is_general = op.attribute(GENERAL).is_ok() || op.result_count() > 0;
         let generic = Generic::cast(op).filter(|_| !is_general)?;
         let payload = nested(op);
-        payload.iter().any(|own| divides(*own)).then_some(())?;
+        if !payload.iter().any(|own| divides(*own)) {
+            return None;
+        }
         let body = generic.body()?;
         let outputs = ir::operations(body).last()?.operand_count();
         let inputs = op.operand_count().checked_sub(outputs)?;
@@ -105,18 +107,13 @@ impl<'c: 'a, 'a> Divisions<'c, 'a> {
             is_one && !is_written
         });
         let mut own = Divisions {
-            scalars: scalars
-                .map(|(array, element)| (ValueKey::of(element), *array))
-                .collect(),
+            scalars: scalars.map(|(array, element)| (ValueKey::of(element), *array)).collect(),
             payload,
             divisors: Vec::new(),
         };
         for division in own.payload.iter().filter(|op| divides(**op)) {
             let (x, divisor) = (division.operand(0).ok()?, division.operand(1).ok()?);
-            let is_known = own
-                .divisors
-                .iter()
-                .any(|d| ValueKey::of(*d) == ValueKey::of(divisor));
+            let is_known = own.divisors.iter().any(|d| ValueKey::of(*d) == ValueKey::of(divisor));
             // LLVM divides by constants, and computes what stays the same before the loops.
             let is_variable = Constant::of(divisor).is_none() && !own.stays(x, DEEPEST);
             if is_variable && !is_known && own.stays(divisor, DEEPEST) {
@@ -280,29 +277,20 @@ impl<'c: 'a, 'a> Divisor<'c, 'a> {
             let has_rest = at.compare(LESS, zero, rest)?;
             let flag = types::flag(at.context);
             let is_next = at.value(ops::arith::ANDI, &[is_negative, has_rest], &[], flag)?;
-            match op::is(&division, ops::arith::DIVSI) {
-                true => {
-                    let next = whole(ops::arith::ADDI, quotient, one)?;
-                    choose(is_next, next, quotient)?
-                }
-                false => {
-                    let next = whole(ops::arith::SUBI, rest, self.value)?;
-                    choose(is_next, next, rest)?
-                }
+            if op::is(&division, ops::arith::DIVSI) {
+                let next = whole(ops::arith::ADDI, quotient, one)?;
+                choose(is_next, next, quotient)?
+            } else {
+                let next = whole(ops::arith::SUBI, rest, self.value)?;
+                choose(is_next, next, rest)?
             }
         };
         let kind = division.result(0)?.r#type();
-        match kind.is_index() {
-            true => at.value(ops::arith::INDEX_CAST, &[result], &[], kind),
-            false => Ok(result),
-        }
+        if kind.is_index() { at.value(ops::arith::INDEX_CAST, &[result], &[], kind) } else { Ok(result) }
     }
 }
 
 fn as_i64<'c: 'a, 'a>(value: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     let i64 = Type::from(IntegerType::new(at.context, 64));
-    match value.r#type().is_index() {
-        true => at.value(ops::arith::INDEX_CAST, &[value], &[], i64),
-        false => Ok(value),
-    }
+    if value.r#type().is_index() { at.value(ops::arith::INDEX_CAST, &[value], &[], i64) } else { Ok(value) }
 }

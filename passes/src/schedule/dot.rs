@@ -9,10 +9,7 @@
 //! The instructions for bf16 take subnormal numbers for zeros. They are used where a test shows that there are none
 //! ([`super::exponents`]): the product is then marked with `afn`. Elsewhere the same groups are widened to f32.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::body::{Body, Operand, Step};
 use super::kernel::{Point, State, Writer, properties};
@@ -39,12 +36,8 @@ pub enum Instruction {
 }
 
 /// Instructions for products of bytes.
-pub(super) const OF_BYTES: &[Instruction] = &[
-    Instruction::None,
-    Instruction::Vpdpbusd,
-    Instruction::Vpmaddwd,
-    Instruction::Usdot,
-];
+pub(super) const OF_BYTES: &[Instruction] =
+    &[Instruction::None, Instruction::Vpdpbusd, Instruction::Vpmaddwd, Instruction::Usdot];
 
 /// Instructions for products of bf16.
 pub(super) const OF_BF16: &[Instruction] = &[Instruction::None, Instruction::Vdpbf16ps];
@@ -119,7 +112,9 @@ pub struct Dot {
 impl Dot {
     /// Of a payload that adds the product of a byte without a sign and one with a sign, or of two bf16, for vectors of so many lanes.
     pub(super) fn of(body: &Body, target: Target, lanes: i64) -> Option<Dot> {
-        body.predicate.is_none().then_some(())?;
+        if body.predicate.is_some() {
+            return None;
+        }
         let (instruction, unsigned) = match body.accumulator.as_str() {
             "i32" => (target.dot, Self::unsigned_byte(body)?),
             _ => {
@@ -128,10 +123,7 @@ impl Dot {
             }
         };
         instruction.intrinsic(lanes)?;
-        Some(Dot {
-            instruction,
-            unsigned,
-        })
+        Some(Dot { instruction, unsigned })
     }
 
     /// The input without a sign of the two bytes that a payload multiplies.
@@ -187,13 +179,9 @@ impl Body {
             return None;
         };
         match self.steps.get(*number)? {
-            Step::Apply {
-                name,
-                operands,
-                operand_elements,
-                attributes,
-                ..
-            } => Some((name, operands, operand_elements, attributes)),
+            Step::Apply { name, operands, operand_elements, attributes, .. } => {
+                Some((name, operands, operand_elements, attributes))
+            }
             _ => None,
         }
     }
@@ -202,15 +190,9 @@ impl Body {
     fn widened_half(&self, operand: &Operand) -> Option<usize> {
         let is_half = |elements: &[String]| elements.first().is_some_and(|own| own == "bf16");
         let mut operand = operand;
-        for name in [
-            ops::arith::BITCAST,
-            ops::arith::SHLI,
-            ops::arith::EXTUI,
-            ops::arith::BITCAST,
-        ] {
+        for name in [ops::arith::BITCAST, ops::arith::SHLI, ops::arith::EXTUI, ops::arith::BITCAST] {
             let (own, operands, elements, _) = self.applied(operand)?;
-            let is_last =
-                is_half(elements) && [ops::arith::EXTF, ops::arith::BITCAST].contains(&own);
+            let is_last = is_half(elements) && [ops::arith::EXTF, ops::arith::BITCAST].contains(&own);
             match operands {
                 [Operand::Input(position)] if is_last => return Some(*position),
                 [next, ..] if own == name => operand = next,
@@ -252,10 +234,9 @@ impl Nest {
     pub(super) fn group_along(&self, packed: usize) -> Option<usize> {
         let group = self.dot?.group();
         let other = self.inputs().iter().enumerate();
-        let [other] = other
-            .filter(|(position, _)| *position != packed)
-            .map(|(_, address)| address)
-            .collect::<Vec<_>>()[..]
+        let [other] =
+            other.filter(|(position, _)| *position != packed).map(|(_, address)| address).collect::<Vec<_>>()
+                [..]
         else {
             return None;
         };
@@ -309,10 +290,9 @@ impl Writer<'_> {
         let whole = extent / size * size;
         if whole > 0 {
             let range = (self.constant(0), self.constant(whole));
-            accumulators =
-                self.accumulating_loop(l, range, size, state, accumulators, |w, state, inner| {
-                    w.dot_step(l, state, points, inner, size)
-                });
+            accumulators = self.accumulating_loop(l, range, size, state, accumulators, |w, state, inner| {
+                w.dot_step(l, state, points, inner, size)
+            });
         }
         if whole < extent {
             let last = self.constant(whole);
@@ -347,9 +327,10 @@ impl Writer<'_> {
                     Some(factor) => factor.clone(),
                     None => {
                         let address = self.address(position, state, point);
-                        let words = match position == packed {
-                            true => self.load_words(dot, position, &address),
-                            false => self.load_group(dot, position, &address, count),
+                        let words = if position == packed {
+                            self.load_words(dot, position, &address)
+                        } else {
+                            self.load_group(dot, position, &address, count)
                         };
                         self.prepared(dot, position == dot.unsigned, &words)
                     }
@@ -359,11 +340,12 @@ impl Writer<'_> {
             }
             let (unsigned, signed) = (&factors[dot.unsigned], &factors[1 - dot.unsigned]);
             let guards = members.iter().zip(&mut payloads);
-            let guards = guards.map(|(state, known)| self.guard(state, number, point, known));
-            let guards: Vec<_> = guards.collect();
-            results.push(match self.uses_instruction(dot) {
-                true => self.sum_of_products(dot, &accumulator, unsigned, signed),
-                false => self.sum_one_by_one(&accumulator, unsigned, signed, &guards),
+            let guards: Vec<_> =
+                guards.map(|(state, known)| self.guard(state, number, point, known)).collect();
+            results.push(if self.uses_instruction(dot) {
+                self.sum_of_products(dot, &accumulator, unsigned, signed)
+            } else {
+                self.sum_one_by_one(&accumulator, unsigned, signed, &guards)
             });
         }
         results
@@ -385,17 +367,9 @@ impl Writer<'_> {
     /// The groups of all lanes, as words.
     fn load_words(&mut self, dot: Dot, position: usize, address: &str) -> String {
         let (array, lanes) = (self.signature.flat(position), self.plan.lanes);
-        let kind = format!(
-            "vector<{}x{}>",
-            dot.group() * lanes,
-            dot.instruction.element()
-        );
-        let group = self.define(&format!(
-            "vector.load %l{position}[{address}] : {array}, {kind}"
-        ));
-        self.define(&format!(
-            "vector.bitcast {group} : {kind} to vector<{lanes}xi32>"
-        ))
+        let kind = format!("vector<{}x{}>", dot.group() * lanes, dot.instruction.element());
+        let group = self.define(&format!("vector.load %l{position}[{address}] : {array}, {kind}"));
+        self.define(&format!("vector.bitcast {group} : {kind} to vector<{lanes}xi32>"))
     }
 
     /// A group for all lanes, as words; elements beyond `count` are zeros.
@@ -404,39 +378,29 @@ impl Writer<'_> {
         let (lanes, size) = (self.plan.lanes, dot.group());
         let bits = format!("i{}", 32 / size);
         let kind = format!("vector<{size}x{bits}>");
-        let group = match count == size {
-            true => {
-                let own = format!("vector<{size}x{element}>");
-                let group = self.define(&format!(
-                    "vector.load %l{position}[{address}] : {array}, {own}"
-                ));
-                match own == kind {
-                    true => group,
-                    false => self.define(&format!("vector.bitcast {group} : {own} to {kind}")),
-                }
-            }
-            false => {
-                let mut group = self.define(&format!("arith.constant dense<0> : {kind}"));
-                for number in 0..count {
-                    let at = self.offset(address, number);
-                    let mut own = self.define(&format!("memref.load %l{position}[{at}] : {array}"));
-                    if element != bits {
-                        own = self.define(&format!("arith.bitcast {own} : {element} to {bits}"));
-                    }
-                    group = self.define(&format!(
-                        "vector.insert {own}, {group} [{number}] : {bits} into {kind}"
-                    ));
-                }
+        let group = if count == size {
+            let own = format!("vector<{size}x{element}>");
+            let group = self.define(&format!("vector.load %l{position}[{address}] : {array}, {own}"));
+            if own == kind {
                 group
+            } else {
+                self.define(&format!("vector.bitcast {group} : {own} to {kind}"))
             }
+        } else {
+            let mut group = self.define(&format!("arith.constant dense<0> : {kind}"));
+            for number in 0..count {
+                let at = self.offset(address, number);
+                let mut own = self.define(&format!("memref.load %l{position}[{at}] : {array}"));
+                if element != bits {
+                    own = self.define(&format!("arith.bitcast {own} : {element} to {bits}"));
+                }
+                group = self.define(&format!("vector.insert {own}, {group} [{number}] : {bits} into {kind}"));
+            }
+            group
         };
         let word = self.define(&format!("vector.bitcast {group} : {kind} to vector<1xi32>"));
-        let word = self.define(&format!(
-            "vector.extract {word}[0] : i32 from vector<1xi32>"
-        ));
-        self.define(&format!(
-            "vector.broadcast {word} : i32 to vector<{lanes}xi32>"
-        ))
+        let word = self.define(&format!("vector.extract {word}[0] : i32 from vector<1xi32>"));
+        self.define(&format!("vector.broadcast {word} : i32 to vector<{lanes}xi32>"))
     }
 
     /// The products of the payload as the instruction of the target computes them.
@@ -448,17 +412,12 @@ impl Writer<'_> {
     fn prepared(&mut self, dot: Dot, is_unsigned: bool, words: &str) -> Vec<String> {
         let lanes = self.plan.lanes;
         let as_kind = |w: &mut Self, kind: &str| {
-            w.define(&format!(
-                "vector.bitcast {words} : vector<{lanes}xi32> to {kind}"
-            ))
+            w.define(&format!("vector.bitcast {words} : vector<{lanes}xi32> to {kind}"))
         };
         if dot.instruction == Instruction::Vpmaddwd {
             let kind = format!("vector<{}xi16>", 2 * lanes);
             let pairs = as_kind(self, &kind);
-            let right = match is_unsigned {
-                true => ops::arith::SHRUI,
-                false => ops::arith::SHRSI,
-            };
+            let right = if is_unsigned { ops::arith::SHRUI } else { ops::arith::SHRSI };
             let eight = self.define(&format!("arith.constant dense<8> : {kind}"));
             let mut apply =
                 |name: &str, value: &str| self.define(&format!("{name} {value}, {eight} : {kind}"));
@@ -503,11 +462,7 @@ impl Writer<'_> {
             }
             return sum;
         }
-        let kind = format!(
-            "vector<{}x{}>",
-            dot.group() * lanes,
-            dot.instruction.element()
-        );
+        let kind = format!("vector<{}x{}>", dot.group() * lanes, dot.instruction.element());
         let (left, right) = (&unsigned[0], &signed[0]);
         self.define(&format!(
             "llvm.call_intrinsic \"{intrinsic}\"({accumulator}, {left}, {right}) : ({sums}, {kind}, {kind}) -> {sums}"
@@ -528,9 +483,8 @@ impl Writer<'_> {
             None => return sum,
         };
         for ((left, right), guard) in left.iter().zip(right).zip(guards) {
-            let own = self.define(&format!(
-                "\"{name}\"({left}, {right}) {attributes} : ({sums}, {sums}) -> {sums}"
-            ));
+            let own = self
+                .define(&format!("\"{name}\"({left}, {right}) {attributes} : ({sums}, {sums}) -> {sums}"));
             let next = self.combine(&sum, &own, &sums);
             sum = match guard {
                 Some((mask, is_vector)) => self.selected(mask, *is_vector, [&next, &sum], &sums),

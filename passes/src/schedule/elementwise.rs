@@ -38,15 +38,9 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
         reduction: Reduction<'c, 'a>,
         effects: &mut Effects<'c, 'a>,
     ) -> Self {
-        let mut merged = Merged {
-            reduction,
-            last: op,
-            others: Vec::new(),
-        };
-        if let Some(array) = merged
-            .reduction
-            .output()
-            .filter(|array| merged.writes_all() && has_own_buffer(*array))
+        let mut merged = Merged { reduction, last: op, others: Vec::new() };
+        if let Some(array) =
+            merged.reduction.output().filter(|array| merged.writes_all() && has_own_buffer(*array))
             && let Some(uses) = BufferUses::of(array, op)
         {
             merged.merge_start(&uses, effects);
@@ -69,11 +63,7 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
     }
 
     /// Merges the operation that reads the result, if nothing else does.
-    fn merge_finish(
-        &mut self,
-        uses: &BufferUses<'c, 'a>,
-        effects: &mut Effects<'c, 'a>,
-    ) -> Option<()> {
+    fn merge_finish(&mut self, uses: &BufferUses<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Option<()> {
         let follower = *uses.after.first()?;
         let read = inputs(&self.reduction);
         let mut reduction = self.reduction.clone();
@@ -82,7 +72,9 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
         if !is_in_place && !is_dead_after_first(uses) {
             return None;
         }
-        is_unchanged(self.last, follower, &read, effects).then_some(())?;
+        if !is_unchanged(self.last, follower, &read, effects) {
+            return None;
+        }
         self.others.push(self.last);
         self.last = follower;
         self.reduction = reduction;
@@ -90,18 +82,16 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
     }
 
     /// Merges the operation that fills the output.
-    fn merge_start(
-        &mut self,
-        uses: &BufferUses<'c, 'a>,
-        effects: &mut Effects<'c, 'a>,
-    ) -> Option<()> {
+    fn merge_start(&mut self, uses: &BufferUses<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Option<()> {
         let filler = *uses.before.last()?;
         let mut reduction = self.reduction.clone();
         let known = reduction.arrays.len();
         start(&mut reduction, filler, uses.array)?;
         let read = reduction.arrays.iter().skip(known);
         let read: Vec<ValueKey> = read.map(|array| root_of(*array)).collect();
-        is_unchanged(filler, self.last, &read, effects).then_some(())?;
+        if !is_unchanged(filler, self.last, &read, effects) {
+            return None;
+        }
         self.others.push(filler);
         self.reduction = reduction;
         Some(())
@@ -120,8 +110,8 @@ fn is_dead_after_first(uses: &BufferUses) -> bool {
 
 /// The roots of the arrays that a kernel reads, without the output's.
 fn inputs(reduction: &Reduction) -> Vec<ValueKey> {
-    let arrays = reduction.arrays.iter().enumerate();
-    let inputs = arrays.filter(|(position, _)| *position != reduction.nest.output);
+    let inputs =
+        reduction.arrays.iter().enumerate().filter(|(position, _)| *position != reduction.nest.output);
     inputs.map(|(_, array)| root_of(*array)).collect()
 }
 
@@ -162,16 +152,13 @@ impl<'c: 'a, 'a> Elementwise<'c, 'a> {
         let generic = Generic::cast(op)?;
         let operands: Vec<Value> = op.operands().collect();
         let maps = generic.indexing_maps().into_iter();
-        let elementwise = Elementwise {
-            generic,
-            subscripts: maps.map(maps::forms).collect::<Option<_>>()?,
-            operands,
-        };
+        let elementwise =
+            Elementwise { generic, subscripts: maps.map(maps::forms).collect::<Option<_>>()?, operands };
         let is_parallel = generic.reductions().iter().all(|reduces| !reduces);
         let output = elementwise.subscripts.last()?;
         let loops: Vec<Option<usize>> = output.iter().map(Affine::as_index).collect();
-        let is_every_loop = (0..generic.reductions().len())
-            .all(|l| loops.iter().filter(|o| **o == Some(l)).count() == 1);
+        let is_every_loop =
+            (0..generic.reductions().len()).all(|l| loops.iter().filter(|o| **o == Some(l)).count() == 1);
         (is_parallel
             && is_every_loop
             && loops.iter().all(Option::is_some)
@@ -209,15 +196,20 @@ impl<'c: 'a, 'a> Elementwise<'c, 'a> {
     ) -> Option<Vec<Option<usize>>> {
         let mut loops = vec![None; self.generic.reductions().len()];
         let extents = ir::memref::extents(array.r#type());
-        (own.len() == reduction.len() && own.len() == extents.len()).then_some(())?;
+        if own.len() != reduction.len() || own.len() != extents.len() {
+            return None;
+        }
         for ((own, other), extent) in own.iter().zip(reduction).zip(extents) {
             match own.as_index() {
                 Some(index) => {
                     let slot = loops.get_mut(index)?;
-                    slot.is_none().then_some(())?;
+                    if slot.is_some() {
+                        return None;
+                    }
                     *slot = other.as_index();
                 }
-                None => (own.as_constant() == Some(0) && extent == 1).then_some(())?,
+                None if own.as_constant() == Some(0) && extent == 1 => {}
+                None => return None,
             }
         }
         Some(loops)
@@ -236,11 +228,7 @@ impl<'c: 'a, 'a> Elementwise<'c, 'a> {
     }
 
     /// The value that the payload yields, as an operand of a reduction's body. `known` are the arguments of the payload.
-    fn read(
-        &self,
-        reduction: &mut Reduction<'c, 'a>,
-        known: HashMap<ValueKey, Operand>,
-    ) -> Option<Operand> {
+    fn read(&self, reduction: &mut Reduction<'c, 'a>, known: HashMap<ValueKey, Operand>) -> Option<Operand> {
         let body = self.generic.body()?;
         reduction.extend(known, |scalars| {
             let mut result = None;
@@ -266,14 +254,17 @@ fn start<'c: 'a, 'a>(
     array: Value<'c, 'a>,
 ) -> Option<()> {
     if let Some(fill) = Fill::cast(filler) {
-        (fill.destination().ok()? == array).then_some(())?;
+        if fill.destination().ok()? != array {
+            return None;
+        }
         let value = fill.value().ok()?;
-        reduction.body.start =
-            reduction.extend(HashMap::new(), |scalars| scalars.operand(value))?;
+        reduction.body.start = reduction.extend(HashMap::new(), |scalars| scalars.operand(value))?;
         return Some(());
     }
     let filler = Elementwise::of(filler)?;
-    filler.fills(array).then_some(())?;
+    if !filler.fills(array) {
+        return None;
+    }
     let loops = filler.loops(array, filler.subscripts.last()?, &reduction.subscripts)?;
     let known = arguments(&filler, reduction, &loops, None)?;
     reduction.body.start = filler.read(reduction, known)?;
@@ -296,20 +287,25 @@ fn finish<'c: 'a, 'a>(
     // A loop that the reduction has not has one iteration.
     for (form, extent) in follower.subscripts.last()?.iter().zip(&written.shape) {
         let is_own = form.as_index().and_then(|l| *loops.get(l)?).is_none();
-        (!is_own || *extent == Some(1)).then_some(())?;
+        if is_own && *extent != Some(1) {
+            return None;
+        }
     }
     let is_in_place = destination == array;
     // What the reduction reads must not be the buffer that the follower writes under another name.
-    (is_in_place || has_own_buffer(destination)).then_some(())?;
+    if !is_in_place && !has_own_buffer(destination) {
+        return None;
+    }
     if root_of(destination) == root_of(array) {
         // In place: at the same element.
         let written = follower.subscripts.get(last)?;
-        (is_in_place && is_same(array, written, subscripts)).then_some(())?;
+        if !is_in_place || !is_same(array, written, subscripts) {
+            return None;
+        }
     }
-    inputs(reduction)
-        .iter()
-        .all(|root| *root != root_of(destination))
-        .then_some(())?;
+    if !inputs(reduction).iter().all(|root| *root != root_of(destination)) {
+        return None;
+    }
     // The output's content before the reduction is an input, unless the result replaces it.
     let output = reduction.nest.output;
     if !is_in_place && reduction.body.start == Operand::Input(output) {
@@ -354,13 +350,13 @@ fn arguments<'c: 'a, 'a>(
         }
         let (read, address) = elementwise.address(position, loops, &reduction.nest.loops)?;
         let written = reduction.output()?;
-        let operand = match root_of(*array) == root_of(written) {
+        let operand = if root_of(*array) == root_of(written) {
             // What the kernel writes is read at the same element alone.
-            true => {
-                let is_same = *array == written && reduction.nest.operands.get(output)? == &address;
-                is_same.then_some(output)?
-            }
-            false => reduction.add(*array, &read, address),
+
+            let is_same = *array == written && reduction.nest.operands.get(output)? == &address;
+            is_same.then_some(output)?
+        } else {
+            reduction.add(*array, &read, address)
         };
         known.insert(ValueKey::of(argument), Operand::Input(operand));
     }

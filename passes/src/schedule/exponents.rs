@@ -48,11 +48,8 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-const VECTOR_BITS: PassOption = PassOption {
-    name: "vector-bits",
-    summary: "bits of a vector register",
-    default: "512",
-};
+const VECTOR_BITS: PassOption =
+    PassOption { name: "vector-bits", summary: "bits of a vector register", default: "512" };
 
 /// Products that use each element of an array that is tested: at least as many.
 const LEAST_REUSE: i64 = 16;
@@ -82,14 +79,20 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
     /// `None` for other operations, and where the test may cost more than is gained.
     fn of(op: OperationRef<'c, 'a>, instruction: Instruction, lanes: i64) -> Option<Self> {
         let generic = Generic::cast(op)?;
-        generic.reductions().contains(&true).then_some(())?;
+        if !generic.reductions().contains(&true) {
+            return None;
+        }
         let reduction = read(op)?;
         let [first, second] = Dot::halves(&reduction.body, instruction, lanes)?;
         let is_new = reduction.body.approximated().is_none();
         let (nest, arrays) = (&reduction.nest, &reduction.arrays);
         let is_cheap = |n: usize| nest.volume() / nest.elements(n).max(1) >= LEAST_REUSE;
-        (is_new && is_cheap(first) && is_cheap(second)).then_some(())?;
-        may_round(&reduction.body).then_some(())?;
+        if !is_new || !is_cheap(first) || !is_cheap(second) {
+            return None;
+        }
+        if !may_round(&reduction.body) {
+            return None;
+        }
         let arrays = [*arrays.get(first)?, *arrays.get(second)?];
         let products = nested(op).into_iter();
         let mut products = products.filter(|own| ir::name(*own) == ops::arith::MULF);
@@ -104,10 +107,7 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
         let flag = types::flag(at.context);
         let [first, second] = self.arrays;
         let a = least_exponent(first, at)?;
-        let b = match first == second {
-            true => a,
-            false => least_exponent(second, at)?,
-        };
+        let b = if first == second { a } else { least_exponent(second, at)? };
         let sum = at.value(ops::arith::ADDI, &[a, b], &[], i32)?;
         let mut suits: Option<Value> = None;
         for (value, least) in [(a, ONE), (b, ONE), (sum, LEAST_SUM * ONE)] {
@@ -143,10 +143,7 @@ fn may_round(body: &Body) -> bool {
 }
 
 /// The least exponent of the elements of an array that are not zero, in the bits of a bf16; that of infinity for an array of zeros.
-fn least_exponent<'c: 'a, 'a>(
-    array: Value<'c, 'a>,
-    at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, Error> {
+fn least_exponent<'c: 'a, 'a>(array: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     let i32 = Type::from(IntegerType::new(at.context, 32));
     let kind = types::memref(&[], i32);
     let segments = [("operandSegmentSizes", attributes::i32s(at.context, &[0, 0]))];

@@ -75,19 +75,13 @@ impl<'c> Nest<'c> {
     fn row(&self) -> Option<usize> {
         let last = self.iterators.len().checked_sub(1)?;
         let output = self.forms.last()?.last()?.as_index()?;
-        let runs_long = match self
-            .types
-            .last()?
-            .dim_size(self.types.last()?.rank() - 1)
-            .ok()?
-        {
+        let runs_long = match self.types.last()?.dim_size(self.types.last()?.rank() - 1).ok()? {
             DimSize::Static(extent) => extent >= SHORTEST,
             DimSize::Dynamic => true,
         };
         let mut operands = self.forms.iter().zip(&self.types);
         let goes_along = operands.all(|(forms, r#type)| strides(forms, r#type, output).is_some());
-        (self.is_reduced(last) && !self.is_reduced(output) && runs_long && goes_along)
-            .then_some(output)
+        (self.is_reduced(last) && !self.is_reduced(output) && runs_long && goes_along).then_some(output)
     }
 
     /// The loops in their new order.

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The text of a vectorized kernel: one function over flat arrays, with register tiles inside of loops.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::body::{Body, Operand};
 use super::nest::Nest;
@@ -152,10 +149,7 @@ impl LastVector {
 impl Tile {
     /// Full vectors, or steps.
     pub(super) fn full(count: i64) -> Self {
-        Tile {
-            count,
-            last: LastVector::Full,
-        }
+        Tile { count, last: LastVector::Full }
     }
 
     /// Whether a vector of the tile is not full, or not known to be.
@@ -191,20 +185,12 @@ pub(super) struct Point {
 impl State {
     /// The same with what is known of the predicate.
     pub(super) fn with(&self, predicate: Predicate) -> State {
-        State {
-            predicate,
-            ..self.clone()
-        }
+        State { predicate, ..self.clone() }
     }
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(
-        nest: &'a Nest,
-        plan: &'a Plan,
-        body: &'a Body,
-        signature: &'a Signature,
-    ) -> Self {
+    pub(super) fn new(nest: &'a Nest, plan: &'a Plan, body: &'a Body, signature: &'a Signature) -> Self {
         Writer {
             nest,
             plan,
@@ -235,14 +221,11 @@ impl<'a> Writer<'a> {
 
     /// The constants and the text.
     pub(super) fn finished(&self) -> String {
-        let constants = self.constants.iter();
-        let constants = constants.map(|value| {
-            format!(
-                "  %{} = arith.constant {value} : index\n",
-                constant_name(*value)
-            )
-        });
-        constants.chain([self.text.clone()]).collect()
+        self.constants
+            .iter()
+            .map(|value| format!("  %{} = arith.constant {value} : index\n", constant_name(*value)))
+            .chain([self.text.clone()])
+            .collect()
     }
 }
 
@@ -294,8 +277,7 @@ impl Writer<'_> {
                         self.define(&format!("arith.muli {value}, {stride} : index"))
                     };
                     let base = state.bases[position].clone();
-                    state.bases[position] =
-                        self.define(&format!("arith.addi {base}, {product} : index"));
+                    state.bases[position] = self.define(&format!("arith.addi {base}, {product} : index"));
                 }
             }
         }
@@ -324,12 +306,7 @@ impl Writer<'_> {
                 .collect();
         }
         rows.iter()
-            .flat_map(|steps| {
-                (0..vectors).map(|vector| Point {
-                    steps: steps.clone(),
-                    vector,
-                })
-            })
+            .flat_map(|steps| (0..vectors).map(|vector| Point { steps: steps.clone(), vector }))
             .collect()
     }
 
@@ -386,11 +363,7 @@ impl Writer<'_> {
         };
         let extent = self.nest.loops[chunk.number].extent;
         let last = (extent - 1) / chunk.size * chunk.size;
-        let (zero, size, end) = (
-            self.constant(0),
-            self.constant(chunk.size),
-            self.constant(extent),
-        );
+        let (zero, size, end) = (self.constant(0), self.constant(chunk.size), self.constant(extent));
         let from = self.fresh();
         self.line(&format!("scf.for {from} = {zero} to {end} step {size} {{"));
         self.depth += 1;
@@ -403,13 +376,7 @@ impl Writer<'_> {
             is_last: self.define(&format!("{compare} eq, {from}, {last} : index")),
             from,
         };
-        self.parallel(
-            0,
-            &State {
-                part: Some(part),
-                ..state.clone()
-            },
-        );
+        self.parallel(0, &State { part: Some(part), ..state.clone() });
         self.depth -= 1;
         self.line("}");
     }
@@ -438,18 +405,11 @@ impl Writer<'_> {
     }
 
     /// Combines results of the reduction with the first values of the elements, and stores them.
-    pub(super) fn combine_and_finish(
-        &mut self,
-        state: &State,
-        points: &[Point],
-        results: &[String],
-    ) {
+    pub(super) fn combine_and_finish(&mut self, state: &State, points: &[Point], results: &[String]) {
         let kind = self.vector_type(&self.body.accumulator);
         let starts = self.starts(state, points);
-        let starts = starts.iter().zip(results);
-        let reduced: Vec<String> = starts
-            .map(|(start, result)| self.combine(start, result, &kind))
-            .collect();
+        let reduced: Vec<String> =
+            starts.iter().zip(results).map(|(start, result)| self.combine(start, result, &kind)).collect();
         self.finishes(state, points, &reduced);
     }
 
@@ -467,12 +427,7 @@ impl Writer<'_> {
         };
         match &state.part {
             None => all(self, &start),
-            Some(part) => self.choice(
-                &part.is_first,
-                points.len(),
-                |w| all(w, &start),
-                |w| all(w, &output),
-            ),
+            Some(part) => self.choice(&part.is_first, points.len(), |w| all(w, &start), |w| all(w, &output)),
         }
     }
 
@@ -501,37 +456,21 @@ impl Writer<'_> {
 
     /// A result of the reduction.
     pub(super) fn reduced(&self, name: &str, vector: bool) -> Piece {
-        Piece {
-            name: name.to_owned(),
-            element: self.body.accumulator.clone(),
-            vector,
-        }
+        Piece { name: name.to_owned(), element: self.body.accumulator.clone(), vector }
     }
 
     /// Stores what follows from the result of the reduction at a point.
-    fn finish(
-        &mut self,
-        state: &State,
-        point: &Point,
-        reduced: &str,
-        finish: &Operand,
-        known: &mut Known,
-    ) {
+    fn finish(&mut self, state: &State, point: &Point, reduced: &str, finish: &Operand, known: &mut Known) {
         known.set_reduced(self.reduced(reduced, true));
         let finish = self.payload(finish, state, point, known);
         let value = self.widened(&finish, known);
         let output = self.nest.output;
-        let (array, kind) = (
-            self.signature.flat(output),
-            self.vector_type(&finish.element),
-        );
+        let (array, kind) = (self.signature.flat(output), self.vector_type(&finish.element));
         let address = self.address(output, state, point);
         // LLVM 22 stores all bits of a lane that it narrows, where a constant mask has no other one.
         if self.is_single(state, point.vector) {
             let element = &finish.element;
-            let lane = self.define(&format!(
-                "vector.extract {value}[0] : {element} from {kind}"
-            ));
+            let lane = self.define(&format!("vector.extract {value}[0] : {element} from {kind}"));
             let store = format!("memref.store {lane}, %l{output}[{address}] : {array}");
             return self.line(&store);
         }
@@ -543,15 +482,10 @@ impl Writer<'_> {
                     "vector.maskedstore %l{output}[{address}], {mask}, {value} : {array}, {masks}, {kind}"
                 ));
             }
-            (1, None) => self.line(&format!(
-                "vector.store {value}, %l{output}[{address}] : {array}, {kind}"
-            )),
+            (1, None) => self.line(&format!("vector.store {value}, %l{output}[{address}] : {array}, {kind}")),
             (stride, mask) => {
-                let (steps, indices, mask, masks) = self.apart(&Apart {
-                    position: output,
-                    stride,
-                    mask: mask.as_deref(),
-                });
+                let (steps, indices, mask, masks) =
+                    self.apart(&Apart { position: output, stride, mask: mask.as_deref() });
                 self.line(&format!(
                     "vector.scatter %l{output}[{address}] [{steps}], {mask}, {value} : {array}, {indices}, {masks}, {kind}"
                 ));
@@ -573,20 +507,12 @@ impl Writer<'_> {
             depth: self.depth,
         };
         write(&mut writer);
-        let Writer {
-            text,
-            constants,
-            counter,
-            ..
-        } = writer;
+        let Writer { text, constants, counter, .. } = writer;
         (self.text, self.constants, self.counter) = (text, constants, counter);
     }
 
     pub(super) fn combine(&mut self, left: &str, right: &str, kind: &str) -> String {
-        let (name, attributes) = (
-            self.body.combine.name.clone(),
-            self.body.combine.attributes.clone(),
-        );
+        let (name, attributes) = (self.body.combine.name.clone(), self.body.combine.attributes.clone());
         self.define(&format!(
             "\"{name}\"({left}, {right}) {} : ({kind}, {kind}) -> {kind}",
             properties(&attributes)
@@ -661,11 +587,8 @@ impl Writer<'_> {
         let kinds = vec![kind; count].join(", ");
         let (variable, results) = (self.fresh(), self.fresh());
         let inner: Vec<String> = (0..count).map(|_| self.fresh()).collect();
-        let bindings: Vec<String> = inner
-            .iter()
-            .zip(&accumulators)
-            .map(|(i, a)| format!("{i} = {a}"))
-            .collect();
+        let bindings: Vec<String> =
+            inner.iter().zip(&accumulators).map(|(i, a)| format!("{i} = {a}")).collect();
         let part = state.part.as_ref().filter(|part| part.number == l);
         let (from, end) = match part {
             Some(part) => (part.from.clone(), part.to.clone()),
@@ -686,12 +609,7 @@ impl Writer<'_> {
     }
 
     /// The payload at every point, combined with the accumulators.
-    pub(super) fn step(
-        &mut self,
-        state: &State,
-        points: &[Point],
-        accumulators: Vec<String>,
-    ) -> Vec<String> {
+    pub(super) fn step(&mut self, state: &State, points: &[Point], accumulators: Vec<String>) -> Vec<String> {
         let element = self.body.accumulator.clone();
         let kind = self.vector_type(&element);
         let mut known = Known::default();
@@ -740,10 +658,7 @@ impl Writer<'_> {
         [then, otherwise]: [&str; 2],
         kind: &str,
     ) -> String {
-        let masks = match is_vector {
-            true => self.vector_type("i1"),
-            false => "i1".to_owned(),
-        };
+        let masks = if is_vector { self.vector_type("i1") } else { "i1".to_owned() };
         self.define(&format!(
             "\"arith.select\"({mask}, {then}, {otherwise}) : ({masks}, {kind}, {kind}) -> {kind}"
         ))

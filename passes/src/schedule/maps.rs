@@ -27,24 +27,10 @@ use std::collections::HashMap;
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-vectorize-maps",
     summary: "compute elementwise operations with quotients or functions by vectors",
-    dependent_dialects: &[
-        Dialect::Arith,
-        Dialect::Math,
-        Dialect::MemRef,
-        Dialect::Scf,
-        Dialect::Vector,
-    ],
+    dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::MemRef, Dialect::Scf, Dialect::Vector],
     options: &[
-        PassOption {
-            name: "vector-bits",
-            summary: "bits of a vector register",
-            default: "512",
-        },
-        PassOption {
-            name: "vector-registers",
-            summary: "number of vector registers",
-            default: "32",
-        },
+        PassOption { name: "vector-bits", summary: "bits of a vector register", default: "512" },
+        PassOption { name: "vector-registers", summary: "number of vector registers", default: "32" },
         PassOption {
             name: "functions",
             summary: "whether functions have instructions on vectors that LLVM does not select",
@@ -108,26 +94,33 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
     fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
         let generic = linalg::Generic::cast(op)?;
         let reductions = generic.reductions();
-        (!reductions.is_empty() && !reductions.contains(&true)).then_some(())?;
+        if reductions.is_empty() || reductions.contains(&true) {
+            return None;
+        }
         let body = generic.body()?;
         let payload = ir::operations(body);
         let (last, computed) = payload.split_last()?;
         let outputs = last.operand_count();
         let inputs = op.operand_count().checked_sub(outputs)?;
-        (op.result_count() == 0 && computed.iter().all(|own| is_vectorizable(*own)))
-            .then_some(())?;
+        if op.result_count() != 0 || !computed.iter().all(|own| is_vectorizable(*own)) {
+            return None;
+        }
 
         let mut bounds = vec![None; reductions.len()];
         let mut arrays = Vec::new();
         let operands = op.operands().zip(generic.indexing_maps());
         for (position, (value, map)) in operands.enumerate() {
             let memref = MemRefType::try_from(value.r#type()).ok()?;
-            memref.element().is_f32().then_some(())?;
+            if !memref.element().is_f32() {
+                return None;
+            }
             let mut loops = Vec::new();
             for (dimension, form) in maps::forms(map)?.iter().enumerate() {
                 let own = form.as_index();
                 let is_first = form.indices().is_empty() && form.offset() == 0;
-                (own.is_some() || is_first).then_some(())?;
+                if own.is_none() && !is_first {
+                    return None;
+                }
                 if let Some(own) = own {
                     bounds.get_mut(own)?.get_or_insert((value, dimension));
                 }
@@ -143,15 +136,13 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             let (strides, _) = memref.strides_and_offset();
             let is_contiguous = strides.last() == Some(&1) && array.is_along(innermost);
             let stays = !array.is_output && !array.loops.contains(&Some(innermost));
-            (is_contiguous || stays).then_some(())?;
+            if !is_contiguous && !stays {
+                return None;
+            }
             arrays.push(array);
         }
         let bounds = bounds.into_iter().collect::<Option<_>>()?;
-        Some(Map {
-            payload,
-            arrays,
-            bounds,
-        })
+        Some(Map { payload, arrays, bounds })
     }
 
     fn innermost(&self) -> usize {
@@ -168,11 +159,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let is_long = extent.is_some_and(|extent| extent < 0 || extent >= 2 * target.lanes);
         let varying = self.varying();
         let differs = |value| varying.contains_key(&ValueKey::of(value));
-        let mut results = self
-            .payload
-            .last()
-            .into_iter()
-            .flat_map(|end| end.operands());
+        let mut results = self.payload.last().into_iter().flat_map(|end| end.operands());
         let mut computed = self.payload.iter();
         target.lanes > 1
             && is_long
@@ -188,9 +175,8 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
     fn varying(&self) -> HashMap<ValueKey, ()> {
         let innermost = self.innermost();
         let along = self.arrays.iter().filter(|array| array.is_along(innermost));
-        let mut varying: HashMap<ValueKey, ()> = along
-            .map(|array| (ValueKey::of(array.element), ()))
-            .collect();
+        let mut varying: HashMap<ValueKey, ()> =
+            along.map(|array| (ValueKey::of(array.element), ())).collect();
         for own in &self.payload {
             if varies(*own, &varying) {
                 varying.extend(own.results().map(|result| (ValueKey::of(result), ())));
@@ -254,12 +240,8 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         };
         let many = target.vectors * target.lanes;
         let (zero, several, single) = (at.index(0)?, whole(many)?, whole(target.lanes)?);
-        scf::counted(at, [zero, several], many, |body, from| {
-            row.vectors(from, target.vectors, None, body)
-        })?;
-        scf::counted(at, [several, single], target.lanes, |body, from| {
-            row.vectors(from, 1, None, body)
-        })?;
+        scf::counted(at, [zero, several], many, |body, from| row.vectors(from, target.vectors, None, body))?;
+        scf::counted(at, [several, single], target.lanes, |body, from| row.vectors(from, 1, None, body))?;
         scf::counted(at, [single, length], target.lanes, |body, from| {
             let left = body.value(ops::arith::SUBI, &[length, from], &[], index)?;
             let kind = vector::of(&[target.lanes], ir::types::flag(body.context));
@@ -311,12 +293,7 @@ struct Row<'c, 'a, 'm> {
 impl<'c: 'a, 'a> Row<'c, 'a, '_> {
     /// Prepares vectors of what stays the same.
     fn broadcast(&mut self, scalars: &Copier<'c, 'a>, at: &Builder<'c, 'a>) -> Result<(), Error> {
-        for own in self
-            .map
-            .payload
-            .iter()
-            .filter(|own| varies(**own, &self.varying))
-        {
+        for own in self.map.payload.iter().filter(|own| varies(**own, &self.varying)) {
             if let Some(divisor) = quotients::divisor(*own, &self.varying) {
                 let key = ValueKey::of(divisor);
                 if !self.divisors.contains_key(&key) {
@@ -354,8 +331,7 @@ impl<'c: 'a, 'a> Row<'c, 'a, '_> {
         for array in &self.map.arrays {
             if array.is_along(self.map.innermost()) && op::is_used(array.element) {
                 let element = array.element.r#type();
-                let load =
-                    |position: &Value<'c, 'a>| self.load(array, *position, mask, element, at);
+                let load = |position: &Value<'c, 'a>| self.load(array, *position, mask, element, at);
                 let loaded = positions.iter().map(load).collect::<Result<_, Error>>()?;
                 computed.insert(ValueKey::of(array.element), loaded);
             }
@@ -363,18 +339,14 @@ impl<'c: 'a, 'a> Row<'c, 'a, '_> {
         let operand = |computed: &HashMap<ValueKey, Vec<Value<'c, 'a>>>, value, number: usize| {
             let key = ValueKey::of(value);
             let own = computed.get(&key).and_then(|all| all.get(number));
-            own.or_else(|| self.same.get(&key))
-                .copied()
-                .ok_or(Error::OperationBuild)
+            own.or_else(|| self.same.get(&key)).copied().ok_or(Error::OperationBuild)
         };
         let (end, payload) = self.map.payload.split_last().ok_or(Error::OperationBuild)?;
         for own in payload.iter().filter(|own| varies(**own, &self.varying)) {
             let at = at.with_location(own.location());
             let mut operands = Vec::new();
             for number in 0..positions.len() {
-                let all = own
-                    .operands()
-                    .map(|value| operand(&computed, value, number));
+                let all = own.operands().map(|value| operand(&computed, value, number));
                 operands.push(all.collect::<Result<Vec<_>, Error>>()?);
             }
             let divisor = quotients::divisor(*own, &self.varying);
@@ -385,10 +357,8 @@ impl<'c: 'a, 'a> Row<'c, 'a, '_> {
                     divisor.quotients(&numerators.collect::<Vec<_>>(), &at)?
                 }
                 None => {
-                    let kinds: Vec<Type> = own
-                        .results()
-                        .map(|result| vector::of(&[self.lanes], result.r#type()))
-                        .collect();
+                    let kinds: Vec<Type> =
+                        own.results().map(|result| vector::of(&[self.lanes], result.r#type())).collect();
                     let copy = |operands: &Vec<Value<'c, 'a>>| -> Result<Value<'c, 'a>, Error> {
                         let copied = at.insert(op::clone_with(own, operands, &kinds));
                         Ok(copied.result(0)?.into())
@@ -421,12 +391,7 @@ impl<'c: 'a, 'a> Row<'c, 'a, '_> {
         let Some(mask) = mask else {
             return at.value(ops::vector::LOAD, &operands, &[], kind);
         };
-        let zero = at.value(
-            ops::arith::CONSTANT,
-            &[],
-            &[("value", all(at, kind, "0.0 : f32")?)],
-            kind,
-        )?;
+        let zero = at.value(ops::arith::CONSTANT, &[], &[("value", all(at, kind, "0.0 : f32")?)], kind)?;
         operands.extend([mask, zero]);
         at.value(ops::vector::MASKEDLOAD, &operands, &[], kind)
     }
@@ -457,8 +422,7 @@ impl<'c: 'a, 'a> Row<'c, 'a, '_> {
 
 /// Whether an operation computes one element from those of its operands, on numbers of 32 bits and truth values.
 fn is_vectorizable(op: OperationRef) -> bool {
-    let is_number =
-        |r#type: Type| r#type.is_f32() || ["i1", "i32"].contains(&r#type.to_string().as_str());
+    let is_number = |r#type: Type| r#type.is_f32() || ["i1", "i32"].contains(&r#type.to_string().as_str());
     let mut types = op.operands().map(|value| value.r#type());
     let mut results = op.results().map(|value| value.r#type());
     let is_constant = ir::name(op) == ops::arith::CONSTANT;
@@ -471,8 +435,7 @@ fn is_vectorizable(op: OperationRef) -> bool {
 
 /// Whether an operation has an operand that differs along the innermost loop.
 fn varies<'c: 'a, 'a>(op: OperationRef<'c, 'a>, varying: &HashMap<ValueKey, ()>) -> bool {
-    op.operands()
-        .any(|value| varying.contains_key(&ValueKey::of(value)))
+    op.operands().any(|value| varying.contains_key(&ValueKey::of(value)))
 }
 
 /// The extent of a dimension of an array.
@@ -485,32 +448,19 @@ fn extent<'c: 'a, 'a>(
         Some(extent @ 0..) => at.index(*extent),
         _ => {
             let dimension = at.index(i64::try_from(dimension).unwrap_or(0))?;
-            at.value(
-                ops::memref::DIM,
-                &[array, dimension],
-                &[],
-                Type::index(at.context),
-            )
+            at.value(ops::memref::DIM, &[array, dimension], &[], Type::index(at.context))
         }
     }
 }
 
 /// A vector of one value.
-fn splat<'c: 'a, 'a>(
-    value: Value<'c, 'a>,
-    lanes: i64,
-    at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, Error> {
+fn splat<'c: 'a, 'a>(value: Value<'c, 'a>, lanes: i64, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     let kind = vector::of(&[lanes], value.r#type());
     at.value(ops::vector::BROADCAST, &[value], &[], kind)
 }
 
 /// The attribute of a vector of one element.
-fn all<'c: 'a, 'a>(
-    at: &Builder<'c, 'a>,
-    kind: Type<'c>,
-    element: &str,
-) -> Result<Attribute<'c>, Error> {
+fn all<'c: 'a, 'a>(at: &Builder<'c, 'a>, kind: Type<'c>, element: &str) -> Result<Attribute<'c>, Error> {
     let element = Attribute::parse(at.context, element).ok_or(Error::OperationBuild)?;
     Ok(DenseElementsAttribute::new(kind, &[element])?.into())
 }

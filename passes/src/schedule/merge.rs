@@ -114,10 +114,8 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
         };
         let all = || self.outputs.iter().chain(&other.outputs);
         let roots: Vec<Value> = all().map(|out| memref::root(*out)).collect();
-        let are_distinct = roots
-            .iter()
-            .enumerate()
-            .all(|(n, root)| !roots.iter().skip(n + 1).any(|other| other == root));
+        let are_distinct =
+            roots.iter().enumerate().all(|(n, root)| !roots.iter().skip(n + 1).any(|other| other == root));
         let read = self.inputs.iter().map(|input| memref::root(*input));
         self.inputs == other.inputs
             && self.reductions == other.reductions
@@ -135,22 +133,14 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
         let nested = walk::nested(op).into_iter().chain([op]);
         let mut operands = nested.flat_map(|op| op.operands().collect::<Vec<_>>());
         let uses = operands.any(|operand| written.contains(&memref::root(operand)));
-        let read: Vec<Value> = self
-            .inputs
-            .iter()
-            .map(|input| memref::root(*input))
-            .collect();
+        let read: Vec<Value> = self.inputs.iter().map(|input| memref::root(*input)).collect();
         let mut changed = effects.written(op).into_iter();
         let is_call = ir::name(op) == ops::func::CALL;
         !uses && !is_call && !changed.any(|array| read.contains(&memref::root(array)))
     }
 
     /// Both in one operation, before `other`.
-    fn merged(
-        &self,
-        other: &Self,
-        context: &'c melior::Context,
-    ) -> Result<OperationRef<'c, 'a>, Error> {
+    fn merged(&self, other: &Self, context: &'c melior::Context) -> Result<OperationRef<'c, 'a>, Error> {
         let at = Builder::before(context, other.op)?;
         let bodies = [self, other].map(|own| own.generic.body());
         let [Some(first), Some(second)] = bodies else {
@@ -159,9 +149,8 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
         let inputs = self.inputs.len();
         let own = copy::arguments(first);
         let added = copy::arguments(second);
-        let kinds: Vec<Type> = (own.iter().chain(added.iter().skip(inputs)))
-            .map(|argument| argument.r#type())
-            .collect();
+        let kinds: Vec<Type> =
+            (own.iter().chain(added.iter().skip(inputs))).map(|argument| argument.r#type()).collect();
         let (region, inside, arguments) = at.region(&kinds);
         let mut copier = Copier::new();
         for (old, new) in own.iter().zip(&arguments) {
@@ -170,11 +159,7 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
         for (old, new) in added.iter().take(inputs).zip(&arguments) {
             copier.set(*old, *new);
         }
-        for (old, new) in added
-            .iter()
-            .skip(inputs)
-            .zip(arguments.iter().skip(own.len()))
-        {
+        for (old, new) in added.iter().skip(inputs).zip(arguments.iter().skip(own.len())) {
             copier.set(*old, *new);
         }
         let mut yielded = Vec::new();
@@ -189,14 +174,9 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
         }
         inside.create(ops::linalg::YIELD, &yielded, &[], &[], Vec::new())?;
         let outputs = [self.outputs.as_slice(), &other.outputs].concat();
-        let maps = [
-            self.maps.as_slice(),
-            other.maps.get(inputs..).unwrap_or_default(),
-        ]
-        .concat();
+        let maps = [self.maps.as_slice(), other.maps.get(inputs..).unwrap_or_default()].concat();
         let counts = [inputs, outputs.len()];
-        let attributes =
-            generic_attributes(context, &maps, self.reductions.iter().copied(), counts);
+        let attributes = generic_attributes(context, &maps, self.reductions.iter().copied(), counts);
         let operands = [self.inputs.as_slice(), &outputs].concat();
         at.create(
             ops::linalg::GENERIC,

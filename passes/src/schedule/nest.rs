@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A perfect loop nest over contiguous arrays, with every access a linear form of the loop variables.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::dot::Dot;
 
@@ -51,11 +48,7 @@ pub struct Address {
 impl Address {
     /// An address with static strides.
     pub fn with_strides(strides: Vec<i64>) -> Self {
-        Address {
-            offset: 0,
-            extents: vec![Vec::new(); strides.len()],
-            strides,
-        }
+        Address { offset: 0, extents: vec![Vec::new(); strides.len()], strides }
     }
 
     /// Whether no stride is dynamic.
@@ -115,9 +108,7 @@ impl Nest {
     pub fn span(&self, operand: usize) -> i64 {
         let strides = self.operands[operand].strides.iter();
         let steps = strides.zip(&self.loops);
-        steps.fold(1, |all, (stride, l)| {
-            all.saturating_add(stride.saturating_mul(l.extent - 1))
-        })
+        steps.fold(1, |all, (stride, l)| all.saturating_add(stride.saturating_mul(l.extent - 1)))
     }
 
     /// Number of points that are combined into one element of the output.
@@ -151,10 +142,7 @@ impl Nest {
         let mut inner = self.loops.len();
         while inner > 1 {
             inner -= 1;
-            if let Some(outer) = (0..inner)
-                .rev()
-                .find(|&o| self.collapsible(o, inner, used_dimensions))
-            {
+            if let Some(outer) = (0..inner).rev().find(|&o| self.collapsible(o, inner, used_dimensions)) {
                 let extent = self.loops[inner].extent;
                 for operand in &mut self.operands {
                     operand.strides[outer] = operand.strides[inner];
@@ -171,14 +159,11 @@ impl Nest {
     /// Whether `inner` continues `outer` in every operand. Loops of one kind may be interchanged, so they need not be
     /// adjacent: parallel loops have no order, and reductions have none unless the nest keeps it.
     fn collapsible(&self, outer: usize, inner: usize, used_dimensions: &[usize]) -> bool {
-        let is_used_dimensions = |l: usize| {
-            self.loops[l]
-                .dimension
-                .is_some_and(|d| used_dimensions.contains(&d))
-        };
+        let is_used_dimensions =
+            |l: usize| self.loops[l].dimension.is_some_and(|d| used_dimensions.contains(&d));
         let between = || self.loops[outer + 1..inner].iter();
-        let is_reordered = self.loops[outer].kind == LoopKind::Reduction
-            && between().any(|l| l.kind == LoopKind::Reduction);
+        let is_reordered =
+            self.loops[outer].kind == LoopKind::Reduction && between().any(|l| l.kind == LoopKind::Reduction);
         !(self.keeps_order && is_reordered)
             && self.loops[outer].kind == self.loops[inner].kind
             && self.loops[outer].source.is_none()
@@ -220,10 +205,7 @@ mod tests {
                     source: None,
                 })
                 .collect(),
-            operands: operands
-                .iter()
-                .map(|s| Address::with_strides(s.to_vec()))
-                .collect(),
+            operands: operands.iter().map(|s| Address::with_strides(s.to_vec())).collect(),
             output: operands.len() - 1,
             constants: Vec::new(),
             repeats: Vec::new(),
@@ -241,11 +223,7 @@ mod tests {
         // out[n, oh, ow] += in[c, oh + kh, ow + kw] · filter[n, c, kh, kw], output extents 1: the window disappears
         let mut n = nest(
             &[(8, P), (1, P), (1, P), (4, R), (5, R), (5, R)],
-            &[
-                &[0, 5, 1, 25, 5, 1],
-                &[100, 0, 0, 25, 5, 1],
-                &[1, 1, 1, 0, 0, 0],
-            ],
+            &[&[0, 5, 1, 25, 5, 1], &[100, 0, 0, 25, 5, 1], &[1, 1, 1, 0, 0, 0]],
         );
         n.simplify(&[]);
         let shape: Vec<_> = n.loops.iter().map(|l| (l.extent, l.kind)).collect();
@@ -283,10 +261,8 @@ mod tests {
     #[test]
     fn loops_with_other_dynamic_strides_stay_apart() {
         // x[a, b, n, c] of 2 × 64 × ? × 64: the strides of a and b are multiples of n, that of n is not.
-        let mut n = nest(
-            &[(2, P), (64, P), (ESTIMATE, P), (64, P)],
-            &[&[64 * 64 * ESTIMATE, 64 * ESTIMATE, 64, 1]],
-        );
+        let mut n =
+            nest(&[(2, P), (64, P), (ESTIMATE, P), (64, P)], &[&[64 * 64 * ESTIMATE, 64 * ESTIMATE, 64, 1]]);
         n.loops[2].source = Some((0, 2));
         n.operands[0].extents = vec![vec![2], vec![2], vec![], vec![]];
         assert_eq!(n.operands[0].factor(1), 64);

@@ -29,10 +29,7 @@ pub(super) struct Unknown;
 
 impl<'c: 'a, 'a> Outside<'c, 'a> {
     /// The array in the parallel loop around an operation; `None` if there is no such loop.
-    pub(super) fn of(
-        op: OperationRef<'c, 'a>,
-        array: Value<'c, 'a>,
-    ) -> Result<Option<Self>, Unknown> {
+    pub(super) fn of(op: OperationRef<'c, 'a>, array: Value<'c, 'a>) -> Result<Option<Self>, Unknown> {
         let mut around = ir::walk::parent(op);
         while let Some(own) = around.filter(|own| ir::name(*own) != ops::scf::PARALLEL) {
             around = ir::walk::parent(own);
@@ -42,11 +39,8 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
         };
         let block = ir::first_block(around).ok_or(Unknown)?;
         let makers = makers(array, block).ok_or(Unknown)?;
-        let used: HashSet<ValueKey> = makers
-            .iter()
-            .flat_map(|maker| maker.operands())
-            .map(ValueKey::of)
-            .collect();
+        let used: HashSet<ValueKey> =
+            makers.iter().flat_map(|maker| maker.operands()).map(ValueKey::of).collect();
         let bounds: Vec<Value> = around.operands().collect();
         let arguments = ir::arguments(block);
         let mut indices = Vec::new();
@@ -61,23 +55,18 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
         if indices.is_empty() && !makers.is_empty() {
             return Err(Unknown);
         }
-        Ok(Some(Outside {
-            around,
-            array,
-            makers,
-            indices,
-        }))
+        Ok(Some(Outside { around, array, makers, indices }))
     }
 
     /// The iterations that have the same array. A bound that is not known counts as one.
     pub(super) fn repeats(&self) -> i64 {
         let bounds: Vec<Value> = self.around.operands().collect();
-        let bounds = bounds.iter().skip(bounds.len() / 3).take(bounds.len() / 3);
-        let all = bounds.map(|bound| count(*bound).unwrap_or(1));
-        let own = self
-            .indices
+        let all = bounds
             .iter()
-            .map(|(_, bound)| count(*bound).unwrap_or(1));
+            .skip(bounds.len() / 3)
+            .take(bounds.len() / 3)
+            .map(|bound| count(*bound).unwrap_or(1));
+        let own = self.indices.iter().map(|(_, bound)| count(*bound).unwrap_or(1));
         all.fold(1, i64::saturating_mul) / own.fold(1, i64::saturating_mul).max(1)
     }
 
@@ -153,9 +142,7 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
             copier.set(*old, *new);
         }
         for maker in &self.makers {
-            copier
-                .copy(*maker, &inside, &mut |_, _, _| Ok(false))
-                .map_err(text)?;
+            copier.copy(*maker, &inside, &mut |_, _, _| Ok(false)).map_err(text)?;
         }
         let part = self.offset(end, &positions, size)?;
         fill(end, copier.get(self.array), [whole, part])?;
@@ -203,13 +190,15 @@ fn makers<'c: 'a, 'a>(
         };
         if maker.block() != Some(block) || found.contains(&maker) {
             // What a loop in the block computes is not known before that loop.
-            ir::ancestor_in(block, maker)
-                .is_none_or(|own| own == maker)
-                .then_some(())?;
+            if !ir::ancestor_in(block, maker).is_none_or(|own| own == maker) {
+                return None;
+            }
             continue;
         }
         let is_simple = maker.region_count() == 0 && skript_dialect::op::is_pure(&maker);
-        is_simple.then_some(())?;
+        if !is_simple {
+            return None;
+        }
         found.push(maker);
         pending.extend(maker.operands());
     }

@@ -7,10 +7,7 @@
 //!
 //! The method is that of Goto and van de Geijn, *Anatomy of High-Performance Matrix Multiplication* (2008), section 4.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::dot::in_groups;
 use super::nest::{Address, LoopKind, Nest};
@@ -74,8 +71,7 @@ impl Packing {
         let mut target = Address::with_strides(vec![0; nest.loops.len()]);
         let inner = plan.reductions.iter().copied();
         let order = inner.clone().rev().chain([plan.lanes_loop]);
-        let order = order.chain(batches.iter().copied().rev()).filter(varies);
-        let mut order: Vec<usize> = order.collect();
+        let mut order: Vec<usize> = order.chain(batches.iter().copied().rev()).filter(varies).collect();
         let is_dynamic = |l: &usize| nest.loops[*l].source.is_some();
         let dynamic = order.iter().copied().find(is_dynamic);
         order.sort_by_key(is_dynamic);
@@ -118,10 +114,7 @@ impl Packing {
 
     /// The copy as a part of a larger one.
     pub(super) fn into_part(self) -> Packing {
-        Packing {
-            is_part: true,
-            ..self
-        }
+        Packing { is_part: true, ..self }
     }
 
     /// Elements of the copy; `None` if their number is dynamic.
@@ -210,24 +203,16 @@ impl Packing {
     /// Writes `func.func private @name`, which copies the blocks from its third argument up to its last. LLVM keeps its loops
     /// small: unrolled, they take longer to compile than all kernels.
     pub fn function(&self, name: &str, signature: &Signature) -> String {
-        let (array, passed) = (
-            &signature.arrays[self.operand],
-            self.argument_type(signature),
-        );
+        let (array, passed) = (&signature.arrays[self.operand], self.argument_type(signature));
         let flat = signature.flat(self.operand);
         let element = &signature.elements[self.operand];
         let mut copies = signature.clone();
         self.apply_to(&mut copies);
         let copy = copies.flat(self.operand);
-        let first = |is_argument: bool, name: &str| match is_argument {
-            true => format!("%{name}: index, "),
-            false => String::new(),
+        let first = |is_argument: bool, name: &str| {
+            if is_argument { format!("%{name}: index, ") } else { String::new() }
         };
-        let firsts = [
-            first(self.is_placed, "source_first"),
-            first(self.is_part, "copy_first"),
-        ]
-        .concat();
+        let firsts = [first(self.is_placed, "source_first"), first(self.is_part, "copy_first")].concat();
         let extents = self.arguments.iter().map(|l| format!("%n{l}: index, "));
         let extents: String = extents.collect();
         let mut text = format!(
@@ -321,9 +306,10 @@ impl Packing {
 
     /// The number of iterations of a loop.
     fn write_extent(&self, text: &mut String, name: &str, l: usize, extent: i64) {
-        let _ = match self.dynamic == Some(l) {
-            true => writeln!(text, "  {name} = arith.addi %n{l}, %c0 : index"),
-            false => writeln!(text, "  {name} = arith.constant {extent} : index"),
+        let _ = if self.dynamic == Some(l) {
+            writeln!(text, "  {name} = arith.addi %n{l}, %c0 : index")
+        } else {
+            writeln!(text, "  {name} = arith.constant {extent} : index")
         };
     }
 

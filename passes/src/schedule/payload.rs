@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The scalars and vectors that the payload of a kernel needs at one point of its tile.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::body::{Operand, Step};
 use super::kernel::{LastVector, Piece, Point, State, Writer, properties};
@@ -78,26 +75,14 @@ impl Writer<'_> {
                             return piece.clone();
                         }
                         let name = self.define(&format!("arith.constant {attribute}"));
-                        let piece = Piece {
-                            name,
-                            element: element.clone(),
-                            vector: false,
-                        };
+                        let piece = Piece { name, element: element.clone(), vector: false };
                         known.steps.insert(key, piece.clone());
                         piece
                     }
                     Step::Index { dimension } => self.index(*dimension, state, point, known),
-                    Step::Apply {
-                        name,
-                        attributes,
-                        operands,
-                        element,
-                        ..
-                    } => {
-                        let mut pieces: Vec<Piece> = operands
-                            .iter()
-                            .map(|o| self.payload(o, state, point, known))
-                            .collect();
+                    Step::Apply { name, attributes, operands, element, .. } => {
+                        let mut pieces: Vec<Piece> =
+                            operands.iter().map(|o| self.payload(o, state, point, known)).collect();
                         let key = (*number, pieces.clone());
                         if let Some(piece) = known.steps.get(&key) {
                             return piece.clone();
@@ -113,13 +98,11 @@ impl Writer<'_> {
                                 })
                                 .collect();
                         }
-                        let kind_of = |element: &str| match vector {
-                            true => self.vector_type(element),
-                            false => element.to_string(),
+                        let kind_of = |element: &str| {
+                            if vector { self.vector_type(element) } else { element.to_string() }
                         };
                         let names: Vec<&str> = pieces.iter().map(|p| p.name.as_str()).collect();
-                        let kinds: Vec<String> =
-                            pieces.iter().map(|p| kind_of(&p.element)).collect();
+                        let kinds: Vec<String> = pieces.iter().map(|p| kind_of(&p.element)).collect();
                         let text = format!(
                             "\"{name}\"({}) {} : ({}) -> {}",
                             names.join(", "),
@@ -127,11 +110,7 @@ impl Writer<'_> {
                             kinds.join(", "),
                             kind_of(element)
                         );
-                        let piece = Piece {
-                            name: self.define(&text),
-                            element: element.clone(),
-                            vector,
-                        };
+                        let piece = Piece { name: self.define(&text), element: element.clone(), vector };
                         known.steps.insert(key, piece.clone());
                         piece
                     }
@@ -149,10 +128,7 @@ impl Writer<'_> {
             return name.clone();
         }
         let kind = self.vector_type(&piece.element);
-        let name = self.define(&format!(
-            "vector.broadcast {} : {} to {kind}",
-            piece.name, piece.element
-        ));
+        let name = self.define(&format!("vector.broadcast {} : {} to {kind}", piece.name, piece.element));
         known.broadcasts.insert(piece.name.clone(), name.clone());
         name
     }
@@ -174,11 +150,7 @@ impl Writer<'_> {
         }
         let element = self.signature.elements[position].clone();
         let array = self.signature.flat(position);
-        let mask = if masked {
-            self.mask(state, point.vector)
-        } else {
-            None
-        };
+        let mask = if masked { self.mask(state, point.vector) } else { None };
         let is_close = (2..=CLOSEST).contains(&stride) && !(masked && self.is_dynamic(state));
         let own = self.first_tap(position, state, point);
         let (tap, first) = match own.filter(|_| is_close) {
@@ -193,20 +165,9 @@ impl Writer<'_> {
                 let elements = self.elements(state, point);
                 self.close(position, &address, stride, elements, tap)
             }
-            _ => self.gather(
-                &address,
-                &Apart {
-                    position,
-                    stride,
-                    mask: mask.as_deref(),
-                },
-            ),
+            _ => self.gather(&address, &Apart { position, stride, mask: mask.as_deref() }),
         };
-        let piece = Piece {
-            name,
-            element,
-            vector: stride != 0,
-        };
+        let piece = Piece { name, element, vector: stride != 0 };
         known.inputs.insert(key, piece.clone());
         piece
     }
@@ -288,13 +249,8 @@ impl Writer<'_> {
             Ok(_) => (self.vector_type("i32"), self.vector_type("i1")),
             Err(_) => (self.vector_type("index"), self.vector_type("i1")),
         };
-        let steps: Vec<String> = (0..self.plan.lanes)
-            .map(|i| (i * apart.stride).to_string())
-            .collect();
-        let steps = self.define(&format!(
-            "arith.constant dense<[{}]> : {indices}",
-            steps.join(", ")
-        ));
+        let steps: Vec<String> = (0..self.plan.lanes).map(|i| (i * apart.stride).to_string()).collect();
+        let steps = self.define(&format!("arith.constant dense<[{}]> : {indices}", steps.join(", ")));
         let mask = match apart.mask {
             Some(mask) => mask.to_owned(),
             None => self.define(&format!("arith.constant dense<true> : {masks}")),
@@ -309,24 +265,14 @@ impl Writer<'_> {
     }
 
     fn is_partial(&self, state: &State, vector: i64) -> bool {
-        state
-            .tile
-            .get(&self.plan.lanes_loop)
-            .is_some_and(|tile| tile.is_partial(vector))
+        state.tile.get(&self.plan.lanes_loop).is_some_and(|tile| tile.is_partial(vector))
     }
 
-    pub(super) fn load_vector(
-        &mut self,
-        position: usize,
-        address: &str,
-        mask: Option<&str>,
-    ) -> String {
+    pub(super) fn load_vector(&mut self, position: usize, address: &str, mask: Option<&str>) -> String {
         let element = self.signature.elements[position].clone();
         let (array, kind) = (self.signature.flat(position), self.vector_type(&element));
         match mask {
-            None => self.define(&format!(
-                "vector.load %l{position}[{address}] : {array}, {kind}"
-            )),
+            None => self.define(&format!("vector.load %l{position}[{address}] : {array}, {kind}")),
             Some(mask) => {
                 let zero = if element.contains('f') { "0.0" } else { "0" };
                 let pass = self.define(&format!("arith.constant dense<{zero}> : {kind}"));
@@ -339,40 +285,21 @@ impl Writer<'_> {
     }
 
     /// The value of a dimension of the original operation.
-    fn index(
-        &mut self,
-        dimension: usize,
-        state: &State,
-        point: &Point,
-        known: &mut Known,
-    ) -> Piece {
-        let l =
-            (0..self.nest.loops.len()).find(|&l| self.nest.loops[l].dimension == Some(dimension));
-        let scalar = |name: String| Piece {
-            name,
-            element: "index".to_string(),
-            vector: false,
-        };
+    fn index(&mut self, dimension: usize, state: &State, point: &Point, known: &mut Known) -> Piece {
+        let l = (0..self.nest.loops.len()).find(|&l| self.nest.loops[l].dimension == Some(dimension));
+        let scalar = |name: String| Piece { name, element: "index".to_string(), vector: false };
         let Some(l) = l else {
             // Its loop had one iteration.
             return scalar(self.constant(0));
         };
         let steps = point.steps.iter().find(|s| s.0 == l).map_or(0, |s| s.1);
         let along = l == self.plan.lanes_loop;
-        let distance = if along {
-            point.vector * self.plan.lanes
-        } else {
-            steps
-        };
+        let distance = if along { point.vector * self.plan.lanes } else { steps };
         let key = (l, distance);
         if let Some(piece) = known.indices.get(&key) {
             return piece.clone();
         }
-        let base = state
-            .values
-            .get(&l)
-            .cloned()
-            .unwrap_or_else(|| "%c0".to_string());
+        let base = state.values.get(&l).cloned().unwrap_or_else(|| "%c0".to_string());
         let start = self.offset(&base, distance);
         let piece = if along {
             let kind = self.vector_type("index");

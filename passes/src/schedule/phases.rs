@@ -69,8 +69,9 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
         }
         let operands: Vec<Value> = op.operands().collect();
         let extents = extents(generic, &operands, reductions.len())?;
-        let subscripts = generic.indexing_maps().into_iter();
-        let subscripts: Vec<Vec<Affine>> = subscripts
+        let subscripts: Vec<Vec<Affine>> = generic
+            .indexing_maps()
+            .into_iter()
             .map(|map| maps::divided_forms(map, &extents))
             .collect::<Option<_>>()?;
         let quotients: Vec<(Affine, i64)> = subscripts
@@ -94,14 +95,10 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
         }
         let mut combinations = vec![Vec::new()];
         for is_split in &split {
-            let residues: Vec<Option<i64>> = match is_split {
-                true => (0..divisor).map(Some).collect(),
-                false => vec![None],
-            };
+            let residues: Vec<Option<i64>> =
+                if *is_split { (0..divisor).map(Some).collect() } else { vec![None] };
             let longer = combinations.iter().flat_map(|before: &Vec<Option<i64>>| {
-                let longer = residues
-                    .iter()
-                    .map(|residue| [&before[..], &[*residue]].concat());
+                let longer = residues.iter().map(|residue| [&before[..], &[*residue]].concat());
                 longer.collect::<Vec<_>>()
             });
             combinations = longer.take(MOST_COMBINATIONS + 1).collect();
@@ -109,13 +106,7 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
         if combinations.len() > MOST_COMBINATIONS {
             return None;
         }
-        let mut result = Split {
-            op,
-            subscripts,
-            divisor,
-            phases: Vec::new(),
-            extents,
-        };
+        let mut result = Split { op, subscripts, divisor, phases: Vec::new(), extents };
         let guards = guards(generic, &result.extents);
         for residues in combinations {
             let phase = result.phase(&residues)?;
@@ -134,11 +125,7 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
 
     /// The loops of a phase. `None` if a subscript of it is not linear.
     fn phase(&self, residues: &[Option<i64>]) -> Option<Phase> {
-        let mut phase = Phase {
-            replacement: Vec::new(),
-            extents: Vec::new(),
-            subscripts: Vec::new(),
-        };
+        let mut phase = Phase { replacement: Vec::new(), extents: Vec::new(), subscripts: Vec::new() };
         for (index, (residue, extent)) in residues.iter().zip(&self.extents).enumerate() {
             let own = Affine::index(index);
             phase.replacement.push(match residue {
@@ -175,8 +162,10 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
             }
             let count = self.extents.len();
             let forms = phase.subscripts.iter();
-            let forms = forms.map(|forms| maps::map(context, count, forms));
-            let forms: Vec<_> = forms.collect::<Option<_>>().ok_or("a map without text")?;
+            let forms: Vec<_> = forms
+                .map(|forms| maps::map(context, count, forms))
+                .collect::<Option<_>>()
+                .ok_or("a map without text")?;
             let forms = ArrayAttribute::new(context, &forms).into();
             let generic = linalg::Generic::cast(self.op).and_then(linalg::Generic::body);
             let body = generic.ok_or("an operation without a payload")?;
@@ -206,14 +195,7 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
                     Ok(true)
                 })?;
             }
-            with_attributes(
-                self.op,
-                &operands,
-                &[],
-                vec![region],
-                &[("indexing_maps", forms)],
-                &at,
-            )?;
+            with_attributes(self.op, &operands, &[], vec![region], &[("indexing_maps", forms)], &at)?;
         }
         ir::erase(self.op);
         Ok(())
@@ -232,24 +214,17 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
         let mut is_whole = true;
         let (mut offsets, mut sizes, mut steps) = (vec![], vec![], vec![]);
         let (before, after) = (self.subscripts.get(number), phase.subscripts.get(number));
-        let forms = before
-            .into_iter()
-            .flatten()
-            .zip(after.into_iter().flatten());
+        let forms = before.into_iter().flatten().zip(after.into_iter().flatten());
         for (dimension, (form, new_form)) in forms.enumerate() {
             let extent = match shape.dim_size(dimension)? {
                 DimSize::Static(extent) => i64::try_from(extent).map_err(|e| e.to_string())?,
                 DimSize::Dynamic => return Err("a dynamic extent".into()),
             };
-            let residue = form
-                .as_index()
-                .and_then(|l| residues.get(l).copied().flatten());
+            let residue = form.as_index().and_then(|l| residues.get(l).copied().flatten());
             let (first, step) = residue.map_or((0, 1), |residue| (residue, self.divisor));
             offsets.push(first);
             // A subscript that is a loop has the loop's extent.
-            let own = new_form
-                .as_index()
-                .and_then(|l| phase.extents.get(l).copied());
+            let own = new_form.as_index().and_then(|l| phase.extents.get(l).copied());
             let size = own.unwrap_or((extent - first + step - 1) / step);
             is_whole &= size == extent && step == 1;
             sizes.push(size);
@@ -272,11 +247,7 @@ struct Phase {
 }
 
 /// The extents of the loops; `None` if one is dynamic, or an array is.
-pub(super) fn extents(
-    generic: linalg::Generic,
-    operands: &[Value],
-    loops: usize,
-) -> Option<Vec<i64>> {
+pub(super) fn extents(generic: linalg::Generic, operands: &[Value], loops: usize) -> Option<Vec<i64>> {
     let mut extents = vec![None; loops];
     for (map, operand) in generic.indexing_maps().into_iter().zip(operands) {
         let memref = MemRefType::try_from(operand.r#type()).ok()?;
@@ -286,8 +257,7 @@ pub(super) fn extents(
             return None;
         }
         for (dimension, form) in maps::indices(map).into_iter().enumerate() {
-            if let (Some(index), DimSize::Static(extent)) = (form, memref.dim_size(dimension).ok()?)
-            {
+            if let (Some(index), DimSize::Static(extent)) = (form, memref.dim_size(dimension).ok()?) {
                 *extents.get_mut(index)? = i64::try_from(extent).ok();
             }
         }

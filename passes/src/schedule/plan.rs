@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Plans the register tile of a nest: the loop along the lanes, and the loops that are unrolled around it.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::costs::Costs;
 use super::nest::{LoopKind, Nest};
@@ -95,10 +92,7 @@ impl Vectors {
         (self.costs.fma_ports == 1 && self.lanes > 1).then_some(Vectors {
             lanes: self.lanes / 2,
             bytes: self.bytes / 2,
-            costs: Costs {
-                fma_ports: 2,
-                ..self.costs
-            },
+            costs: Costs { fma_ports: 2, ..self.costs },
             ..self
         })
     }
@@ -150,11 +144,7 @@ impl Plan {
             let mut others = Vec::new();
             for (number, tiled) in tiles.iter().take(MOST_TILES).enumerate() {
                 let mut ordered = tiled.ordered(nest, vectors.cache, used_dimensions);
-                others.extend(
-                    ordered
-                        .drain(1.min(ordered.len())..)
-                        .filter(|_| number == 0),
-                );
+                others.extend(ordered.drain(1.min(ordered.len())..).filter(|_| number == 0));
                 candidates.append(&mut ordered);
                 if rank > 0 {
                     break;
@@ -195,9 +185,8 @@ impl Plan {
 
     /// Whether the points of an element are combined in the same order.
     fn has_order_of(&self, other: &Plan, nest: &Nest) -> bool {
-        let is_same = self.mode == other.mode
-            && self.reductions == other.reductions
-            && self.group == other.group;
+        let is_same =
+            self.mode == other.mode && self.reductions == other.reductions && self.group == other.group;
         let are_in_order = self.keeps_order_in_parts() && other.keeps_order_in_parts();
         let lanes = |plan: &Plan| (plan.lanes_loop, plan.vectors);
         let is_apart = self.are_apart(nest);
@@ -216,10 +205,7 @@ impl Plan {
                 *factor = 1;
             }
         }
-        if self.mode == LaneMode::Output
-            && self.packed.is_none()
-            && outermost != Some(&self.lanes_loop)
-        {
+        if self.mode == LaneMode::Output && self.packed.is_none() && outermost != Some(&self.lanes_loop) {
             plan.vectors = 1;
         }
         plan.hoists = None;
@@ -245,9 +231,7 @@ impl Plan {
                 plan.chunk = plan.chunk_of_stream(nest, cache, used_dimensions);
                 vec![plan]
             }
-            (LaneMode::Output, Some(operand)) => {
-                self.around_packed(nest, operand, cache, used_dimensions)
-            }
+            (LaneMode::Output, Some(operand)) => self.around_packed(nest, operand, cache, used_dimensions),
         };
         plans.iter_mut().for_each(|plan| plan.split(nest));
         plans
@@ -255,13 +239,7 @@ impl Plan {
 
     /// Orders of the loops around a packed operand: the lanes' loop stands where the least memory beyond the cache is accessed, and the
     /// reductions that the predicate depends on, and short ones, come first. Then other positions, and other parts of the reduction.
-    fn around_packed(
-        &self,
-        nest: &Nest,
-        operand: usize,
-        cache: i64,
-        used_dimensions: &[usize],
-    ) -> Vec<Plan> {
+    fn around_packed(&self, nest: &Nest, operand: usize, cache: i64, used_dimensions: &[usize]) -> Vec<Plan> {
         let varies = |l: &usize| nest.operands[operand].strides[*l] != 0;
         let batches = self.parallels.iter().take_while(|l| varies(l)).count();
         let mut positions: Vec<usize> = (batches..=self.parallels.len()).rev().collect();
@@ -276,8 +254,7 @@ impl Plan {
                 // The innermost loop has many iterations, where one has.
                 let is_long = |l: &usize| nest.loops[*l].extent >= LONG;
                 let is_group = |l: &usize| Some(*l) == plan.group;
-                plan.reductions
-                    .sort_by_key(|l| (is_group(l), !is_used(l), is_long(l)));
+                plan.reductions.sort_by_key(|l| (is_group(l), !is_used(l), is_long(l)));
             }
             let decides = |l: &usize| is_used(l) || nest.is_tested(*l);
             let last = plan.reductions.iter().rposition(decides);
@@ -294,28 +271,12 @@ impl Plan {
             let extent = nest.loops[chunk.number].extent;
             let half = (chunk.size + 1) / 2;
             let smaller = Chunk {
-                size: match first.group == Some(chunk.number) {
-                    true => nest.in_groups(half),
-                    false => half,
-                },
+                size: if first.group == Some(chunk.number) { nest.in_groups(half) } else { half },
                 ..chunk
             };
-            let larger = Chunk {
-                size: chunk.size * 2,
-                ..chunk
-            };
-            let chunks = [
-                Some(smaller),
-                Some(larger).filter(|c| c.size < extent),
-                None,
-            ];
-            plans.splice(
-                1..1,
-                chunks.map(|chunk| Plan {
-                    chunk,
-                    ..first.clone()
-                }),
-            );
+            let larger = Chunk { size: chunk.size * 2, ..chunk };
+            let chunks = [Some(smaller), Some(larger).filter(|c| c.size < extent), None];
+            plans.splice(1..1, chunks.map(|chunk| Plan { chunk, ..first.clone() }));
         }
         plans
     }
@@ -334,49 +295,29 @@ impl Plan {
                 let varies = nest.operands[operand].strides[**l] != 0;
                 !varies && accessed(n + 1) > cache / 2
             });
-            let again = again.fold(1, |all: i64, (_, l)| {
-                all.saturating_mul(self.tiles(nest, *l))
-            });
+            let again = again.fold(1, |all: i64, (_, l)| all.saturating_mul(self.tiles(nest, *l)));
             total = total.saturating_add(accessed(0).saturating_mul(again));
         }
         total
     }
 
     /// The elements of an operand that the loops of an order from a position on access, in one tile of the loops before.
-    fn accessed(
-        &self,
-        nest: &Nest,
-        operand: usize,
-        is_packed: bool,
-        order: &[usize],
-        from: usize,
-    ) -> i64 {
+    fn accessed(&self, nest: &Nest, operand: usize, is_packed: bool, order: &[usize], from: usize) -> i64 {
         let strides = &nest.operands[operand].strides;
         let varies = |l: &&usize| strides[**l] != 0;
         let tile = order.iter().take(from).filter(varies);
         let tile: i64 = tile.map(|l| self.factor(*l)).product();
         let inside = order.iter().skip(from).chain(&self.reductions);
-        let (points, span) = inside
-            .filter(varies)
-            .fold((tile, tile), |(points, span), l| {
-                let extent = nest.loops[*l].extent;
-                let along = strides[*l].saturating_mul(extent - 1);
-                (points.saturating_mul(extent), span.saturating_add(along))
-            });
-        match is_packed {
-            true => points,
-            false => points.min(span),
-        }
+        let (points, span) = inside.filter(varies).fold((tile, tile), |(points, span), l| {
+            let extent = nest.loops[*l].extent;
+            let along = strides[*l].saturating_mul(extent - 1);
+            (points.saturating_mul(extent), span.saturating_add(along))
+        });
+        if is_packed { points } else { points.min(span) }
     }
 
     /// Computes a reduction in parts if what the loops inside of the lanes' loop read does not stay in the cache.
-    fn split_reduction(
-        &mut self,
-        nest: &Nest,
-        packed: usize,
-        cache: i64,
-        is_used: impl Fn(&usize) -> bool,
-    ) {
+    fn split_reduction(&mut self, nest: &Nest, packed: usize, cache: i64, is_used: impl Fn(&usize) -> bool) {
         let Some(position) = self.parallels.iter().position(|l| *l == self.lanes_loop) else {
             return;
         };
@@ -386,10 +327,11 @@ impl Plan {
         let is_static = |l: &usize| nest.loops[*l].source.is_none();
         let longest = self.reductions.iter().copied();
         // What is left of a group is summed after all parts.
-        let is_whole =
-            |l: &usize| Some(*l) != self.group || nest.loops[*l].extent % nest.group_size() == 0;
-        let longest = longest.filter(|l| !is_used(l) && is_static(l) && is_whole(l));
-        let Some(number) = longest.max_by_key(|l| nest.loops[*l].extent) else {
+        let is_whole = |l: &usize| Some(*l) != self.group || nest.loops[*l].extent % nest.group_size() == 0;
+        let Some(number) = longest
+            .filter(|l| !is_used(l) && is_static(l) && is_whole(l))
+            .max_by_key(|l| nest.loops[*l].extent)
+        else {
             return;
         };
         // Parts of an inner loop change the order.
@@ -399,10 +341,7 @@ impl Plan {
         let extent = nest.loops[number].extent;
         let parts = (read + cache / 2 - 1) / (cache / 2).max(1);
         let size = (extent + parts - 1) / parts.max(1);
-        let size = match Some(number) == self.group {
-            true => nest.in_groups(size),
-            false => size,
-        };
+        let size = if Some(number) == self.group { nest.in_groups(size) } else { size };
         let others = nest.reduced() / extent.max(1);
         if read > cache * 3 / 4 && size < extent && size * others >= FEWEST_STEPS {
             self.chunk = Some(Chunk { number, size });
@@ -413,8 +352,7 @@ impl Plan {
     /// each walk over all rows of the array, a few elements of each. With parts, each row is read from its first element to its last.
     fn chunk_of_stream(&self, nest: &Nest, cache: i64, used_dimensions: &[usize]) -> Option<Chunk> {
         let number = *self.reductions.first()?;
-        let is_static =
-            nest.loops[number].source.is_none() && !is_used(nest, number, used_dimensions);
+        let is_static = nest.loops[number].source.is_none() && !is_used(nest, number, used_dimensions);
         let extent = nest.loops[number].extent;
         let is_stream = |n: &usize| {
             let strides = &nest.operands[*n].strides;
@@ -422,12 +360,8 @@ impl Plan {
             is_row && nest.elements(*n) == nest.volume() && nest.span(*n) > cache / 8
         };
         let has_tiles = self.tiles(nest, self.lanes_loop) > 1 && extent >= 2 * STREAM_STEPS;
-        let is_streaming =
-            has_tiles && is_static && (0..nest.inputs().len()).any(|n| is_stream(&n));
-        is_streaming.then_some(Chunk {
-            number,
-            size: STREAM_STEPS,
-        })
+        let is_streaming = has_tiles && is_static && (0..nest.inputs().len()).any(|n| is_stream(&n));
+        is_streaming.then_some(Chunk { number, size: STREAM_STEPS })
     }
 
     /// Steps of a parallel loop for which a tile is computed each.
@@ -435,9 +369,7 @@ impl Plan {
         let unrolled = self.unroll.iter().find(|u| u.0 == l);
         match unrolled {
             Some((_, factor)) => *factor,
-            None if l == self.lanes_loop && self.mode == LaneMode::Output => {
-                self.vectors * self.lanes
-            }
+            None if l == self.lanes_loop && self.mode == LaneMode::Output => self.vectors * self.lanes,
             None => 1,
         }
     }
@@ -454,11 +386,7 @@ impl Plan {
         if nest.volume() < SHARED_POINTS {
             return;
         }
-        let tiles: Vec<i64> = self
-            .parallels
-            .iter()
-            .map(|&l| self.tiles(nest, l))
-            .collect();
+        let tiles: Vec<i64> = self.parallels.iter().map(|&l| self.tiles(nest, l)).collect();
         let enough = tiles.iter().position(|&tiles| tiles >= ENOUGH_STEPS);
         let most = || (0..tiles.len()).rev().max_by_key(|&n| tiles[n]);
         let Some(position) = enough.or_else(most).filter(|&n| tiles[n] > 1) else {
@@ -471,10 +399,7 @@ impl Plan {
 
     /// The plan with a tile of an outer product.
     fn with_tile(&self, tile: &Tile, rows: Option<usize>) -> Plan {
-        let loops = [
-            rows.map(|l| (l, tile.rows)),
-            tile.second.map(|second| (second.number, tile.others)),
-        ];
+        let loops = [rows.map(|l| (l, tile.rows)), tile.second.map(|second| (second.number, tile.others))];
         let unrolled = loops.into_iter().flatten();
         // The rows are unrolled even if there is one: a tile is transposed along them.
         let unroll = unrolled
@@ -482,11 +407,7 @@ impl Plan {
             .filter(|(n, (_, factor))| *n == 0 || *factor > 1)
             .map(|(_, unrolled)| unrolled)
             .collect();
-        Plan {
-            vectors: tile.vectors,
-            unroll,
-            ..self.clone()
-        }
+        Plan { vectors: tile.vectors, unroll, ..self.clone() }
     }
 
     /// Tiles of dot products: several rows share the vector that does not depend on them. All have as many vectors.
@@ -564,12 +485,9 @@ impl Selected {
             LaneMode::Output => {
                 let has_predicate = is_used(nest, self.lanes_loop, used_dimensions);
                 let tiling = Tiling::of(&plan, nest, vectors, has_predicate);
-                let tiles = tiling.ranked().into_iter();
-                let tiles: Vec<Plan> = tiles.map(|t| plan.with_tile(&t, tiling.rows)).collect();
-                match tiles.is_empty() {
-                    true => vec![plan],
-                    false => tiles,
-                }
+                let tiles: Vec<Plan> =
+                    tiling.ranked().into_iter().map(|t| plan.with_tile(&t, tiling.rows)).collect();
+                if tiles.is_empty() { vec![plan] } else { tiles }
             }
             LaneMode::Reduction => plan.dot_products(nest, vectors.registers / 2),
         }

@@ -35,14 +35,7 @@ impl Writer<'_> {
         self.choice(
             &all,
             accumulators.len(),
-            |w| {
-                w.reductions(
-                    level,
-                    &state.with(Predicate::Holds),
-                    points,
-                    accumulators.to_vec(),
-                )
-            },
+            |w| w.reductions(level, &state.with(Predicate::Holds), points, accumulators.to_vec()),
             |w| {
                 if distinct.len() == 1 {
                     return accumulators.to_vec();
@@ -90,9 +83,7 @@ impl Writer<'_> {
         let Some((first, rest)) = bools.split_first() else {
             return String::new();
         };
-        rest.iter().fold(first.clone(), |all, value| {
-            self.define(&format!("{name} {all}, {value} : i1"))
-        })
+        rest.iter().fold(first.clone(), |all, value| self.define(&format!("{name} {all}, {value} : i1")))
     }
 
     /// A branch whose results are accumulators.
@@ -106,9 +97,7 @@ impl Writer<'_> {
         let element = self.body.accumulator.clone();
         let kinds = vec![self.vector_type(&element); count].join(", ");
         let results = self.fresh();
-        self.line(&format!(
-            "{results}:{count} = scf.if {condition} -> ({kinds}) {{"
-        ));
+        self.line(&format!("{results}:{count} = scf.if {condition} -> ({kinds}) {{"));
         self.depth += 1;
         let values = then(self);
         self.line(&format!("scf.yield {} : {kinds}", values.join(", ")));

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reads a bufferized `linalg.generic` as a loop nest with a payload, if a register tile can compute it.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::body::{Body, Combine, Operand, Step, is_identity};
 use super::caller::has_offset;
@@ -71,7 +68,9 @@ impl<'c, 'a> Reduction<'c, 'a> {
             let value = *self.arrays.get(position)?;
             let memref = MemRefType::try_from(value.r#type()).ok()?;
             let (_, offset) = memref.strides_and_offset();
-            (offset >= 0).then_some(())?;
+            if offset < 0 {
+                return None;
+            }
             self.signature.windows[position].0 = offset;
             self.signature.arrays[position] = value.r#type().to_string();
         }
@@ -105,9 +104,10 @@ impl<'c, 'a> Reduction<'c, 'a> {
             is_used && l.kind == LoopKind::Parallel && l.source.is_none() && l.extent <= SMALL
         };
         let is_whole = !self.body.skips_by_outside();
-        match is_whole && self.nest.loops.iter().any(is_small) {
-            true => self.nest.skipped = dimensions,
-            false => self.body.skips = None,
+        if is_whole && self.nest.loops.iter().any(is_small) {
+            self.nest.skipped = dimensions
+        } else {
+            self.body.skips = None
         }
     }
 
@@ -147,23 +147,17 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     let mut loops = Vec::new();
     for (dimension, extent) in extents.iter().enumerate() {
         let (extent, source) = (*extent)?;
-        let kind = match *reductions.get(dimension)? {
-            true => LoopKind::Reduction,
-            false => LoopKind::Parallel,
-        };
-        loops.push(Loop {
-            extent,
-            kind,
-            dimension: Some(dimension),
-            source,
-        });
+        let kind = if *reductions.get(dimension)? { LoopKind::Reduction } else { LoopKind::Parallel };
+        loops.push(Loop { extent, kind, dimension: Some(dimension), source });
     }
     let all: Vec<Option<usize>> = (0..loops.len()).map(Some).collect();
-    let arrays = arrays.into_iter().map(|(array, forms)| {
-        let address = array.address(&forms, &all, &loops)?;
-        Some((array, address))
-    });
-    let arrays: Vec<(Array, Address)> = arrays.collect::<Option<_>>()?;
+    let arrays: Vec<(Array, Address)> = arrays
+        .into_iter()
+        .map(|(array, forms)| {
+            let address = array.address(&forms, &all, &loops)?;
+            Some((array, address))
+        })
+        .collect::<Option<_>>()?;
     let output = operands.len() - 1;
     if !accumulates(&arrays[output].0.element) {
         return None;
@@ -177,9 +171,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
         return None;
     }
     // Arrays that are operands for their shape alone are left out.
-    let used: Vec<usize> = (0..operands.len())
-        .filter(|&p| p == output || body.uses_input(p))
-        .collect();
+    let used: Vec<usize> = (0..operands.len()).filter(|&p| p == output || body.uses_input(p)).collect();
     let position = |p: usize| used.iter().position(|&u| u == p).unwrap_or(0);
     let body = renumbered(body, &position);
     let mut reduction = Reduction {
@@ -268,13 +260,7 @@ impl Array {
         if !narrow && !accumulates(&element) || !strides.iter().all(known) || !has_offset(value) {
             return None;
         }
-        Some(Array {
-            shape,
-            strides,
-            multiples,
-            offset: if offset == 0 { 0 } else { AT_RUN_TIME },
-            element,
-        })
+        Some(Array { shape, strides, multiples, offset: if offset == 0 { 0 } else { AT_RUN_TIME }, element })
     }
 
     /// Whether no stride is dynamic.
@@ -303,7 +289,9 @@ impl Array {
             }
             extents.sort_unstable();
             let is_static = extents.is_empty();
-            (is_static || form.offset() == 0).then_some(())?;
+            if !is_static && form.offset() != 0 {
+                return None;
+            }
             address.offset += form.offset() * stride;
             for (index, own) in form.as_linear()? {
                 let Some(l) = *numbers.get(index)? else {
@@ -311,7 +299,9 @@ impl Array {
                 };
                 let is_sum = address.strides[l] != 0;
                 let is_known = is_static && address.extents[l].is_empty();
-                (!is_sum || is_known).then_some(())?;
+                if is_sum && !is_known {
+                    return None;
+                }
                 address.strides[l] += own.checked_mul(stride)?;
                 address.extents[l].clone_from(&extents);
             }
@@ -340,29 +330,19 @@ impl Array {
         if !self.is_static() {
             return LARGEST_SPAN;
         }
-        let last: i64 = self
-            .shape
-            .iter()
-            .zip(&self.strides)
-            .map(|(n, s)| (n.unwrap_or(1) - 1) * s)
-            .sum();
+        let last: i64 = self.shape.iter().zip(&self.strides).map(|(n, s)| (n.unwrap_or(1) - 1) * s).sum();
         last + 1
     }
 }
 
 /// The payload of the operation's region, and the values that it captures.
-fn payload<'c, 'a>(
-    op: OperationRef<'c, 'a>,
-    operands: usize,
-) -> Option<(Body, Vec<Value<'c, 'a>>)> {
+fn payload<'c, 'a>(op: OperationRef<'c, 'a>, operands: usize) -> Option<(Body, Vec<Value<'c, 'a>>)> {
     let block = op.region(0).ok()?.first_block()?;
     let output = Value::from(block.argument(operands - 1).ok()?);
     let mut reader = Scalars::default();
     for position in 0..operands - 1 {
         let argument = Value::from(block.argument(position).ok()?);
-        reader
-            .known
-            .insert(ValueKey::of(argument), Operand::Input(position));
+        reader.known.insert(ValueKey::of(argument), Operand::Input(position));
     }
     let mut combining = None;
     let mut next = block.first_operation();

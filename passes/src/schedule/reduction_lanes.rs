@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reductions along the lanes of vectors: the loop, what is left of it, and the reduction across lanes.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::kernel::{LastVector, Point, State, Tile, Writer};
 use super::payload::Known;
@@ -23,23 +20,18 @@ impl Writer<'_> {
         let extent = self.nest.loops[l].extent;
         let block = self.plan.vectors * self.plan.lanes;
         let whole = extent / block * block;
-        let end = match is_dynamic {
-            true => self.multiple(&format!("%n{l}"), block),
-            false => self.constant(whole),
-        };
+        let end = if is_dynamic { self.multiple(&format!("%n{l}"), block) } else { self.constant(whole) };
         if is_dynamic || whole > 0 {
             let range = (self.constant(0), end.clone());
-            accumulators =
-                self.accumulating_loop(l, range, block, state, accumulators, |w, state, inner| {
-                    w.step(state, points, inner)
-                });
+            accumulators = self.accumulating_loop(l, range, block, state, accumulators, |w, state, inner| {
+                w.step(state, points, inner)
+            });
         }
         // The first vector of each row, and the accumulators of one number in all rows.
         let is_first = |point: &&Point| point.vector == 0;
         let chosen: Vec<Point> = points.iter().filter(is_first).cloned().collect();
         let numbered = |number: i64| {
-            let all = points.iter().enumerate();
-            all.filter_map(move |(p, point)| (point.vector == number).then_some(p))
+            points.iter().enumerate().filter_map(move |(p, point)| (point.vector == number).then_some(p))
         };
         let of = |accumulators: &[String], number: i64| -> Vec<String> {
             numbered(number).map(|p| accumulators[p].clone()).collect()
@@ -65,13 +57,7 @@ impl Writer<'_> {
             let elements = (extent - start).min(self.plan.lanes);
             let value = self.constant(start);
             let mut state = self.at(state, l, &value);
-            state.tile.insert(
-                l,
-                Tile {
-                    count: 1,
-                    last: LastVector::of_elements(elements, self.plan.lanes),
-                },
-            );
+            state.tile.insert(l, Tile { count: 1, last: LastVector::of_elements(elements, self.plan.lanes) });
             let new = self.step(&state, &chosen, of(&accumulators, number));
             replace(&mut accumulators, number, new);
         }
@@ -126,23 +112,18 @@ impl Writer<'_> {
                 "add" | "mul" if element.starts_with('f') => " fastmath<reassoc>",
                 _ => "",
             };
-            return self.define(&format!(
-                "vector.reduction <{reduction}>, {vector}{fast} : {kind} into {element}"
-            ));
+            return self
+                .define(&format!("vector.reduction <{reduction}>, {vector}{fast} : {kind} into {element}"));
         }
         let mut vector = vector.to_string();
         let mut distance = lanes / 2;
         while distance > 0 {
             let mask: Vec<String> = (0..lanes).map(|n| (n ^ distance).to_string()).collect();
             let mask = mask.join(", ");
-            let other = self.define(&format!(
-                "vector.shuffle {vector}, {vector} [{mask}] : {kind}, {kind}"
-            ));
+            let other = self.define(&format!("vector.shuffle {vector}, {vector} [{mask}] : {kind}, {kind}"));
             vector = self.combine(&vector, &other, kind);
             distance /= 2;
         }
-        self.define(&format!(
-            "vector.extract {vector}[0] : {element} from {kind}"
-        ))
+        self.define(&format!("vector.extract {vector}[0] : {element} from {kind}"))
     }
 }

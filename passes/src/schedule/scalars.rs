@@ -48,9 +48,7 @@ impl<'c, 'a> Scalars<'c, 'a> {
             return None;
         }
         let step = if name == ops::linalg::INDEX {
-            Step::Index {
-                dimension: linalg::index_of(op)?,
-            }
+            Step::Index { dimension: linalg::index_of(op)? }
         } else if name == ops::arith::CONSTANT {
             constant_step(op)?
         } else if name.starts_with("arith.") || name.starts_with("math.") {
@@ -72,21 +70,17 @@ impl<'c, 'a> Scalars<'c, 'a> {
         };
         self.steps.push(step);
         let result = Value::from(op.result(0).ok()?);
-        self.known
-            .insert(ValueKey::of(result), Operand::Step(self.steps.len() - 1));
+        self.known.insert(ValueKey::of(result), Operand::Step(self.steps.len() - 1));
         Some(())
     }
 }
 
 fn constant_step(op: OperationRef<'_, '_>) -> Option<Step> {
     let element = op.result(0).ok()?.r#type().to_string();
-    let scalar = [
-        "index", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64",
-    ]
-    .contains(&element.as_str());
-    scalar.then_some(())?;
-    Some(Step::Constant {
-        attribute: op.attribute("value").ok()?.to_string(),
-        element,
-    })
+    let scalar =
+        ["index", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"].contains(&element.as_str());
+    if !scalar {
+        return None;
+    }
+    Some(Step::Constant { attribute: op.attribute("value").ok()?.to_string(), element })
 }

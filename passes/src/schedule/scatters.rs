@@ -25,12 +25,7 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-split-scatters",
     summary: "share loops that combine integers at computed positions between threads",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[
-        Dialect::Arith,
-        Dialect::Linalg,
-        Dialect::MemRef,
-        Dialect::Scf,
-    ],
+    dependent_dialects: &[Dialect::Arith, Dialect::Linalg, Dialect::MemRef, Dialect::Scf],
     run: |root, _, rewriter| {
         let mut effects = Effects::new(func::functions(root));
         for op in named(root, ops::scf::FOR) {
@@ -68,25 +63,32 @@ impl<'c: 'a, 'a> Scatter<'c, 'a> {
     /// `None` for other loops, for those inside of loops, and for those that gain nothing.
     fn of(op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Option<Self> {
         let is_outermost = parent(op).is_some_and(|own| ir::name(own) == ops::func::FUNC);
-        (is_outermost && op.operand_count() == 3).then_some(())?;
+        if !is_outermost || op.operand_count() != 3 {
+            return None;
+        }
         let bound = |number: usize| Constant::of(op.operand(number).ok()?)?.integer();
         let iterations = bound(1).filter(|_| bound(0) == Some(0) && bound(2) == Some(1))?;
 
         let payload = nested(op);
         let is_plain = |own: &OperationRef| ir::name(*own) != ops::func::CALL;
-        payload.iter().all(is_plain).then_some(())?;
-        let all_stores = payload.iter().copied();
-        let mut stores = all_stores.filter(|own| op::is(own, ops::memref::STORE));
+        if !payload.iter().all(is_plain) {
+            return None;
+        }
+        let mut stores = payload.iter().copied().filter(|own| op::is(own, ops::memref::STORE));
         let store = stores.next().filter(|_| stores.next().is_none())?;
         let (value, array) = (store.operand(0).ok()?, store.operand(1).ok()?);
-        (effects.written(op).len() == 1).then_some(())?;
+        if effects.written(op).len() != 1 {
+            return None;
+        }
 
         let (combination, _) = ir::definition(value)?;
         let memref = MemRefType::try_from(array.r#type()).ok()?;
         let element = memref.element();
         let (name, attributes) = (ir::name(combination), ir::inherent(combination)?);
         let combine = Combine::of(&name, &attributes, &element.to_string())?;
-        (!combine.rounds(&element.to_string())).then_some(())?;
+        if combine.rounds(&element.to_string()) {
+            return None;
+        }
         let [left, right] = ir::both_operands(combination).ok()?;
         let loaded = |value: Value<'c, 'a>| {
             let (load, _) = ir::definition(value)?;
@@ -101,35 +103,27 @@ impl<'c: 'a, 'a> Scatter<'c, 'a> {
         };
         // Nothing else reads the array.
         let is_other = |own: &&OperationRef<'c, 'a>| **own != load && **own != store;
-        let mut others = payload
-            .iter()
-            .filter(is_other)
-            .flat_map(|own| own.operands());
+        let mut others = payload.iter().filter(is_other).flat_map(|own| own.operands());
         let reads_it = others.any(|operand| {
             MemRefType::try_from(operand.r#type()).is_ok()
                 && (root_of(operand) == root_of(array) || may_overlap(operand, array))
         });
         let shape = extents(array.r#type());
         let is_static = shape.iter().all(|extent| *extent >= 0);
-        (is_static && !reads_it).then_some(())?;
+        if !is_static || reads_it {
+            return None;
+        }
 
         let total = payload.iter().filter(|own| op::is(*own, ops::scf::FOR));
-        let total = total.fold(iterations, |all, own| {
-            all.saturating_mul(inner_iterations(*own))
-        });
+        let total = total.fold(iterations, |all, own| all.saturating_mul(inner_iterations(*own)));
         let elements = shape.iter().product::<i64>();
         let copied = elements.saturating_mul(PARTS * LEAST_REUSE);
-        (total >= FEWEST && total >= copied && iterations >= PARTS).then_some(())?;
+        if total < FEWEST || total < copied || iterations < PARTS {
+            return None;
+        }
         let text = format!("{} : {element}", combine.identity);
         let identity = Attribute::parse(ir::context::of(op), &text)?;
-        Some(Scatter {
-            op,
-            iterations,
-            array,
-            shape,
-            combination,
-            identity,
-        })
+        Some(Scatter { op, iterations, array, shape, combination, identity })
     }
 
     /// Adds the parts, and the combination of their arrays.
@@ -208,10 +202,7 @@ impl<'c: 'a, 'a> Scatter<'c, 'a> {
             return Err(Error::OperationBuild);
         };
         let mut copier = Copier::new();
-        for (operand, new) in ir::both_operands(self.combination)?
-            .into_iter()
-            .zip([all, part])
-        {
+        for (operand, new) in ir::both_operands(self.combination)?.into_iter().zip([all, part]) {
             copier.set(operand, *new);
         }
         copier.copy(self.combination, &inner, &mut |_, _, _| Ok(false))?;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Selects what the lanes of a nest's vectors are, and the operand that is packed, by the estimated share of the peak rate.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::nest::{Address, LoopKind, Nest};
 use super::payload::CLOSEST;
@@ -58,16 +55,18 @@ pub(super) fn selections(
     vectors: Vectors,
     used_dimensions: &[usize],
 ) -> (Vectors, Vec<Selected>) {
-    let of = |vectors: Vectors| match is_worth(nest, vectors) {
-        true => (vectors, selections_of(nest, vectors, used_dimensions)),
-        false => (vectors, Vec::new()),
+    let of = |vectors: Vectors| {
+        if is_worth(nest, vectors) {
+            (vectors, selections_of(nest, vectors, used_dimensions))
+        } else {
+            (vectors, Vec::new())
+        }
     };
     let share = |found: &(Vectors, Vec<Selected>)| found.1.first().map_or(0.0, |best| best.share);
     let widest = of(vectors);
     let has_products = |half: &Vectors| nest.dot.is_none_or(|dot| dot.is_for(half.lanes));
     let narrow = vectors.halves().filter(has_products).map(of);
-    let narrow = narrow.filter(|narrow| share(narrow) > share(&widest) * NARROW);
-    narrow.unwrap_or(widest)
+    narrow.filter(|narrow| share(narrow) > share(&widest) * NARROW).unwrap_or(widest)
 }
 
 /// What the lanes of vectors of one width may be, the best first.
@@ -92,11 +91,12 @@ fn selections_of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Ve
                     varies && nest.span(n) > vectors.cache / 2
                 });
                 // Where few rows use a row of a large operand, it takes longer to find the row in memory.
-                let large = large.map(|n| {
-                    let rows = rows_of(nest, n) * at_once;
-                    0.7 * rows / (rows + FAR_ROWS)
-                });
-                let large = large.fold(1.0, f64::min);
+                let large = large
+                    .map(|n| {
+                        let rows = rows_of(nest, n) * at_once;
+                        0.7 * rows / (rows + FAR_ROWS)
+                    })
+                    .fold(1.0, f64::min);
                 let filled = filled(lanes_loop);
                 let share = match farthest {
                     0 | 1 => filled * large,
@@ -105,28 +105,16 @@ fn selections_of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Ve
                     _ => filled * 0.2 / at_once,
                 };
                 // A predicate on the lanes is evaluated for each vector.
-                match is_used(nest, lanes_loop, used_dimensions) {
-                    true => share * 0.4,
-                    false => share,
-                }
+                if is_used(nest, lanes_loop, used_dimensions) { share * 0.4 } else { share }
             }
         };
-        Selected {
-            mode,
-            lanes_loop,
-            packed: None,
-            group: None,
-            share,
-        }
+        Selected { mode, lanes_loop, packed: None, group: None, share }
     });
     let costs = vectors.costs;
     let packed = (0..nest.loops.len()).filter_map(|l| {
         let operand = packable(nest, l, lanes, used_dimensions)?;
         // What is prepared is read from memory, which takes about as long as one row.
-        let packing = match nest.constants.contains(&operand) {
-            true => 1.0,
-            false => f64::from(costs.packing_rows),
-        };
+        let packing = if nest.constants.contains(&operand) { 1.0 } else { f64::from(costs.packing_rows) };
         let packing = packing / (rows_of(nest, operand) * calls_of(nest, operand) as f64);
         let scatter = match nest.output()?.strides[l] {
             1 => 0.0,
@@ -194,9 +182,8 @@ fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Opt
     {
         return None;
     }
-    let varying: Vec<usize> = (0..nest.inputs().len())
-        .filter(|&n| nest.operands[n].strides[l] != 0)
-        .collect();
+    let varying: Vec<usize> =
+        (0..nest.inputs().len()).filter(|&n| nest.operands[n].strides[l] != 0).collect();
     let [operand] = varying.as_slice() else {
         return None;
     };
@@ -205,15 +192,11 @@ fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Opt
     let rows = (0..nest.loops.len()).filter(|&r| shared(r));
     let rows: i64 = rows.map(|r| nest.loops[r].extent).product();
     let rows = rows.saturating_mul(calls_of(nest, *operand));
-    let reduces =
-        (0..nest.loops.len()).any(|r| nest.loops[r].kind == LoopKind::Reduction && strides[r] != 0);
+    let reduces = (0..nest.loops.len()).any(|r| nest.loops[r].kind == LoopKind::Reduction && strides[r] != 0);
     // The dynamic extent is that of the outermost loop of the copy.
     let dynamic = (0..nest.loops.len()).filter(|&r| nest.loops[r].source.is_some());
     let dynamic = dynamic.filter(|&r| strides[r] != 0).count();
-    let least = match nest.constants.contains(operand) {
-        true => 1,
-        false => LEAST_ROWS,
-    };
+    let least = if nest.constants.contains(operand) { 1 } else { LEAST_ROWS };
     (rows >= least && reduces && dynamic <= 1).then_some(*operand)
 }
 
@@ -233,10 +216,7 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
         |l: &usize| !nest.keeps_order && nest.loops[*l].kind == LoopKind::Reduction && dense(*l);
     let extent = |l: &usize| nest.loops[*l].extent;
     let all = || 0..nest.loops.len();
-    let output_loop = all()
-        .filter(along_output)
-        .filter(|l| dense(*l))
-        .max_by_key(extent);
+    let output_loop = all().filter(along_output).filter(|l| dense(*l)).max_by_key(extent);
     let reduction_loop = all().filter(along_reduction).max_by_key(extent);
     match (output_loop, reduction_loop) {
         (Some(o), r) if extent(&o) >= lanes / 2 || r.is_none_or(|r| extent(&r) < lanes) => {
@@ -251,15 +231,11 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
             let shared = all().any(|l| {
                 nest.loops[l].kind == LoopKind::Parallel
                     && extent(&l) >= 4
-                    && nest
-                        .inputs()
-                        .iter()
-                        .all(|o| o.strides[gathered] == 0 || o.strides[l] == 0)
+                    && nest.inputs().iter().all(|o| o.strides[gathered] == 0 || o.strides[l] == 0)
             });
             let close = |o: &Address| (0..=CLOSEST).contains(&o.strides[gathered]);
             let is_close = nest.inputs().iter().all(close);
-            (extent(&gathered) >= lanes / 2 && (shared || is_close))
-                .then_some((LaneMode::Output, gathered))
+            (extent(&gathered) >= lanes / 2 && (shared || is_close)).then_some((LaneMode::Output, gathered))
         }
     }
 }

@@ -24,18 +24,8 @@ use std::collections::HashMap;
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-shuffle-reads",
     summary: "read elements at quotients of indices by shuffles of vectors",
-    dependent_dialects: &[
-        Dialect::Affine,
-        Dialect::Arith,
-        Dialect::MemRef,
-        Dialect::Scf,
-        Dialect::Vector,
-    ],
-    options: &[PassOption {
-        name: "vector-bits",
-        summary: "bits of a vector register",
-        default: "512",
-    }],
+    dependent_dialects: &[Dialect::Affine, Dialect::Arith, Dialect::MemRef, Dialect::Scf, Dialect::Vector],
+    options: &[PassOption { name: "vector-bits", summary: "bits of a vector register", default: "512" }],
     run: |root, options, rewriter| {
         let bits: i64 = options.get("vector-bits")?;
         for op in named(root, ops::linalg::GENERIC) {
@@ -103,11 +93,7 @@ impl Windows {
         let starts = [first, second];
         let lane = |p: &i64| {
             let mut own = starts.iter().zip([0, lanes]);
-            own.find_map(|(start, number)| {
-                (*start..start + lanes)
-                    .contains(p)
-                    .then_some(number + p - start)
-            })
+            own.find_map(|(start, number)| (*start..start + lanes).contains(p).then_some(number + p - start))
         };
         let mask = positions.iter().map(lane).collect::<Option<_>>()?;
         (first >= 0).then_some(Windows { starts, mask })
@@ -137,9 +123,7 @@ impl Order {
             let repeats = |count: &usize| {
                 rows.iter().all(|own| {
                     let group = |number: usize| own.get(number * blocks..(number + 1) * blocks);
-                    let both = group(0)
-                        .zip(group(1))
-                        .zip(group(count - 1).zip(group(*count)));
+                    let both = group(0).zip(group(1)).zip(group(count - 1).zip(group(*count)));
                     let distance = |from: &[Windows], to: &[Windows]| {
                         let mut all = from.iter().zip(to).map(|(one, other)| one.distance(other));
                         let first = all.next().flatten()?;
@@ -152,10 +136,7 @@ impl Order {
                 })
             };
             let more = (1..whole / blocks).take_while(repeats).count();
-            Order {
-                blocks,
-                count: 1 + more,
-            }
+            Order { blocks, count: 1 + more }
         });
         let code = |own: &Order| whole - (own.count - 1) * own.blocks;
         let least = candidates.min_by_key(code)?;
@@ -173,17 +154,20 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let (last, computed) = payload.split_last()?;
         let is_map = !reductions.contains(&true) && op.result_count() == 0;
         let is_written = ir::users(*elements.last()?).is_empty();
-        (is_map && is_written && last.operand_count() == 1).then_some(())?;
-        computed
-            .iter()
-            .all(|own| is_vectorizable(*own))
-            .then_some(())?;
+        if !is_map || !is_written || last.operand_count() != 1 {
+            return None;
+        }
+        if !computed.iter().all(|own| is_vectorizable(*own)) {
+            return None;
+        }
 
         let indexing = generic.indexing_maps();
         let arrays: Vec<Value> = op.operands().collect();
         let (output, inputs) = arrays.split_last()?;
         let apart = |input: &Value| root_of(*input) != root_of(*output);
-        inputs.iter().all(apart).then_some(())?;
+        if !inputs.iter().all(apart) {
+            return None;
+        }
         let shape = memref::extents(output.r#type());
         let mut extents = vec![-1; reductions.len()];
         for (form, extent) in maps::forms(*indexing.last()?)?.iter().zip(&shape) {
@@ -191,19 +175,25 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
                 *extents.get_mut(own)? = *extent;
             }
         }
-        extents.iter().all(|extent| *extent > 0).then_some(())?;
+        if !extents.iter().all(|extent| *extent > 0) {
+            return None;
+        }
 
         let length = *extents.get(innermost)?;
         let lanes = bits / (8 * widest(&elements, computed)?);
         let lanes = lanes.min(1 << length.checked_ilog2()?);
-        (lanes >= SHORTEST).then_some(())?;
+        if lanes < SHORTEST {
+            return None;
+        }
         let starts = starts(length, lanes);
         let operands = arrays.iter().zip(&indexing).map(|(array, map)| {
             let forms = maps::divided_forms(*map, &extents)?;
             Operand::of(*array, forms, &extents, &starts, lanes)
         });
         let operands: Vec<Operand> = operands.collect::<Option<_>>()?;
-        matches!(operands.last()?.along, Along::InOrder(0)).then_some(())?;
+        if !matches!(operands.last()?.along, Along::InOrder(0)) {
+            return None;
+        }
         let shuffled = operands.iter().filter_map(|own| match &own.along {
             Along::Shuffled { blocks, .. } => Some(blocks.as_slice()),
             _ => None,
@@ -211,14 +201,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let shuffled: Vec<&[Windows]> = shuffled.collect();
         let whole = usize::try_from(length / lanes).ok()?;
         let order = Order::of(&shuffled, whole).filter(|_| !shuffled.is_empty())?;
-        Some(Map {
-            payload,
-            elements,
-            extents,
-            operands,
-            lanes,
-            order,
-        })
+        Some(Map { payload, elements, extents, operands, lanes, order })
     }
 
     fn emit(&self, at: &Builder<'c, 'a>) -> Result<(), Error> {
@@ -226,22 +209,12 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         if outer.is_empty() {
             return self.row(&[], *length, at);
         }
-        scf::parallel(at, outer, *length, |body, position| {
-            self.row(position, *length, body)
-        })
+        scf::parallel(at, outer, *length, |body, position| self.row(position, *length, body))
     }
 
     /// The blocks of the row at a position of the other loops.
-    fn row(
-        &self,
-        position: &[Value<'c, 'a>],
-        length: i64,
-        at: &Builder<'c, 'a>,
-    ) -> Result<(), Error> {
-        let rows = self
-            .operands
-            .iter()
-            .map(|own| own.row(position, self.lanes, at));
+    fn row(&self, position: &[Value<'c, 'a>], length: i64, at: &Builder<'c, 'a>) -> Result<(), Error> {
+        let rows = self.operands.iter().map(|own| own.row(position, self.lanes, at));
         let rows: Vec<Row> = rows.collect::<Result<_, _>>()?;
         let starts = starts(length, self.lanes);
         let Order { blocks, count } = self.order;
@@ -303,20 +276,15 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
                     at.value(ops::vector::LOAD, &row.at(place), &[], kind)?
                 }
                 (Along::Shuffled { blocks, lanes }, _) => {
-                    let (own, next) = blocks
-                        .get(number)
-                        .zip(blocks.get(next))
-                        .ok_or(Error::OperationBuild)?;
+                    let (own, next) =
+                        blocks.get(number).zip(blocks.get(next)).ok_or(Error::OperationBuild)?;
                     let kind = vector::of(&[*lanes], element);
                     let load = |from: i64, to: i64| {
                         at.value(ops::vector::LOAD, &row.at(place(from, to)?), &[], kind)
                     };
                     let [first, second] = own.starts;
                     let a = load(first, next.starts[0])?;
-                    let b = match first == second {
-                        true => a,
-                        false => load(second, next.starts[1])?,
-                    };
+                    let b = if first == second { a } else { load(second, next.starts[1])? };
                     let mask = ("mask", attributes::i64s(at.context, &own.mask));
                     let kind = vector::of(&[self.lanes], element);
                     at.value(ops::vector::SHUFFLE, &[a, b], &[mask], kind)?
@@ -325,14 +293,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             });
         }
         vectors.pop();
-        let result = in_vectors(
-            &self.payload,
-            &self.elements,
-            self.lanes,
-            at,
-            known,
-            &vectors,
-        )?;
+        let result = in_vectors(&self.payload, &self.elements, self.lanes, at, known, &vectors)?;
         let output = rows.last().ok_or(Error::OperationBuild)?;
         let mut operands = output.at(place(start, far)?);
         operands.insert(0, result);
@@ -344,9 +305,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
 /// The first element of each block of a row.
 fn starts(length: i64, lanes: i64) -> Vec<i64> {
     let blocks = (length + lanes - 1) / lanes;
-    (0..blocks)
-        .map(|n| (n * lanes).min(length - lanes))
-        .collect()
+    (0..blocks).map(|n| (n * lanes).min(length - lanes)).collect()
 }
 
 impl<'c: 'a, 'a> Operand<'c, 'a> {
@@ -363,41 +322,37 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         let (strides, _) = memref.strides_and_offset();
         let extent = *memref::extents(array.r#type()).last()?;
         let varies = |form: &Affine| form.indices().contains(&innermost);
-        (extent > 0 && !forms.iter().any(varies)).then_some(())?;
-        let along = match varies(&last) {
-            false => Along::Same(last),
-            true => {
-                let is_contiguous = strides.last() == Some(&1);
-                (is_contiguous && last.indices() == [innermost]).then_some(())?;
-                let at = |j: i64| {
-                    let mut point = vec![0; innermost];
-                    point.push(j);
-                    last.evaluate(&point).filter(|p| (0..extent).contains(p))
-                };
-                match last.as_linear().as_deref() {
-                    Some([(_, 1)]) => Along::InOrder(last.offset()),
-                    // LLVM has shuffles for constant steps.
-                    Some(_) => return None,
-                    None => {
-                        let window = lanes.min(extent);
-                        let blocks = starts.iter().map(|start| {
-                            let positions = (*start..start + lanes).map(at);
-                            let positions: Vec<i64> = positions.collect::<Option<_>>()?;
-                            Windows::of(&positions, extent, window)
-                        });
-                        Along::Shuffled {
-                            blocks: blocks.collect::<Option<_>>()?,
-                            lanes: window,
-                        }
-                    }
+        if extent <= 0 || forms.iter().any(varies) {
+            return None;
+        }
+        let along = if varies(&last) {
+            let is_contiguous = strides.last() == Some(&1);
+            if !is_contiguous || last.indices() != [innermost] {
+                return None;
+            }
+            let at = |j: i64| {
+                let mut point = vec![0; innermost];
+                point.push(j);
+                last.evaluate(&point).filter(|p| (0..extent).contains(p))
+            };
+            match last.as_linear().as_deref() {
+                Some([(_, 1)]) => Along::InOrder(last.offset()),
+                // LLVM has shuffles for constant steps.
+                Some(_) => return None,
+                None => {
+                    let window = lanes.min(extent);
+                    let blocks = starts.iter().map(|start| {
+                        let positions = (*start..start + lanes).map(at);
+                        let positions: Vec<i64> = positions.collect::<Option<_>>()?;
+                        Windows::of(&positions, extent, window)
+                    });
+                    Along::Shuffled { blocks: blocks.collect::<Option<_>>()?, lanes: window }
                 }
             }
+        } else {
+            Along::Same(last)
         };
-        Some(Operand {
-            array,
-            rows: forms,
-            along,
-        })
+        Some(Operand { array, rows: forms, along })
     }
 
     /// The row at a position of the outer loops.
@@ -417,10 +372,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         for form in &self.rows {
             operands.push(subscript(form)?);
         }
-        let mut row = Row {
-            operands,
-            same: None,
-        };
+        let mut row = Row { operands, same: None };
         if let Along::Same(form) = &self.along {
             let element = MemRefType::try_from(self.array.r#type())?.element();
             let operands = row.at(subscript(form)?);

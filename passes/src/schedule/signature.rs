@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of a kernel.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "the lists of a signature have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "the lists of a signature have equal lengths")]
 
 /// The arguments of a kernel, in order: the nest's operands, then captures.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +20,10 @@ pub const AT_RUN_TIME: i64 = i64::MIN;
 impl Signature {
     /// The arrays whose offsets are arguments, which follow the captures.
     pub fn placed(&self) -> impl Iterator<Item = usize> {
-        let windows = self.windows.iter().enumerate();
-        windows.filter_map(|(position, (offset, _))| (*offset == AT_RUN_TIME).then_some(position))
+        self.windows
+            .iter()
+            .enumerate()
+            .filter_map(|(position, (offset, _))| (*offset == AT_RUN_TIME).then_some(position))
     }
 
     /// The view of the array `source`, of a type, as [`Signature::flat`]: `offset` is the value of an offset at run time.

@@ -12,29 +12,17 @@ use std::collections::HashMap;
 
 /// Transposes as many vectors as they have lanes. `shuffle` makes a vector of lanes of two: those of the second are numbered after those
 /// of the first.
-pub(super) fn transposed<V: Clone>(
-    vectors: &mut [V],
-    shuffle: &mut impl FnMut(&V, &V, &[usize]) -> V,
-) {
+pub(super) fn transposed<V: Clone>(vectors: &mut [V], shuffle: &mut impl FnMut(&V, &V, &[usize]) -> V) {
     let lanes = vectors.len();
     let mut size = lanes / 2;
     while size > 0 {
         // The second part of one vector and the first of the other.
         let is_first = |lane: usize| lane & size == 0;
         let pattern = |of: &dyn Fn(usize) -> usize| (0..lanes).map(of).collect::<Vec<_>>();
-        let upper = pattern(&|lane| match is_first(lane) {
-            true => lane,
-            false => lanes + lane - size,
-        });
-        let lower = pattern(&|lane| match is_first(lane) {
-            true => lane + size,
-            false => lanes + lane,
-        });
+        let upper = pattern(&|lane| if is_first(lane) { lane } else { lanes + lane - size });
+        let lower = pattern(&|lane| if is_first(lane) { lane + size } else { lanes + lane });
         for first in (0..lanes).filter(|n| is_first(*n)) {
-            let pair = vectors
-                .get(first)
-                .cloned()
-                .zip(vectors.get(first + size).cloned());
+            let pair = vectors.get(first).cloned().zip(vectors.get(first + size).cloned());
             let Some((a, b)) = pair else {
                 continue;
             };
@@ -60,11 +48,7 @@ impl Loop {
     }
 
     /// The first iteration of a block.
-    fn start<'c: 'a, 'a>(
-        &self,
-        block: Value<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Error> {
+    fn start<'c: 'a, 'a>(&self, block: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
         let index = Type::index(at.context);
         let binary = |name, a, b| at.value(name, &[a, b], &[], index);
         if self.step == 1 {
@@ -113,9 +97,7 @@ impl<'c: 'a, 'a> Side<'c, 'a> {
             let along = binary(ops::arith::MULI, *start, at.index(*stride)?)?;
             first = binary(ops::arith::ADDI, first, along)?;
         }
-        (0..lanes)
-            .map(|n| binary(ops::arith::ADDI, first, at.index(n * self.vectors)?))
-            .collect()
+        (0..lanes).map(|n| binary(ops::arith::ADDI, first, at.index(n * self.vectors)?)).collect()
     }
 
     /// The vector of elements at a position.
@@ -140,8 +122,8 @@ impl<'c: 'a, 'a> Side<'c, 'a> {
 type Known<'c, 'a> = HashMap<ValueKey, Value<'c, 'a>>;
 
 /// Adds the operations that compute a vector of results from vectors of elements.
-type Payload<'p, 'c, 'a> = dyn Fn(&Builder<'c, 'a>, &mut Known<'c, 'a>, &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error>
-    + 'p;
+type Payload<'p, 'c, 'a> =
+    dyn Fn(&Builder<'c, 'a>, &mut Known<'c, 'a>, &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error> + 'p;
 
 /// Computes a payload on blocks of `lanes` × `lanes` elements of arrays and writes the results to another one, each block transposed.
 ///
@@ -163,8 +145,8 @@ pub(super) fn copy<'c: 'a, 'a>(
     let counts: Vec<i64> = loops.iter().map(Loop::blocks).collect();
     scf::parallel(at, &counts, lanes * lanes, |body, block| {
         let starts = loops.iter().zip(block);
-        let starts = starts.map(|(own, block)| own.start(*block, body));
-        let starts: Vec<Value> = starts.collect::<Result<_, _>>()?;
+        let starts: Vec<Value> =
+            starts.map(|(own, block)| own.start(*block, body)).collect::<Result<_, _>>()?;
         let mut inputs: Vec<Vec<Value>> = vec![Vec::new(); lanes.unsigned_abs() as usize];
         for (side, source) in from.iter().zip(&sources) {
             let positions = side.positions(&starts, lanes, body)?;
@@ -189,13 +171,7 @@ pub(super) fn copy<'c: 'a, 'a>(
             return Err(error);
         }
         for (vector, position) in vectors.into_iter().zip(to.positions(&starts, lanes, body)?) {
-            body.create(
-                ops::vector::STORE,
-                &[vector, target, position],
-                &[],
-                &[],
-                Vec::new(),
-            )?;
+            body.create(ops::vector::STORE, &[vector, target, position], &[], &[], Vec::new())?;
         }
         Ok(())
     })
@@ -214,9 +190,8 @@ mod tests {
                 let both = [a.as_slice(), b].concat();
                 pattern.iter().map(|n| both[*n]).collect()
             });
-            let is_transposed = |(r, row): (usize, &Vec<usize>)| {
-                row.iter().enumerate().all(|(c, own)| *own == c * lanes + r)
-            };
+            let is_transposed =
+                |(r, row): (usize, &Vec<usize>)| row.iter().enumerate().all(|(c, own)| *own == c * lanes + r);
             assert!(rows.iter().enumerate().all(is_transposed), "{rows:?}");
         }
     }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Addresses of operands whose strides are multiples of dynamic extents.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::kernel::{Point, State, Writer};
 
@@ -36,17 +33,23 @@ impl Writer<'_> {
     /// Distance of a point from the tile's corner, in elements of an operand, along loops with static strides.
     pub(super) fn distance(&self, operand: usize, point: &Point) -> i64 {
         let strides = &self.nest.operands[operand].strides;
-        let steps = point.steps.iter();
-        let steps = steps.filter(|(l, _)| !self.strides.contains_key(&(operand, *l)));
-        let rows: i64 = steps.map(|(l, s)| strides[*l] * s).sum();
+        let rows: i64 = point
+            .steps
+            .iter()
+            .filter(|(l, _)| !self.strides.contains_key(&(operand, *l)))
+            .map(|(l, s)| strides[*l] * s)
+            .sum();
         rows + self.lane_stride(operand) * point.vector * self.plan.lanes
     }
 
     /// The steps of a point along loops with dynamic strides.
     pub(super) fn dynamic_steps(&self, operand: usize, point: &Point) -> Vec<(usize, i64)> {
-        let steps = point.steps.iter().copied();
-        let steps = steps.filter(|(l, s)| *s != 0 && self.strides.contains_key(&(operand, *l)));
-        steps.collect()
+        point
+            .steps
+            .iter()
+            .copied()
+            .filter(|(l, s)| *s != 0 && self.strides.contains_key(&(operand, *l)))
+            .collect()
     }
 
     /// The address of an operand at a point.

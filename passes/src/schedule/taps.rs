@@ -4,10 +4,7 @@
 //! The elements of a window of step 2 are two apart: two contiguous vectors cover them, and a shuffle selects every other element. The
 //! next tap selects the elements in between, from the same two vectors. So as many taps as the step are computed together.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::kernel::{Point, State, Writer};
 use super::payload::CLOSEST;
@@ -54,10 +51,7 @@ impl Writer<'_> {
         let strides = &self.nest.operands[position].strides;
         let is_static = !self.strides.contains_key(&(position, taps.number));
         let is_close = (2..=CLOSEST).contains(&taps.count);
-        is_close
-            && is_static
-            && self.lane_stride(position) == taps.count
-            && strides[taps.number] == 1
+        is_close && is_static && self.lane_stride(position) == taps.count && strides[taps.number] == 1
     }
 
     /// The innermost reduction, if its taps share vectors.
@@ -92,20 +86,11 @@ impl Writer<'_> {
     }
 
     /// The tap of a point among those that select from the same vectors of an operand, and the point of the first of them.
-    pub(super) fn first_tap(
-        &self,
-        position: usize,
-        state: &State,
-        point: &Point,
-    ) -> Option<(i64, Point)> {
+    pub(super) fn first_tap(&self, position: usize, state: &State, point: &Point) -> Option<(i64, Point)> {
         let taps = state.taps.filter(|taps| self.shares(position, *taps))?;
-        let (others, own): (Vec<_>, Vec<_>) =
-            point.steps.iter().partition(|(l, _)| *l != taps.number);
+        let (others, own): (Vec<_>, Vec<_>) = point.steps.iter().partition(|(l, _)| *l != taps.number);
         let (_, tap) = *own.first()?;
-        let first = Point {
-            steps: others,
-            vector: point.vector,
-        };
+        let first = Point { steps: others, vector: point.vector };
         Some((tap, first))
     }
 }

@@ -59,16 +59,8 @@ impl Target {
     pub(crate) const OPTIONS: [PassOption; 13] = joined(Self::OWN_OPTIONS, Costs::OPTIONS);
 
     const OWN_OPTIONS: [PassOption; 6] = [
-        PassOption {
-            name: "vector-bits",
-            summary: "bits of a vector register",
-            default: "512",
-        },
-        PassOption {
-            name: "vector-registers",
-            summary: "number of vector registers",
-            default: "32",
-        },
+        PassOption { name: "vector-bits", summary: "bits of a vector register", default: "512" },
+        PassOption { name: "vector-registers", summary: "number of vector registers", default: "32" },
         PassOption {
             name: "cache-bytes",
             summary: "bytes of the cache of one core that holds what a kernel reads again",

@@ -4,10 +4,7 @@
 //! A step of the reduction multiplies each vector of the tile by a broadcast element of each row. The tile's accumulators, the
 //! vectors and one broadcast element share the registers.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::costs::Costs;
 use super::nest::{Address, LoopKind, Nest};
@@ -65,34 +62,19 @@ impl<'a> Tiling<'a> {
         let lanes_loop = plan.lanes_loop;
         let varies = |operand: &Address, l: usize| operand.strides[l] != 0;
         let is_vector = |operand: &&Address| varies(operand, lanes_loop);
-        let reuses_vectors = |l: usize| {
-            nest.inputs()
-                .iter()
-                .filter(is_vector)
-                .all(|o| !varies(o, l))
-        };
-        let reuses_broadcasts = |l: usize| {
-            nest.inputs()
-                .iter()
-                .filter(|o| !is_vector(o))
-                .all(|o| !varies(o, l))
-        };
-        let parallels = || {
-            plan.parallels
-                .iter()
-                .copied()
-                .filter(move |l| *l != lanes_loop)
-        };
+        let reuses_vectors = |l: usize| nest.inputs().iter().filter(is_vector).all(|o| !varies(o, l));
+        let reuses_broadcasts =
+            |l: usize| nest.inputs().iter().filter(|o| !is_vector(o)).all(|o| !varies(o, l));
+        let parallels = || plan.parallels.iter().copied().filter(move |l| *l != lanes_loop);
         let rows = parallels().filter(|l| reuses_vectors(*l));
         let rows = rows.max_by_key(|&l| (nest.loops[l].extent.min(LARGEST), l));
         let seconds = parallels().filter(|l| Some(*l) != rows && nest.loops[*l].source.is_none());
-        let seconds = seconds.filter_map(|number| {
-            (reuses_broadcasts(number) || reuses_vectors(number)).then_some(Second {
-                number,
-                has_vectors: !reuses_vectors(number),
+        let mut seconds: Vec<Second> = seconds
+            .filter_map(|number| {
+                (reuses_broadcasts(number) || reuses_vectors(number))
+                    .then_some(Second { number, has_vectors: !reuses_vectors(number) })
             })
-        });
-        let mut seconds: Vec<Second> = seconds.collect();
+            .collect();
         if nest.inputs().iter().all(|operand| is_vector(&operand)) {
             // Nothing is shared but what windows of neighbouring rows read.
             let farthest = |second: &Second| {
@@ -102,13 +84,14 @@ impl<'a> Tiling<'a> {
             seconds.sort_by_key(farthest);
         }
         let is_packed = plan.packed.is_some();
-        let strides = nest.inputs().iter().enumerate();
-        let strides = strides.filter(|(n, _)| plan.packed != Some(*n));
-        let vector_loads = strides.map(|(_, o)| match o.strides[lanes_loop] {
-            0 | 1 => 1.0,
-            close @ 2..=CLOSEST => 2.0 * close as f64,
-            _ => plan.lanes as f64,
-        });
+        let vector_loads =
+            nest.inputs().iter().enumerate().filter(|(n, _)| plan.packed != Some(*n)).map(|(_, o)| {
+                match o.strides[lanes_loop] {
+                    0 | 1 => 1.0,
+                    close @ 2..=CLOSEST => 2.0 * close as f64,
+                    _ => plan.lanes as f64,
+                }
+            });
         let vector_loads = vector_loads.fold(1.0, f64::max);
         let is_simple = vector_loads == 1.0 && nest.inputs().len() <= 2;
         Tiling {
@@ -117,18 +100,12 @@ impl<'a> Tiling<'a> {
             lanes_loop,
             is_packed,
             // A payload of more than a product holds other values beside them.
-            registers: match is_simple {
-                true => vectors.registers,
-                false => vectors.registers * 7 / 8,
-            },
+            registers: if is_simple { vectors.registers } else { vectors.registers * 7 / 8 },
             cycles_of_vector: vectors.bytes as f64 / f64::from(vectors.costs.l2_bytes)
                 * new_share(nest, lanes_loop),
             rows,
             seconds,
-            predicate: match has_predicate {
-                true => f64::from(vectors.costs.predicate),
-                false => 0.0,
-            },
+            predicate: if has_predicate { f64::from(vectors.costs.predicate) } else { 0.0 },
             costs: vectors.costs,
             vector_loads,
         }
@@ -137,10 +114,7 @@ impl<'a> Tiling<'a> {
     /// The tiles that fit the registers, the one with the fewest cycles first; of tiles with about as many cycles, the first one that
     /// [`Tiling::all`] lists.
     pub(super) fn ranked(&self) -> Vec<Tile> {
-        let tiles = self
-            .all()
-            .into_iter()
-            .map(|tile| (self.cycles(&tile), tile));
+        let tiles = self.all().into_iter().map(|tile| (self.cycles(&tile), tile));
         let mut tiles: Vec<(f64, Tile)> = tiles.collect();
         let mut best: Option<(f64, usize)> = None;
         for (position, (cycles, _)) in tiles.iter().enumerate() {
@@ -152,10 +126,7 @@ impl<'a> Tiling<'a> {
             tiles[..=position].rotate_right(1);
             tiles[1..].sort_by(|a, b| a.0.total_cmp(&b.0));
         }
-        tiles
-            .into_iter()
-            .map(|(_, tile)| self.balanced(tile))
-            .collect()
+        tiles.into_iter().map(|(_, tile)| self.balanced(tile)).collect()
     }
 
     /// The tiles that fit the registers, those with many rows first.
@@ -175,12 +146,7 @@ impl<'a> Tiling<'a> {
             let most = second.map_or(1, |s| extent(s.number).min(LARGEST));
             for others in (if second.is_some() { 2 } else { 1 })..=most {
                 for &rows in &rows {
-                    let tile = |vectors| Tile {
-                        vectors,
-                        rows,
-                        others,
-                        second,
-                    };
+                    let tile = |vectors| Tile { vectors, rows, others, second };
                     let tile = (1..=most_vectors).map(tile);
                     tiles.extend(tile.take_while(|tile| self.fits(tile)));
                 }
@@ -201,9 +167,7 @@ impl<'a> Tiling<'a> {
             None => shared.saturating_sub(1),
             Some(_) => shared,
         };
-        i64::try_from(others)
-            .ok()
-            .filter(|own| are_vectors && *own > 0)
+        i64::try_from(others).ok().filter(|own| are_vectors && *own > 0)
     }
 
     /// Tiles of nearly equal sizes, as few as with these.
@@ -234,15 +198,13 @@ impl<'a> Tiling<'a> {
     fn cycles(&self, tile: &Tile) -> f64 {
         let own = &self.nest.loops[self.lanes_loop];
         let width = tile.vectors * self.lanes;
-        let (whole, rest) = match self.is_packed {
+        let (whole, rest) = if self.is_packed {
             // The copy is filled up.
-            true => ((own.extent + width - 1) / width, 0),
-            false => (own.extent / width, own.extent % width),
+            ((own.extent + width - 1) / width, 0)
+        } else {
+            (own.extent / width, own.extent % width)
         };
-        let lanes = [
-            (tile.vectors, whole),
-            ((rest + self.lanes - 1) / self.lanes, i64::from(rest > 0)),
-        ];
+        let lanes = [(tile.vectors, whole), ((rest + self.lanes - 1) / self.lanes, i64::from(rest > 0))];
         let along = |l: Option<usize>, most: i64| match l {
             None => [(1, 1), (1, 0)],
             Some(l) => {
@@ -256,12 +218,7 @@ impl<'a> Tiling<'a> {
         for (vectors, lane_tiles) in lanes {
             for (rows, row_tiles) in rows {
                 for (others, other_tiles) in others {
-                    let part = Tile {
-                        vectors,
-                        rows,
-                        others,
-                        second: tile.second,
-                    };
+                    let part = Tile { vectors, rows, others, second: tile.second };
                     total += self.step(&part) * (lane_tiles * row_tiles * other_tiles) as f64;
                 }
             }
@@ -269,9 +226,7 @@ impl<'a> Tiling<'a> {
         // The other loops repeat all of it.
         let number = tile.second.map(|second| second.number);
         let repeated = self.seconds.iter().filter(|s| Some(s.number) != number);
-        repeated.fold(total, |total, s| {
-            total * self.nest.loops[s.number].extent as f64
-        })
+        repeated.fold(total, |total, s| total * self.nest.loops[s.number].extent as f64)
     }
 
     /// Cycles of one step of the reduction for one tile.
@@ -311,9 +266,7 @@ fn new_share(nest: &Nest, lanes_loop: usize) -> f64 {
 /// The vectors and the broadcast elements of a step.
 fn loads(tile: &Tile) -> (i64, i64) {
     match tile.second {
-        Some(Second {
-            has_vectors: true, ..
-        }) => (tile.vectors * tile.others, tile.rows),
+        Some(Second { has_vectors: true, .. }) => (tile.vectors * tile.others, tile.rows),
         _ => (tile.vectors, tile.rows * tile.others),
     }
 }

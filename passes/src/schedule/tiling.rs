@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The parallel loops of a kernel around its register tile.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::kernel::{LastVector, State, Tile, Writer};
 use super::nest::Nest;
@@ -31,10 +28,7 @@ impl Plan {
         let outermost = *self.parallels.first().filter(|_| self.is_split)?;
         Some(match nest.loops[outermost].source {
             None => Steps::Static(self.tiles(nest, outermost)),
-            Some(_) => Steps::Dynamic {
-                loop_number: outermost,
-                factor: self.factor(outermost),
-            },
+            Some(_) => Steps::Dynamic { loop_number: outermost, factor: self.factor(outermost) },
         })
     }
 }
@@ -58,30 +52,21 @@ impl Writer<'_> {
                 whole: Some(own.extent / factor),
                 rest: Some((i64::from(missing > 0), own.extent % factor)),
             },
-            None if missing <= tiles => Tiles {
-                whole: Some(tiles - missing),
-                rest: Some((missing, factor - 1)),
-            },
-            None => Tiles {
-                whole: Some(own.extent / factor),
-                rest: Some((1, own.extent % factor)),
-            },
-            Some(_) => Tiles {
-                whole: None,
-                rest: (factor == 1).then_some((0, 0)),
-            },
+            None if missing <= tiles => {
+                Tiles { whole: Some(tiles - missing), rest: Some((missing, factor - 1)) }
+            }
+            None => Tiles { whole: Some(own.extent / factor), rest: Some((1, own.extent % factor)) },
+            Some(_) => Tiles { whole: None, rest: (factor == 1).then_some((0, 0)) },
         }
     }
 
     /// A tile of so many iterations of a loop.
     fn sized(&self, l: usize, iterations: i64) -> Tile {
         let lanes = self.plan.lanes;
-        match l == self.plan.lanes_loop {
-            true => Tile {
-                count: (iterations + lanes - 1) / lanes,
-                last: LastVector::of_elements(iterations, lanes),
-            },
-            false => Tile::full(iterations),
+        if l == self.plan.lanes_loop {
+            Tile { count: (iterations + lanes - 1) / lanes, last: LastVector::of_elements(iterations, lanes) }
+        } else {
+            Tile::full(iterations)
         }
     }
 
@@ -139,9 +124,7 @@ impl Writer<'_> {
         iterations: i64,
     ) {
         let (variable, step) = (self.fresh(), self.constant(iterations));
-        self.line(&format!(
-            "scf.for {variable} = {from} to {to} step {step} {{"
-        ));
+        self.line(&format!("scf.for {variable} = {from} to {to} step {step} {{"));
         self.depth += 1;
         self.inside(level, l, state, iterations, &variable);
         self.depth -= 1;
@@ -161,9 +144,7 @@ impl Writer<'_> {
         };
         let step = self.constant(vectors * self.plan.lanes);
         let variable = self.fresh();
-        self.line(&format!(
-            "scf.for {variable} = {from} to {to} step {step} {{"
-        ));
+        self.line(&format!("scf.for {variable} = {from} to {to} step {step} {{"));
         self.depth += 1;
         let inner = self.at(state, l, &variable);
         let inner = self.with_rest(&inner, l, vectors);
@@ -191,9 +172,10 @@ impl Writer<'_> {
         };
         let has_rest = tiles.rest.is_none_or(|(count, _)| count > 0);
         let one = self.constant(1);
-        let end = match has_rest {
-            true => self.define(&format!("{} %to, {whole} : index", ops::arith::MINSI)),
-            false => "%to".to_owned(),
+        let end = if has_rest {
+            self.define(&format!("{} %to, {whole} : index", ops::arith::MINSI))
+        } else {
+            "%to".to_owned()
         };
         let step = self.fresh();
         self.line(&format!("scf.for {step} = %from to {end} step {one} {{"));
@@ -216,14 +198,12 @@ impl Writer<'_> {
                 }
                 (Some(full), Some((_, rest))) => {
                     // Step s of these begins at full · factor + (s - full) · rest.
-                    let first =
-                        self.define(&format!("{} %from, {whole} : index", ops::arith::MAXSI));
+                    let first = self.define(&format!("{} %from, {whole} : index", ops::arith::MAXSI));
                     let step = self.fresh();
                     self.line(&format!("scf.for {step} = {first} to %to step {one} {{"));
                     self.depth += 1;
                     let start = self.with_constant(ops::arith::MULI, &step, rest);
-                    let start =
-                        self.with_constant(ops::arith::ADDI, &start, full * (factor - rest));
+                    let start = self.with_constant(ops::arith::ADDI, &start, full * (factor - rest));
                     self.inside(0, l, state, rest, &start);
                     self.depth -= 1;
                     self.line("}");

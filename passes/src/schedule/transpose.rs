@@ -3,10 +3,7 @@
 //!
 //! Each block passes through memory of the stack once, so that the code that finishes a lane of the output is a loop.
 
-#![allow(
-    clippy::indexing_slicing,
-    reason = "loops, steps and addresses of one nest have equal lengths"
-)]
+#![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::kernel::{LastVector, Point, State, Tile, Writer};
 use super::plan::Plan;
@@ -30,13 +27,7 @@ impl Plan {
 
 impl Writer<'_> {
     /// Stores a tile whose output is contiguous along `rows`, an unrolled loop.
-    pub(super) fn transpose(
-        &mut self,
-        rows: usize,
-        state: &State,
-        points: &[Point],
-        results: &[String],
-    ) {
+    pub(super) fn transpose(&mut self, rows: usize, state: &State, points: &[Point], results: &[String]) {
         let element = self.body.accumulator.clone();
         let scratch = self.plan.scratch_type(&element);
         let lanes_loop = self.plan.lanes_loop;
@@ -50,16 +41,10 @@ impl Writer<'_> {
             others.copied().collect::<Vec<_>>()
         };
         // The same tile with the lanes along the rows.
-        let plan = Plan {
-            lanes: count,
-            lanes_loop: rows,
-            packed: None,
-            ..self.plan.clone()
-        };
+        let plan = Plan { lanes: count, lanes_loop: rows, packed: None, ..self.plan.clone() };
         for corner in points.iter().filter(|p| p.vector == 0 && row_of(p) == 0) {
             let own = points.iter().zip(results);
-            let own: Vec<(&Point, &String)> =
-                own.filter(|(p, _)| others(p) == others(corner)).collect();
+            let own: Vec<(&Point, &String)> = own.filter(|(p, _)| others(p) == others(corner)).collect();
             for vector in 0..tile.count {
                 let column = own.iter().filter(|(p, _)| p.vector == vector);
                 let column: Vec<String> = column.map(|(_, result)| (*result).clone()).collect();
@@ -90,11 +75,7 @@ impl Writer<'_> {
             LastVector::Partial(elements) => self.constant((tile.count - 1) * lanes + elements),
             LastVector::Dynamic => {
                 let most = self.constant(tile.count * lanes);
-                self.define(&format!(
-                    "{} {}, {most} : index",
-                    ops::arith::MINSI,
-                    state.rest
-                ))
+                self.define(&format!("{} {}, {most} : index", ops::arith::MINSI, state.rest))
             }
         }
     }
@@ -115,9 +96,7 @@ impl Writer<'_> {
             for (lane, value) in (0..).zip(vectors) {
                 let at = (vector * lanes + lane) * height + block as i64 * lanes;
                 let at = self.constant(at);
-                self.line(&format!(
-                    "vector.store {value}, %scratch[{at}] : {scratch}, {kind}"
-                ));
+                self.line(&format!("vector.store {value}, %scratch[{at}] : {scratch}, {kind}"));
             }
         }
     }
@@ -127,9 +106,7 @@ impl Writer<'_> {
         transposed(vectors, &mut |a, b, lanes| {
             let lanes: Vec<String> = lanes.iter().map(ToString::to_string).collect();
             let lanes = lanes.join(", ");
-            self.define(&format!(
-                "vector.shuffle {a}, {b} [{lanes}] : {kind}, {kind}"
-            ))
+            self.define(&format!("vector.shuffle {a}, {b} [{lanes}] : {kind}, {kind}"))
         });
     }
 }

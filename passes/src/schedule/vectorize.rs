@@ -11,8 +11,8 @@
 
 use super::body::{Body, Operand};
 use super::caller::{
-    array_before, branch_before, covered_before, extent_before, index_before, offset_before,
-    static_before, tiles_before,
+    array_before, branch_before, covered_before, extent_before, index_before, offset_before, static_before,
+    tiles_before,
 };
 use super::choices::{self, Choices};
 use super::dot::Dot;
@@ -68,11 +68,7 @@ const OPTIONS: [PassOption; 14] = joined(Target::OPTIONS, [Choices::OPTION]);
 ///
 /// # Errors
 /// The text of a kernel that MLIR does not parse: a defect of this pass.
-pub fn vectorize(
-    module: OperationRef<'_, '_>,
-    target: Target,
-    choices: &Choices,
-) -> Result<usize, String> {
+pub fn vectorize(module: OperationRef<'_, '_>, target: Target, choices: &Choices) -> Result<usize, String> {
     let reduces = |op: &OperationRef| {
         let generic = linalg::Generic::cast(*op);
         generic.is_some_and(|generic| generic.reductions().contains(&true))
@@ -169,10 +165,7 @@ pub(super) struct Functions {
 impl Functions {
     /// None yet; names of the module are taken.
     pub(super) fn of(module: OperationRef) -> Self {
-        Functions {
-            taken: ir::symbols(module),
-            ..Functions::default()
-        }
+        Functions { taken: ir::symbols(module), ..Functions::default() }
     }
 
     /// The name of a function, for one more call.
@@ -202,9 +195,10 @@ impl Functions {
     pub(super) fn text(&self) -> String {
         let mut all = String::new();
         for (_, text, calls) in &self.added {
-            match *calls > MOST_COPIES && !text.contains(NOINLINE) {
-                true => all.push_str(&with_attributes(text, NOINLINE)),
-                false => all.push_str(text),
+            if *calls > MOST_COPIES && !text.contains(NOINLINE) {
+                all.push_str(&with_attributes(text, NOINLINE))
+            } else {
+                all.push_str(text)
             }
         }
         all
@@ -285,11 +279,7 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         target: Target,
         constants: &Prepared<'c, 'a>,
     ) -> Option<Self> {
-        let Merged {
-            mut reduction,
-            last,
-            others,
-        } = merged;
+        let Merged { mut reduction, last, others } = merged;
         reduction.nest.keeps_order =
             target.keep_order && reduction.body.combine.rounds(&reduction.body.accumulator);
         reduction.nest.simplify(&reduction.body.used_dimensions());
@@ -304,9 +294,11 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             guarded = Some((*reduction.captured.get(condition)?, body));
         }
         let inputs = || reduction.arrays.iter().take(reduction.nest.output);
-        let prepared = inputs().enumerate();
-        let prepared = prepared.filter(|(_, input)| constants.anchor(**input, op).is_some());
-        reduction.nest.constants = prepared.map(|(n, _)| n).collect();
+        reduction.nest.constants = inputs()
+            .enumerate()
+            .filter(|(_, input)| constants.anchor(**input, op).is_some())
+            .map(|(n, _)| n)
+            .collect();
         reduction.nest.tested = reduction.body.tested_inputs();
         let lanes = target.vector_bits / 32;
         reduction.nest.dot = Dot::of(&reduction.body, target, lanes);
@@ -318,26 +310,19 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             }
         });
         reduction.nest.repeats = repeats.collect();
-        let arrays = reduction.arrays.iter().enumerate();
-        let written = arrays.filter(|(_, array)| constants.written.contains(&root_of(**array)));
+        let written = reduction
+            .arrays
+            .iter()
+            .enumerate()
+            .filter(|(_, array)| constants.written.contains(&root_of(**array)));
         let written = written.map(|(n, _)| n).collect();
-        Some(Unplanned {
-            written,
-            op,
-            reduction,
-            last,
-            others,
-            guarded,
-            approximated,
-        })
+        Some(Unplanned { written, op, reduction, last, others, guarded, approximated })
     }
 
     /// The kernel with the plan that the cost model selects, or with a chosen one.
     fn planned(&self, target: Target, choices: &Choices) -> Option<Kernel<'c, 'a>> {
-        let elements = self.reduction.signature.elements.iter();
-        let bits = elements.map(|element| bits_of(element));
-        let bits = bits.chain([bits_of(&self.reduction.body.accumulator)]);
-        let bits = bits.max()?;
+        let bits = self.reduction.signature.elements.iter().map(|element| bits_of(element));
+        let bits = bits.chain([bits_of(&self.reduction.body.accumulator)]).max()?;
         let vectors = target.vectors(bits);
         let used_dimensions = self.reduction.body.used_dimensions();
         let mut nest = self.reduction.nest.clone();
@@ -380,17 +365,15 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         let holds_sums = *element == body.accumulator && !body.finish_reads(output);
         plan.chunk = plan.chunk.filter(|_| holds_sums);
         let mut packing = Packing::of(&reduction.nest, &plan, &reduction.signature);
-        let packed = packing
-            .as_ref()
-            .and_then(|p| reduction.arrays.get(p.operand));
+        let packed = packing.as_ref().and_then(|p| reduction.arrays.get(p.operand));
         let outside = match packed {
             Some(array) => Outside::of(self.op, *array).ok()?,
             None => None,
         };
-        let is_written = packing
-            .as_ref()
-            .is_some_and(|p| self.written.contains(&p.operand));
-        (outside.is_none() || !is_written).then_some(())?;
+        let is_written = packing.as_ref().is_some_and(|p| self.written.contains(&p.operand));
+        if outside.is_some() && is_written {
+            return None;
+        }
         if outside.as_ref().is_some_and(|outside| !outside.is_one()) {
             packing = Some(packing?.into_part());
         }
@@ -401,10 +384,11 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         });
         // Lanes are apart by a number that the plan knows.
         let is_known = |own: &Address| own.extents.get(plan.lanes_loop).is_none_or(Vec::is_empty);
-        reduction.nest.operands.iter().all(is_known).then_some(())?;
+        if !reduction.nest.operands.iter().all(is_known) {
+            return None;
+        }
         let operands: Vec<Value> = self.op.operands().collect();
-        let loops = reduction.nest.loops.iter().enumerate();
-        let dynamic = loops.filter_map(|(l, own)| {
+        let dynamic = reduction.nest.loops.iter().enumerate().filter_map(|(l, own)| {
             let (operand, dimension) = own.source?;
             Some((l, *operands.get(operand)?, dimension))
         });
@@ -468,11 +452,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         if inputs.iter().any(|input| may_overlap(*input, output)) {
             return None;
         }
-        let bare = Merged {
-            reduction: reduction.clone(),
-            last: op,
-            others: Vec::new(),
-        };
+        let bare = Merged { reduction: reduction.clone(), last: op, others: Vec::new() };
         let merged = Merged::of(op, reduction, effects);
         let planned = |merged| {
             let unplanned = Unplanned::of(op, merged, target, constants)?;
@@ -484,11 +464,8 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
     /// That of the operations which the kernel computes.
     fn location(&self, op: OperationRef<'c, 'a>) -> Location<'c> {
         let others = self.others.iter().map(|op| op.location());
-        let all: Vec<Location> = [op.location()]
-            .into_iter()
-            .chain(others)
-            .chain([self.last.location()])
-            .collect();
+        let all: Vec<Location> =
+            [op.location()].into_iter().chain(others).chain([self.last.location()]).collect();
         let packing = self.packing.as_ref();
         let remark = packing.map(|(packing, _)| packing.remark());
         location::fused(ir::context::of(op), &all, remark.as_deref())
@@ -534,9 +511,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             own.ok_or("a loop without its extent")
         };
         let size = match (packing.parts(), packing.size()) {
-            (Some((l, iterations, elements)), _) => {
-                covered_before(anchor, extent(l)?, iterations, elements)?
-            }
+            (Some((l, iterations, elements)), _) => covered_before(anchor, extent(l)?, iterations, elements)?,
             (None, size) => index_before(anchor, size.unwrap_or_default())?,
         };
         let steps = match packing.parts() {
@@ -562,9 +537,8 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         if let Some(outside) = self.outside.as_ref().filter(|outside| !outside.is_one()) {
             let element = self.signature.elements.get(packing.operand);
             let element = element.ok_or("a kernel without its operand")?;
-            let fill = |anchor, source, [copies, part]: [Value<'c, 'a>; 2]| {
-                fill(anchor, source, copies, Some(part))
-            };
+            let fill =
+                |anchor, source, [copies, part]: [Value<'c, 'a>; 2]| fill(anchor, source, copies, Some(part));
             let [copies, part] = outside.parts(self.last, size, element, fill)?;
             self.offsets.insert(packing.operand, part);
             *operand = copies;
@@ -602,10 +576,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let steps = match self.steps {
             None => return Ok(()),
             Some(Steps::Static(steps)) => index_before(op, steps)?,
-            Some(Steps::Dynamic {
-                loop_number,
-                factor,
-            }) => {
+            Some(Steps::Dynamic { loop_number, factor }) => {
                 let extent = extents.get(&loop_number).copied();
                 tiles_before(op, extent.ok_or("a loop without its extent")?, factor)?
             }

@@ -30,7 +30,9 @@ pub(super) fn is_vectorizable(op: OperationRef) -> bool {
 pub(super) fn widest(elements: &[Value], payload: &[OperationRef]) -> Option<i64> {
     let elements = elements.iter().map(|element| element.r#type());
     let is_packed = |kind: Type| kind.to_string() == "i1";
-    (!elements.clone().any(is_packed)).then_some(())?;
+    if elements.clone().any(is_packed) {
+        return None;
+    }
     let computed = payload.iter().flat_map(|own| own.results());
     let computed = computed.map(|result| result.r#type());
     let bytes = elements.chain(computed).map(|kind| {
@@ -42,13 +44,8 @@ pub(super) fn widest(elements: &[Value], payload: &[OperationRef]) -> Option<i64
 }
 
 /// Functions of reals that are one instruction.
-const PLAIN: [&str; 5] = [
-    ops::math::ABSF,
-    ops::math::CEIL,
-    ops::math::FLOOR,
-    ops::math::ROUNDEVEN,
-    ops::math::SQRT,
-];
+const PLAIN: [&str; 5] =
+    [ops::math::ABSF, ops::math::CEIL, ops::math::FLOOR, ops::math::ROUNDEVEN, ops::math::SQRT];
 
 /// The result of a payload for vectors of elements. `known` are vectors of what is the same for all of them.
 pub(super) fn in_vectors<'c: 'a, 'a>(
@@ -60,9 +57,8 @@ pub(super) fn in_vectors<'c: 'a, 'a>(
     vectors: &[Value<'c, 'a>],
 ) -> Result<Value<'c, 'a>, Error> {
     let own = elements.iter().zip(vectors);
-    let mut computed: HashMap<ValueKey, Value> = own
-        .map(|(element, vector)| (ValueKey::of(*element), *vector))
-        .collect();
+    let mut computed: HashMap<ValueKey, Value> =
+        own.map(|(element, vector)| (ValueKey::of(*element), *vector)).collect();
     for op in payload {
         let at = at.with_location(op.location());
         let mut operands = Vec::new();

@@ -90,18 +90,24 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
     fn all(op: OperationRef<'c, 'a>) -> Vec<Self> {
         let found = || {
             let generic = Generic::cast(op)?;
-            generic.reductions().contains(&true).then_some(())?;
+            if !generic.reductions().contains(&true) {
+                return None;
+            }
             let arrays: Vec<Value> = op.operands().collect();
             let elements = ir::arguments(generic.body()?);
             let count = *ir::typed::segments(op).first()?;
             let inputs = arrays.iter().zip(elements).take(count).enumerate();
-            let narrow = inputs
-                .filter_map(|(position, (array, element))| Operand::of(position, *array, element));
+            let narrow =
+                inputs.filter_map(|(position, (array, element))| Operand::of(position, *array, element));
             let narrow: Vec<Operand> = narrow.collect();
-            (!narrow.is_empty()).then_some(())?;
+            if narrow.is_empty() {
+                return None;
+            }
             let reduction = read(op)?;
             // Other instructions read narrow numbers.
-            reduction.body.approximated().is_none().then_some(())?;
+            if reduction.body.approximated().is_some() {
+                return None;
+            }
             let nest = &reduction.nest;
             let is_reused = |own: &Operand| {
                 let is_same = reduction.arrays.get(own.position) == Some(&own.array);
@@ -114,8 +120,12 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
 
     fn of(position: usize, array: Value<'c, 'a>, element: Value<'c, 'a>) -> Option<Self> {
         let kind = types::reals(element.r#type())?;
-        matches!(kind, RealType::F16 | RealType::BF16).then_some(())?;
-        (!extents(array.r#type()).contains(&DYNAMIC)).then_some(())?;
+        if !matches!(kind, RealType::F16 | RealType::BF16) {
+            return None;
+        }
+        if extents(array.r#type()).contains(&DYNAMIC) {
+            return None;
+        }
         let (mut widenings, mut results) = (Vec::new(), Vec::new());
         for user in ir::users(element) {
             let mut last = user;
@@ -129,20 +139,17 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
                 last = next;
             }
             let result = Value::from(last.result(0).ok()?);
-            let is_widened = match ir::name(last) == ops::arith::EXTF {
-                true => is_single(last) && last == user,
-                false => real_width::widened_from(result) == Some(element),
+            let is_widened = if ir::name(last) == ops::arith::EXTF {
+                is_single(last) && last == user
+            } else {
+                real_width::widened_from(result) == Some(element)
             };
-            is_widened.then_some(())?;
+            if !is_widened {
+                return None;
+            }
             results.push(result);
         }
-        (!results.is_empty()).then_some(Operand {
-            position,
-            array,
-            element,
-            widenings,
-            results,
-        })
+        (!results.is_empty()).then_some(Operand { position, array, element, widenings, results })
     }
 
     /// A copy in f32, before the contraction.
@@ -165,13 +172,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         let attributes = generic_attributes(at.context, &maps, loops, [1, 1]);
         let attributes = attributes.ok_or(Error::OperationBuild)?;
         let operands = [self.array, wide];
-        at.create(
-            ops::linalg::GENERIC,
-            &operands,
-            &attributes,
-            &[],
-            vec![region],
-        )?;
+        at.create(ops::linalg::GENERIC, &operands, &attributes, &[], vec![region])?;
         Ok(wide)
     }
 

@@ -20,9 +20,10 @@ pub(crate) const PASS: Pass = Pass {
             match Reading::of(formula) {
                 Ok(reading) => {
                     // All lowerings execute in order the steps that write several elements of one tensor.
-                    let structure = match reading.has_distinct_destinations() {
-                        true => Structure::of(&reading.nest),
-                        false => Structure::Sequential,
+                    let structure = if reading.has_distinct_destinations() {
+                        Structure::of(&reading.nest)
+                    } else {
+                        Structure::Sequential
                     };
                     let structure = attributes::string(context, &structure.to_string());
                     mutation::set(formula, "structure", structure);

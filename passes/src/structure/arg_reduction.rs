@@ -40,10 +40,7 @@ impl ArgReduction {
         let conditions = conjuncts(nest, nest.predicate?);
         let (mut updates, mut guards) = (Vec::new(), Vec::new());
         for condition in conditions {
-            match reads_output(nest, condition) {
-                true => updates.push(condition),
-                false => guards.push(condition),
-            }
+            if reads_output(nest, condition) { updates.push(condition) } else { guards.push(condition) }
         }
         let [update] = updates.as_slice() else {
             return None;
@@ -61,20 +58,14 @@ impl ArgReduction {
         let are_indices = nest.targets.iter().all(is_index);
         let slots = slots(nest)?;
         let kept = |index: &usize| slots.iter().any(|s| s.indices.contains(index));
-        let positions = nest
-            .targets
-            .iter()
-            .map(|t| reduced_index(nest, t.value, kept));
+        let positions = nest.targets.iter().map(|t| reduced_index(nest, t.value, kept));
         let positions: Vec<usize> = positions.collect::<Option<_>>()?;
-        let reduced =
-            |index: &usize| nest.extents.get(*index) != Some(&Extent::ONE) && !kept(index);
+        let reduced = |index: &usize| nest.extents.get(*index) != Some(&Extent::ONE) && !kept(index);
         let distinct = positions
             .iter()
             .enumerate()
             .all(|(at, index)| !positions.iter().take(at).any(|other| other == index));
-        let covered = (0..nest.extents.len())
-            .filter(reduced)
-            .all(|index| positions.contains(&index));
+        let covered = (0..nest.extents.len()).filter(reduced).all(|index| positions.contains(&index));
         if !distinct || !covered {
             return None;
         }
@@ -98,16 +89,10 @@ pub(super) fn conjuncts(nest: &Nest, predicate: TermId) -> Vec<TermId> {
     let (mut pending, mut found) = (vec![predicate], Vec::new());
     while let Some(term) = pending.pop() {
         match nest.terms.get(term) {
-            Some(Term::Apply {
-                op: ScalarOp::And,
-                operands,
-                ..
-            }) => pending.extend(operands.iter().rev()),
-            Some(Term::Branch {
-                condition,
-                then,
-                otherwise,
-            }) if nest.terms.get(*otherwise) == Some(&Term::Bool(false)) => {
+            Some(Term::Apply { op: ScalarOp::And, operands, .. }) => pending.extend(operands.iter().rev()),
+            Some(Term::Branch { condition, then, otherwise })
+                if nest.terms.get(*otherwise) == Some(&Term::Bool(false)) =>
+            {
                 pending.extend([*then, *condition]);
             }
             _ => found.push(term),
@@ -175,20 +160,9 @@ struct Update<'n> {
 }
 
 /// Whether `best` is the expression `new` with each target's new value replaced by its current position.
-fn is_update(
-    nest: &Nest,
-    new: TermId,
-    best: TermId,
-    positions: &[usize],
-    guards: &[TermId],
-) -> bool {
-    let mut update = Update {
-        nest,
-        positions,
-        guards,
-        held: Vec::new(),
-        found: vec![false; nest.targets.len()],
-    };
+fn is_update(nest: &Nest, new: TermId, best: TermId, positions: &[usize], guards: &[TermId]) -> bool {
+    let mut update =
+        Update { nest, positions, guards, held: Vec::new(), found: vec![false; nest.targets.len()] };
     !reads_output(nest, new) && update.agree(new, best) && update.found.iter().all(|f| *f)
 }
 
@@ -220,30 +194,15 @@ impl Update<'_> {
         match (nest.terms.get(new), nest.terms.get(best)) {
             (
                 Some(Term::Access { tensor, subscripts }),
-                Some(Term::Access {
-                    tensor: same,
-                    subscripts: others,
-                }),
+                Some(Term::Access { tensor: same, subscripts: others }),
             ) => tensor == same && each(self, subscripts, others),
             (
                 Some(Term::Apply { op, kind, operands }),
-                Some(Term::Apply {
-                    op: same,
-                    kind: like,
-                    operands: others,
-                }),
+                Some(Term::Apply { op: same, kind: like, operands: others }),
             ) => (op, kind) == (same, like) && each(self, operands, others),
             (
-                Some(Term::Branch {
-                    condition,
-                    then,
-                    otherwise,
-                }),
-                Some(Term::Branch {
-                    condition: same,
-                    then: other,
-                    otherwise: left,
-                }),
+                Some(Term::Branch { condition, then, otherwise }),
+                Some(Term::Branch { condition: same, then: other, otherwise: left }),
             ) => {
                 if !self.agree(*condition, *same) {
                     return false;
@@ -265,9 +224,7 @@ impl Update<'_> {
     /// Whether a term depends on no index that determines a position.
     fn is_free(&self, term: TermId) -> bool {
         let parts = self.nest.reachable(&[term]);
-        !parts
-            .into_iter()
-            .any(|part| as_index(self.nest, part).is_some_and(|i| self.positions.contains(&i)))
+        !parts.into_iter().any(|part| as_index(self.nest, part).is_some_and(|i| self.positions.contains(&i)))
     }
 
     /// The term without a `min` and a `max` that have no effect on values of `new` under the guards.
@@ -309,9 +266,7 @@ impl Update<'_> {
             Some((ScalarOp::Min, x, y)) => self.is_at_least(x, bound) && self.is_at_least(y, bound),
             Some((ScalarOp::Max, x, y)) => self.is_at_least(x, bound) || self.is_at_least(y, bound),
             // An index below a limit, counted from the last one.
-            Some((ScalarOp::Sub, last, y)) if bound <= 0 && is_last(nest, last, y, self.guards) => {
-                true
-            }
+            Some((ScalarOp::Sub, last, y)) if bound <= 0 && is_last(nest, last, y, self.guards) => true,
             // One less than a value that is greater than the bound.
             Some((ScalarOp::Sub, x, one)) if nest.terms.get(one) == Some(&Term::Int(1)) => {
                 self.held.iter().any(|held| match applied(nest, *held) {
@@ -388,10 +343,7 @@ pub(super) fn reads_own_element(nest: &Nest, term: TermId, target: usize) -> boo
         && subscripts
             .iter()
             .zip(&written.subscripts)
-            .all(|(read, write)| {
-                nest.affine(*read)
-                    .is_some_and(|form| nest.affine(*write) == Some(form))
-            })
+            .all(|(read, write)| nest.affine(*read).is_some_and(|form| nest.affine(*write) == Some(form)))
 }
 
 #[cfg(test)]
@@ -410,10 +362,7 @@ mod tests {
         let (first, last) = (b.int(0), b.int(4));
         let clamped = b.ints(ScalarOp::Min, p, last);
         let clamped = b.ints(ScalarOp::Max, clamped, first);
-        let best = b.term(Term::Access {
-            tensor: 1,
-            subscripts: vec![i, clamped],
-        });
+        let best = b.term(Term::Access { tensor: 1, subscripts: vec![i, clamped] });
         let (x, y) = if mirrored { (best, new) } else { (new, best) };
         let better = b.reals(op, x, y);
         b.nest.predicate = Some(better);
@@ -443,20 +392,11 @@ mod tests {
         let p = b.access(&[3], &[i]);
         b.nest.tensors[0].destination = Some(0);
         let new = b.access(&[5], &[address]);
-        let mut read = |subscript: TermId| {
-            b.term(Term::Access {
-                tensor: 1,
-                subscripts: vec![subscript],
-            })
-        };
+        let mut read = |subscript: TermId| b.term(Term::Access { tensor: 1, subscripts: vec![subscript] });
         let (best, own, other) = (read(p), read(i), read(beside));
         let mut distance = |x: TermId, y: TermId| {
             let difference = b.reals(ScalarOp::Sub, x, y);
-            b.term(Term::Apply {
-                op: ScalarOp::Abs,
-                kind: ScalarKind::Real,
-                operands: vec![difference],
-            })
+            b.term(Term::Apply { op: ScalarOp::Abs, kind: ScalarKind::Real, operands: vec![difference] })
         };
         let (new, best) = (distance(new, own), distance(best, other));
         b.nest.predicate = Some(b.reals(ScalarOp::Lt, new, best));
@@ -479,10 +419,7 @@ mod tests {
         b.nest.tensors[0].destination = Some(0);
         let address = b.ints(ScalarOp::Add, i, r);
         let new = b.access(&[7], &[address]);
-        let best = b.term(Term::Access {
-            tensor: 1,
-            subscripts: vec![p],
-        });
+        let best = b.term(Term::Access { tensor: 1, subscripts: vec![p] });
         b.nest.predicate = Some(b.reals(ScalarOp::Lt, new, best));
         let steps = b.ints(ScalarOp::Mul, step, r);
         let address = b.ints(ScalarOp::Add, i, steps);
@@ -518,11 +455,7 @@ mod tests {
         let inside = b.ints(ScalarOp::Lt, r, limit);
         let better = b.nest.predicate.unwrap();
         let both = |b: &mut Builder, x: TermId, y: TermId| {
-            b.term(Term::Apply {
-                op: ScalarOp::And,
-                kind: ScalarKind::Bool,
-                operands: vec![x, y],
-            })
+            b.term(Term::Apply { op: ScalarOp::And, kind: ScalarKind::Bool, operands: vec![x, y] })
         };
         b.nest.predicate = Some(both(&mut b, inside, better));
         let found = ArgReduction::of(&b.target(&[3], &[i], r)).unwrap();
@@ -551,19 +484,17 @@ mod tests {
             let one = b.int(1);
             let last = b.ints(ScalarOp::Sub, limit, one);
             let clamped = b.ints(ScalarOp::Min, p, last);
-            let best = b.term(Term::Access {
-                tensor: 1,
-                subscripts: vec![i, clamped],
-            });
+            let best = b.term(Term::Access { tensor: 1, subscripts: vec![i, clamped] });
             let better = b.reals(ScalarOp::Lt, new, best);
             let inside = b.ints(ScalarOp::Lt, r, limit);
-            b.nest.predicate = Some(match guarded {
-                true => b.term(Term::Apply {
+            b.nest.predicate = Some(if guarded {
+                b.term(Term::Apply {
                     op: ScalarOp::And,
                     kind: ScalarKind::Bool,
                     operands: vec![inside, better],
-                }),
-                false => better,
+                })
+            } else {
+                better
             });
             ArgReduction::of(&b.target(&[3], &[i], r)).is_some()
         };

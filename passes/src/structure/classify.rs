@@ -100,19 +100,11 @@ impl Structure {
         if !reduces {
             let moves = nest.kind == Accumulation::Assign
                 && guard.others.is_empty()
-                && values
-                    .iter()
-                    .all(|v| matches!(nest.terms.get(*v), Some(Term::Access { .. })));
-            return if moves {
-                Structure::View
-            } else {
-                Structure::Map
-            };
+                && values.iter().all(|v| matches!(nest.terms.get(*v), Some(Term::Access { .. })));
+            return if moves { Structure::View } else { Structure::Map };
         }
         let reads = |factor: &TermId| !nest.accesses(&[*factor]).is_empty();
-        let multiplies = values
-            .iter()
-            .all(|v| nest.factors(*v).iter().filter(|f| reads(f)).count() > 1);
+        let multiplies = values.iter().all(|v| nest.factors(*v).iter().filter(|f| reads(f)).count() > 1);
         if nest.kind == Accumulation::Sum && multiplies {
             Structure::Contraction { window }
         } else if window {
@@ -171,10 +163,7 @@ mod tests {
         let (x, y) = (b.access(&[4, 16], &[i, l]), b.access(&[16, 8], &[l, j]));
         let product = b.reals(ScalarOp::Mul, x, y);
         let nest = b.target(&[4, 8], &[i, j], product);
-        assert_eq!(
-            Structure::of(&nest),
-            Structure::Contraction { window: false }
-        );
+        assert_eq!(Structure::of(&nest), Structure::Contraction { window: false });
     }
 
     #[test]
@@ -183,31 +172,14 @@ mod tests {
         let (i, l) = (b.index(0), b.index(1));
         let (x, y) = (b.access(&[4, 8], &[i, l]), b.access(&[8], &[l]));
         let product = b.reals(ScalarOp::Mul, x, y);
-        let two = b.term(Term::Opaque {
-            operands: Vec::new(),
-        });
+        let two = b.term(Term::Opaque { operands: Vec::new() });
         let scaled = b.reals(ScalarOp::Mul, two, product);
-        let negated = b.term(Term::Apply {
-            op: ScalarOp::Neg,
-            kind: ScalarKind::Real,
-            operands: vec![scaled],
-        });
-        let single = b.term(Term::Apply {
-            op: ScalarOp::Neg,
-            kind: ScalarKind::Real,
-            operands: vec![x],
-        });
-        let reduced = Builder {
-            nest: b.nest.clone(),
-        };
-        assert_eq!(
-            Structure::of(&b.target(&[4], &[i], negated)),
-            Structure::Contraction { window: false }
-        );
-        assert_eq!(
-            Structure::of(&reduced.target(&[4], &[i], single)),
-            Structure::Reduce
-        );
+        let negated =
+            b.term(Term::Apply { op: ScalarOp::Neg, kind: ScalarKind::Real, operands: vec![scaled] });
+        let single = b.term(Term::Apply { op: ScalarOp::Neg, kind: ScalarKind::Real, operands: vec![x] });
+        let reduced = Builder { nest: b.nest.clone() };
+        assert_eq!(Structure::of(&b.target(&[4], &[i], negated)), Structure::Contraction { window: false });
+        assert_eq!(Structure::of(&reduced.target(&[4], &[i], single)), Structure::Reduce);
     }
 
     #[test]
@@ -220,10 +192,7 @@ mod tests {
         let (x, w) = (b.access(&[8], &[position]), b.access(&[3], &[j]));
         let product = b.reals(ScalarOp::Mul, x, w);
         let nest = b.target(&[8], &[i], product);
-        assert_eq!(
-            Structure::of(&nest),
-            Structure::Contraction { window: true }
-        );
+        assert_eq!(Structure::of(&nest), Structure::Contraction { window: true });
     }
 
     #[test]
@@ -246,15 +215,10 @@ mod tests {
         let (i, j) = (b.index(0), b.index(1));
         let flat = b.window(0, 4, 1, 1, 0);
         let x = b.access(&[3, 4], &[i, j]);
-        let mut doubled = Builder {
-            nest: b.nest.clone(),
-        };
+        let mut doubled = Builder { nest: b.nest.clone() };
         let sum = doubled.reals(ScalarOp::Add, x, x);
         assert_eq!(Structure::of(&b.target(&[12], &[flat], x)), Structure::View);
-        assert_eq!(
-            Structure::of(&doubled.target(&[12], &[flat], sum)),
-            Structure::Map
-        );
+        assert_eq!(Structure::of(&doubled.target(&[12], &[flat], sum)), Structure::Map);
     }
 
     #[test]
@@ -263,15 +227,10 @@ mod tests {
         let i = b.index(0);
         let address = b.access(&[4], &[i]);
         let x = b.access(&[9], &[address]);
-        let mut written = Builder {
-            nest: b.nest.clone(),
-        };
+        let mut written = Builder { nest: b.nest.clone() };
         let value = written.access(&[4], &[i]);
         assert_eq!(Structure::of(&b.target(&[4], &[i], x)), Structure::Gather);
-        assert_eq!(
-            Structure::of(&written.target(&[9], &[address], value)),
-            Structure::Scatter
-        );
+        assert_eq!(Structure::of(&written.target(&[9], &[address], value)), Structure::Scatter);
     }
 
     #[test]
@@ -280,9 +239,6 @@ mod tests {
         let i = b.index(0);
         let x = b.access(&[4], &[i]);
         b.nest.tensors[0].destination = Some(0);
-        assert_eq!(
-            Structure::of(&b.target(&[4], &[i], x)),
-            Structure::Sequential
-        );
+        assert_eq!(Structure::of(&b.target(&[4], &[i], x)), Structure::Sequential);
     }
 }

@@ -27,11 +27,7 @@ impl Compaction {
         if nest.kind != Accumulation::Replace {
             return None;
         }
-        let (counter, _) = nest
-            .targets
-            .iter()
-            .enumerate()
-            .find(|(number, _)| counts(nest, *number))?;
+        let (counter, _) = nest.targets.iter().enumerate().find(|(number, _)| counts(nest, *number))?;
         let is_count = |term: TermId| reads_own_element(nest, term, counter);
         let stands = |number: usize, positions: &[TermId]| {
             let mut others = positions.iter().filter(|position| !is_count(**position));
@@ -51,15 +47,10 @@ impl Compaction {
             Some(predicate) => conjuncts(nest, predicate),
             None => Vec::new(),
         };
-        let (limits, guards): (Vec<TermId>, Vec<TermId>) = conditions
-            .into_iter()
-            .partition(|condition| reads_output(nest, *condition));
+        let (limits, guards): (Vec<TermId>, Vec<TermId>) =
+            conditions.into_iter().partition(|condition| reads_output(nest, *condition));
         let is_limit = |limit: &TermId| is_limit(nest, *limit, &is_count);
-        limits.iter().all(is_limit).then_some(Compaction {
-            counter,
-            guards,
-            limits,
-        })
+        limits.iter().all(is_limit).then_some(Compaction { counter, guards, limits })
     }
 }
 
@@ -68,11 +59,8 @@ fn counts(nest: &Nest, number: usize) -> bool {
     let Some(target) = nest.targets.get(number) else {
         return false;
     };
-    let Some(Term::Apply {
-        op: ScalarOp::Add,
-        kind: ScalarKind::Int,
-        operands,
-    }) = nest.terms.get(target.value)
+    let Some(Term::Apply { op: ScalarOp::Add, kind: ScalarKind::Int, operands }) =
+        nest.terms.get(target.value)
     else {
         return false;
     };
@@ -111,38 +99,20 @@ mod tests {
     /// Recognizes `y[SUBSCRIPT] := VALUE, c := c + 1 where x[i] > 0 && c < 9`.
     fn sample(subscript: fn(&mut Builder, TermId) -> TermId, reads: bool) -> Option<Compaction> {
         let mut b = Builder::new(Accumulation::Replace, &[7]);
-        b.nest.tensors.push(NestTensor {
-            extents: vec![9.into()],
-            destination: Some(0),
-        });
-        b.nest.tensors.push(NestTensor {
-            extents: Vec::new(),
-            destination: Some(1),
-        });
-        let count = b.term(Term::Access {
-            tensor: 1,
-            subscripts: Vec::new(),
-        });
+        b.nest.tensors.push(NestTensor { extents: vec![9.into()], destination: Some(0) });
+        b.nest.tensors.push(NestTensor { extents: Vec::new(), destination: Some(1) });
+        let count = b.term(Term::Access { tensor: 1, subscripts: Vec::new() });
         let (i, one, nine) = (b.index(0), b.int(1), b.int(9));
         let x = b.access(&[7], &[i]);
-        let zero = b.term(Term::Opaque {
-            operands: Vec::new(),
-        });
+        let zero = b.term(Term::Opaque { operands: Vec::new() });
         let marked = b.reals(ScalarOp::Gt, x, zero);
         let below = b.ints(ScalarOp::Lt, count, nine);
         b.nest.predicate = Some(b.both(marked, below));
         let next = b.ints(ScalarOp::Add, count, one);
-        let own = b.term(Term::Access {
-            tensor: 0,
-            subscripts: vec![i],
-        });
+        let own = b.term(Term::Access { tensor: 0, subscripts: vec![i] });
         let address = subscript(&mut b, count);
         let mut nest = b.target(&[9], &[address], if reads { own } else { x });
-        nest.targets.push(NestTarget {
-            extents: Vec::new(),
-            subscripts: Vec::new(),
-            value: next,
-        });
+        nest.targets.push(NestTarget { extents: Vec::new(), subscripts: Vec::new(), value: next });
         Compaction::of(&nest)
     }
 

@@ -29,8 +29,7 @@ pub(super) fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
         extents.push(Extent::Static(divisor));
         let form = Affine::index(index).scale(divisor)?;
         let form = form.add(&Affine::index(low))?;
-        let terms = present.terms.iter().enumerate();
-        let own = terms.filter(|(_, term)| **term == Term::Index(index));
+        let own = present.terms.iter().enumerate().filter(|(_, term)| **term == Term::Index(index));
         let forms: HashMap<_, _> = own.map(|(term, _)| (term, form.clone())).collect();
         let (next, new) = present.substituted(&extents, &forms)?;
         let before = found.map(|(_, before)| before);
@@ -49,16 +48,10 @@ pub(super) fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
 /// The subscripts with divisions, in lists of at least `least` dimensions.
 fn quotients(nest: &Nest, least: usize) -> Vec<Affine> {
     let accesses = nest.accesses(&nest.roots());
-    let read = accesses
-        .iter()
-        .flat_map(|(_, _, positions)| positions.iter());
+    let read = accesses.iter().flat_map(|(_, _, positions)| positions.iter());
     let written = nest.targets.iter().flat_map(|t| &t.subscripts);
-    let forms = read
-        .chain(written)
-        .filter_map(|position| nest.affine(*position));
-    forms
-        .filter(|form| form.indices().len() >= least && form.as_linear().is_none())
-        .collect()
+    let forms = read.chain(written).filter_map(|position| nest.affine(*position));
+    forms.filter(|form| form.indices().len() >= least && form.as_linear().is_none()).collect()
 }
 
 /// An index and its divisor, somewhere in a form.

@@ -37,9 +37,7 @@ impl Nest {
     pub(crate) fn writes_once(&self) -> bool {
         let single = |depth: &usize| self.extents.get(*depth) == Some(&Extent::ONE);
         let mut depths = (0..self.extents.len()).filter(|depth| !single(depth));
-        !self.reads_destination()
-            && !self.targets.is_empty()
-            && depths.all(|depth| self.is_disjoint(depth))
+        !self.reads_destination() && !self.targets.is_empty() && depths.all(|depth| self.is_disjoint(depth))
     }
 
     /// Whether points with the same subscript that agree in the indices `agreed` have the same index.
@@ -74,9 +72,7 @@ mod tests {
     use skript_frontend::model::Accumulation;
 
     fn disjoint(nest: &Nest) -> Vec<bool> {
-        (0..nest.extents.len())
-            .map(|depth| nest.is_disjoint(depth))
-            .collect()
+        (0..nest.extents.len()).map(|depth| nest.is_disjoint(depth)).collect()
     }
 
     #[test]
@@ -134,9 +130,7 @@ mod tests {
         let mut b = Builder::new(Accumulation::Replace, &[4]);
         let i = b.index(0);
         let x = b.access(&[4], &[i]);
-        let mut read = Builder {
-            nest: b.nest.clone(),
-        };
+        let mut read = Builder { nest: b.nest.clone() };
         read.nest.tensors[0].destination = Some(0);
         assert_eq!(disjoint(&b.target(&[4], &[i], x)), [true]);
         assert_eq!(disjoint(&read.target(&[4], &[i], x)), [false]);

@@ -34,9 +34,7 @@ impl Guard {
         for term in terms {
             guard.require(nest, term, true);
         }
-        guard
-            .constraints
-            .retain(|c| c.range(&nest.extents).is_none_or(|r| r.low < 0));
+        guard.constraints.retain(|c| c.range(&nest.extents).is_none_or(|r| r.low < 0));
         guard.constraints.sort();
         guard.constraints.dedup();
         guard
@@ -80,11 +78,9 @@ impl Guard {
                 }
             }
             // `a && b` with a lazy right side.
-            Some(Term::Branch {
-                condition,
-                then,
-                otherwise,
-            }) if expected && nest.terms.get(*otherwise) == Some(&Term::Bool(false)) => {
+            Some(Term::Branch { condition, then, otherwise })
+                if expected && nest.terms.get(*otherwise) == Some(&Term::Bool(false)) =>
+            {
                 self.require(nest, *condition, true);
                 self.require(nest, *then, true);
             }
@@ -92,14 +88,7 @@ impl Guard {
         }
     }
 
-    fn compare(
-        &mut self,
-        nest: &Nest,
-        op: ScalarOp,
-        x: TermId,
-        y: TermId,
-        expected: bool,
-    ) -> Option<()> {
+    fn compare(&mut self, nest: &Nest, op: ScalarOp, x: TermId, y: TermId, expected: bool) -> Option<()> {
         let (x, y) = (nest.affine(x)?, nest.affine(y)?);
         // A side that overflows i64 at some point wraps there, and the comparison uses the wrapped value.
         x.range(&nest.extents)?;
@@ -182,11 +171,7 @@ impl Guard {
 }
 
 /// Whether the constraints state only that these subscripts are in bounds of a tensor with these extents.
-pub(crate) fn only_bounds(
-    constraints: &[Affine],
-    subscripts: &[Affine],
-    extents: &[Extent],
-) -> bool {
+pub(crate) fn only_bounds(constraints: &[Affine], subscripts: &[Affine], extents: &[Extent]) -> bool {
     let bounds: Vec<Affine> = subscripts
         .iter()
         .zip(extents)
@@ -217,10 +202,7 @@ mod tests {
         assert!(guard.others.is_empty());
         for i in 0..8 {
             for j in 0..3 {
-                let holds = guard
-                    .constraints
-                    .iter()
-                    .all(|c| c.evaluate(&[i, j]).unwrap() >= 0);
+                let holds = guard.constraints.iter().all(|c| c.evaluate(&[i, j]).unwrap() >= 0);
                 assert_eq!(holds, (0..8).contains(&(i + j - 1)), "at {i}, {j}");
             }
         }
@@ -278,11 +260,7 @@ mod tests {
         let mut b = Builder::new(Accumulation::Assign, &[10]);
         let (i, four) = (b.index(0), b.int(4));
         let below = b.ints(ScalarOp::Lt, i, four);
-        let not = b.term(Term::Apply {
-            op: ScalarOp::Not,
-            kind: ScalarKind::Bool,
-            operands: vec![below],
-        });
+        let not = b.term(Term::Apply { op: ScalarOp::Not, kind: ScalarKind::Bool, operands: vec![below] });
         b.nest.predicate = Some(not);
         let domain = Guard::of(&b.nest).split_box(&[Extent::Static(10)]);
         assert_eq!(domain.low, [4]);

@@ -93,28 +93,17 @@ impl Term {
             Term::Int(_) | Term::Bool(_) | Term::Index(_) => Vec::new(),
             Term::Access { subscripts, .. } => subscripts.clone(),
             Term::Apply { operands, .. } | Term::Opaque { operands } => operands.clone(),
-            Term::Branch {
-                condition,
-                then,
-                otherwise,
-            } => vec![*condition, *then, *otherwise],
+            Term::Branch { condition, then, otherwise } => vec![*condition, *then, *otherwise],
         }
     }
 
     pub(crate) fn operands_mut(&mut self) -> Vec<&mut TermId> {
         match self {
             Term::Int(_) | Term::Bool(_) | Term::Index(_) => Vec::new(),
-            Term::Access {
-                subscripts: operands,
-                ..
-            }
+            Term::Access { subscripts: operands, .. }
             | Term::Apply { operands, .. }
             | Term::Opaque { operands } => operands.iter_mut().collect(),
-            Term::Branch {
-                condition,
-                then,
-                otherwise,
-            } => vec![condition, then, otherwise],
+            Term::Branch { condition, then, otherwise } => vec![condition, then, otherwise],
         }
     }
 }
@@ -135,11 +124,7 @@ impl Nest {
             } else {
                 Affine::index(*position)
             }),
-            Term::Apply {
-                op,
-                kind: ScalarKind::Int,
-                operands,
-            } => self.affine_application(*op, operands),
+            Term::Apply { op, kind: ScalarKind::Int, operands } => self.affine_application(*op, operands),
             _ => None,
         }
     }
@@ -152,11 +137,7 @@ impl Nest {
         match (self.terms.get(one), self.terms.get(other)) {
             (
                 Some(Term::Apply { op, kind, operands }),
-                Some(Term::Apply {
-                    op: op_2,
-                    kind: kind_2,
-                    operands: operands_2,
-                }),
+                Some(Term::Apply { op: op_2, kind: kind_2, operands: operands_2 }),
             ) => {
                 let mut pairs = operands.iter().zip(operands_2);
                 (op, kind, operands.len()) == (op_2, kind_2, operands_2.len())
@@ -193,12 +174,7 @@ impl Nest {
     }
 
     /// Applies one operation to forms. `None` if the result is not a form, or overflows i64, where it would wrap.
-    pub(super) fn affine_operation(
-        &self,
-        op: ScalarOp,
-        x: &Affine,
-        y: Option<&Affine>,
-    ) -> Option<Affine> {
+    pub(super) fn affine_operation(&self, op: ScalarOp, x: &Affine, y: Option<&Affine>) -> Option<Affine> {
         let form = self.unbounded_operation(op, x, y)?;
         form.range(&self.extents)?;
         Some(form)
@@ -215,8 +191,7 @@ impl Nest {
             (ScalarOp::Mod, Some(y)) => x.modulo(y.as_constant()?, &self.extents),
             (ScalarOp::CeilDiv, Some(y)) => {
                 let divisor = y.as_constant()?;
-                x.plus(divisor.checked_sub(1)?)?
-                    .floor_div(divisor, &self.extents)
+                x.plus(divisor.checked_sub(1)?)?.floor_div(divisor, &self.extents)
             }
             (ScalarOp::Min | ScalarOp::Max, Some(y)) => {
                 let difference = x.sub(y)?.range(&self.extents)?;
@@ -241,9 +216,7 @@ impl Nest {
                 stack.extend(self.terms.get(term).map(Term::operands).unwrap_or_default());
             }
         }
-        (0..self.terms.len())
-            .filter(|t| needed.get(*t) == Some(&true))
-            .collect()
+        (0..self.terms.len()).filter(|t| needed.get(*t) == Some(&true)).collect()
     }
 
     /// The accesses that `roots` need.
@@ -268,11 +241,9 @@ impl Nest {
             }
             seen.push(term);
             match self.terms.get(term) {
-                Some(Term::Apply {
-                    op: ScalarOp::Mul | ScalarOp::Neg,
-                    operands,
-                    ..
-                }) => stack.extend(operands.iter().rev()),
+                Some(Term::Apply { op: ScalarOp::Mul | ScalarOp::Neg, operands, .. }) => {
+                    stack.extend(operands.iter().rev())
+                }
                 _ => factors.push(term),
             }
         }
@@ -291,11 +262,9 @@ impl Nest {
 
     /// Whether the formula reads the current elements of an output.
     pub fn reads_destination(&self) -> bool {
-        self.accesses(&self.roots()).iter().any(|(_, tensor, _)| {
-            self.tensors
-                .get(*tensor)
-                .is_some_and(|t| t.destination.is_some())
-        })
+        self.accesses(&self.roots())
+            .iter()
+            .any(|(_, tensor, _)| self.tensors.get(*tensor).is_some_and(|t| t.destination.is_some()))
     }
 }
 
@@ -338,44 +307,22 @@ pub(crate) mod samples {
         }
 
         pub(crate) fn ints(&mut self, op: ScalarOp, x: TermId, y: TermId) -> TermId {
-            self.term(Term::Apply {
-                op,
-                kind: ScalarKind::Int,
-                operands: vec![x, y],
-            })
+            self.term(Term::Apply { op, kind: ScalarKind::Int, operands: vec![x, y] })
         }
 
         pub(crate) fn reals(&mut self, op: ScalarOp, x: TermId, y: TermId) -> TermId {
-            self.term(Term::Apply {
-                op,
-                kind: ScalarKind::Real,
-                operands: vec![x, y],
-            })
+            self.term(Term::Apply { op, kind: ScalarKind::Real, operands: vec![x, y] })
         }
 
         pub(crate) fn both(&mut self, x: TermId, y: TermId) -> TermId {
-            self.term(Term::Apply {
-                op: ScalarOp::And,
-                kind: ScalarKind::Bool,
-                operands: vec![x, y],
-            })
+            self.term(Term::Apply { op: ScalarOp::And, kind: ScalarKind::Bool, operands: vec![x, y] })
         }
 
         /// `scale·d[i] + step·d[j] + offset`
-        pub(crate) fn window(
-            &mut self,
-            i: usize,
-            scale: i64,
-            j: usize,
-            step: i64,
-            offset: i64,
-        ) -> TermId {
+        pub(crate) fn window(&mut self, i: usize, scale: i64, j: usize, step: i64, offset: i64) -> TermId {
             let (i, j) = (self.index(i), self.index(j));
             let (scale, step, offset) = (self.int(scale), self.int(step), self.int(offset));
-            let (a, b) = (
-                self.ints(ScalarOp::Mul, i, scale),
-                self.ints(ScalarOp::Mul, j, step),
-            );
+            let (a, b) = (self.ints(ScalarOp::Mul, i, scale), self.ints(ScalarOp::Mul, j, step));
             let sum = self.ints(ScalarOp::Add, a, b);
             self.ints(ScalarOp::Add, sum, offset)
         }
@@ -385,18 +332,10 @@ pub(crate) mod samples {
                 extents: extents.iter().copied().map(Extent::from).collect(),
                 destination: None,
             });
-            self.term(Term::Access {
-                tensor: self.nest.tensors.len() - 1,
-                subscripts: subscripts.to_vec(),
-            })
+            self.term(Term::Access { tensor: self.nest.tensors.len() - 1, subscripts: subscripts.to_vec() })
         }
 
-        pub(crate) fn target(
-            mut self,
-            extents: &[i64],
-            subscripts: &[TermId],
-            value: TermId,
-        ) -> Nest {
+        pub(crate) fn target(mut self, extents: &[i64], subscripts: &[TermId], value: TermId) -> Nest {
             self.nest.targets.push(NestTarget {
                 extents: extents.iter().copied().map(Extent::from).collect(),
                 subscripts: subscripts.to_vec(),

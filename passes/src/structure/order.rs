@@ -76,9 +76,7 @@ impl Nest {
     /// For each index, whether iterations with different values of it access disjoint elements of the outputs: those that they
     /// write, and those that they read.
     pub(crate) fn free_indices(&self) -> Vec<bool> {
-        (0..self.extents.len())
-            .map(|index| !self.targets.is_empty() && self.is_free(index))
-            .collect()
+        (0..self.extents.len()).map(|index| !self.targets.is_empty() && self.is_free(index)).collect()
     }
 
     fn is_free(&self, index: usize) -> bool {
@@ -98,25 +96,18 @@ impl Nest {
     }
 
     /// The subscript of a dimension if it depends on this index alone, and differs between its values.
-    fn own_dimension(
-        &self,
-        subscripts: &[TermId],
-        dimension: usize,
-        index: usize,
-    ) -> Option<Affine> {
+    fn own_dimension(&self, subscripts: &[TermId], dimension: usize, index: usize) -> Option<Affine> {
         let form = self.affine(*subscripts.get(dimension)?)?;
         let linear = form.as_linear()?;
-        matches!(linear.as_slice(), [(own, factor)] if *own == index && *factor != 0)
-            .then_some(form)
+        matches!(linear.as_slice(), [(own, factor)] if *own == index && *factor != 0).then_some(form)
     }
 
     /// Reads of outputs: the target and the subscripts.
     fn destination_reads(&self) -> Vec<(usize, &[TermId])> {
         let reads = self.accesses(&self.roots()).into_iter();
-        let reads = reads.filter_map(|(_, tensor, subscripts)| {
-            Some((self.tensors.get(tensor)?.destination?, subscripts))
-        });
-        reads.collect()
+        reads
+            .filter_map(|(_, tensor, subscripts)| Some((self.tensors.get(tensor)?.destination?, subscripts)))
+            .collect()
     }
 
     /// Whether iterations of an index that agree in all other indices access disjoint elements of the outputs, so that the innermost
@@ -127,10 +118,7 @@ impl Nest {
             let dimensions = || 0..target.subscripts.len();
             let own = |dimension| -> Option<Affine> {
                 let form = self.affine(*target.subscripts.get(dimension)?)?;
-                form.as_linear()?
-                    .iter()
-                    .any(|(own, _)| *own == index)
-                    .then_some(form)
+                form.as_linear()?.iter().any(|(own, _)| *own == index).then_some(form)
             };
             let mut reads = reads.iter().filter(|(target, _)| *target == number);
             dimensions().any(|d| own(d).is_some())
@@ -161,23 +149,13 @@ impl Nest {
         let mut stack: Vec<TermId> = self.predicate.into_iter().collect();
         while let Some(term) = stack.pop() {
             match self.terms.get(term) {
-                Some(Term::Apply {
-                    op: ScalarOp::And,
-                    operands,
-                    ..
-                }) => stack.extend(operands.iter().rev()),
-                Some(Term::Branch {
-                    condition,
-                    then,
-                    otherwise,
-                }) if self.terms.get(*otherwise) == Some(&Term::Bool(false)) => {
+                Some(Term::Apply { op: ScalarOp::And, operands, .. }) => stack.extend(operands.iter().rev()),
+                Some(Term::Branch { condition, then, otherwise })
+                    if self.terms.get(*otherwise) == Some(&Term::Bool(false)) =>
+                {
                     stack.extend([*then, *condition]);
                 }
-                Some(Term::Apply {
-                    op,
-                    kind: ScalarKind::Int,
-                    operands,
-                }) => {
+                Some(Term::Apply { op, kind: ScalarKind::Int, operands }) => {
                     if let [x, y] = operands.as_slice() {
                         found.extend(self.index_bound(term, *x, *y, Side::of(*op)));
                         found.extend(self.index_bound(term, *y, *x, Side::mirrored(*op)));
@@ -190,13 +168,12 @@ impl Nest {
         let mut bounds: Vec<IndexBound> = Vec::new();
         for bound in found {
             let depends = |value, index| {
-                self.reachable(&[value]).iter().any(
-                    |term| matches!(self.terms.get(*term), Some(Term::Index(own)) if *own == index),
-                )
+                self.reachable(&[value])
+                    .iter()
+                    .any(|term| matches!(self.terms.get(*term), Some(Term::Index(own)) if *own == index))
             };
-            let is_cyclic = bounds
-                .iter()
-                .any(|other| other.index != bound.index && depends(bound.value, other.index));
+            let is_cyclic =
+                bounds.iter().any(|other| other.index != bound.index && depends(bound.value, other.index));
             if !is_cyclic && bounds.iter().all(|b| b.conjunct != bound.conjunct) {
                 bounds.push(bound);
             }
@@ -214,15 +191,12 @@ impl Nest {
         let Some(Term::Index(index)) = self.terms.get(index) else {
             return None;
         };
-        self.reachable(&[value])
-            .iter()
-            .all(|term| self.is_computable(*term, *index))
-            .then_some(IndexBound {
-                conjunct,
-                index: *index,
-                value,
-                side: side?,
-            })
+        self.reachable(&[value]).iter().all(|term| self.is_computable(*term, *index)).then_some(IndexBound {
+            conjunct,
+            index: *index,
+            value,
+            side: side?,
+        })
     }
 
     /// Whether a term is defined at all points, is not the index, and reads no output.
@@ -255,9 +229,7 @@ impl Nest {
 
     /// Whether a subscript is in bounds at all points of the domain.
     fn is_inside(&self, subscript: TermId, extent: Extent) -> bool {
-        let range = self
-            .affine(subscript)
-            .and_then(|form| form.range(&self.extents));
+        let range = self.affine(subscript).and_then(|form| form.range(&self.extents));
         let Extent::Static(extent) = extent else {
             return false;
         };
@@ -269,25 +241,13 @@ impl Nest {
         let bounds = self.index_bounds();
         let reads_data = |bound: &&IndexBound| !self.accesses(&[bound.value]).is_empty();
         let sides = |index| {
-            let own = || {
-                bounds
-                    .iter()
-                    .filter(|b| b.index == index)
-                    .filter(reads_data)
-            };
+            let own = || bounds.iter().filter(|b| b.index == index).filter(reads_data);
             own().any(|b| b.side.is_low()) && own().any(|b| b.side.is_high())
         };
-        let written: Vec<TermId> = self
-            .targets
-            .iter()
-            .flat_map(|t| t.subscripts.clone())
-            .collect();
+        let written: Vec<TermId> = self.targets.iter().flat_map(|t| t.subscripts.clone()).collect();
         let written = self.reachable(&written);
-        let is_written = |index| {
-            written
-                .iter()
-                .any(|term| self.terms.get(*term) == Some(&Term::Index(index)))
-        };
+        let is_written =
+            |index| written.iter().any(|term| self.terms.get(*term) == Some(&Term::Index(index)));
         (0..self.extents.len()).any(|index| !is_written(index) && sides(index))
     }
 
@@ -359,11 +319,7 @@ mod tests {
 
     /// r[b, i + 1, j + 1] := r[b, i, j + 1] + x[b, i, j]
     fn table(last_is_batch: bool, reads: [i64; 2]) -> Nest {
-        let extents = if last_is_batch {
-            [7, 9, 16]
-        } else {
-            [16, 7, 9]
-        };
+        let extents = if last_is_batch { [7, 9, 16] } else { [16, 7, 9] };
         let mut b = Builder::new(Accumulation::Replace, &extents);
         let number = |n| if last_is_batch { (n + 2) % 3 } else { n };
         let batch = b.index(number(0));
@@ -373,17 +329,10 @@ mod tests {
             b.ints(ScalarOp::Add, index, by)
         };
         let order = |batch, i, j| {
-            if last_is_batch {
-                [i, j, batch]
-            } else {
-                [batch, i, j]
-            }
+            if last_is_batch { [i, j, batch] } else { [batch, i, j] }
         };
         let (i, j) = (shifted(&mut b, 1, reads[0]), shifted(&mut b, 2, reads[1]));
-        let grown: Vec<i64> = extents
-            .iter()
-            .map(|e| if *e == 16 { 16 } else { e + 1 })
-            .collect();
+        let grown: Vec<i64> = extents.iter().map(|e| if *e == 16 { 16 } else { e + 1 }).collect();
         let read = b.access(&grown, &order(batch, i, j));
         let (i, j) = (shifted(&mut b, 1, 1), shifted(&mut b, 2, 1));
         let mut nest = b.target(&grown, &order(batch, i, j), read);

@@ -45,32 +45,18 @@ impl Nest {
             return Some(Pieces::One(form));
         }
         match self.terms.get(term)? {
-            Term::Apply {
-                op: ScalarOp::Select,
-                operands,
-                ..
-            } => match operands.as_slice() {
+            Term::Apply { op: ScalarOp::Select, operands, .. } => match operands.as_slice() {
                 [condition, then, otherwise] => self.choice(*condition, *then, *otherwise),
                 _ => None,
             },
-            Term::Branch {
-                condition,
-                then,
-                otherwise,
-            } => self.choice(*condition, *then, *otherwise),
-            Term::Apply {
-                op,
-                kind: ScalarKind::Int,
-                operands,
-            } => {
+            Term::Branch { condition, then, otherwise } => self.choice(*condition, *then, *otherwise),
+            Term::Apply { op, kind: ScalarKind::Int, operands } => {
                 let second = match operands.get(1) {
                     Some(term) => self.form(*term)?.map(Some),
                     None => Pieces::One(None),
                 };
                 let first = self.form(*operands.first()?)?;
-                first.join(&second, &self.extents, &|x, y| {
-                    self.applied(*op, x, y.as_ref())
-                })
+                first.join(&second, &self.extents, &|x, y| self.applied(*op, x, y.as_ref()))
             }
             _ => None,
         }
@@ -89,12 +75,7 @@ impl Nest {
             ScalarOp::Min => (smaller, larger),
             _ => (larger, smaller),
         };
-        Some(Pieces::split(
-            x.sub(&other)?,
-            then,
-            otherwise,
-            &self.extents,
-        ))
+        Some(Pieces::split(x.sub(&other)?, then, otherwise, &self.extents))
     }
 
     fn choice(&self, condition: TermId, then: TermId, otherwise: TermId) -> Option<Pieces<Affine>> {
@@ -116,11 +97,7 @@ impl Nest {
     fn condition(&self, term: TermId) -> Option<Pieces<bool>> {
         match self.terms.get(term)? {
             Term::Bool(value) => Some(Pieces::One(*value)),
-            Term::Branch {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Term::Branch { condition, then, otherwise } => {
                 let (then, otherwise) = (self.condition(*then)?, self.condition(*otherwise)?);
                 self.chosen(*condition, &then, &otherwise)
             }
@@ -179,22 +156,14 @@ impl<T: Clone> Pieces<T> {
         match form.range(extents) {
             Some(range) if range.low >= 0 => then,
             Some(range) if range.high < 0 => otherwise,
-            _ => Pieces::Split {
-                form,
-                then: Box::new(then),
-                otherwise: Box::new(otherwise),
-            },
+            _ => Pieces::Split { form, then: Box::new(then), otherwise: Box::new(otherwise) },
         }
     }
 
     fn map<U>(self, each: impl Fn(T) -> U + Copy) -> Pieces<U> {
         match self {
             Pieces::One(value) => Pieces::One(each(value)),
-            Pieces::Split {
-                form,
-                then,
-                otherwise,
-            } => Pieces::Split {
+            Pieces::Split { form, then, otherwise } => Pieces::Split {
                 form,
                 then: Box::new(then.map(each)),
                 otherwise: Box::new(otherwise.map(each)),
@@ -217,11 +186,7 @@ impl<T: Clone> Pieces<T> {
     fn graft<V: Clone>(&self, each: &dyn Fn(&T) -> Option<Pieces<V>>) -> Option<Pieces<V>> {
         Some(match self {
             Pieces::One(value) => each(value)?,
-            Pieces::Split {
-                form,
-                then,
-                otherwise,
-            } => Pieces::Split {
+            Pieces::Split { form, then, otherwise } => Pieces::Split {
                 form: form.clone(),
                 then: Box::new(then.graft(each)?),
                 otherwise: Box::new(otherwise.graft(each)?),
@@ -231,12 +196,7 @@ impl<T: Clone> Pieces<T> {
 
     /// Removes branches that are never taken; `known` are forms that are not negative here.
     fn pruned(self, known: &mut Vec<Affine>, extents: &[Extent]) -> Pieces<T> {
-        let Pieces::Split {
-            form,
-            then,
-            otherwise,
-        } = self
-        else {
+        let Pieces::Split { form, then, otherwise } = self else {
             return self;
         };
         // Not `form ≥ 0` is `−form − 1 ≥ 0`.
@@ -260,19 +220,13 @@ impl<T: Clone> Pieces<T> {
             }
             None => *otherwise,
         };
-        Pieces::Split {
-            form,
-            then: Box::new(then),
-            otherwise: Box::new(otherwise),
-        }
+        Pieces::Split { form, then: Box::new(then), otherwise: Box::new(otherwise) }
     }
 
     fn leaves(&self) -> usize {
         match self {
             Pieces::One(_) => 1,
-            Pieces::Split {
-                then, otherwise, ..
-            } => then.leaves() + otherwise.leaves(),
+            Pieces::Split { then, otherwise, .. } => then.leaves() + otherwise.leaves(),
         }
     }
 }
@@ -286,11 +240,7 @@ mod tests {
     fn at(pieces: &Pieces<Vec<Affine>>, point: &[i64]) -> Vec<i64> {
         match pieces {
             Pieces::One(forms) => forms.iter().map(|f| f.evaluate(point).unwrap()).collect(),
-            Pieces::Split {
-                form,
-                then,
-                otherwise,
-            } => {
+            Pieces::Split { form, then, otherwise } => {
                 let holds = form.evaluate(point).unwrap() >= 0;
                 at(if holds { then } else { otherwise }, point)
             }
@@ -316,11 +266,8 @@ mod tests {
         let mut b = Builder::new(Accumulation::Assign, &[9, 4]);
         let (i, j, four, two) = (b.index(0), b.index(1), b.int(4), b.int(2));
         let moved = b.ints(ScalarOp::Sub, i, four);
-        let mirrored = b.term(Term::Apply {
-            op: ScalarOp::Abs,
-            kind: ScalarKind::Int,
-            operands: vec![moved],
-        });
+        let mirrored =
+            b.term(Term::Apply { op: ScalarOp::Abs, kind: ScalarKind::Int, operands: vec![moved] });
         let halved = b.ints(ScalarOp::Div, mirrored, two);
         let pieces = b.nest.pieces(&[j, halved]).unwrap();
         assert_eq!(pieces.leaves(), 2);
@@ -335,11 +282,7 @@ mod tests {
         let (i, j, three) = (b.index(0), b.index(1), b.int(3));
         let (equal, less) = (b.ints(ScalarOp::Eq, i, j), b.ints(ScalarOp::Lt, j, three));
         let condition = b.both(equal, less);
-        let position = b.term(Term::Branch {
-            condition,
-            then: i,
-            otherwise: three,
-        });
+        let position = b.term(Term::Branch { condition, then: i, otherwise: three });
         let pieces = b.nest.pieces(&[position]).unwrap();
         for i in 0..7 {
             for j in 0..7 {
@@ -353,10 +296,7 @@ mod tests {
     fn what_one_piece_decides_the_next_does_not_test() {
         let mut b = Builder::new(Accumulation::Assign, &[10]);
         let (i, five, six) = (b.index(0), b.int(5), b.int(6));
-        let (first, second) = (
-            b.ints(ScalarOp::Min, i, five),
-            b.ints(ScalarOp::Min, i, six),
-        );
+        let (first, second) = (b.ints(ScalarOp::Min, i, five), b.ints(ScalarOp::Min, i, six));
         let pieces = b.nest.pieces(&[first, second]).unwrap();
         assert_eq!(pieces.leaves(), 3);
         for i in 0..10 {

@@ -43,18 +43,13 @@ impl Positions {
 }
 
 /// The value of a term at each value of the only index that it depends on.
-fn values<T>(
-    nest: &Nest,
-    term: TermId,
-    value_of: impl Fn(Scalar) -> Option<T>,
-) -> Option<(usize, Vec<T>)> {
+fn values<T>(nest: &Nest, term: TermId, value_of: impl Fn(Scalar) -> Option<T>) -> Option<(usize, Vec<T>)> {
     let needed = nest.reachable(&[term]);
     let mut index = None;
     for id in &needed {
         match nest.terms.get(*id)? {
             Term::Index(own)
-                if nest.extents.get(*own) != Some(&Extent::ONE)
-                    && *index.get_or_insert(*own) != *own =>
+                if nest.extents.get(*own) != Some(&Extent::ONE) && *index.get_or_insert(*own) != *own =>
             {
                 return None;
             }
@@ -68,18 +63,11 @@ fn values<T>(
         return None;
     }
     let all = (0..extent).map(|value| evaluated(nest, &needed, term, index, value));
-    let all = all.map(|value| value.and_then(&value_of));
-    Some((index, all.collect::<Option<_>>()?))
+    Some((index, all.map(|value| value.and_then(&value_of)).collect::<Option<_>>()?))
 }
 
 /// The value of `term` at this value of the index; `needed` are its terms, operands first.
-fn evaluated(
-    nest: &Nest,
-    needed: &[TermId],
-    term: TermId,
-    index: usize,
-    value: i64,
-) -> Option<Scalar> {
+fn evaluated(nest: &Nest, needed: &[TermId], term: TermId, index: usize, value: i64) -> Option<Scalar> {
     let mut values: HashMap<TermId, Scalar> = HashMap::new();
     for id in needed {
         let of = |operand: &TermId| values.get(operand).copied();
@@ -91,11 +79,7 @@ fn evaluated(
                 let operands = operands.iter().map(of).collect::<Option<Vec<_>>>()?;
                 op.eval(&operands)
             }
-            Term::Branch {
-                condition,
-                then,
-                otherwise,
-            } => match of(condition)? {
+            Term::Branch { condition, then, otherwise } => match of(condition)? {
                 Scalar::Bool(true) => of(then)?,
                 _ => of(otherwise)?,
             },

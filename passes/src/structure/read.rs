@@ -168,10 +168,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         for (target, out) in reading.outs.clone().into_iter().enumerate() {
             let extents = reading.extents_of(out)?;
             reading.tensors.push(out);
-            reading.nest.tensors.push(NestTensor {
-                extents,
-                destination: Some(target),
-            });
+            reading.nest.tensors.push(NestTensor { extents, destination: Some(target) });
         }
         let indices = reading.indices;
         let mut destinations: HashMap<ValueKey, usize> = HashMap::new();
@@ -187,8 +184,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         }
         if let Some(block) = reading.predicate {
             let condition = reading.block(block, &mut destinations)?;
-            let condition =
-                ir::operand(condition).map_err(|_| ReadError::Malformed("no condition"))?;
+            let condition = ir::operand(condition).map_err(|_| ReadError::Malformed("no condition"))?;
             reading.nest.predicate = Some(reading.term(condition)?);
         }
         let end = reading.block(body, &mut destinations)?;
@@ -222,18 +218,10 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         let outside = self.outside.iter();
         Some(Reading {
             nest,
-            outside: outside
-                .map(|(value, old)| Some((*value, term(old)?)))
-                .collect::<Option<_>>()?,
-            terms: terms
-                .map(|(key, old)| Some((*key, term(old)?)))
-                .collect::<Option<_>>()?,
-            elements: elements
-                .map(|(key, old)| Some((*key, term(old)?)))
-                .collect::<Option<_>>()?,
-            literals: literals
-                .map(|(value, old)| Some((*value, term(old)?)))
-                .collect::<Option<_>>()?,
+            outside: outside.map(|(value, old)| Some((*value, term(old)?))).collect::<Option<_>>()?,
+            terms: terms.map(|(key, old)| Some((*key, term(old)?))).collect::<Option<_>>()?,
+            elements: elements.map(|(key, old)| Some((*key, term(old)?))).collect::<Option<_>>()?,
+            literals: literals.map(|(value, old)| Some((*value, term(old)?))).collect::<Option<_>>()?,
             bounds,
             ..self.clone()
         })
@@ -246,10 +234,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
 
     /// Whether no two destinations are the same tensor.
     pub fn has_distinct_destinations(&self) -> bool {
-        self.same
-            .iter()
-            .enumerate()
-            .all(|(target, first)| *first == target)
+        self.same.iter().enumerate().all(|(target, first)| *first == target)
     }
 
     /// Reads a formula with static extents that writes one element of each tensor in a step.
@@ -291,25 +276,13 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         for target in 0..self.outs.len() {
             let rank = usize::try_from(ranks.element(target)?)
                 .map_err(|_| ReadError::Malformed("a negative rank"))?;
-            let subscripts = operands
-                .get(next..next + rank)
-                .ok_or(ReadError::Malformed("too few subscripts"))?
-                .to_vec();
+            let subscripts =
+                operands.get(next..next + rank).ok_or(ReadError::Malformed("too few subscripts"))?.to_vec();
             next += rank;
-            let value = *operands
-                .get(target)
-                .ok_or(ReadError::Malformed("too few values"))?;
+            let value = *operands.get(target).ok_or(ReadError::Malformed("too few values"))?;
             let nest_target = NestTarget {
-                extents: self
-                    .nest
-                    .tensors
-                    .get(target)
-                    .map(|t| t.extents.clone())
-                    .unwrap_or_default(),
-                subscripts: subscripts
-                    .iter()
-                    .map(|s| self.term(*s))
-                    .collect::<Result<_, _>>()?,
+                extents: self.nest.tensors.get(target).map(|t| t.extents.clone()).unwrap_or_default(),
+                subscripts: subscripts.iter().map(|s| self.term(*s)).collect::<Result<_, _>>()?,
                 value: self.term(value)?,
             };
             self.nest.targets.push(nest_target);
@@ -377,20 +350,13 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                     let [then, otherwise] = branches.as_slice() else {
                         return Err(ReadError::Malformed("a branch without an alternative"));
                     };
-                    let term = self.push(Term::Branch {
-                        condition,
-                        then: *then,
-                        otherwise: *otherwise,
-                    });
+                    let term = self.push(Term::Branch { condition, then: *then, otherwise: *otherwise });
                     self.terms.insert(ValueKey::of(op.result(position)?), term);
                 }
                 Ok(())
             }
             _ => {
-                let operands = op
-                    .operands()
-                    .map(|o| self.term(o))
-                    .collect::<Result<Vec<_>, _>>()?;
+                let operands = op.operands().map(|o| self.term(o)).collect::<Result<Vec<_>, _>>()?;
                 if let Some(value) = constant(op) {
                     return self.define(op, value);
                 }
@@ -400,11 +366,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                 }
                 match scalar_operation(op, &name) {
                     Some((scalar, kind)) => {
-                        let term = Term::Apply {
-                            op: scalar,
-                            kind,
-                            operands,
-                        };
+                        let term = Term::Apply { op: scalar, kind, operands };
                         self.define(op, term)?;
                         self.wrap(op)
                     }
@@ -416,9 +378,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                         let mut operands = operands;
                         self.inside(op, &mut operands, destinations)?;
                         for result in op.results() {
-                            let term = self.push(Term::Opaque {
-                                operands: operands.clone(),
-                            });
+                            let term = self.push(Term::Opaque { operands: operands.clone() });
                             self.terms.insert(ValueKey::of(result), term);
                         }
                         Ok(())
@@ -490,20 +450,13 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
 
     fn captured(&mut self, tensor: Value<'c, 'a>) -> Result<usize, ReadError> {
         let key = ValueKey::of(tensor);
-        let known = self
-            .tensors
-            .iter()
-            .skip(self.outs.len())
-            .position(|t| ValueKey::of(*t) == key);
+        let known = self.tensors.iter().skip(self.outs.len()).position(|t| ValueKey::of(*t) == key);
         if let Some(position) = known {
             return Ok(position + self.outs.len());
         }
         let extents = self.extents_of(tensor)?;
         self.tensors.push(tensor);
-        self.nest.tensors.push(NestTensor {
-            extents,
-            destination: None,
-        });
+        self.nest.tensors.push(NestTensor { extents, destination: None });
         Ok(self.tensors.len() - 1)
     }
 
@@ -516,31 +469,28 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     }
 
     fn extents_of(&mut self, tensor: Value<'c, 'a>) -> Result<Vec<Extent>, ReadError> {
-        let extents = types::extents(tensor.r#type()).ok_or(ReadError::Malformed(
-            "an access to a value that is not a tensor",
-        ))?;
-        let extents = extents.into_iter().map(|extent| match extent {
-            types::DYNAMIC => {
-                self.is_dynamic = true;
-                self.symbols += 1;
-                Extent::Dynamic(SymbolId(self.symbols - 1))
-            }
-            extent => Extent::Static(extent),
-        });
-        Ok(extents.collect())
+        let extents = types::extents(tensor.r#type())
+            .ok_or(ReadError::Malformed("an access to a value that is not a tensor"))?;
+        Ok(extents
+            .into_iter()
+            .map(|extent| match extent {
+                types::DYNAMIC => {
+                    self.is_dynamic = true;
+                    self.symbols += 1;
+                    Extent::Dynamic(SymbolId(self.symbols - 1))
+                }
+                extent => Extent::Static(extent),
+            })
+            .collect())
     }
 
     fn term(&mut self, value: Value<'c, 'a>) -> Result<TermId, ReadError> {
         if let Some(term) = self.find(value) {
             return Ok(term);
         }
-        let constant = OperationResult::try_from(value)
-            .ok()
-            .and_then(|r| constant(r.owner()));
+        let constant = OperationResult::try_from(value).ok().and_then(|r| constant(r.owner()));
         let is_constant = constant.is_some();
-        let term = self.push(constant.unwrap_or(Term::Opaque {
-            operands: Vec::new(),
-        }));
+        let term = self.push(constant.unwrap_or(Term::Opaque { operands: Vec::new() }));
         self.terms.insert(ValueKey::of(value), term);
         if !is_constant {
             self.outside.push((value, term));
@@ -599,10 +549,7 @@ fn same_integer(op: OperationRef<'_, '_>, operands: &[TermId]) -> Option<TermId>
 }
 
 /// The scalar operation that an op of the dialect is, and the kind of its operands.
-pub(crate) fn scalar_operation(
-    op: OperationRef<'_, '_>,
-    name: &str,
-) -> Option<(ScalarOp, ScalarKind)> {
+pub(crate) fn scalar_operation(op: OperationRef<'_, '_>, name: &str) -> Option<(ScalarOp, ScalarKind)> {
     if !name.starts_with("skript.") || op.result_count() != 1 {
         return None;
     }
@@ -616,8 +563,5 @@ pub(crate) fn scalar_operation(
         };
         return Some((cast, kind));
     }
-    ScalarOp::ALL
-        .into_iter()
-        .find(|s| s.row().name == name)
-        .map(|s| (s, kind))
+    ScalarOp::ALL.into_iter().find(|s| s.row().name == name).map(|s| (s, kind))
 }

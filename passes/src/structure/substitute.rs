@@ -14,11 +14,7 @@ impl Nest {
         extents: &[Extent],
         forms: &HashMap<TermId, Affine>,
     ) -> Option<(Nest, Vec<TermId>)> {
-        let mut nest = Nest {
-            extents: extents.to_vec(),
-            terms: Vec::new(),
-            ..self.clone()
-        };
+        let mut nest = Nest { extents: extents.to_vec(), terms: Vec::new(), ..self.clone() };
         let mut new: Vec<TermId> = Vec::new();
         for (number, term) in self.terms.iter().enumerate() {
             let own = match forms.get(&number) {
@@ -52,11 +48,7 @@ impl Nest {
     }
 
     fn push_form(&mut self, form: &Affine) -> Option<TermId> {
-        let apply = |op, operands| Term::Apply {
-            op,
-            kind: ScalarKind::Int,
-            operands,
-        };
+        let apply = |op, operands| Term::Apply { op, kind: ScalarKind::Int, operands };
         let mut sum = None;
         for (index, coefficient) in form.as_linear()? {
             let mut part = self.push(Term::Index(index));
@@ -97,9 +89,7 @@ mod tests {
         let form = Affine::index(0).scale(2).unwrap();
         let form = form.add(&Affine::index(1)).unwrap();
         let forms = HashMap::from([(i, form.clone())]);
-        let (nest, new) = nest
-            .substituted(&[3, 2].map(Extent::Static), &forms)
-            .unwrap();
+        let (nest, new) = nest.substituted(&[3, 2].map(Extent::Static), &forms).unwrap();
         assert_eq!(nest.affine(new[half]), Some(Affine::index(0)));
         assert_eq!(nest.affine(nest.targets[0].subscripts[0]), Some(form));
         assert_eq!(nest.targets[0].value, new[x]);

@@ -44,11 +44,7 @@ impl Placement {
                 None => overlapping = true,
             }
         }
-        if overlapping {
-            Placement::Overlapping
-        } else {
-            Placement::Block(slots)
-        }
+        if overlapping { Placement::Overlapping } else { Placement::Block(slots) }
     }
 
     /// The slots of a block; `None` for other placements.
@@ -81,11 +77,7 @@ impl Slot {
 }
 
 /// The dimension as a mixed-radix number of indices that no other dimension uses.
-fn slot(
-    subscript: &Affine,
-    extents: &[impl Copy + Into<Extent>],
-    used: &mut [bool],
-) -> Option<Slot> {
+fn slot(subscript: &Affine, extents: &[impl Copy + Into<Extent>], used: &mut [bool]) -> Option<Slot> {
     let mut digits = subscript.as_linear()?;
     digits.sort_by_key(|(_, coefficient)| std::cmp::Reverse(*coefficient));
     let mut count = 1i64;
@@ -122,9 +114,7 @@ mod tests {
     fn sum(terms: &[(usize, i64)], constant: i64) -> Option<Affine> {
         terms
             .iter()
-            .try_fold(Affine::constant(constant), |sum, (i, c)| {
-                sum.add(&Affine::index(*i).scale(*c)?)
-            })
+            .try_fold(Affine::constant(constant), |sum, (i, c)| sum.add(&Affine::index(*i).scale(*c)?))
     }
 
     #[test]
@@ -145,18 +135,12 @@ mod tests {
 
     #[test]
     fn windows_that_meet_are_no_block() {
-        assert_eq!(
-            Placement::of(&[sum(&[(0, 2), (1, 1)], -1)], &[4, 3]),
-            Placement::Overlapping
-        );
+        assert_eq!(Placement::of(&[sum(&[(0, 2), (1, 1)], -1)], &[4, 3]), Placement::Overlapping);
     }
 
     #[test]
     fn a_diagonal_is_no_block() {
-        assert_eq!(
-            Placement::of(&[sum(&[(0, 1)], 0), sum(&[(0, 1)], 0)], &[4]),
-            Placement::Overlapping
-        );
+        assert_eq!(Placement::of(&[sum(&[(0, 1)], 0), sum(&[(0, 1)], 0)], &[4]), Placement::Overlapping);
     }
 
     #[test]

@@ -49,10 +49,7 @@ mod tests {
         let target = llvm::host();
         for feature in target.features.split(',') {
             // Versions of AVX10 are not in the loader's table.
-            if let Some(name) = feature
-                .strip_prefix('+')
-                .filter(|n| !n.starts_with("avx10"))
-            {
+            if let Some(name) = feature.strip_prefix('+').filter(|n| !n.starts_with("avx10")) {
                 assert!(found.contains(&name), "the loader does not find {name}");
             }
             if let Some(name) = feature.strip_prefix('-') {

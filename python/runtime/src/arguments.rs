@@ -30,9 +30,7 @@ impl Inputs<'_> {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Vec<Tensor>> {
-        self.converted(args, kwargs, |what, value, port| {
-            arrays::tensor_of(py, what, value, port)
-        })
+        self.converted(args, kwargs, |what, value, port| arrays::tensor_of(py, what, value, port))
     }
 
     /// The input with this name. Names of the imported model come first, as in the options of `load`: a name there may be that
@@ -68,15 +66,10 @@ impl Inputs<'_> {
             let at = self.position(&key);
             let slot = at.and_then(|at| values.get_mut(at)).ok_or_else(|| {
                 let names: Vec<&str> = inputs.iter().map(|i| i.port.shown_name()).collect();
-                PyTypeError::new_err(format!(
-                    "the model has no input `{key}`: it has {}",
-                    listed(&names)
-                ))
+                PyTypeError::new_err(format!("the model has no input `{key}`: it has {}", listed(&names)))
             })?;
             if slot.replace(value).is_some() {
-                return Err(PyTypeError::new_err(format!(
-                    "input `{key}` is passed twice"
-                )));
+                return Err(PyTypeError::new_err(format!("input `{key}` is passed twice")));
             }
         }
         let mut tensors = Vec::with_capacity(self.ports.len());
@@ -87,12 +80,10 @@ impl Inputs<'_> {
                 None => missing.push(input.port.shown_name()),
             }
         }
-        match missing.is_empty() {
-            true => Ok(tensors),
-            false => Err(PyTypeError::new_err(format!(
-                "no array for {}",
-                listed(&missing)
-            ))),
+        if missing.is_empty() {
+            Ok(tensors)
+        } else {
+            Err(PyTypeError::new_err(format!("no array for {}", listed(&missing))))
         }
     }
 
@@ -112,9 +103,9 @@ impl Inputs<'_> {
             }
             return Ok(());
         };
-        let items: Vec<Bound<'_, PyAny>> = value.extract().map_err(|_| {
-            PyTypeError::new_err(format!("input `{name}` is a pack: pass a list of arrays"))
-        })?;
+        let items: Vec<Bound<'_, PyAny>> = value
+            .extract()
+            .map_err(|_| PyTypeError::new_err(format!("input `{name}` is a pack: pass a list of arrays")))?;
         if items.len() != length {
             return Err(PyValueError::new_err(format!(
                 "input `{name}` is a pack of {length}, but {} were passed",

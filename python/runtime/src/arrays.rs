@@ -90,8 +90,7 @@ pub fn dtype(py: Python<'_>, element: ElementType) -> PyResult<Bound<'_, PyAny>>
     let position = ELEMENTS.iter().position(|e| *e == element);
     match position.and_then(|at| TYPES.get(at)) {
         Some(known) => {
-            let known =
-                known.get_or_try_init(py, || Ok::<_, PyErr>(new_type(py, element)?.unbind()))?;
+            let known = known.get_or_try_init(py, || Ok::<_, PyErr>(new_type(py, element)?.unbind()))?;
             Ok(known.bind(py).clone())
         }
         None => new_type(py, element),
@@ -101,9 +100,9 @@ pub fn dtype(py: Python<'_>, element: ElementType) -> PyResult<Bound<'_, PyAny>>
 fn new_type(py: Python<'_>, element: ElementType) -> PyResult<Bound<'_, PyAny>> {
     let name = match element {
         ElementType::BF16 => {
-            let package = py.import(intern!(py, "ml_dtypes")).map_err(|_| {
-                PyImportError::new_err("arrays of bfloat16 need the package ml_dtypes")
-            })?;
+            let package = py
+                .import(intern!(py, "ml_dtypes"))
+                .map_err(|_| PyImportError::new_err("arrays of bfloat16 need the package ml_dtypes"))?;
             package.getattr(intern!(py, "bfloat16"))?
         }
         _ => type_name(element).into_pyobject(py)?.into_any(),
@@ -122,19 +121,10 @@ pub fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
 ///
 /// # Errors
 /// TypeError for another element type, ValueError for another shape.
-pub fn tensor_of(
-    py: Python<'_>,
-    what: &str,
-    value: &Bound<'_, PyAny>,
-    port: &Port,
-) -> PyResult<Tensor> {
+pub fn tensor_of(py: Python<'_>, what: &str, value: &Bound<'_, PyAny>, port: &Port) -> PyResult<Tensor> {
     let array = native(array_of(py, what, value, port)?)?;
     let declared = port.declared();
-    let found = if declared.is_int() {
-        int_type(&array)?
-    } else {
-        wider_real(&array, declared)?
-    };
+    let found = if declared.is_int() { int_type(&array)? } else { wider_real(&array, declared)? };
     let array = match found {
         Some(_) => array,
         None => typed(py, what, array, &dtype(py, declared)?)?,
@@ -187,8 +177,7 @@ pub fn any_tensor(py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyRes
     let array = native(array)?;
     let name = array.getattr(intern!(py, "dtype"))?.str()?;
     let element = ELEMENTS.into_iter().find(|e| name == type_name(*e));
-    let element =
-        element.ok_or_else(|| PyTypeError::new_err(format!("{what} has elements of {name}")))?;
+    let element = element.ok_or_else(|| PyTypeError::new_err(format!("{what} has elements of {name}")))?;
     let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
     let shape: Vec<u64> = shape.iter().map(|n| *n as u64).collect();
     tensor_at(py, what, array, element, &shape)
@@ -208,24 +197,17 @@ fn tensor_at(
         start.addr().is_multiple_of(element.size())
     };
     let untyped = array.cast::<PyUntypedArray>()?;
-    let array = match untyped.is_c_contiguous() && aligned(untyped) {
-        true => array,
-        false => {
-            let copy = numpy(py)?.call_method1(intern!(py, "array"), (array,))?;
-            numpy(py)?.call_method1(intern!(py, "ascontiguousarray"), (copy,))?
-        }
+    let array = if untyped.is_c_contiguous() && aligned(untyped) {
+        array
+    } else {
+        let copy = numpy(py)?.call_method1(intern!(py, "array"), (array,))?;
+        numpy(py)?.call_method1(intern!(py, "ascontiguousarray"), (copy,))?
     };
     let untyped = array.cast::<PyUntypedArray>()?;
     let length = untyped.len().saturating_mul(element.size());
     // SAFETY: the pointer is that of an array of numpy.
-    let start = unsafe { (*untyped.as_array_ptr()).fields.data }
-        .cast_const()
-        .cast::<u8>();
-    let elements = Elements {
-        _array: array.clone().unbind(),
-        start,
-        length,
-    };
+    let start = unsafe { (*untyped.as_array_ptr()).fields.data }.cast_const().cast::<u8>();
+    let elements = Elements { _array: array.clone().unbind(), start, length };
     let wrong = |e: skript_tensor::TensorError| PyValueError::new_err(format!("{what}: {e}"));
     if element == ElementType::Bool && elements.bytes().iter().any(|b| *b > 1) {
         return Tensor::from_bytes(element, shape, elements.bytes()).map_err(wrong);
@@ -309,15 +291,14 @@ fn typed<'py>(
         })
     };
     let exact = kind(&found)? == kind(wanted)?
-        && numpy(py)?
-            .call_method1(intern!(py, "can_cast"), (&found, wanted, "safe"))?
-            .is_truthy()?;
-    match exact {
-        true => array.call_method1(intern!(py, "astype"), (wanted,)),
-        false => Err(PyTypeError::new_err(format!(
+        && numpy(py)?.call_method1(intern!(py, "can_cast"), (&found, wanted, "safe"))?.is_truthy()?;
+    if exact {
+        array.call_method1(intern!(py, "astype"), (wanted,))
+    } else {
+        Err(PyTypeError::new_err(format!(
             "{what} has elements of {found}, the model wants {wanted}: convert them, as `.astype({:?})` does",
             wanted.str()?.to_string()
-        ))),
+        )))
     }
 }
 
@@ -331,13 +312,13 @@ pub(crate) fn admits(port: &Port, shape: &[u64]) -> bool {
 
 /// The exception for an array of another shape.
 pub(crate) fn unfit(what: &str, shape: &[u64], port: &Port) -> PyErr {
-    let exceeds = |(n, extent): (&u64, &PortExtent)| matches!(extent, PortExtent::Dynamic(bound) if n > bound);
+    let exceeds =
+        |(n, extent): (&u64, &PortExtent)| matches!(extent, PortExtent::Dynamic(bound) if n > bound);
     let same_rank = shape.len() == port.shape.len();
-    let remedy = match same_rank && shape.iter().zip(&port.shape).any(exceeds) {
-        true => {
-            "; `bounds` of skript.load sets the upper bounds of ONNX models, a document declares them, as in `real[n|8]`"
-        }
-        false => "",
+    let remedy = if same_rank && shape.iter().zip(&port.shape).any(exceeds) {
+        "; `bounds` of skript.load sets the upper bounds of ONNX models, a document declares them, as in `real[n|8]`"
+    } else {
+        ""
     };
     PyValueError::new_err(format!(
         "{what} has shape {}, the model wants {}{remedy}",
@@ -382,9 +363,7 @@ pub fn listed(extents: &[String]) -> String {
 pub fn array(py: Python<'_>, mut tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
     let element = tensor.element();
     let shape = PyTuple::new(py, tensor.shape())?;
-    let bytes = tensor
-        .bytes_mut()
-        .map_err(|e| PyMemoryError::new_err(e.to_string()))?;
+    let bytes = tensor.bytes_mut().map_err(|e| PyMemoryError::new_err(e.to_string()))?;
     let (start, length) = (bytes.as_mut_ptr().cast_const(), bytes.len());
     let owner = Owner { _tensor: tensor };
     viewed(py, (start, length), owner, true, (element, &shape))

@@ -173,10 +173,7 @@ impl CompiledModel {
             Some(embedded) => embedded.variables().to_vec(),
             None => variables,
         };
-        let count = artifact
-            .outputs
-            .len()
-            .saturating_sub(artifact.updates.len());
+        let count = artifact.outputs.len().saturating_sub(artifact.updates.len());
         let inputs = groups(&artifact.inputs);
         let outputs = Outputs::new(py, artifact.outputs.get(..count).unwrap_or(&[]))?;
         let program = Program::load(artifact).map_err(|e| errors::load(py, &e))?;
@@ -193,15 +190,8 @@ impl CompiledModel {
     }
 
     fn of(py: Python<'_>, compiled: Arc<Compiled>, threads: usize) -> PyResult<CompiledModel> {
-        let (place, variables) = (
-            Place::open(py, &compiled, threads)?,
-            compiled.variables.clone(),
-        );
-        Ok(CompiledModel {
-            compiled,
-            state: Mutex::new(State { place, variables }),
-            threads,
-        })
+        let (place, variables) = (Place::open(py, &compiled, threads)?, compiled.variables.clone());
+        Ok(CompiledModel { compiled, state: Mutex::new(State { place, variables }), threads })
     }
 
     fn artifact(&self) -> &Artifact {
@@ -215,11 +205,7 @@ impl CompiledModel {
             return Ok(Cow::Borrowed(artifact));
         }
         let variables: Vec<&Tensor> = self.compiled.variables.iter().collect();
-        Ok(Cow::Owned(embed(
-            artifact.clone(),
-            &variables,
-            self.threads,
-        )?))
+        Ok(Cow::Owned(embed(artifact.clone(), &variables, self.threads)?))
     }
 
     /// Whether calls give a variable new values.
@@ -245,10 +231,7 @@ impl CompiledModel {
 
     /// What calls pass.
     fn call_inputs(&self) -> Inputs<'_> {
-        Inputs {
-            groups: &self.compiled.inputs,
-            ports: &self.artifact().inputs,
-        }
+        Inputs { groups: &self.compiled.inputs, ports: &self.artifact().inputs }
     }
 
     /// The tensors of a call, in the order of the graph.
@@ -289,8 +272,10 @@ impl CompiledModel {
         let current: Vec<&Tensor> = variables.iter().collect();
         let mut values = instance.call_on_device(&inputs, &current)?;
         let updates = run::updates(self.artifact(), &mut values).into_iter();
-        let updates = updates.map(|(n, array)| Ok((n, array.to_tensor()?)));
-        keep(variables, updates.collect::<Result<_, RunError>>()?);
+        keep(
+            variables,
+            updates.map(|(n, array)| Ok((n, array.to_tensor()?))).collect::<Result<_, RunError>>()?,
+        );
         Ok(values)
     }
 
@@ -305,33 +290,23 @@ impl CompiledModel {
             Place::Device(instance) => (instance.device(), instance.stream()),
             Place::Processor(_) => (DeviceChoice::Cpu, None),
         };
-        let passed = self
-            .call_inputs()
-            .converted(args, kwargs, |what, value, port| {
-                device::passed(py, what, value, port, (device, stream))
-            })?;
+        let passed = self.call_inputs().converted(args, kwargs, |what, value, port| {
+            device::passed(py, what, value, port, (device, stream))
+        })?;
         let tensors: Vec<&Tensor> = passed.iter().filter_map(Passed::tensor).collect();
         if tensors.len() == passed.len() {
             let values = py.detach(|| self.compute(&tensors));
-            return self
-                .compiled
-                .outputs
-                .results(py, values.map_err(|e| errors::run(py, &e))?);
+            return self.compiled.outputs.results(py, values.map_err(|e| errors::run(py, &e))?);
         }
         let values = py.detach(|| self.compute_on_device(&passed));
         let values = values.map_err(|e| errors::run(py, &e))?.into_iter();
         let values = values.map(|array| device::object(py, array));
-        self.compiled
-            .outputs
-            .grouped(py, &values.collect::<PyResult<Vec<_>>>()?)
+        self.compiled.outputs.grouped(py, &values.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The position of a variable.
     fn variable(&self, name: &str) -> PyResult<(usize, &artifact::Port)> {
-        let variables = self.artifact().variables.iter();
-        let mut found = variables
-            .enumerate()
-            .filter(|(_, port)| port.is_named(name));
+        let mut found = self.artifact().variables.iter().enumerate().filter(|(_, port)| port.is_named(name));
         let missing = || PyKeyError::new_err(format!("the model has no variable `{name}`"));
         found.next().ok_or_else(missing)
     }
@@ -354,9 +329,7 @@ impl CompiledModel {
             let tensors: Vec<&Tensor> = tensors.iter().collect();
             self.compute(&tensors)
         });
-        self.compiled
-            .outputs
-            .results(py, values.map_err(|e| errors::run(py, &e))?)
+        self.compiled.outputs.results(py, values.map_err(|e| errors::run(py, &e))?)
     }
 
     /// The device that calls run on: 'cpu', 'cuda:0', 'vulkan:0'.
@@ -375,18 +348,13 @@ impl CompiledModel {
     /// ValueError
     ///     the model is not on a GPU
     #[pyo3(signature = (array, /))]
-    fn upload<'py>(
-        &self,
-        py: Python<'py>,
-        array: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn upload<'py>(&self, py: Python<'py>, array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let tensor = arrays::any_tensor(py, "the array", array)?;
         let copied = py.detach(|| match &self.locked().place {
             Place::Processor(_) => None,
             Place::Device(instance) => Some(instance.upload(&tensor)),
         });
-        let wrong =
-            || PyValueError::new_err("the model is not on a GPU: `Model.to` compiles it for one");
+        let wrong = || PyValueError::new_err("the model is not on a GPU: `Model.to` compiles it for one");
         let copied = copied.ok_or_else(wrong)?;
         device::object(py, copied.map_err(|e| errors::run(py, &e))?)
     }
@@ -400,22 +368,13 @@ impl CompiledModel {
     /// The inputs, in the order of the graph.
     #[getter]
     fn inputs(&self) -> Vec<Port> {
-        self.compiled
-            .inputs
-            .iter()
-            .map(|group| group.port.clone())
-            .collect()
+        self.compiled.inputs.iter().map(|group| group.port.clone()).collect()
     }
 
     /// The outputs, in the order of the graph.
     #[getter]
     fn outputs(&self) -> Vec<Port> {
-        self.compiled
-            .outputs
-            .groups
-            .iter()
-            .map(|group| group.port.clone())
-            .collect()
+        self.compiled.outputs.groups.iter().map(|group| group.port.clone()).collect()
     }
 
     /// The processor that the code is for, in LLVM's words.
@@ -455,15 +414,11 @@ impl CompiledModel {
     fn set_variable(&self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let (at, port) = self.variable(name)?;
         if self.artifact().embedded.is_some() && !self.is_updated(at) {
-            return Err(PyValueError::new_err(format!(
-                "variable `{name}` is embedded in the code"
-            )));
+            return Err(PyValueError::new_err(format!("variable `{name}` is embedded in the code")));
         }
         let tensor = arrays::tensor_of(py, &format!("variable `{name}`"), value, port)?;
         let copy = Tensor::from_bytes(tensor.element(), tensor.shape(), tensor.bytes());
-        let copy = copy
-            .map_err(|e| PyValueError::new_err(e.to_string()))?
-            .into_shared();
+        let copy = copy.map_err(|e| PyValueError::new_err(e.to_string()))?.into_shared();
         drop(tensor);
         py.detach(|| {
             let mut state = self.locked();
@@ -531,10 +486,7 @@ impl CompiledModel {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let none = args.is_empty() && kwargs.is_none_or(|k| k.is_empty());
-        let tensors = match none {
-            true => self.random_inputs()?,
-            false => self.arguments(py, args, kwargs)?,
-        };
+        let tensors = if none { self.random_inputs()? } else { self.arguments(py, args, kwargs)? };
         let budget = Duration::try_from_secs_f64(seconds)
             .map_err(|e| PyValueError::new_err(format!("seconds is {seconds}: {e}")))?;
         let other = self.copy(py, None)?;
@@ -555,9 +507,7 @@ impl CompiledModel {
         let at = |position: usize| times.get(position).copied().unwrap_or(f64::NAN);
         let mean = times.iter().sum::<f64>() / times.len() as f64;
         let class = named_tuple(py, "Bench", ["best", "median", "mean", "calls"].into_iter())?;
-        class
-            .bind(py)
-            .call1((at(0), at(times.len() / 2), mean, times.len()))
+        class.bind(py).call1((at(0), at(times.len() / 2), mean, times.len()))
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<CompiledModel> {
@@ -573,13 +523,7 @@ impl CompiledModel {
         let whole = py.detach(|| self.whole().map(|whole| whole.to_bytes()));
         let whole = whole.map_err(|e| errors::run(py, &e))?;
         let device = self.compiled.device.to_string();
-        let arguments = (
-            PyBytes::new(py, &whole),
-            self.name(),
-            self.threads,
-            device,
-            self.values(py)?,
-        );
+        let arguments = (PyBytes::new(py, &whole), self.name(), self.threads, device, self.values(py)?);
         Ok((pickles::restore(py)?, arguments.into_pyobject(py)?))
     }
 
@@ -588,15 +532,9 @@ impl CompiledModel {
             let texts: Vec<String> = groups.iter().map(|g| g.port.text()).collect();
             texts.join(", ")
         };
-        let (inputs, outputs) = (
-            ports(&self.compiled.inputs),
-            ports(&self.compiled.outputs.groups),
-        );
+        let (inputs, outputs) = (ports(&self.compiled.inputs), ports(&self.compiled.outputs.groups));
         let name = &self.compiled.name;
-        format!(
-            "<compiled model {name}({inputs}) -> ({outputs}), for {}>",
-            self.target()
-        )
+        format!("<compiled model {name}({inputs}) -> ({outputs}), for {}>", self.target())
     }
 }
 
@@ -628,8 +566,7 @@ impl CompiledModel {
     }
 
     fn random_inputs(&self) -> PyResult<Vec<Tensor>> {
-        let ports = self.artifact().inputs.iter();
-        let tensors = ports.map(|port| {
+        let tensors = self.artifact().inputs.iter().map(|port| {
             let shape: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
             random::fill(port.element, &shape, 1, &port.name, Purpose::Input)
                 .map_err(|e| PyValueError::new_err(e.to_string()))

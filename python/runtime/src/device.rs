@@ -170,9 +170,7 @@ impl PyDeviceArray {
         let _ = (stream, max_version);
         let device = place(self.array.device());
         if copy == Some(true) || dl_device.is_some_and(|wanted| wanted != device) {
-            return Err(PyBufferError::new_err(
-                "the array is not copied: `numpy()` does that",
-            ));
+            return Err(PyBufferError::new_err("the array is not copied: `numpy()` does that"));
         }
         dlpack::export(py, &self.array, device)
     }

@@ -135,8 +135,10 @@ impl Shared {
         if !tensor.strides.is_null() && !is_empty {
             let size = i64::try_from(self.element.size()).unwrap_or(1);
             let strides = extents(tensor.strides);
-            let strides = strides.iter().map(|stride| stride.wrapping_mul(size));
-            interface.set_item("strides", PyTuple::new(py, strides.collect::<Vec<_>>())?)?;
+            interface.set_item(
+                "strides",
+                PyTuple::new(py, strides.iter().map(|stride| stride.wrapping_mul(size)).collect::<Vec<_>>())?,
+            )?;
         }
         let offset = usize::try_from(tensor.offset).unwrap_or(0);
         let start = tensor.data.wrapping_add(offset).addr();
@@ -163,11 +165,7 @@ impl Shared {
 ///
 /// # Errors
 /// TypeError for memory of another device, and for elements that no model has; those of the object's library.
-pub fn array<'py>(
-    py: Python<'py>,
-    what: &str,
-    value: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
+pub fn array<'py>(py: Python<'py>, what: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if value.hasattr(intern!(py, "__dlpack_device__"))? {
         let device = value.call_method0(intern!(py, "__dlpack_device__"))?;
         let (kind, number): (i32, i32) = device.extract()?;
@@ -181,9 +179,7 @@ pub fn array<'py>(
     let shared = Bound::new(py, Shared { owned, element })?;
     let array = arrays::numpy(py)?.call_method1(intern!(py, "asarray"), (shared,))?;
     match element {
-        ElementType::BF16 => {
-            array.call_method1(intern!(py, "view"), (arrays::dtype(py, element)?,))
-        }
+        ElementType::BF16 => array.call_method1(intern!(py, "view"), (arrays::dtype(py, element)?,)),
         _ => Ok(array),
     }
 }
@@ -296,8 +292,7 @@ pub(crate) fn export<'py>(
     unsafe {
         (*raw).tensor.context = raw.cast();
         let tensor: *mut Unversioned = &raw mut (*raw).tensor;
-        let capsule =
-            pyo3::ffi::PyCapsule_New(tensor.cast(), UNVERSIONED.as_ptr(), Some(delete_capsule));
+        let capsule = pyo3::ffi::PyCapsule_New(tensor.cast(), UNVERSIONED.as_ptr(), Some(delete_capsule));
         if capsule.is_null() {
             drop(Box::from_raw(raw));
             return Err(PyErr::fetch(py));
@@ -326,8 +321,8 @@ unsafe extern "C" fn delete_capsule(capsule: *mut pyo3::ffi::PyObject) {
 /// The rank of a tensor.
 fn rank(what: &str, tensor: &Exported) -> PyResult<usize> {
     let rank = usize::try_from(tensor.rank).ok();
-    let rank = rank.filter(|rank| *rank <= MOST_DIMENSIONS);
-    rank.ok_or_else(|| PyValueError::new_err(format!("{what} has {} dimensions", tensor.rank)))
+    rank.filter(|rank| *rank <= MOST_DIMENSIONS)
+        .ok_or_else(|| PyValueError::new_err(format!("{what} has {} dimensions", tensor.rank)))
 }
 
 /// The capsule of an object, whose elements are ready for what is in a stream later. Older libraries do not know the version.
@@ -429,10 +424,8 @@ fn code(element: ElementType) -> (u8, u8) {
 /// The element type of a tensor.
 fn element(what: &str, tensor: Exported) -> PyResult<ElementType> {
     let mut known = ELEMENTS.iter();
-    let found =
-        known.find(|(_, code, bits)| (*code, *bits, 1) == (tensor.code, tensor.bits, tensor.lanes));
-    let found = found.map(|(element, ..)| *element);
-    found.ok_or_else(|| {
+    let found = known.find(|(_, code, bits)| (*code, *bits, 1) == (tensor.code, tensor.bits, tensor.lanes));
+    found.map(|(element, ..)| *element).ok_or_else(|| {
         PyTypeError::new_err(format!(
             "{what} has elements that no model has: DLPack's type {} of {} bits",
             tensor.code, tensor.bits

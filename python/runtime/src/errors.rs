@@ -31,9 +31,7 @@ are those of the first one: `code` (such as 'SK0412', or None), `message`, `seve
 pub fn install(module: &Bound<'_, PyModule>, name: &CStr) -> PyResult<()> {
     let py = module.py();
     let base = py.get_type::<PyException>();
-    let class = ERROR.get_or_try_init(py, || {
-        PyErr::new_type(py, name, Some(DOC), Some(&base), None)
-    })?;
+    let class = ERROR.get_or_try_init(py, || PyErr::new_type(py, name, Some(DOC), Some(&base), None))?;
     module.add("Error", class.clone_ref(py))
 }
 
@@ -104,11 +102,7 @@ impl Diagnostic {
 pub fn input(py: Python<'_>, message: &str) -> PyErr {
     let code = "SK9103";
     let rendered = format!("error[{code}]: {message}");
-    let own = Diagnostic {
-        code: Some(code.to_owned()),
-        rendered,
-        ..Diagnostic::of(message)
-    };
+    let own = Diagnostic { code: Some(code.to_owned()), rendered, ..Diagnostic::of(message) };
     error(py, vec![own])
 }
 

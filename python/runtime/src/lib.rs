@@ -79,8 +79,7 @@ pub fn load(
 /// # Errors
 /// ValueError for an unknown name.
 pub fn choice(name: &str) -> PyResult<DeviceChoice> {
-    name.parse()
-        .map_err(|known| PyValueError::new_err(format!("device is {name:?}: {known}")))
+    name.parse().map_err(|known| PyValueError::new_err(format!("device is {name:?}: {known}")))
 }
 
 /// Adds the classes that both packages have.

@@ -32,8 +32,7 @@ pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// RuntimeError before [`install`].
 pub fn restore(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let function = RESTORE.get(py).map(|function| function.bind(py).clone());
-    function
-        .ok_or_else(|| pyo3::exceptions::PyRuntimeError::new_err("the module is not initialized"))
+    function.ok_or_else(|| pyo3::exceptions::PyRuntimeError::new_err("the module is not initialized"))
 }
 
 /// A compiled model from its pickle, which contains native code.

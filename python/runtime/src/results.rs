@@ -29,24 +29,15 @@ impl Outputs {
             0 | 1 => None,
             _ => Some(outputs_class(py, &groups)?),
         };
-        Ok(Outputs {
-            groups,
-            imported: ports.iter().map(|port| port.imported).collect(),
-            class,
-        })
+        Ok(Outputs { groups, imported: ports.iter().map(|port| port.imported).collect(), class })
     }
 
     /// The outputs as Python returns them.
     ///
     /// # Errors
     /// An exception of numpy.
-    pub fn results<'py>(
-        &self,
-        py: Python<'py>,
-        values: Vec<Tensor>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let values = values.into_iter().zip(&self.imported);
-        let arrays = values.map(|(tensor, imported)| {
+    pub fn results<'py>(&self, py: Python<'py>, values: Vec<Tensor>) -> PyResult<Bound<'py, PyAny>> {
+        let arrays = values.into_iter().zip(&self.imported).map(|(tensor, imported)| {
             let array = arrays::array(py, tensor)?;
             match imported {
                 None => Ok(array),
@@ -60,18 +51,11 @@ impl Outputs {
     ///
     /// # Errors
     /// An exception of the interpreter.
-    pub fn grouped<'py>(
-        &self,
-        py: Python<'py>,
-        arrays: &[Bound<'py, PyAny>],
-    ) -> PyResult<Bound<'py, PyAny>> {
+    pub fn grouped<'py>(&self, py: Python<'py>, arrays: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
         let grouped = self.groups.iter().map(|output| {
             let items = arrays.iter().skip(output.first).take(output.count).cloned();
             match output.port.pack {
-                None => Ok(items
-                    .into_iter()
-                    .next()
-                    .unwrap_or_else(|| py.None().into_bound(py))),
+                None => Ok(items.into_iter().next().unwrap_or_else(|| py.None().into_bound(py))),
                 Some(_) => Ok(PyList::new(py, items.collect::<Vec<_>>())?.into_any()),
             }
         });

@@ -49,15 +49,10 @@ struct Found {
 
 /// Finds device `number`.
 fn find(number: usize) -> Result<Found, DeviceError> {
-    let missing = |reason: String| DeviceError::Missing {
-        api: "CUDA",
-        reason,
-    };
+    let missing = |reason: String| DeviceError::Missing { api: "CUDA", reason };
     // SAFETY: the driver of the system is a library that can be loaded.
     if !unsafe { sys::is_culib_present() } {
-        return Err(missing(
-            "libcuda.so, NVIDIA's driver, is not on this system".to_owned(),
-        ));
+        return Err(missing("libcuda.so, NVIDIA's driver, is not on this system".to_owned()));
     }
     result::init().map_err(|e| missing(failed("starting the driver")(e).to_string()))?;
     let found = result::device::get_count().map_err(failed("listing devices"))?;
@@ -76,12 +71,13 @@ fn find(number: usize) -> Result<Found, DeviceError> {
     };
     let major = capability(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = capability(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
-    match (major, minor) >= LEAST {
-        true => Ok(Found { device, name }),
-        false => Err(DeviceError::Features {
+    if (major, minor) >= LEAST {
+        Ok(Found { device, name })
+    } else {
+        Err(DeviceError::Features {
             device: format!("{name} (compute capability {major}.{minor})"),
             lacks: "compute capability 8.0",
-        }),
+        })
     }
 }
 
@@ -131,8 +127,7 @@ impl Cuda {
             let name = CString::new(kernel.as_str()).map_err(wrong)?;
             // SAFETY: the module is loaded.
             let function = unsafe { result::module::get_function(made.module, name) };
-            made.functions
-                .push(function.map_err(failed("finding a kernel"))?);
+            made.functions.push(function.map_err(failed("finding a kernel"))?);
         }
         Ok(made)
     }
@@ -150,8 +145,7 @@ impl Cuda {
 
     fn wait(&self) -> Result<(), DeviceError> {
         // SAFETY: the stream is this device's.
-        unsafe { result::stream::synchronize(self.stream) }
-            .map_err(failed("waiting for the device"))
+        unsafe { result::stream::synchronize(self.stream) }.map_err(failed("waiting for the device"))
     }
 
     fn memory(&mut self, bytes: u64) -> Result<u64, DeviceError> {
@@ -160,10 +154,9 @@ impl Cuda {
         // SAFETY: `Drop` frees it.
         let address = unsafe { result::malloc_sync(bytes) };
         let address = address.map_err(|error| match error.0 {
-            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => DeviceError::Memory {
-                device: self.name.clone(),
-                bytes,
-            },
+            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                DeviceError::Memory { device: self.name.clone(), bytes }
+            }
             _ => failed("allocating memory of the device")(error),
         })?;
         self.memory.push(address);
@@ -215,8 +208,7 @@ impl Cuda {
         self.select()?;
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream is this device's.
-        unsafe { result::stream::begin_capture(self.stream, mode) }
-            .map_err(failed("recording launches"))?;
+        unsafe { result::stream::begin_capture(self.stream, mode) }.map_err(failed("recording launches"))?;
         let started = launches.iter().try_for_each(|launch| self.start(launch));
         // SAFETY: as above; a capture is ended after a failure, too.
         let graph = unsafe { result::stream::end_capture(self.stream) };
@@ -228,8 +220,7 @@ impl Cuda {
             let _ = result::graph::destroy(graph);
             made
         };
-        self.graphs
-            .push(Some(made.map_err(failed("making a graph of launches"))?));
+        self.graphs.push(Some(made.map_err(failed("making a graph of launches"))?));
         Ok(self.graphs.len() - 1)
     }
 

@@ -17,18 +17,11 @@ use vulkan::Vulkan;
 ///
 /// # Errors
 /// [`DeviceError`] if there is no such device, or it does not run kernels in their language.
-pub fn open(
-    kernels: &Kernels,
-    choice: DeviceChoice,
-) -> Result<Box<dyn Device + Send>, DeviceError> {
+pub fn open(kernels: &Kernels, choice: DeviceChoice) -> Result<Box<dyn Device + Send>, DeviceError> {
     let (code, names) = (&kernels.code, &kernels.names);
     match (choice, kernels.language) {
-        (DeviceChoice::Cuda(number), Language::Ptx) => {
-            Ok(Box::new(Cuda::open(number, code, names)?))
-        }
-        (DeviceChoice::Vulkan(number), Language::SpirV) => {
-            Ok(Box::new(Vulkan::open(number, code, names)?))
-        }
+        (DeviceChoice::Cuda(number), Language::Ptx) => Ok(Box::new(Cuda::open(number, code, names)?)),
+        (DeviceChoice::Vulkan(number), Language::SpirV) => Ok(Box::new(Vulkan::open(number, code, names)?)),
         (DeviceChoice::Auto, Language::Ptx) => Ok(Box::new(Cuda::open(0, code, names)?)),
         (DeviceChoice::Auto, Language::SpirV) => Ok(Box::new(Vulkan::open(0, code, names)?)),
         (_, language) => Err(DeviceError::Language(language.name())),

@@ -42,10 +42,7 @@ mod tests {
             bytes: 16,
             mapped: bytes.as_mut_ptr(),
         }];
-        assert_eq!(
-            find(&buffers, 1004, 12),
-            Some(bytes.as_mut_ptr().wrapping_add(4))
-        );
+        assert_eq!(find(&buffers, 1004, 12), Some(bytes.as_mut_ptr().wrapping_add(4)));
         assert_eq!(find(&buffers, 1004, 13), None);
         assert_eq!(find(&buffers, 999, 1), None);
         assert_eq!(find(&buffers, u64::MAX, 2), None);

@@ -64,17 +64,11 @@ impl Drop for Instance {
 unsafe impl Send for Vulkan {}
 
 fn failed(what: &'static str) -> impl Fn(vk::Result) -> DeviceError {
-    move |error| DeviceError::Driver {
-        what,
-        error: error.to_string(),
-    }
+    move |error| DeviceError::Driver { what, error: error.to_string() }
 }
 
 fn missing(error: &dyn std::fmt::Display) -> DeviceError {
-    DeviceError::Missing {
-        api: "Vulkan",
-        reason: error.to_string(),
-    }
+    DeviceError::Missing { api: "Vulkan", reason: error.to_string() }
 }
 
 /// The instance of Vulkan.
@@ -85,10 +79,7 @@ fn instance() -> Result<Instance, DeviceError> {
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_2);
         let information = vk::InstanceCreateInfo::default().application_info(&application);
         let instance = entry.create_instance(&information, None);
-        Ok(Instance {
-            instance: instance.map_err(|e| missing(&e))?,
-            _entry: entry,
-        })
+        Ok(Instance { instance: instance.map_err(|e| missing(&e))?, _entry: entry })
     }
 }
 
@@ -106,9 +97,7 @@ pub fn first_gpu() -> Result<(usize, String), DeviceError> {
         // SAFETY: the device is of this instance.
         let properties = unsafe { instance.get_physical_device_properties(*device) };
         let kind = properties.device_type;
-        if kind == vk::PhysicalDeviceType::DISCRETE_GPU
-            || kind == vk::PhysicalDeviceType::INTEGRATED_GPU
-        {
+        if kind == vk::PhysicalDeviceType::DISCRETE_GPU || kind == vk::PhysicalDeviceType::INTEGRATED_GPU {
             let name = properties.device_name_as_c_str().unwrap_or(c"?");
             return Ok((number, name.to_string_lossy().into_owned()));
         }
@@ -139,9 +128,7 @@ impl Vulkan {
         let instance = &opened.instance;
         // SAFETY: as in `open`.
         unsafe {
-            let devices = instance
-                .enumerate_physical_devices()
-                .map_err(failed("listing devices"))?;
+            let devices = instance.enumerate_physical_devices().map_err(failed("listing devices"))?;
             let found = devices.len();
             let physical = devices.get(number).copied().ok_or(DeviceError::Number {
                 api: "Vulkan",
@@ -155,17 +142,13 @@ impl Vulkan {
             let is_limited = driver.driver_id == vk::DriverId::MESA_LLVMPIPE;
             let name = properties.device_name_as_c_str().unwrap_or(c"?");
             let name = name.to_string_lossy().into_owned();
-            let lacks = |lacks| DeviceError::Features {
-                device: name.clone(),
-                lacks,
-            };
+            let lacks = |lacks| DeviceError::Features { device: name.clone(), lacks };
             if properties.api_version < vk::API_VERSION_1_2 {
                 return Err(lacks("Vulkan 1.2"));
             }
             let families = instance.get_physical_device_queue_family_properties(physical);
-            let computes = |family: &vk::QueueFamilyProperties| {
-                family.queue_flags.contains(vk::QueueFlags::COMPUTE)
-            };
+            let computes =
+                |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
             let family = families.iter().position(computes);
             let family = family.and_then(|family| u32::try_from(family).ok());
             let family = family.ok_or_else(|| lacks("a queue for computations"))?;
@@ -173,9 +156,8 @@ impl Vulkan {
                 vk::PhysicalDeviceVulkan11Features::default(),
                 vk::PhysicalDeviceVulkan12Features::default(),
             );
-            let mut features = vk::PhysicalDeviceFeatures2::default()
-                .push_next(&mut eleven)
-                .push_next(&mut twelve);
+            let mut features =
+                vk::PhysicalDeviceFeatures2::default().push_next(&mut eleven).push_next(&mut twelve);
             instance.get_physical_device_features2(physical, &mut features);
             let features = features.features;
             for (present, what) in [
@@ -198,12 +180,10 @@ impl Vulkan {
                 .enabled_features(&features)
                 .push_next(&mut eleven)
                 .push_next(&mut twelve);
-            let device = instance
-                .create_device(physical, &information, None)
-                .map_err(failed("opening the device"))?;
+            let device =
+                instance.create_device(physical, &information, None).map_err(failed("opening the device"))?;
             let memory = instance.get_physical_device_memory_properties(physical);
-            let wanted =
-                vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+            let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
             let types = memory.memory_types_as_slice();
             let with = |flags: vk::MemoryPropertyFlags| {
                 let position = types.iter().position(|t| t.property_flags.contains(flags));
@@ -250,9 +230,8 @@ impl Vulkan {
         let names = kernels.iter().map(|name| CString::new(name.as_str()));
         self.kernels = names.collect::<Result<_, _>>().unwrap_or_default();
         let words = code.chunks_exact(4);
-        let words: Vec<u32> = words
-            .map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()))
-            .collect();
+        let words: Vec<u32> =
+            words.map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default())).collect();
         // SAFETY: as in `open`.
         unsafe {
             let information = vk::CommandPoolCreateInfo::default()
@@ -261,13 +240,10 @@ impl Vulkan {
             let pool = self.device.create_command_pool(&information, None);
             self.pool = pool.map_err(failed("making commands"))?;
             self.commands = self.command_buffer()?;
-            let fence = self
-                .device
-                .create_fence(&vk::FenceCreateInfo::default(), None);
+            let fence = self.device.create_fence(&vk::FenceCreateInfo::default(), None);
             self.fence = fence.map_err(failed("making a fence"))?;
-            let ranges = [vk::PushConstantRange::default()
-                .stage_flags(vk::ShaderStageFlags::COMPUTE)
-                .size(8)];
+            let ranges =
+                [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(8)];
             let information = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
             let layout = self.device.create_pipeline_layout(&information, None);
             self.layout = layout.map_err(failed("making a layout"))?;
@@ -288,9 +264,8 @@ impl Vulkan {
     }
 
     fn command_buffer(&self) -> Result<vk::CommandBuffer, DeviceError> {
-        let information = vk::CommandBufferAllocateInfo::default()
-            .command_pool(self.pool)
-            .command_buffer_count(1);
+        let information =
+            vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
         // SAFETY: the pool is there, and destroyed with all that it made.
         let commands = unsafe { self.device.allocate_command_buffers(&information) };
         let commands = commands.map_err(failed("making commands"))?;
@@ -303,10 +278,7 @@ impl Vulkan {
         self.arguments = 0;
         self.launches = 0;
         // SAFETY: the command buffer is not in use.
-        let begun = unsafe {
-            self.device
-                .begin_command_buffer(self.commands, &information)
-        };
+        let begun = unsafe { self.device.begin_command_buffer(self.commands, &information) };
         begun.map_err(failed("recording commands"))
     }
 
@@ -342,9 +314,7 @@ impl Vulkan {
             self.device
                 .wait_for_fences(&[self.fence], true, u64::MAX)
                 .map_err(failed("waiting for the device"))?;
-            self.device
-                .reset_fences(&[self.fence])
-                .map_err(failed("waiting for the device"))
+            self.device.reset_fences(&[self.fence]).map_err(failed("waiting for the device"))
         }
     }
 
@@ -357,16 +327,15 @@ impl Vulkan {
     /// A buffer of so many bytes; its address.
     fn buffer(&mut self, bytes: u64) -> Result<u64, DeviceError> {
         let bytes = bytes.max(64).next_multiple_of(64);
-        let usage =
-            vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
         let information = vk::BufferCreateInfo::default().size(bytes).usage(usage);
         // SAFETY: as in `open`; a failure leaves nothing behind.
         unsafe {
             let buffer = self.device.create_buffer(&information, None);
             let buffer = buffer.map_err(failed("making a buffer"))?;
             let needs = self.device.get_buffer_memory_requirements(buffer);
-            let mut flags = vk::MemoryAllocateFlagsInfo::default()
-                .flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+            let mut flags =
+                vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
             let information = vk::MemoryAllocateInfo::default()
                 .allocation_size(needs.size)
                 .memory_type_index(self.memory_type)
@@ -393,13 +362,7 @@ impl Vulkan {
             };
             let information = vk::BufferDeviceAddressInfo::default().buffer(buffer);
             let address = self.device.get_buffer_device_address(&information);
-            self.buffers.push(Buffer {
-                buffer,
-                memory,
-                address,
-                bytes,
-                mapped,
-            });
+            self.buffers.push(Buffer { buffer, memory, address, bytes, mapped });
             Ok(address)
         }
     }
@@ -417,14 +380,11 @@ impl Vulkan {
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(self.shader)
             .name(name);
-        let information = [vk::ComputePipelineCreateInfo::default()
-            .stage(stage)
-            .layout(self.layout)];
+        let information = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.layout)];
         // SAFETY: as in `open`.
         let made = unsafe {
             let none = vk::PipelineCache::null();
-            self.device
-                .create_compute_pipelines(none, &information, None)
+            self.device.create_compute_pipelines(none, &information, None)
         };
         let made = made.map_err(|(_, error)| failed("compiling a kernel")(error))?;
         let pipeline = made.first().copied().unwrap_or_default();
@@ -527,20 +487,15 @@ impl Vulkan {
 /// The length of a launch's arguments.
 fn argument_bytes(launch: &Launch) -> Result<u64, DeviceError> {
     let bytes = u64::try_from(launch.words.len().max(1) * 8).unwrap_or(u64::MAX);
-    match bytes <= ARGUMENTS {
-        true => Ok(bytes),
-        false => Err(DeviceError::Driver {
-            what: "launching a kernel",
-            error: "it has too many arguments".to_owned(),
-        }),
+    if bytes <= ARGUMENTS {
+        Ok(bytes)
+    } else {
+        Err(DeviceError::Driver { what: "launching a kernel", error: "it has too many arguments".to_owned() })
     }
 }
 
 fn no_arguments() -> DeviceError {
-    DeviceError::Driver {
-        what: "launching a kernel",
-        error: "there is no memory for arguments".to_owned(),
-    }
+    DeviceError::Driver { what: "launching a kernel", error: "there is no memory for arguments".to_owned() }
 }
 
 impl Drop for Vulkan {
@@ -615,9 +570,7 @@ impl Device for Vulkan {
     }
 
     fn record(&mut self, launches: &[Launch]) -> Result<Option<usize>, String> {
-        self.repeatable(launches)
-            .map(Some)
-            .map_err(|e| e.to_string())
+        self.repeatable(launches).map(Some).map_err(|e| e.to_string())
     }
 
     fn replay(&mut self, recorded: usize) -> Result<(), String> {
@@ -649,10 +602,7 @@ mod tests {
         for _ in 0..2 {
             let opened = Vulkan::open(9999, &[], &[]);
             let error = opened.map(|device| device.name().to_owned()).unwrap_err();
-            let is_refused = matches!(
-                error,
-                DeviceError::Missing { .. } | DeviceError::Number { .. }
-            );
+            let is_refused = matches!(error, DeviceError::Missing { .. } | DeviceError::Number { .. });
             assert!(is_refused, "{error}");
         }
     }

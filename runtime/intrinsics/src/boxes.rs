@@ -8,11 +8,7 @@ use skript_tensor::Tensor;
 /// The maximum of each bin; 0 for an empty bin.
 pub(super) fn region_maximum(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     pool(call, |elements| {
-        elements
-            .iter()
-            .copied()
-            .reduce(|a, b| if b > a || b.is_nan() { b } else { a })
-            .unwrap_or(0.0)
+        elements.iter().copied().reduce(|a, b| if b > a || b.is_nan() { b } else { a }).unwrap_or(0.0)
     })
 }
 
@@ -20,11 +16,7 @@ pub(super) fn region_maximum(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError
 pub(super) fn region_mean(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     pool(call, |elements| {
         let sum: f64 = elements.iter().sum();
-        if elements.is_empty() {
-            0.0
-        } else {
-            sum / elements.len() as f64
-        }
+        if elements.is_empty() { 0.0 } else { sum / elements.len() as f64 }
     })
 }
 
@@ -48,8 +40,7 @@ fn pool(call: &Call<'_>, reduce: fn(&[f64]) -> f64) -> Result<Vec<Tensor>, Kerne
     let mut result = Vec::new();
     for (r, item) in items.enumerate() {
         let position = usize::try_from(item).ok().filter(|i| i < batch);
-        let outside =
-            || format!("`index` of region {r} is {item}, outside of the batch of {batch}");
+        let outside = || format!("`index` of region {r} is {item}, outside of the batch of {batch}");
         let item = position.ok_or_else(|| call.wrong(outside()))?;
         for c in 0..*channels {
             let plane = (item * channels + c) * volume;
@@ -98,9 +89,7 @@ fn gather(values: &[f64], spatial: &[usize], ranges: &[(usize, usize)], plane: u
     let mut offsets = vec![0usize];
     let mut step = 1;
     for (&extent, &(low, high)) in spatial.iter().zip(ranges).rev() {
-        offsets = (low..high)
-            .flat_map(|i| offsets.iter().map(move |o| o + i * step))
-            .collect();
+        offsets = (low..high).flat_map(|i| offsets.iter().map(move |o| o + i * step)).collect();
         step *= extent;
     }
     offsets.into_iter().map(|o| at(values, plane + o)).collect()

@@ -32,12 +32,7 @@ pub struct Context {
 
 impl Default for Context {
     fn default() -> Self {
-        Context {
-            values: [0; VALUES],
-            seed: 0,
-            draws: 0,
-            message: [0; MESSAGE],
-        }
+        Context { values: [0; VALUES], seed: 0, draws: 0, message: [0; MESSAGE] }
     }
 }
 
@@ -108,11 +103,7 @@ struct Memory<'w> {
 
 /// # Safety
 /// As for [`skript_intrinsic`].
-unsafe fn run(
-    description: &Description,
-    arrays: *const i64,
-    context: &mut Context,
-) -> Result<(), String> {
+unsafe fn run(description: &Description, arrays: *const i64, context: &mut Context) -> Result<(), String> {
     let operands = description.inputs.iter().chain(&description.outputs);
     let words: usize = operands.clone().map(|a| 1 + 2 * a.rank).sum();
     // SAFETY: as the caller promises.
@@ -144,15 +135,8 @@ unsafe fn run(
         attributes.push((name.clone(), attribute(value)));
     }
     attributes.sort_by(|a, b| a.0.cmp(&b.0));
-    let plain = destinations
-        .len()
-        .saturating_sub(description.dynamic_outputs.len());
-    let is_dynamic = |n: usize| {
-        description
-            .dynamic_outputs
-            .iter()
-            .any(|t| usize::try_from(*t) == Ok(n))
-    };
+    let plain = destinations.len().saturating_sub(description.dynamic_outputs.len());
+    let is_dynamic = |n: usize| description.dynamic_outputs.iter().any(|t| usize::try_from(*t) == Ok(n));
     let outputs: Vec<Output> = (destinations.iter().take(plain).enumerate())
         .map(|(n, index)| Output {
             element: index.array.element,
@@ -161,17 +145,9 @@ unsafe fn run(
         })
         .collect();
     let found = kernel(&description.operator).ok_or("has no kernel in this program".to_owned())?;
-    let seed = if description.random {
-        context.draw()
-    } else {
-        0
-    };
-    let call = Call {
-        attributes: &attributes,
-        inputs: &inputs.iter().collect::<Vec<_>>(),
-        outputs: &outputs,
-        seed,
-    };
+    let seed = if description.random { context.draw() } else { 0 };
+    let call =
+        Call { attributes: &attributes, inputs: &inputs.iter().collect::<Vec<_>>(), outputs: &outputs, seed };
     let results = found.run(&call).map_err(|e| e.to_string())?;
     if results.len() != plain {
         return Err(format!(
@@ -184,16 +160,11 @@ unsafe fn run(
         // SAFETY: the shape was compared with that of the destination.
         unsafe { index.write(tensor) };
     }
-    for (position, index) in description
-        .dynamic_outputs
-        .iter()
-        .zip(destinations.iter().skip(plain))
-    {
+    for (position, index) in description.dynamic_outputs.iter().zip(destinations.iter().skip(plain)) {
         let tensor = usize::try_from(*position).ok().and_then(|n| results.get(n));
         let extents = tensor.map(Tensor::shape).unwrap_or_default();
         let extents: Vec<i64> = extents.iter().map(|e| e.cast_signed()).collect();
-        let actual =
-            Tensor::from_i64(&[extents.len() as u64], &extents).map_err(|e| e.to_string())?;
+        let actual = Tensor::from_i64(&[extents.len() as u64], &extents).map_err(|e| e.to_string())?;
         index.accept(plain, &actual, false)?;
         // SAFETY: the shape was compared with that of the destination.
         unsafe { index.write(&actual) };
@@ -216,10 +187,7 @@ fn attribute(value: &Tensor) -> Value {
 }
 
 fn shape(extents: &[i64]) -> Vec<u64> {
-    extents
-        .iter()
-        .map(|e| u64::try_from(*e).unwrap_or(0))
-        .collect()
+    extents.iter().map(|e| u64::try_from(*e).unwrap_or(0)).collect()
 }
 
 /// The bytes of an operand, while its call runs.
@@ -267,10 +235,7 @@ impl Memory<'_> {
         let size = self.array.element.size();
         let length = usize::try_from(stride).ok()?.checked_mul(size)?;
         let is_aligned = self.address.addr().is_multiple_of(size.max(1));
-        (length > 0 && is_aligned).then_some(Borrowed {
-            address: self.address,
-            length,
-        })
+        (length > 0 && is_aligned).then_some(Borrowed { address: self.address, length })
     }
 
     /// # Safety
@@ -353,14 +318,8 @@ mod tests {
         let bytes = description.to_bytes();
         let mut context = Context::default();
         // SAFETY: the tests pass the arguments that the description requires.
-        let status = unsafe {
-            skript_intrinsic(
-                bytes.as_ptr(),
-                bytes.len(),
-                arrays.as_ptr(),
-                &raw mut context,
-            )
-        };
+        let status =
+            unsafe { skript_intrinsic(bytes.as_ptr(), bytes.len(), arrays.as_ptr(), &raw mut context) };
         (status, context)
     }
 
@@ -390,27 +349,11 @@ mod tests {
         let mut x = [0f32, 0.0, 5.0, 0.0, 0.0, 7.0];
         let mut indices = [-1i64; 12];
         let mut extents = [0i64; 2];
-        let words = [
-            address(&mut x),
-            2,
-            3,
-            1,
-            2,
-            address(&mut indices),
-            2,
-            6,
-            6,
-            1,
-            address(&mut extents),
-            2,
-            1,
-        ];
+        let words =
+            [address(&mut x), 2, 3, 1, 2, address(&mut indices), 2, 6, 6, 1, address(&mut extents), 2, 1];
         let (status, _) = call(&positions(), &words);
         assert_eq!((status, extents), (0, [2, 2]));
-        assert_eq!(
-            (&indices[..3], &indices[6..9]),
-            (&[0, 1, -1][..], &[1, 2, -1][..])
-        );
+        assert_eq!((&indices[..3], &indices[6..9]), (&[0, 1, -1][..], &[1, 2, -1][..]));
     }
 
     #[test]
@@ -418,32 +361,13 @@ mod tests {
         let mut x = [1f32; 6];
         let mut indices = [0i64; 4];
         let mut extents = [0i64; 2];
-        let words = [
-            address(&mut x),
-            2,
-            3,
-            3,
-            1,
-            address(&mut indices),
-            2,
-            2,
-            2,
-            1,
-            address(&mut extents),
-            2,
-            1,
-        ];
+        let words =
+            [address(&mut x), 2, 3, 3, 1, address(&mut indices), 2, 2, 2, 1, address(&mut extents), 2, 1];
         let (status, context) = call(&positions(), &words);
         assert_eq!(status, 1);
         assert!(context.message().contains("output 0"), "{context:?}");
-        let unknown = Description {
-            operator: "m.mystery".into(),
-            ..positions()
-        };
-        assert_eq!(
-            call(&unknown, &words).1.message(),
-            "has no kernel in this program"
-        );
+        let unknown = Description { operator: "m.mystery".into(), ..positions() };
+        assert_eq!(call(&unknown, &words).1.message(), "has no kernel in this program");
     }
 
     #[test]
@@ -452,10 +376,7 @@ mod tests {
         let description = Description {
             operator: "rand.uniform".into(),
             random: true,
-            attributes: vec![
-                ("min".into(), Value::Real(0.0)),
-                ("max".into(), Value::Real(1.0)),
-            ],
+            attributes: vec![("min".into(), Value::Real(0.0)), ("max".into(), Value::Real(1.0))],
             inputs: vec![],
             outputs: vec![array(ElementType::F32, 1)],
             dynamic_outputs: vec![],
@@ -484,18 +405,8 @@ mod tests {
         };
         let (mut x, mut k) = ([1f32, 5.0, 3.0], [2i64]);
         let (mut values, mut indices) = ([0f32; 2], [0i64; 2]);
-        let words = [
-            address(&mut x),
-            3,
-            1,
-            address(&mut k),
-            address(&mut values),
-            2,
-            1,
-            address(&mut indices),
-            2,
-            1,
-        ];
+        let words =
+            [address(&mut x), 3, 1, address(&mut k), address(&mut values), 2, 1, address(&mut indices), 2, 1];
         let (status, context) = call(&description, &words);
         assert_eq!(status, 0, "{}", context.message());
         assert_eq!((values, indices), ([5.0, 3.0], [1, 2]));

@@ -106,9 +106,7 @@ impl Description {
 /// The element type with this name.
 pub fn element(name: &str) -> Option<ElementType> {
     use ElementType::{BF16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-    let all = [
-        Bool, F32, I64, F64, F16, BF16, I8, I16, I32, U8, U16, U32, U64,
-    ];
+    let all = [Bool, F32, I64, F64, F16, BF16, I8, I16, I32, U8, U16, U32, U64];
     all.into_iter().find(|e| e.name() == name)
 }
 
@@ -208,10 +206,7 @@ mod tests {
             random: true,
             attributes: vec![
                 ("a".into(), Value::Null),
-                (
-                    "b".into(),
-                    Value::List(vec![Value::Int(-3), Value::Real(0.5)]),
-                ),
+                ("b".into(), Value::List(vec![Value::Int(-3), Value::Real(0.5)])),
                 ("c".into(), Value::Str("é".into())),
                 ("d".into(), Value::Bool(true)),
                 ("e".into(), Value::List(vec![Value::Unknown])),

@@ -88,11 +88,7 @@ struct Row {
 }
 
 const fn row(name: &'static str, intrinsic: Intrinsic, kernel: Function) -> Row {
-    Row {
-        name,
-        intrinsic,
-        kernel,
-    }
+    Row { name, intrinsic, kernel }
 }
 
 static TABLE: [Row; 11] = {
@@ -100,23 +96,11 @@ static TABLE: [Row; 11] = {
     [
         row("algo.top_k", I::LargestElements, search::largest),
         row("onnx.top_k", I::LargestElements, search::largest),
-        row(
-            "algo.nonmax_suppress",
-            I::SuppressedBoxes,
-            suppression::suppress,
-        ),
+        row("algo.nonmax_suppress", I::SuppressedBoxes, suppression::suppress),
         row("layout.nonzero", I::NonzeroPositions, search::positions),
         row("image.cubic_resize", I::CubicResize, resample::cubic),
-        row(
-            "image._cubic_grid_sample",
-            I::CubicSample,
-            resample::cubic_at,
-        ),
-        row(
-            "image.max_roi_pool",
-            I::RegionMaximum,
-            boxes::region_maximum,
-        ),
+        row("image._cubic_grid_sample", I::CubicSample, resample::cubic_at),
+        row("image.max_roi_pool", I::RegionMaximum, boxes::region_maximum),
         row("image.avg_roi_pool", I::RegionMean, boxes::region_mean),
         row("rand.uniform", I::Uniform, random::uniform),
         row("rand.normal", I::Normal, random::normal),
@@ -221,9 +205,7 @@ pub struct Call<'a> {
 impl Call<'_> {
     fn attribute(&self, name: &str) -> Result<&Value, KernelError> {
         let found = self.attributes.iter().find(|a| a.0 == name);
-        found
-            .map(|a| &a.1)
-            .ok_or_else(|| self.wrong(format!("attribute {name} is missing")))
+        found.map(|a| &a.1).ok_or_else(|| self.wrong(format!("attribute {name} is missing")))
     }
 
     /// An int attribute.
@@ -243,11 +225,10 @@ impl Call<'_> {
             Value::List(items) => items.contains(&Value::Unknown),
             value => *value == Value::Unknown,
         };
-        self.wrong(match is_unknown {
-            true => format!(
-                "attribute {name} depends on dynamic extents; pass it a value, or fix the extents"
-            ),
-            false => format!("attribute {name} is not of kind {kind}"),
+        self.wrong(if is_unknown {
+            format!("attribute {name} depends on dynamic extents; pass it a value, or fix the extents")
+        } else {
+            format!("attribute {name} is not of kind {kind}")
         })
     }
 
@@ -347,11 +328,7 @@ impl Call<'_> {
         shape: &[u64],
         values: impl Iterator<Item = Scalar>,
     ) -> Result<Tensor, KernelError> {
-        Ok(Tensor::from_scalars(
-            self.element(position)?,
-            shape,
-            values,
-        )?)
+        Ok(Tensor::from_scalars(self.element(position)?, shape, values)?)
     }
 
     fn element(&self, position: usize) -> Result<ElementType, KernelError> {
@@ -375,9 +352,7 @@ impl Call<'_> {
 
     fn extents(&self, shape: &[u64]) -> Result<Vec<usize>, KernelError> {
         let extents = shape.iter().map(|&n| usize::try_from(n).ok());
-        extents
-            .collect::<Option<_>>()
-            .ok_or_else(|| self.wrong("an extent is too large".to_string()))
+        extents.collect::<Option<_>>().ok_or_else(|| self.wrong("an extent is too large".to_string()))
     }
 
     fn wrong(&self, reason: String) -> KernelError {
@@ -395,11 +370,7 @@ fn number(value: &Value) -> Option<f64> {
 
 /// A dimension; negative ones count from the end.
 pub fn axis(value: i64, rank: usize) -> Option<usize> {
-    let shifted = if value < 0 {
-        value.checked_add(i64::try_from(rank).ok()?)?
-    } else {
-        value
-    };
+    let shifted = if value < 0 { value.checked_add(i64::try_from(rank).ok()?)? } else { value };
     usize::try_from(shifted).ok().filter(|&a| a < rank)
 }
 

@@ -8,9 +8,7 @@ use skript_tensor::shape::volume;
 use skript_tensor::{ElementType, Tensor};
 
 fn count(shape: &[u64]) -> usize {
-    volume(shape)
-        .and_then(|v| usize::try_from(v).ok())
-        .unwrap_or(0)
+    volume(shape).and_then(|v| usize::try_from(v).ok()).unwrap_or(0)
 }
 
 /// A uniform real from `min` (inclusive) to `max` (exclusive), also if rounding to the element type would give `max`.
@@ -46,10 +44,7 @@ pub fn int_range(call: &Call<'_>, element: ElementType) -> Result<(i64, u64), Ke
     for (name, end) in [("min", min), ("max", min.wrapping_add_unsigned(number - 1))] {
         if element.int().wrap(end) != end {
             let number = Scalar::Int(end);
-            return Err(call.wrong(format!(
-                "'{name}' allows {end}, {}",
-                element.refusal(Some(number))
-            )));
+            return Err(call.wrong(format!("'{name}' allows {end}, {}", element.refusal(Some(number)))));
         }
     }
     Ok((min, number))
@@ -99,8 +94,6 @@ pub(super) fn bernoulli(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.output(0)?;
     let probability = call.real("prob")?;
     let mut stream = SplitMix64::new(call.seed);
-    let values: Vec<bool> = (0..count(&shape))
-        .map(|_| stream.next_real() < probability)
-        .collect();
+    let values: Vec<bool> = (0..count(&shape)).map(|_| stream.next_real() < probability).collect();
     Ok(vec![Tensor::from_bool(&shape, &values)?])
 }

@@ -54,11 +54,7 @@ fn resized(call: &Call<'_>, rank: usize) -> Result<Vec<(usize, usize)>, KernelEr
 ///
 /// # Errors
 /// Attributes are missing or wrong.
-pub fn taps(
-    call: &Call<'_>,
-    extent: usize,
-    size: usize,
-) -> Result<Vec<Vec<(usize, f64)>>, KernelError> {
+pub fn taps(call: &Call<'_>, extent: usize, size: usize) -> Result<Vec<Vec<(usize, f64)>>, KernelError> {
     let cubic = Cubic::of(call)?;
     Ok((0..size).map(|i| cubic.taps(i, extent, size)).collect())
 }
@@ -85,12 +81,7 @@ impl Cubic {
             "ALIGNED" => (0.0, 1.0),
             _ => (0.5, 0.0),
         };
-        Ok(Cubic {
-            coefficient: call.real("coeff_a")?,
-            antialias: call.bool("antialias")?,
-            shift,
-            cut,
-        })
+        Ok(Cubic { coefficient: call.real("coeff_a")?, antialias: call.bool("antialias")?, shift, cut })
     }
 
     /// The maximum number of input elements that contribute to an element of the result, for an extent up to `bound`.
@@ -141,12 +132,7 @@ fn weights(at: f64, extent: usize, width: f64, a: f64) -> Vec<(usize, f64)> {
 }
 
 /// Applies taps along one dimension.
-fn along(
-    values: &[f64],
-    shape: &[usize],
-    dimension: usize,
-    taps: &[Vec<(usize, f64)>],
-) -> Vec<f64> {
+fn along(values: &[f64], shape: &[usize], dimension: usize, taps: &[Vec<(usize, f64)>]) -> Vec<f64> {
     let extent = shape.get(dimension).copied().unwrap_or(0);
     let inner: usize = shape.iter().skip(dimension + 1).product();
     let outer: usize = shape.iter().take(dimension).product();
@@ -222,11 +208,7 @@ pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
 
 fn unnormalised(coordinate: f64, extent: usize, aligned: bool) -> f64 {
     let n = extent as f64;
-    if aligned {
-        (coordinate + 1.0) * 0.5 * (n - 1.0)
-    } else {
-        (coordinate + 1.0) * 0.5 * n - 0.5
-    }
+    if aligned { (coordinate + 1.0) * 0.5 * (n - 1.0) } else { (coordinate + 1.0) * 0.5 * n - 0.5 }
 }
 
 /// The element at a position, by the padding mode; `None` if it counts as zero. A NaN position selects an arbitrary
@@ -242,11 +224,7 @@ fn inside(position: f64, extent: usize, padding: &str, aligned: bool) -> Option<
     match padding {
         "REPLICATE" => Some(position.clamp(0.0, last) as usize),
         "REFLECT" => {
-            let (low, span) = if aligned {
-                (0.0, last)
-            } else {
-                (-0.5, last + 1.0)
-            };
+            let (low, span) = if aligned { (0.0, last) } else { (-0.5, last + 1.0) };
             if span <= 0.0 {
                 return Some(0);
             }

@@ -11,21 +11,15 @@ use std::ops::Range;
 /// of position. A NaN counts as larger than all numbers.
 pub(super) fn largest(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.shape(0)?;
-    let axis = axis(call.int("axis")?, shape.len())
-        .ok_or_else(|| call.wrong("axis is out of range".to_string()))?;
+    let axis =
+        axis(call.int("axis")?, shape.len()).ok_or_else(|| call.wrong("axis is out of range".to_string()))?;
     let down = call.bool("largest")?;
     let input = call.input(0)?;
     let result_shape = call.output(0)?;
     let length = shape.get(axis).copied().unwrap_or(0);
     let kept = usize::try_from(call.int("k")?).unwrap_or(0).min(length);
     let inner: usize = shape.iter().skip(axis + 1).product();
-    let rows = Rows {
-        outer: shape.iter().take(axis).product(),
-        length,
-        inner,
-        kept,
-        down,
-    };
+    let rows = Rows { outer: shape.iter().take(axis).product(), length, inner, kept, down };
     let (tops, positions) = match (input.kind(), input.as_f32()) {
         (ScalarKind::Int, _) => {
             let values: Vec<i64> = input.scalars().map(Scalar::to_int).collect();
@@ -51,11 +45,7 @@ struct Rows {
 
 impl Rows {
     /// The selected elements of each row and their positions.
-    fn select<T: Ordered + Sync>(
-        &self,
-        values: &[T],
-        scalar: fn(T) -> Scalar,
-    ) -> (Vec<Scalar>, Vec<i64>) {
+    fn select<T: Ordered + Sync>(&self, values: &[T], scalar: fn(T) -> Scalar) -> (Vec<Scalar>, Vec<i64>) {
         let parts = sharing::in_ranges(self.outer, self.length * self.inner, |range| {
             self.select_of(range, values, scalar)
         });
@@ -85,10 +75,7 @@ impl Rows {
                     column.extend(all.iter().step_by(self.inner).take(self.length));
                     &column
                 };
-                for (rank, n) in selection::first(row, self.kept, self.down)
-                    .into_iter()
-                    .enumerate()
-                {
+                for (rank, n) in selection::first(row, self.kept, self.down).into_iter().enumerate() {
                     let target = (part * self.kept + rank) * self.inner + i;
                     let found = (tops.get_mut(target), positions.get_mut(target), row.get(n));
                     if let (Some(top), Some(position), Some(value)) = found {
@@ -106,9 +93,8 @@ impl Rows {
 pub(super) fn positions(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let tensor = call.input(0)?;
     let shape = call.shape(0)?;
-    let hits: Vec<usize> = (0..tensor.volume())
-        .filter(|&p| tensor.get(p).is_some_and(Scalar::to_bool))
-        .collect();
+    let hits: Vec<usize> =
+        (0..tensor.volume()).filter(|&p| tensor.get(p).is_some_and(Scalar::to_bool)).collect();
     let mut columns = vec![0i64; shape.len() * hits.len()];
     for (column, &hit) in hits.iter().enumerate() {
         let mut rest = hit;

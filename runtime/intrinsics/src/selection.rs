@@ -130,9 +130,10 @@ const LANES: usize = 8;
 
 /// Positions of the first `k` elements, in order: from the largest on if `down`, and equal ones by position.
 pub(crate) fn first<T: Ordered>(row: &[T], k: usize, down: bool) -> Vec<usize> {
-    match down {
-        true => by_key(row, k, |x| !x.key(), T::may_be_greater, T::greater),
-        false => by_key(row, k, T::key, T::may_be_less, T::smaller),
+    if down {
+        by_key(row, k, |x| !x.key(), T::may_be_greater, T::greater)
+    } else {
+        by_key(row, k, T::key, T::may_be_less, T::smaller)
     }
 }
 
@@ -150,9 +151,7 @@ fn by_key<T: Ordered, K: Ord + Copy>(
     }
     let is_long = row.len() >= 2 * k * BLOCK;
     let found = is_long.then(|| from_blocks(row, k, &key, &may_precede, &earlier));
-    found
-        .flatten()
-        .unwrap_or_else(|| listed(row, k, key, may_precede))
+    found.flatten().unwrap_or_else(|| listed(row, k, key, may_precede))
 }
 
 /// Selects from the blocks whose first element in the order is among the `k` first ones of all blocks: no other block has one of the
@@ -234,13 +233,9 @@ fn listed<T: Copy, K: Ord + Copy>(
     };
     let mut block_start = k;
     let (blocks, tail) = rest.as_chunks::<BLOCK>();
-    let blocks = blocks.iter().map(<[T; BLOCK]>::as_slice);
-    for block in blocks.chain([tail]) {
+    for block in blocks.iter().map(<[T; BLOCK]>::as_slice).chain([tail]) {
         // Of equal elements the earlier one stays, so only smaller keys count.
-        if block
-            .iter()
-            .fold(false, |any, x| any | may_precede(*x, last))
-        {
+        if block.iter().fold(false, |any, x| any | may_precede(*x, last)) {
             for (position, x) in (block_start..).zip(block) {
                 // Of most elements of the block one comparison is enough, and the key of few is computed.
                 if !may_precede(*x, last) {
@@ -304,19 +299,10 @@ mod tests {
 
     /// Pseudo-random elements, some of them special: `values` is the number of different numbers.
     fn row(length: usize, values: usize) -> Vec<f32> {
-        let special = [
-            f32::NAN,
-            -f32::NAN,
-            0.0,
-            -0.0,
-            f32::INFINITY,
-            f32::NEG_INFINITY,
-        ];
+        let special = [f32::NAN, -f32::NAN, 0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY];
         let mut state = (length * 7 + values) as u64;
         let mut next = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 33) as usize % (values + special.len())
         };
         let value = |n: usize| special.get(n).copied().unwrap_or(n as f32 - 9.0);

@@ -33,10 +33,7 @@ pub(crate) fn in_ranges<T: Send>(
         let range = start(range.start)..start(range.end);
         let first = range.start;
         let own = compute(range);
-        found
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push((first, own));
+        found.lock().unwrap_or_else(PoisonError::into_inner).push((first, own));
     });
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.sort_by_key(|(first, _)| *first);

@@ -26,15 +26,13 @@ pub(super) fn suppress(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let score_limit = call.optional_real("score_threshold")?.map(step);
     let mut rows = Vec::new();
     for b in 0..batch {
-        let corners: Vec<Corners> = (0..count)
-            .map(|n| corners(&boxes, (b * count + n) * 4, centered, step))
-            .collect();
+        let corners: Vec<Corners> =
+            (0..count).map(|n| corners(&boxes, (b * count + n) * 4, centered, step)).collect();
         let cells = Cells::of(&corners);
         for c in 0..classes {
             let score = |n: usize| at(&scores, (b * classes + c) * count + n);
-            let mut order: Vec<usize> = (0..count)
-                .filter(|&n| score_limit.is_none_or(|limit| score(n) > limit))
-                .collect();
+            let mut order: Vec<usize> =
+                (0..count).filter(|&n| score_limit.is_none_or(|limit| score(n) > limit)).collect();
             order.sort_by(|&m, &n| score(n).total_cmp(&score(m)).then(n.cmp(&m)));
             let mut taken = Taken::new(cells);
             for (n, corner) in order.iter().filter_map(|&n| corners.get(n).map(|c| (n, c))) {
@@ -79,11 +77,7 @@ fn overlap(a: &Corners, b: &Corners, step: impl Fn(f64) -> f64) -> f64 {
     }
     let common = product([first, second]);
     let union = step(step(area(a) + area(b)) - common);
-    if union > 0.0 {
-        step(common / union)
-    } else {
-        0.0
-    }
+    if union > 0.0 { step(common / union) } else { 0.0 }
 }
 
 /// The most cells of a grid along a dimension.
@@ -103,17 +97,9 @@ struct Cells {
 impl Cells {
     /// At most as many cells as boxes, each about as large as a box.
     fn of(boxes: &[Corners]) -> Self {
-        let mut cells = Cells {
-            begin: [0.0; 2],
-            scale: [0.0; 2],
-            count: [1; 2],
-        };
+        let mut cells = Cells { begin: [0.0; 2], scale: [0.0; 2], count: [1; 2] };
         let most = boxes.len().isqrt().clamp(1, MOST);
-        let parts = cells
-            .begin
-            .iter_mut()
-            .zip(&mut cells.scale)
-            .zip(&mut cells.count);
+        let parts = cells.begin.iter_mut().zip(&mut cells.scale).zip(&mut cells.count);
         for (dimension, ((begin, scale), count)) in parts.enumerate() {
             let all = boxes.iter().filter_map(|b| b.get(dimension));
             let finite = all.filter(|(low, high)| low.is_finite() && high.is_finite());
@@ -138,11 +124,7 @@ impl Cells {
     /// positions do.
     fn covered(&self, corners: &Corners) -> Option<impl Iterator<Item = usize> + use<>> {
         let mut ranges = [(0, 0); 2];
-        let dimensions = corners
-            .iter()
-            .zip(self.begin)
-            .zip(self.scale)
-            .zip(self.count);
+        let dimensions = corners.iter().zip(self.begin).zip(self.scale).zip(self.count);
         for (range, ((((low, high), begin), scale), count)) in ranges.iter_mut().zip(dimensions) {
             if !(low.is_finite() && high.is_finite() && low <= high) {
                 return None;
@@ -155,9 +137,8 @@ impl Cells {
         let sizes = ranges.map(|(first, last)| last - first + 1);
         let [_, count] = self.count;
         (sizes.iter().product::<usize>() <= COVERED).then(|| {
-            (rows.0..=rows.1).flat_map(move |row| {
-                (columns.0..=columns.1).map(move |column| row * count + column)
-            })
+            (rows.0..=rows.1)
+                .flat_map(move |row| (columns.0..=columns.1).map(move |column| row * count + column))
         })
     }
 }
@@ -219,9 +200,7 @@ mod tests {
     fn boxes_with_a_common_area_are_near() {
         let mut state = 3u64;
         let mut next = |limit: f64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 33) as f64 / 2f64.powi(31) * limit
         };
         let mut boxes = vec![

@@ -27,10 +27,7 @@ fn run(
         outputs: &outputs.iter().map(output).collect::<Vec<_>>(),
         seed: 7,
     };
-    kernel(name)
-        .unwrap()
-        .run(&call)
-        .unwrap_or_else(|e| panic!("{e}"))
+    kernel(name).unwrap().run(&call).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn reals(shape: &[u64], values: &[f32]) -> Tensor {
@@ -57,12 +54,7 @@ fn largest_keeps_equal_values_in_order() {
     };
     let x = reals(&[2, 4], &[1.0, 3.0, 3.0, 2.0, 5.0, 4.0, 6.0, 4.0]);
     let types: [(ScalarKind, &[u64]); 2] = [(Real, &[2, 3]), (Int, &[2, 3])];
-    let top = run(
-        "algo.top_k",
-        &attributes(true),
-        std::slice::from_ref(&x),
-        &types,
-    );
+    let top = run("algo.top_k", &attributes(true), std::slice::from_ref(&x), &types);
     assert_eq!(top[0].as_f32(), Some(&[3.0, 3.0, 2.0, 6.0, 5.0, 4.0][..]));
     assert_eq!(top[1].as_i64(), Some(&[1, 2, 3, 2, 0, 1][..]));
     let low = run("algo.top_k", &attributes(false), &[x], &types);
@@ -72,11 +64,7 @@ fn largest_keeps_equal_values_in_order() {
 /// Ints that no real of 64 bits holds are distinguished.
 #[test]
 fn largest_compares_ints_exactly() {
-    let attributes = [
-        ("k", Value::Int(4)),
-        ("axis", Value::Int(0)),
-        ("largest", Value::Bool(true)),
-    ];
+    let attributes = [("k", Value::Int(4)), ("axis", Value::Int(0)), ("largest", Value::Bool(true))];
     let values = [i64::MIN, i64::MAX - 1, i64::MAX, i64::MAX - 1];
     let x = Tensor::from_i64(&[4], &values).unwrap();
     let types: [(ScalarKind, &[u64]); 2] = [(Int, &[4]), (Int, &[4])];
@@ -107,13 +95,7 @@ fn overlapping_boxes_are_suppressed() {
             ("score_threshold", least),
         ];
         let inputs = [reals(&[1, 6, 4], boxes), reals(&[1, 1, 6], &scores)];
-        run(
-            "algo.nonmax_suppress",
-            &attributes,
-            &inputs,
-            &[(Int, &[6, 3])],
-        )
-        .remove(0)
+        run("algo.nonmax_suppress", &attributes, &inputs, &[(Int, &[6, 3])]).remove(0)
     };
     let all = suppress(6, Value::Null, &boxes, "CORNERS");
     assert_eq!(all.shape(), [3, 3]);
@@ -122,10 +104,8 @@ fn overlapping_boxes_are_suppressed() {
     assert_eq!(two.as_i64(), Some(&[0, 0, 3, 0, 0, 0][..]));
     let good = suppress(6, Value::Real(0.4), &boxes, "CORNERS");
     assert_eq!(good.shape(), [2, 3]);
-    let centered: Vec<f32> = boxes
-        .chunks(4)
-        .flat_map(|b| [(b[1] + b[3]) / 2.0, (b[0] + b[2]) / 2.0, 1.0, 1.0])
-        .collect();
+    let centered: Vec<f32> =
+        boxes.chunks(4).flat_map(|b| [(b[1] + b[3]) / 2.0, (b[0] + b[2]) / 2.0, 1.0, 1.0]).collect();
     let same = suppress(6, Value::Null, &centered, "CENTER");
     assert_eq!(same.as_i64(), all.as_i64());
 }
@@ -150,13 +130,7 @@ fn cubic_enlargement() {
         ("coordinate_transform", text("SYMMETRIC")),
     ];
     let x = reals(&[1, 4, 4], &values);
-    let y = run(
-        "image.cubic_resize",
-        &attributes,
-        &[x],
-        &[(Real, &[1, 8, 8])],
-    )
-    .remove(0);
+    let y = run("image.cubic_resize", &attributes, &[x], &[(Real, &[1, 8, 8])]).remove(0);
     // In 256ths.
     let first = [121.0, 197.0, 319.0, 480.0, 584.0, 745.0, 867.0, 943.0].map(|v: f32| v / 256.0);
     assert_eq!(y.as_f32().unwrap()[..8], first);
@@ -181,10 +155,7 @@ fn regions_are_cut_into_bins() {
 
 #[test]
 fn far_positions_of_a_grid_are_the_border() {
-    let attributes = [
-        ("padding", Value::Str("REPLICATE".to_string())),
-        ("aligned", Value::Bool(false)),
-    ];
+    let attributes = [("padding", Value::Str("REPLICATE".to_string())), ("aligned", Value::Bool(false))];
     let values: Vec<f32> = (0..16u8).map(f32::from).collect();
     let far = [1e12, 1e12, 1e17, 1e30, 1e30, -1e30];
     let inputs = [reals(&[1, 1, 4, 4], &values), reals(&[1, 3, 1, 2], &far)];
@@ -212,16 +183,9 @@ fn random_tensors_keep_their_range() {
 fn rounding_does_not_leave_the_range() {
     let drawn = |element: ElementType, min: f64, max: f64| -> Vec<f64> {
         let call = Call {
-            attributes: &[
-                ("min".to_string(), Value::Real(min)),
-                ("max".to_string(), Value::Real(max)),
-            ],
+            attributes: &[("min".to_string(), Value::Real(min)), ("max".to_string(), Value::Real(max))],
             inputs: &[],
-            outputs: &[Output {
-                element,
-                shape: Some(vec![20_000]),
-                bound: vec![20_000],
-            }],
+            outputs: &[Output { element, shape: Some(vec![20_000]), bound: vec![20_000] }],
             seed: 7,
         };
         let found = kernel("rand.uniform").unwrap().run(&call).unwrap();
@@ -235,10 +199,7 @@ fn rounding_does_not_leave_the_range() {
         (ElementType::F32, 1e8, 1e8 + 20.0),
     ] {
         let numbers = drawn(element, min, max);
-        assert!(
-            numbers.iter().all(|x| (min..max).contains(x)),
-            "{element} {min} {max}"
-        );
+        assert!(numbers.iter().all(|x| (min..max).contains(x)), "{element} {min} {max}");
     }
     // Two adjacent values, 1e8 and the next one, each drawn half of the time.
     let halves = drawn(ElementType::F32, 1e8, 1e8 + 16.0);
@@ -252,11 +213,7 @@ fn a_shape_that_the_type_must_state_is_asked_for() {
     let call = Call {
         attributes: &[("min".to_string(), Value::Real(0.0))],
         inputs: &[],
-        outputs: &[Output {
-            element: ElementType::F32,
-            shape: None,
-            bound: vec![4],
-        }],
+        outputs: &[Output { element: ElementType::F32, shape: None, bound: vec![4] }],
         seed: 7,
     };
     let error = kernel("rand.uniform").unwrap().run(&call).unwrap_err();
@@ -283,21 +240,14 @@ fn nothing_else_is_an_intrinsic() {
             "rand.bernoulli",
         ]
     );
-    assert!(
-        names
-            .iter()
-            .all(|n| crate::is_random(n) == n.starts_with("rand."))
-    );
+    assert!(names.iter().all(|n| crate::is_random(n) == n.starts_with("rand.")));
 }
 
 #[test]
 fn positions_end_where_the_extents_do() {
     let shapes = [vec![300, 10]];
     let largest = |axis| largest_position("algo.top_k", Some(axis), &shapes);
-    assert_eq!(
-        [0, 1, -1, -2, 2].map(largest),
-        [Some(299), Some(9), Some(9), Some(299), None]
-    );
+    assert_eq!([0, 1, -1, -2, 2].map(largest), [Some(299), Some(9), Some(9), Some(299), None]);
     assert_eq!(largest_position("layout.nonzero", None, &shapes), Some(299));
     let boxes = [vec![2, 6, 4], vec![2, 40, 6]];
     let suppressed = largest_position("algo.nonmax_suppress", None, &boxes);

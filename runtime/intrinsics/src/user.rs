@@ -20,11 +20,7 @@ pub enum BindError {
     #[error("`{0}` is an intrinsic of the standard library")]
     Known(String),
     #[error("`{name}` is bound to `{symbol}` of {} already", library.display())]
-    Bound {
-        name: String,
-        symbol: String,
-        library: PathBuf,
-    },
+    Bound { name: String, symbol: String, library: PathBuf },
     #[error("cannot load {}: {reason}", library.display())]
     Library { library: PathBuf, reason: String },
     #[error("{} has no symbol `{symbol}`", library.display())]
@@ -73,22 +69,16 @@ pub fn bind(name: &str, symbol: &str, library: &Path) -> Result<(), BindError> {
     }
     // Loading a pipe would wait for a writer. Names without a folder are looked up by the system.
     if library.components().count() > 1 {
-        RegularFile::open(library).map_err(|e| BindError::Library {
-            library: library.to_owned(),
-            reason: e.to_string(),
-        })?;
+        RegularFile::open(library)
+            .map_err(|e| BindError::Library { library: library.to_owned(), reason: e.to_string() })?;
     }
     // SAFETY: the user requests that this library's code is executed.
-    let loaded = unsafe { Library::new(library) }.map_err(|e| BindError::Library {
-        library: library.to_owned(),
-        reason: e.to_string(),
-    })?;
+    let loaded = unsafe { Library::new(library) }
+        .map_err(|e| BindError::Library { library: library.to_owned(), reason: e.to_string() })?;
     // SAFETY: the user states that the symbol is a kernel.
     let function = unsafe { loaded.get::<Function>(symbol.as_bytes()) };
-    let function = *function.map_err(|_| BindError::Symbol {
-        symbol: symbol.to_owned(),
-        library: library.to_owned(),
-    })?;
+    let function = *function
+        .map_err(|_| BindError::Symbol { symbol: symbol.to_owned(), library: library.to_owned() })?;
     // SAFETY: as above.
     let wide = unsafe { loaded.get::<Function>(format!("{symbol}{WIDE}").as_bytes()) };
     let wide = wide.ok().map(|f| *f);
@@ -240,13 +230,8 @@ impl UserKernel {
     /// # Errors
     /// The message of the function, or extents beyond the upper bounds of an output.
     pub fn run(&self, call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
-        let numbers = Numbers {
-            real: match call.is_double() {
-                true => RealType::F64,
-                false => RealType::F32,
-            },
-            int: IntType::I64,
-        };
+        let numbers =
+            Numbers { real: if call.is_double() { RealType::F64 } else { RealType::F32 }, int: IntType::I64 };
         let wide = || {
             let (symbol, library) = (&self.symbol, self.library.display());
             call.wrong(format!(
@@ -260,16 +245,12 @@ impl UserKernel {
         let own = |kind| ElementType::run_time(kind, numbers);
         let mut kept = Kept::default();
         let attributes: Vec<CAttribute> = (call.attributes.iter())
-            .map(|(name, value)| CAttribute {
-                name: kept.text(name),
-                value: kept.value(value),
-            })
+            .map(|(name, value)| CAttribute { name: kept.text(name), value: kept.value(value) })
             .collect();
         let mut input_extents: Vec<Vec<i64>> = Vec::new();
         let mut inputs = Vec::new();
-        let converted: Vec<Tensor> = (call.inputs.iter())
-            .map(|t| (*t).clone().with_element(own(t.kind())))
-            .collect();
+        let converted: Vec<Tensor> =
+            (call.inputs.iter()).map(|t| (*t).clone().with_element(own(t.kind()))).collect();
         for tensor in &converted {
             let mut extents: Vec<i64> = tensor.shape().iter().map(|e| e.cast_signed()).collect();
             inputs.push(CArray {

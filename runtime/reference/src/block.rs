@@ -4,9 +4,7 @@
 use crate::error::{EvalError, Failure, internal};
 use crate::frame::Frame;
 use crate::{Observer, Outcome, POINTS_PER_INVOCATION, Settings, check, formula, intrinsics};
-use skript_frontend::model::{
-    Block, Body, Function, FunctionId, Invoke, Model, Operation, Port, ValueId,
-};
+use skript_frontend::model::{Block, Body, Function, FunctionId, Invoke, Model, Operation, Port, ValueId};
 use skript_semantics::{Numbers, Scalar};
 use skript_tensor::{ElementType, Tensor};
 use std::sync::Arc;
@@ -24,18 +22,8 @@ pub(crate) struct Evaluator<'m, 'o> {
 }
 
 impl<'m, 'o> Evaluator<'m, 'o> {
-    pub(crate) fn new(
-        model: &'m Model,
-        settings: &'m Settings,
-        observer: &'m mut Observer<'o>,
-    ) -> Self {
-        Evaluator {
-            model,
-            settings,
-            observer,
-            depth: 0,
-            draws: 0,
-        }
+    pub(crate) fn new(model: &'m Model, settings: &'m Settings, observer: &'m mut Observer<'o>) -> Self {
+        Evaluator { model, settings, observer, depth: 0, draws: 0 }
     }
 
     /// Evaluates the entry.
@@ -62,10 +50,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
             .iter()
             .map(|(variable, value)| Ok((*variable, frame.get(*value)?.clone())))
             .collect::<Result<_, EvalError>>()?;
-        Ok(Outcome {
-            outputs: frame.all(&flattened(&entry.outputs))?,
-            updates,
-        })
+        Ok(Outcome { outputs: frame.all(&flattened(&entry.outputs))?, updates })
     }
 
     /// The seed of the next intrinsic.
@@ -78,9 +63,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
     }
 
     pub(crate) fn function(&self, id: FunctionId) -> Result<&'m Function, EvalError> {
-        self.model
-            .function(id)
-            .ok_or_else(|| internal(format!("there is no function {}", id.0)))
+        self.model.function(id).ok_or_else(|| internal(format!("there is no function {}", id.0)))
     }
 
     /// Executes a function; its frame holds all its tensors.
@@ -106,8 +89,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         check::run(&frame, &function.checks)?;
         for (id, data) in &function.constants {
             let tensor = frame.constant(*id, data).map_err(location)?;
-            self.show(&mut frame, *id, Arc::new(tensor))
-                .map_err(location)?;
+            self.show(&mut frame, *id, Arc::new(tensor)).map_err(location)?;
         }
         match &function.body {
             Body::Block(block) => {
@@ -115,8 +97,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
             }
             Body::Formulas(formulas) => {
                 for (id, tensor) in formula::run_all(&frame, formulas)? {
-                    self.show(&mut frame, id, Arc::new(tensor))
-                        .map_err(location)?;
+                    self.show(&mut frame, id, Arc::new(tensor)).map_err(location)?;
                 }
             }
             Body::Intrinsic => {
@@ -124,13 +105,10 @@ impl<'m, 'o> Evaluator<'m, 'o> {
                 let results = intrinsics::call(&frame, inputs, seed).map_err(location)?;
                 let outputs = flattened(&function.outputs);
                 if results.len() != outputs.len() {
-                    return Err(location(internal(
-                        "an intrinsic has a different number of results",
-                    )));
+                    return Err(location(internal("an intrinsic has a different number of results")));
                 }
                 for (id, tensor) in outputs.into_iter().zip(results) {
-                    self.show(&mut frame, id, Arc::new(tensor))
-                        .map_err(location)?;
+                    self.show(&mut frame, id, Arc::new(tensor)).map_err(location)?;
                 }
             }
         }
@@ -140,40 +118,27 @@ impl<'m, 'o> Evaluator<'m, 'o> {
     }
 
     /// Executes the operations; the frame holds the block's results afterwards.
-    pub(crate) fn block(
-        &mut self,
-        frame: &mut Frame<'m>,
-        block: &'m Block,
-    ) -> Result<(), EvalError> {
+    pub(crate) fn block(&mut self, frame: &mut Frame<'m>, block: &'m Block) -> Result<(), EvalError> {
         for operation in &block.operations {
             match operation {
-                Operation::Invoke(invoke) => self
-                    .invoke(frame, invoke)
-                    .map_err(|e| e.within(&frame.function.name, invoke.span))?,
+                Operation::Invoke(invoke) => {
+                    self.invoke(frame, invoke).map_err(|e| e.within(&frame.function.name, invoke.span))?
+                }
                 Operation::Constant { value, data } => {
                     let tensor = frame.constant(*value, data)?;
                     frame.bind(*value, Arc::new(tensor))?;
                 }
-                Operation::If {
-                    arms,
-                    otherwise,
-                    outputs,
-                    span,
-                } => self
+                Operation::If { arms, otherwise, outputs, span } => self
                     .branch(frame, arms, otherwise, outputs)
                     .map_err(|e| e.at(&frame.function.name, *span))?,
-                Operation::Loop(l) => self
-                    .iterate(frame, l)
-                    .map_err(|e| e.at(&frame.function.name, l.span))?,
-                Operation::Cut {
-                    whole,
-                    count,
-                    dimension,
-                    output,
-                    span,
-                } => cut(frame, *whole, *count, *dimension)
-                    .and_then(|part| frame.bind(*output, Arc::new(part)))
-                    .map_err(|e| e.at(&frame.function.name, *span))?,
+                Operation::Loop(l) => {
+                    self.iterate(frame, l).map_err(|e| e.at(&frame.function.name, l.span))?
+                }
+                Operation::Cut { whole, count, dimension, output, span } => {
+                    cut(frame, *whole, *count, *dimension)
+                        .and_then(|part| frame.bind(*output, Arc::new(part)))
+                        .map_err(|e| e.at(&frame.function.name, *span))?
+                }
             }
         }
         Ok(())
@@ -198,11 +163,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         let extents: Vec<i64> = invoke
             .extents
             .iter()
-            .map(|e| {
-                frame
-                    .extent(e)
-                    .map(|n| i64::try_from(n).unwrap_or(i64::MAX))
-            })
+            .map(|e| frame.extent(e).map(|n| i64::try_from(n).unwrap_or(i64::MAX)))
             .collect::<Result<_, _>>()?;
         let inner = self.activate(callee, path, &inputs, &captures, &extents)?;
         let around = |id: &ValueId| {
@@ -246,38 +207,27 @@ impl<'m, 'o> Evaluator<'m, 'o> {
 
 /// The tensors of ports, in order.
 pub(crate) fn flattened(ports: &[Port]) -> Vec<ValueId> {
-    ports
-        .iter()
-        .flat_map(|p| p.tensors.values().iter().copied())
-        .collect()
+    ports.iter().flat_map(|p| p.tensors.values().iter().copied()).collect()
 }
 
 /// Casts tensors between an operator and its caller to these element types, with rounding. Tensors without a counterpart stay unchanged;
 /// their number is checked later.
-fn cast(
-    tensors: Vec<Arc<Tensor>>,
-    types: impl Iterator<Item = Option<Numbers>>,
-) -> Vec<Arc<Tensor>> {
+fn cast(tensors: Vec<Arc<Tensor>>, types: impl Iterator<Item = Option<Numbers>>) -> Vec<Arc<Tensor>> {
     let types = types.chain(std::iter::repeat(None));
     let cast = |(tensor, numbers): (Arc<Tensor>, Option<Numbers>)| {
-        let wanted = numbers.map_or(tensor.element(), |numbers| {
-            ElementType::run_time(tensor.kind(), numbers)
-        });
-        match tensor.element() == wanted {
-            true => tensor,
-            false => Arc::new(Tensor::clone(&tensor).with_element(wanted)),
+        let wanted =
+            numbers.map_or(tensor.element(), |numbers| ElementType::run_time(tensor.kind(), numbers));
+        if tensor.element() == wanted {
+            tensor
+        } else {
+            Arc::new(Tensor::clone(&tensor).with_element(wanted))
         }
     };
     tensors.into_iter().zip(types).map(cast).collect()
 }
 
 /// The first `count` elements along a dimension.
-fn cut(
-    frame: &Frame<'_>,
-    whole: ValueId,
-    count: ValueId,
-    dimension: usize,
-) -> Result<Tensor, EvalError> {
+fn cut(frame: &Frame<'_>, whole: ValueId, count: ValueId, dimension: usize) -> Result<Tensor, EvalError> {
     let whole = frame.get(whole)?;
     let Some(Scalar::Int(count)) = frame.get(count)?.get(0) else {
         return Err(internal("a count is not one int"));
@@ -286,9 +236,7 @@ fn cut(
     let after = shape.iter().skip(dimension + 1);
     let element = whole.element().size();
     let locations = |extent: u64| usize::try_from(extent).unwrap_or(usize::MAX);
-    let item = after.fold(element, |bytes, extent| {
-        bytes.saturating_mul(locations(*extent))
-    });
+    let item = after.fold(element, |bytes, extent| bytes.saturating_mul(locations(*extent)));
     let Some(extent) = shape.get_mut(dimension) else {
         return Err(internal("a tensor is cut along no dimension"));
     };
@@ -296,10 +244,7 @@ fn cut(
     *extent = u64::try_from(count).unwrap_or(0).min(*extent);
     let kept = item.saturating_mul(locations(*extent));
     let rows = whole.bytes().chunks(present.max(1));
-    let bytes: Vec<u8> = rows
-        .flat_map(|row| row.get(..kept).unwrap_or(row))
-        .copied()
-        .collect();
+    let bytes: Vec<u8> = rows.flat_map(|row| row.get(..kept).unwrap_or(row)).copied().collect();
     Ok(Tensor::from_bytes(whole.element(), &shape, &bytes).map_err(Failure::Tensor)?)
 }
 
@@ -310,12 +255,7 @@ fn bind_all(
     tensors: &[Arc<Tensor>],
 ) -> Result<(), EvalError> {
     if ids.len() != tensors.len() {
-        return Err(Failure::Count {
-            what,
-            expected: ids.len(),
-            got: tensors.len(),
-        }
-        .into());
+        return Err(Failure::Count { what, expected: ids.len(), got: tensors.len() }.into());
     }
     for (&id, tensor) in ids.iter().zip(tensors) {
         let bound = frame.bind(id, tensor.clone());

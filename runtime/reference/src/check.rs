@@ -30,12 +30,7 @@ pub(crate) fn run(frame: &Frame<'_>, checks: &[Check]) -> Result<(), EvalError> 
 }
 
 /// Reports a step in which an access is out of bounds, if the formula found one.
-pub(crate) fn found(
-    frame: &Frame<'_>,
-    formula: &Formula,
-    finding: &Finding,
-    step: i64,
-) -> EvalError {
+pub(crate) fn found(frame: &Frame<'_>, formula: &Formula, finding: &Finding, step: i64) -> EvalError {
     let mut rest = step;
     let mut indices = Vec::with_capacity(formula.indices.len());
     for (position, index) in formula.indices.iter().enumerate().rev() {
@@ -57,17 +52,11 @@ fn scalar(frame: &Frame<'_>, expr: &Expr, indices: &[i64]) -> Option<Scalar> {
         Node::Literal(value) => Some(*value),
         Node::Extent(extent) => frame.known_extent(extent).map(Scalar::Int),
         Node::Apply { op, operands } => {
-            let operands: Vec<Scalar> = operands
-                .iter()
-                .map(|operand| scalar(frame, operand, indices))
-                .collect::<Option<_>>()?;
+            let operands: Vec<Scalar> =
+                operands.iter().map(|operand| scalar(frame, operand, indices)).collect::<Option<_>>()?;
             Some(op.eval(&operands))
         }
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => match scalar(frame, condition, indices)? {
+        Node::Select { condition, then, otherwise } => match scalar(frame, condition, indices)? {
             Scalar::Bool(true) => scalar(frame, then, indices),
             Scalar::Bool(false) => scalar(frame, otherwise, indices),
             _ => None,

@@ -55,10 +55,8 @@ impl<'m> Evaluator<'m, '_> {
             frame.bind(carried.inner, init)?;
         }
         let mut iteration = 0u64;
-        let open = l.before.is_some()
-            || l.after.is_some()
-            || l.dynamic_count.is_some()
-            || !l.stack_scans.is_empty();
+        let open =
+            l.before.is_some() || l.after.is_some() || l.dynamic_count.is_some() || !l.stack_scans.is_empty();
         let most = self.settings.max_iterations;
         if !open && count.is_some_and(|c| c > most) {
             return Err(Failure::TooManySteps(most).into());
@@ -77,9 +75,7 @@ impl<'m> Evaluator<'m, '_> {
                 frame.bind(index, Arc::new(number))?;
             }
             for (item, pack) in &l.scans {
-                let &source = pack
-                    .get(position)
-                    .ok_or_else(|| internal("a loop scans beyond its pack"))?;
+                let &source = pack.get(position).ok_or_else(|| internal("a loop scans beyond its pack"))?;
                 let tensor = frame.get(source)?.clone();
                 frame.bind(*item, tensor)?;
             }
@@ -151,16 +147,10 @@ impl<'m> Evaluator<'m, '_> {
     }
 
     /// Ends an iteration: reads all results before it changes a loop-carried tensor.
-    fn take_results(
-        &mut self,
-        frame: &mut Frame<'m>,
-        l: &'m Loop,
-    ) -> Result<Vec<Arc<Tensor>>, EvalError> {
+    fn take_results(&mut self, frame: &mut Frame<'m>, l: &'m Loop) -> Result<Vec<Arc<Tensor>>, EvalError> {
         let mut results = frame.all(&l.body.results)?.into_iter();
         for carried in &l.carried {
-            let next = results
-                .next()
-                .ok_or_else(|| internal("a loop's body yields too few results"))?;
+            let next = results.next().ok_or_else(|| internal("a loop's body yields too few results"))?;
             frame.bind(carried.inner, next)?;
         }
         Ok(results.collect())
@@ -174,11 +164,7 @@ fn agrees(stack: &[Arc<Tensor>], item: &Tensor) -> Result<(), Failure> {
     };
     let mut extents = item.shape().iter().zip(first.shape());
     match extents.find(|(own, first)| own != first) {
-        Some((&extent, &before)) => Err(Failure::ItemExtent {
-            item: stack.len(),
-            extent,
-            before,
-        }),
+        Some((&extent, &before)) => Err(Failure::ItemExtent { item: stack.len(), extent, before }),
         None => Ok(()),
     }
 }
@@ -244,11 +230,9 @@ fn iterations(frame: &Frame<'_>, l: &Loop) -> Result<Option<u64>, EvalError> {
     // A negative count is no iteration.
     let wanted = u64::try_from(count).unwrap_or(0);
     match fixed {
-        Some(limit) if wanted > limit => Err(Failure::ScanTooShort {
-            count,
-            length: usize::try_from(limit).unwrap_or(usize::MAX),
+        Some(limit) if wanted > limit => {
+            Err(Failure::ScanTooShort { count, length: usize::try_from(limit).unwrap_or(usize::MAX) }.into())
         }
-        .into()),
         _ => Ok(Some(wanted)),
     }
 }

@@ -12,59 +12,28 @@ use thiserror::Error;
 #[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum Failure {
     #[error("expected {expected} {what}, got {got}")]
-    Count {
-        what: &'static str,
-        expected: usize,
-        got: usize,
-    },
+    Count { what: &'static str, expected: usize, got: usize },
     #[error(transparent)]
     Tensor(#[from] TensorError),
     /// The extent of a dimension contradicts its type.
     #[error("dimension {dimension} of {name} has the extent {got}, but {expected} is expected")]
-    Extent {
-        name: String,
-        dimension: usize,
-        expected: i64,
-        got: u64,
-    },
+    Extent { name: String, dimension: usize, expected: i64, got: u64 },
     #[error("dimension {dimension} of {name} has the extent {got}, above its bound {bound}")]
-    Bound {
-        name: String,
-        dimension: usize,
-        bound: u64,
-        got: u64,
-    },
+    Bound { name: String, dimension: usize, bound: u64, got: u64 },
     #[error("{name} has rank {got} instead of {expected}")]
-    Rank {
-        name: String,
-        expected: usize,
-        got: usize,
-    },
+    Rank { name: String, expected: usize, got: usize },
     /// An access out of bounds. This is a defect of the model, because composition guards all accesses.
     #[error("subscript {value} of {tensor} is outside of its extent {extent}")]
-    OutOfBounds {
-        tensor: String,
-        value: i64,
-        extent: i64,
-    },
+    OutOfBounds { tensor: String, value: i64, extent: i64 },
     /// A run-time check of the model does not hold; its message.
     #[error("{message}")]
-    Check {
-        kind: skript_frontend::model::CheckKind,
-        message: String,
-    },
+    Check { kind: skript_frontend::model::CheckKind, message: String },
     #[error("the loop does not end within {0} steps (limit `loop_steps`)")]
     Endless(u64),
     #[error("the loop runs more than {0} iterations: too many for the reference evaluator")]
     TooManySteps(u64),
-    #[error(
-        "{name} of shape {shape:?} has more than {limit} elements, too many for the reference evaluator"
-    )]
-    TooManyElements {
-        name: String,
-        shape: Vec<u64>,
-        limit: u64,
-    },
+    #[error("{name} of shape {shape:?} has more than {limit} elements, too many for the reference evaluator")]
+    TooManyElements { name: String, shape: Vec<u64>, limit: u64 },
     #[error(
         "the formula runs over {extents:?}, more than {limit} points: too many for the reference evaluator"
     )]
@@ -78,11 +47,7 @@ pub enum Failure {
     #[error("the index {number} of an iteration does not fit {int}")]
     StepBeyond { int: IntType, number: i64 },
     #[error("item {item} of a pack has the extent {extent}, but the items before have {before}")]
-    ItemExtent {
-        item: usize,
-        extent: u64,
-        before: u64,
-    },
+    ItemExtent { item: usize, extent: u64, before: u64 },
     #[error("the packs that a loop scans have {shortest} and {longest} items")]
     ScanLengths { shortest: usize, longest: usize },
     #[error(
@@ -118,26 +83,17 @@ pub struct Call {
 impl EvalError {
     /// An error without a call stack; callers add their steps.
     pub fn new(failure: Failure) -> Self {
-        EvalError {
-            failure: Box::new(failure),
-            calls: Vec::new(),
-        }
+        EvalError { failure: Box::new(failure), calls: Vec::new() }
     }
 
     /// Sets the location unless a more precise one is set.
     pub(crate) fn at(self, function: &str, span: Span) -> Self {
-        match self.calls.is_empty() {
-            true => self.within(function, span),
-            false => self,
-        }
+        if self.calls.is_empty() { self.within(function, span) } else { self }
     }
 
     /// Adds the location of the next outer call.
     pub(crate) fn within(mut self, function: &str, span: Span) -> Self {
-        self.calls.push(Call {
-            function: function.to_string(),
-            span,
-        });
+        self.calls.push(Call { function: function.to_string(), span });
         self
     }
 }

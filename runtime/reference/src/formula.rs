@@ -25,10 +25,7 @@ use std::collections::HashMap;
 
 /// Executes a function's formulas in order; returns its outputs, rounded to the storage types. An output that no
 /// formula writes holds `T()`.
-pub(crate) fn run_all(
-    frame: &Frame<'_>,
-    formulas: &[Formula],
-) -> Result<Vec<(ValueId, Tensor)>, EvalError> {
+pub(crate) fn run_all(frame: &Frame<'_>, formulas: &[Formula]) -> Result<Vec<(ValueId, Tensor)>, EvalError> {
     let mut outputs: HashMap<ValueId, (Vec<u64>, Elements)> = HashMap::new();
     let ids = flattened(&frame.function.outputs);
     for &id in &ids {
@@ -60,8 +57,7 @@ pub(crate) fn run_all(
 
 /// The targets of a formula that are step numbers.
 fn found(formula: &Formula) -> impl Iterator<Item = &Target> {
-    let findings = formula.findings.iter();
-    findings.filter_map(|finding| formula.targets.get(finding.target))
+    formula.findings.iter().filter_map(|finding| formula.targets.get(finding.target))
 }
 
 /// # Errors
@@ -90,9 +86,7 @@ fn run(
     outputs: &mut HashMap<ValueId, (Vec<u64>, Elements)>,
 ) -> Result<(), EvalError> {
     for target in &formula.targets {
-        if let (Init::Fill(value), Some((_, elements))) =
-            (target.init, outputs.get_mut(&target.output))
-        {
+        if let (Init::Fill(value), Some((_, elements))) = (target.init, outputs.get_mut(&target.output)) {
             elements.fill(value, frame.numbers);
         }
     }

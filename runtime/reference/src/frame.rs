@@ -3,9 +3,7 @@
 
 use crate::Settings;
 use crate::error::{EvalError, Failure, internal};
-use skript_frontend::model::{
-    ConstantData, Extent, Function, ShapeExpr, TensorType, Value, ValueId,
-};
+use skript_frontend::model::{ConstantData, Extent, Function, ShapeExpr, TensorType, Value, ValueId};
 use skript_semantics::{Numbers, Scalar};
 use skript_tensor::{ElementType, Tensor};
 use std::collections::HashMap;
@@ -72,16 +70,9 @@ impl<'m> Frame<'m> {
     }
 
     pub(crate) fn get(&self, id: ValueId) -> Result<&Arc<Tensor>, EvalError> {
-        self.values
-            .get(id.0 as usize)
-            .and_then(Option::as_ref)
-            .ok_or_else(|| {
-                internal(format!(
-                    "{} of {} is used before it is computed",
-                    self.name(id),
-                    self.function.name
-                ))
-            })
+        self.values.get(id.0 as usize).and_then(Option::as_ref).ok_or_else(|| {
+            internal(format!("{} of {} is used before it is computed", self.name(id), self.function.name))
+        })
     }
 
     pub(crate) fn all(&self, ids: &[ValueId]) -> Result<Vec<Arc<Tensor>>, EvalError> {
@@ -116,31 +107,16 @@ impl<'m> Frame<'m> {
         Ok(())
     }
 
-    fn agree(
-        &mut self,
-        id: ValueId,
-        dimension: usize,
-        extent: &Extent,
-        got: u64,
-    ) -> Result<(), EvalError> {
+    fn agree(&mut self, id: ValueId, dimension: usize, extent: &Extent, got: u64) -> Result<(), EvalError> {
         let expected = match extent {
             Extent::Fixed(n) => i64::try_from(*n).ok(),
             Extent::Dynamic { expr, bound } => {
                 if got > *bound {
-                    return Err(Failure::Bound {
-                        name: self.name(id),
-                        dimension,
-                        bound: *bound,
-                        got,
-                    }
-                    .into());
+                    return Err(Failure::Bound { name: self.name(id), dimension, bound: *bound, got }.into());
                 }
                 if let ShapeExpr::Symbol(name) = expr.as_ref() {
                     // A tensor that is recomputed in the next iteration of a loop may have another extent.
-                    let known = self
-                        .symbols
-                        .get(name)
-                        .filter(|(_, owner)| *owner != Some(id));
+                    let known = self.symbols.get(name).filter(|(_, owner)| *owner != Some(id));
                     if known.is_none() {
                         let extent = i64::try_from(got).unwrap_or(i64::MAX);
                         self.symbols.insert(name.clone(), (extent, Some(id)));
@@ -150,13 +126,9 @@ impl<'m> Frame<'m> {
             }
         };
         match expected {
-            Some(expected) if u64::try_from(expected) != Ok(got) => Err(Failure::Extent {
-                name: self.name(id),
-                dimension,
-                expected,
-                got,
+            Some(expected) if u64::try_from(expected) != Ok(got) => {
+                Err(Failure::Extent { name: self.name(id), dimension, expected, got }.into())
             }
-            .into()),
             _ => Ok(()),
         }
     }
@@ -174,10 +146,7 @@ impl<'m> Frame<'m> {
             ShapeExpr::Real(bits) => Some(Scalar::Real(f64::from_bits(*bits))),
             ShapeExpr::Symbol(name) => self.symbols.get(name).map(|s| Scalar::Int(s.0)),
             ShapeExpr::Apply { op, operands } => {
-                let operands: Vec<Scalar> = operands
-                    .iter()
-                    .map(|o| self.scalar(o))
-                    .collect::<Option<_>>()?;
+                let operands: Vec<Scalar> = operands.iter().map(|o| self.scalar(o)).collect::<Option<_>>()?;
                 Some(match op.eval(&operands) {
                     Scalar::Bool(condition) => Scalar::Int(i64::from(condition)),
                     number => number,
@@ -200,10 +169,7 @@ impl<'m> Frame<'m> {
             Extent::Fixed(n) => Ok(*n),
             Extent::Dynamic { expr, bound } => {
                 let value = self.evaluate(expr).ok_or_else(|| {
-                    internal(format!(
-                        "a dynamic extent of {} is used before it is known",
-                        self.function.name
-                    ))
+                    internal(format!("a dynamic extent of {} is used before it is known", self.function.name))
                 })?;
                 let got = u64::try_from(value).unwrap_or(0);
                 if got > *bound {
@@ -223,19 +189,11 @@ impl<'m> Frame<'m> {
     /// The extents of a value before it is computed.
     pub(crate) fn shape(&self, id: ValueId) -> Result<Vec<u64>, EvalError> {
         let extents = &self.declared(id)?.tensor.shape;
-        let shape: Vec<u64> = extents
-            .iter()
-            .map(|e| self.extent(e))
-            .collect::<Result<_, _>>()?;
+        let shape: Vec<u64> = extents.iter().map(|e| self.extent(e)).collect::<Result<_, _>>()?;
         let limit = self.settings.max_elements;
         match skript_tensor::shape::volume(&shape) {
             Some(volume) if volume <= limit => Ok(shape),
-            _ => Err(Failure::TooManyElements {
-                name: self.name(id),
-                shape,
-                limit,
-            }
-            .into()),
+            _ => Err(Failure::TooManyElements { name: self.name(id), shape, limit }.into()),
         }
     }
 

@@ -11,16 +11,15 @@ use skript_tensor::Tensor;
 use std::sync::Arc;
 
 /// Computes the outputs of the function of `frame`, which has no body.
-pub(crate) fn call(
-    frame: &Frame<'_>,
-    inputs: &[Arc<Tensor>],
-    seed: u64,
-) -> Result<Vec<Tensor>, EvalError> {
+pub(crate) fn call(frame: &Frame<'_>, inputs: &[Arc<Tensor>], seed: u64) -> Result<Vec<Tensor>, EvalError> {
     let name = &frame.function.name;
     let kernel = kernel(name).ok_or_else(|| Failure::UnknownIntrinsic(name.clone()))?;
-    let attributes = frame.function.attributes.iter();
-    let attributes = attributes.map(|(name, given)| Ok((name.clone(), value(given, frame)?)));
-    let attributes = attributes.collect::<Result<Vec<_>, EvalError>>()?;
+    let attributes = frame
+        .function
+        .attributes
+        .iter()
+        .map(|(name, given)| Ok((name.clone(), value(given, frame)?)))
+        .collect::<Result<Vec<_>, EvalError>>()?;
     let inputs: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
     let ids = flattened(&frame.function.outputs);
     let mut outputs = Vec::new();
@@ -34,17 +33,11 @@ pub(crate) fn call(
             shape,
         });
     }
-    let result = kernel.run(&Call {
-        attributes: &attributes,
-        inputs: &inputs,
-        outputs: &outputs,
-        seed,
-    });
+    let result = kernel.run(&Call { attributes: &attributes, inputs: &inputs, outputs: &outputs, seed });
     result.map_err(|error| match error {
-        KernelError::Invocation(reason) => EvalError::new(Failure::Intrinsic {
-            operator: name.clone(),
-            reason,
-        }),
+        KernelError::Invocation(reason) => {
+            EvalError::new(Failure::Intrinsic { operator: name.clone(), reason })
+        }
         // The frame's error states why the shape is unknown.
         KernelError::NoShape(position) => match ids.get(position).map(|id| frame.shape(*id)) {
             Some(Err(why)) => why,
@@ -63,8 +56,7 @@ fn value(attribute: &AttributeValue, frame: &Frame<'_>) -> Result<Value, EvalErr
         AttributeValue::Real(x) => Value::Real(*x),
         AttributeValue::Str(s) => Value::Str(s.clone()),
         AttributeValue::List(items) => {
-            let items = items.iter().map(|item| value(item, frame));
-            Value::List(items.collect::<Result<_, _>>()?)
+            Value::List(items.iter().map(|item| value(item, frame)).collect::<Result<_, _>>()?)
         }
         AttributeValue::Run { kind, value } => {
             let found = frame.scalar(value);

@@ -62,13 +62,7 @@ impl Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings {
-            max_iterations: 1 << 22,
-            max_elements: 1 << 28,
-            max_points: 1 << 36,
-            seed: 0,
-            work: None,
-        }
+        Settings { max_iterations: 1 << 22, max_elements: 1 << 28, max_points: 1 << 36, seed: 0, work: None }
     }
 }
 
@@ -93,13 +87,7 @@ pub fn evaluate(
     inputs: &[Arc<Tensor>],
     variables: &[Arc<Tensor>],
 ) -> Result<Outcome, EvalError> {
-    evaluate_with_observer(
-        model,
-        inputs,
-        variables,
-        &Settings::default(),
-        &mut |_, _| {},
-    )
+    evaluate_with_observer(model, inputs, variables, &Settings::default(), &mut |_, _| {})
 }
 
 /// As [`evaluate`], for small models: `work` is the number of points of formulas that it may compute, from which it subtracts
@@ -114,11 +102,7 @@ pub fn evaluate_within(
     work: &Arc<AtomicU64>,
 ) -> Result<Outcome, EvalError> {
     let most = work.load(Ordering::Relaxed);
-    let settings = Settings {
-        max_elements: most,
-        work: Some(work.clone()),
-        ..Settings::default()
-    };
+    let settings = Settings { max_elements: most, work: Some(work.clone()), ..Settings::default() };
     evaluate_with_observer(model, inputs, variables, &settings, &mut |_, _| {})
 }
 
@@ -137,16 +121,10 @@ pub(crate) fn evaluate_with_observer(
         std::thread::Builder::new()
             .name("evaluate".to_string())
             .stack_size(STACK)
-            .spawn_scoped(scope, || {
-                block::Evaluator::new(model, settings, observer).run(inputs, variables)
-            })
+            .spawn_scoped(scope, || block::Evaluator::new(model, settings, observer).run(inputs, variables))
             .map_err(|e| EvalError::new(Failure::Internal(format!("no thread: {e}"))))?
             .join()
-            .unwrap_or_else(|_| {
-                Err(EvalError::new(Failure::Internal(
-                    "the evaluator failed".to_string(),
-                )))
-            })
+            .unwrap_or_else(|_| Err(EvalError::new(Failure::Internal("the evaluator failed".to_string()))))
     });
     // Any result was computed from elements that are not those of the file.
     for tensor in inputs.iter().chain(variables) {

@@ -21,10 +21,7 @@ fn span() -> Span {
 fn value(name: &str, kind: ScalarKind, shape: &[u64]) -> Value {
     Value {
         name: Some(name.to_string()),
-        tensor: TensorType {
-            kind,
-            shape: shape.iter().map(|&n| Extent::Fixed(n)).collect(),
-        },
+        tensor: TensorType { kind, shape: shape.iter().map(|&n| Extent::Fixed(n)).collect() },
         wide: false,
         storage: None,
         span: span(),
@@ -32,11 +29,7 @@ fn value(name: &str, kind: ScalarKind, shape: &[u64]) -> Value {
 }
 
 fn port(name: &str, id: u32) -> Port {
-    Port {
-        name: name.to_string(),
-        tensors: PortTensors::Single(ValueId(id)),
-        span: span(),
-    }
+    Port { name: name.to_string(), tensors: PortTensors::Single(ValueId(id)), span: span() }
 }
 
 /// Values are numbered: first inputs, then outputs, then others.
@@ -48,9 +41,7 @@ fn function(name: &str, values: Vec<Value>, inputs: u32, outputs: u32, body: Bod
         attributes: vec![],
         types: vec![],
         inputs: (0..inputs).map(|i| port(&name_of(i), i)).collect(),
-        outputs: (inputs..inputs + outputs)
-            .map(|i| port(&name_of(i), i))
-            .collect(),
+        outputs: (inputs..inputs + outputs).map(|i| port(&name_of(i), i)).collect(),
         items_of_none: vec![],
         values,
         captures: vec![],
@@ -79,10 +70,7 @@ fn model(functions: Vec<Function>) -> Model {
 }
 
 fn index(name: &str, extent: u64) -> FormulaIndex {
-    FormulaIndex {
-        name: name.to_string(),
-        extent: Extent::Fixed(extent),
-    }
+    FormulaIndex { name: name.to_string(), extent: Extent::Fixed(extent) }
 }
 
 fn i(position: usize) -> Expr {
@@ -90,13 +78,7 @@ fn i(position: usize) -> Expr {
 }
 
 fn access(kind: ScalarKind, tensor: u32, subscripts: Vec<Expr>) -> Expr {
-    Expr {
-        kind,
-        node: Node::Access {
-            tensor: ValueId(tensor),
-            subscripts,
-        },
-    }
+    Expr { kind, node: Node::Access { tensor: ValueId(tensor), subscripts } }
 }
 
 fn apply(kind: ScalarKind, op: ScalarOp, operands: Vec<Expr>) -> Expr {
@@ -115,24 +97,11 @@ fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
 }
 
 fn target(output: u32, subscripts: Vec<Expr>, value: Expr, init: Init) -> Target {
-    Target {
-        output: ValueId(output),
-        subscripts,
-        value,
-        init,
-    }
+    Target { output: ValueId(output), subscripts, value, init }
 }
 
 fn formula(indices: Vec<FormulaIndex>, kind: Accumulation, targets: Vec<Target>) -> Formula {
-    Formula {
-        indices,
-        locals: vec![],
-        predicate: None,
-        kind,
-        targets,
-        findings: Vec::new(),
-        span: span(),
-    }
+    Formula { indices, locals: vec![], predicate: None, kind, targets, findings: Vec::new(), span: span() }
 }
 
 const ZERO: Init = Init::Fill(Scalar::Real(0.0));
@@ -154,28 +123,15 @@ fn sum_of_products() {
     let product = apply(
         Real,
         ScalarOp::Mul,
-        vec![
-            access(Real, 0, vec![i(0), i(2)]),
-            access(Real, 1, vec![i(2), i(1)]),
-        ],
+        vec![access(Real, 0, vec![i(0), i(2)]), access(Real, 1, vec![i(2), i(1)])],
     );
     let body = formula(
         vec![index("i", 2), index("j", 2), index("l", 3)],
         Accumulation::Sum,
         vec![target(2, vec![i(0), i(1)], product, ZERO)],
     );
-    let values = vec![
-        value("A", Real, &[2, 3]),
-        value("B", Real, &[3, 2]),
-        value("C", Real, &[2, 2]),
-    ];
-    let model = model(vec![function(
-        "m.f",
-        values,
-        2,
-        1,
-        Body::Formulas(vec![body]),
-    )]);
+    let values = vec![value("A", Real, &[2, 3]), value("B", Real, &[3, 2]), value("C", Real, &[2, 2])];
+    let model = model(vec![function("m.f", values, 2, 1, Body::Formulas(vec![body]))]);
     let outcome = run(
         &model,
         &[
@@ -183,10 +139,7 @@ fn sum_of_products() {
             reals(&[3, 2], &[7.0, 8.0, 9.0, 10.0, 11.0, 12.0]),
         ],
     );
-    assert_eq!(
-        outcome.outputs[0].as_f32(),
-        Some(&[58.0, 64.0, 139.0, 154.0][..])
-    );
+    assert_eq!(outcome.outputs[0].as_f32(), Some(&[58.0, 64.0, 139.0, 154.0][..]));
 }
 
 /// y[i] += x[|2i + j - 1|] * f[j], i < 3, j < 3
@@ -210,24 +163,14 @@ fn a_guard_skips_what_lies_outside() {
                 Real,
                 ScalarOp::Mul,
                 vec![
-                    access(
-                        Real,
-                        0,
-                        vec![Expr {
-                            kind: Int,
-                            node: Node::Local(0),
-                        }],
-                    ),
+                    access(Real, 0, vec![Expr { kind: Int, node: Node::Local(0) }]),
                     access(Real, 1, vec![i(1)]),
                 ],
             ),
             ZERO,
         )],
     );
-    body.locals.push(FormulaLocal {
-        name: "p".to_string(),
-        value: address.clone(),
-    });
+    body.locals.push(FormulaLocal { name: "p".to_string(), value: address.clone() });
     body.predicate = Some(apply(
         Bool,
         ScalarOp::And,
@@ -236,11 +179,7 @@ fn a_guard_skips_what_lies_outside() {
             apply(Bool, ScalarOp::Lt, vec![address, Expr::int(5)]),
         ],
     ));
-    let values = vec![
-        value("x", Real, &[5]),
-        value("f", Real, &[3]),
-        value("y", Real, &[3]),
-    ];
+    let values = vec![value("x", Real, &[5]), value("f", Real, &[3]), value("y", Real, &[3])];
     let guarded = function("m.f", values, 2, 1, Body::Formulas(vec![body.clone()]));
     let x = reals(&[5], &[1.0, 2.0, 3.0, 4.0, 5.0]);
     let f = reals(&[3], &[1.0, 10.0, 100.0]);
@@ -248,55 +187,25 @@ fn a_guard_skips_what_lies_outside() {
     assert_eq!(outcome.outputs[0].as_f32(), Some(&[210.0, 432.0, 54.0][..]));
 
     body.predicate = None;
-    let unguarded = Function {
-        body: Body::Formulas(vec![body]),
-        ..guarded
-    };
+    let unguarded = Function { body: Body::Formulas(vec![body]), ..guarded };
     let error = evaluate(&model(vec![unguarded]), &[x, f], &[]).unwrap_err();
-    assert!(
-        matches!(
-            *error.failure,
-            Failure::OutOfBounds {
-                value: -1,
-                extent: 5,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(*error.failure, Failure::OutOfBounds { value: -1, extent: 5, .. }), "{error}");
 }
 
 /// Position of the largest element of a 2 × 3 tensor: two outputs replaced in one step where the element is larger.
 #[test]
 fn packed_targets_are_replaced_in_loop_order() {
     let element = access(Real, 0, vec![i(0), i(1)]);
-    let best = access(
-        Real,
-        0,
-        vec![access(Int, 1, vec![]), access(Int, 2, vec![])],
-    );
+    let best = access(Real, 0, vec![access(Int, 1, vec![]), access(Int, 2, vec![])]);
     let start = Init::Fill(Scalar::Int(0));
     let mut body = formula(
         vec![index("i", 2), index("j", 3)],
         Accumulation::Replace,
-        vec![
-            target(1, vec![], i(0), start),
-            target(2, vec![], i(1), start),
-        ],
+        vec![target(1, vec![], i(0), start), target(2, vec![], i(1), start)],
     );
     body.predicate = Some(apply(Bool, ScalarOp::Gt, vec![element, best]));
-    let values = vec![
-        value("x", Real, &[2, 3]),
-        value("r", Int, &[]),
-        value("c", Int, &[]),
-    ];
-    let model = model(vec![function(
-        "m.f",
-        values,
-        1,
-        2,
-        Body::Formulas(vec![body]),
-    )]);
+    let values = vec![value("x", Real, &[2, 3]), value("r", Int, &[]), value("c", Int, &[])];
+    let model = model(vec![function("m.f", values, 1, 2, Body::Formulas(vec![body]))]);
     let outcome = run(&model, &[reals(&[2, 3], &[1.0, 7.0, 3.0, 2.0, 0.0, 7.0])]);
     assert_eq!(outcome.outputs[0].as_i64(), Some(&[0][..]));
     assert_eq!(outcome.outputs[1].as_i64(), Some(&[1][..]));
@@ -318,27 +227,14 @@ fn branches_are_lazy_and_tables_are_indexed() {
         vec![target(
             1,
             vec![i(0)],
-            select(
-                apply(Bool, ScalarOp::Lt, vec![i(0), Expr::int(2)]),
-                access(Real, 0, vec![i(0)]),
-                table,
-            ),
+            select(apply(Bool, ScalarOp::Lt, vec![i(0), Expr::int(2)]), access(Real, 0, vec![i(0)]), table),
             ZERO,
         )],
     );
     let values = vec![value("x", Real, &[2]), value("y", Real, &[4])];
-    let model = model(vec![function(
-        "m.f",
-        values,
-        1,
-        1,
-        Body::Formulas(vec![body]),
-    )]);
+    let model = model(vec![function("m.f", values, 1, 1, Body::Formulas(vec![body]))]);
     let outcome = run(&model, &[reals(&[2], &[1.0, 2.0])]);
-    assert_eq!(
-        outcome.outputs[0].as_f32(),
-        Some(&[1.0, 2.0, 10.0, 20.0][..])
-    );
+    assert_eq!(outcome.outputs[0].as_f32(), Some(&[1.0, 2.0, 10.0, 20.0][..]));
 }
 
 #[test]
@@ -354,18 +250,9 @@ fn reals_round_at_every_step_but_sums_only_once() {
     let steps = formula(
         vec![],
         Accumulation::Assign,
-        vec![target(
-            2,
-            vec![],
-            add(add(add(x(0), x(1)), x(2)), x(3)),
-            ZERO,
-        )],
+        vec![target(2, vec![], add(add(add(x(0), x(1)), x(2)), x(3)), ZERO)],
     );
-    let values = vec![
-        value("x", Real, &[4]),
-        value("a", Real, &[]),
-        value("b", Real, &[]),
-    ];
+    let values = vec![value("x", Real, &[4]), value("a", Real, &[]), value("b", Real, &[])];
     let body = Body::Formulas(vec![sum, steps]);
     let model = model(vec![function("m.f", values, 1, 2, body)]);
     let x = reals(&[4], &[16_777_216.0, 1.0, 1.0, -16_777_216.0]);
@@ -376,33 +263,12 @@ fn reals_round_at_every_step_but_sums_only_once() {
 
 /// z = x + y for rank-0 ints, and the graph around it.
 fn adder(body: Block, mut values: Vec<Value>) -> Model {
-    let sum = apply(
-        Int,
-        ScalarOp::Add,
-        vec![access(Int, 0, vec![]), access(Int, 1, vec![])],
-    );
-    let add = formula(
-        vec![],
-        Accumulation::Assign,
-        vec![target(2, vec![], sum, Init::Fill(Scalar::Int(0)))],
-    );
-    let less = apply(
-        Bool,
-        ScalarOp::Lt,
-        vec![access(Int, 0, vec![]), access(Int, 1, vec![])],
-    );
-    let compare = formula(
-        vec![],
-        Accumulation::Assign,
-        vec![target(2, vec![], less, Init::Fill(Scalar::Bool(false)))],
-    );
-    let scalars = |kind| {
-        vec![
-            value("x", Int, &[]),
-            value("y", Int, &[]),
-            value("z", kind, &[]),
-        ]
-    };
+    let sum = apply(Int, ScalarOp::Add, vec![access(Int, 0, vec![]), access(Int, 1, vec![])]);
+    let add = formula(vec![], Accumulation::Assign, vec![target(2, vec![], sum, Init::Fill(Scalar::Int(0)))]);
+    let less = apply(Bool, ScalarOp::Lt, vec![access(Int, 0, vec![]), access(Int, 1, vec![])]);
+    let compare =
+        formula(vec![], Accumulation::Assign, vec![target(2, vec![], less, Init::Fill(Scalar::Bool(false)))]);
+    let scalars = |kind| vec![value("x", Int, &[]), value("y", Int, &[]), value("z", kind, &[])];
     for name in ["a", "b", "c", "d", "e"] {
         values.push(value(name, Int, &[]));
     }
@@ -428,20 +294,13 @@ fn invoke(callee: u32, inputs: [u32; 2], output: u32) -> Operation {
 }
 
 fn block(operations: Vec<Operation>, results: &[u32]) -> Block {
-    Block {
-        operations,
-        results: results.iter().map(|&r| ValueId(r)).collect(),
-    }
+    Block { operations, results: results.iter().map(|&r| ValueId(r)).collect() }
 }
 
 /// y = with s = n do..(i -> count) add(s, i) while s < n, on values: 0 n, 1 y, 2 a (s), 3 b (i), 4 c, 5 d; flag is 7.
 fn looped(static_count: Option<u64>, before: Option<Block>) -> Model {
     let l = Loop {
-        carried: vec![Carried {
-            inner: ValueId(2),
-            init: ValueId(0),
-            result: ValueId(1),
-        }],
+        carried: vec![Carried { inner: ValueId(2), init: ValueId(0), result: ValueId(1) }],
         scans: vec![],
         stack_scans: vec![],
         index: Some(ValueId(3)),
@@ -455,10 +314,7 @@ fn looped(static_count: Option<u64>, before: Option<Block>) -> Model {
         scan_outputs: vec![],
         span: span(),
     };
-    adder(
-        block(vec![Operation::Loop(Box::new(l))], &[]),
-        vec![value("n", Int, &[]), value("y", Int, &[])],
-    )
+    adder(block(vec![Operation::Loop(Box::new(l))], &[]), vec![value("n", Int, &[]), value("y", Int, &[])])
 }
 
 #[test]
@@ -468,10 +324,7 @@ fn loops_carry_values_and_stop() {
     // While s < 0: from -4, by 0, 1, 2, 3 … until -4 + 0 + 1 + 2 + 3 = 2.
     let condition = block(
         vec![
-            Operation::Constant {
-                value: ValueId(5),
-                data: ConstantData::Splat(Scalar::Int(0)),
-            },
+            Operation::Constant { value: ValueId(5), data: ConstantData::Splat(Scalar::Int(0)) },
             invoke(2, [2, 5], 7),
         ],
         &[7],
@@ -483,16 +336,10 @@ fn loops_carry_values_and_stop() {
 #[test]
 fn endless_loops_are_errors() {
     let forever = block(
-        vec![Operation::Constant {
-            value: ValueId(7),
-            data: ConstantData::Splat(Scalar::Bool(true)),
-        }],
+        vec![Operation::Constant { value: ValueId(7), data: ConstantData::Splat(Scalar::Bool(true)) }],
         &[7],
     );
-    let settings = Settings {
-        max_iterations: 10,
-        ..Settings::default()
-    };
+    let settings = Settings { max_iterations: 10, ..Settings::default() };
     let fails = |model: Model| {
         let result: Result<_, EvalError> =
             evaluate_with_observer(&model, &[ints(&[], &[1])], &[], &settings, &mut |_, _| {});
@@ -522,13 +369,9 @@ fn work_is_taken_from_what_is_left() {
 fn the_observer_sees_scoped_names() {
     let mut names = Vec::new();
     let model = looped(Some(1), None);
-    evaluate_with_observer(
-        &model,
-        &[ints(&[], &[3])],
-        &[],
-        &Settings::default(),
-        &mut |name, tensor| names.push((name.to_string(), tensor.get(0).unwrap())),
-    )
+    evaluate_with_observer(&model, &[ints(&[], &[3])], &[], &Settings::default(), &mut |name, tensor| {
+        names.push((name.to_string(), tensor.get(0).unwrap()))
+    })
     .unwrap();
     let expected = ["main.G.step4.z", "main.G.c", "main.G.y"];
     assert_eq!(names, expected.map(|n| (n.to_string(), Scalar::Int(3))));
@@ -539,10 +382,7 @@ fn run_time_extents_are_learnt_and_checked() {
     let dynamic = |name: &str| Value {
         tensor: TensorType {
             kind: Real,
-            shape: vec![Extent::Dynamic {
-                expr: Arc::new(ShapeExpr::Symbol("n".to_string())),
-                bound: 4,
-            }],
+            shape: vec![Extent::Dynamic { expr: Arc::new(ShapeExpr::Symbol("n".to_string())), bound: 4 }],
         },
         ..value(name, Real, &[])
     };
@@ -553,13 +393,7 @@ fn run_time_extents_are_learnt_and_checked() {
     );
     body.indices[0].extent = dynamic("n").tensor.shape[0].clone();
     let values = vec![dynamic("x"), dynamic("y"), dynamic("z")];
-    let model = model(vec![function(
-        "m.f",
-        values,
-        2,
-        1,
-        Body::Formulas(vec![body]),
-    )]);
+    let model = model(vec![function("m.f", values, 2, 1, Body::Formulas(vec![body]))]);
     let three = reals(&[3], &[1.0, 2.0, 3.0]);
     let outcome = run(&model, &[three.clone(), three.clone()]);
     assert_eq!(outcome.outputs[0].as_f32(), Some(&[1.0, 2.0, 3.0][..]));
@@ -568,14 +402,7 @@ fn run_time_extents_are_learnt_and_checked() {
     assert_eq!(error.to_string(), text);
     let five = reals(&[5], &[0.0; 5]);
     let error = evaluate(&model, &[five.clone(), five], &[]).unwrap_err();
-    assert!(matches!(
-        *error.failure,
-        Failure::Bound {
-            got: 5,
-            bound: 4,
-            ..
-        }
-    ));
+    assert!(matches!(*error.failure, Failure::Bound { got: 5, bound: 4, .. }));
 }
 
 #[test]
@@ -593,23 +420,10 @@ fn what_would_not_end_or_fit_is_refused() {
         let body = formula(
             vec![index("i", extent), index("j", extent), index("k", 1 << 20)],
             Accumulation::Sum,
-            vec![target(
-                1,
-                vec![i(0), i(1)],
-                access(Real, 0, vec![Expr::int(0)]),
-                ZERO,
-            )],
+            vec![target(1, vec![i(0), i(1)], access(Real, 0, vec![Expr::int(0)]), ZERO)],
         );
-        let model = model(vec![function(
-            "m.f",
-            values,
-            1,
-            1,
-            Body::Formulas(vec![body]),
-        )]);
-        *evaluate(&model, &[reals(&[1], &[1.0])], &[])
-            .unwrap_err()
-            .failure
+        let model = model(vec![function("m.f", values, 1, 1, Body::Formulas(vec![body]))]);
+        *evaluate(&model, &[reals(&[1], &[1.0])], &[]).unwrap_err().failure
     };
     assert!(matches!(sum(1 << 10), Failure::TooManyPoints { .. }));
     assert!(matches!(sum(1 << 20), Failure::TooManyElements { .. }));

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operators of the standard library that the conformance suite does not cover: values worked out by hand.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
@@ -22,19 +17,17 @@ use std::sync::Arc;
 fn model(edition: Edition, outputs: &str, statements: &str) -> Result<Model, Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("main.sknd");
-    let modules = [
-        "layout", "math", "linalg", "nn", "image", "layer", "misc", "rand",
-    ];
+    let modules = ["layout", "math", "linalg", "nn", "image", "layer", "misc", "rand"];
     let imports: String = modules.iter().map(|m| format!("import {m};\n")).collect();
-    let text =
-        format!("{imports}graph G {{ @output {{ {outputs} }} @compose {{ {statements} }} }}");
+    let text = format!("{imports}graph G {{ @output {{ {outputs} }} @compose {{ {statements} }} }}");
     std::fs::write(&path, text).unwrap();
     let (limits, mut sink) = (Limits::default(), Sink::default());
     let program = load_program(&path, Some(edition), &limits, &mut sink);
     check_program(&program, &mut sink);
-    let model = match sink.has_errors() {
-        true => None,
-        false => compose(&program, &ComposeOptions::default(), &limits, &mut sink),
+    let model = if sink.has_errors() {
+        None
+    } else {
+        compose(&program, &ComposeOptions::default(), &limits, &mut sink)
     };
     model.ok_or_else(|| sink.into_sorted().into_iter().map(|d| d.message).collect())
 }
@@ -42,10 +35,7 @@ fn model(edition: Edition, outputs: &str, statements: &str) -> Result<Model, Vec
 /// Runs the statements of a graph without inputs; `variables` in the model's order, each filled with one value.
 fn run_with(edition: Edition, outputs: &str, statements: &str, variables: &[f32]) -> Outcome {
     let model = model(edition, outputs, statements).unwrap_or_else(|e| panic!("{e:#?}"));
-    let shapes = model
-        .variables
-        .iter()
-        .map(|v| v.tensor.fixed_shape().unwrap());
+    let shapes = model.variables.iter().map(|v| v.tensor.fixed_shape().unwrap());
     let variables: Vec<_> = shapes
         .zip(variables)
         .map(|(shape, value)| {
@@ -77,10 +67,7 @@ fn counting(name: &str, shape: &[u64]) -> String {
 fn running_sums_go_both_ways_with_and_without_the_element() {
     let sum = |attributes: &str| {
         let x = tensor("x", &[2, 3], &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
-        reals(
-            "y: real[2,3];",
-            &format!("{x} y = math.cumsum{{axis=-1{attributes}}}(x);"),
-        )
+        reals("y: real[2,3];", &format!("{x} y = math.cumsum{{axis=-1{attributes}}}(x);"))
     };
     assert_eq!(sum(""), [1.0, 3.0, 7.0, 8.0, 24.0, 56.0]);
     assert_eq!(sum(", exclusive=true"), [0.0, 1.0, 3.0, 0.0, 8.0, 24.0]);
@@ -93,10 +80,7 @@ fn running_sums_go_both_ways_with_and_without_the_element() {
 fn channels_become_blocks_and_back() {
     // One pixel of four channels is a block of 2 × 2.
     let x = counting("x", &[1, 4, 1, 2]);
-    let y = reals(
-        "y: real[1,1,2,4];",
-        &format!("{x} y = layout.depth_to_space{{block_size=[2, 2]}}(x);"),
-    );
+    let y = reals("y: real[1,1,2,4];", &format!("{x} y = layout.depth_to_space{{block_size=[2, 2]}}(x);"));
     assert_eq!(y, [0.0, 2.0, 1.0, 3.0, 4.0, 6.0, 5.0, 7.0]);
     let back = reals(
         "z: real[1,4,1,2];",
@@ -113,9 +97,7 @@ fn blocks_first_tells_where_the_channel_stands() {
     let depth_to_space = |first: bool| {
         reals(
             "y: real[1,2,1,2];",
-            &format!(
-                "{x} y = layout.depth_to_space{{block_size=[1, 2], blocks_first={first}}}(x);"
-            ),
+            &format!("{x} y = layout.depth_to_space{{block_size=[1, 2], blocks_first={first}}}(x);"),
         )
     };
     assert_eq!(depth_to_space(true), [0.0, 2.0, 1.0, 3.0]);
@@ -124,17 +106,9 @@ fn blocks_first_tells_where_the_channel_stands() {
 
 #[test]
 fn vectors_span_a_grid() {
-    let (a, b) = (
-        tensor("a", &[2], &[1.0, 2.0]),
-        tensor("b", &[3], &[3.0, 4.0, 5.0]),
-    );
+    let (a, b) = (tensor("a", &[2], &[1.0, 2.0]), tensor("b", &[3], &[3.0, 4.0, 5.0]));
     let statements = format!("{a} {b} [x, y] = misc.mesh_grid([a, b]);");
-    let outcome = run_with(
-        Edition::Draft6,
-        "x: real[2,3]; y: real[2,3];",
-        &statements,
-        &[],
-    );
+    let outcome = run_with(Edition::Draft6, "x: real[2,3]; y: real[2,3];", &statements, &[]);
     let read = |i: usize| outcome.outputs[i].as_f32().unwrap().to_vec();
     assert_eq!(read(0), [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
     assert_eq!(read(1), [3.0, 4.0, 5.0, 3.0, 4.0, 5.0]);
@@ -162,20 +136,14 @@ fn grids_look_between_and_beyond_elements() {
 fn grid_coordinates_name_the_last_dimension_first() {
     let x = counting("x", &[1, 1, 2, 2]);
     let grid = tensor("g", &[1, 1, 1, 2], &[1.0, -1.0]);
-    let y = reals(
-        "y: real[1,1,1,1];",
-        &format!("{x} {grid} y = image.grid_sample{{aligned=true}}(x, g);"),
-    );
+    let y = reals("y: real[1,1,1,1];", &format!("{x} {grid} y = image.grid_sample{{aligned=true}}(x, g);"));
     assert_eq!(y, [1.0]);
 }
 
 #[test]
 fn the_default_permutation_reverses_from_the_axis_on() {
     let x = counting("x", &[2, 2, 2]);
-    let y = reals(
-        "y: real[2,2,2];",
-        &format!("{x} y = layout.transpose{{axis=1}}(x);"),
-    );
+    let y = reals("y: real[2,2,2];", &format!("{x} y = layout.transpose{{axis=1}}(x);"));
     assert_eq!(y, [0.0, 2.0, 1.0, 3.0, 4.0, 6.0, 5.0, 7.0]);
 }
 
@@ -226,8 +194,7 @@ fn batches_are_normalized_by_the_statistics_that_the_layer_owns() {
     let y = reals_of_layer("y: real[1,1,2];", &statements, &[1.0; 4]);
     assert_eq!(y, [1.0, 3.0]);
     // mean 0, variance 4 alone.
-    let statements =
-        format!("{x} y = layer.batch_norm{{epsilon=0.0, use_bias=false, use_scale=false}}(x);");
+    let statements = format!("{x} y = layer.batch_norm{{epsilon=0.0, use_bias=false, use_scale=false}}(x);");
     let y = reals_of_layer("y: real[1,1,2];", &statements, &[0.0, 4.0]);
     assert_eq!(y, [0.5, 1.5]);
 }
@@ -240,14 +207,8 @@ fn the_khronos_edition_divides_towards_zero_and_slices_from_the_start() {
     };
     let operands = "x = layout.tensor{shape=[4], value=[7, -7, 7, -7]}();
         y = layout.tensor{shape=[4], value=[2, 2, -2, -2]}();";
-    assert_eq!(
-        ints(&format!("{operands} z = math.div(x, y);")),
-        [3, -3, -3, 3]
-    );
-    assert_eq!(
-        ints(&format!("{operands} z = math.mod(x, y);")),
-        [1, -1, 1, -1]
-    );
+    assert_eq!(ints(&format!("{operands} z = math.div(x, y);")), [3, -3, -3, 3]);
+    assert_eq!(ints(&format!("{operands} z = math.mod(x, y);")), [1, -1, 1, -1]);
     let reversed = "x = layout.tensor{shape=[4], value=[1, 2, 3, 4]}();
         z = layout.slice{axes=[0], begin=[3], end=[-1], stride=[-1]}(x);";
     assert_eq!(ints(reversed), [4, 3, 2, 1]);
@@ -265,17 +226,10 @@ fn the_khronos_edition_finds_positions_along_a_last_dimension() {
 fn attributes_out_of_range_are_named() {
     let message = |statements: &str| {
         let x = counting("x", &[1, 4, 4]);
-        model(
-            Edition::Draft6,
-            "y: real[1,4,4];",
-            &format!("{x} {statements}"),
-        )
-        .unwrap_err()[0]
-            .clone()
+        model(Edition::Draft6, "y: real[1,4,4];", &format!("{x} {statements}")).unwrap_err()[0].clone()
     };
     assert!(
-        message("y = layout.pad{padding=[0, 0, 4, 0, 0, 4], method='REFLECT'}(x);")
-            .contains("'padding'")
+        message("y = layout.pad{padding=[0, 0, 4, 0, 0, 4], method='REFLECT'}(x);").contains("'padding'")
     );
     assert!(message("y = layout.shuffle{axis=1, groups=3}(x);").contains("'groups'"));
     for beyond in [
@@ -284,10 +238,7 @@ fn attributes_out_of_range_are_named() {
         "y = layout.reshape{axis=3, rank=0, shape=[1]}(x);",
         "y = layout.transpose{axis=3, perm=[]}(x);",
     ] {
-        assert!(
-            message(beyond).contains("'axis' must lie between"),
-            "{beyond}"
-        );
+        assert!(message(beyond).contains("'axis' must lie between"), "{beyond}");
     }
 }
 

@@ -112,18 +112,12 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     for (name, _) in &arguments.inputs {
         if !artifact.inputs.iter().any(|port| port.is_named(name)) {
             let known: Vec<&str> = artifact.inputs.iter().map(|p| p.name.as_str()).collect();
-            errors.extend(one(format!(
-                "the model has no input `{name}`; there is {}",
-                known.join(", ")
-            )));
+            errors.extend(one(format!("the model has no input `{name}`; there is {}", known.join(", "))));
         }
     }
     for port in &artifact.inputs {
         let given = arguments.inputs.iter().map(|(name, _)| name);
-        let names: Vec<&str> = given
-            .filter(|n| port.is_named(n))
-            .map(String::as_str)
-            .collect();
+        let names: Vec<&str> = given.filter(|n| port.is_named(n)).map(String::as_str).collect();
         if names.len() > 1 {
             let names = names.join("` and `");
             errors.extend(one(format!("`{names}` are the same input")));
@@ -137,7 +131,8 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
         None => variables(&artifact, arguments),
         Some(embedded) if arguments.weights.is_none() => Ok(embedded.variables().to_vec()),
         Some(_) => Err(one(
-            "the compiled model embeds its weights: remove --weights, or compile it without --embed-weights".to_owned(),
+            "the compiled model embeds its weights: remove --weights, or compile it without --embed-weights"
+                .to_owned(),
         )),
     };
     let variables = variables.unwrap_or_else(|wrong| {
@@ -151,7 +146,8 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     let variables: Vec<&Tensor> = variables.iter().collect();
     if arguments.repeat.is_some() && artifact.kernels.is_none() {
         return Err(one(
-            "the model was compiled for a processor: --repeat is for models that were compiled for a GPU".to_owned(),
+            "the model was compiled for a processor: --repeat is for models that were compiled for a GPU"
+                .to_owned(),
         ));
     }
     let mut times = String::new();
@@ -179,8 +175,7 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
         let lines: String = results.map(|(name, t)| summary::line(&name, &t)).collect();
         return print(&(lines + &times)).map_err(|e| vec![e]);
     };
-    std::fs::create_dir_all(folder)
-        .map_err(|e| vec![format!("{}: error: {e}", folder.display())])?;
+    std::fs::create_dir_all(folder).map_err(|e| vec![format!("{}: error: {e}", folder.display())])?;
     for (name, tensor) in results {
         files::write(folder, &name, &tensor).map_err(|e| vec![e])?;
     }
@@ -213,8 +208,7 @@ fn on_device(
     times.sort_by(f64::total_cmp);
     let at = |n: usize| times.get(n).copied().unwrap_or_default();
     let (least, median) = (at(0), at(times.len() / 2));
-    let times =
-        format!("{{\"call_ms\": {least:.6}, \"median_ms\": {median:.6}, \"calls\": {count}}}\n");
+    let times = format!("{{\"call_ms\": {least:.6}, \"median_ms\": {median:.6}, \"calls\": {count}}}\n");
     Ok((outputs, times))
 }
 
@@ -234,10 +228,7 @@ fn variables(artifact: &Artifact, arguments: &Arguments) -> Result<Vec<Tensor>, 
 /// Writes to stdout; a closed pipe is not an error.
 fn print(text: &str) -> Result<(), String> {
     let mut stdout = std::io::stdout().lock();
-    match stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-    {
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(format!("error: cannot write to standard output: {e}"))
         }

@@ -15,33 +15,19 @@ fn libraries(file: &[u8]) -> Vec<String> {
     let sections = header.sections(LittleEndian, file).unwrap();
     let (entries, strings) = sections.dynamic(LittleEndian, file).unwrap().unwrap();
     let strings: StringTable = sections.strings(LittleEndian, file, strings).unwrap();
-    let needed = entries
-        .iter()
-        .filter(|entry| entry.tag32(LittleEndian).map(i64::from) == Some(elf::DT_NEEDED));
+    let needed =
+        entries.iter().filter(|entry| entry.tag32(LittleEndian).map(i64::from) == Some(elf::DT_NEEDED));
     let names = needed.map(|entry| entry.string(LittleEndian, strings).unwrap());
-    names
-        .map(|name| String::from_utf8_lossy(name).into_owned())
-        .collect()
+    names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }
 
 #[test]
 fn skript_run_loads_the_c_library_alone() {
     let file = std::fs::read(PROGRAM).unwrap();
     let libraries = libraries(&file);
-    let known = [
-        "libc.so",
-        "libm.so",
-        "libgcc_s.so",
-        "libdl.so",
-        "libpthread.so",
-        "librt.so",
-        "ld-linux",
-    ];
+    let known = ["libc.so", "libm.so", "libgcc_s.so", "libdl.so", "libpthread.so", "librt.so", "ld-linux"];
     let is_known = |name: &String| known.iter().any(|known| name.starts_with(known));
-    assert!(
-        libraries.iter().any(|name| name.starts_with("libc.so")),
-        "{libraries:?}"
-    );
+    assert!(libraries.iter().any(|name| name.starts_with("libc.so")), "{libraries:?}");
     assert!(libraries.iter().all(is_known), "{libraries:?}");
 }
 
@@ -58,10 +44,6 @@ fn skript_run_is_small() {
     let is_kept = |section: &&elf::SectionHeader64<LittleEndian>| {
         section.sh_flags(LittleEndian) & u64::from(elf::SHF_ALLOC) != 0
     };
-    let bytes: u64 = sections
-        .iter()
-        .filter(is_kept)
-        .map(|s| s.sh_size(LittleEndian))
-        .sum();
+    let bytes: u64 = sections.iter().filter(is_kept).map(|s| s.sh_size(LittleEndian)).sum();
     assert!((1 << 16..LARGEST).contains(&bytes), "{bytes}");
 }

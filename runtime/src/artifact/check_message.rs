@@ -67,11 +67,7 @@ mod tests {
         for (location, value) in context.values.iter_mut().zip(values) {
             *location = *value;
         }
-        let check = Check {
-            code: String::new(),
-            message: template.to_owned(),
-            trace: Vec::new(),
-        };
+        let check = Check { code: String::new(), message: template.to_owned(), trace: Vec::new() };
         check.message(&context)
     }
 
@@ -79,10 +75,7 @@ mod tests {
     fn s2_8_values_replace_their_placeholders() {
         let half = 0.5f64.to_bits().cast_signed();
         let nan = f64::NAN.to_bits().cast_signed();
-        assert_eq!(
-            formatted("{0} {1:real} {2:bool}", &[7, half, 1]),
-            "7 0.5 true"
-        );
+        assert_eq!(formatted("{0} {1:real} {2:bool}", &[7, half, 1]), "7 0.5 true");
         assert_eq!(formatted("{0:real}", &[nan]), "nan");
         let mut many = [0; 12];
         many[11] = 5;

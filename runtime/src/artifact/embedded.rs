@@ -53,27 +53,16 @@ impl Layout {
         let mut variables = Vec::new();
         for (number, port) in artifact.variables.iter().enumerate() {
             let length = port.byte_bound().filter(|_| !port.is_dynamic())?;
-            variables.push(match artifact.is_read(number) {
-                true => Some(part(length)?),
-                false => None,
-            });
+            variables.push(if artifact.is_read(number) { Some(part(length)?) } else { None });
         }
-        Some(Layout {
-            prepared,
-            variables,
-            end,
-        })
+        Some(Layout { prepared, variables, end })
     }
 }
 
 impl Embedded {
     /// Copies what was prepared, and those of the variables that the entry reads. `None` if a size differs from that of
     /// the interface, or there is not enough memory.
-    pub(crate) fn new(
-        artifact: &Artifact,
-        prepared: &[u8],
-        variables: &[&Tensor],
-    ) -> Option<Embedded> {
+    pub(crate) fn new(artifact: &Artifact, prepared: &[u8], variables: &[&Tensor]) -> Option<Embedded> {
         let layout = Layout::of(artifact, 0)?;
         let parts = layout.variables.iter().zip(variables);
         let parts = parts.filter_map(|(part, tensor)| Some((part.as_ref()?, tensor.bytes())));
@@ -100,8 +89,7 @@ impl Embedded {
         let offset = layout.prepared.offset;
         let prepared = Tensor::mapped(ElementType::U8, &bytes, file.clone(), offset)?;
         let unread = artifact.variables.iter().zip(&layout.variables);
-        let unread = unread.filter(|(_, part)| part.is_none());
-        let most = unread.filter_map(|(port, _)| port.byte_bound()).max();
+        let most = unread.filter(|(_, part)| part.is_none()).filter_map(|(port, _)| port.byte_bound()).max();
         let zeros = MappedFile::zeros(usize::try_from(most.unwrap_or(0)).ok()?)?;
         let mut variables = Vec::new();
         for (port, part) in artifact.variables.iter().zip(&layout.variables) {
@@ -117,12 +105,7 @@ impl Embedded {
             }
             variables.push(tensor);
         }
-        Some(Embedded {
-            file,
-            start,
-            prepared,
-            variables,
-        })
+        Some(Embedded { file, start, prepared, variables })
     }
 
     /// The variables, in the order of the interface. Those that only `skript_prepare` reads are zeros.

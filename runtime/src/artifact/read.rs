@@ -4,8 +4,7 @@
 use super::embedded::ALIGNMENT;
 use super::write::{MAGIC, VERSION};
 use super::{
-    ArenaLayout, Artifact, Check, Embedded, Kernels, LARGEST, Language, PackPlace, Port,
-    PortExtent, Target,
+    ArenaLayout, Artifact, Check, Embedded, Kernels, LARGEST, Language, PackPlace, Port, PortExtent, Target,
 };
 use skript_host::RegularFile;
 use skript_tensor::ElementType;
@@ -22,9 +21,7 @@ pub enum ArtifactError {
     #[error("this is not a compiled model (its first bytes are not SKRIPTM)")]
     Magic,
     /// A compiled model in another version of the file format.
-    #[error(
-        "compiled model of format {found}; this program reads format {VERSION}: compile the model again"
-    )]
+    #[error("compiled model of format {found}; this program reads format {VERSION}: compile the model again")]
     Version {
         /// The version of the bytes.
         found: u32,
@@ -78,9 +75,7 @@ impl Artifact {
     /// [`ArtifactError`] for other bytes: wrong magic, version or checksum, truncated, or inconsistent.
     pub fn from_bytes(bytes: &[u8]) -> Result<Artifact, ArtifactError> {
         let (artifact, weights) = Artifact::parse(bytes)?;
-        artifact.with_weights(weights, || {
-            MappedFile::filled(bytes.len(), |copy| copy.copy_from_slice(bytes))
-        })
+        artifact.with_weights(weights, || MappedFile::filled(bytes.len(), |copy| copy.copy_from_slice(bytes)))
     }
 
     /// Adds the weights in a file from an offset on, if there are any.
@@ -109,23 +104,15 @@ impl Artifact {
         }
         let length = file.u64("length")?;
         let header = file.at;
-        let truncated = ArtifactError::Truncated {
-            what: "body",
-            at: header,
-        };
+        let truncated = ArtifactError::Truncated { what: "body", at: header };
         let body = usize::try_from(length).ok().filter(|_| length <= MOST_BODY);
         let end = body.and_then(|n| header.checked_add(n));
-        let (content, rest) = end
-            .and_then(|end| bytes.split_at_checked(end))
-            .ok_or(truncated.clone())?;
+        let (content, rest) = end.and_then(|end| bytes.split_at_checked(end)).ok_or(truncated.clone())?;
         let (sum, after) = rest.split_at_checked(SUM).ok_or(truncated)?;
         if blake3::hash(content).as_bytes() != sum {
             return Err(ArtifactError::Checksum);
         }
-        let mut reader = Reader {
-            bytes: content,
-            at: header,
-        };
+        let mut reader = Reader { bytes: content, at: header };
         let (artifact, has_weights) = reader.artifact()?;
         if reader.at != content.len() {
             return Err(reader.invalid("bytes after the object"));
@@ -134,10 +121,7 @@ impl Artifact {
         match has_weights {
             true => Ok((artifact, Some(end.next_multiple_of(ALIGNMENT)))),
             false if after.is_empty() => Ok((artifact, None)),
-            false => Err(ArtifactError::Invalid {
-                what: "bytes after the checksum",
-                at: end,
-            }),
+            false => Err(ArtifactError::Invalid { what: "bytes after the checksum", at: end }),
         }
     }
 }
@@ -163,9 +147,7 @@ impl<'a> Reader<'a> {
     fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], ArtifactError> {
         let at = self.at;
         let slice = self.take(N, what)?;
-        slice
-            .try_into()
-            .map_err(|_| ArtifactError::Truncated { what, at })
+        slice.try_into().map_err(|_| ArtifactError::Truncated { what, at })
     }
 
     fn u8(&mut self, what: &'static str) -> Result<u8, ArtifactError> {
@@ -239,22 +221,11 @@ impl<'a> Reader<'a> {
                 if position >= length {
                     return Err(self.invalid("pack position"));
                 }
-                Some(PackPlace {
-                    name,
-                    position,
-                    length,
-                })
+                Some(PackPlace { name, position, length })
             }
             _ => return Err(self.invalid("pack")),
         };
-        let port = Port {
-            name,
-            aliases,
-            element,
-            imported,
-            shape,
-            pack,
-        };
+        let port = Port { name, aliases, element, imported, shape, pack };
         if port.byte_bound().is_none() {
             return Err(self.invalid("tensor size"));
         }
@@ -291,10 +262,7 @@ impl<'a> Reader<'a> {
         if entry.is_empty() || entry.contains('\0') {
             return Err(self.invalid("entry symbol"));
         }
-        let arena = ArenaLayout {
-            size: self.u64("arena size")?,
-            alignment: self.u64("arena alignment")?,
-        };
+        let arena = ArenaLayout { size: self.u64("arena size")?, alignment: self.u64("arena alignment")? };
         if arena.size > LARGEST || !arena.alignment.is_power_of_two() || arena.alignment > 1 << 21 {
             return Err(self.invalid("arena"));
         }
@@ -311,10 +279,7 @@ impl<'a> Reader<'a> {
         if !unread.iter().all(|n| fits(*n, &variables)) {
             return Err(self.invalid("unread variables"));
         }
-        if !updates
-            .iter()
-            .all(|(v, o)| fits(*v, &variables) && fits(*o, &outputs))
-        {
+        if !updates.iter().all(|(v, o)| fits(*v, &variables) && fits(*o, &outputs)) {
             return Err(self.invalid("updates"));
         }
         let checks = self.list("checks", |r| {
@@ -363,10 +328,7 @@ mod tests {
                 features: "+sse2".into(),
             },
             entry: "skript_entry".into(),
-            arena: ArenaLayout {
-                size: 128,
-                alignment: 64,
-            },
+            arena: ArenaLayout { size: 128, alignment: 64 },
             prepared: 0,
             inputs: vec![Port {
                 name: "x".into(),
@@ -374,11 +336,7 @@ mod tests {
                 element: ElementType::F32,
                 imported: Some(ElementType::F16),
                 shape: vec![PortExtent::Fixed(2), PortExtent::Dynamic(7)],
-                pack: Some(PackPlace {
-                    name: "xs".into(),
-                    position: 1,
-                    length: 2,
-                }),
+                pack: Some(PackPlace { name: "xs".into(), position: 1, length: 2 }),
             }],
             variables: vec![],
             unread: vec![],
@@ -503,9 +461,7 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         let opened = Artifact::open(&path).unwrap();
         assert_eq!(opened, artifact);
-        let (file, _) = opened.embedded.as_ref().unwrap().variables()[1]
-            .file()
-            .unwrap();
+        let (file, _) = opened.embedded.as_ref().unwrap().variables()[1].file().unwrap();
         assert!(file.version().is_some(), "mapped");
     }
 

@@ -20,12 +20,7 @@ impl Artifact {
     /// As [`Artifact::to_bytes`], without a copy of embedded weights: the bytes before them, and the weights.
     pub fn to_parts(&self) -> (Vec<u8>, &[u8]) {
         let mut body = Vec::with_capacity(self.object.len() + 4096);
-        for text in [
-            &self.target.triple,
-            &self.target.cpu,
-            &self.target.features,
-            &self.entry,
-        ] {
+        for text in [&self.target.triple, &self.target.cpu, &self.target.features, &self.entry] {
             string(&mut body, text);
         }
         body.extend(self.arena.size.to_le_bytes());

@@ -52,11 +52,7 @@ impl Cache {
             let metadata = std::fs::symlink_metadata(&path).ok();
             let metadata = metadata.filter(Metadata::is_file);
             if let (true, Some(metadata)) = (is_key(&path), metadata) {
-                entries.push(Entry {
-                    path,
-                    bytes: metadata.len(),
-                    written: metadata.modified().ok(),
-                });
+                entries.push(Entry { path, bytes: metadata.len(), written: metadata.modified().ok() });
             }
         }
         entries.sort_by(|a, b| a.path.cmp(&b.path));
@@ -86,8 +82,7 @@ fn is_key(path: &Path) -> bool {
     let stem = path.file_stem().and_then(|s| s.to_str());
     let is_hexadecimal = |s: &str| s.bytes().all(|b| b.is_ascii_hexdigit());
     let extensions = [CODE, PREPARED, PLANS, RUN];
-    path.extension()
-        .is_some_and(|e| extensions.iter().any(|known| e == *known))
+    path.extension().is_some_and(|e| extensions.iter().any(|known| e == *known))
         && stem.is_some_and(|s| s.len() == KEY_LENGTH && is_hexadecimal(s))
 }
 
@@ -105,11 +100,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(folder.path());
         write(folder.path().join(key("a")), "12345").unwrap();
-        for other in [
-            "model.skm".to_string(),
-            key("a").replace("skm", "txt"),
-            key("x"),
-        ] {
+        for other in ["model.skm".to_string(), key("a").replace("skm", "txt"), key("x")] {
             write(folder.path().join(other), "1").unwrap();
         }
         std::fs::create_dir(folder.path().join(key("b"))).unwrap();

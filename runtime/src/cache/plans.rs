@@ -36,8 +36,7 @@ impl Cache {
             };
         }
         if !are_plans(plans) {
-            let text =
-                "plans are KEY:NUMBER, separated by commas, with keys of 12 hexadecimal digits";
+            let text = "plans are KEY:NUMBER, separated by commas, with keys of 12 hexadecimal digits";
             return Err(Error::new(ErrorKind::InvalidInput, text));
         }
         self.write(&path, &[format!("{TITLE}\n{key}\n{plans}\n").as_bytes()])

@@ -66,11 +66,7 @@ pub struct Content {
 impl Content {
     /// The file with these bytes.
     pub fn of(path: &Path, bytes: &[u8]) -> Content {
-        Content {
-            path: path.to_owned(),
-            hash: blake3::hash(bytes).into(),
-            length: bytes.len() as u64,
-        }
+        Content { path: path.to_owned(), hash: blake3::hash(bytes).into(), length: bytes.len() as u64 }
     }
 }
 
@@ -315,9 +311,7 @@ mod tests {
         let mut many = record(folder.path());
         many.files.clear();
         let mut bytes = many.fields();
-        let zero = bytes
-            .windows(12)
-            .position(|w| w == [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let zero = bytes.windows(12).position(|w| w == [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         bytes[zero.unwrap() + 4..][..8].fill(255);
         assert_eq!(RunRecord::of_fields(&bytes), None);
     }

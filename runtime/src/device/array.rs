@@ -104,11 +104,7 @@ impl Drop for DeviceArray {
 impl fmt::Debug for DeviceArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DeviceArray { element, shape, .. } = self;
-        write!(
-            f,
-            "{element}{shape:?} at {:#x} of {}",
-            self.address, self.choice
-        )
+        write!(f, "{element}{shape:?} at {:#x} of {}", self.address, self.choice)
     }
 }
 
@@ -127,11 +123,7 @@ impl<'a> ForeignArray<'a> {
     /// The memory holds so many elements, and is of the device that the array is used on. During a call nobody writes to it, and if
     /// it is an output, nobody accesses it. Writes before were in the stream of the device, or are complete.
     pub unsafe fn new(element: ElementType, shape: &'a [u64], address: u64) -> Self {
-        ForeignArray {
-            element,
-            shape,
-            address,
-        }
+        ForeignArray { element, shape, address }
     }
 
     /// The address of its first element.

@@ -186,11 +186,7 @@ pub(crate) unsafe extern "C" fn skript_device_intrinsic(
         // The kernel reports it.
         return unsafe { skript_intrinsic(call, length, arrays, context) };
     };
-    let operands: Vec<_> = description
-        .inputs
-        .iter()
-        .chain(&description.outputs)
-        .collect();
+    let operands: Vec<_> = description.inputs.iter().chain(&description.outputs).collect();
     let words: usize = operands.iter().map(|a| 1 + 2 * a.rank).sum();
     // SAFETY: as the caller promises.
     let mut words = unsafe { std::slice::from_raw_parts(arrays, words) }.to_vec();
@@ -202,9 +198,7 @@ pub(crate) unsafe extern "C" fn skript_device_intrinsic(
         let extents = words.get(at + 1..at + 1 + array.rank).unwrap_or_default();
         let strides = words.get(at + 1 + array.rank..at + 1 + 2 * array.rank);
         let last = extents.iter().zip(strides.unwrap_or_default());
-        let last: i64 = last
-            .map(|(n, stride)| (n - 1).saturating_mul(*stride))
-            .sum();
+        let last: i64 = last.map(|(n, stride)| (n - 1).saturating_mul(*stride)).sum();
         let is_empty = extents.iter().any(|n| *n <= 0);
         let elements = if is_empty { 0 } else { last.saturating_add(1) };
         let bytes = usize::try_from(elements).unwrap_or(0) * array.element.size();

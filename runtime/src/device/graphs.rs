@@ -44,11 +44,7 @@ impl Graphs {
     ///
     /// # Errors
     /// Why the device failed.
-    pub(crate) fn repeat(
-        &mut self,
-        key: &Key,
-        device: &mut dyn Device,
-    ) -> Result<Option<&[i64]>, String> {
+    pub(crate) fn repeat(&mut self, key: &Key, device: &mut dyn Device) -> Result<Option<&[i64]>, String> {
         let Some(at) = self.0.iter().position(|known| known.key == *key) else {
             return Ok(None);
         };

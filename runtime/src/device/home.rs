@@ -24,10 +24,7 @@ struct Free {
 
 impl Home {
     pub(crate) fn new(device: Box<dyn Device + Send>) -> Home {
-        Home {
-            device: Mutex::new(device),
-            free: Mutex::new(Vec::new()),
-        }
+        Home { device: Mutex::new(device), free: Mutex::new(Vec::new()) }
     }
 
     /// The device, when no other thread uses it.
@@ -68,10 +65,6 @@ impl Home {
 
     /// Takes memory back, which another array may use then. It does not wait for a call.
     pub(crate) fn give(&self, address: u64, bytes: u64, is_lent: bool) {
-        self.free().push(Free {
-            address,
-            bytes,
-            is_lent,
-        });
+        self.free().push(Free { address, bytes, is_lent });
     }
 }

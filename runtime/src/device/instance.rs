@@ -44,10 +44,7 @@ impl DeviceInstance {
     ///
     /// # Errors
     /// [`RunError::Device`] if the device has no such memory.
-    pub fn new(
-        program: &Program,
-        mut device: Box<dyn Device + Send>,
-    ) -> Result<DeviceInstance, RunError> {
+    pub fn new(program: &Program, mut device: Box<dyn Device + Send>) -> Result<DeviceInstance, RunError> {
         let artifact = program.artifact();
         let arena = device.allocate(artifact.arena.size);
         Ok(DeviceInstance {
@@ -134,12 +131,14 @@ impl DeviceInstance {
             outputs.push(array);
         }
         self.execute(inputs, variables)?;
-        let outputs = outputs.into_iter().enumerate();
-        let outputs = outputs.map(|(n, array)| match self.output_shape(n) {
-            Some(shape) => array.with_shape(shape),
-            None => array,
-        });
-        Ok(outputs.collect())
+        Ok(outputs
+            .into_iter()
+            .enumerate()
+            .map(|(n, array)| match self.output_shape(n) {
+                Some(shape) => array.with_shape(shape),
+                None => array,
+            })
+            .collect())
     }
 
     /// Computes the outputs in memory of someone else: arrays with the upper bounds of dynamic extents. Elements follow each other by
@@ -161,14 +160,13 @@ impl DeviceInstance {
         for (position, (port, array)) in artifact.outputs.iter().zip(outputs).enumerate() {
             let (element, shape) = Argument::Foreign(*array).kind();
             accept_array("output", port, element, shape, true)?;
-            let address = match array.address().is_multiple_of(ALIGNMENT) {
-                true => array.address(),
-                false => {
-                    let first = artifact.inputs.len() + artifact.variables.len();
-                    let own = self.memory(first + position, port)?;
-                    copies.push((own, array.address(), byte_length(element, shape)?));
-                    own
-                }
+            let address = if array.address().is_multiple_of(ALIGNMENT) {
+                array.address()
+            } else {
+                let first = artifact.inputs.len() + artifact.variables.len();
+                let own = self.memory(first + position, port)?;
+                copies.push((own, array.address(), byte_length(element, shape)?));
+                own
             };
             self.addresses.push(address);
         }
@@ -263,20 +261,11 @@ impl DeviceInstance {
                     own
                 }
                 Argument::Array(array) if array.device() != self.choice => {
-                    let text = format!(
-                        "the array of input `{}` is on {}",
-                        port.name,
-                        array.device()
-                    );
-                    return Err(RunError::Device(format!(
-                        "{text}, the model on {}",
-                        self.choice
-                    )));
+                    let text = format!("the array of input `{}` is on {}", port.name, array.device());
+                    return Err(RunError::Device(format!("{text}, the model on {}", self.choice)));
                 }
                 Argument::Array(array) => array.address(),
-                Argument::Foreign(array) if array.address().is_multiple_of(ALIGNMENT) => {
-                    array.address()
-                }
+                Argument::Foreign(array) if array.address().is_multiple_of(ALIGNMENT) => array.address(),
                 Argument::Foreign(array) => {
                     let own = self.memory(position, port)?;
                     let bytes = byte_length(element, shape)?;
@@ -346,11 +335,7 @@ impl DeviceInstance {
         // SAFETY: every pointer is an address of the device, which the code does not access, or covers the extents of a tensor;
         // the program outlives the call.
         let (status, state) = during(state, || unsafe {
-            program.entry()(
-                pointers.as_ptr(),
-                arena,
-                std::ptr::from_mut(&mut context).cast(),
-            )
+            program.entry()(pointers.as_ptr(), arena, std::ptr::from_mut(&mut context).cast())
         });
         let state = state.ok_or_else(|| RunError::Device("the device was lost".to_owned()))?;
         *device = state.device;
@@ -361,8 +346,7 @@ impl DeviceInstance {
         let outcome = outcome(artifact, status, &context);
         if outcome.is_ok() && !state.depends_on_arrays {
             let extents = self.extents.values().to_vec();
-            self.graphs
-                .add(key, extents, state.launches, device.as_mut());
+            self.graphs.add(key, extents, state.launches, device.as_mut());
         }
         let finished = device.finish().map_err(RunError::Device);
         outcome.and(finished)

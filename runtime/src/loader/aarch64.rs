@@ -29,28 +29,16 @@ pub(crate) fn relocation(number: u32) -> Option<Relocation> {
 
 /// The distance of a branch, or of a literal, in instructions.
 const fn branch(bits: u32, lowest: u32) -> Field {
-    Field::Instruction {
-        scale: 2,
-        bits,
-        lowest,
-        signed: true,
-    }
+    Field::Instruction { scale: 2, bits, lowest, signed: true }
 }
 
 /// The offset of `add`, or of a load or store of 2^`scale` bytes.
 const fn low(scale: u32) -> Field {
-    Field::Instruction {
-        scale,
-        bits: 12 - scale,
-        lowest: 10,
-        signed: false,
-    }
+    Field::Instruction { scale, bits: 12 - scale, lowest: 10, signed: false }
 }
 
 /// `ldr x16, .+8; br x16`, followed by the address.
 pub(crate) fn stub(target: u64) -> [u8; STUB] {
     let [a, b, c, d, e, f, g, h] = target.to_le_bytes();
-    [
-        0x50, 0, 0, 0x58, 0, 0x02, 0x1f, 0xd6, a, b, c, d, e, f, g, h,
-    ]
+    [0x50, 0, 0, 0x58, 0, 0x02, 0x1f, 0xd6, a, b, c, d, e, f, g, h]
 }

@@ -78,12 +78,7 @@ impl Layout {
             append(&mut end, 0, page)?;
             *range = start..end;
         }
-        Ok(Layout {
-            sections,
-            stubs,
-            addresses,
-            regions,
-        })
+        Ok(Layout { sections, stubs, addresses, regions })
     }
 
     /// The size of the mapping in bytes, a multiple of the page size.
@@ -116,15 +111,11 @@ impl Layout {
     }
 
     pub(crate) fn stubs(&self) -> impl Iterator<Item = (SymbolIndex, u64)> {
-        self.stubs
-            .iter()
-            .map(|(symbol, offset)| (SymbolIndex(*symbol), *offset))
+        self.stubs.iter().map(|(symbol, offset)| (SymbolIndex(*symbol), *offset))
     }
 
     pub(crate) fn addresses(&self) -> impl Iterator<Item = (SymbolIndex, u64)> {
-        self.addresses
-            .iter()
-            .map(|(symbol, offset)| (SymbolIndex(*symbol), *offset))
+        self.addresses.iter().map(|(symbol, offset)| (SymbolIndex(*symbol), *offset))
     }
 }
 

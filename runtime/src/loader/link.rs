@@ -52,10 +52,7 @@ pub(crate) fn link(
         match bytes {
             Some(bytes) => bytes.copy_from_slice(section.data),
             None => {
-                return wrong(format!(
-                    "section `{}` lies outside of its memory",
-                    section.name
-                ));
+                return wrong(format!("section `{}` lies outside of its memory", section.name));
             }
         }
     }
@@ -108,12 +105,7 @@ impl<'o, 'd> Symbols<'o, 'd> {
         base: u64,
         resolve: &Resolve,
     ) -> Result<Self, LoadError> {
-        let mut symbols = Symbols {
-            object,
-            layout,
-            base,
-            addresses: HashMap::new(),
-        };
+        let mut symbols = Symbols { object, layout, base, addresses: HashMap::new() };
         let mut missing = BTreeSet::new();
         let relocations = object.sections.iter().flat_map(|s| s.relocations);
         for index in relocations.filter_map(|r| r.symbol(LittleEndian, false)) {
@@ -130,10 +122,7 @@ impl<'o, 'd> Symbols<'o, 'd> {
                 }
             }
         }
-        match missing.is_empty() {
-            true => Ok(symbols),
-            false => Err(LoadError::Symbols(missing.into_iter().collect())),
-        }
+        if missing.is_empty() { Ok(symbols) } else { Err(LoadError::Symbols(missing.into_iter().collect())) }
     }
 
     fn resolve(&self, symbol: &Symbol, resolve: &Resolve) -> Result<Option<u64>, LoadError> {
@@ -142,22 +131,13 @@ impl<'o, 'd> Symbols<'o, 'd> {
             Definition::Undefined { weak } => Ok(resolve(symbol.name).or(weak.then_some(0))),
             Definition::Section(index, value) => {
                 let Some((position, section)) = self.object.section(index) else {
-                    return wrong(format!(
-                        "`{}` is in a section that is not loaded",
-                        symbol.name
-                    ));
+                    return wrong(format!("`{}` is in a section that is not loaded", symbol.name));
                 };
                 // One past the end is an address.
                 if value > section.size {
-                    return wrong(format!(
-                        "`{}` lies outside of section `{}`",
-                        symbol.name, section.name
-                    ));
+                    return wrong(format!("`{}` lies outside of section `{}`", symbol.name, section.name));
                 }
-                Ok(self
-                    .layout
-                    .section(position)
-                    .map(|offset| self.base + offset + value))
+                Ok(self.layout.section(position).map(|offset| self.base + offset + value))
             }
         }
     }
@@ -170,10 +150,7 @@ impl<'o, 'd> Symbols<'o, 'd> {
     /// The name of a symbol in messages.
     fn name(&self, symbol: SymbolIndex) -> String {
         match self.object.symbol(symbol) {
-            Ok(Symbol {
-                name: "",
-                definition: Definition::Section(index, _),
-            }) => {
+            Ok(Symbol { name: "", definition: Definition::Section(index, _) }) => {
                 let section = self.object.section(index);
                 section.map_or_else(String::new, |(_, section)| section.name.to_owned())
             }
@@ -195,9 +172,7 @@ fn apply(
     let offset = relocation.r_offset(LittleEndian);
     let symbol = relocation.symbol(LittleEndian, false);
     let location = || {
-        let name = symbol
-            .map(|symbol| symbols.name(symbol))
-            .unwrap_or_default();
+        let name = symbol.map(|symbol| symbols.name(symbol)).unwrap_or_default();
         format!(
             "relocation {number} of {:?} at `{}`+{offset:#x}, symbol `{name}`,",
             symbols.object.architecture, section.name
@@ -221,10 +196,8 @@ fn apply(
     let from = start + offset;
     let target = symbols.address(symbol)?;
     let value = |to: u64| value(kind.value, to, addend, from);
-    let mut stored = kind.field.store(
-        field,
-        value(through_table(kind.value, symbols, symbol).unwrap_or(target)),
-    );
+    let mut stored =
+        kind.field.store(field, value(through_table(kind.value, symbols, symbol).unwrap_or(target)));
     if stored == Err(Unstored::Overflow)
         && kind.value == Value::Call
         && let Some(stub) = symbols.layout.stub(symbol)
@@ -234,19 +207,16 @@ fn apply(
     match stored {
         Ok(()) => Ok(()),
         Err(Unstored::Outside) => wrong(format!("{} reaches beyond its section", location())),
-        Err(Unstored::Overflow) => {
-            wrong(format!("{} refers to an address out of range", location()))
-        }
+        Err(Unstored::Overflow) => wrong(format!("{} refers to an address out of range", location())),
     }
 }
 
 /// The address of a symbol's entry in the table of addresses, for relocations that refer to it.
 fn through_table(value: Value, symbols: &Symbols, symbol: SymbolIndex) -> Option<u64> {
     match value {
-        Value::Entry | Value::EntryPage | Value::EntryLow => symbols
-            .layout
-            .address(symbol)
-            .map(|offset| symbols.base + offset),
+        Value::Entry | Value::EntryPage | Value::EntryLow => {
+            symbols.layout.address(symbol).map(|offset| symbols.base + offset)
+        }
         _ => None,
     }
 }

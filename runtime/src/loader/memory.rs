@@ -109,9 +109,7 @@ impl Memory {
     }
 
     fn function(&self, offset: u64) -> Result<*const u8, LoadError> {
-        let offset = usize::try_from(offset)
-            .ok()
-            .filter(|offset| *offset < self.size);
+        let offset = usize::try_from(offset).ok().filter(|offset| *offset < self.size);
         let Some(offset) = offset else {
             return wrong("the entry lies outside of the memory");
         };

@@ -63,31 +63,20 @@ impl<'d> Object<'d> {
             elf::EM_AARCH64 => Architecture::Aarch64,
             other => return wrong(format!("it is code for ELF machine {other}")),
         };
-        let table = header
-            .sections(ENDIAN, file)
-            .or_else(unreadable("the sections"))?;
-        let symbols = table
-            .symbols(ENDIAN, file, elf::SHT_SYMTAB)
-            .or_else(unreadable("the symbols"))?;
+        let table = header.sections(ENDIAN, file).or_else(unreadable("the sections"))?;
+        let symbols = table.symbols(ENDIAN, file, elf::SHT_SYMTAB).or_else(unreadable("the symbols"))?;
         let mut sections = Vec::new();
         for (index, section) in table.enumerate() {
             sections.extend(Section::read(&table, index, section, file)?);
         }
         attach_relocations(&mut sections, &table, &symbols, file)?;
-        Ok(Object {
-            architecture,
-            sections,
-            symbols,
-        })
+        Ok(Object { architecture, sections, symbols })
     }
 
     /// The loaded section with this index in the file.
     pub(crate) fn section(&self, index: SectionIndex) -> Option<(usize, &Section<'d>)> {
         // The list is in the order of the file.
-        let position = self
-            .sections
-            .binary_search_by_key(&index.0, |s| s.index.0)
-            .ok()?;
+        let position = self.sections.binary_search_by_key(&index.0, |s| s.index.0).ok()?;
         Some((position, self.sections.get(position)?))
     }
 
@@ -101,10 +90,7 @@ impl<'d> Object<'d> {
     pub(crate) fn global(&self, name: &str) -> Result<Option<Symbol<'d>>, LoadError> {
         for (index, symbol) in self.symbols.enumerate() {
             let is_it = !symbol.is_local()
-                && self
-                    .symbols
-                    .symbol_name(ENDIAN, symbol)
-                    .is_ok_and(|n| n == name.as_bytes());
+                && self.symbols.symbol_name(ENDIAN, symbol).is_ok_and(|n| n == name.as_bytes());
             if is_it {
                 return self.definition(index, symbol).map(Some);
             }
@@ -117,12 +103,8 @@ impl<'d> Object<'d> {
         index: SymbolIndex,
         symbol: &'d elf::Sym64<LittleEndian>,
     ) -> Result<Symbol<'d>, LoadError> {
-        let name = self
-            .symbols
-            .symbol_name(ENDIAN, symbol)
-            .or_else(unreadable("the name of a symbol"))?;
-        let name =
-            std::str::from_utf8(name).or_else(|_| wrong("the name of a symbol is not UTF-8"))?;
+        let name = self.symbols.symbol_name(ENDIAN, symbol).or_else(unreadable("the name of a symbol"))?;
+        let name = std::str::from_utf8(name).or_else(|_| wrong("the name of a symbol is not UTF-8"))?;
         if matches!(symbol.st_type(), elf::STT_TLS | elf::STT_GNU_IFUNC) {
             return wrong(format!(
                 "`{name}` is a thread-local variable or an indirect function, which are not supported"
@@ -133,14 +115,10 @@ impl<'d> Object<'d> {
         let value = symbol.st_value(ENDIAN);
         let definition = match (section, symbol.st_shndx(ENDIAN)) {
             (Some(section), _) => Definition::Section(section, value),
-            (None, elf::SHN_UNDEF) => Definition::Undefined {
-                weak: symbol.is_weak(),
-            },
+            (None, elf::SHN_UNDEF) => Definition::Undefined { weak: symbol.is_weak() },
             (None, elf::SHN_ABS) => Definition::Absolute(value),
             (None, _) => {
-                return wrong(format!(
-                    "`{name}` is a common symbol, which is not supported"
-                ));
+                return wrong(format!("`{name}` is a common symbol, which is not supported"));
             }
         };
         Ok(Symbol { name, definition })
@@ -155,11 +133,8 @@ impl<'d> Section<'d> {
         section: &'d SectionHeader64<LittleEndian>,
         file: &'d [u8],
     ) -> Result<Option<Section<'d>>, LoadError> {
-        let name = table
-            .section_name(ENDIAN, section)
-            .or_else(unreadable("the name of a section"))?;
-        let name =
-            std::str::from_utf8(name).or_else(|_| wrong("the name of a section is not UTF-8"))?;
+        let name = table.section_name(ENDIAN, section).or_else(unreadable("the name of a section"))?;
+        let name = std::str::from_utf8(name).or_else(|_| wrong("the name of a section is not UTF-8"))?;
         let flags = section.sh_flags(ENDIAN);
         let has = |flag: u32| flags & u64::from(flag) != 0;
         // Only on x86-64, unwind tables have their own section type.
@@ -174,15 +149,11 @@ impl<'d> Section<'d> {
             }
             elf::SHT_NOBITS => &[],
             other => {
-                return wrong(format!(
-                    "section `{name}` is of type {other:#x}, which is not supported"
-                ));
+                return wrong(format!("section `{name}` is of type {other:#x}, which is not supported"));
             }
         };
         if has(elf::SHF_TLS) {
-            return wrong(format!(
-                "section `{name}` holds thread-local variables, which are not supported"
-            ));
+            return wrong(format!("section `{name}` holds thread-local variables, which are not supported"));
         }
         let constant = name == ".data.rel.ro" || name.starts_with(".data.rel.ro.");
         let region = match (has(elf::SHF_EXECINSTR), has(elf::SHF_WRITE) && !constant) {
@@ -193,9 +164,7 @@ impl<'d> Section<'d> {
         };
         let alignment = section.sh_addralign(ENDIAN).max(1);
         if !alignment.is_power_of_two() {
-            return wrong(format!(
-                "the alignment {alignment} of section `{name}` is not a power of two"
-            ));
+            return wrong(format!("the alignment {alignment} of section `{name}` is not a power of two"));
         }
         Ok(Some(Section {
             index,
@@ -226,15 +195,10 @@ fn attach_relocations<'d>(
             continue;
         };
         let relocations = section.rela(ENDIAN, file);
-        let relocations = relocations.or_else(unreadable(&format!(
-            "the relocations of section `{}`",
-            target.name
-        )))?;
+        let relocations =
+            relocations.or_else(unreadable(&format!("the relocations of section `{}`", target.name)))?;
         let Some((relocations, of)) = relocations else {
-            return wrong(format!(
-                "the relocations of section `{}` have no addends",
-                target.name
-            ));
+            return wrong(format!("the relocations of section `{}` have no addends", target.name));
         };
         if of != symbols.section() || !target.relocations.is_empty() {
             return wrong(format!(

@@ -37,12 +37,7 @@ pub(crate) enum Field {
     /// 4 bytes, a signed integer.
     Signed32,
     /// Bits of an AArch64 instruction: the value divided by 2^`scale`, in `bits` bits from bit `lowest`.
-    Instruction {
-        scale: u32,
-        bits: u32,
-        lowest: u32,
-        signed: bool,
-    },
+    Instruction { scale: u32, bits: u32, lowest: u32, signed: bool },
     /// The 21 bits of `adr`, in two parts; of `adrp`, where the value counts pages of 2^`scale` bytes.
     Adr { scale: u32 },
 }
@@ -65,12 +60,7 @@ impl Field {
                 let value = i32::try_from(value).map_err(|_| Unstored::Overflow)?;
                 *first(bytes)? = value.to_le_bytes();
             }
-            Field::Instruction {
-                scale,
-                bits,
-                lowest,
-                signed,
-            } => {
+            Field::Instruction { scale, bits, lowest, signed } => {
                 let number = number(value, scale, bits, signed)?;
                 replace(bytes, mask(bits) << lowest, number << lowest)?;
             }
@@ -95,10 +85,7 @@ fn mask(bits: u32) -> u32 {
 /// The value in units of 2^`scale`, as a field of `bits` bits.
 fn number(value: i64, scale: u32, bits: u32, signed: bool) -> Result<u32, Unstored> {
     let number = value >> scale;
-    let range = match signed {
-        true => -(1 << (bits - 1))..1 << (bits - 1),
-        false => 0..1i64 << bits,
-    };
+    let range = if signed { -(1 << (bits - 1))..1 << (bits - 1) } else { 0..1i64 << bits };
     if number << scale != value || !range.contains(&number) {
         return Err(Unstored::Overflow);
     }

@@ -8,17 +8,9 @@ use std::ptr::null_mut;
 /// Compiles C or assembly with flags.
 fn compiled(source: &str, extension: &str, flags: &[&str]) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
-    let (text, object) = (
-        folder.path().join(format!("m.{extension}")),
-        folder.path().join("m.o"),
-    );
+    let (text, object) = (folder.path().join(format!("m.{extension}")), folder.path().join("m.o"));
     std::fs::write(&text, source).unwrap();
-    let compiler = Command::new("clang-22")
-        .args(flags)
-        .arg("-c")
-        .arg("-o")
-        .args([&object, &text])
-        .status();
+    let compiler = Command::new("clang-22").args(flags).arg("-c").arg("-o").args([&object, &text]).status();
     assert!(compiler.unwrap().success());
     std::fs::read(object).unwrap()
 }
@@ -78,10 +70,7 @@ fn weak_symbols_may_be_missing() {
         int entry(void *tensors, void *arena, int *n) {
           return (nobody_has_this ? nobody_has_this(*n) : 10) + (skript_parallel ? 1 : 0);
         }";
-    assert_eq!(
-        call(&Linked::new(&c(source), "entry", None).unwrap(), 0),
-        11
-    );
+    assert_eq!(call(&Linked::new(&c(source), "entry", None).unwrap(), 0), 11);
 }
 
 #[test]
@@ -89,20 +78,14 @@ fn missing_functions_are_named() {
     let source = "int system(const char *); int open(const char *, int);
         int entry(void *tensors, void *arena, int *n) { return system(0) + open(0, *n); }";
     let error = Linked::new(&c(source), "entry", None).err().unwrap();
-    assert!(
-        matches!(&error, LoadError::Symbols(names) if names == &["open", "system"]),
-        "{error}"
-    );
+    assert!(matches!(&error, LoadError::Symbols(names) if names == &["open", "system"]), "{error}");
 }
 
 #[test]
 fn what_is_not_supported_is_named() {
     let entry = "int entry(void *tensors, void *arena, int *n)";
     let wrong = [
-        (
-            format!("_Thread_local int t; {entry} {{ return t + *n; }}"),
-            "tbss",
-        ),
+        (format!("_Thread_local int t; {entry} {{ return t + *n; }}"), "tbss"),
         (
             format!(
                 "{entry} {{ return *n; }} volatile int v; __attribute__((constructor)) void f(void) {{ v = 1; }}"
@@ -111,42 +94,18 @@ fn what_is_not_supported_is_named() {
         ),
         ("int other(void) { return 1; }".to_owned(), "`entry`"),
         ("int entry = 1;".to_owned(), "`entry`"),
-        (
-            format!(
-                "__attribute__((aligned(65536))) int big[20000]; {entry} {{ return big[*n]; }}"
-            ),
-            "65536",
-        ),
+        (format!("__attribute__((aligned(65536))) int big[20000]; {entry} {{ return big[*n]; }}"), "65536"),
     ];
     for (source, named) in wrong {
-        let error = Linked::new(&c(&source), "entry", None)
-            .err()
-            .unwrap()
-            .to_string();
+        let error = Linked::new(&c(&source), "entry", None).err().unwrap().to_string();
         assert!(error.contains(named), "{named}: {error}");
     }
     let absolute = ".globl entry\nentry: movl $nowhere, %eax\nret\n.data\nnowhere: .long 1\n";
-    let error = Linked::new(&compiled(absolute, "s", &[]), "entry", None)
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(
-        error.contains("relocation 10 of X86_64 at `.text`+0x1"),
-        "{error}"
-    );
+    let error = Linked::new(&compiled(absolute, "s", &[]), "entry", None).err().unwrap().to_string();
+    assert!(error.contains("relocation 10 of X86_64 at `.text`+0x1"), "{error}");
     assert!(Linked::new(b"not an object", "entry", None).is_err());
-    let other = compiled(
-        "int entry(void) { return 0; }",
-        "c",
-        &["-fPIC", "--target=aarch64-linux-gnu"],
-    );
-    assert!(
-        Linked::new(&other, "entry", None)
-            .err()
-            .unwrap()
-            .to_string()
-            .contains("Aarch64")
-    );
+    let other = compiled("int entry(void) { return 0; }", "c", &["-fPIC", "--target=aarch64-linux-gnu"]);
+    assert!(Linked::new(&other, "entry", None).err().unwrap().to_string().contains("Aarch64"));
 }
 
 #[test]
@@ -185,13 +144,10 @@ fn laid_out(file: &[u8], base: u64, resolve: &link::Resolve) -> Result<(Vec<u8>,
 /// never a panic.
 #[test]
 fn damaged_objects_never_panic() {
-    let file = c(
-        "double cos(double); static int (*const t[])(void); int f(void) { return 3; }
+    let file = c("double cos(double); static int (*const t[])(void); int f(void) { return 3; }
         static int (*const t[])(void) = {f, f}; int (*const *u(void))(void) { return t; }
-        int entry(void *a, void *b, int *n) { return (int)cos(*n) + u()[*n & 1](); }",
-    );
-    let try_out =
-        |file: &[u8]| laid_out(file, 1 << 40, &|name| (name == "cos").then_some(1 << 20)).is_err();
+        int entry(void *a, void *b, int *n) { return (int)cos(*n) + u()[*n & 1](); }");
+    let try_out = |file: &[u8]| laid_out(file, 1 << 40, &|name| (name == "cos").then_some(1 << 20)).is_err();
     assert!(!try_out(&file));
     let mut refused = 0;
     for n in 0..file.len() {
@@ -270,14 +226,7 @@ entry:
         tbz x5, #3, .+0x7c4
         ret
         "
-        .replace(
-            "STUB",
-            if memory[0x58..0x60] == far.to_le_bytes() {
-                "0x48"
-            } else {
-                "0x58"
-            },
-        )
+        .replace("STUB", if memory[0x58..0x60] == far.to_le_bytes() { "0x48" } else { "0x58" })
         .as_str(),
         "s",
         target,
@@ -286,9 +235,7 @@ entry:
     let words = |bytes: &[u8], start: u64| -> Vec<u32> {
         let start = usize::try_from(start).unwrap();
         let bytes = bytes[start..start + 17 * 4].chunks_exact(4);
-        bytes
-            .map(|b| u32::from_le_bytes(b.try_into().unwrap()))
-            .collect()
+        bytes.map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
     };
     assert_eq!(words(&memory, entry), words(&expected, at));
     assert_eq!(memory[0x1050..0x1058], near.to_le_bytes());
@@ -306,11 +253,6 @@ fn addresses_out_of_range_are_refused() {
     let source = ".globl entry\nentry: leaq elsewhere(%rip), %rax\nret\n";
     let object = compiled(source, "s", &[]);
     assert!(laid_out(&object, 1 << 30, &|_| Some(1 << 31)).is_ok());
-    let error = laid_out(&object, 1 << 30, &|_| Some(1 << 40))
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("out of range") && error.contains("elsewhere"),
-        "{error}"
-    );
+    let error = laid_out(&object, 1 << 30, &|_| Some(1 << 40)).unwrap_err().to_string();
+    assert!(error.contains("out of range") && error.contains("elsewhere"), "{error}");
 }

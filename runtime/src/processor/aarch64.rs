@@ -11,8 +11,7 @@ macro_rules! features {
         #[cfg(target_arch = "aarch64")]
         pub fn features() -> Vec<&'static str> {
             let known = [$(($name, std::arch::is_aarch64_feature_detected!($detected))),*];
-            let known = known.into_iter().chain(lengths());
-            known.filter(|(_, has)| *has).map(|(name, _)| name).collect()
+            known.into_iter().chain(lengths()).filter(|(_, has)| *has).map(|(name, _)| name).collect()
         }
     };
 }

@@ -29,10 +29,7 @@ fn registers(leaf: u32, subleaf: u32) -> [u32; 4] {
         };
         (__cpuid_count(leaf, subleaf), subleaves)
     };
-    match subleaf <= subleaves {
-        true => [found.eax, found.ebx, found.ecx, found.edx],
-        false => [0; 4],
-    }
+    if subleaf <= subleaves { [found.eax, found.ebx, found.ecx, found.edx] } else { [0; 4] }
 }
 
 /// The processor state that the system saves for each thread (XCR0).
@@ -77,11 +74,7 @@ const TOPOLOGY: u32 = 1 << 22;
 /// The sizes in bytes of the caches of levels 1 (data), 2 and 3.
 pub(crate) fn caches() -> [Option<u64>; 3] {
     let [_, _, extended, _] = registers(0x8000_0001, 0);
-    let leaf = if extended & TOPOLOGY == 0 {
-        4
-    } else {
-        0x8000_001d
-    };
+    let leaf = if extended & TOPOLOGY == 0 { 4 } else { 0x8000_001d };
     let mut sizes = [None; 3];
     // No processor has more; kind 0 ends the list.
     for subleaf in 0..16 {
@@ -93,9 +86,7 @@ pub(crate) fn caches() -> [Option<u64>; 3] {
         const CODE: u32 = 2;
         let field = |shift: u32, bits: u32| u64::from(shape >> shift & ((1 << bits) - 1)) + 1;
         let size = field(0, 12) * field(12, 10) * field(22, 10) * (u64::from(sets) + 1);
-        let slot = (level as usize)
-            .checked_sub(1)
-            .and_then(|n| sizes.get_mut(n));
+        let slot = (level as usize).checked_sub(1).and_then(|n| sizes.get_mut(n));
         if let Some(slot) = slot.filter(|_| kind != CODE) {
             *slot = Some(size);
         }
@@ -106,16 +97,7 @@ pub(crate) fn caches() -> [Option<u64>; 3] {
 /// The brand string, such as `AMD EPYC 9B45`.
 pub(crate) fn name() -> String {
     let registers = (0x8000_0002..=0x8000_0004).flat_map(|leaf| registers(leaf, 0));
-    let bytes: Vec<u8> = registers
-        .flat_map(u32::to_le_bytes)
-        .take_while(|b| *b != 0)
-        .collect();
-    let words = String::from_utf8_lossy(&bytes)
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    match words.is_empty() {
-        true => "x86-64".to_owned(),
-        false => words,
-    }
+    let bytes: Vec<u8> = registers.flat_map(u32::to_le_bytes).take_while(|b| *b != 0).collect();
+    let words = String::from_utf8_lossy(&bytes).split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() { "x86-64".to_owned() } else { words }
 }

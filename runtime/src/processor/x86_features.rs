@@ -52,14 +52,7 @@ const fn feature(
     bit: u32,
     state: u32,
 ) -> Feature {
-    Feature {
-        name,
-        leaf,
-        subleaf,
-        register,
-        bit,
-        state,
-    }
+    Feature { name, leaf, subleaf, register, bit, state }
 }
 
 /// All features that LLVM reports for a host, except for versions of AVX10, which need leaf 0x24.
@@ -187,18 +180,9 @@ pub fn to_c() -> String {
          cpuid, register (EAX, EBX, ECX, EDX), bit, and the bits of XCR0 that must be set. */\n",
     );
     for feature in TABLE {
-        let Feature {
-            name,
-            leaf,
-            subleaf,
-            register,
-            bit,
-            state,
-        } = feature;
+        let Feature { name, leaf, subleaf, register, bit, state } = feature;
         let register = *register as u32;
-        text.push_str(&format!(
-            "{{\"{name}\", {leaf:#x}, {subleaf}, {register}, {bit}, {state:#x}}},\n"
-        ));
+        text.push_str(&format!("{{\"{name}\", {leaf:#x}, {subleaf}, {register}, {bit}, {state:#x}}},\n"));
     }
     text
 }
@@ -220,13 +204,7 @@ mod tests {
     #[test]
     fn names_are_unique() {
         for (n, feature) in TABLE.iter().enumerate() {
-            assert!(
-                TABLE[n + 1..]
-                    .iter()
-                    .all(|other| other.name != feature.name),
-                "{}",
-                feature.name
-            );
+            assert!(TABLE[n + 1..].iter().all(|other| other.name != feature.name), "{}", feature.name);
         }
     }
 
@@ -235,23 +213,17 @@ mod tests {
     #[test]
     fn the_kernel_finds_the_same_caches() {
         let folder = std::path::Path::new("/sys/devices/system/cpu/cpu0/cache");
-        let read = |n: usize, file: &str| {
-            std::fs::read_to_string(folder.join(format!("index{n}/{file}"))).ok()
-        };
+        let read =
+            |n: usize, file: &str| std::fs::read_to_string(folder.join(format!("index{n}/{file}"))).ok();
         for n in 0..8 {
-            let (Some(level), Some(kind), Some(size)) =
-                (read(n, "level"), read(n, "type"), read(n, "size"))
+            let (Some(level), Some(kind), Some(size)) = (read(n, "level"), read(n, "type"), read(n, "size"))
             else {
                 break;
             };
             if kind.trim() != "Instruction" {
                 let kib: u64 = size.trim().trim_end_matches('K').parse().unwrap();
                 let level: usize = level.trim().parse().unwrap();
-                assert_eq!(
-                    crate::processor::caches()[level - 1],
-                    Some(kib << 10),
-                    "level {level}"
-                );
+                assert_eq!(crate::processor::caches()[level - 1], Some(kib << 10), "level {level}");
             }
         }
     }

@@ -141,9 +141,7 @@ mod tests {
             let set = system::allowed().unwrap();
             // SAFETY: the numbers are those of the set.
             let contains = |cpu: &usize| unsafe { libc::CPU_ISSET(*cpu, &set) };
-            (0..libc::CPU_SETSIZE as usize)
-                .filter(contains)
-                .collect::<Vec<_>>()
+            (0..libc::CPU_SETSIZE as usize).filter(contains).collect::<Vec<_>>()
         };
         let before = cpus();
         let all: Vec<u32> = before.iter().map(|cpu| *cpu as u32).collect();

@@ -64,12 +64,7 @@ impl Archive {
             }
         };
         drop(roots);
-        Ok(Archive {
-            path: path.to_path_buf(),
-            bytes: MappedFile::unpacked(bytes),
-            members,
-            root,
-        })
+        Ok(Archive { path: path.to_path_buf(), bytes: MappedFile::unpacked(bytes), members, root })
     }
 
     /// The archive as a folder: its name in messages, and the beginning of its files' names.
@@ -85,9 +80,10 @@ impl Archive {
 
     /// The names of the files in [`Archive::folder`], not of those in folders below it.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let names = self.members.keys();
-        let names = names.filter_map(|name| name.strip_prefix(self.root.as_str()));
-        names.filter(|name| !name.contains('/'))
+        self.members
+            .keys()
+            .filter_map(|name| name.strip_prefix(self.root.as_str()))
+            .filter(|name| !name.contains('/'))
     }
 
     /// The unpacked archive and the part of it that is this file.
@@ -103,12 +99,11 @@ impl Archive {
 fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, TensorError> {
     let wrong = |reason: String| TensorError::format(path, reason);
     let mut file = std::io::BufReader::new(file);
-    let begun = file
-        .fill_buf()
-        .map_err(|e| TensorError::io(path, "read", e))?;
+    let begun = file.fill_buf().map_err(|e| TensorError::io(path, "read", e))?;
     if !begun.starts_with(&GZIP) {
         return Err(wrong(
-            "is not a .tgz file: it does not begin with the bytes 1F 8B of gzip; `tar -czf` packs a model".to_owned(),
+            "is not a .tgz file: it does not begin with the bytes 1F 8B of gzip; `tar -czf` packs a model"
+                .to_owned(),
         ));
     }
     let mut decoder = MultiGzDecoder::new(file);
@@ -153,9 +148,7 @@ fn following(header: &[u8], at: usize, most: u64) -> Result<Option<usize>, Strin
         return Ok(None);
     }
     let size = size(header, at)?;
-    let end = (at as u64)
-        .saturating_add(BLOCK as u64)
-        .saturating_add(size);
+    let end = (at as u64).saturating_add(BLOCK as u64).saturating_add(size);
     if end > most {
         let name = full_name(header);
         let name = String::from_utf8_lossy(&name);
@@ -285,9 +278,7 @@ fn pax_path(mut data: &[u8]) -> Result<Option<String>, String> {
         if let Some(path) = record.strip_prefix(b"path=") {
             name = Some(checked_name(path)?);
         } else if record.starts_with(b"size=") || record.starts_with(b"GNU.sparse") {
-            return Err(
-                "has a member that is sparse, or larger than tar's own headers say".to_owned(),
-            );
+            return Err("has a member that is sparse, or larger than tar's own headers say".to_owned());
         }
         data = data.get(length..).unwrap_or(&[]);
     }
@@ -298,10 +289,7 @@ fn pax_path(mut data: &[u8]) -> Result<Option<String>, String> {
 fn checked_name(name: &[u8]) -> Result<String, String> {
     let shown = String::from_utf8_lossy(name.get(..80).unwrap_or(name));
     let text = std::str::from_utf8(name).map_err(|_| format!("the name {shown:?} is not UTF-8"))?;
-    let parts: Vec<&str> = text
-        .split('/')
-        .filter(|p| !p.is_empty() && *p != ".")
-        .collect();
+    let parts: Vec<&str> = text.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
     let leads_out = text.starts_with('/') || parts.contains(&"..");
     if leads_out || text.contains(['\\', '\0']) {
         return Err(format!("the name {shown:?} leads out of the archive"));

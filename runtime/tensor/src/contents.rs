@@ -47,14 +47,8 @@ fn contents(position: &Source) -> Contents {
         Source::Held(arrays) => arrays.path(),
         Source::Arrays(_) => Path::new(""),
     };
-    let arrays = names(position).into_iter().map(|name| Listed {
-        header: header(position, &name),
-        name,
-    });
-    Contents {
-        path: path.to_path_buf(),
-        arrays: arrays.collect(),
-    }
+    let arrays = names(position).into_iter().map(|name| Listed { header: header(position, &name), name });
+    Contents { path: path.to_path_buf(), arrays: arrays.collect() }
 }
 
 fn names(position: &Source) -> Vec<String> {
@@ -64,20 +58,13 @@ fn names(position: &Source) -> Vec<String> {
         Source::SafeTensors(arrays) => SafeTensors::names(arrays),
         Source::Npz(arrays) => Npz::names(arrays).to_vec(),
         Source::Held(arrays) => arrays.names().map(str::to_owned).collect(),
-        Source::Arrays(arrays) => arrays
-            .keys()
-            .cloned()
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect(),
+        Source::Arrays(arrays) => arrays.keys().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
     }
 }
 
 fn folder_names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect()
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 /// The names of arrays among names of files.
@@ -94,9 +81,7 @@ fn header(position: &Source, name: &str) -> Option<(Vec<u64>, ElementType)> {
     let admits = |element: ElementType, shape: &[u64]| {
         // An array has one header.
         let _ = seen.set((shape.to_vec(), element));
-        Err(TensorError::Unwanted {
-            reason: String::new(),
-        })
+        Err(TensorError::Unwanted { reason: String::new() })
     };
     // The error is the decline, or the file cannot be read and no header was seen.
     let _ = position.get(name, &admits);
@@ -108,10 +93,7 @@ const SHOWN: usize = 40;
 
 impl From<&VariableRequest<'_>> for Listed {
     fn from(request: &VariableRequest<'_>) -> Self {
-        Listed {
-            name: request.name.to_string(),
-            header: Some((request.shape.clone(), request.element)),
-        }
+        Listed { name: request.name.to_string(), header: Some((request.shape.clone(), request.element)) }
     }
 }
 
@@ -149,11 +131,7 @@ pub fn table(arrays: &[Listed], most: usize) -> String {
     let rows: Vec<[String; 3]> = shown
         .iter()
         .map(|array| match &array.header {
-            Some((shape, element)) => [
-                array.name.clone(),
-                format!("{shape:?}"),
-                element.to_string(),
-            ],
+            Some((shape, element)) => [array.name.clone(), format!("{shape:?}"), element.to_string()],
             None => [array.name.clone(), "unreadable".into(), String::new()],
         })
         .collect();
@@ -180,10 +158,7 @@ mod tests {
     use crate::{Tensor, dat};
 
     fn listed(name: &str, shape: &[u64]) -> Listed {
-        Listed {
-            name: name.to_string(),
-            header: Some((shape.to_vec(), ElementType::F32)),
-        }
+        Listed { name: name.to_string(), header: Some((shape.to_vec(), ElementType::F32)) }
     }
 
     #[test]
@@ -200,14 +175,9 @@ mod tests {
         bytes.extend(json.as_bytes());
         bytes.extend([0; 10]);
         std::fs::write(folder.path().join("main.safetensors"), bytes).unwrap();
-        let contents = WeightStore::open(folder.path(), 1 << 20)
-            .unwrap()
-            .contents();
+        let contents = WeightStore::open(folder.path(), 1 << 20).unwrap().contents();
         let found: Vec<Vec<Listed>> = contents.into_iter().map(|c| c.arrays).collect();
-        let array = |name: &str, header| Listed {
-            name: name.to_string(),
-            header,
-        };
+        let array = |name: &str, header| Listed { name: name.to_string(), header };
         assert_eq!(
             found,
             [
@@ -222,15 +192,8 @@ mod tests {
 
     #[test]
     fn tables_have_columns() {
-        let arrays = [
-            listed("weight", &[2, 3]),
-            listed("b", &[128]),
-            listed("c", &[]),
-        ];
-        assert_eq!(
-            table(&arrays, 2),
-            "    weight  [2, 3]  f32\n    b       [128]   f32\n    … and 1 more\n"
-        );
+        let arrays = [listed("weight", &[2, 3]), listed("b", &[128]), listed("c", &[])];
+        assert_eq!(table(&arrays, 2), "    weight  [2, 3]  f32\n    b       [128]   f32\n    … and 1 more\n");
         assert_eq!(table(&arrays[1..2], 2), "    b  [128]  f32\n");
     }
 }

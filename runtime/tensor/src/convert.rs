@@ -21,9 +21,7 @@ pub(crate) fn element_value(element: ElementType, bytes: &[u8]) -> Option<Scalar
         ElementType::U8 => Scalar::Int(u8::from_le_bytes(bytes.try_into().ok()?).into()),
         ElementType::U16 => Scalar::Int(u16::from_le_bytes(bytes.try_into().ok()?).into()),
         ElementType::U32 => Scalar::Int(u32::from_le_bytes(bytes.try_into().ok()?).into()),
-        ElementType::U64 => {
-            Scalar::Int(u64::from_le_bytes(bytes.try_into().ok()?).try_into().ok()?)
-        }
+        ElementType::U64 => Scalar::Int(u64::from_le_bytes(bytes.try_into().ok()?).try_into().ok()?),
         ElementType::Bool => Scalar::Bool(*bytes.first()? != 0),
     })
 }
@@ -59,10 +57,7 @@ fn odd(x: f64) -> f32 {
     if back == x || x.is_nan() || bits & 1 == 1 {
         return near;
     }
-    match x.abs() > back.abs() {
-        true => f32::from_bits(bits + 1),
-        false => f32::from_bits(bits - 1),
-    }
+    if x.abs() > back.abs() { f32::from_bits(bits + 1) } else { f32::from_bits(bits - 1) }
 }
 
 impl Tensor {
@@ -136,9 +131,7 @@ impl Tensor {
     ) -> Result<Tensor, TensorError> {
         let tensor = self.converted(what, declared, |value| declared.declared_refusal(value))?;
         match (declared, to) {
-            (ElementType::U64, ElementType::I64) => {
-                Tensor::from_bytes(to, tensor.shape(), tensor.bytes())
-            }
+            (ElementType::U64, ElementType::I64) => Tensor::from_bytes(to, tensor.shape(), tensor.bytes()),
             _ => tensor.into_run_time(what, to),
         }
     }
@@ -162,8 +155,7 @@ impl Tensor {
         let mut converted = Tensor::zeros(to, self.shape())?;
         let size = self.element().size();
         let target = converted.bytes_mut()?.chunks_exact_mut(to.size());
-        for (position, (source, target)) in self.bytes().chunks_exact(size).zip(target).enumerate()
-        {
+        for (position, (source, target)) in self.bytes().chunks_exact(size).zip(target).enumerate() {
             let value = element_value(self.element(), source);
             if let Some(value) = value {
                 write_element(value, to, target);
@@ -177,12 +169,7 @@ impl Tensor {
                 Some(Scalar::Int(i)) => i.to_string(),
                 _ => u64::from_le_bytes(source.try_into().unwrap_or_default()).to_string(),
             };
-            return Err(TensorError::Value {
-                what: what.to_string(),
-                position,
-                value,
-                refusal,
-            });
+            return Err(TensorError::Value { what: what.to_string(), position, value, refusal });
         }
         self.intact()?;
         Ok(converted)
@@ -207,12 +194,7 @@ mod tests {
         let bytes = [5u64.to_le_bytes(), u64::MAX.to_le_bytes()].concat();
         let tensor = Tensor::from_bytes(ElementType::U64, &[2], &bytes).unwrap();
         let error = tensor.into_run_time("x", ElementType::I64).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .contains("element 1 is 18446744073709551615"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("element 1 is 18446744073709551615"), "{error}");
     }
 
     #[test]
@@ -280,26 +262,17 @@ mod tests {
         let tensor = Tensor::from_f32(&[3], &[1.0009, -65504.0, 3.0e-8]).unwrap();
         let half = tensor.into_run_time("w", ElementType::F16).unwrap();
         // numpy: np.float16([1.0009, -65504, 3e-8]).view(np.uint16)
-        let bits: Vec<u8> = [0x3c01u16, 0xfbff, 0x0001]
-            .iter()
-            .flat_map(|b| b.to_le_bytes())
-            .collect();
+        let bits: Vec<u8> = [0x3c01u16, 0xfbff, 0x0001].iter().flat_map(|b| b.to_le_bytes()).collect();
         assert_eq!(half.bytes(), bits);
         let large = Tensor::from_f32(&[2], &[65519.0, 65520.0]).unwrap();
-        let error = large
-            .clone()
-            .into_run_time("w.dat", ElementType::F16)
-            .unwrap_err();
+        let error = large.clone().into_run_time("w.dat", ElementType::F16).unwrap_err();
         assert_eq!(
             error.to_string(),
             "w.dat: element 1 is 6.552e4, which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"
         );
         assert!(large.into_run_time("w.dat", ElementType::BF16).is_ok());
         let ints = Tensor::from_i64(&[2], &[-128, 128]).unwrap();
-        let error = ints
-            .clone()
-            .into_run_time("w.dat", ElementType::I8)
-            .unwrap_err();
+        let error = ints.clone().into_run_time("w.dat", ElementType::I8).unwrap_err();
         assert_eq!(
             error.to_string(),
             "w.dat: element 1 is 128, which does not fit i8 (-128 to 127); --int=i16 holds it"
@@ -312,14 +285,7 @@ mod tests {
     /// smallest.
     #[test]
     fn reals_are_rounded_once() {
-        let beside = |middle: f64| {
-            [
-                middle.next_down(),
-                middle,
-                middle.next_up(),
-                -middle.next_up(),
-            ]
-        };
+        let beside = |middle: f64| [middle.next_down(), middle, middle.next_up(), -middle.next_up()];
         let bits = |element, values: &[f64]| -> Vec<u16> {
             let scalars = values.iter().map(|x| Scalar::Real(*x));
             let tensor = Tensor::from_scalars(element, &[values.len() as u64], scalars).unwrap();
@@ -346,14 +312,8 @@ mod tests {
     fn floats_narrow_and_kinds_stay_apart() {
         let bytes = [0.1f64.to_le_bytes(), f64::NEG_INFINITY.to_le_bytes()].concat();
         let tensor = Tensor::from_bytes(ElementType::F64, &[2], &bytes).unwrap();
-        let error = tensor
-            .clone()
-            .into_run_time("x", ElementType::I64)
-            .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the elements of x are real (f64) instead of int; convert them first"
-        );
+        let error = tensor.clone().into_run_time("x", ElementType::I64).unwrap_err();
+        assert_eq!(error.to_string(), "the elements of x are real (f64) instead of int; convert them first");
         let narrow = tensor.into_run_time("x", ElementType::F32).unwrap();
         assert_eq!(narrow.as_f32(), Some(&[0.1f32, f32::NEG_INFINITY][..]));
         let half = Tensor::from_bytes(ElementType::F16, &[1], &[0x00, 0xc1]).unwrap();

@@ -70,9 +70,7 @@ pub(crate) fn read_part(
         Items::PackedBools => {
             let mut tensor = Tensor::zeros(ElementType::Bool, &header.shape)?;
             let packed = bytes.get(HEADER_LENGTH..).unwrap_or(&[]);
-            let bits = packed
-                .iter()
-                .flat_map(|byte| (0..8).rev().map(move |bit| (byte >> bit) & 1));
+            let bits = packed.iter().flat_map(|byte| (0..8).rev().map(move |bit| (byte >> bit) & 1));
             for (target, bit) in tensor.bytes_mut()?.iter_mut().zip(bits) {
                 *target = bit;
             }
@@ -93,10 +91,7 @@ fn word(bytes: &[u8], offset: usize) -> Result<u32, String> {
 
 fn parse(bytes: &[u8]) -> Result<Header, String> {
     if bytes.len() < HEADER_LENGTH {
-        return Err(format!(
-            "{} bytes are too few for the header of {HEADER_LENGTH} bytes",
-            bytes.len()
-        ));
+        return Err(format!("{} bytes are too few for the header of {HEADER_LENGTH} bytes", bytes.len()));
     }
     if !bytes.starts_with(&MAGIC) {
         return Err("the first bytes are not 4E EF: this is not an NNEF tensor".to_string());
@@ -112,9 +107,8 @@ fn parse(bytes: &[u8]) -> Result<Header, String> {
         .ok()
         .filter(|&r| r <= MAX_RANK)
         .ok_or_else(|| format!("rank {rank} is above {MAX_RANK}"))?;
-    let shape: Vec<u64> = (0..rank)
-        .map(|d| word(bytes, 12 + 4 * d).map(u64::from))
-        .collect::<Result<_, _>>()?;
+    let shape: Vec<u64> =
+        (0..rank).map(|d| word(bytes, 12 + 4 * d).map(u64::from)).collect::<Result<_, _>>()?;
     let (bits, code, signed) = (word(bytes, 44)?, word(bytes, 48)?, word(bytes, 52)? != 0);
     let items = item_type(code, bits, signed)?;
     let bits_in_all = shape::volume(&shape).and_then(|v| v.checked_mul(u64::from(bits)));
@@ -127,9 +121,7 @@ fn parse(bytes: &[u8]) -> Result<Header, String> {
     }
     let present = bytes.len() - HEADER_LENGTH;
     if u64::try_from(present).ok() != Some(u64::from(data_length)) {
-        return Err(format!(
-            "{present} bytes follow the header, which states {data_length}"
-        ));
+        return Err(format!("{present} bytes follow the header, which states {data_length}"));
     }
     Ok(Header { shape, items })
 }
@@ -176,10 +168,7 @@ fn item_type(code: u32, bits: u32, signed: bool) -> Result<Items, String> {
 /// # Errors
 /// [`TensorError::Store`] for tensors that the format cannot represent, [`TensorError::Io`] if the stream fails.
 pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(), TensorError> {
-    let store = |reason: String| TensorError::Store {
-        what: path.display().to_string(),
-        reason,
-    };
+    let store = |reason: String| TensorError::Store { what: path.display().to_string(), reason };
     let rank = tensor.shape().len();
     if rank > MAX_RANK {
         return Err(store(format!("rank {rank} is above {MAX_RANK}")));
@@ -200,19 +189,14 @@ pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(),
             packed = tensor
                 .bytes()
                 .chunks(8)
-                .map(|c| {
-                    (0u8..)
-                        .zip(c)
-                        .fold(0, |byte, (i, b)| byte | ((b & 1) << (7 - i)))
-                })
+                .map(|c| (0u8..).zip(c).fold(0, |byte, (i, b)| byte | ((b & 1) << (7 - i))))
                 .collect();
             (packed.as_slice(), 1)
         }
         _ => (tensor.bytes(), 8 * element.size()),
     };
-    let number = |n: u64, what: &str| {
-        u32::try_from(n).map_err(|_| store(format!("{what} {n} does not fit 32 bits")))
-    };
+    let number =
+        |n: u64, what: &str| u32::try_from(n).map_err(|_| store(format!("{what} {n} does not fit 32 bits")));
     let mut header = Vec::with_capacity(HEADER_LENGTH);
     header.extend(MAGIC);
     header.extend([1, 0]);

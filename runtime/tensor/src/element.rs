@@ -78,9 +78,7 @@ impl ElementType {
     /// The kind of such elements in the language.
     pub fn kind(self) -> ScalarKind {
         match self {
-            ElementType::F16 | ElementType::BF16 | ElementType::F32 | ElementType::F64 => {
-                ScalarKind::Real
-            }
+            ElementType::F16 | ElementType::BF16 | ElementType::F32 | ElementType::F64 => ScalarKind::Real,
             ElementType::Bool => ScalarKind::Bool,
             _ => ScalarKind::Int,
         }
@@ -96,9 +94,7 @@ impl ElementType {
         let unused = 64 - 8 * self.size() as u32;
         match self {
             ElementType::U64 => (0, i64::MAX),
-            ElementType::U8 | ElementType::U16 | ElementType::U32 => {
-                (0, (u64::MAX >> unused).cast_signed())
-            }
+            ElementType::U8 | ElementType::U16 | ElementType::U32 => (0, (u64::MAX >> unused).cast_signed()),
             _ => (i64::MIN >> unused, i64::MAX >> unused),
         }
     }

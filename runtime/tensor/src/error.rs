@@ -15,11 +15,7 @@ pub type Admits<'a> = &'a dyn Fn(ElementType, &[u64]) -> Result<(), TensorError>
 #[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum TensorError {
     #[error("cannot {action} {path}: {source}", path = path.display())]
-    Io {
-        path: PathBuf,
-        action: &'static str,
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, action: &'static str, source: std::io::Error },
     #[error("{path} is not an ordinary file", path = path.display())]
     NotAFile { path: PathBuf },
     /// A file was truncated or written to while it was in use.
@@ -43,11 +39,7 @@ pub enum TensorError {
         kind = got.kind().name(),
         expected = expected.name()
     )]
-    Kind {
-        what: String,
-        expected: ScalarKind,
-        got: ElementType,
-    },
+    Kind { what: String, expected: ScalarKind, got: ElementType },
     #[error("{what}: element {position} is {value}, {refusal}")]
     Value {
         what: String,
@@ -57,16 +49,9 @@ pub enum TensorError {
         refusal: String,
     },
     #[error("a tensor of {element} and shape {shape:?} does not fit into memory")]
-    TooLarge {
-        element: ElementType,
-        shape: Vec<u64>,
-    },
+    TooLarge { element: ElementType, shape: Vec<u64> },
     #[error("{got} bytes for a tensor of {element} and shape {shape:?}")]
-    Length {
-        element: ElementType,
-        shape: Vec<u64>,
-        got: usize,
-    },
+    Length { element: ElementType, shape: Vec<u64>, got: usize },
     /// No file for a variable.
     #[error("no weights for variable {name}: {path} does not exist", path = path.display())]
     Missing { name: String, path: PathBuf },
@@ -82,17 +67,10 @@ pub enum TensorError {
 
 impl TensorError {
     pub(crate) fn format(path: &std::path::Path, reason: impl Into<String>) -> Self {
-        TensorError::Format {
-            path: path.to_path_buf(),
-            reason: reason.into(),
-        }
+        TensorError::Format { path: path.to_path_buf(), reason: reason.into() }
     }
 
     pub(crate) fn io(path: &std::path::Path, action: &'static str, source: std::io::Error) -> Self {
-        TensorError::Io {
-            path: path.to_path_buf(),
-            action,
-            source,
-        }
+        TensorError::Io { path: path.to_path_buf(), action, source }
     }
 }

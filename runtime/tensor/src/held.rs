@@ -18,15 +18,8 @@ pub struct HeldArrays {
 impl HeldArrays {
     /// These arrays; `path` names the file that they are from in messages.
     pub fn new(path: &Path, arrays: Vec<(String, Tensor)>) -> HeldArrays {
-        let positions = arrays.iter().enumerate();
-        let positions = positions
-            .map(|(at, (name, _))| (name.clone(), at))
-            .collect();
-        HeldArrays {
-            path: path.to_path_buf(),
-            arrays: arrays.into(),
-            positions: Arc::new(positions),
-        }
+        let positions = arrays.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
+        HeldArrays { path: path.to_path_buf(), arrays: arrays.into(), positions: Arc::new(positions) }
     }
 
     /// The path in messages.
@@ -40,11 +33,7 @@ impl HeldArrays {
     }
 
     /// The array of this name, if there is one.
-    pub(crate) fn get(
-        &self,
-        name: &str,
-        admits: Admits<'_>,
-    ) -> Result<Option<Tensor>, TensorError> {
+    pub(crate) fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
         let found = self.positions.get(name).and_then(|at| self.arrays.get(*at));
         let Some((_, tensor)) = found else {
             return Ok(None);

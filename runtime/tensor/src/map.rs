@@ -68,42 +68,30 @@ impl MappedFile {
         // mapped. Nothing here depends on two reads of a byte being equal: sizes are checked against the length of the
         // mapping, and elements are plain numbers of which every bit pattern is valid. Pages that are gone are replaced
         // by `watch`.
-        let map = unsafe { memmap2::MmapOptions::new().map_copy_read_only(file.file()) }
-            .map_err(failed)?;
+        let map = unsafe { memmap2::MmapOptions::new().map_copy_read_only(file.file()) }.map_err(failed)?;
         let watch = Watch::over(&map).map_err(failed)?;
         Ok(MappedFile {
-            held: Arc::new(Held::Mapped(Mapping {
-                watch,
-                map,
-                path: path.to_path_buf(),
-                version,
-            })),
+            held: Arc::new(Held::Mapped(Mapping { watch, map, path: path.to_path_buf(), version })),
         })
     }
 
     /// The contents of a packed file.
     pub(crate) fn unpacked(bytes: Vec<u8>) -> MappedFile {
-        MappedFile {
-            held: Arc::new(Held::Unpacked(bytes)),
-        }
+        MappedFile { held: Arc::new(Held::Unpacked(bytes)) }
     }
 
     /// Zeros in place of a file; they use no memory as long as they are not read. `None` if there are too many.
     pub fn zeros(length: usize) -> Option<MappedFile> {
         let map = memmap2::MmapMut::map_anon(length.max(1)).ok()?;
         let map = map.make_read_only().ok()?;
-        Some(MappedFile {
-            held: Arc::new(Held::Zeros(map)),
-        })
+        Some(MappedFile { held: Arc::new(Held::Zeros(map)) })
     }
 
     /// Memory in place of a file, aligned to a cache line: zeros that `fill` replaces. `None` if there is not enough.
     pub fn filled(length: usize, fill: impl FnOnce(&mut [u8])) -> Option<MappedFile> {
         let mut buffer = Buffer::zeroed(length)?;
         fill(buffer.bytes_mut());
-        Some(MappedFile {
-            held: Arc::new(Held::Filled(buffer)),
-        })
+        Some(MappedFile { held: Arc::new(Held::Filled(buffer)) })
     }
 
     /// The bytes. Call [`MappedFile::intact`] after reading them, and before using results computed from them.
@@ -149,9 +137,7 @@ impl MappedFile {
         let Held::Mapped(mapping) = self.held.as_ref() else {
             return;
         };
-        let is_within = offset
-            .checked_add(length)
-            .is_some_and(|end| end <= mapping.map.len());
+        let is_within = offset.checked_add(length).is_some_and(|end| end <= mapping.map.len());
         if length == 0 || !is_within {
             return;
         }
@@ -200,9 +186,7 @@ pub(crate) fn open_ordinary(path: &Path) -> Result<RegularFile, TensorError> {
 fn refused(path: &Path, error: FileError) -> TensorError {
     match error {
         FileError::System(source) => TensorError::io(path, "read", source),
-        FileError::Kind { .. } => TensorError::NotAFile {
-            path: path.to_path_buf(),
-        },
+        FileError::Kind { .. } => TensorError::NotAFile { path: path.to_path_buf() },
         other => TensorError::format(path, format!("is not read: {other}")),
     }
 }

@@ -65,13 +65,10 @@ fn parse(
     // Both parts of a pair lie together in either storage order.
     let own = header.shape.clone();
     if header.pairs {
-        match header.fortran {
-            true => header.shape.insert(0, 2),
-            false => header.shape.push(2),
-        }
+        if header.fortran { header.shape.insert(0, 2) } else { header.shape.push(2) }
     }
-    let wanted = shape::byte_length(header.element, &header.shape)
-        .and_then(|bytes| u64::try_from(bytes).ok());
+    let wanted =
+        shape::byte_length(header.element, &header.shape).and_then(|bytes| u64::try_from(bytes).ok());
     if wanted != Some(data_length) {
         return Err(TensorError::format(
             path,
@@ -81,14 +78,13 @@ fn parse(
             ),
         ));
     }
-    match header.fortran && header.pairs {
-        true => admits(header.element, &[&own[..], &[2]].concat())?,
-        false => admits(header.element, &header.shape)?,
+    if header.fortran && header.pairs {
+        admits(header.element, &[&own[..], &[2]].concat())?
+    } else {
+        admits(header.element, &header.shape)?
     }
-    let stored: Vec<u64> = match header.fortran {
-        true => header.shape.iter().rev().copied().collect(),
-        false => header.shape.clone(),
-    };
+    let stored: Vec<u64> =
+        if header.fortran { header.shape.iter().rev().copied().collect() } else { header.shape.clone() };
     let mut tensor = Tensor::zeros(header.element, &stored)?;
     let bytes = tensor.bytes_mut()?;
     stream.read_exact(bytes).map_err(|e| broken(path, e))?;
@@ -122,21 +118,13 @@ fn broken(path: &Path, error: std::io::Error) -> TensorError {
     }
 }
 
-fn read_header(
-    path: &Path,
-    stream: &mut dyn Read,
-    wider: bool,
-) -> Result<(Header, u64), TensorError> {
+fn read_header(path: &Path, stream: &mut dyn Read, wider: bool) -> Result<(Header, u64), TensorError> {
     let fail = |reason: &str| TensorError::format(path, reason);
     let mut fixed = [0u8; 8];
-    stream
-        .read_exact(&mut fixed)
-        .map_err(|_| fail("is not a .npy file: shorter than its fixed header"))?;
+    stream.read_exact(&mut fixed).map_err(|_| fail("is not a .npy file: shorter than its fixed header"))?;
     let [magic @ .., major, _minor] = fixed;
     if magic != *b"\x93NUMPY" {
-        return Err(fail(
-            "is not a .npy file: its first bytes are not \\x93NUMPY",
-        ));
+        return Err(fail("is not a .npy file: its first bytes are not \\x93NUMPY"));
     }
     let length_bytes = match major {
         1 => 2u64,
@@ -145,18 +133,14 @@ fn read_header(
     };
     let mut length = [0u8; 4];
     let (used, _) = length.split_at_mut(usize::try_from(length_bytes).unwrap_or(4));
-    stream
-        .read_exact(used)
-        .map_err(|_| fail("ends within its header"))?;
+    stream.read_exact(used).map_err(|_| fail("ends within its header"))?;
     let length = u32::from_le_bytes(length);
     let size = usize::try_from(length).unwrap_or(usize::MAX);
     if size > MAX_HEADER {
         return Err(fail(&format!("its header of {size} bytes is too long")));
     }
     let mut text = vec![0u8; size];
-    stream
-        .read_exact(&mut text)
-        .map_err(|_| fail("ends within its header"))?;
+    stream.read_exact(&mut text).map_err(|_| fail("ends within its header"))?;
     let text = String::from_utf8_lossy(&text);
     let header = header::parse(&text, wider).map_err(|reason| TensorError::format(path, reason))?;
     Ok((header, 8 + length_bytes + u64::from(length)))
@@ -171,17 +155,10 @@ fn transposed(stored: &Tensor, shape: &[u64], parts: u64) -> Result<Tensor, Tens
     }
     let mut result = Tensor::zeros(stored.element(), &extents)?;
     let size = stored.element().size() * usize::try_from(parts).unwrap_or(1);
-    let extents: Vec<usize> = shape
-        .iter()
-        .map(|&n| usize::try_from(n).unwrap_or(0))
-        .collect();
+    let extents: Vec<usize> = shape.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect();
     let mut index = vec![0usize; extents.len()];
     for target in result.bytes_mut()?.chunks_exact_mut(size) {
-        let position = index
-            .iter()
-            .zip(&extents)
-            .rev()
-            .fold(0, |position, (i, n)| position * n + i);
+        let position = index.iter().zip(&extents).rev().fold(0, |position, (i, n)| position * n + i);
         if let Some(source) = stored.bytes().get(position * size..(position + 1) * size) {
             target.copy_from_slice(source);
         }
@@ -212,18 +189,10 @@ pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(),
 ///
 /// # Errors
 /// [`TensorError`] if the stream fails or the elements have no complex type.
-pub fn write_pairs(
-    path: &Path,
-    tensor: &Tensor,
-    stream: &mut dyn Write,
-) -> Result<(), TensorError> {
-    let refuse = |reason: String| TensorError::Store {
-        what: path.display().to_string(),
-        reason,
-    };
+pub fn write_pairs(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(), TensorError> {
+    let refuse = |reason: String| TensorError::Store { what: path.display().to_string(), reason };
     let descriptor = header::pair_descriptor(tensor.element());
-    let descriptor =
-        descriptor.ok_or_else(|| refuse(format!("{} are not parts", tensor.element())))?;
+    let descriptor = descriptor.ok_or_else(|| refuse(format!("{} are not parts", tensor.element())))?;
     let shape = match tensor.shape() {
         [own @ .., 2] => own,
         other => return Err(refuse(format!("{other:?} is not a shape of pairs"))),
@@ -272,10 +241,7 @@ mod tests {
     #[test]
     fn pairs_keep_together() {
         let header = "{'descr': '<c8', 'fortran_order': True, 'shape': (1, 2), }\n";
-        let data: Vec<u8> = [1f32, 2.0, 3.0, 4.0]
-            .iter()
-            .flat_map(|x| x.to_le_bytes())
-            .collect();
+        let data: Vec<u8> = [1f32, 2.0, 3.0, 4.0].iter().flat_map(|x| x.to_le_bytes()).collect();
         let bytes = file(header, &data);
         let path = Path::new("a.npy");
         let length = bytes.len() as u64;
@@ -288,10 +254,7 @@ mod tests {
         assert_eq!(tensor.as_f32(), Some(&[1.0, 2.0, 3.0, 4.0][..]));
         let mut written = Vec::new();
         write_pairs(path, &tensor, &mut written).unwrap();
-        assert!(
-            String::from_utf8_lossy(&written)
-                .contains("'<c8', 'fortran_order': False, 'shape': (1, 2)")
-        );
+        assert!(String::from_utf8_lossy(&written).contains("'<c8', 'fortran_order': False, 'shape': (1, 2)"));
         assert!(written.ends_with(&data));
     }
 
@@ -316,16 +279,9 @@ mod tests {
 
     #[test]
     fn lies_about_sizes_are_errors() {
-        let header = |shape: &str| {
-            format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n")
-        };
-        for shape in [
-            "(4,)",
-            "(2,)",
-            "(4294967296, 4294967296)",
-            "(99999999999999999999999,)",
-            "(-3,)",
-        ] {
+        let header =
+            |shape: &str| format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+        for shape in ["(4,)", "(2,)", "(4294967296, 4294967296)", "(99999999999999999999999,)", "(-3,)"] {
             let error = parse(&file(&header(shape), &[0; 12])).unwrap_err();
             assert!(error.to_string().starts_with("a.npy: "), "{error}");
         }
@@ -338,8 +294,7 @@ mod tests {
     #[test]
     fn objects_and_structures_are_refused() {
         for descriptor in ["'|O'", "[('a', '<f4')]", "'<U4'", "'<c8'", "'<f16'"] {
-            let header =
-                format!("{{'descr': {descriptor}, 'fortran_order': False, 'shape': (1,), }}");
+            let header = format!("{{'descr': {descriptor}, 'fortran_order': False, 'shape': (1,), }}");
             assert!(parse(&file(&header, &[0; 16])).is_err(), "{descriptor}");
         }
         assert!(parse(b"").is_err());

@@ -50,23 +50,14 @@ impl Npz {
         });
         let names = names.collect::<Result<_, _>>()?;
         file.intact()?;
-        Ok(Npz {
-            path: path.to_path_buf(),
-            file,
-            archive,
-            names,
-            renamed: Vec::new(),
-            length,
-            most,
-        })
+        Ok(Npz { path: path.to_path_buf(), file, archive, names, renamed: Vec::new(), length, most })
     }
 
     /// Gives arrays other names: pairs of the name in the archive and the new one, for those that the archive has.
     #[must_use]
     pub fn renamed(mut self, pairs: impl IntoIterator<Item = (String, String)>) -> Npz {
-        let pairs = pairs.into_iter();
-        let pairs = pairs.filter(|(own, new)| own != new && self.names.contains(own));
-        self.renamed = pairs.collect();
+        self.renamed =
+            pairs.into_iter().filter(|(own, new)| own != new && self.names.contains(own)).collect();
         for name in &mut self.names {
             let mut renamed = self.renamed.iter();
             if let Some((_, new)) = renamed.find(|(own, _)| own == name) {
@@ -149,10 +140,7 @@ impl Npz {
 
 /// The zip format's number of a compression method, with its name if it has one.
 fn called(method: CompressionMethod) -> String {
-    #[expect(
-        deprecated,
-        reason = "the only way to the number of a method that is not read"
-    )]
+    #[expect(deprecated, reason = "the only way to the number of a method that is not read")]
     match method {
         CompressionMethod::Unsupported(number) => format!("method {number} ({method})"),
         known => known.to_string(),

@@ -10,9 +10,7 @@ pub(crate) fn numbered<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> 
     let mut found: Vec<(u64, String)> = files
         .filter_map(|file| {
             let name = file.strip_suffix(".dat")?;
-            let number = name
-                .strip_prefix(".T")
-                .or_else(|| name.strip_prefix("_T"))?;
+            let number = name.strip_prefix(".T").or_else(|| name.strip_prefix("_T"))?;
             let digits = number.bytes().all(|b| b.is_ascii_digit());
             let number = number.parse().ok().filter(|_| digits)?;
             Some((number, name.to_owned()))
@@ -25,9 +23,7 @@ pub(crate) fn numbered<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> 
 /// The numbered files in a folder; none if it cannot be read.
 pub(crate) fn numbered_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let names: Vec<String> = entries
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect();
+    let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     numbered(names.iter().map(String::as_str))
 }
 

@@ -36,11 +36,7 @@ impl Pages {
         let too_large = || std::io::Error::from(std::io::ErrorKind::OutOfMemory);
         let size = usize::try_from(size).map_err(|_| too_large())?;
         if size == 0 {
-            return Ok(Pages {
-                map: None,
-                offset: 0,
-                size,
-            });
+            return Ok(Pages { map: None, offset: 0, size });
         }
         let length = size.checked_add(ALIGNMENT).ok_or_else(too_large)?;
         let mut options = MmapOptions::new();
@@ -53,11 +49,7 @@ impl Pages {
         // Huge pages only affect speed, so a kernel without them is fine.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
-        Ok(Pages {
-            map: Some(map),
-            offset,
-            size,
-        })
+        Ok(Pages { map: Some(map), offset, size })
     }
 
     /// The start of the memory, aligned to [`ALIGNMENT`]; must not be accessed if it is empty.

@@ -14,11 +14,8 @@ use skript_semantics::{Scalar, ScalarKind};
 pub const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The mixing steps from state to number: in each, the bits shifted right are combined by xor, and the result is
 /// multiplied.
-pub const MIXING: [(u32, Option<u64>); 3] = [
-    (30, Some(0xbf58_476d_1ce4_e5b9)),
-    (27, Some(0x94d0_49bb_1331_11eb)),
-    (31, None),
-];
+pub const MIXING: [(u32, Option<u64>); 3] =
+    [(30, Some(0xbf58_476d_1ce4_e5b9)), (27, Some(0x94d0_49bb_1331_11eb)), (31, None)];
 /// The number of random bits of a real in [0, 1).
 pub const REAL_BITS: u32 = 53;
 
@@ -84,10 +81,7 @@ pub fn fill(
     name: &str,
     purpose: Purpose,
 ) -> Result<Tensor, TensorError> {
-    let too_large = || TensorError::TooLarge {
-        element,
-        shape: extents.to_vec(),
-    };
+    let too_large = || TensorError::TooLarge { element, shape: extents.to_vec() };
     let volume = shape::byte_length(element, extents).ok_or_else(too_large)? / element.size();
     let mut stream = SplitMix64::named(seed, name);
     let (low, high) = range(extents, purpose);
@@ -134,10 +128,7 @@ mod tests {
             thirds[usize::try_from(stream.next_below(bound) >> 62).unwrap()] += 1;
         }
         // Five standard deviations of a fair draw: sqrt(30000 · 1/3 · 2/3) = 81.6.
-        assert!(
-            thirds.iter().all(|&n| n.abs_diff(10_000) < 408),
-            "{thirds:?}"
-        );
+        assert!(thirds.iter().all(|&n| n.abs_diff(10_000) < 408), "{thirds:?}");
         assert_eq!(stream.next_below(0), 0);
         assert_eq!(stream.next_below(1), 0);
     }
@@ -150,12 +141,6 @@ mod tests {
         let bound = (3.0f32 / 9.0).sqrt();
         assert!(fill("a").as_f32().unwrap().iter().all(|x| x.abs() <= bound));
         let scale = super::fill(ElementType::F32, &[1, 8], 1, "s", Purpose::Weight).unwrap();
-        assert!(
-            scale
-                .as_f32()
-                .unwrap()
-                .iter()
-                .all(|x| (0.5..1.0).contains(x))
-        );
+        assert!(scale.as_f32().unwrap().iter().all(|x| (0.5..1.0).contains(x)));
     }
 }

@@ -72,23 +72,14 @@ impl SafeTensors {
         let parsed = parse(file.bytes());
         file.intact()?;
         let (data, arrays) = parsed.map_err(wrong)?;
-        Ok(SafeTensors {
-            path: path.to_path_buf(),
-            file,
-            data,
-            arrays,
-        })
+        Ok(SafeTensors { path: path.to_path_buf(), file, data, arrays })
     }
 
     /// The array of this name, if it is wanted; stays mapped if its elements are aligned.
     ///
     /// # Errors
     /// [`TensorError`] if tensors do not support its type.
-    pub(crate) fn get(
-        &self,
-        name: &str,
-        admits: Admits<'_>,
-    ) -> Result<Option<Tensor>, TensorError> {
+    pub(crate) fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
         let Some(entry) = self.arrays.get(name) else {
             return Ok(None);
         };
@@ -131,16 +122,13 @@ fn parse(bytes: &[u8]) -> Result<(usize, HashMap<String, Entry>), String> {
         .map(|b| u64::from_le_bytes(*b))
         .ok_or("is too short for the length of a header")?;
     if length > LONGEST_HEADER {
-        return Err(format!(
-            "states a header of {length} bytes; the format allows {LONGEST_HEADER}"
-        ));
+        return Err(format!("states a header of {length} bytes; the format allows {LONGEST_HEADER}"));
     }
     let end = usize::try_from(length).map_or(usize::MAX, |n| n.saturating_add(8));
-    let header = bytes
-        .get(8..end)
-        .ok_or_else(|| format!("states a header of {length} bytes, but ends before"))?;
-    let Header(entries) = serde_json::from_slice(header)
-        .map_err(|e| format!("its header is not a list of arrays: {e}"))?;
+    let header =
+        bytes.get(8..end).ok_or_else(|| format!("states a header of {length} bytes, but ends before"))?;
+    let Header(entries) =
+        serde_json::from_slice(header).map_err(|e| format!("its header is not a list of arrays: {e}"))?;
     let present = (bytes.len() - end) as u64;
     let mut order: Vec<&(String, Entry)> = entries.iter().collect();
     order.sort_by_key(|(_, entry)| entry.data_offsets);
@@ -165,9 +153,7 @@ fn parse(bytes: &[u8]) -> Result<(usize, HashMap<String, Entry>), String> {
         }
     }
     if covered != present {
-        return Err(format!(
-            "its arrays end at {covered} of {present} bytes of data"
-        ));
+        return Err(format!("its arrays end at {covered} of {present} bytes of data"));
     }
     let count = entries.len();
     let arrays: HashMap<String, Entry> = entries.into_iter().collect();
@@ -285,9 +271,7 @@ mod tests {
     #[test]
     fn what_a_header_claims_is_checked() {
         let one = |dtype: &str, shape: &str, offsets: &str| {
-            let header = format!(
-                r#"{{"a":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}}}"#
-            );
+            let header = format!(r#"{{"a":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}}}"#);
             opened(&header, &[0; 8]).map(|_| ()).unwrap_err()
         };
         assert!(one("F32", "[3]", "[0,8]").contains("do not match F32 of shape [3]"));
@@ -301,47 +285,22 @@ mod tests {
         let entry = r#""a":{"dtype":"U8","shape":[4],"data_offsets":"#;
         let twice = format!("{{{entry}[0,4]}},{entry}[4,8]}}}}");
         assert!(opened(&twice, &[0; 8]).unwrap_err().contains("one name"));
-        let over = format!(
-            "{{{entry}[0,4]}},{}[0,4]}}}}",
-            entry.replace("\"a\"", "\"b\"")
-        );
-        assert!(
-            opened(&over, &[0; 4])
-                .unwrap_err()
-                .contains("lies at 0 to 4")
-        );
-        assert!(
-            opened("[]", &[])
-                .unwrap_err()
-                .contains("not a list of arrays")
-        );
+        let over = format!("{{{entry}[0,4]}},{}[0,4]}}}}", entry.replace("\"a\"", "\"b\""));
+        assert!(opened(&over, &[0; 4]).unwrap_err().contains("lies at 0 to 4"));
+        assert!(opened("[]", &[]).unwrap_err().contains("not a list of arrays"));
         let deep = "[".repeat(100_000);
         let deep = format!(r#"{{"__metadata__":{deep}"#);
-        assert!(
-            opened(&deep, &[])
-                .unwrap_err()
-                .contains("not a list of arrays")
-        );
+        assert!(opened(&deep, &[]).unwrap_err().contains("not a list of arrays"));
         let unknown = r#"{"a":{"dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8]}}"#;
         let file = opened(unknown, &[0; 8]).unwrap();
-        assert!(
-            file.get("a", &|_, _| Ok(()))
-                .unwrap_err()
-                .to_string()
-                .contains("F8_E4M3")
-        );
+        assert!(file.get("a", &|_, _| Ok(())).unwrap_err().to_string().contains("F8_E4M3"));
     }
 
     #[test]
     fn files_that_are_cut_off_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("w.safetensors");
-        for bytes in [
-            &b""[..],
-            &[9; 7],
-            &[9, 0, 0, 0, 0, 0, 0, 0, b'{'],
-            &[255; 64],
-        ] {
+        for bytes in [&b""[..], &[9; 7], &[9, 0, 0, 0, 0, 0, 0, 0, b'{'], &[255; 64]] {
             std::fs::write(&path, bytes).unwrap();
             assert!(open(&path).is_err(), "{bytes:?}");
         }

@@ -18,9 +18,7 @@ pub fn volume(shape: &[u64]) -> Option<u64> {
 pub fn byte_length(element: ElementType, shape: &[u64]) -> Option<usize> {
     let size = u64::try_from(element.size()).ok()?;
     let bytes = volume(shape)?.checked_mul(size)?;
-    usize::try_from(bytes)
-        .ok()
-        .filter(|&b| b <= isize::MAX as usize - crate::buffer::ALIGNMENT)
+    usize::try_from(bytes).ok().filter(|&b| b <= isize::MAX as usize - crate::buffer::ALIGNMENT)
 }
 
 /// The shape as text, `[2, 3]`.

@@ -16,13 +16,7 @@ pub fn line(name: &str, tensor: &Tensor) -> String {
     if tensor.volume() > SHOWN {
         elements.push("…".to_string());
     }
-    format!(
-        "{}: {}{:?} = {}\n",
-        printable(name),
-        tensor.element(),
-        tensor.shape(),
-        elements.join(" ")
-    )
+    format!("{}: {}{:?} = {}\n", printable(name), tensor.element(), tensor.shape(), elements.join(" "))
 }
 
 /// One element; a `u64` may exceed the language's integers.

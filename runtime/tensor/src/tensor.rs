@@ -59,17 +59,10 @@ impl Tensor {
         shape: &[u64],
         allocate: impl FnOnce(usize) -> Option<Buffer>,
     ) -> Result<Tensor, TensorError> {
-        let too_large = || TensorError::TooLarge {
-            element,
-            shape: shape.to_vec(),
-        };
+        let too_large = || TensorError::TooLarge { element, shape: shape.to_vec() };
         let length = shape::byte_length(element, shape).ok_or_else(too_large)?;
         let buffer = allocate(length).ok_or_else(too_large)?;
-        Ok(Tensor {
-            element,
-            shape: shape.to_vec(),
-            data: Data::Owned(buffer),
-        })
+        Ok(Tensor { element, shape: shape.to_vec(), data: Data::Owned(buffer) })
     }
 
     /// Copies bytes that hold the elements in memory format. Bools must be 0 or 1; others count as 1.
@@ -77,17 +70,9 @@ impl Tensor {
     /// # Errors
     /// [`TensorError::Length`] if the shape needs another number of bytes, [`TensorError::TooLarge`] if it does not fit the
     /// memory.
-    pub fn from_bytes(
-        element: ElementType,
-        shape: &[u64],
-        bytes: &[u8],
-    ) -> Result<Tensor, TensorError> {
+    pub fn from_bytes(element: ElementType, shape: &[u64], bytes: &[u8]) -> Result<Tensor, TensorError> {
         if shape::byte_length(element, shape) != Some(bytes.len()) {
-            return Err(TensorError::Length {
-                element,
-                shape: shape.to_vec(),
-                got: bytes.len(),
-            });
+            return Err(TensorError::Length { element, shape: shape.to_vec(), got: bytes.len() });
         }
         let mut tensor = Tensor::zeros(element, shape)?;
         tensor.bytes_mut()?.copy_from_slice(bytes);
@@ -121,26 +106,13 @@ impl Tensor {
     }
 
     /// Elements in a mapped file; `None` if they are not aligned or not completely in it. Bytes of bools are not verified.
-    pub fn mapped(
-        element: ElementType,
-        shape: &[u64],
-        file: MappedFile,
-        offset: usize,
-    ) -> Option<Tensor> {
+    pub fn mapped(element: ElementType, shape: &[u64], file: MappedFile, offset: usize) -> Option<Tensor> {
         let length = shape::byte_length(element, shape)?;
         let end = offset.checked_add(length)?;
         if end > file.bytes().len() || !offset.is_multiple_of(element.size()) {
             return None;
         }
-        Some(Tensor {
-            element,
-            shape: shape.to_vec(),
-            data: Data::Mapped {
-                file,
-                offset,
-                length,
-            },
-        })
+        Some(Tensor { element, shape: shape.to_vec(), data: Data::Mapped { file, offset, length } })
     }
 
     /// Elements in memory of someone else, without a copy. Bytes of bools must be 0 or 1.
@@ -154,17 +126,9 @@ impl Tensor {
     ) -> Result<Tensor, TensorError> {
         let got = memory.bytes().len();
         if shape::byte_length(element, shape) != Some(got) {
-            return Err(TensorError::Length {
-                element,
-                shape: shape.to_vec(),
-                got,
-            });
+            return Err(TensorError::Length { element, shape: shape.to_vec(), got });
         }
-        Ok(Tensor {
-            element,
-            shape: shape.to_vec(),
-            data: Data::Shared(memory),
-        })
+        Ok(Tensor { element, shape: shape.to_vec(), data: Data::Shared(memory) })
     }
 
     /// The same tensor, such that clones share its elements.
@@ -223,12 +187,7 @@ impl Tensor {
     /// Returns the memory of elements in a mapped file to the system; the next read gets them from the file again. Other
     /// tensors keep their memory.
     pub fn release(&self) {
-        if let Data::Mapped {
-            file,
-            offset,
-            length,
-        } = &self.data
-        {
+        if let Data::Mapped { file, offset, length } = &self.data {
             file.release(*offset, *length);
         }
     }
@@ -250,14 +209,9 @@ impl Tensor {
         match &self.data {
             Data::Owned(buffer) => buffer.bytes(),
             Data::Shared(memory) => memory.bytes(),
-            Data::Mapped {
-                file,
-                offset,
-                length,
-            } => file
-                .bytes()
-                .get(*offset..offset.saturating_add(*length))
-                .unwrap_or(&[]),
+            Data::Mapped { file, offset, length } => {
+                file.bytes().get(*offset..offset.saturating_add(*length)).unwrap_or(&[])
+            }
         }
     }
 
@@ -267,11 +221,8 @@ impl Tensor {
     /// [`TensorError`] if the copy does not fit the memory, or the mapped file changed.
     pub fn bytes_mut(&mut self) -> Result<&mut [u8], TensorError> {
         if !matches!(self.data, Data::Owned(_)) {
-            let mut buffer =
-                Buffer::zeroed(self.bytes().len()).ok_or_else(|| TensorError::TooLarge {
-                    element: self.element,
-                    shape: self.shape.clone(),
-                })?;
+            let mut buffer = Buffer::zeroed(self.bytes().len())
+                .ok_or_else(|| TensorError::TooLarge { element: self.element, shape: self.shape.clone() })?;
             buffer.bytes_mut().copy_from_slice(self.bytes());
             self.intact()?;
             self.data = Data::Owned(buffer);
@@ -405,11 +356,7 @@ pub(crate) fn expect(
     shape: &[u64],
 ) -> Result<(), TensorError> {
     if element.kind() != kind {
-        return Err(TensorError::Kind {
-            what: what.to_string(),
-            expected: kind,
-            got: element,
-        });
+        return Err(TensorError::Kind { what: what.to_string(), expected: kind, got: element });
     }
     if got != shape {
         return Err(TensorError::Shape {
@@ -459,10 +406,7 @@ mod tests {
         tensor.bytes_mut().unwrap()[0] = 9;
         assert_eq!(tensor.bytes(), [9, 2, 3, 4]);
         assert_eq!(memory.bytes(), [1, 2, 3, 4]);
-        assert!(matches!(
-            shared(&[3]),
-            Err(TensorError::Length { got: 4, .. })
-        ));
+        assert!(matches!(shared(&[3]), Err(TensorError::Length { got: 4, .. })));
     }
 
     #[test]
@@ -473,10 +417,7 @@ mod tests {
         assert_eq!(whole.shape(), [3, 2]);
         assert_eq!(whole.as_i64(), Some(&[1, 2, 3, 4, 5, 6][..]));
         assert_eq!(stack(&[]).unwrap().shape(), [0, 2]);
-        assert!(matches!(
-            stack(&[item(&[1, 2]), item(&[3])]),
-            Err(TensorError::Shape { .. })
-        ));
+        assert!(matches!(stack(&[item(&[1, 2]), item(&[3])]), Err(TensorError::Shape { .. })));
         // Items without elements.
         let empty = Tensor::stacked(ElementType::I64, &[0], &[item(&[]), item(&[])]);
         assert_eq!(empty.unwrap().shape(), [2, 0]);

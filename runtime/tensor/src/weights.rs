@@ -80,11 +80,7 @@ impl WeightStore {
         for ending in ["safetensors", "npz"] {
             let beside = folder.join(format!("{stem}.{ending}"));
             if beside.exists() {
-                positions.push(arrays(
-                    MappedFile::open_within(&beside, folder)?,
-                    &beside,
-                    most,
-                )?);
+                positions.push(arrays(MappedFile::open_within(&beside, folder)?, &beside, most)?);
             }
         }
         Ok(WeightStore { positions })
@@ -97,9 +93,7 @@ impl WeightStore {
     /// [`TensorError`] if it does not exist, or is a file that cannot be read.
     pub fn open(path: &Path, most: u64) -> Result<WeightStore, TensorError> {
         if is_array_file(path) && !path.is_dir() {
-            return Ok(WeightStore {
-                positions: vec![arrays(MappedFile::open(path)?, path, most)?],
-            });
+            return Ok(WeightStore { positions: vec![arrays(MappedFile::open(path)?, path, most)?] });
         }
         if archive::is_packed(path) && !path.is_dir() {
             return Archive::open(path, most).map(WeightStore::packed);
@@ -109,7 +103,8 @@ impl WeightStore {
         }
         let found = std::fs::metadata(path).map_err(|e| TensorError::io(path, "read", e))?;
         if !found.is_dir() {
-            let reason = "is neither a folder with weights nor a file with the extension .safetensors, .npz or .tgz";
+            let reason =
+                "is neither a folder with weights nor a file with the extension .safetensors, .npz or .tgz";
             return Err(TensorError::format(path, reason));
         }
         WeightStore::folder(path, "main", most)
@@ -117,25 +112,18 @@ impl WeightStore {
 
     /// The `.dat` files of a packed model.
     pub fn packed(archive: Archive) -> WeightStore {
-        WeightStore {
-            positions: vec![Source::Packed(archive)],
-        }
+        WeightStore { positions: vec![Source::Packed(archive)] }
     }
 
     /// Arrays that are in memory.
     pub fn held(arrays: HeldArrays) -> WeightStore {
-        WeightStore {
-            positions: vec![Source::Held(arrays)],
-        }
+        WeightStore { positions: vec![Source::Held(arrays)] }
     }
 
     /// Arrays in memory, by name.
     pub fn arrays(arrays: impl IntoIterator<Item = (String, Tensor)>) -> WeightStore {
-        let arrays = arrays.into_iter();
-        let arrays = arrays.map(|(name, tensor)| (name, tensor.into_shared()));
-        WeightStore {
-            positions: vec![Source::Arrays(Arc::new(arrays.collect()))],
-        }
+        let arrays = arrays.into_iter().map(|(name, tensor)| (name, tensor.into_shared()));
+        WeightStore { positions: vec![Source::Arrays(Arc::new(arrays.collect()))] }
     }
 
     /// The sources of `first`, then these.
@@ -202,11 +190,7 @@ impl Source {
     }
 
     /// The array of this name, if there is one; only its header is read if it is not wanted.
-    pub(crate) fn get(
-        &self,
-        name: &str,
-        admits: Admits<'_>,
-    ) -> Result<Option<Tensor>, TensorError> {
+    pub(crate) fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
         let path = self.path_of(name)?;
         Ok(match self {
             Source::Folder(_) if !path.exists() => None,
@@ -229,11 +213,7 @@ impl Source {
     }
 
     /// The tensor of this name in the requested types.
-    fn load(
-        &self,
-        name: &str,
-        request: &VariableRequest<'_>,
-    ) -> Result<Option<Tensor>, TensorError> {
+    fn load(&self, name: &str, request: &VariableRequest<'_>) -> Result<Option<Tensor>, TensorError> {
         let found = self.find(name, request)?;
         let loaded = found.map(|(what, tensor)| tensor.into_run_time(&what, request.element));
         loaded.transpose()
@@ -258,11 +238,7 @@ pub fn load_variables(
             Err(error) => errors.push(error),
         }
     }
-    if errors.is_empty() {
-        Ok(tensors)
-    } else {
-        Err(errors)
-    }
+    if errors.is_empty() { Ok(tensors) } else { Err(errors) }
 }
 
 /// The source of each variable. All variables of a model must be requested together: variables without a file of their
@@ -294,8 +270,7 @@ impl WeightStore {
     /// The variable under its name or an alias.
     fn named(&self, request: &VariableRequest<'_>) -> Result<Option<Tensor>, TensorError> {
         for position in &self.positions {
-            let names =
-                std::iter::once(request.name).chain(request.aliases.iter().map(String::as_str));
+            let names = std::iter::once(request.name).chain(request.aliases.iter().map(String::as_str));
             for name in names {
                 if let Some(tensor) = position.load(name, request)? {
                     return Ok(Some(tensor));
@@ -312,9 +287,7 @@ impl WeightStore {
             let names = match position {
                 Source::Folder(folder) => numbered_in(folder),
                 Source::Packed(archive) => numbered(archive.names()),
-                Source::SafeTensors(_) | Source::Npz(_) | Source::Held(_) | Source::Arrays(_) => {
-                    Vec::new()
-                }
+                Source::SafeTensors(_) | Source::Npz(_) | Source::Held(_) | Source::Arrays(_) => Vec::new(),
             };
             let fits = names.len() == count;
             fits.then(|| names.into_iter().map(|name| (position, name)).collect())
@@ -322,24 +295,16 @@ impl WeightStore {
     }
 
     /// The filling of a variable without a file.
-    fn instead(
-        &self,
-        request: &VariableRequest<'_>,
-        missing: MissingWeights,
-    ) -> Result<Tensor, TensorError> {
+    fn instead(&self, request: &VariableRequest<'_>, missing: MissingWeights) -> Result<Tensor, TensorError> {
         match missing {
             MissingWeights::Error => Err(TensorError::Missing {
                 name: request.name.to_string(),
                 path: self.expected(request.name)?,
             }),
             MissingWeights::Zero => Tensor::zeros(request.element, &request.shape),
-            MissingWeights::Random(seed) => random::fill(
-                request.element,
-                &request.shape,
-                seed,
-                request.name,
-                Purpose::Weight,
-            ),
+            MissingWeights::Random(seed) => {
+                random::fill(request.element, &request.shape, seed, request.name, Purpose::Weight)
+            }
         }
     }
 }
@@ -350,9 +315,7 @@ impl WeightStore {
 /// [`TensorError::Name`] for any other name.
 pub fn file_name(name: &str) -> Result<PathBuf, TensorError> {
     if name.is_empty() || name.contains(['/', '\\', '\0']) {
-        return Err(TensorError::Name {
-            name: name.to_string(),
-        });
+        return Err(TensorError::Name { name: name.to_string() });
     }
     Ok(PathBuf::from(format!("{name}.dat")))
 }
@@ -362,12 +325,7 @@ mod tests {
     use super::*;
 
     fn request<'a>(name: &'a str, aliases: &'a [String]) -> VariableRequest<'a> {
-        VariableRequest {
-            name,
-            aliases,
-            element: ElementType::F32,
-            shape: vec![2],
-        }
+        VariableRequest { name, aliases, element: ElementType::F32, shape: vec![2] }
     }
 
     fn save(folder: &Path, name: &str, tensor: &Tensor) {
@@ -379,32 +337,16 @@ mod tests {
     #[test]
     fn all_wrong_variables_are_listed() {
         let folder = tempfile::tempdir().unwrap();
-        save(
-            folder.path(),
-            "m.b",
-            &Tensor::from_f32(&[3], &[0.0; 3]).unwrap(),
-        );
-        save(
-            folder.path(),
-            "m.c",
-            &Tensor::from_i64(&[2], &[0; 2]).unwrap(),
-        );
+        save(folder.path(), "m.b", &Tensor::from_f32(&[3], &[0.0; 3]).unwrap());
+        save(folder.path(), "m.c", &Tensor::from_i64(&[2], &[0; 2]).unwrap());
         let requests = ["m.a", "m.b", "m.c", "../m"].map(|n| request(n, &[]));
         let store = WeightStore::open(folder.path(), 1 << 20).unwrap();
         let errors = load_variables(&store, &requests, MissingWeights::Error).unwrap_err();
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         assert_eq!(texts.len(), 4);
         assert!(texts[0].contains("variable m.a"));
-        assert!(
-            texts[1].contains("m.b.dat is [3] instead of [2]"),
-            "{}",
-            texts[1]
-        );
-        assert!(
-            texts[2].contains("m.c.dat are int (i64) instead of real"),
-            "{}",
-            texts[2]
-        );
+        assert!(texts[1].contains("m.b.dat is [3] instead of [2]"), "{}", texts[1]);
+        assert!(texts[2].contains("m.c.dat are int (i64) instead of real"), "{}", texts[2]);
         assert!(texts[3].contains("../m"));
     }
 
@@ -425,11 +367,7 @@ mod tests {
     #[test]
     fn aliases_and_fillings_stand_in() {
         let folder = tempfile::tempdir().unwrap();
-        save(
-            folder.path(),
-            "m.vs_1",
-            &Tensor::from_f32(&[2], &[4.0, 5.0]).unwrap(),
-        );
+        save(folder.path(), "m.vs_1", &Tensor::from_f32(&[2], &[4.0, 5.0]).unwrap());
         let aliases = ["m.vs_1".to_string()];
         let requests = [request("m.vs:1", &aliases), request("m.w", &[])];
         let store = WeightStore::open(folder.path(), 1 << 20).unwrap();
@@ -455,17 +393,9 @@ mod tests {
         let errors = load_variables(&store, &more, MissingWeights::Error).unwrap_err();
         assert_eq!(errors.len(), 3);
 
-        save(
-            folder.path(),
-            ".T9",
-            &Tensor::from_f32(&[3], &[0.0; 3]).unwrap(),
-        );
+        save(folder.path(), ".T9", &Tensor::from_f32(&[3], &[0.0; 3]).unwrap());
         let errors = load_variables(&store, &requests, MissingWeights::Error).unwrap_err();
-        assert!(
-            errors[0]
-                .to_string()
-                .contains(".T9.dat is [3] instead of [2]")
-        );
+        assert!(errors[0].to_string().contains(".T9.dat is [3] instead of [2]"));
     }
 
     #[test]
@@ -479,8 +409,7 @@ mod tests {
         bytes.extend([0; 8]);
         bytes.extend([0x00, 0x3c, 0x00, 0xc0]);
         std::fs::write(folder.path().join("net.safetensors"), bytes).unwrap();
-        let mut archive =
-            zip::ZipWriter::new(std::fs::File::create(folder.path().join("net.npz")).unwrap());
+        let mut archive = zip::ZipWriter::new(std::fs::File::create(folder.path().join("net.npz")).unwrap());
         for name in ["m.b.npy", "m.c.npy"] {
             let options = zip::write::SimpleFileOptions::default();
             archive.start_file(name, options).unwrap();
@@ -498,10 +427,6 @@ mod tests {
         let errors = load_variables(&alone, &requests, MissingWeights::Error).unwrap_err();
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         assert_eq!(texts.len(), 1);
-        assert!(
-            texts[0].contains("net.npz/m.a does not exist"),
-            "{}",
-            texts[0]
-        );
+        assert!(texts[0].contains("net.npz/m.a does not exist"), "{}", texts[0]);
     }
 }

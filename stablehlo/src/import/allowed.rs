@@ -12,8 +12,7 @@ use crate::typed::BACKEND_CONFIG;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{
-    Attribute, AttributeLike, BlockLike, BlockRef, Module, OperationRef, RegionLike, Type,
-    ValueLike,
+    Attribute, AttributeLike, BlockLike, BlockRef, Module, OperationRef, RegionLike, Type, ValueLike,
 };
 use skript_dialect::melior;
 use skript_dialect::op;
@@ -72,10 +71,7 @@ pub(super) fn refusals(module: &Module, is_taken: fn(&str) -> bool) -> Vec<Refus
         }
         let message = wrong(operation, level, is_taken);
         if let Some(message) = message.or_else(|| location(operation, &mut levels)) {
-            found.push(Refusal {
-                malformed: false,
-                ..refusal_at(operation, &message)
-            });
+            found.push(Refusal { malformed: false, ..refusal_at(operation, &message) });
             continue;
         }
         let inner = match level {
@@ -136,11 +132,7 @@ fn signature(operation: OperationRef) -> Option<String> {
     let arguments = blocks.map(|block| block.argument_count()).max();
     let arguments = arguments.unwrap_or_default().max(declared.0.len());
     let results = operation.result_count().max(declared.1.len());
-    let (count, what) = if arguments > SIGNATURE {
-        (arguments, "arguments")
-    } else {
-        (results, "results")
-    };
+    let (count, what) = if arguments > SIGNATURE { (arguments, "arguments") } else { (results, "results") };
     (count > SIGNATURE).then(|| {
         format!("has {count} {what}: at most {SIGNATURE} are supported; combine tensors of one type by `stablehlo.concatenate`")
     })
@@ -192,9 +184,7 @@ fn attributes_of(operation: OperationRef, name: &str) -> Option<String> {
             }
             let dialect = attributes::dialect_of(value);
             if dialect != "builtin" && dialect != "stablehlo" {
-                return Some(format!(
-                    "has an attribute `{key}` of the dialect `{dialect}`"
-                ));
+                return Some(format!("has an attribute `{key}` of the dialect `{dialect}`"));
             }
             if let Ok(array) = ArrayAttribute::try_from(value) {
                 pending.extend((0..array.len()).filter_map(|n| array.element(n).ok()));
@@ -207,10 +197,7 @@ fn attributes_of(operation: OperationRef, name: &str) -> Option<String> {
 /// The error of a sparse constant that is too large.
 fn sparse(attribute: Attribute) -> Option<String> {
     let r#type = Tensor::of(attribute.r#type()).filter(|_| attributes::is_sparse(attribute))?;
-    let volume = r#type
-        .extents
-        .iter()
-        .try_fold(1i64, |v, e| v.checked_mul(*e));
+    let volume = r#type.extents.iter().try_fold(1i64, |v, e| v.checked_mul(*e));
     volume.is_none_or(|v| v > SPARSE).then(|| {
         format!(
             "has a sparse constant of {}: at most {SPARSE} elements are written out; broadcast one, or pass it as an argument",

@@ -179,10 +179,7 @@ fn excess(functions: &[Function], order: &[usize]) -> Option<Refusal> {
         let Some(function) = functions.get(*at) else {
             continue;
         };
-        let mut sum = Inlined {
-            operations: function.operations,
-            depth: 0,
-        };
+        let mut sum = Inlined { operations: function.operations, depth: 0 };
         for (callee, _) in &function.calls {
             let called = inlined.get(*callee).copied().unwrap_or_default();
             sum.operations = sum.operations.saturating_add(called.operations);
@@ -198,9 +195,7 @@ fn excess(functions: &[Function], order: &[usize]) -> Option<Refusal> {
     // A function with one caller moves into it.
     let kept = inlined.iter().zip(&callers).filter(|(_, n)| **n != 1);
     let total = kept.fold(0u64, |sum, (f, _)| sum.saturating_add(f.operations));
-    let own = functions
-        .iter()
-        .fold(0u64, |sum, f| sum.saturating_add(f.operations));
+    let own = functions.iter().fold(0u64, |sum, f| sum.saturating_add(f.operations));
     let most = INLINED.max(own.saturating_mul(GROWTH));
     let is_deep = inlined.iter().any(|f| f.depth > DEPTH);
     if total <= most && !is_deep {
@@ -209,27 +204,24 @@ fn excess(functions: &[Function], order: &[usize]) -> Option<Refusal> {
     let size = |callee: &usize| inlined.get(*callee).copied().unwrap_or_default();
     let calls = functions.iter().flat_map(|f| &f.calls);
     // If there are several, the first in the text.
-    let (callee, call) = calls.rev().max_by_key(|(callee, _)| match is_deep {
-        true => u64::try_from(size(callee).depth).unwrap_or(u64::MAX),
-        false => size(callee).operations,
+    let (callee, call) = calls.rev().max_by_key(|(callee, _)| {
+        if is_deep { u64::try_from(size(callee).depth).unwrap_or(u64::MAX) } else { size(callee).operations }
     })?;
     let name = functions.get(*callee).map_or("", |f| f.name.as_str());
-    let message = match is_deep {
-        true => format!(
+    let message = if is_deep {
+        format!(
             "calls `{name}`, in which calls are {} deep inside of each other, more than {DEPTH}: write a loop",
             size(callee).depth
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "calls `{name}`, which comes to {} operations when all calls are inlined, and the program to {}, more than \
              {most}: write a loop instead of calls, or call it less often",
             counted(size(callee).operations),
             counted(total)
-        ),
+        )
     };
-    Some(Refusal {
-        malformed: false,
-        ..refusal_at(*call, &message)
-    })
+    Some(Refusal { malformed: false, ..refusal_at(*call, &message) })
 }
 
 /// A count as text for a message; the largest value is printed as a lower limit.

@@ -27,10 +27,7 @@ pub(crate) fn is_annotation(target: &str) -> bool {
 
 /// Whether an operation returns its operands on one device. A call that changes the shape divides work between several.
 fn is_identity(found: OperationRef) -> bool {
-    let is_kept = found
-        .operands()
-        .map(|v| v.r#type())
-        .eq(found.results().map(|r| r.r#type()));
+    let is_kept = found.operands().map(|v| v.r#type()).eq(found.results().map(|r| r.r#type()));
     match CustomCall::cast(found) {
         Some(call) => is_kept && is_annotation(&call.target()),
         None => op::is(&found, ops::sdy::RESHARD) || op::is(&found, ops::sdy::SHARDING_CONSTRAINT),

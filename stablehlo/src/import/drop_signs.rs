@@ -34,9 +34,7 @@ pub(crate) const PASS: Pass = Pass {
                 sign(found)?;
             }
         }
-        for cast in op::collect(&root, |op| {
-            op::is(&op, ops::builtin::UNREALIZED_CONVERSION_CAST)
-        }) {
+        for cast in op::collect(&root, |op| op::is(&op, ops::builtin::UNREALIZED_CONVERSION_CAST)) {
             let (Ok(from), Ok(to)) = (ir::operand(cast), ir::result(cast)) else {
                 continue;
             };
@@ -66,26 +64,16 @@ fn signless(r#type: Type<'_>) -> Result<Option<Type<'_>>, PassError> {
         return Ok(None);
     };
     let signless = ir::parse_type(r#type.context(), &format!("i{}", integer.width()))?;
-    Ok(Some(match r#type.is_ranked_tensor() {
-        true => types::of_element(r#type, signless),
-        false => signless,
-    }))
+    Ok(Some(if r#type.is_ranked_tensor() { types::of_element(r#type, signless) } else { signless }))
 }
 
 /// The converted function type. A declaration has no block arguments, so converting these is not enough.
 fn sign(function: OperationRef) -> Result<(), PassError> {
     let (inputs, results) = ir::signature(function)?;
     let all = |types: Vec<Type<'_>>| -> Result<Vec<String>, PassError> {
-        types
-            .into_iter()
-            .map(|t| Ok(signless(t)?.unwrap_or(t).to_string()))
-            .collect()
+        types.into_iter().map(|t| Ok(signless(t)?.unwrap_or(t).to_string())).collect()
     };
-    let text = format!(
-        "({}) -> ({})",
-        all(inputs)?.join(", "),
-        all(results)?.join(", ")
-    );
+    let text = format!("({}) -> ({})", all(inputs)?.join(", "), all(results)?.join(", "));
     let owner = function.context();
     let r#type = ir::parse_type(owner, &text)?;
     let r#type: FunctionType = r#type.try_into()?;

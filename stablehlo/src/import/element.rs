@@ -76,9 +76,7 @@ impl Element {
         if let Ok(integer) = IntegerType::try_from(r#type) {
             return match integer.width() {
                 1 => Some(Element::Pred),
-                width @ (4 | 8 | 16 | 32 | 64) if integer.is_unsigned() => {
-                    Some(Element::Unsigned(width))
-                }
+                width @ (4 | 8 | 16 | 32 | 64) if integer.is_unsigned() => Some(Element::Unsigned(width)),
                 width @ (4 | 8 | 16 | 32 | 64) => Some(Element::Signed(width)),
                 _ => None,
             };

@@ -20,9 +20,8 @@ pub(crate) fn of_others(text: &str) -> Vec<Refusal> {
             ("func", _) => function = Some(dialect),
             ("return", Some(own)) if own != dialect => {
                 let name = start.name;
-                let message = format!(
-                    "'{name}' op ends a function that `{own}.func` begins: write `{own}.return`"
-                );
+                let message =
+                    format!("'{name}' op ends a function that `{own}.func` begins: write `{own}.return`");
                 found.push(Refusal::malformed_at(text, start.at, message));
             }
             _ => {}
@@ -37,16 +36,13 @@ mod tests {
 
     #[test]
     fn functions_end_in_their_own_dialect() {
-        let text =
-            "ml_program.func @f() {\n  func.return\n}\nfunc.func @g() {\n  ml_program.return\n}";
+        let text = "ml_program.func @f() {\n  func.return\n}\nfunc.func @g() {\n  ml_program.return\n}";
         let found = of_others(text);
         let locations: Vec<_> = found.iter().filter_map(|r| r.source_position).collect();
         assert_eq!(locations, [(2, 3), (5, 3)]);
         assert_eq!(
             found.first().map(|r| r.message.as_str()),
-            Some(
-                "'func.return' op ends a function that `ml_program.func` begins: write `ml_program.return`"
-            )
+            Some("'func.return' op ends a function that `ml_program.func` begins: write `ml_program.return`")
         );
         // Near misses: each function with its own return, and a return without a dialect prefix.
         for text in [

@@ -39,9 +39,7 @@ pub(crate) fn is_operation(found: OperationRef) -> bool {
 ///
 /// # Errors
 /// Fails if element type or extents are not supported.
-pub(crate) fn in_place<'c: 'a, 'a>(
-    op: OperationRef<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, PassError> {
+pub(crate) fn in_place<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let found = Found::of(op)?;
     let result = found.result()?;
     let element = result.element.text();
@@ -56,8 +54,7 @@ pub(crate) fn in_place<'c: 'a, 'a>(
     let lower = holds("lower");
     let mut t = Arrays::new("%factor");
     let solved = match operands.as_slice() {
-        [a] => triangular::cholesky(&mut t, a, lower)
-            .map(|(root, _)| triangular::half(&mut t, &root, lower)),
+        [a] => triangular::cholesky(&mut t, a, lower).map(|(root, _)| triangular::half(&mut t, &root, lower)),
         [a, b] => {
             let form = word("transpose_a")?;
             let system = triangular::System {
@@ -89,10 +86,7 @@ fn arrays(tensors: &[Tensor]) -> Vec<Array> {
 /// Replaces custom calls of factorizations; returns the calls that are not supported.
 pub(crate) fn expand<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<CustomCall<'c, 'a>> {
     let operations = op::collect(&module.as_operation(), |_| true);
-    let mut calls: Vec<_> = operations
-        .into_iter()
-        .filter_map(CustomCall::cast)
-        .collect();
+    let mut calls: Vec<_> = operations.into_iter().filter_map(CustomCall::cast).collect();
     calls.retain(|call| {
         let Some(values) = called(*call) else {
             return true;
@@ -119,11 +113,7 @@ fn called<'c: 'a, 'a>(call: CustomCall<'c, 'a>) -> Option<Vec<Value<'c, 'a>>> {
     }
     let results = solved.iter().map(|a| (a.name.clone(), a.r#type()));
     let results: Vec<_> = results.collect();
-    Some(
-        splice(call.op(), &found.values, t.text(), &results)
-            .ok()?
-            .values,
-    )
+    Some(splice(call.op(), &found.values, t.text(), &results).ok()?.values)
 }
 
 /// The computations that custom calls can name.
@@ -141,9 +131,7 @@ enum Routine {
 impl Routine {
     fn named(target: &str) -> Option<Self> {
         // LAPACK has a letter for the element type, and different words for reals and complex numbers.
-        let routine = target
-            .strip_prefix("lapack_")
-            .and_then(|r| r.strip_suffix("_ffi"));
+        let routine = target.strip_prefix("lapack_").and_then(|r| r.strip_suffix("_ffi"));
         let routine = routine.and_then(|r| r.strip_prefix(['s', 'd', 'c', 'z']));
         Some(match routine.unwrap_or(target) {
             "potrf" => Routine::Cholesky,
@@ -262,9 +250,7 @@ mod tests {
             "%0:1 = stablehlo.custom_call @lapack_sorgqr_ffi(%a, %b) {mhlo.backend_config = {}} : (tensor<2x3x3xf32>, tensor<f32>) -> (tensor<2x3x3xf32>)",
             "%0:1 = stablehlo.custom_call @lapack_sorgqr_ffi(%a, %b) {mhlo.backend_config = {}} : (tensor<2x3x3xf32>, tensor<2x4xf32>) -> (tensor<2x3x3xf32>)",
         ] {
-            let inputs = call
-                .split_once(" : (")
-                .and_then(|(_, types)| types.split_once(") -> "));
+            let inputs = call.split_once(" : (").and_then(|(_, types)| types.split_once(") -> "));
             let inputs = inputs.unwrap().0.split(", ").zip(["%a", "%b"]);
             let arguments: Vec<_> = inputs.map(|(t, name)| format!("{name}: {t}")).collect();
             let (left, text) = expanded(call, &arguments.join(", "));

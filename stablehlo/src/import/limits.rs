@@ -43,10 +43,7 @@ pub(super) fn refusal(text: &str) -> Option<Refusal> {
         before: "",
     };
     let found = scan.run().err()?;
-    Some(Refusal {
-        malformed: found.malformed,
-        ..Refusal::malformed_at(text, found.at, found.message)
-    })
+    Some(Refusal { malformed: found.malformed, ..Refusal::malformed_at(text, found.at, found.message) })
 }
 
 struct Found {
@@ -58,11 +55,7 @@ struct Found {
 impl Found {
     /// The error of a program that exceeds a limit.
     fn excess(at: usize, message: String) -> Self {
-        Found {
-            malformed: false,
-            at,
-            message,
-        }
+        Found { malformed: false, at, message }
     }
 }
 
@@ -122,14 +115,10 @@ impl<'t> Scan<'t> {
 
     /// Ends the definition of an alias at the beginning of the next statement, and begins a new one.
     fn begin(&mut self, token: Token<'t>, next: &str) {
-        let is_alias =
-            token.kind == Kind::Name && token.text.starts_with(['#', '!']) && next == "=";
+        let is_alias = token.kind == Kind::Name && token.text.starts_with(['#', '!']) && next == "=";
         let is_statement = match token.kind {
             Kind::Word => {
-                token.text.contains('.')
-                    || token.text == "module"
-                    || next.starts_with('@')
-                    || next == "{"
+                token.text.contains('.') || token.text == "module" || next.starts_with('@') || next == "{"
             }
             Kind::String => next == "(",
             Kind::Name => is_alias || token.text.starts_with('%'),
@@ -184,10 +173,7 @@ impl<'t> Scan<'t> {
         if let Some(at) = self.open.iter().rposition(|open| *open == closes) {
             self.open.truncate(at);
         }
-        if self
-            .location
-            .is_some_and(|levels| self.open.len() <= levels)
-        {
+        if self.location.is_some_and(|levels| self.open.len() <= levels) {
             self.location = None;
         }
     }
@@ -221,10 +207,7 @@ impl<'t> Scan<'t> {
     }
 
     fn levels(&self, at: usize, levels: usize, is_location: bool) -> Result<(), Found> {
-        let most = match is_location {
-            true => LOCATION_NESTING,
-            false => NESTING,
-        };
+        let most = if is_location { LOCATION_NESTING } else { NESTING };
         if levels <= most {
             return Ok(());
         }
@@ -243,14 +226,9 @@ impl<'t> Scan<'t> {
             return Err(Found::excess(token.at, message));
         }
         if let Some((offset, digits)) = longest_number(token).filter(|(_, n)| *n > DIGITS) {
-            let message = format!(
-                "a number of {digits} characters: at most {DIGITS} are read, and no type needs more"
-            );
-            return Err(Found {
-                malformed: true,
-                at: token.at + offset,
-                message,
-            });
+            let message =
+                format!("a number of {digits} characters: at most {DIGITS} are read, and no type needs more");
+            return Err(Found { malformed: true, at: token.at + offset, message });
         }
         let is_resource = token.kind == Kind::String && self.open.first() == Some(&METADATA);
         if let Some(bytes) = alignment(token.text).filter(|_| is_resource)
@@ -260,11 +238,7 @@ impl<'t> Scan<'t> {
                 "a resource cannot be aligned to {bytes} bytes: its first four bytes, the lowest first, are a power of \
                  two up to {ALIGNMENT}"
             );
-            return Err(Found {
-                malformed: true,
-                at: token.at,
-                message,
-            });
+            return Err(Found { malformed: true, at: token.at, message });
         }
         if token.kind == Kind::Word && FOREIGN.contains(&token.text) {
             let message = format!("there is no code for `{}`", token.text);
@@ -283,8 +257,7 @@ fn longest_number(token: Token) -> Option<(usize, usize)> {
         Kind::Word | Kind::Name => {
             let runs = token.text.split(|c: char| !c.is_ascii_digit());
             let offset = |run: &str| run.as_ptr().addr() - token.text.as_ptr().addr();
-            runs.map(|run| (offset(run), run.len()))
-                .max_by_key(|run| run.1)
+            runs.map(|run| (offset(run), run.len())).max_by_key(|run| run.1)
         }
         Kind::String | Kind::Mark => None,
     }
@@ -304,9 +277,7 @@ mod tests {
     #[test]
     fn resources_have_alignments_that_a_system_has() {
         let aligned = |digits: &str| {
-            source_position(&format!(
-                "{{-# dialect_resources: {{ builtin: {{ a: \"0x{digits}FF\" }} }} #-}}"
-            ))
+            source_position(&format!("{{-# dialect_resources: {{ builtin: {{ a: \"0x{digits}FF\" }} }} #-}}"))
         };
         for digits in ["00000000", "00000080", "00200000"] {
             assert_eq!(aligned(digits), Some((1, 40)), "{digits}");
@@ -335,10 +306,7 @@ mod tests {
     fn nesting_is_bounded_where_it_exceeds() {
         let nested = |levels: usize| format!("x\n{}{}", "({".repeat(levels), "})".repeat(levels));
         assert_eq!(source_position(&nested(NESTING / 2)), None);
-        assert_eq!(
-            source_position(&nested(NESTING / 2 + 1)),
-            Some((2, NESTING + 1))
-        );
+        assert_eq!(source_position(&nested(NESTING / 2 + 1)), Some((2, NESTING + 1)));
         // Near misses: in sequence, in strings and comments.
         assert_eq!(source_position(&"({}) ".repeat(NESTING * 4)), None);
         let many = "(".repeat(NESTING * 4);
@@ -359,10 +327,7 @@ mod tests {
         assert!((12..=15).contains(&line), "{line}");
         // An undefined alias, and many uses of a short one.
         assert_eq!(source_position("!a = tuple<!b, !b>\n"), None);
-        assert_eq!(
-            source_position(&format!("!a = f32\n{}", "x.y !a ".repeat(1000))),
-            None
-        );
+        assert_eq!(source_position(&format!("!a = f32\n{}", "x.y !a ".repeat(1000))), None);
         let uses = "x.y !a10\n".repeat(400);
         assert!(source_position(&(doubled("!a", 10) + &uses)).is_some_and(|p| p.0 > 100));
     }
@@ -377,10 +342,7 @@ mod tests {
             text
         };
         assert_eq!(source_position(&chain(NESTING)), None);
-        assert_eq!(
-            source_position(&chain(NESTING + 1)),
-            Some((NESTING + 2, 10))
-        );
+        assert_eq!(source_position(&chain(NESTING + 1)), Some((NESTING + 2, 10)));
     }
 
     /// A call stack is deep, and many operations name each of its frames.
@@ -388,18 +350,13 @@ mod tests {
     fn locations_may_be_deep() {
         let mut text = "#loc0 = loc(\"a.py\":1:2)\n".to_owned();
         for n in 1..=500 {
-            let line = format!(
-                "#loc{n} = loc(callsite(\"f\"(\"a.py\":{n}:2) at #loc{}))\n",
-                n - 1
-            );
+            let line = format!("#loc{n} = loc(callsite(\"f\"(\"a.py\":{n}:2) at #loc{}))\n", n - 1);
             text.push_str(&line);
         }
         let uses = "%0 = x.y %a loc(#loc500)\n".repeat(1000);
         assert_eq!(refusal(&(text.clone() + &uses)), None);
         assert_eq!(
-            source_position(
-                &(text + "#l = loc(fused[#loc500, #loc500, #loc500, #loc500, #loc500])")
-            ),
+            source_position(&(text + "#l = loc(fused[#loc500, #loc500, #loc500, #loc500, #loc500])")),
             Some((502, 1))
         );
     }

@@ -30,9 +30,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<(usize, usize)> {
-        let locations = stray(text)
-            .into_iter()
-            .filter_map(|refusal| refusal.source_position);
+        let locations = stray(text).into_iter().filter_map(|refusal| refusal.source_position);
         locations.collect()
     }
 
@@ -40,18 +38,9 @@ mod tests {
     fn every_way_of_writing_a_constant_is_read() {
         for (text, location) in [
             ("#c = dense<200> : tensor<2xi8>", (1, 12)),
-            (
-                "\n%0 = stablehlo.constant sparse<[[0], [1]], [7, -9]> : tensor<4xi4>",
-                (2, 48),
-            ),
-            (
-                "%0 = \"stablehlo.constant\"() <{value = dense<[true, -1]> : tensor<2xi1>}>",
-                (1, 52),
-            ),
-            (
-                "%0 = stablehlo.constant dense<[1, // >\n 128]> // :\n : tensor< 2xi8>",
-                (2, 2),
-            ),
+            ("\n%0 = stablehlo.constant sparse<[[0], [1]], [7, -9]> : tensor<4xi4>", (2, 48)),
+            ("%0 = \"stablehlo.constant\"() <{value = dense<[true, -1]> : tensor<2xi1>}>", (1, 52)),
+            ("%0 = stablehlo.constant dense<[1, // >\n 128]> // :\n : tensor< 2xi8>", (2, 2)),
             ("dense<18446744073709551616> : tensor<ui64>", (1, 7)),
             ("dense<[ // (\n (1.0, 2.0)]> : tensor<1xf32>", (2, 2)),
             ("sparse<[[0]], [(1, 2)]> : tensor<2x2xi32>", (1, 16)),

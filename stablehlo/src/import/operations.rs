@@ -27,17 +27,16 @@ pub(crate) fn starts(text: &str) -> Vec<Start<'_>> {
             continue;
         }
         let name = piece.trim_matches('"');
-        let is_operation = match piece.starts_with('"') {
-            true => after == "(" && is_quoted_name(name),
-            false => {
-                // The first of several attributes, or the only one; a region with one operation is on separate lines.
-                let own_line = text.get(behind..at).is_some_and(|t| t.contains('\n'));
-                let is_attribute = before == "{" && (after == "," || after == "}" && !own_line);
-                is_name(name)
-                    && !matches!(before, "," | "<" | "(" | "[" | "applies")
-                    && after != "="
-                    && !is_attribute
-            }
+        let is_operation = if piece.starts_with('"') {
+            after == "(" && is_quoted_name(name)
+        } else {
+            // The first of several attributes, or the only one; a region with one operation is on separate lines.
+            let own_line = text.get(behind..at).is_some_and(|t| t.contains('\n'));
+            let is_attribute = before == "{" && (after == "," || after == "}" && !own_line);
+            is_name(name)
+                && !matches!(before, "," | "<" | "(" | "[" | "applies")
+                && after != "="
+                && !is_attribute
         };
         if is_operation {
             found.push(Start { name, at });
@@ -58,10 +57,7 @@ pub(crate) fn foreign_types(text: &str) -> Vec<Start<'_>> {
         let element = piece.rsplit('x').next().unwrap_or(piece);
         let is_small = ["f4E", "f6E", "f8E"].iter().any(|f| element.starts_with(f))
             || ["i2", "si2", "ui2"].contains(&element);
-        if ["!stablehlo.", "!quant."]
-            .iter()
-            .any(|own| piece.starts_with(own))
-        {
+        if ["!stablehlo.", "!quant."].iter().any(|own| piece.starts_with(own)) {
             found.push(Start { name: piece, at });
         } else if is_small && matches!(before, "<" | ":" | "(") {
             found.push(Start { name: element, at });
@@ -188,15 +184,7 @@ mod tests {
         let text = "func.func @main(%x: tensor<4xf32> {jax.buffer_donor, a.b = 1}) -> (tensor<4xf32> {jax.result_info = \"r.s\"}) attributes {c.d} { %0:2 = a.one %x : tensor<4xf32> \"b.two\"(%0#0) ({ ^bb0(%p: tensor<f32>): c.three %p : tensor<f32> %1 = \"d.four\"(%p) : () -> () stablehlo.return %1 }) {e.f = #g.h<1.5>} : () -> !i.j func.return }";
         assert_eq!(
             names(text),
-            [
-                "func.func",
-                "a.one",
-                "b.two",
-                "c.three",
-                "d.four",
-                "stablehlo.return",
-                "func.return"
-            ]
+            ["func.func", "a.one", "b.two", "c.three", "d.four", "stablehlo.return", "func.return"]
         );
     }
 
@@ -212,8 +200,7 @@ mod tests {
         ] {
             assert_eq!(names(text), [""; 0], "{text}");
         }
-        let text =
-            "%1 = stablehlo.reduce(%0 init: %c) applies stablehlo.add across dimensions = [0]";
+        let text = "%1 = stablehlo.reduce(%0 init: %c) applies stablehlo.add across dimensions = [0]";
         assert_eq!(names(text), ["stablehlo.reduce"]);
     }
 }

@@ -10,8 +10,8 @@ use super::reading::normalized;
 use super::refine::Shapes;
 use super::to_linalg::Tensor;
 use super::{
-    allowed, calls, decompose, ends, extents, factorization, limits, literals, refine, resources,
-    survey, unreadable,
+    allowed, calls, decompose, ends, extents, factorization, limits, literals, refine, resources, survey,
+    unreadable,
 };
 use melior::Context;
 use melior::dialect::DialectRegistry;
@@ -57,11 +57,7 @@ impl Refusal {
 
     /// The error of a program that is StableHLO but is not supported, without a location.
     pub(crate) fn unsupported(message: String) -> Self {
-        Self {
-            malformed: false,
-            message,
-            source_position: None,
-        }
+        Self { malformed: false, message, source_position: None }
     }
 }
 
@@ -162,36 +158,20 @@ fn compile_with(
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let interface = Interface {
-        inputs: ports(&arguments),
-        outputs: ports(&results),
-        ..Interface::default()
-    };
+    let interface = Interface { inputs: ports(&arguments), outputs: ports(&results), ..Interface::default() };
     if let Some(artifact) = kept(&interface) {
-        return Ok(Program {
-            artifact,
-            arguments,
-            results,
-        });
+        return Ok(Program { artifact, arguments, results });
     }
     let name = op_name(entry);
     hide(&module);
     let around = around(&name, &arguments, &results);
     let around = Module::parse(&context, &around);
-    let around = around.and_then(|m| {
-        ir::operations(m.body())
-            .last()
-            .map(|op| Operation::clone(op))
-    });
+    let around = around.and_then(|m| ir::operations(m.body()).last().map(|op| Operation::clone(op)));
     let around = around.ok_or_else(|| refused(&CodegenError::Module("no entry".to_owned())))?;
     module.body().append_operation(around);
     ir::run_pipeline(&module, "lowering to linalg", PASSES).map_err(|e| refused(&e))?;
     let artifact = make(&module, interface).map_err(|e| refused(&e))?;
-    Ok(Program {
-        artifact,
-        arguments,
-        results,
-    })
+    Ok(Program { artifact, arguments, results })
 }
 
 /// Parses a text in either spelling; removes attributes that its operations do not define; registers the dialects of
@@ -228,8 +208,7 @@ pub(super) fn read<'c>(
     context.append_dialect_registry(&registry);
     context.set_allow_unregistered_dialects(false);
     let (module, messages) = ir::collecting(context, || Module::parse(context, &text));
-    let module = module
-        .ok_or_else(|| -> Vec<Refusal> { messages.iter().map(|m| malformed(m)).collect() })?;
+    let module = module.ok_or_else(|| -> Vec<Refusal> { messages.iter().map(|m| malformed(m)).collect() })?;
     allowed::strip(&module);
     let foreign = allowed::refusals(&module, is_taken);
     if !foreign.is_empty() {
@@ -264,25 +243,20 @@ pub(super) fn expand(module: &Module) -> Result<(), Vec<Refusal>> {
 /// Splits `loc("-":12:3): message` or `-:12:3: message`, where the text has no name; for nested locations, the
 /// innermost one.
 pub(super) fn malformed(message: &str) -> Refusal {
-    let (location, message) = match message.starts_with("loc(") {
-        true => message.split_once("): "),
-        false => message.split_once(": "),
-    }
-    .unwrap_or(("", message));
+    let (location, message) =
+        if message.starts_with("loc(") { message.split_once("): ") } else { message.split_once(": ") }
+            .unwrap_or(("", message));
     let source_position = location
         .split_once("\"-\":")
         .or(location.split_once("-:"))
         .map_or("", |(_, source_position)| source_position);
-    let mut numbers = source_position
-        .split(|c: char| !c.is_ascii_digit())
-        .map(str::parse);
+    let mut numbers = source_position.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     let source_position = match (numbers.next(), numbers.next()) {
         (Some(Ok(line)), Some(Ok(column))) => Some((line, column)),
         _ => None,
     };
     // The rest is about flags that are not available here.
-    let message = message.split(". If this is intended").next();
-    let message = message.unwrap_or_default().trim_end();
+    let message = message.split(". If this is intended").next().unwrap_or_default().trim_end();
     let advice = ADVICE.iter().find(|(what, _)| message.contains(what));
     Refusal {
         malformed: true,
@@ -293,26 +267,14 @@ pub(super) fn malformed(message: &str) -> Refusal {
 
 /// The help for a message of MLIR's parser, if the message does not contain it.
 const ADVICE: &[(&str, &str)] = &[
-    (
-        "not found for custom op",
-        ": programs are in func, StableHLO and CHLO",
-    ),
-    (
-        "unregistered dialect",
-        ": programs are in func, StableHLO and CHLO",
-    ),
+    ("not found for custom op", ": programs are in func, StableHLO and CHLO"),
+    ("unregistered dialect", ": programs are in func, StableHLO and CHLO"),
     (
         "expected hex string blob",
         ": `\"0x`, the alignment in four bytes, the elements; each byte in two digits, the lowest of a number first",
     ),
-    (
-        "expected non-function type",
-        ": one such as `tensor<2x3xf32>`, whose extents are numbers from 0",
-    ),
-    (
-        "failed to verify constraint: region with 1 blocks",
-        ": one block, which ends with `stablehlo.return`",
-    ),
+    ("expected non-function type", ": one such as `tensor<2x3xf32>`, whose extents are numbers from 0"),
+    ("failed to verify constraint: region with 1 blocks", ": one block, which ends with `stablehlo.return`"),
     (
         "failed to satisfy constraint: i64 dense array attribute",
         ": such as `array<i64: 0, 1>`, where older programs have `dense<[0, 1]> : tensor<2xi64>`",
@@ -327,11 +289,7 @@ pub(crate) fn refusal_at(op: OperationRef, message: &str) -> Refusal {
 
 pub(super) fn refused(error: &CodegenError) -> Vec<Refusal> {
     let CodegenError::Stage { messages, .. } = error else {
-        return vec![Refusal {
-            malformed: false,
-            message: error.to_string(),
-            source_position: None,
-        }];
+        return vec![Refusal { malformed: false, message: error.to_string(), source_position: None }];
     };
     let all = messages.iter().map(|m| Refusal {
         malformed: false,
@@ -348,25 +306,21 @@ pub(crate) fn op_name(function: OperationRef) -> String {
 /// The function that is compiled.
 pub(super) fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal> {
     let functions = ir::operations(module.body());
-    let functions: Vec<_> = functions
-        .into_iter()
-        .filter(|f| op::is(f, ops::func::FUNC))
-        .collect();
+    let functions: Vec<_> = functions.into_iter().filter(|f| op::is(f, ops::func::FUNC)).collect();
     let is_empty = functions.is_empty();
     entry_of(functions).ok_or_else(|| Refusal {
         malformed: true,
-        message: match is_empty {
-            false => "several functions are public and none is named `main`".to_owned(),
-            true => "there is no function `main`".to_owned(),
+        message: if is_empty {
+            "there is no function `main`".to_owned()
+        } else {
+            "several functions are public and none is named `main`".to_owned()
         },
         source_position: None,
     })
 }
 
 /// `@main`, or the only public function.
-pub(crate) fn entry_of<'c, 'a>(
-    functions: Vec<OperationRef<'c, 'a>>,
-) -> Option<OperationRef<'c, 'a>> {
+pub(crate) fn entry_of<'c, 'a>(functions: Vec<OperationRef<'c, 'a>>) -> Option<OperationRef<'c, 'a>> {
     if let Some(main) = functions.iter().find(|f| op_name(**f) == "main") {
         return Some(*main);
     }
@@ -374,12 +328,7 @@ pub(crate) fn entry_of<'c, 'a>(
     visible.next().filter(|_| visible.next().is_none())
 }
 
-fn tensors(
-    entry: OperationRef,
-    types: &[Type],
-    role: &str,
-    refusals: &mut Vec<Refusal>,
-) -> Vec<Tensor> {
+fn tensors(entry: OperationRef, types: &[Type], role: &str, refusals: &mut Vec<Refusal>) -> Vec<Tensor> {
     let mut found = Vec::new();
     for (n, r#type) in types.iter().enumerate() {
         match Tensor::of(*r#type) {
@@ -432,12 +381,10 @@ fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
     let types = |tensors: &[Tensor]| tensors.iter().map(Tensor::text).collect::<Vec<_>>();
     let (from, to) = (types(arguments).join(", "), types(results).join(", "));
     let outside: Vec<Tensor> = results.iter().map(outer).collect();
-    let parameters = arguments.iter().enumerate().map(|(n, t)| {
-        format!(
-            "%a{n}: {} {{bufferization.writable = false}}",
-            outer(t).text()
-        )
-    });
+    let parameters = arguments
+        .iter()
+        .enumerate()
+        .map(|(n, t)| format!("%a{n}: {} {{bufferization.writable = false}}", outer(t).text()));
     text.push_str(&format!(
         "func.func private @\"{name}\"({from}) -> ({to})\n\
          func.func @\"{AROUND}\"({}) -> ({}) attributes {{skript.entry}} {{\n",
@@ -451,24 +398,14 @@ fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
         let names: Vec<String> = (0..count).map(|n| format!("%{letter}{n}")).collect();
         names.join(", ")
     };
-    let call = format!(
-        "func.call @\"{name}\"({}) : ({from}) -> ({to})\n",
-        names('x', arguments.len())
-    );
+    let call = format!("func.call @\"{name}\"({}) : ({from}) -> ({to})\n", names('x', arguments.len()));
     let given = names('y', results.len());
-    text.push_str(&match results.is_empty() {
-        true => call,
-        false => format!("{given} = {call}"),
-    });
+    text.push_str(&if results.is_empty() { call } else { format!("{given} = {call}") });
     for (n, tensor) in results.iter().enumerate() {
         text.push_str(&outward(n, tensor));
     }
     let colon = if results.is_empty() { "" } else { " : " };
-    text.push_str(&format!(
-        "return {}{colon}{}\n}}",
-        names('z', results.len()),
-        types(&outside).join(", ")
-    ));
+    text.push_str(&format!("return {}{colon}{}\n}}", names('z', results.len()), types(&outside).join(", ")));
     text
 }
 
@@ -483,10 +420,7 @@ fn escaped(name: &str) -> String {
 
 /// Types of the real or imaginary parts of a tensor: without and with a last dimension of one element.
 fn parts(tensor: &Tensor, part: Float) -> (String, String) {
-    let reals = Tensor {
-        extents: tensor.extents.clone(),
-        element: Element::Float(part),
-    };
+    let reals = Tensor { extents: tensor.extents.clone(), element: Element::Float(part) };
     let thin = [&tensor.extents[..], &[1]].concat();
     (reals.text(), reals.with_extents(&thin).text())
 }
@@ -545,11 +479,7 @@ fn ports(tensors: &[Tensor]) -> Vec<Port> {
             aliases: Vec::new(),
             element: element_type(array.element),
             imported: None,
-            shape: array
-                .extents
-                .iter()
-                .map(|e| PortExtent::Fixed(e.unsigned_abs()))
-                .collect(),
+            shape: array.extents.iter().map(|e| PortExtent::Fixed(e.unsigned_abs())).collect(),
             pack: None,
         }
     };

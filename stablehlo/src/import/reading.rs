@@ -51,23 +51,15 @@ fn packed(line: String) -> String {
             rest = behind.get(1..).unwrap_or_default();
         }
     }
-    match result.is_empty() {
-        true => line,
-        false => result + rest,
-    }
+    if result.is_empty() { line } else { result + rest }
 }
 
 /// The digits of bools, eight in a byte, if the type after them shows that the literal has one byte for each.
 fn bits(digits: &str, behind: &str) -> Option<String> {
     let r#type = behind.strip_prefix('>')?.trim_start().strip_prefix(':')?;
-    let (shape, _) = r#type
-        .trim_start()
-        .strip_prefix("tensor<")?
-        .split_once('>')?;
+    let (shape, _) = r#type.trim_start().strip_prefix("tensor<")?.split_once('>')?;
     let mut extents = shape.strip_suffix("xi1")?.split('x');
-    let count = extents.try_fold(1usize, |count, extent| {
-        count.checked_mul(extent.trim().parse().ok()?)
-    })?;
+    let count = extents.try_fold(1usize, |count, extent| count.checked_mul(extent.trim().parse().ok()?))?;
     if count < 2 || Some(digits.len()) != count.checked_mul(2) {
         return None;
     }
@@ -76,10 +68,9 @@ fn bits(digits: &str, behind: &str) -> Option<String> {
         u8::from_str_radix(byte, 16).ok().map(|byte| byte != 0)
     });
     let bools = bytes.collect::<Option<Vec<bool>>>()?;
-    let packed = bools.chunks(8).map(|bools| {
-        let bits = bools.iter().enumerate();
-        bits.fold(0u8, |byte, (n, bit)| byte | u8::from(*bit) << n)
-    });
+    let packed = bools
+        .chunks(8)
+        .map(|bools| bools.iter().enumerate().fold(0u8, |byte, (n, bit)| byte | u8::from(*bit) << n));
     Some(packed.map(|byte| format!("{byte:02X}")).collect())
 }
 
@@ -116,9 +107,7 @@ fn is_word(c: char) -> bool {
 fn word(piece: &str, after: &str) -> String {
     let ends_type = after.starts_with(['>', ',']);
     let (extents, element) = match piece.rfind('x') {
-        Some(at) if piece[..at].chars().all(|c| c.is_ascii_digit() || c == 'x') => {
-            piece.split_at(at + 1)
-        }
+        Some(at) if piece[..at].chars().all(|c| c.is_ascii_digit() || c == 'x') => piece.split_at(at + 1),
         _ => ("", piece),
     };
     let renamed = TYPES.iter().find(|(old, _)| *old == element);
@@ -142,14 +131,8 @@ mod tests {
     fn bools_of_a_byte_each_are_packed() {
         let line = "%c = stablehlo.constant dense<\"0x01000000000000000001\"> : tensor<2x5xi1>, dense<\"0xFF\"> : tensor<3xi1>";
         let read = normalized(line);
-        assert!(
-            read.starts_with("%c = stablehlo.constant dense<\"0x0102\"> "),
-            "{read}"
-        );
-        assert!(
-            read.ends_with(": tensor<2x5xi1>, dense<\"0xFF\"> : tensor<3xi1>"),
-            "{read}"
-        );
+        assert!(read.starts_with("%c = stablehlo.constant dense<\"0x0102\"> "), "{read}");
+        assert!(read.ends_with(": tensor<2x5xi1>, dense<\"0xFF\"> : tensor<3xi1>"), "{read}");
         assert_eq!(read.len(), line.len());
         // Another type, another length, no digits.
         for line in [
@@ -183,8 +166,7 @@ mod tests {
     /// Near misses: names, strings, unsigned types, words with the same beginning.
     #[test]
     fn what_is_not_the_drafts_stays() {
-        let line =
-            "%0 = call @si32(%pred) {a = \"tensor<si32>\"} : (tensor<4xui8>) -> tensor<2xf32>";
+        let line = "%0 = call @si32(%pred) {a = \"tensor<si32>\"} : (tensor<4xui8>) -> tensor<2xf32>";
         assert_eq!(normalized(line), line);
         let line = "%0 = \"a.b\"(%x) {c = \"stablehlo.max\"} : (tensor<f32>) -> tensor<f32>";
         assert_eq!(normalized(line), line);

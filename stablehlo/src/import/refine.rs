@@ -83,15 +83,10 @@ fn called(
     let wrong = |message: String| vec![Refusal::unsupported(message)];
     let name = op_name(function);
     let tensor = |(n, t): (usize, &Type)| {
-        let message = || {
-            wrong(format!(
-                "there is no code for {t}, argument {n} of `{name}`"
-            ))
-        };
+        let message = || wrong(format!("there is no code for {t}, argument {n} of `{name}`"));
         Tensor::of(*t).ok_or_else(message)
     };
-    let declared = declared.iter().enumerate().map(tensor);
-    let declared = declared.collect::<Result<Vec<_>, _>>()?;
+    let declared = declared.iter().enumerate().map(tensor).collect::<Result<Vec<_>, _>>()?;
     let is_open = |tensor: &Tensor| tensor.extents.contains(&types::DYNAMIC);
     let Some(open) = declared.iter().position(is_open) else {
         return Ok(declared.into_iter().map(|tensor| tensor.extents).collect());
@@ -131,10 +126,8 @@ fn verified(module: &Module) -> Result<(), Vec<Refusal>> {
     if is_valid {
         return Ok(());
     }
-    let refusals = messages.iter().map(|message| Refusal {
-        malformed: false,
-        ..super::program::malformed(message)
-    });
+    let refusals =
+        messages.iter().map(|message| Refusal { malformed: false, ..super::program::malformed(message) });
     Err(refusals.collect())
 }
 
@@ -156,10 +149,7 @@ impl Refiner {
                 return;
             }
             if let Err(error) = self.operation(operation) {
-                self.refusals.push(Refusal {
-                    malformed: false,
-                    ..refusal_at(operation, &error.to_string())
-                });
+                self.refusals.push(Refusal { malformed: false, ..refusal_at(operation, &error.to_string()) });
             }
         }
     }

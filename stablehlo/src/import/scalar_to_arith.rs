@@ -32,13 +32,7 @@ pub(crate) const PASS: Pass = Pass {
     flag: "convert-stablehlo-scalar-to-arith",
     summary: "StableHLO on scalars becomes arith, math and complex",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[
-        Dialect::Arith,
-        Dialect::Math,
-        Dialect::Scf,
-        Dialect::Complex,
-        Dialect::Func,
-    ],
+    dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::Scf, Dialect::Complex, Dialect::Func],
     run: |root, _, rewriter| {
         replace_each(op::collect(&root, is_scalar), rewriter, |found| {
             let value = lower(found)?.ok_or("has no form on these operands")?;
@@ -161,22 +155,14 @@ impl Scalar {
 }
 
 /// The value that replaces the operation; `None` if it is not supported.
-fn lower<'c: 'a, 'a>(
-    found: OperationRef<'c, 'a>,
-) -> Result<Option<melior::ir::Value<'c, 'a>>, PassError> {
+fn lower<'c: 'a, 'a>(found: OperationRef<'c, 'a>) -> Result<Option<melior::ir::Value<'c, 'a>>, PassError> {
     let operands: Vec<_> = found.operands().collect();
     let first = operands.first().and_then(|v| Element::of(v.r#type()));
     let to = Element::of(ir::result(found)?.r#type());
     let (Some(from), Some(to)) = (first, to) else {
         return Ok(None);
     };
-    let mut scalar = Scalar {
-        lines: Lines::default(),
-        operands: Vec::new(),
-        lanes: None,
-        from,
-        to,
-    };
+    let mut scalar = Scalar { lines: Lines::default(), operands: Vec::new(), lanes: None, from, to };
     for n in 0..operands.len() {
         let name = format!("%{n}");
         let name = match from {
@@ -202,12 +188,7 @@ fn lower<'c: 'a, 'a>(
         )),
         _ => result,
     };
-    let spliced = splice(
-        found,
-        &operands,
-        scalar.lines.text(),
-        &[(result, to.text())],
-    )?;
+    let spliced = splice(found, &operands, scalar.lines.text(), &[(result, to.text())])?;
     Ok(spliced.values.first().copied())
 }
 

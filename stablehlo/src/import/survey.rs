@@ -173,15 +173,11 @@ fn operations(text: &str, is_taken: fn(&str) -> bool) -> Vec<Occurrences> {
 
 /// Groups operations by name, in the order of their first lines, then of the line; those without a location come
 /// without one.
-pub(crate) fn grouped(
-    named: impl Iterator<Item = (String, Option<(usize, usize)>)>,
-) -> Vec<Occurrences> {
+pub(crate) fn grouped(named: impl Iterator<Item = (String, Option<(usize, usize)>)>) -> Vec<Occurrences> {
     let mut found: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
     for (name, location) in named {
         let locations = found.entry(name).or_default();
-        locations.extend(
-            location.filter(|(line, _)| locations.last().is_none_or(|last| last.0 != *line)),
-        );
+        locations.extend(location.filter(|(line, _)| locations.last().is_none_or(|last| last.0 != *line)));
     }
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_by(|(a, x), (b, y)| (x.first(), a).cmp(&(y.first(), b)));
@@ -204,10 +200,7 @@ const SHOWN: usize = 8;
 /// All operations and their locations in one sentence.
 pub(super) fn listed(found: &[Occurrences]) -> String {
     let names = found.iter().map(|(name, locations)| {
-        let lines = locations
-            .iter()
-            .take(SHOWN)
-            .map(|(line, _)| line.to_string());
+        let lines = locations.iter().take(SHOWN).map(|(line, _)| line.to_string());
         let shown: Vec<String> = lines.collect();
         match (shown.as_slice(), locations.len().saturating_sub(SHOWN)) {
             ([], _) => format!("`{name}`"),
@@ -223,8 +216,7 @@ pub(super) fn listed(found: &[Occurrences]) -> String {
 fn advice(found: &[Occurrences]) -> &'static str {
     let is_any = |of: fn(&str) -> bool| found.iter().any(|(name, _)| of(name));
     let is_dynamic = |name: &str| {
-        name.starts_with("stablehlo.")
-            && (name.ends_with("_dimension_size") || name.contains("dynamic_"))
+        name.starts_with("stablehlo.") && (name.ends_with("_dimension_size") || name.contains("dynamic_"))
     };
     if is_any(is_dynamic) {
         "; extents must be known: export the program for fixed shapes, without symbolic dimensions"
@@ -247,9 +239,7 @@ fn advice(found: &[Occurrences]) -> &'static str {
 fn described(name: &str, line: &str) -> String {
     let target = match line.split_once("call_target_name = \"") {
         Some((_, target)) => target.split('"').next(),
-        None => line
-            .split_once(" @")
-            .and_then(|(_, target)| target.split(['(', ' ']).next()),
+        None => line.split_once(" @").and_then(|(_, target)| target.split(['(', ' ']).next()),
     };
     match target {
         Some(target) if name == ops::stablehlo::CUSTOM_CALL => {
@@ -282,8 +272,7 @@ pub(super) fn runs(name: &str) -> bool {
 pub(crate) fn is_elementwise(name: &str) -> bool {
     match name.split_once('.') {
         Some(("stablehlo", name)) => {
-            ELEMENTWISE.contains(&name)
-                || matches!(name, "broadcast_in_dim" | "composite" | "reshape")
+            ELEMENTWISE.contains(&name) || matches!(name, "broadcast_in_dim" | "composite" | "reshape")
         }
         other => is_around(other),
     }
@@ -311,27 +300,16 @@ mod tests {
         let expected = [infeeds, ("mhlo.topk", vec![(3, 6)])];
         let expected = expected.map(|(n, l)| (n.to_owned(), l));
         assert_eq!(without_code(text, runs), expected);
-        assert_eq!(
-            listed(&expected),
-            "`stablehlo.infeed` (lines 2 and 4), `mhlo.topk` (line 3)"
-        );
+        assert_eq!(listed(&expected), "`stablehlo.infeed` (lines 2 and 4), `mhlo.topk` (line 3)");
         let many = [("a.b".to_owned(), (1..=11).map(|line| (line, 1)).collect())];
-        assert_eq!(
-            listed(&many),
-            "`a.b` (lines 1, 2, 3, 4, 5, 6, 7, 8 and 3 more)"
-        );
+        assert_eq!(listed(&many), "`a.b` (lines 1, 2, 3, 4, 5, 6, 7, 8 and 3 more)");
     }
 
     /// Inside regions of unknown operations, and several on a line.
     #[test]
     fn no_region_hides_operations() {
         let text = "\"a.b\"(%x) ({\n^bb0(%p: tensor<f32>):\n  %0 = \"c.d\"(%p) ({ %1 = e.f %p : tensor<f32> \"g.h\"(%1) : (tensor<f32>) -> () }) : (tensor<f32>) -> tensor<f32>\n  stablehlo.return %0 : tensor<f32>\n})";
-        let expected = [
-            ("a.b", (1, 1)),
-            ("c.d", (3, 8)),
-            ("e.f", (3, 26)),
-            ("g.h", (3, 47)),
-        ];
+        let expected = [("a.b", (1, 1)), ("c.d", (3, 8)), ("e.f", (3, 26)), ("g.h", (3, 47))];
         let expected = expected.map(|(name, location)| (name.to_owned(), vec![location]));
         assert_eq!(without_code(text, runs), expected);
     }
@@ -350,8 +328,7 @@ mod tests {
         ];
         let expected = expected.map(|(name, line)| (name.to_owned(), line));
         let found = without_code(text, runs).into_iter();
-        let lines = found
-            .map(|(name, locations)| (name, locations.first().map_or(0, |location| location.0)));
+        let lines = found.map(|(name, locations)| (name, locations.first().map_or(0, |location| location.0)));
         assert_eq!(lines.collect::<Vec<_>>(), expected);
     }
 
@@ -360,8 +337,7 @@ mod tests {
         let text = "%0:2 = stablehlo.custom_call @lapack_sgehrd_ffi(%a) {x = 1}\n%1 = stablehlo.custom_call @Sharding(%a)\n%2 = \"stablehlo.custom_call\"(%a) {call_target_name = \"foo.bar\"}";
         let names = without_code(text, runs).into_iter().map(|(n, _)| n);
         let names: Vec<String> = names.collect();
-        let called =
-            ["@lapack_sgehrd_ffi", "@foo.bar"].map(|c| format!("stablehlo.custom_call {c}"));
+        let called = ["@lapack_sgehrd_ffi", "@foo.bar"].map(|c| format!("stablehlo.custom_call {c}"));
         assert_eq!(names, called);
     }
 }

@@ -18,30 +18,19 @@ impl Terms<'_> {
     }
 
     pub(crate) fn infinity(&mut self) -> String {
-        let bits = if self.float == Float::F64 {
-            "0x7FF0000000000000"
-        } else {
-            "0x7F800000"
-        };
-        self.lines
-            .value(format!("arith.constant {bits} : {}", self.float.text()))
+        let bits = if self.float == Float::F64 { "0x7FF0000000000000" } else { "0x7F800000" };
+        self.lines.value(format!("arith.constant {bits} : {}", self.float.text()))
     }
 
     pub(crate) fn nan(&mut self) -> String {
-        let bits = if self.float == Float::F64 {
-            "0x7FF8000000000000"
-        } else {
-            "0x7FC00000"
-        };
-        self.lines
-            .value(format!("arith.constant {bits} : {}", self.float.text()))
+        let bits = if self.float == Float::F64 { "0x7FF8000000000000" } else { "0x7FC00000" };
+        self.lines.value(format!("arith.constant {bits} : {}", self.float.text()))
     }
 
     /// Appends an operation with its full name.
     pub(crate) fn op(&mut self, name: &str, operands: &[&str]) -> String {
         let operands = operands.join(", ");
-        self.lines
-            .value(format!("{name} {operands} : {}", self.float.text()))
+        self.lines.value(format!("{name} {operands} : {}", self.float.text()))
     }
 
     pub(crate) fn add(&mut self, x: &str, y: &str) -> String {
@@ -78,8 +67,7 @@ impl Terms<'_> {
 
     pub(crate) fn compare(&mut self, x: &str, predicate: &str, y: &str) -> String {
         let t = self.float.text();
-        self.lines
-            .value(format!("arith.cmpf {predicate}, {x}, {y} : {t}"))
+        self.lines.value(format!("arith.cmpf {predicate}, {x}, {y} : {t}"))
     }
 
     pub(crate) fn both(&mut self, x: &str, y: &str) -> String {
@@ -88,8 +76,7 @@ impl Terms<'_> {
 
     pub(crate) fn select(&mut self, condition: &str, yes: &str, no: &str) -> String {
         let t = self.float.text();
-        self.lines
-            .value(format!("arith.select {condition}, {yes}, {no} : {t}"))
+        self.lines.value(format!("arith.select {condition}, {yes}, {no} : {t}"))
     }
 
     /// `log(1 + x)`, also near 0, where `math.log1p` becomes a logarithm of a rounded sum: the rounding error of `1 +
@@ -110,10 +97,7 @@ impl Terms<'_> {
     /// `exp(x) - 1`, also near 0, where `math.expm1` becomes a difference that cancels: `2 sinh(x / 2) exp(x / 2)`.
     pub(crate) fn exp_minus_one(&mut self, x: &str) -> String {
         let half = self.times(x, 0.5);
-        let (sinh, exp) = (
-            self.op(ops::math::SINH, &[&half]),
-            self.op(ops::math::EXP, &[&half]),
-        );
+        let (sinh, exp) = (self.op(ops::math::SINH, &[&half]), self.op(ops::math::EXP, &[&half]));
         let twice = self.add(&sinh, &sinh);
         let value = self.mul(&twice, &exp);
         let (gone, least) = (self.is(x, "olt", -50.0), self.number(-1.0));

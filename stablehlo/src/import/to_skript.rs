@@ -35,13 +35,7 @@ pub(crate) const PASS: Pass = Pass {
     flag: "convert-stablehlo-to-skript",
     summary: "elementwise StableHLO becomes operations of skript",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[
-        Dialect::Arith,
-        Dialect::Func,
-        Dialect::Math,
-        Dialect::Skript,
-        Dialect::Tensor,
-    ],
+    dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::Math, Dialect::Skript, Dialect::Tensor],
     run: |root, _, rewriter| {
         let mut plans = Vec::new();
         let mut refused = Vec::new();
@@ -63,9 +57,7 @@ pub(crate) const PASS: Pass = Pass {
             let values = plan.carry_out(found, &Builder::before(context, found)?)?;
             rewriter.replace_op_with_values(found, &values);
         }
-        if let Some(entry) =
-            program::entry_of(op::collect(&root, |op| op::is(&op, ops::func::FUNC)))
-        {
+        if let Some(entry) = program::entry_of(op::collect(&root, |op| op::is(&op, ops::func::FUNC))) {
             mutation::set(entry, attribute_names::ENTRY, attributes::unit(context));
         }
         Ok(())
@@ -100,12 +92,7 @@ impl Plan {
             return Some(Plan::Invocation);
         }
         let found = Found::of(op).ok()?;
-        if !found
-            .operands
-            .iter()
-            .chain(&found.results)
-            .all(|t| form::is_taken(t.element))
-        {
+        if !found.operands.iter().chain(&found.results).all(|t| form::is_taken(t.element)) {
             return None;
         }
         if op::is(&op, ops::stablehlo::CONSTANT) {
@@ -133,8 +120,7 @@ impl Plan {
                 let results: Vec<_> = op.results().map(|r| r.r#type()).collect();
                 let name = attributes::string(at.context, callee.value());
                 let marks = [("callee", callee.into()), ("operator_name", name)];
-                let made =
-                    at.create(ops::skript::INVOKE, &operands, &marks, &results, Vec::new())?;
+                let made = at.create(ops::skript::INVOKE, &operands, &marks, &results, Vec::new())?;
                 Ok(made.results().map(Into::into).collect())
             }
         }

@@ -41,11 +41,7 @@ pub(crate) struct Tokens<'t> {
 
 impl<'t> Tokens<'t> {
     pub(super) fn of(text: &'t str) -> Self {
-        Tokens {
-            text,
-            at: 0,
-            body: Vec::new(),
-        }
+        Tokens { text, at: 0, body: Vec::new() }
     }
 
     fn byte(&self, offset: usize) -> u8 {
@@ -60,12 +56,8 @@ impl<'t> Tokens<'t> {
                 b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
                 b'/' if self.byte(1) == b'/' => {
                     if !self.body.is_empty() {
-                        let message =
-                            "a comment inside of an attribute or type of a dialect: remove it";
-                        return Err(Stop {
-                            at: self.at,
-                            message,
-                        });
+                        let message = "a comment inside of an attribute or type of a dialect: remove it";
+                        return Err(Stop { at: self.at, message });
                     }
                     let rest = self.text.get(self.at..).unwrap_or_default();
                     self.at += rest.find(['\n', '\r']).unwrap_or(rest.len());
@@ -117,10 +109,10 @@ impl<'t> Tokens<'t> {
         }
         let fraction = self.run(whole + 1, is_digit);
         let sign = usize::from(matches!(self.byte(fraction + 1), b'+' | b'-'));
-        match matches!(self.byte(fraction), b'e' | b'E') && is_digit(self.byte(fraction + 1 + sign))
-        {
-            true => self.run(fraction + 1 + sign, is_digit),
-            false => fraction,
+        if matches!(self.byte(fraction), b'e' | b'E') && is_digit(self.byte(fraction + 1 + sign)) {
+            self.run(fraction + 1 + sign, is_digit)
+        } else {
+            fraction
         }
     }
 

@@ -12,7 +12,8 @@ const HLO: &str = "HloModule";
 /// The first such position in a text.
 pub(super) fn refusal(text: &str) -> Option<Refusal> {
     let (at, message) = if text.contains(BYTECODE) {
-        let message = "this is bytecode: write the program as text, such as `str(exported.mlir_module())` in jax";
+        let message =
+            "this is bytecode: write the program as text, such as `str(exported.mlir_module())` in jax";
         (0, message.to_owned())
     } else if text.trim_start().starts_with(HLO) {
         let message = "this is HLO, not StableHLO: write the program as `lowered.as_text()` does in jax, before it is compiled";

@@ -20,9 +20,7 @@ use skript_semantics::Scalar;
 const ALL: [usize; 3] = [0, 1, 2];
 
 /// Rows (batch, class, box), and their extents.
-pub(super) fn suppress<'c: 'a, 'a>(
-    call: &Invocation<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+pub(super) fn suppress<'c: 'a, 'a>(call: &Invocation<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let at = call.at;
     let (boxes, scores) = (call.input(0)?, call.input(1)?);
     let extents = at.extents(scores)?;
@@ -35,25 +33,13 @@ pub(super) fn suppress<'c: 'a, 'a>(
         let none = found.digit(&extents, 0)?;
         return found.results(call, &[none.clone(), none.clone(), none], 1);
     }
-    let domain = Domain {
-        extents: extents.clone(),
-        at,
-    };
+    let domain = Domain { extents: extents.clone(), at };
     let order = by_score(scores, &domain)?;
-    let position = Field {
-        value: order,
-        indices: ALL.to_vec(),
-    };
+    let position = Field { value: order, indices: ALL.to_vec() };
     let wanted = match least {
         Some(least) => {
-            let score = domain.read(
-                scores,
-                &[
-                    Position::Index(0),
-                    Position::Index(1),
-                    Position::At(position.clone()),
-                ],
-            )?;
+            let score = domain
+                .read(scores, &[Position::Index(0), Position::Index(1), Position::At(position.clone())])?;
             let least = domain.real(least, at.element(scores)?)?;
             domain.compare("GT", &score, &least)?
         }
@@ -62,11 +48,7 @@ pub(super) fn suppress<'c: 'a, 'a>(
     let wanted = match call.inside(1)? {
         Some(inside) => {
             let inside = inside.over(&ALL, &extents, &at)?;
-            let positions = [
-                Position::Index(0),
-                Position::Index(1),
-                Position::At(position.clone()),
-            ];
+            let positions = [Position::Index(0), Position::Index(1), Position::At(position.clone())];
             domain.apply("and", &[&wanted, &domain.read(inside, &positions)?])?
         }
         None => wanted,
@@ -75,32 +57,18 @@ pub(super) fn suppress<'c: 'a, 'a>(
     let mut corners = Vec::new();
     for number in 0..4 {
         let component = Position::At(domain.int(number)?);
-        corners.push(domain.read(
-            boxes,
-            &[
-                Position::Index(0),
-                Position::At(position.clone()),
-                component,
-            ],
-        )?);
+        corners.push(domain.read(boxes, &[Position::Index(0), Position::At(position.clone()), component])?);
     }
     let ranges = ranges(&corners, centered, &domain)?;
     let taken = greedy(wanted, &ranges, limit, overlap, &domain)?;
     let found = Found::of(taken, &at)?;
-    let columns = [
-        found.digit(&extents, 0)?,
-        found.digit(&extents, 1)?,
-        found.at_positions(order)?,
-    ];
+    let columns = [found.digit(&extents, 0)?, found.digit(&extents, 1)?, found.at_positions(order)?];
     found.results(call, &columns, 1)
 }
 
 /// The boxes of each class by descending score; of equal scores, the later one first. Scores are compared by the total
 /// order of IEEE 754.
-fn by_score<'c: 'a, 'a>(
-    scores: Value<'c, 'a>,
-    domain: &Domain<'c, 'a>,
-) -> Result<Value<'c, 'a>, Error> {
+fn by_score<'c: 'a, 'a>(scores: Value<'c, 'a>, domain: &Domain<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     let at = &domain.at;
     let is_double = at.element(scores)? == Type::float64(at.at.context);
     let width = if is_double { 64 } else { 32 };
@@ -108,10 +76,7 @@ fn by_score<'c: 'a, 'a>(
     let r#type = types::tensor(&domain.extents, word);
     let bits = at.op("bitcast_convert", &[scores], &[], r#type)?;
     let shift = |by| at.splat(Scalar::Int(by), &domain.extents, word);
-    let sign = at.same(
-        "shift_right_arithmetic",
-        &[bits, shift(i64::from(width) - 1)?],
-    )?;
+    let sign = at.same("shift_right_arithmetic", &[bits, shift(i64::from(width) - 1)?])?;
     let flipped = at.same("shift_right_logical", &[sign, shift(1)?])?;
     let keys = at.same("xor", &[bits, flipped])?;
     let positions = domain.index(2)?.over(&ALL, &domain.extents, at)?;
@@ -152,10 +117,7 @@ fn ranges<'c: 'a, 'a>(
     let fields = if centered {
         // x, y, width, height
         let half = domain.real(2.0, domain.at.element(a.value)?)?;
-        let (width, height) = (
-            domain.apply("divide", &[c, &half])?,
-            domain.apply("divide", &[d, &half])?,
-        );
+        let (width, height) = (domain.apply("divide", &[c, &half])?, domain.apply("divide", &[d, &half])?);
         [
             domain.apply("subtract", &[b, &height])?,
             domain.apply("add", &[b, &height])?,
@@ -205,24 +167,15 @@ fn greedy<'c: 'a, 'a>(
     let [step, taken, count] = arguments.as_slice() else {
         return Err(Error::OperationBuild);
     };
-    let inner = Domain {
-        extents: extents.clone(),
-        at: Tensors { at: body },
-    };
+    let inner = Domain { extents: extents.clone(), at: Tensors { at: body } };
     let now = &inner.at;
     let first = now.integer(0)?;
     let starts = [first, first, *step];
-    let whole = |value| Field {
-        value,
-        indices: ALL.to_vec(),
-    };
+    let whole = |value| Field { value, indices: ALL.to_vec() };
     // The box of the step in each group: one position, which is common to all.
     let own = |value| -> Result<Field<'c, 'a>, Error> {
         let one = now.dynamic_slice(value, &starts, &groups)?;
-        Ok(Field {
-            value: now.reshape(one, &per_group)?,
-            indices: vec![0, 1],
-        })
+        Ok(Field { value: now.reshape(one, &per_group)?, indices: vec![0, 1] })
     };
     let [a, b, c, d] = *ranges;
     let all = [whole(a), whole(b), whole(c), whole(d)];
@@ -234,10 +187,7 @@ fn greedy<'c: 'a, 'a>(
     let blocked = inner.apply("and", &[&whole(*taken), &meets])?;
     let blocked = inner.reduce(&blocked, "or", Scalar::Bool(false), 2)?;
     let is_free = inner.apply("not", &[&blocked])?;
-    let counted = Field {
-        value: now.reshape(*count, &per_group)?,
-        indices: vec![0, 1],
-    };
+    let counted = Field { value: now.reshape(*count, &per_group)?, indices: vec![0, 1] };
     let has_room = inner.compare("LT", &counted, &Field::scalar(limit))?;
     let takes = inner.apply("and", &[&is_free, &has_room])?;
     let takes = inner.apply("and", &[&takes, &own(wanted)?])?;
@@ -250,9 +200,7 @@ fn greedy<'c: 'a, 'a>(
     ];
     body.create(ops::stablehlo::RETURN, &next, &[], &[], Vec::new())?;
     let regions = vec![test_region, body_region];
-    let made = at
-        .at
-        .create(ops::stablehlo::WHILE, &state, &[], &types, regions)?;
+    let made = at.at.create(ops::stablehlo::WHILE, &state, &[], &types, regions)?;
     Ok(made.result(1)?.into())
 }
 
@@ -264,9 +212,8 @@ fn ratio<'c: 'a, 'a>(
 ) -> Result<Field<'c, 'a>, Error> {
     let zero = domain.real(0.0, domain.at.element(a[0].value)?)?;
     let span = |low: &Field<'c, 'a>, high: &Field<'c, 'a>| domain.apply("subtract", &[high, low]);
-    let area = |[l0, h0, l1, h1]: &[Field<'c, 'a>; 4]| {
-        domain.apply("multiply", &[&span(l0, h0)?, &span(l1, h1)?])
-    };
+    let area =
+        |[l0, h0, l1, h1]: &[Field<'c, 'a>; 4]| domain.apply("multiply", &[&span(l0, h0)?, &span(l1, h1)?]);
     let common = |[a_low, a_high]: [&Field<'c, 'a>; 2], [b_low, b_high]: [&Field<'c, 'a>; 2]| {
         let end = extreme("LT", a_high, b_high, domain)?;
         let begin = extreme("GT", a_low, b_low, domain)?;

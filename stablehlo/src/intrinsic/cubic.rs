@@ -12,24 +12,16 @@ use skript_intrinsics::resample;
 use skript_semantics::Scalar;
 
 /// Resizing: positions and weights are constants if both extents are static. The sizes are the result's extents.
-pub(super) fn resize<'c: 'a, 'a>(
-    call: &Invocation<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+pub(super) fn resize<'c: 'a, 'a>(call: &Invocation<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let at = call.at;
     let double = Type::float64(at.at.context);
     let input = call.input(0)?;
     let mut extents = at.extents(input)?;
     let rank = extents.len();
-    let whole = Domain {
-        extents: extents.clone(),
-        at,
-    };
+    let whole = Domain { extents: extents.clone(), at };
     let indices: Vec<usize> = (0..rank).collect();
     let single = at.element(input)?;
-    let input = Field {
-        value: input,
-        indices: indices.clone(),
-    };
+    let input = Field { value: input, indices: indices.clone() };
     let mut field = whole.convert(&input, double)?;
     let sizes = call.extents(0)?;
     for axis in call.attribute(|c| c.ints("axes"))? {
@@ -43,10 +35,7 @@ pub(super) fn resize<'c: 'a, 'a>(
         let over = |count: usize| {
             let mut domain = extents.clone();
             domain.push(count as i64);
-            Domain {
-                extents: domain,
-                at,
-            }
+            Domain { extents: domain, at }
         };
         let run_time = [call.filled(0, dimension), call.filled_result(0, dimension)];
         field = if run_time == [None, None] {
@@ -56,11 +45,7 @@ pub(super) fn resize<'c: 'a, 'a>(
         } else {
             let cubic = call.attribute(resample::Cubic::of)?;
             // A dynamic size may be 1.
-            let least = if run_time[1].is_none() {
-                count(size)
-            } else {
-                1
-            };
+            let least = if run_time[1].is_none() { count(size) } else { 1 };
             let domain = over(cubic.most_taps(count(extent), least));
             let [length, size] = [(run_time[0], extent), (run_time[1], size)];
             let number = |(filled, known): (Option<Value<'c, 'a>>, i64)| {
@@ -142,13 +127,12 @@ fn along_filled<'c: 'a, 'a>(
     let apart = domain.select(&is_more, &plus(size, -cut)?, &one)?;
     let address = plus(&domain.apply("divide", &[&address, &apart])?, -shift)?;
     let center = domain.select(&is_more, &address, &zero)?;
-    let width = match cubic.antialias {
-        true => {
-            let size = domain.apply("maximum", &[size, &one])?;
-            let ratio = domain.apply("divide", &[length, &size])?;
-            domain.apply("maximum", &[&ratio, &one])?
-        }
-        false => one.clone(),
+    let width = if cubic.antialias {
+        let size = domain.apply("maximum", &[size, &one])?;
+        let ratio = domain.apply("divide", &[length, &size])?;
+        domain.apply("maximum", &[&ratio, &one])?
+    } else {
+        one.clone()
     };
     let reach = times(&width, &number(2.0)?)?;
     let first = domain.apply("ceil", &[&minus(&center, &reach)?])?;

@@ -22,10 +22,7 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
     /// An index variable.
     pub(super) fn index(&self, index: usize) -> Result<Field<'c, 'a>, Error> {
         let extent = self.extents.get(index).copied().unwrap_or(1);
-        Ok(Field {
-            value: self.at.iota(extent)?,
-            indices: vec![index],
-        })
+        Ok(Field { value: self.at.iota(extent)?, indices: vec![index] })
     }
 
     pub(super) fn int(&self, value: i64) -> Result<Field<'c, 'a>, Error> {
@@ -58,10 +55,7 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         r#type: Type<'c>,
         indices: &[usize],
     ) -> Result<Field<'c, 'a>, Error> {
-        Ok(Field {
-            value: self.at.constant(values, r#type)?,
-            indices: indices.to_vec(),
-        })
+        Ok(Field { value: self.at.constant(values, r#type)?, indices: indices.to_vec() })
     }
 
     fn shape(&self, indices: &[usize]) -> Vec<i64> {
@@ -70,22 +64,14 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
     }
 
     /// An operation whose result has the type of its operands.
-    pub(super) fn apply(
-        &self,
-        name: &str,
-        operands: &[&Field<'c, 'a>],
-    ) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn apply(&self, name: &str, operands: &[&Field<'c, 'a>]) -> Result<Field<'c, 'a>, Error> {
         let operands: Vec<_> = operands.iter().map(|f| (*f).clone()).collect();
         let (values, indices) = join(&operands, &self.extents, &self.at)?;
         let value = self.at.same(name, &values)?;
         Ok(Field { value, indices })
     }
 
-    pub(super) fn convert(
-        &self,
-        field: &Field<'c, 'a>,
-        to: Type<'c>,
-    ) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn convert(&self, field: &Field<'c, 'a>, to: Type<'c>) -> Result<Field<'c, 'a>, Error> {
         let r#type = types::tensor(&self.at.extents(field.value)?, to);
         Ok(Field {
             value: self.at.op("convert", &[field.value], &[], r#type)?,
@@ -133,10 +119,9 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         let mut subscripts = Vec::new();
         for address in addresses {
             subscripts.push(match address {
-                Position::Index(index) => Subscript {
-                    form: Some(Affine::index(*index)),
-                    ..Subscript::data(self.index(*index)?)
-                },
+                Position::Index(index) => {
+                    Subscript { form: Some(Affine::index(*index)), ..Subscript::data(self.index(*index)?) }
+                }
                 Position::At(field) => Subscript::data(field.clone()),
             });
         }
@@ -157,9 +142,7 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         let mut indices = field.indices.clone();
         indices.remove(dimension);
         let dimensions = [dimension as i64];
-        let value = self
-            .at
-            .reduce(field.value, combiner, identity, &dimensions)?;
+        let value = self.at.reduce(field.value, combiner, identity, &dimensions)?;
         Ok(Field { value, indices })
     }
 }

@@ -14,9 +14,7 @@ use skript_passes::ir::types;
 use skript_semantics::{Scalar, ScalarKind};
 
 /// The positions of non-zero elements in row-major order, one in each column; and their number.
-pub(super) fn nonzero<'c: 'a, 'a>(
-    call: &Invocation<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+pub(super) fn nonzero<'c: 'a, 'a>(call: &Invocation<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let at = &call.at;
     let element = at.element(call.input(0)?)?;
     let zero = match types::kind_of(element) {
@@ -55,14 +53,8 @@ pub(crate) struct Found<'c, 'a> {
 impl<'c: 'a, 'a> Found<'c, 'a> {
     pub(super) fn of(marks: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Self, Error> {
         let volume: i64 = at.extents(marks)?.iter().product();
-        let domain = Domain {
-            extents: vec![volume],
-            at: *at,
-        };
-        let marks = Field {
-            value: at.reshape(marks, &[volume])?,
-            indices: vec![0],
-        };
+        let domain = Domain { extents: vec![volume], at: *at };
+        let marks = Field { value: at.reshape(marks, &[volume])?, indices: vec![0] };
         let beyond = domain.int(volume)?;
         let positions = domain.select(&marks, &domain.index(0)?, &beyond)?;
         let sorted = at.sort(&[positions.value], 0, |inner, pair| match pair {
@@ -70,10 +62,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
             _ => Err(Error::OperationBuild),
         })?;
         let sorted = sorted.first().copied().ok_or(Error::OperationBuild)?;
-        let sorted = Field {
-            value: sorted,
-            indices: vec![0],
-        };
+        let sorted = Field { value: sorted, indices: vec![0] };
         let holds = domain.compare("LT", &sorted, &beyond)?;
         let ones = domain.convert(&marks, at.int())?;
         Ok(Found {
@@ -120,24 +109,20 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
             .iter()
             .map(|c| at.reshape(c.over(&[0], &self.domain.extents, at)?, &side))
             .collect::<Result<Vec<_>, Error>>()?;
-        let table = match values.is_empty() {
-            true => at.splat(Scalar::Int(0), &shape, at.int())?,
-            false => {
-                let table = at.concatenate(&values, dimension)?;
-                let have = at.extents(table)?;
-                let missing: Vec<i64> = shape.iter().zip(&have).map(|(s, h)| s - h).collect();
-                let none = vec![0; shape.len()];
-                at.pad(table, Scalar::Int(0), &none, &missing, &none)?
-            }
+        let table = if values.is_empty() {
+            at.splat(Scalar::Int(0), &shape, at.int())?
+        } else {
+            let table = at.concatenate(&values, dimension)?;
+            let have = at.extents(table)?;
+            let missing: Vec<i64> = shape.iter().zip(&have).map(|(s, h)| s - h).collect();
+            let none = vec![0; shape.len()];
+            at.pad(table, Scalar::Int(0), &none, &missing, &none)?
         };
         let mut extents = [at.integer(columns.len() as i64)?; 2];
         if let Some(extent) = extents.get_mut(1 - dimension) {
             *extent = self.count;
         }
-        let extents = extents
-            .iter()
-            .map(|e| at.reshape(*e, &[1]))
-            .collect::<Result<Vec<_>, Error>>()?;
+        let extents = extents.iter().map(|e| at.reshape(*e, &[1])).collect::<Result<Vec<_>, Error>>()?;
         Ok(vec![table, at.concatenate(&extents, 0)?])
     }
 }

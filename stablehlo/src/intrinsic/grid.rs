@@ -15,9 +15,7 @@ use skript_intrinsics::resample;
 use skript_semantics::Scalar;
 
 /// Sampling at the positions of a grid, with four taps along each dimension.
-pub(super) fn sample<'c: 'a, 'a>(
-    call: &Invocation<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+pub(super) fn sample<'c: 'a, 'a>(call: &Invocation<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let at = call.at;
     let double = Type::float64(at.at.context);
     let (input, grid) = (call.input(0)?, call.input(1)?);
@@ -30,10 +28,7 @@ pub(super) fn sample<'c: 'a, 'a>(
     let spatial = extents.get(2..).unwrap_or(&[]);
     let mut domain = results.clone();
     domain.extend(spatial.iter().map(|_| 4));
-    let domain = &Domain {
-        extents: domain,
-        at,
-    };
+    let domain = &Domain { extents: domain, at };
     let number = |value| domain.real(value, double);
     let mut addresses = vec![Position::Index(0), Position::Index(1)];
     let mut weights = number(1.0)?;
@@ -61,13 +56,8 @@ pub(super) fn sample<'c: 'a, 'a>(
         let position = domain.apply("floor", &[&address])?;
         let position = &domain.apply("add", &[&position, &tap])?;
         let distance = domain.apply("subtract", &[position, &address])?;
-        weights = domain.apply(
-            "multiply",
-            &[
-                &weights,
-                &kernel(&distance, resample::SAMPLE_COEFFICIENT, domain)?,
-            ],
-        )?;
+        weights = domain
+            .apply("multiply", &[&weights, &kernel(&distance, resample::SAMPLE_COEFFICIENT, domain)?])?;
         let last = length.scaled(1.0, -1.0, domain)?;
         let zero = number(0.0)?;
         let is_inside = domain.compare("GE", position, &zero)?;

@@ -11,9 +11,7 @@ use skript_passes::ir::types;
 use skript_semantics::{Scalar, ScalarKind};
 
 /// Values and positions.
-pub(super) fn export<'c: 'a, 'a>(
-    call: &Invocation<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+pub(super) fn export<'c: 'a, 'a>(call: &Invocation<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let at = &call.at;
     let down = call.attribute(|c| c.bool("largest"))?;
     // The key that sorts last: equal elements keep their order.
@@ -35,17 +33,12 @@ pub(super) fn export<'c: 'a, 'a>(
             return Err(Error::OperationBuild);
         };
         let (low, high) = if down { (*other, *one) } else { (*one, *other) };
-        match is_real {
-            true => is_below(low, high, inner),
-            false => inner.compare("LT", "SIGNED", low, high),
-        }
+        if is_real { is_below(low, high, inner) } else { inner.compare("LT", "SIGNED", low, high) }
     })?;
     let kept = call.extents(0)?;
     let starts = vec![0; kept.len()];
     let strides = vec![1; kept.len()];
-    let heads = sorted
-        .iter()
-        .map(|s| at.slice(*s, &starts, &kept, &strides));
+    let heads = sorted.iter().map(|s| at.slice(*s, &starts, &kept, &strides));
     Ok(heads.collect::<Result<_, _>>()?)
 }
 

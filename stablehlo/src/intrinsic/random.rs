@@ -30,10 +30,7 @@ struct Stream<'c, 'a> {
 }
 
 /// The number of random operators executed so far, including this one.
-pub(super) fn next<'c: 'a, 'a>(
-    draws: Value<'c, 'a>,
-    at: &Tensors<'c, 'a>,
-) -> Result<Value<'c, 'a>, Error> {
+pub(super) fn next<'c: 'a, 'a>(draws: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     at.same("add", &[draws, at.integer(1)?])
 }
 
@@ -96,26 +93,14 @@ impl<'c: 'a, 'a> Stream<'c, 'a> {
     fn of(call: &Invocation<'c, 'a>, draws: Value<'c, 'a>) -> Result<Self, ExportError> {
         let extents = call.extents(0)?;
         let is_open = (0..extents.len()).any(|d| call.filled_result(0, d).is_some());
-        let elements = Domain {
-            extents: match is_open {
-                true => extents,
-                false => vec![extents.iter().product()],
-            },
-            at: call.at,
-        };
-        let before = match is_open {
-            true => row_major(call, &elements)?,
-            false => elements.index(0)?,
-        };
+        let elements =
+            Domain { extents: if is_open { extents } else { vec![extents.iter().product()] }, at: call.at };
+        let before = if is_open { row_major(call, &elements)? } else { elements.index(0)? };
         let begin = elements.int(Context::default().seed as i64)?;
         let streams = elements.int(1 << 32)?;
         let offset = elements.apply("multiply", &[&Field::scalar(draws), &streams])?;
         let seed = elements.apply("add", &[&begin, &offset])?;
-        Ok(Stream {
-            elements,
-            before,
-            seed,
-        })
+        Ok(Stream { elements, before, seed })
     }
 
     fn shifted(&self, bits: &Field<'c, 'a>, by: i64) -> Result<Field<'c, 'a>, Error> {
@@ -171,8 +156,7 @@ impl<'c: 'a, 'a> Stream<'c, 'a> {
     }
 
     fn times(&self, field: &Field<'c, 'a>, factor: f64) -> Result<Field<'c, 'a>, Error> {
-        self.elements
-            .apply("multiply", &[field, &self.number(factor)?])
+        self.elements.apply("multiply", &[field, &self.number(factor)?])
     }
 
     fn result(
@@ -188,10 +172,7 @@ impl<'c: 'a, 'a> Stream<'c, 'a> {
 }
 
 /// For each element, the number of elements before it in row-major order that are within the dynamic extents.
-fn row_major<'c: 'a, 'a>(
-    call: &Invocation<'c, 'a>,
-    domain: &Domain<'c, 'a>,
-) -> Result<Field<'c, 'a>, Error> {
+fn row_major<'c: 'a, 'a>(call: &Invocation<'c, 'a>, domain: &Domain<'c, 'a>) -> Result<Field<'c, 'a>, Error> {
     let (mut before, mut stride) = (domain.int(0)?, domain.int(1)?);
     for (dimension, extent) in domain.extents.iter().enumerate().rev() {
         let own = domain.apply("multiply", &[&domain.index(dimension)?, &stride])?;

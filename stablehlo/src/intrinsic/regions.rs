@@ -34,10 +34,7 @@ pub(super) fn pool<'c: 'a, 'a>(
     let outer = results.len();
     let mut domain = results.clone();
     domain.extend(spatial);
-    let domain = &Domain {
-        extents: domain,
-        at,
-    };
+    let domain = &Domain { extents: domain, at };
     let mut items = domain.read(index, &[Position::Index(0)])?;
     if let Some(count) = call.filled(0, 0) {
         let last = domain.apply("subtract", &[&Field::scalar(count), &domain.int(1)?])?;

@@ -26,9 +26,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         let (group_at, group) = self.indices(|i| !is_reduced(i) && in_kernel(i));
         let (feature_at, feature) = self.indices(|i| is_reduced(i) && in_kernel(i));
         let (alone, _) = self.indices(|i| is_reduced(i) && !in_kernel(i));
-        let covered = reduced
-            .iter()
-            .all(|i| offsets.contains(i) || feature.contains(i));
+        let covered = reduced.iter().all(|i| offsets.contains(i) || feature.contains(i));
         let fits = offsets.iter().all(|i| in_kernel(*i)) && !spatial.iter().any(|i| in_kernel(*i));
         if !alone.is_empty() || !covered || !fits {
             return Ok(None);
@@ -39,8 +37,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             .copied()
             .filter(|i| !group.contains(i) && !feature.contains(i) && !offsets.contains(i))
             .collect();
-        let count =
-            |list: &[usize]| -> i64 { list.iter().map(|i| Self::extent(domain, *i)).product() };
+        let count = |list: &[usize]| -> i64 { list.iter().map(|i| Self::extent(domain, *i)).product() };
 
         let mut order = batch_at;
         order.extend(group_at);
@@ -88,30 +85,19 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
     ) -> Result<Value<'c, 'a>, Error> {
         let context = at.at.context;
         let parse = |text: &str| Attribute::parse(context, text).ok_or(Error::OperationBuild);
-        let list =
-            |of: fn(&Window) -> i64| -> Vec<i64> { self.windows().map(|(_, w)| of(w)).collect() };
+        let list = |of: fn(&Window) -> i64| -> Vec<i64> { self.windows().map(|(_, w)| of(w)).collect() };
         let numbers: Vec<String> = (0..self.windows().count()).map(|n| n.to_string()).collect();
         let numbers = numbers.join(", ");
-        let layout =
-            format!("#stablehlo.conv<[b, f, {numbers}]x[o, i, {numbers}]->[b, f, {numbers}]>");
+        let layout = format!("#stablehlo.conv<[b, f, {numbers}]x[o, i, {numbers}]->[b, f, {numbers}]>");
         let borders: Vec<i64> = self.windows().flat_map(|(_, w)| [w.low, w.high]).collect();
         let mut parameters = vec![
-            (
-                "window_strides",
-                attributes::i64s(context, &list(|w| w.stride)),
-            ),
+            ("window_strides", attributes::i64s(context, &list(|w| w.stride))),
             ("padding", padding(&borders, at)),
-            (
-                "rhs_dilation",
-                attributes::i64s(context, &list(|w| w.dilation)),
-            ),
+            ("rhs_dilation", attributes::i64s(context, &list(|w| w.dilation))),
             ("dimension_numbers", parse(&layout)?),
             ("feature_group_count", attributes::i64(context, groups)),
             ("batch_group_count", attributes::i64(context, 1)),
-            (
-                "precision_config",
-                parse("[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]")?,
-            ),
+            ("precision_config", parse("[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]")?),
         ];
         let bases = list(|w| w.base);
         if bases.iter().any(|b| *b != 1) {

@@ -51,8 +51,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
                 _ => runs.push((position, 1)),
             }
         }
-        let slides =
-            |(_, window): (usize, &Window)| window.reduced == Some(index) && window.base == 1;
+        let slides = |(_, window): (usize, &Window)| window.reduced == Some(index) && window.base == 1;
         let few = (1..=MOST).contains(&runs.len());
         let found = few && self.windows().any(slides);
         self.runs = Some((index, runs));
@@ -72,10 +71,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         };
         let mut all = Vec::new();
         for run in runs {
-            match self
-                .cut(*index, *run, domain, at)?
-                .whole(kind, reduced, domain, at)?
-            {
+            match self.cut(*index, *run, domain, at)?.whole(kind, reduced, domain, at)? {
                 Some(part) => all.push(part),
                 None => return Ok(None),
             }
@@ -109,10 +105,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
                 continue;
             }
             let after = window.length(domain) - first - count;
-            let (before, after) = match window.reversed {
-                true => (after, first),
-                false => (first, after),
-            };
+            let (before, after) = if window.reversed { (after, first) } else { (first, after) };
             window.low -= before * window.dilation;
             window.high -= after * window.dilation;
             (*low, window.low) = (window.low.min(0), window.low.max(0));
@@ -141,10 +134,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         };
         let (alone, alone_indices) = self.indices(|i| reduced.contains(&i));
         let slid: Vec<usize> = self.windows().filter_map(|(_, w)| w.reduced).collect();
-        if !reduced
-            .iter()
-            .all(|i| slid.contains(i) || alone_indices.contains(i))
-        {
+        if !reduced.iter().all(|i| slid.contains(i) || alone_indices.contains(i)) {
             return Ok(None);
         }
         let element = at.element(self.value)?;

@@ -40,10 +40,7 @@ impl Definition {
     }
 
     /// The definition with every polynomial replaced.
-    pub(super) fn map(
-        &self,
-        mut by: impl FnMut(&Polynomial) -> Option<Polynomial>,
-    ) -> Option<Definition> {
+    pub(super) fn map(&self, mut by: impl FnMut(&Polynomial) -> Option<Polynomial>) -> Option<Definition> {
         Some(match self {
             Definition::Below(x) => Definition::Below(by(x)?),
             Definition::Quotient(x, divisor) => Definition::Quotient(by(x)?, *divisor),

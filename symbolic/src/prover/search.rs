@@ -80,9 +80,7 @@ impl Prover {
 
     /// Whether a polynomial is not positive because an assumption about one of these symbols is not.
     fn follows(&self, value: &Polynomial, near: &[SymbolId]) -> bool {
-        let positions = near
-            .iter()
-            .filter_map(|symbol| self.assumptions_of.get(symbol));
+        let positions = near.iter().filter_map(|symbol| self.assumptions_of.get(symbol));
         let mut positions: Vec<usize> = positions.flatten().copied().collect();
         positions.sort_unstable();
         positions.dedup();
@@ -98,8 +96,7 @@ impl Prover {
     pub(super) fn resolved(&self, mut value: Polynomial) -> Option<Polynomial> {
         loop {
             let positions = value.symbols().filter_map(|s| self.equal_of.get(&s));
-            let Some((symbol, equal)) = positions.min().and_then(|first| self.equal.get(*first))
-            else {
+            let Some((symbol, equal)) = positions.min().and_then(|first| self.equal.get(*first)) else {
                 return Some(value);
             };
             value = value.replaced(*symbol, equal)?;
@@ -164,13 +161,10 @@ impl Prover {
                 };
                 // A multiple of a quotient that is not negative is not, either.
                 let is_natural = !rises && self.is_not_positive(&x.scale(-1)?, steps);
-                is_natural && self.is_not_positive(&rest, steps)
-                    || self.is_not_positive(&value, steps)
+                is_natural && self.is_not_positive(&rest, steps) || self.is_not_positive(&value, steps)
             }
             (Definition::Between(_, high), true) => holds(high.map(constant)),
-            (Definition::Between(low, _), false) => {
-                holds(self.least(symbol).max(*low).map(constant))
-            }
+            (Definition::Between(low, _), false) => holds(self.least(symbol).max(*low).map(constant)),
         })
     }
 

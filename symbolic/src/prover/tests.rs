@@ -27,10 +27,7 @@ fn an_index_stays_below_what_equals_its_limit() {
 #[test]
 fn numbers_that_may_wrap_are_not_exact() {
     let mut prover = Prover::default();
-    let (n, any) = (
-        extent(&mut prover),
-        prover.define(Definition::Between(None, None)),
-    );
+    let (n, any) = (extent(&mut prover), prover.define(Definition::Between(None, None)));
     assert!(prover.is_exact(&n.scale(i64::MAX / 8).unwrap()));
     assert!(!prover.is_exact(&n.scale(i64::MAX / 8 + 1).unwrap()));
     assert!(!prover.is_exact(&plus(&any, 1)));

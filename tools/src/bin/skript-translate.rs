@@ -93,10 +93,7 @@ const EXPORT: &str = "to-stablehlo";
 /// Splits the arguments after the program's name into this tool's options and all others.
 fn divided(words: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) {
     let command = Options::command();
-    let names: Vec<&str> = command
-        .get_arguments()
-        .filter_map(|a| a.get_long())
-        .collect();
+    let names: Vec<&str> = command.get_arguments().filter_map(|a| a.get_long()).collect();
     let mut words = words.peekable();
     let mut own: Vec<String> = words.peek().cloned().into_iter().collect();
     let mut rest: Vec<String> = words.next().into_iter().collect();
@@ -136,9 +133,8 @@ fn files(words: &[String]) -> Files {
 
 fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassError> {
     skript_stablehlo::add_to(context);
-    let to_program = |weights: &Weights| {
-        skript_stablehlo::export(module, context, weights).map_err(|e| e.to_string())
-    };
+    let to_program =
+        |weights: &Weights| skript_stablehlo::export(module, context, weights).map_err(|e| e.to_string());
     let mut exported = to_program(&Weights::new())?;
     if let Some(options) = OPTIONS.get()
         && let Some(source_position) = options.weights.location
@@ -149,8 +145,7 @@ fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassE
         }
         if source_position == WeightsLocation::Inline {
             let tensors = weights.iter().map(|(_, tensor)| tensor);
-            if let Some(message) =
-                program_weights::too_large(tensors, options.limits.in_force().inline_bytes)
+            if let Some(message) = program_weights::too_large(tensors, options.limits.in_force().inline_bytes)
             {
                 return Err(format!("{message}; {PUT_ELSEWHERE}").into());
             }
@@ -161,11 +156,7 @@ fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassE
     Ok(exported.module.as_operation().to_string())
 }
 
-fn import_stablehlo<'c>(
-    context: &'c Context,
-    name: &str,
-    text: &str,
-) -> Result<Module<'c>, PassError> {
+fn import_stablehlo<'c>(context: &'c Context, name: &str, text: &str) -> Result<Module<'c>, PassError> {
     skript_stablehlo::import::to_skript(context, text).map_err(|refusals| {
         let mut last = PassError::from("reported above");
         for refusal in refusals {
@@ -192,21 +183,15 @@ fn variables(ports: &Interface, options: &Options) -> Result<Vec<(String, Tensor
             .ok_or_else(|| format!("variable {} has elements of {}", port.name, port.dtype))?;
         named.push((port, element, [port.name.replace(':', "_")]));
     }
-    let requests = named
-        .iter()
-        .map(|(port, element, aliases)| VariableRequest {
-            name: &port.name,
-            aliases,
-            element: *element,
-            shape: port.shape.iter().map(|e| e.unsigned_abs()).collect(),
-        });
+    let requests = named.iter().map(|(port, element, aliases)| VariableRequest {
+        name: &port.name,
+        aliases,
+        element: *element,
+        shape: port.shape.iter().map(|e| e.unsigned_abs()).collect(),
+    });
     let requests: Vec<_> = requests.collect();
     match load_variables(&store, &requests, MissingWeights::Error) {
-        Ok(tensors) => Ok(named
-            .iter()
-            .map(|(port, ..)| port.name.clone())
-            .zip(tensors)
-            .collect()),
+        Ok(tensors) => Ok(named.iter().map(|(port, ..)| port.name.clone()).zip(tensors).collect()),
         Err(wrong) => {
             let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
             Err(format!("{}; --variables names their folder", wrong.join("; ")).into())
@@ -224,7 +209,8 @@ fn write_beside(
     let Some(program) = &options.files.output else {
         return match source_position {
             WeightsLocation::File => {
-                Err("weights are written to a file next to the program: name the program's file with -o".into())
+                Err("weights are written to a file next to the program: name the program's file with -o"
+                    .into())
             }
             WeightsLocation::Args | WeightsLocation::Inline => Ok(()),
         };
@@ -267,11 +253,12 @@ fn import<'c>(context: &'c Context, name: &str, text: &str) -> Result<Module<'c>
     match (last, model) {
         (Some(error), _) => Err(error),
         (None, None) => Err("the text has no graph".into()),
-        (None, Some(model)) => skript_passes::emit::emit(&model, &program.sources, context)
-            .map_err(|error| {
+        (None, Some(model)) => {
+            skript_passes::emit::emit(&model, &program.sources, context).map_err(|error| {
                 let location = source_position(context, &program.sources, error.span());
                 PassError::at_location(location, error.to_string())
-            }),
+            })
+        }
     }
 }
 
@@ -284,11 +271,7 @@ fn report(context: &Context, sources: &SourceMap, diagnostic: &Diagnostic) -> Pa
     PassError::at_location(source_position(context, sources, diagnostic.span), message)
 }
 
-fn source_position<'c>(
-    context: &'c Context,
-    sources: &SourceMap,
-    span: Option<Span>,
-) -> Location<'c> {
+fn source_position<'c>(context: &'c Context, sources: &SourceMap, span: Option<Span>) -> Location<'c> {
     let file = span.and_then(|span| Some((sources.get(span.file)?, span)));
     match file {
         Some((file, span)) => {

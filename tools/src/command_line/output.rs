@@ -17,9 +17,7 @@ impl CompileArguments {
 
     /// The file to write.
     pub fn output(&self) -> Option<&Path> {
-        self.output
-            .as_deref()
-            .filter(|path| *path != Path::new("-"))
+        self.output.as_deref().filter(|path| *path != Path::new("-"))
     }
 
     /// The output format.
@@ -40,19 +38,16 @@ impl CompileArguments {
         let extension = self.extension();
         let format = extension.and_then(emitted_as);
         match (self.emit, extension) {
-            (None, None) => Some(format!(
-                "the extension of `{}`, which selects the format, is missing",
-                path.display()
-            )),
+            (None, None) => {
+                Some(format!("the extension of `{}`, which selects the format, is missing", path.display()))
+            }
             (None, Some(extension)) if format.is_none() => {
                 Some(format!("the extension `.{extension}` is not known"))
             }
             (Some(emit), Some(extension)) if format.is_some_and(|format| !emit.fits(format)) => {
                 let name = emit.to_possible_value();
                 let name = name.as_ref().map_or("", |name| name.get_name());
-                Some(format!(
-                    "the extension `.{extension}` is that of another format than --emit={name}"
-                ))
+                Some(format!("the extension `.{extension}` is that of another format than --emit={name}"))
             }
             (_, Some(extension)) => self.extension_of_another_target(extension),
             _ => None,
@@ -84,11 +79,10 @@ impl CompileArguments {
     /// A flag for code of processors where only kernels of a GPU are written.
     pub fn unused_flag(&self) -> Option<String> {
         let flag = self.target.flag_of_processors()?;
-        let has_kernels_alone = self.target.target().gpu.is_some()
-            && matches!(self.emit(), EmitName::Asm | EmitName::Obj);
-        has_kernels_alone.then(|| {
-            format!("{flag} is for code of processors, and only kernels of a GPU are written")
-        })
+        let has_kernels_alone =
+            self.target.target().gpu.is_some() && matches!(self.emit(), EmitName::Asm | EmitName::Obj);
+        has_kernels_alone
+            .then(|| format!("{flag} is for code of processors, and only kernels of a GPU are written"))
     }
 
     fn extension(&self) -> Option<&str> {

@@ -22,14 +22,9 @@ pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stop
     let is_located = matches!(error, CompileError::Emit(error) if error.span().is_some());
     let all = of_compilation(error, model, sources).into_iter();
     // The message of an operator without a form has the remedy.
-    let all = all.map(|diagnostic| {
-        if is_located {
-            diagnostic
-        } else {
-            diagnostic.with_help(help.clone())
-        }
-    });
-    all.collect::<Vec<_>>().into()
+    all.map(|diagnostic| if is_located { diagnostic } else { diagnostic.with_help(help.clone()) })
+        .collect::<Vec<_>>()
+        .into()
 }
 
 /// The diagnostics of a model that was not exported to StableHLO.

@@ -43,18 +43,13 @@ impl Engine for Compiled {
             return super::device::run(self, job);
         }
         let begun = Instant::now();
-        let (found, steps) = match self.profile {
-            true => {
-                let (artifact, steps) = self.profiled(job)?;
-                (Found::compiled(artifact), Some(steps))
-            }
-            false => (self.found(job)?, None),
+        let (found, steps) = if self.profile {
+            let (artifact, steps) = self.profiled(job)?;
+            (Found::compiled(artifact), Some(steps))
+        } else {
+            (self.found(job)?, None)
         };
-        let Found {
-            artifact,
-            cached,
-            keys,
-        } = found;
+        let Found { artifact, cached, keys } = found;
         observer::begins("load");
         let wrong = |e: LoadError| failed(&RunError::Load(e.to_string()), job.model, job.sources);
         let program = Program::load(artifact).map_err(wrong)?;
@@ -68,8 +63,7 @@ impl Engine for Compiled {
         let mut prepared = None;
         if steps.is_some() {
             prepared = prepare(&mut instance, &variables).map_err(run_failed)?;
-        } else if let Some(cache) = Cache::of_user().filter(|_| self.cache && artifact.prepared > 0)
-        {
+        } else if let Some(cache) = Cache::of_user().filter(|_| self.cache && artifact.prepared > 0) {
             let kept = cache.prepare(&program, &variables, 0);
             instance.set_prepared(kept.map_err(run_failed)?);
         }
@@ -82,13 +76,7 @@ impl Engine for Compiled {
                 // Pages of memory are not there before a first call.
                 call().map_err(run_failed)?;
                 let (computed, profile) = profile::record(steps.len(), call);
-                let recorded = Recorded {
-                    steps,
-                    profile,
-                    calls: 1,
-                    prepared,
-                    model: graph_name(job.model),
-                };
+                let recorded = Recorded { steps, profile, calls: 1, prepared, model: graph_name(job.model) };
                 (computed, Some(recorded))
             }
         };
@@ -98,18 +86,9 @@ impl Engine for Compiled {
         Ok(Computed {
             updates,
             outputs,
-            spent: Spent {
-                compile,
-                cached,
-                run,
-                arena: artifact.arena.size,
-            },
+            spent: Spent { compile, cached, run, arena: artifact.arena.size },
             profile,
-            kept: keys.map(|(key, plans)| Kept {
-                key,
-                plans,
-                program: program.clone(),
-            }),
+            kept: keys.map(|(key, plans)| Kept { key, plans, program: program.clone() }),
         })
     }
 }
@@ -125,11 +104,7 @@ struct Found {
 
 impl Found {
     fn compiled(artifact: Artifact) -> Self {
-        Found {
-            artifact,
-            cached: false,
-            keys: None,
-        }
+        Found { artifact, cached: false, keys: None }
     }
 }
 
@@ -145,11 +120,12 @@ pub fn separated(
     let entry = model.function(model.entry);
     let captured = entry.map_or(&[][..], |e| &e.capture_variables);
     let updates = artifact.updates.iter().zip(values);
-    let updates = updates.filter_map(|((variable, _), value)| {
-        let id = captured.get(*variable as usize)?;
-        Some((id.0 as usize, value))
-    });
-    let updates = updates.collect();
+    let updates = updates
+        .filter_map(|((variable, _), value)| {
+            let id = captured.get(*variable as usize)?;
+            Some((id.0 as usize, value))
+        })
+        .collect();
     (outputs.into_iter().map(Arc::new).collect(), updates)
 }
 
@@ -157,10 +133,7 @@ pub fn separated(
 ///
 /// # Errors
 /// Those of [`Prepared::new`].
-pub fn prepare(
-    instance: &mut Instance,
-    variables: &[&Tensor],
-) -> Result<Option<Duration>, RunError> {
+pub fn prepare(instance: &mut Instance, variables: &[&Tensor]) -> Result<Option<Duration>, RunError> {
     if instance.program().artifact().prepared == 0 {
         return Ok(None);
     }
@@ -190,13 +163,12 @@ impl Compiled {
 
     /// The same, and the key that plans were looked up by.
     fn keyed_options(&self, job: &Job) -> (Options, String) {
-        let options = Options {
-            exchange: self.exchange.clone(),
-            ..options(self.pipeline, self.target.clone())
-        };
-        match self.cache {
-            true => Compiler::of_process().tuned(job.model, job.sources, options),
-            false => (options, String::new()),
+        let options =
+            Options { exchange: self.exchange.clone(), ..options(self.pipeline, self.target.clone()) };
+        if self.cache {
+            Compiler::of_process().tuned(job.model, job.sources, options)
+        } else {
+            (options, String::new())
         }
     }
 
@@ -217,11 +189,7 @@ impl Compiled {
         let compiler = Compiler::of_process();
         let compiled = compiler.compile(job.model, job.sources, &options);
         let (artifact, key, cached) = compiled.map_err(wrong)?;
-        Ok(Found {
-            artifact,
-            cached,
-            keys: key.map(|key| (key, (plans_key, options.target.plans))),
-        })
+        Ok(Found { artifact, cached, keys: key.map(|key| (key, (plans_key, options.target.plans))) })
     }
 }
 
@@ -253,11 +221,7 @@ pub fn compile(
 
 /// The compiler's options for a pipeline of the command line and a processor.
 pub fn options(pipeline: Pipeline, target: TargetDescription) -> Options {
-    Options {
-        pipeline: flag(pipeline),
-        target,
-        ..Options::default()
-    }
+    Options { pipeline: flag(pipeline), target, ..Options::default() }
 }
 
 fn flag(pipeline: Pipeline) -> &'static str {
@@ -289,14 +253,10 @@ pub fn failed(error: &RunError, model: &Model, sources: &SourceMap) -> Diagnosti
     let RunError::Check { code, trace, .. } = error else {
         return Diagnostic::without_location(&RUN_FAILED, error.to_string());
     };
-    let code = [
-        &ASSERTION_AT_RUN_TIME,
-        &EXTENTS_DISAGREE,
-        &ACCESS_AT_RUN_TIME,
-    ]
-    .into_iter()
-    .find(|c| c.id == code)
-    .unwrap_or(&RUN_FAILED);
+    let code = [&ASSERTION_AT_RUN_TIME, &EXTENTS_DISAGREE, &ACCESS_AT_RUN_TIME]
+        .into_iter()
+        .find(|c| c.id == code)
+        .unwrap_or(&RUN_FAILED);
     let locations = trace.iter().map(|frame| located(frame, sources));
     let locations: Vec<_> = locations.map(|(span, name)| (name, span)).collect();
     failed_at(code, error.to_string(), &locations, entry(model))

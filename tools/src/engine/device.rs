@@ -23,11 +23,7 @@ pub fn load(compiled: &Compiled, job: &Job) -> Result<(DeviceInstance, bool), St
 }
 
 /// Loads code onto the device.
-pub fn loaded(
-    artifact: Artifact,
-    compiled: &Compiled,
-    job: &Job,
-) -> Result<DeviceInstance, Stopped> {
+pub fn loaded(artifact: Artifact, compiled: &Compiled, job: &Job) -> Result<DeviceInstance, Stopped> {
     let wrong = |e: LoadError| failed(&RunError::Load(e.to_string()), job.model, job.sources);
     let kernels = artifact.kernels.clone();
     let program = Program::load(artifact).map_err(wrong)?;
@@ -38,12 +34,8 @@ pub fn loaded(
     let device = device.map_err(|text| {
         let language = kernels.as_ref().map(|kernels| kernels.language);
         let help = match language.filter(|_| compiled.target.device == DeviceChoice::Cpu) {
-            Some(Language::Ptx) => {
-                "add --device=cuda, or leave --target out to run on the processor"
-            }
-            Some(Language::SpirV) => {
-                "add --device=vulkan, or leave --target out to run on the processor"
-            }
+            Some(Language::Ptx) => "add --device=cuda, or leave --target out to run on the processor",
+            Some(Language::SpirV) => "add --device=vulkan, or leave --target out to run on the processor",
             Some(Language::Amdgcn) => {
                 "there is no device for these kernels: leave --target out to run on the processor"
             }
@@ -58,12 +50,11 @@ pub fn loaded(
 /// Compiles for a GPU and runs there.
 pub fn run(compiled: &Compiled, job: &Job) -> Result<Computed, Stopped> {
     let begun = Instant::now();
-    let ((mut instance, cached), steps) = match compiled.profile {
-        false => (load(compiled, job)?, None),
-        true => {
-            let (artifact, steps) = compiled.profiled(job)?;
-            ((loaded(artifact, compiled, job)?, false), Some(steps))
-        }
+    let ((mut instance, cached), steps) = if compiled.profile {
+        let (artifact, steps) = compiled.profiled(job)?;
+        ((loaded(artifact, compiled, job)?, false), Some(steps))
+    } else {
+        (load(compiled, job)?, None)
     };
     let compile = begun.elapsed();
     let inputs: Vec<&Tensor> = job.inputs.iter().map(AsRef::as_ref).collect();
@@ -77,13 +68,8 @@ pub fn run(compiled: &Compiled, job: &Job) -> Result<Computed, Stopped> {
             // The first call compiles kernels, and copies variables.
             call().map_err(|e| failed(&e, job.model, job.sources))?;
             let (computed, profile) = profile::record(steps.len(), call);
-            let recorded = Recorded {
-                steps,
-                profile,
-                calls: 1,
-                prepared: None,
-                model: graph_name(job.model),
-            };
+            let recorded =
+                Recorded { steps, profile, calls: 1, prepared: None, model: graph_name(job.model) };
             (computed, Some(recorded))
         }
     };
@@ -94,12 +80,7 @@ pub fn run(compiled: &Compiled, job: &Job) -> Result<Computed, Stopped> {
     Ok(Computed {
         outputs,
         updates,
-        spent: Spent {
-            compile,
-            cached,
-            run,
-            arena: artifact.arena.size,
-        },
+        spent: Spent { compile, cached, run, arena: artifact.arena.size },
         profile,
         kept: None,
     })

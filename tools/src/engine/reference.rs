@@ -22,19 +22,9 @@ impl Engine for Reference {
         let outcome = evaluate(job.model, job.inputs, job.variables).map_err(|error| {
             let message = error.failure.to_string();
             let code: &'static Code = match error.failure.as_ref() {
-                Failure::Check {
-                    kind: CheckKind::Assertion,
-                    ..
-                } => &ASSERTION_AT_RUN_TIME,
-                Failure::Check {
-                    kind: CheckKind::Extent,
-                    ..
-                }
-                | Failure::Extent { .. } => &EXTENTS_DISAGREE,
-                Failure::Check {
-                    kind: CheckKind::Access,
-                    ..
-                } => &ACCESS_AT_RUN_TIME,
+                Failure::Check { kind: CheckKind::Assertion, .. } => &ASSERTION_AT_RUN_TIME,
+                Failure::Check { kind: CheckKind::Extent, .. } | Failure::Extent { .. } => &EXTENTS_DISAGREE,
+                Failure::Check { kind: CheckKind::Access, .. } => &ACCESS_AT_RUN_TIME,
                 Failure::UnknownIntrinsic(_) => &NOT_COMPILED,
                 _ => &RUN_FAILED,
             };
@@ -49,10 +39,7 @@ impl Engine for Reference {
         Ok(Computed {
             outputs: outcome.outputs,
             updates: updates.map(|(id, value)| (id.0 as usize, value)).collect(),
-            spent: Spent {
-                run: begun.elapsed(),
-                ..Spent::default()
-            },
+            spent: Spent { run: begun.elapsed(), ..Spent::default() },
             profile: None,
             kept: None,
         })

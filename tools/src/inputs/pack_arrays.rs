@@ -19,15 +19,10 @@ pub fn files(
     whole: &TensorType,
 ) -> Result<Vec<Tensor>, TensorError> {
     if let [single] = files {
-        let items = match is_archive(single) {
-            true => archived(&[Npz::open(single, most)?], name, whole)?,
-            false => Vec::new(),
-        };
+        let items =
+            if is_archive(single) { archived(&[Npz::open(single, most)?], name, whole)? } else { Vec::new() };
         let admits = |_, shape: &[u64]| part(shape, name, whole);
-        return match items.is_empty() {
-            true => Ok(vec![file(single, most, name, &admits)?]),
-            false => Ok(items),
-        };
+        return if items.is_empty() { Ok(vec![file(single, most, name, &admits)?]) } else { Ok(items) };
     }
     let read = |(at, path): (usize, &PathBuf)| {
         let name = item(name, at);
@@ -39,26 +34,17 @@ pub fn files(
 /// Returns an error unless this is the shape of the pack, or can be that of an item.
 fn part(shape: &[u64], name: &str, whole: &TensorType) -> Result<(), TensorError> {
     match whole.shape.get(1..) {
-        Some(extents) if shape.len() == extents.len() => {
-            shaped(shape, name, &item_type(whole.kind, extents))
-        }
+        Some(extents) if shape.len() == extents.len() => shaped(shape, name, &item_type(whole.kind, extents)),
         _ => shaped(shape, name, whole),
     }
 }
 
 fn item_type(kind: ScalarKind, extents: &[Extent]) -> TensorType {
-    TensorType {
-        kind,
-        shape: extents.to_vec(),
-    }
+    TensorType { kind, shape: extents.to_vec() }
 }
 
 /// The arrays for the pack in archives: none, `NAME`, or `NAME_0`, `NAME_1` and so on without a gap.
-pub fn archived(
-    archives: &[Npz],
-    name: &str,
-    whole: &TensorType,
-) -> Result<Vec<Tensor>, TensorError> {
+pub fn archived(archives: &[Npz], name: &str, whole: &TensorType) -> Result<Vec<Tensor>, TensorError> {
     let find = |name: &str| {
         let admits = |_, shape: &[u64]| part(shape, name, whole);
         super::archived(archives, name, &admits)
@@ -70,9 +56,7 @@ pub fn archived(
     // One more than the upper bound shows that there are too many.
     let most = whole.shape.first().map_or(0, Extent::bound);
     let items = (0..).take_while(|at| *at as u64 <= most);
-    items
-        .map_while(|at| find(&item(name, at)).transpose())
-        .collect()
+    items.map_while(|at| find(&item(name, at)).transpose()).collect()
 }
 
 /// Whether an array of an archive is an item of the pack.
@@ -93,11 +77,7 @@ pub fn whole_row(archives: &[Npz], pack: &str) -> Result<(), TensorError> {
     match (gap(arrays, pack), archives.last()) {
         (Some((missing, there)), Some(archive)) => Err(TensorError::Format {
             path: archive.path().to_path_buf(),
-            reason: format!(
-                "it has no array `{}`, but `{}`",
-                item(pack, missing),
-                item(pack, there)
-            ),
+            reason: format!("it has no array `{}`, but `{}`", item(pack, missing), item(pack, there)),
         }),
         _ => Ok(()),
     }
@@ -145,9 +125,7 @@ pub fn pack(
     if !messages.is_empty() {
         return Err(messages);
     }
-    let shape = items
-        .first()
-        .map_or(Vec::new(), |first| first.shape().to_vec());
+    let shape = items.first().map_or(Vec::new(), |first| first.shape().to_vec());
     let stacked = Tensor::stacked(ElementType::run_time(whole.kind, numbers), &shape, &items);
     stacked.map_err(|error| vec![format!("input `{name}`: {error}")])
 }
@@ -163,14 +141,8 @@ mod tests {
     use skript_semantics::ScalarKind;
 
     fn whole() -> TensorType {
-        let length = Extent::Dynamic {
-            expr: std::sync::Arc::new(ShapeExpr::Symbol("s".into())),
-            bound: 2,
-        };
-        TensorType {
-            kind: ScalarKind::Int,
-            shape: vec![length, Extent::Fixed(2)],
-        }
+        let length = Extent::Dynamic { expr: std::sync::Arc::new(ShapeExpr::Symbol("s".into())), bound: 2 };
+        TensorType { kind: ScalarKind::Int, shape: vec![length, Extent::Fixed(2)] }
     }
 
     fn array(shape: &[u64], values: &[i64]) -> Tensor {
@@ -179,42 +151,18 @@ mod tests {
 
     #[test]
     fn items_and_the_whole_differ_by_their_rank() {
-        let both = pack(
-            vec![array(&[2], &[1, 2]), array(&[2], &[3, 4])],
-            "xs",
-            &whole(),
-            Numbers::default(),
-        );
+        let both = pack(vec![array(&[2], &[1, 2]), array(&[2], &[3, 4])], "xs", &whole(), Numbers::default());
         let both = both.unwrap();
-        assert_eq!(
-            (both.shape(), both.as_i64()),
-            (&[2, 2][..], Some(&[1, 2, 3, 4][..]))
-        );
-        let one = pack(
-            vec![array(&[2], &[5, 6])],
-            "xs",
-            &whole(),
-            Numbers::default(),
-        )
-        .unwrap();
+        assert_eq!((both.shape(), both.as_i64()), (&[2, 2][..], Some(&[1, 2, 3, 4][..])));
+        let one = pack(vec![array(&[2], &[5, 6])], "xs", &whole(), Numbers::default()).unwrap();
         assert_eq!(one.shape(), [1, 2]);
-        let none = pack(
-            vec![array(&[0, 2], &[])],
-            "xs",
-            &whole(),
-            Numbers::default(),
-        )
-        .unwrap();
+        let none = pack(vec![array(&[0, 2], &[])], "xs", &whole(), Numbers::default()).unwrap();
         assert_eq!(none.shape(), [0, 2]);
     }
 
     #[test]
     fn what_is_wrong_names_the_item() {
-        let errors = |given| {
-            pack(given, "xs", &whole(), Numbers::default())
-                .unwrap_err()
-                .join("; ")
-        };
+        let errors = |given| pack(given, "xs", &whole(), Numbers::default()).unwrap_err().join("; ");
         let item = || array(&[2], &[1, 2]);
         assert_eq!(
             errors(vec![item(), item(), item()]),

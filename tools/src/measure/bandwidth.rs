@@ -32,11 +32,9 @@ pub fn measure(budget: Duration, threads: usize) -> Option<f64> {
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(rounds)).collect();
         let own = rounds();
-        let others = others.into_iter().map(|other| other.join().ok());
-        let times: Option<Vec<Duration>> = others.chain([Some(own)]).collect();
-        let rate = |time: Duration| {
-            (length * size_of::<u64>()) as f64 / time.as_secs_f64().max(1e-9) / 1e9
-        };
+        let times: Option<Vec<Duration>> =
+            others.into_iter().map(|other| other.join().ok()).chain([Some(own)]).collect();
+        let rate = |time: Duration| (length * size_of::<u64>()) as f64 / time.as_secs_f64().max(1e-9) / 1e9;
         times.map(|times| times.into_iter().map(rate).sum())
     })
 }

@@ -15,9 +15,7 @@ const ROUNDS: usize = 20_000;
 pub fn measure(budget: Duration, threads: usize) -> Option<f64> {
     let kernel = kernel()?;
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads)
-            .map(|_| scope.spawn(|| of_one(kernel, budget)))
-            .collect();
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| of_one(kernel, budget))).collect();
         let own = of_one(kernel, budget);
         let others = others.into_iter().map(|other| other.join().ok());
         others.sum::<Option<f64>>().map(|others| own + others)
@@ -58,10 +56,7 @@ fn kernel() -> Option<fn() -> u64> {
 #[target_feature(enable = "avx512f")]
 fn avx512() -> u64 {
     use std::arch::x86_64::{_mm512_fmadd_ps, _mm512_reduce_add_ps, _mm512_set1_ps};
-    let (scale, step) = (
-        _mm512_set1_ps(black_box(0.999)),
-        _mm512_set1_ps(black_box(0.002)),
-    );
+    let (scale, step) = (_mm512_set1_ps(black_box(0.999)), _mm512_set1_ps(black_box(0.002)));
     let mut chains = [_mm512_set1_ps(1.0); CHAINS_512];
     for _ in 0..ROUNDS {
         for chain in &mut chains {
@@ -78,10 +73,7 @@ fn avx512() -> u64 {
 #[target_feature(enable = "avx2,fma")]
 fn avx2() -> u64 {
     use std::arch::x86_64::{_mm256_cvtss_f32, _mm256_fmadd_ps, _mm256_set1_ps};
-    let (scale, step) = (
-        _mm256_set1_ps(black_box(0.999)),
-        _mm256_set1_ps(black_box(0.002)),
-    );
+    let (scale, step) = (_mm256_set1_ps(black_box(0.999)), _mm256_set1_ps(black_box(0.002)));
     let mut chains = [_mm256_set1_ps(1.0); CHAINS_256];
     for _ in 0..ROUNDS {
         for chain in &mut chains {

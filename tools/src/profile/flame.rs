@@ -26,12 +26,7 @@ struct Frame {
 
 impl Frame {
     fn new(name: &str, location: &str) -> Frame {
-        Frame {
-            name: name.to_owned(),
-            location: location.to_owned(),
-            nanoseconds: 0.0,
-            inner: Vec::new(),
-        }
+        Frame { name: name.to_owned(), location: location.to_owned(), nanoseconds: 0.0, inner: Vec::new() }
     }
 
     /// Adds time to the frame and to those of the calls inside.
@@ -40,10 +35,7 @@ impl Frame {
         let Some(((name, location), rest)) = calls.split_first() else {
             return;
         };
-        let known = self
-            .inner
-            .iter()
-            .position(|f| f.name == *name && f.location == *location);
+        let known = self.inner.iter().position(|f| f.name == *name && f.location == *location);
         let known = known.unwrap_or_else(|| {
             self.inner.push(Frame::new(name, location));
             self.inner.len() - 1
@@ -98,20 +90,11 @@ fn draw(frame: &Frame, left: f64, depth: usize, height: usize, whole: f64, text:
         return;
     }
     let top = height.saturating_sub((depth + 1) * HEIGHT);
-    let colour = COLOURS
-        .get(depth % COLOURS.len())
-        .copied()
-        .unwrap_or("#f4a261");
+    let colour = COLOURS.get(depth % COLOURS.len()).copied().unwrap_or("#f4a261");
     let microseconds = frame.nanoseconds / 1e3;
     let share = 100.0 * frame.nanoseconds / whole;
-    let place = match frame.location.is_empty() {
-        true => String::new(),
-        false => format!(" {}", frame.location),
-    };
-    let title = escaped(&format!(
-        "{}{place}: {microseconds:.3} µs, {share:.1} %",
-        frame.name
-    ));
+    let place = if frame.location.is_empty() { String::new() } else { format!(" {}", frame.location) };
+    let title = escaped(&format!("{}{place}: {microseconds:.3} µs, {share:.1} %", frame.name));
     let fitting = (width / CHARACTER) as usize;
     let label: String = match frame.name.chars().count() {
         n if n <= fitting => frame.name.clone(),
@@ -157,11 +140,8 @@ mod tests {
     #[test]
     fn frames_nest_and_names_are_escaped() {
         let graph = super::super::tests::recorded().flame();
-        let titles: Vec<&str> = graph
-            .split("<title>")
-            .skip(1)
-            .filter_map(|rest| rest.split("</title>").next())
-            .collect();
+        let titles: Vec<&str> =
+            graph.split("<title>").skip(1).filter_map(|rest| rest.split("</title>").next()).collect();
         assert_eq!(
             titles,
             [

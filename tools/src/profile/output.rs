@@ -41,10 +41,7 @@ mod tests {
     fn the_extension_selects_the_format() {
         assert_eq!(Output::of(""), Ok(Output::Table));
         assert_eq!(Output::of("a.json"), Ok(Output::List("a.json".into())));
-        assert_eq!(
-            Output::of("a.trace.json"),
-            Ok(Output::Trace("a.trace.json".into()))
-        );
+        assert_eq!(Output::of("a.trace.json"), Ok(Output::Trace("a.trace.json".into())));
         assert_eq!(Output::of("b/a.svg"), Ok(Output::Flame("b/a.svg".into())));
         assert!(Output::of("a.txt").is_err());
         assert!(Output::of("json").is_err());

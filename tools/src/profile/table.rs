@@ -58,10 +58,11 @@ impl Recorded {
         for line in lines {
             let cells = line.iter().zip(TITLES).zip(widths);
             let cells: Vec<String> = cells
-                .map(|((cell, (_, is_number)), width)| match is_number {
-                    true => format!("{cell:>width$}"),
-                    false => format!("{cell:<width$}"),
-                })
+                .map(
+                    |((cell, (_, is_number)), width)| {
+                        if is_number { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+                    },
+                )
                 .collect();
             table.push_str(cells.join("  ").trim_end());
             table.push('\n');
@@ -74,9 +75,7 @@ impl Recorded {
         table.push_str(&format!("{} for {of}\n", text(total)));
         if let Some(time) = self.prepared {
             let time = duration_text(time, 0);
-            table.push_str(&format!(
-                "{time} to prepare variables, once before the first call\n"
-            ));
+            table.push_str(&format!("{time} to prepare variables, once before the first call\n"));
         }
         table
     }

@@ -31,8 +31,8 @@ impl Session<'_> {
         let asked = self.asked();
         let absent = &self.arguments.absent_inputs;
         let definition = self.graph_named(graph)?;
-        let inputs = definition.inputs.iter();
-        let defaulted = inputs.filter(|i| i.default.is_some() && !has_open_length(definition, i));
+        let defaulted =
+            definition.inputs.iter().filter(|i| i.default.is_some() && !has_open_length(definition, i));
         let open = defaulted
             .map(|i| &i.name.name)
             .filter(|name| !asked.given.contains(*name) && !absent.contains(*name));
@@ -94,12 +94,7 @@ impl Session<'_> {
         let arguments = self.arguments;
         let shaped = self.input_shapes.iter().map(|(name, _)| name);
         Brought {
-            given: arguments
-                .given_inputs
-                .iter()
-                .chain(shaped)
-                .cloned()
-                .collect(),
+            given: arguments.given_inputs.iter().chain(shaped).cloned().collect(),
             absent: arguments.absent_inputs.clone(),
             pack_lengths: IndexMap::new(),
         }
@@ -117,25 +112,17 @@ impl Session<'_> {
             attributes.find(|a| a.name.name == name)
         };
         let arguments = self.arguments;
-        let given = arguments.attributes.iter();
-        let given = given.filter_map(|(name, text)| Some((declared(name)?, name, text)));
-        let values: Vec<_> = given
-            .map(|(attribute, name, text)| {
-                (attribute.type_spec.optional, name, attribute_value(text))
-            })
+        let values: Vec<_> = arguments
+            .attributes
+            .iter()
+            .filter_map(|(name, text)| Some((declared(name)?, name, text)))
+            .map(|(attribute, name, text)| (attribute.type_spec.optional, name, attribute_value(text)))
             .collect();
         let mut options = ComposeOptions {
             graph: Some(graph),
             simulate_quantization: self.arguments.quantize.is_some(),
-            numbers: Numbers {
-                real: self.real(),
-                int: self.arguments.int.0,
-            },
-            storage: self
-                .origin
-                .as_ref()
-                .map(Origin::storage)
-                .unwrap_or_default(),
+            numbers: Numbers { real: self.real(), int: self.arguments.int.0 },
+            storage: self.origin.as_ref().map(Origin::storage).unwrap_or_default(),
             absent_inputs: brought.absent,
             given_inputs: brought.given,
             pack_lengths: brought.pack_lengths,
@@ -145,30 +132,21 @@ impl Session<'_> {
         let mut wrong = Vec::new();
         for (optional, name, value) in values {
             match value {
-                Ok(AttributeValue::Null) if !optional => wrong.push(format!(
-                    "attribute `{name}` is not optional, so it cannot be null"
-                )),
+                Ok(AttributeValue::Null) if !optional => {
+                    wrong.push(format!("attribute `{name}` is not optional, so it cannot be null"))
+                }
                 Ok(value) => {
                     options.attributes.insert(name.clone(), value);
                 }
                 Err(reason) => wrong.push(format!("the value of attribute `{name}`: {reason}")),
             }
         }
-        if wrong.is_empty() {
-            Ok(options)
-        } else {
-            Err(wrong)
-        }
+        if wrong.is_empty() { Ok(options) } else { Err(wrong) }
     }
 
     /// Composes the graph for all shapes, or for those of the arrays of `given` if that is not possible. `None` after errors, which are
     /// those for all shapes.
-    fn compose_graph(
-        &mut self,
-        graph: String,
-        brought: Brought,
-        given: &[InputArgument],
-    ) -> Option<Model> {
+    fn compose_graph(&mut self, graph: String, brought: Brought, given: &[InputArgument]) -> Option<Model> {
         self.graph_named(&graph)?;
         let options = match self.compose_options(graph, brought) {
             Ok(options) => options,

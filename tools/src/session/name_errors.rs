@@ -17,8 +17,7 @@ pub fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
 /// The error for a name that a flag repeats.
 pub fn twice(flag: &str, name: &str) -> Diagnostic {
     let message = format!("{flag} gives `{name}` more than once");
-    Diagnostic::without_location(&COMMAND_LINE_NAME, message)
-        .with_help("remove all but one of them")
+    Diagnostic::without_location(&COMMAND_LINE_NAME, message).with_help("remove all but one of them")
 }
 
 pub(super) fn unknown(what: &str, name: &str, owner: &str, known: &[&str]) -> Diagnostic {

@@ -32,8 +32,7 @@ pub(super) fn has_open_length(graph: &Definition, input: &Declaration) -> bool {
         return false;
     };
     let is_name = |expr: Option<&Expr>| matches!(expr.map(|e| &e.kind), Some(ExprKind::Name(other)) if other.name == name.name);
-    let attributes = graph.attributes.iter();
-    let mut lengths = attributes.filter_map(|a| a.type_spec.pack.as_ref()?.length.as_ref());
+    let mut lengths = graph.attributes.iter().filter_map(|a| a.type_spec.pack.as_ref()?.length.as_ref());
     let of_attributes = lengths.any(|length| is_name(Some(length)));
     let is_attribute = graph.attributes.iter().any(|a| a.name.name == name.name);
     let mut specs = graph.inputs.iter().map(|input| &input.type_spec);

@@ -39,7 +39,9 @@ impl Session<'_> {
             return None;
         }
         let artifact = kept.program.artifact();
-        has_variables(artifact, model).then_some(())?;
+        if !has_variables(artifact, model) {
+            return None;
+        }
         let (files, absent) = self.files()?;
         Some(RunRecord {
             code: kept.key.clone(),
@@ -93,17 +95,11 @@ impl Session<'_> {
     }
 
     /// The position among the inputs of the code, for each input of the command line.
-    fn inputs(
-        &self,
-        arguments: &RunArguments,
-        model: &Model,
-        artifact: &Artifact,
-    ) -> Option<Vec<u32>> {
+    fn inputs(&self, arguments: &RunArguments, model: &Model, artifact: &Artifact) -> Option<Vec<u32>> {
         // The record is for what `skript` reads from the command line.
         let words: Vec<OsString> = std::env::args_os().skip(1).collect();
         let command = Command::of(&words)?;
-        let given = |(argument, (name, file)): (&InputArgument, &(String, PathBuf))| match argument
-        {
+        let given = |(argument, (name, file)): (&InputArgument, &(String, PathBuf))| match argument {
             InputArgument::Files { name: own, files } => own == name && *files == [file.clone()],
             _ => false,
         };
@@ -125,8 +121,7 @@ impl Session<'_> {
 
     /// The element types of inputs in the imported model.
     fn declared(&self, artifact: &Artifact) -> Vec<Option<ElementType>> {
-        let ports = artifact.inputs.iter();
-        let own = ports.map(|port| self.ints(&port.name).filter(|own| *own != port.element));
+        let own = artifact.inputs.iter().map(|port| self.ints(&port.name).filter(|own| *own != port.element));
         own.collect()
     }
 

@@ -13,12 +13,7 @@ use crate::inputs;
 impl Session<'_> {
     /// The graph that [`Session::compose_for`] gave, for inputs of these shapes. `None` if no input has a dynamic extent, or
     /// it does not compose for these shapes; nothing is reported.
-    pub fn specialized(
-        &self,
-        model: &Model,
-        given: &[InputArgument],
-        inputs: &[&Tensor],
-    ) -> Option<Model> {
+    pub fn specialized(&self, model: &Model, given: &[InputArgument], inputs: &[&Tensor]) -> Option<Model> {
         let graph = self.graph()?;
         self.compose_with(model, self.brought(&graph.inputs, given), inputs)
     }
@@ -52,20 +47,13 @@ impl Session<'_> {
         (!sink.has_errors()).then_some((model, sink))
     }
 
-    fn compose_with(
-        &self,
-        model: &Model,
-        mut brought: Brought,
-        inputs: &[&Tensor],
-    ) -> Option<Model> {
+    fn compose_with(&self, model: &Model, mut brought: Brought, inputs: &[&Tensor]) -> Option<Model> {
         let arrays: Vec<&[u64]> = inputs.iter().map(|t| t.shape()).collect();
         let shapes = model.dynamic_shapes(&arrays);
         if shapes.is_empty() {
             return None;
         }
-        brought
-            .given
-            .extend(shapes.iter().map(|(name, _)| name.clone()));
+        brought.given.extend(shapes.iter().map(|(name, _)| name.clone()));
         let name = self.graph()?.name.name.clone();
         let mut options = self.compose_options(name, brought).ok()?;
         options.input_shapes.extend(shapes);

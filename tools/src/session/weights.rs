@@ -91,11 +91,7 @@ impl Session<'_> {
                 Err(error @ TensorError::Missing { .. }) => {
                     absent.push((variable.span, error, Listed::from(request)));
                 }
-                Err(error) => self.report(Diagnostic::error(
-                    &WEIGHTS,
-                    variable.span,
-                    error.to_string(),
-                )),
+                Err(error) => self.report(Diagnostic::error(&WEIGHTS, variable.span, error.to_string())),
             }
         }
         if let Some((span, error, _)) = absent.first() {
@@ -120,8 +116,7 @@ impl Session<'_> {
 
 /// The variables of a model, as they are looked up in files of weights.
 pub fn requests(model: &Model) -> Vec<VariableRequest<'_>> {
-    let variables = model.variables.iter();
-    let requests = variables.map(|variable| VariableRequest {
+    let requests = model.variables.iter().map(|variable| VariableRequest {
         name: &variable.name,
         aliases: &variable.aliases,
         element: ElementType::run_time(variable.tensor.kind, variable.numbers),

@@ -121,10 +121,7 @@ mod tests {
         let found = command("run m --input=x=a=b.npy --output-dir=o --threads=1 --output-dir p");
         let found = found.unwrap();
         assert_eq!(found.inputs, [("x".into(), "a=b.npy".into())]);
-        assert_eq!(
-            (found.output_dir, found.threads),
-            (Some("p".into()), Some(1))
-        );
+        assert_eq!((found.output_dir, found.threads), (Some("p".into()), Some(1)));
     }
 
     #[test]

@@ -42,10 +42,7 @@ fn main() -> ExitCode {
 /// The command and the key of its record, if it can have one.
 fn record(words: &[OsString], own: &Path, driver: &PathBuf) -> Option<(Command, String)> {
     let command = Command::of(words.get(1..)?)?;
-    let (start, compiler) = (
-        std::fs::metadata(own).ok()?,
-        std::fs::metadata(driver).ok()?,
-    );
+    let (start, compiler) = (std::fs::metadata(own).ok()?, std::fs::metadata(driver).ok()?);
     let key = command.key(&[(own, &start), (driver, &compiler)])?;
     Some((command, key))
 }

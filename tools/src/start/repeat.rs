@@ -37,10 +37,9 @@ pub fn repeat(command: &Command, key: &str) -> Option<()> {
 
 /// The inputs of the code in order; `None` unless the command has each of them once.
 fn inputs(command: &Command, record: &RunRecord, artifact: &Artifact) -> Option<Vec<Tensor>> {
-    let is_complete = record.inputs.len() == command.inputs.len()
-        && artifact.inputs.len() == command.inputs.len();
-    let ports = artifact.inputs.iter().enumerate();
-    let read = ports.map(|(number, port)| {
+    let is_complete =
+        record.inputs.len() == command.inputs.len() && artifact.inputs.len() == command.inputs.len();
+    let read = artifact.inputs.iter().enumerate().map(|(number, port)| {
         let is_it = |at: &u32| usize::try_from(*at) == Ok(number);
         let at = record.inputs.iter().position(is_it)?;
         let (_, file) = command.inputs.get(at)?;
@@ -52,31 +51,25 @@ fn inputs(command: &Command, record: &RunRecord, artifact: &Artifact) -> Option<
 }
 
 fn variables(record: &RunRecord, artifact: &Artifact) -> Option<Vec<Tensor>> {
-    let folder = match record.folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => &record.folder,
-    };
+    let folder = if record.folder.as_os_str().is_empty() { Path::new(".") } else { &record.folder };
     let weights = WeightStore::folder(folder, &record.stem, record.unpacked_bytes).ok()?;
     files::variables(artifact, &weights).ok()
 }
 
 /// The outputs with their names, in the element types of the model that was imported.
-fn results(
-    record: &RunRecord,
-    artifact: &Artifact,
-    outputs: &[Tensor],
-) -> Option<Vec<(String, Tensor)>> {
+fn results(record: &RunRecord, artifact: &Artifact, outputs: &[Tensor]) -> Option<Vec<(String, Tensor)>> {
     let ports: Vec<_> = files::outputs(artifact).collect();
     if ports.len() != record.outputs.len() {
         return None;
     }
     let results = ports.into_iter().zip(&record.outputs);
-    let results = results.map(|((number, name), element)| {
-        let tensor = outputs.get(number)?;
-        let converted = element.and_then(|element| files::converted(tensor, element));
-        Some((name, converted.unwrap_or_else(|| tensor.clone())))
-    });
-    results.collect()
+    results
+        .map(|((number, name), element)| {
+            let tensor = outputs.get(number)?;
+            let converted = element.and_then(|element| files::converted(tensor, element));
+            Some((name, converted.unwrap_or_else(|| tensor.clone())))
+        })
+        .collect()
 }
 
 /// Writes to stdout; a closed pipe is not an error.
@@ -92,8 +85,7 @@ fn print(text: &str) -> std::io::Result<()> {
 /// Writes the outputs, or prints a summary of them.
 fn write(folder: Option<&Path>, results: &[(String, Tensor)]) -> Option<()> {
     let Some(folder) = folder else {
-        let lines = results.iter();
-        let lines: String = lines.map(|(name, t)| summary::line(name, t)).collect();
+        let lines: String = results.iter().map(|(name, t)| summary::line(name, t)).collect();
         return print(&lines).ok();
     };
     std::fs::create_dir_all(folder).ok()?;

@@ -92,18 +92,10 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
 }
 
 /// Runs a line; its arguments follow the common ones.
-fn one(
-    common: &[OsString],
-    line: Vec<String>,
-    arguments: &RunArguments,
-    console: &mut Console,
-) -> Status {
+fn one(common: &[OsString], line: Vec<String>, arguments: &RunArguments, console: &mut Console) -> Status {
     let line = line.into_iter().map(OsString::from);
     // The line alone is parsed as well, to check the parsed arguments rather than their spelling.
-    let alone: Vec<OsString> = ["skript".into(), "run".into()]
-        .into_iter()
-        .chain(line.clone())
-        .collect();
+    let alone: Vec<OsString> = ["skript".into(), "run".into()].into_iter().chain(line.clone()).collect();
     if let Ok(matches) = CommandLine::command().try_get_matches_from(&alone)
         && let Some(message) = foreign(&matches)
     {
@@ -119,10 +111,7 @@ fn one(
         Err(status) => return status,
     };
     if run.save_variables != arguments.save_variables {
-        match folder(
-            arguments.output_dir.as_deref(),
-            run.save_variables.as_deref(),
-        ) {
+        match folder(arguments.output_dir.as_deref(), run.save_variables.as_deref()) {
             Ok(folder) => run.save_variables = folder,
             Err(message) => return refused(message, arguments, console),
         }
@@ -171,9 +160,7 @@ fn folder(root: Option<&Path>, line: Option<&Path>) -> Result<Option<PathBuf>, S
         };
     };
     let below = line.strip_prefix(root).unwrap_or(line);
-    let is_below = below
-        .components()
-        .all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+    let is_below = below.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
     if !is_below {
         return Err(format!(
             "a line writes to {}, which is not below {}, the --output-dir of the command line",
@@ -227,10 +214,7 @@ mod tests {
             "skript run --engine=reference --batch f.jsonl --set a=1",
             "skript run --batch=f.jsonl --engine=reference --set a=1",
         ] {
-            assert_eq!(
-                without_batch(&words(text)),
-                words("skript run --engine=reference --set a=1")
-            );
+            assert_eq!(without_batch(&words(text)), words("skript run --engine=reference --set a=1"));
         }
     }
 

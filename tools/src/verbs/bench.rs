@@ -32,11 +32,9 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
         return program::run(arguments, console);
     }
     arguments.target.announce(console);
-    let mut session =
-        Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
+    let mut session = Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
     let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
-    if let Some((model, (inputs, variables))) =
-        session.compose_with_arrays(&arguments.inputs, weights)
+    if let Some((model, (inputs, variables))) = session.compose_with_arrays(&arguments.inputs, weights)
         && let Err(error) = measure(arguments, &session, &model, &inputs, &variables)
     {
         session.report_all(error);
@@ -63,12 +61,7 @@ fn measure(
         profile: false,
         exchange: None,
     };
-    let job = Job {
-        model,
-        sources: &session.program.sources,
-        inputs,
-        variables,
-    };
+    let job = Job { model, sources: &session.program.sources, inputs, variables };
     if compiled(false).target.gpu.is_some() {
         return device::measure(arguments, session, &compiled(false), &job);
     }
@@ -85,9 +78,11 @@ fn measure(
     let cached = begun.elapsed();
 
     // A caller has inputs in memory of its own, not in the file that they came from.
-    let inputs = inputs.iter().map(|input| in_memory(input));
-    let inputs = inputs.collect::<Result<Vec<Tensor>, _>>();
-    let inputs = inputs.map_err(|e| wrong(e.to_string()))?;
+    let inputs = inputs
+        .iter()
+        .map(|input| in_memory(input))
+        .collect::<Result<Vec<Tensor>, _>>()
+        .map_err(|e| wrong(e.to_string()))?;
     let inputs: Vec<&Tensor> = inputs.iter().collect();
     let variables: Vec<&Tensor> = variables.iter().map(Arc::as_ref).collect();
     let variables = captured(model, &variables);
@@ -126,11 +121,7 @@ fn measure(
         )
     });
     let traffic_share = bandwidth.map_or(String::new(), |b| {
-        format!(
-            ", {:.0} % of the {b:.0} GB/s that {} read from memory",
-            100.0 * traffic / b,
-            count(threads)
-        )
+        format!(", {:.0} % of the {b:.0} GB/s that {} read from memory", 100.0 * traffic / b, count(threads))
     });
     let bound = match cost.precision.prefix() {
         "" => String::new(),

@@ -32,8 +32,8 @@ fn check_program(arguments: &CheckArguments, console: &mut Console) -> Status {
     let mut sources = SourceMap::default();
     let own = [("--weights", arguments.weights)];
     let wrong = stablehlo_program::model_flags(&arguments.reading, &own);
-    let done = match wrong.is_empty() {
-        true => stablehlo_program::load(
+    let done = if wrong.is_empty() {
+        stablehlo_program::load(
             &arguments.model,
             &arguments.reading,
             &[],
@@ -42,8 +42,9 @@ fn check_program(arguments: &CheckArguments, console: &mut Console) -> Status {
             &mut sources,
         )
         .map(|_| ())
-        .map_err(|diagnostics| (Status::Wrong, diagnostics)),
-        false => Err((Status::Usage, wrong)),
+        .map_err(|diagnostics| (Status::Wrong, diagnostics))
+    } else {
+        Err((Status::Usage, wrong))
     };
     stablehlo_program::finish(done, &sources, &arguments.reading, console)
 }

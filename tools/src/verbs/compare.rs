@@ -22,12 +22,9 @@ mod steps;
 pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     arguments.threads.apply();
     arguments.target.announce(console);
-    let mut session =
-        Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
+    let mut session = Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
     let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
-    if let Some((model, (inputs, variables))) =
-        session.compose_with_arrays(&arguments.inputs, weights)
-    {
+    if let Some((model, (inputs, variables))) = session.compose_with_arrays(&arguments.inputs, weights) {
         match compare(arguments, &session, &model, &inputs, &variables) {
             Ok(report) => super::print(&skript_host::printable(&report)),
             Err(error) => session.report_all(error),
@@ -52,12 +49,7 @@ fn compare(
         exchange: arguments.break_lowering.clone(),
     };
     let both = |model: &Model| {
-        let job = Job {
-            model,
-            sources: &session.program.sources,
-            inputs,
-            variables,
-        };
+        let job = Job { model, sources: &session.program.sources, inputs, variables };
         Ok::<_, Stopped>((Reference.run(&job)?.outputs, compiled.run(&job)?.outputs))
     };
     let mut report = String::new();
@@ -76,30 +68,19 @@ fn compare(
         let location = line.span.filter(|_| detailed.iter().any(|l| !l.agrees));
         let message = format!("`{}` {}", line.name, line.text);
         let diagnostic = match location {
-            Some(span) => Diagnostic::error(&ANSWERS_DIFFER, span, message)
-                .with_label("the first tensor that differs"),
+            Some(span) => {
+                Diagnostic::error(&ANSWERS_DIFFER, span, message).with_label("the first tensor that differs")
+            }
             None => Diagnostic::without_location(&ANSWERS_DIFFER, message),
         };
-        let agreeing: Vec<&str> = detailed
-            .iter()
-            .take_while(|l| l.agrees)
-            .map(|l| l.name.as_str())
-            .collect();
+        let agreeing: Vec<&str> = detailed.iter().take_while(|l| l.agrees).map(|l| l.name.as_str()).collect();
         return Err(Stopped::from(match agreeing.last() {
-            Some(last) => diagnostic.with_note(
-                None,
-                format!(
-                    "{} tensors before it agree, the last is `{last}`",
-                    agreeing.len()
-                ),
-            ),
+            Some(last) => diagnostic
+                .with_note(None, format!("{} tensors before it agree, the last is `{last}`", agreeing.len())),
             None => diagnostic,
         }));
     }
-    for line in detailed
-        .iter()
-        .chain(outputs.iter().filter(|_| detailed.is_empty()))
-    {
+    for line in detailed.iter().chain(outputs.iter().filter(|_| detailed.is_empty())) {
         report.push_str(&format!("{} {}\n", line.name, line.text));
     }
     Ok(report)
@@ -124,10 +105,7 @@ fn lines(
     let step = |e: &Tensor, f: &Tensor| steps::step(e, f).filter(|_| is_integer);
     let names = outputs::names(model);
     let spans: Vec<Span> = model.function(model.entry).map_or_else(Vec::new, |f| {
-        let ports = f.outputs.iter();
-        ports
-            .flat_map(|p| p.tensors.values().iter().map(|_| p.span))
-            .collect()
+        f.outputs.iter().flat_map(|p| p.tensors.values().iter().map(|_| p.span)).collect()
     });
     names
         .into_iter()
@@ -142,12 +120,7 @@ fn lines(
                 }
                 _ => (false, "is missing".to_string()),
             };
-            Line {
-                name,
-                agrees,
-                text,
-                span: spans.get(position).copied(),
-            }
+            Line { name, agrees, text, span: spans.get(position).copied() }
         })
         .collect()
 }
@@ -177,18 +150,10 @@ fn narrowest(model: &Model) -> RealType {
 }
 
 /// Whether two tensors agree, and by how much they differ.
-pub(super) fn difference(
-    expected: &Tensor,
-    found: &Tensor,
-    rtol: f64,
-    atol: f64,
-) -> (bool, String) {
+pub(super) fn difference(expected: &Tensor, found: &Tensor, rtol: f64, atol: f64) -> (bool, String) {
     if expected.shape() != found.shape() || expected.kind() != found.kind() {
         let show = |t: &Tensor| format!("{}{:?}", t.kind().name(), t.shape());
-        return (
-            false,
-            format!("is {} instead of {}", show(found), show(expected)),
-        );
+        return (false, format!("is {} instead of {}", show(found), show(expected)));
     }
     let number = |t: &Tensor, i: usize| match t.get(i) {
         Some(skript_semantics::Scalar::Real(v)) => v,
@@ -203,11 +168,7 @@ pub(super) fn difference(
             continue;
         }
         let distance = (e - f).abs();
-        largest = if distance.is_nan() {
-            f64::INFINITY
-        } else {
-            largest.max(distance)
-        };
+        largest = if distance.is_nan() { f64::INFINITY } else { largest.max(distance) };
         // No tolerance makes an infinity or NaN equal to another number.
         if !distance.is_finite() || distance > atol + rtol * e.abs() {
             wrong += 1;
@@ -218,20 +179,9 @@ pub(super) fn difference(
         Some((i, e, f)) => {
             let location = location(expected.shape(), i);
             let of = expected.volume();
-            (
-                false,
-                format!(
-                    "differs in {wrong} of {of} elements, first at {location:?}: {f} instead of {e}"
-                ),
-            )
+            (false, format!("differs in {wrong} of {of} elements, first at {location:?}: {f} instead of {e}"))
         }
-        None => (
-            true,
-            format!(
-                "{:?} agrees, largest difference {largest:.3e}",
-                expected.shape()
-            ),
-        ),
+        None => (true, format!("{:?} agrees, largest difference {largest:.3e}", expected.shape())),
     }
 }
 
@@ -262,17 +212,9 @@ mod tests {
 
     #[test]
     fn a_difference_is_placed() {
-        let (agrees, text) = difference(
-            &tensor(&[1.0, 2.0, 3.0]),
-            &tensor(&[1.0, 2.5, 3.0]),
-            1e-4,
-            1e-5,
-        );
+        let (agrees, text) = difference(&tensor(&[1.0, 2.0, 3.0]), &tensor(&[1.0, 2.5, 3.0]), 1e-4, 1e-5);
         assert!(!agrees);
-        assert!(
-            text.contains("1 of 3") && text.contains("[1]: 2.5 instead of 2"),
-            "{text}"
-        );
+        assert!(text.contains("1 of 3") && text.contains("[1]: 2.5 instead of 2"), "{text}");
         assert!(difference(&tensor(&[1.0]), &tensor(&[1.00001]), 1e-4, 0.0).0);
     }
 
@@ -280,15 +222,7 @@ mod tests {
     fn nan_agrees_with_nan_alone() {
         assert!(difference(&tensor(&[f32::NAN]), &tensor(&[f32::NAN]), 0.0, 0.0).0);
         assert!(!difference(&tensor(&[f32::NAN]), &tensor(&[0.0]), 1.0, 1.0).0);
-        assert!(
-            difference(
-                &tensor(&[f32::INFINITY]),
-                &tensor(&[f32::INFINITY]),
-                0.0,
-                0.0
-            )
-            .0
-        );
+        assert!(difference(&tensor(&[f32::INFINITY]), &tensor(&[f32::INFINITY]), 0.0, 0.0).0);
         assert!(!difference(&tensor(&[f32::INFINITY]), &tensor(&[1.0]), 0.0, 0.0).0);
     }
 

@@ -57,9 +57,7 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
     if !arguments.keep.is_empty() && !text.contains(&arguments.emit()) {
         session.report_usage(
             Diagnostic::without_location(&OUTPUT, "an operator that is kept has no code of ours")
-                .with_help(
-                    "use --emit=skript, linalg, linalg-named, affine, scf or buffers with --keep",
-                ),
+                .with_help("use --emit=skript, linalg, linalg-named, affine, scf or buffers with --keep"),
         );
     }
     if let Some(text) = arguments.wrong_extension() {
@@ -84,11 +82,8 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
     }
     if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(
-            Diagnostic::without_location(
-                &OUTPUT,
-                "there is a report of the forms of StableHLO only",
-            )
-            .with_help("use --emit=stablehlo with --report"),
+            Diagnostic::without_location(&OUTPUT, "there is a report of the forms of StableHLO only")
+                .with_help("use --emit=stablehlo with --report"),
         );
     }
     if arguments.mesh.is_some() && arguments.emit() != EmitName::Stablehlo {
@@ -114,11 +109,8 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
     }
     if arguments.weights.location() == WeightsLocation::File && arguments.output().is_none() {
         session.report_usage(
-            Diagnostic::without_location(
-                &OUTPUT,
-                "weights are written to a file next to the program",
-            )
-            .with_help("name the program's file with -o"),
+            Diagnostic::without_location(&OUTPUT, "weights are written to a file next to the program")
+                .with_help("name the program's file with -o"),
         );
     }
     let is_reading = arguments.weights.read() || arguments.embed_weights;
@@ -135,17 +127,17 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
         let own = Weights::of_the_model();
         let weights = Weights {
             folder: arguments.weights.variables.as_deref(),
-            remedy: match arguments.embed_weights {
-                true => {
-                    "weights are embedded from the model's folder; --variables DIR|FILE reads them from another folder, or from a .safetensors, .npz or .tgz file"
-                }
-                false => own.remedy,
+            remedy: if arguments.embed_weights {
+                "weights are embedded from the model's folder; --variables DIR|FILE reads them from another folder, or from a .safetensors, .npz or .tgz file"
+            } else {
+                own.remedy
             },
             ..own
         };
-        let variables = match is_reading && session.status() == Status::Done {
-            true => session.variables(&model, weights),
-            false => None,
+        let variables = if is_reading && session.status() == Status::Done {
+            session.variables(&model, weights)
+        } else {
+            None
         };
         if session.status() == Status::Done {
             match make(arguments, &session, &model, variables.as_deref()) {
@@ -236,10 +228,7 @@ fn object(
     let named = named(model, "o");
     let written = path.as_deref().unwrap_or(&named);
     write(written, &artifact.object)?;
-    if written
-        .extension()
-        .is_some_and(|extension| extension == "o")
-    {
+    if written.extension().is_some_and(|extension| extension == "o") {
         let header = object_header(&artifact, graph(model));
         write(&written.with_extension("h"), header.as_bytes())?;
     }
@@ -279,11 +268,7 @@ fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status
     let path = arguments.model();
     if path != Path::new("") && !path.exists() {
         let text = format!("{}: there is no such file or folder", path.display());
-        say(
-            Diagnostic::without_location(&UNREADABLE, text),
-            format,
-            console,
-        );
+        say(Diagnostic::without_location(&UNREADABLE, text), format, console);
         return Status::Wrong;
     }
     if stablehlo_program::is_program(arguments.model()) {
@@ -293,9 +278,7 @@ fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status
     let without = match emit {
         EmitName::Ast => Some("the syntax tree, which exists before the first pass"),
         EmitName::Model => Some("the composed model, which exists before the first pass"),
-        EmitName::Skript if arguments.keep.is_empty() => {
-            Some("the module that the passes start from")
-        }
+        EmitName::Skript if arguments.keep.is_empty() => Some("the module that the passes start from"),
         EmitName::Stablehlo => Some("a StableHLO program, which is not written by a pass pipeline"),
         _ => None,
     };
@@ -304,8 +287,7 @@ fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status
         let name = name.as_ref().map_or("", |name| name.get_name());
         let text = format!("--emit={name} runs no passes: it writes {what}");
         let wrong = Diagnostic::without_location(&COMMAND_LINE_NAME, text);
-        let help =
-            "use --print-pipeline with a later stage, such as --emit=linalg or --emit=llvm-dialect";
+        let help = "use --print-pipeline with a later stage, such as --emit=linalg or --emit=llvm-dialect";
         say(wrong.with_help(help), format, console);
         return Status::Usage;
     }
@@ -329,9 +311,7 @@ fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status
 /// The last stage of compilation for an output, and the lowering that leads there. Object code needs all stages.
 fn stop(emit: EmitName, pipeline: Pipeline) -> (Stop, Pipeline) {
     match emit {
-        EmitName::Ast | EmitName::Model | EmitName::Stablehlo | EmitName::Skript => {
-            (Stop::Skript, pipeline)
-        }
+        EmitName::Ast | EmitName::Model | EmitName::Stablehlo | EmitName::Skript => (Stop::Skript, pipeline),
         EmitName::Linalg => (Stop::Lowered, Pipeline::Linalg),
         EmitName::LinalgNamed => (Stop::Lowered, Pipeline::LinalgNamed),
         EmitName::Affine => (Stop::Lowered, Pipeline::Affine),

@@ -61,12 +61,7 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
 
 /// Signature, comment, notes for the full section, examples.
 fn page(entry: &Entry) -> String {
-    let mut text = format!(
-        "{}{}\n\n{}\n",
-        entry.signature,
-        edition(entry),
-        entry.comment.text()
-    );
+    let mut text = format!("{}{}\n\n{}\n", entry.signature, edition(entry), entry.comment.text());
     if !entry.section.paragraphs.is_empty() {
         text += &format!("\n{}\n", entry.section.text());
     }

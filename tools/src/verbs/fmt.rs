@@ -16,12 +16,8 @@ use crate::console::{Console, Status};
 use crate::render::render;
 
 pub fn run(arguments: &FormatArguments, console: &mut Console) -> Status {
-    let mut work = Work {
-        check: arguments.check,
-        sources: SourceMap::default(),
-        sink: Sink::default(),
-        differs: false,
-    };
+    let mut work =
+        Work { check: arguments.check, sources: SourceMap::default(), sink: Sink::default(), differs: false };
     for path in &arguments.files {
         if path == Path::new("-") {
             work.stdin();
@@ -34,16 +30,8 @@ pub fn run(arguments: &FormatArguments, console: &mut Console) -> Status {
     }
     let failed = work.sink.has_errors();
     let diagnostics = work.sink.into_sorted();
-    render(
-        &diagnostics,
-        &work.sources,
-        arguments.message_format,
-        console,
-    );
-    match failed || (arguments.check && work.differs) {
-        true => Status::Wrong,
-        false => Status::Done,
-    }
+    render(&diagnostics, &work.sources, arguments.message_format, console);
+    if failed || (arguments.check && work.differs) { Status::Wrong } else { Status::Done }
 }
 
 struct Work {
@@ -96,8 +84,7 @@ impl Work {
             super::print(&format!("{}\n", skript_host::printable(&name)));
         } else if let Err(error) = replace(path, &formatted) {
             let message = format!("{}: {error}", path.display());
-            self.sink
-                .report(Diagnostic::without_location(&OUTPUT, message));
+            self.sink.report(Diagnostic::without_location(&OUTPUT, message));
         }
     }
 }
@@ -109,8 +96,7 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
-    file.as_file()
-        .set_permissions(std::fs::metadata(&path)?.permissions())?;
+    file.as_file().set_permissions(std::fs::metadata(&path)?.permissions())?;
     file.persist(&path)?;
     Ok(())
 }

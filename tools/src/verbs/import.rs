@@ -17,12 +17,7 @@ pub fn run(arguments: &ImportArguments, console: &mut Console) -> Status {
     match import(arguments, console) {
         Ok(()) => Status::Done,
         Err(diagnostics) => {
-            render(
-                &diagnostics,
-                &SourceMap::default(),
-                arguments.message_format,
-                console,
-            );
+            render(&diagnostics, &SourceMap::default(), arguments.message_format, console);
             Status::Wrong
         }
     }
@@ -36,9 +31,7 @@ fn import(arguments: &ImportArguments, console: &mut Console) -> Result<(), Vec<
     if !arguments.force && !is_free(&folder) {
         let text = format!("{} is not an empty folder", folder.display());
         let wrong = Diagnostic::without_location(&OUTPUT, text);
-        return Err(vec![wrong.with_help(
-            "-o names another folder; --force writes into this one",
-        )]);
+        return Err(vec![wrong.with_help("-o names another folder; --force writes into this one")]);
     }
     let imported = onnx_model::import(
         &arguments.model,
@@ -68,11 +61,7 @@ fn is_free(folder: &Path) -> bool {
 
 /// `resnet50/: 53 arrays, 102.1 MB`.
 fn summary(imported: &Imported, folder: &Path) -> String {
-    let bytes: usize = imported
-        .weights
-        .iter()
-        .map(|w| w.tensor.bytes().len())
-        .sum();
+    let bytes: usize = imported.weights.iter().map(|w| w.tensor.bytes().len()).sum();
     let folder = folder.to_string_lossy();
     format!(
         "{}: {} arrays of weights, {:.1} MB\n",

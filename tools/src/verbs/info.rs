@@ -7,9 +7,7 @@ mod program;
 use serde_json::{Value as Json, json};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::WEIGHTS;
-use skript_frontend::model::{
-    Function, Model, Port, PortTensors, TensorType, Variable, shape_text,
-};
+use skript_frontend::model::{Function, Model, Port, PortTensors, TensorType, Variable, shape_text};
 use skript_passes::target::TargetDescription;
 use skript_tensor::contents::{self, Listed};
 use skript_tensor::{ElementType, TensorError};
@@ -53,22 +51,15 @@ pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
 }
 
 /// The variables in the order of the graph, then the arrays of each file and folder of weights: name, shape, type.
-fn tables(
-    arguments: &InfoArguments,
-    session: &Session,
-    model: &Model,
-) -> Result<String, Box<Diagnostic>> {
+fn tables(arguments: &InfoArguments, session: &Session, model: &Model) -> Result<String, Box<Diagnostic>> {
     let given = arguments.weights.clone().map(WeightsArgument::From);
-    let weights = Weights {
-        given: given.as_ref(),
-        ..Weights::of_the_model()
-    };
+    let weights = Weights { given: given.as_ref(), ..Weights::of_the_model() };
     let wrong = |e: TensorError| Box::new(Diagnostic::without_location(&WEIGHTS, e.to_string()));
     let contents = session.store(weights).map_err(wrong)?.contents();
     let variables: Vec<Listed> = requests(model).iter().map(Listed::from).collect();
     if arguments.json {
-        let contents = contents.iter();
         let contents: Json = contents
+            .iter()
             .map(|c| json!({"path": c.path.to_string_lossy(), "arrays": arrays(&c.arrays)}))
             .collect();
         let all = json!({"variables": arrays(&variables), "weights": contents});
@@ -82,8 +73,8 @@ fn tables(
 }
 
 fn arrays(arrays: &[Listed]) -> Json {
-    let arrays = arrays.iter();
     arrays
+        .iter()
         .map(|array| match &array.header {
             Some((shape, element)) => {
                 json!({"name": array.name, "shape": shape, "dtype": element.to_string()})
@@ -124,10 +115,7 @@ impl Facts {
             _ => port_type(function, port),
         };
         let ports = |ports: Option<&Vec<Port>>| {
-            let ports = ports.into_iter().flatten();
-            ports
-                .filter_map(|p| Some((p.name.clone(), text(entry?, p))))
-                .collect()
+            ports.into_iter().flatten().filter_map(|p| Some((p.name.clone(), text(entry?, p)))).collect()
         };
         let program = &session.program;
         let mut modules = Vec::new();
@@ -141,17 +129,9 @@ impl Facts {
         }
         let bytes = |v: &Variable| {
             let width = ElementType::run_time(v.tensor.kind, v.numbers).size() as u64;
-            v.tensor
-                .shape
-                .iter()
-                .fold(width, |n: u64, e| n.saturating_mul(e.bound()))
+            v.tensor.shape.iter().fold(width, |n: u64, e| n.saturating_mul(e.bound()))
         };
-        let job = Job {
-            model,
-            sources: &program.sources,
-            inputs: &[],
-            variables: &[],
-        };
+        let job = Job { model, sources: &program.sources, inputs: &[], variables: &[] };
         let compiled = Compiled {
             pipeline: Pipeline::Linalg,
             target: TargetDescription::host(),
@@ -213,17 +193,14 @@ impl Facts {
 
     fn json(&self) -> Json {
         let ports = |ports: &[(String, String)]| -> Json {
-            let ports = ports.iter();
-            ports
-                .map(|(name, kind)| json!({"name": name, "type": kind}))
-                .collect()
+            ports.iter().map(|(name, kind)| json!({"name": name, "type": kind})).collect()
         };
-        let modules = self.modules.iter();
-        let modules: Json = modules
+        let modules: Json = self
+            .modules
+            .iter()
             .map(|(name, edition, library)| json!({"name": name, "edition": edition, "library": library}))
             .collect();
-        let operators = self.operators.iter();
-        let operators: Json = operators
+        let operators: Json = self.operators.iter()
             .map(|(name, invocations, flops)| json!({"name": name, "invocations": invocations, "flops": flops}))
             .collect();
         json!({
@@ -247,10 +224,7 @@ fn port_type(function: &Function, port: &Port) -> String {
         && let Some(value) = function.values.get(id.0 as usize)
         && let Some((length, item)) = value.tensor.shape.split_first()
     {
-        let item = TensorType {
-            kind: value.tensor.kind,
-            shape: item.to_vec(),
-        };
+        let item = TensorType { kind: value.tensor.kind, shape: item.to_vec() };
         return format!("{}..(~|{})", tensor_type(&item), length.bound());
     }
     let kinds: Vec<String> = port

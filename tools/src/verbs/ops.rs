@@ -13,11 +13,7 @@ use crate::onnx_model::ImportOptions;
 use crate::session::Session;
 
 pub fn run(arguments: &OpsArguments, console: &mut Console) -> Status {
-    let (entries, status) = known(
-        arguments.model.as_deref(),
-        arguments.message_format,
-        console,
-    );
+    let (entries, status) = known(arguments.model.as_deref(), arguments.message_format, console);
     if status != Status::Done {
         return status;
     }
@@ -46,11 +42,7 @@ pub fn run(arguments: &OpsArguments, console: &mut Console) -> Status {
     } else {
         for entry in &entries {
             let edition = edition(entry);
-            super::print(&format!(
-                "{}{edition}\n    {}\n",
-                entry.signature,
-                entry.comment.summary()
-            ));
+            super::print(&format!("{}{edition}\n    {}\n", entry.signature, entry.comment.summary()));
         }
     }
     Status::Done
@@ -101,11 +93,7 @@ pub fn known(
 }
 
 pub fn edition(entry: &Entry) -> &'static str {
-    if entry.khronos {
-        "    (edition khronos)"
-    } else {
-        ""
-    }
+    if entry.khronos { "    (edition khronos)" } else { "" }
 }
 
 fn json(entry: &Entry) -> serde_json::Value {

@@ -82,9 +82,7 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
         && let Ok(inputs) = inputs::gather(session, &model, &given)
     {
         let inputs: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
-        model = session
-            .specialized(&model, &given, &inputs)
-            .unwrap_or(model);
+        model = session.specialized(&model, &given, &inputs).unwrap_or(model);
     }
     let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
     let prepared = inputs::prepare(session, &model, &given, weights);
@@ -106,18 +104,12 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
         )
     };
     let (usual, last) = (engine(false), engine(arguments.profile.is_some()));
-    let mut call =
-        |session: &Session, model: &Model, inputs: &[Arc<Tensor>], engine: &dyn Engine| {
-            let job = Job {
-                model,
-                sources: &session.program.sources,
-                inputs,
-                variables: &variables,
-            };
-            let mut computed = engine.run(&job)?;
-            variables::commit(&mut variables, std::mem::take(&mut computed.updates));
-            Ok(computed)
-        };
+    let mut call = |session: &Session, model: &Model, inputs: &[Arc<Tensor>], engine: &dyn Engine| {
+        let job = Job { model, sources: &session.program.sources, inputs, variables: &variables };
+        let mut computed = engine.run(&job)?;
+        variables::commit(&mut variables, std::mem::take(&mut computed.updates));
+        Ok(computed)
+    };
     // The last call is the one that is profiled.
     let calls = (1..arguments.repeat).map(|_| usual.as_ref());
     let mut last_result = None;

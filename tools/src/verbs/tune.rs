@@ -39,8 +39,7 @@ const CONFIRMATIONS: u32 = 3;
 
 pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
     arguments.threads.apply();
-    let mut session =
-        Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
+    let mut session = Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
     let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
     if stablehlo_program::is_program(&arguments.model) {
         let text = "`skript tune` takes models in SkriptND; the plans of StableHLO programs are those of the cost model";
@@ -55,9 +54,9 @@ pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
             super::print(&format!("{what}\n"));
             Ok(())
         }),
-        None => session.compose_with_arrays(&arguments.inputs, weights).map(
-            |(model, (inputs, variables))| tune(arguments, &session, &model, &inputs, &variables),
-        ),
+        None => session
+            .compose_with_arrays(&arguments.inputs, weights)
+            .map(|(model, (inputs, variables))| tune(arguments, &session, &model, &inputs, &variables)),
     };
     if let Some(Err(error)) = done {
         session.report_all(error);
@@ -75,21 +74,11 @@ fn kept(arguments: &TuneArguments) -> Option<(&str, &'static str)> {
 }
 
 /// Refuses plans that the model's kernels do not have.
-fn check(
-    plans: &str,
-    arguments: &TuneArguments,
-    session: &Session,
-    model: &Model,
-) -> Result<(), Stopped> {
+fn check(plans: &str, arguments: &TuneArguments, session: &Session, model: &Model) -> Result<(), Stopped> {
     if plans.is_empty() {
         return Ok(());
     }
-    let job = Job {
-        model,
-        sources: &session.program.sources,
-        inputs: &[],
-        variables: &[],
-    };
+    let job = Job { model, sources: &session.program.sources, inputs: &[], variables: &[] };
     let kernels = Kernel::of(&compiled(arguments, "*:0").profiled(&job)?.1);
     let mut seen = HashSet::new();
     let wrong = plans.split(',').find_map(|item| {
@@ -112,8 +101,7 @@ fn check(
     match wrong {
         None => Ok(()),
         Some(wrong) => {
-            let wrong =
-                Diagnostic::without_location(&COMMAND_LINE_NAME, format!("--keep: {wrong}"));
+            let wrong = Diagnostic::without_location(&COMMAND_LINE_NAME, format!("--keep: {wrong}"));
             let help = "`skript tune MODEL --json FILE` writes the keys and plans of this model";
             Err(Box::new(wrong.with_help(help)).into())
         }
@@ -142,16 +130,8 @@ fn tune(
     variables: &[Arc<Tensor>],
 ) -> Result<(), Stopped> {
     let plans = Plans::of(arguments, session, model)?;
-    let job = Job {
-        model,
-        sources: &session.program.sources,
-        inputs,
-        variables,
-    };
-    let tuner = Tuner {
-        arguments,
-        job: &job,
-    };
+    let job = Job { model, sources: &session.program.sources, inputs, variables };
+    let tuner = Tuner { arguments, job: &job };
     let report = tuner.measure()?;
     plans.keep(&report.choices())?;
     super::print(&skript_host::printable(&report.table()));
@@ -170,23 +150,18 @@ struct Plans {
 impl Plans {
     fn of(arguments: &TuneArguments, session: &Session, model: &Model) -> Result<Self, Stopped> {
         let cache = Cache::of_user().ok_or_else(|| {
-            let text = "there is no cache to keep plans in: neither XDG_CACHE_HOME nor HOME is an absolute path";
+            let text =
+                "there is no cache to keep plans in: neither XDG_CACHE_HOME nor HOME is an absolute path";
             Box::new(Diagnostic::without_location(&UNREADABLE, text))
         })?;
-        let options = options(
-            arguments.pipeline,
-            arguments.target.target_of(&arguments.reading),
-        );
+        let options = options(arguments.pipeline, arguments.target.target_of(&arguments.reading));
         let key = plans_key(model, &session.program.sources, &options);
         Ok(Plans { cache, key })
     }
 
     fn keep(&self, plans: &str) -> Result<(), Stopped> {
         self.cache.put_plans(&self.key, plans).map_err(|e| {
-            let text = format!(
-                "cannot write plans to {}: {e}",
-                self.cache.folder().display()
-            );
+            let text = format!("cannot write plans to {}: {e}", self.cache.folder().display());
             Box::new(Diagnostic::without_location(&OUTPUT, text)).into()
         })
     }
@@ -244,11 +219,7 @@ impl Tuner<'_> {
     }
 
     /// The least times of both builds; `None` if their outputs differ by rounding.
-    fn alternate(
-        &self,
-        base: &mut Build,
-        other: &mut Build,
-    ) -> Result<Option<[Timings; 2]>, Stopped> {
+    fn alternate(&self, base: &mut Build, other: &mut Build) -> Result<Option<[Timings; 2]>, Stopped> {
         let inputs: Vec<&Tensor> = self.job.inputs.iter().map(Arc::as_ref).collect();
         let variables = self.variables();
         let times = alternate([base, other], self.arguments.calls, &inputs, &variables);

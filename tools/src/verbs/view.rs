@@ -52,9 +52,7 @@ fn show(
             };
             let bytes = skript_host::file::read(path, MOST).map_err(|e| wrong(e.to_string()))?;
             let text = String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?;
-            picture
-                .add_profile(&text)
-                .map_err(|e| wrong(e.to_string()))?;
+            picture.add_profile(&text).map_err(|e| wrong(e.to_string()))?;
         }
         if !arguments.no_weights {
             add_histograms(arguments, session, model, &mut picture)?;
@@ -68,9 +66,8 @@ fn show(
         super::print(&text);
         return Ok(());
     };
-    std::fs::write(&path, &text).map_err(|error| {
-        Diagnostic::without_location(&OUTPUT, format!("{}: {error}", path.display()))
-    })?;
+    std::fs::write(&path, &text)
+        .map_err(|error| Diagnostic::without_location(&OUTPUT, format!("{}: {error}", path.display())))?;
     let name = path.to_string_lossy();
     console.write(&format!("wrote {}\n", skript_host::one_line(&name)));
     Ok(())
@@ -90,10 +87,7 @@ fn target(arguments: &ViewArguments) -> Result<(Format, Option<PathBuf>), Box<Di
             let name = output.unwrap_or(Path::new("")).display();
             let wanted = if dot { ".dot" } else { ".html or .dot" };
             let text = format!("the extension of `{name}` must be {wanted}");
-            return Err(Box::new(Diagnostic::without_location(
-                &COMMAND_LINE_NAME,
-                text,
-            )));
+            return Err(Box::new(Diagnostic::without_location(&COMMAND_LINE_NAME, text)));
         }
     };
     let file = match (output, format) {
@@ -110,11 +104,7 @@ fn default_name(model: &Path) -> PathBuf {
     // `.` has a name once it is resolved.
     let resolved = model.canonicalize();
     let model = resolved.as_deref().unwrap_or(model);
-    let stem = if model.is_dir() {
-        model.file_name()
-    } else {
-        model.file_stem()
-    };
+    let stem = if model.is_dir() { model.file_name() } else { model.file_stem() };
     let mut name = stem.unwrap_or("model".as_ref()).to_owned();
     name.push(".html");
     PathBuf::from(name)
@@ -127,10 +117,7 @@ fn add_histograms(
     model: &Model,
     picture: &mut Picture,
 ) -> Result<(), Stopped> {
-    let weights = Weights {
-        given: arguments.weights.as_ref(),
-        ..Weights::of_the_model()
-    };
+    let weights = Weights { given: arguments.weights.as_ref(), ..Weights::of_the_model() };
     let missing = match &arguments.weights {
         None | Some(WeightsArgument::From(_)) => MissingWeights::Error,
         Some(WeightsArgument::Zero) => MissingWeights::Zero,
@@ -147,8 +134,5 @@ fn add_histograms(
             Err(error) => errors.push(wrong(error)),
         }
     }
-    match errors.is_empty() {
-        true => Ok(()),
-        false => Err(errors.into()),
-    }
+    if errors.is_empty() { Ok(()) } else { Err(errors.into()) }
 }

@@ -20,11 +20,7 @@ pub(super) fn assign(grid: &Grid) -> Vec<i32> {
     for pass in 0..PASSES {
         let count = grid.layers.len();
         for step in 0..count {
-            let at = if pass % 2 == 0 {
-                step
-            } else {
-                count - 1 - step
-            };
+            let at = if pass % 2 == 0 { step } else { count - 1 - step };
             let neighbours: &[&Vec<Vec<usize>>] = match (pass + 2 >= PASSES, pass % 2) {
                 // At the end both, so that neither direction has the last word.
                 (true, _) => &[&grid.above, &grid.below],
@@ -34,10 +30,7 @@ pub(super) fn assign(grid: &Grid) -> Vec<i32> {
             let Some(layer) = grid.layers.get(at) else {
                 continue;
             };
-            let wanted: Vec<f64> = layer
-                .iter()
-                .map(|item| wanted(*item, neighbours, &x))
-                .collect();
+            let wanted: Vec<f64> = layer.iter().map(|item| wanted(*item, neighbours, &x)).collect();
             place(grid, layer, &wanted, &mut x);
         }
     }
@@ -84,11 +77,7 @@ fn place(grid: &Grid, layer: &[usize], wanted: &[f64], x: &mut [f64]) {
         shifts.push(shift);
         // Points are straightened before boxes are moved.
         let weight = if *item >= grid.boxes { 4.0 } else { 1.0 };
-        let mut run = Run {
-            weight,
-            mean: wanted - shift,
-            count: 1,
-        };
+        let mut run = Run { weight, mean: wanted - shift, count: 1 };
         while let Some(last) = runs.pop_if(|last| last.mean > run.mean) {
             let weight = last.weight + run.weight;
             run = Run {
@@ -99,9 +88,7 @@ fn place(grid: &Grid, layer: &[usize], wanted: &[f64], x: &mut [f64]) {
         }
         runs.push(run);
     }
-    let means = runs
-        .iter()
-        .flat_map(|run| std::iter::repeat_n(run.mean, run.count));
+    let means = runs.iter().flat_map(|run| std::iter::repeat_n(run.mean, run.count));
     for ((item, shift), mean) in layer.iter().zip(&shifts).zip(means) {
         if let Some(slot) = x.get_mut(*item) {
             *slot = mean + shift;

@@ -52,10 +52,7 @@ fn length(layer: &[usize], from: usize, to: usize) -> usize {
 
 /// The length of the longest edges that have points, so that all points together are at most `most`.
 fn longest_edge(scope: &Scope, layer: &[usize], most: usize) -> usize {
-    let lengths = scope
-        .edges
-        .iter()
-        .map(|edge| length(layer, edge.from, edge.to));
+    let lengths = scope.edges.iter().map(|edge| length(layer, edge.from, edge.to));
     let mut lengths: Vec<usize> = lengths.collect();
     lengths.sort_unstable();
     let mut sum = 0usize;

@@ -52,13 +52,10 @@ fn sort(layer: &mut [usize], neighbours: &[Vec<usize>], position: &[usize]) {
         let (low, high) = (places.get(last / 2)?, places.get(last.div_ceil(2))?);
         Some(low + high)
     };
-    let free: Vec<usize> = (0..layer.len())
-        .filter(|at| layer.get(*at).is_some_and(|item| wanted(item).is_some()))
-        .collect();
-    let mut sorted: Vec<(usize, usize)> = layer
-        .iter()
-        .filter_map(|item| Some((wanted(item)?, *item)))
-        .collect();
+    let free: Vec<usize> =
+        (0..layer.len()).filter(|at| layer.get(*at).is_some_and(|item| wanted(item).is_some())).collect();
+    let mut sorted: Vec<(usize, usize)> =
+        layer.iter().filter_map(|item| Some((wanted(item)?, *item))).collect();
     sorted.sort_by_key(|(wanted, _)| *wanted);
     for (slot, (_, item)) in free.iter().zip(sorted) {
         if let Some(slot) = layer.get_mut(*slot) {

@@ -33,10 +33,7 @@ pub(super) fn set(scope: &mut Scope) {
 /// The lines under the title, as the page writes them: the label, the comment, then the variables that the operator reads.
 fn lines(node: &Node) -> Vec<String> {
     let label = node.label.iter().chain(&node.note).cloned();
-    let weights = node
-        .inputs
-        .iter()
-        .filter(|tensor| matches!(tensor.origin, Some(Origin::Capture(_))));
+    let weights = node.inputs.iter().filter(|tensor| matches!(tensor.origin, Some(Origin::Capture(_))));
     let weights = weights.map(|tensor| {
         let name = tensor.name.split(" = ").next().unwrap_or_default();
         format!("{name} {}", tensor.r#type)

@@ -30,10 +30,7 @@ fn scope(titles: &[usize], edges: &[(usize, usize)]) -> Scope {
         r#type: String::new(),
         via: vec![],
     };
-    Scope {
-        nodes: titles.iter().map(node).collect(),
-        edges: edges.iter().map(edge).collect(),
-    }
+    Scope { nodes: titles.iter().map(node).collect(), edges: edges.iter().map(edge).collect() }
 }
 
 #[test]
@@ -89,8 +86,7 @@ proptest! {
         pairs in proptest::collection::vec((0usize..40, 0usize..40), 0..80),
     ) {
         let count = titles.len();
-        let pairs = pairs.into_iter().map(|(a, b)| (a % count, b % count));
-        let mut edges: Vec<_> = pairs.filter(|(a, b)| a < b).collect();
+        let mut edges: Vec<_> = pairs.into_iter().map(|(a, b)| (a % count, b % count)).filter(|(a, b)| a < b).collect();
         edges.sort_by_key(|(_, to)| *to);
         let mut random = scope(&titles, &edges);
         arrange(&mut random);

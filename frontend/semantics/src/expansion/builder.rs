@@ -13,20 +13,11 @@ pub(super) struct Builder {
 
 impl Builder {
     pub(super) fn argument(&self, number: usize, class: Class) -> Value<'_> {
-        Value {
-            builder: self,
-            operand: Operand::Argument(number),
-            class,
-        }
+        Value { builder: self, operand: Operand::Argument(number), class }
     }
 
     pub(super) fn finish(self, arity: usize, class: Class, result: Operand) -> Expansion {
-        Expansion {
-            arity,
-            class,
-            steps: self.steps.into_inner(),
-            result,
-        }
+        Expansion { arity, class, steps: self.steps.into_inner(), result }
     }
 }
 
@@ -51,28 +42,19 @@ impl<'b> Term<'b> for Value<'b> {
 
 impl<'b> Term<'b> for f64 {
     fn like(self, other: Value<'b>) -> Value<'b> {
-        Value {
-            operand: Operand::Real(self),
-            ..other
-        }
+        Value { operand: Operand::Real(self), ..other }
     }
 }
 
 impl<'b> Term<'b> for i64 {
     fn like(self, other: Value<'b>) -> Value<'b> {
-        Value {
-            operand: Operand::Integer(self),
-            ..other
-        }
+        Value { operand: Operand::Integer(self), ..other }
     }
 }
 
 impl<'b> Term<'b> for bool {
     fn like(self, other: Value<'b>) -> Value<'b> {
-        Value {
-            operand: Operand::Truth(self),
-            ..other
-        }
+        Value { operand: Operand::Truth(self), ..other }
     }
 }
 
@@ -103,11 +85,7 @@ impl<'b> Value<'b> {
             operands: operands.map(|value| (value.operand, value.class)).collect(),
             class,
         });
-        Value {
-            operand: Operand::Step(steps.len() - 1),
-            class,
-            ..self
-        }
+        Value { operand: Operand::Step(steps.len() - 1), class, ..self }
     }
 
     fn with(self, operation: Operation, other: impl Term<'b>) -> Value<'b> {

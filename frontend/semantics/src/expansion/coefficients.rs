@@ -318,12 +318,7 @@ pub(super) const LOG_PAIR: [f64; 8] = [
 /// For angles below 2⁵⁰, 2⁷⁶, 2¹⁰² and 2¹²⁸: a power of two that the angle is multiplied by, and the remainder modulo 4 of 2/π divided
 /// by that power, as a sum. The first two summands have 29 and 30 bits.
 pub(super) const TURNS: [[f64; 4]; 4] = [
-    [
-        1.0,
-        0.636_619_769_036_769_9,
-        3.330_811_473_856_165_6e-09,
-        2.276_010_073_078_396e-18,
-    ],
+    [1.0, 0.636_619_769_036_769_9, 3.330_811_473_856_165_6e-09, 2.276_010_073_078_396e-18],
     [
         7.450_580_596_923_828e-09,
         -0.552_946_053_445_339_2,

@@ -49,13 +49,7 @@ impl<'b> Asin<'b> {
         // The root of 0 has no rest.
         let low = (square - leading * leading) / (s + leading);
         let low = s.equal(0.0).select(0.0, low);
-        Asin {
-            is_large,
-            s,
-            rest,
-            leading,
-            low,
-        }
+        Asin { is_large, s, rest, leading, low }
     }
 }
 

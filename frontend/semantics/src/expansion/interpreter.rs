@@ -11,9 +11,11 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 fn run(expansion: &Expansion, arguments: &[u64]) -> u64 {
     let mut results: Vec<u64> = Vec::new();
     for step in &expansion.steps {
-        let inputs = step.operands.iter();
-        let inputs = inputs.map(|(operand, class)| read(*operand, *class, arguments, &results));
-        let inputs: Vec<u64> = inputs.collect();
+        let inputs: Vec<u64> = step
+            .operands
+            .iter()
+            .map(|(operand, class)| read(*operand, *class, arguments, &results))
+            .collect();
         let from = step.operands[0].1;
         results.push(apply(step.operation, from, step.class, &inputs));
     }
@@ -136,19 +138,7 @@ fn corners() -> Vec<f32> {
     for exponent in (-149..128).step_by(9) {
         corners.push(2f32.powi(exponent));
     }
-    corners.extend([
-        0.5,
-        0.625,
-        1.0,
-        2.0,
-        3.0,
-        4.0,
-        88.722_84,
-        89.0,
-        104.0,
-        149.0,
-        16_777_216.0,
-    ]);
+    corners.extend([0.5, 0.625, 1.0, 2.0, 3.0, 4.0, 88.722_84, 89.0, 104.0, 149.0, 16_777_216.0]);
     // 2⁵⁰, 2⁷⁶ and 2¹⁰², where the arguments of sin are reduced another way; f32 numbers next to multiples of π/2.
     corners.extend([50, 76, 102].map(|n| 2f32.powi(n)));
     corners.extend([
@@ -178,10 +168,7 @@ fn measure(op: ScalarOp, bound: f64) {
     for x in samples() {
         let (found, wanted) = (call(&expansion, &[x]), meaning(f64::from(x)));
         let error = distance(found, wanted);
-        assert!(
-            error <= bound,
-            "{op:?}({x:e}) is {found:e}, not {wanted:e}: {error}"
-        );
+        assert!(error <= bound, "{op:?}({x:e}) is {found:e}, not {wanted:e}: {error}");
     }
 }
 
@@ -256,10 +243,7 @@ fn functions_of_f64_are_as_exact_as_documented() {
         for x in corners.chain(near).chain(wide).chain(unit) {
             let found = f64::from_bits(run(&expansion, &[x.to_bits()]));
             let wanted = meaning(x);
-            let (a, b) = (
-                found.to_bits().cast_signed(),
-                wanted.to_bits().cast_signed(),
-            );
+            let (a, b) = (found.to_bits().cast_signed(), wanted.to_bits().cast_signed());
             let is_near = found.is_nan() && wanted.is_nan() || a.abs_diff(b) <= 2;
             assert!(is_near, "{op:?}({x:e}) is {found:e}, not {wanted:e}");
         }
@@ -274,10 +258,7 @@ fn powers_are_as_exact_as_documented() {
         let wanted = real::binary(ScalarOp::Pow).unwrap()(f64::from(x), f64::from(y));
         let found = call(&expansion, &[x, y]);
         let error = distance(found, wanted);
-        assert!(
-            error <= 0.54,
-            "{x:e} ** {y:e} is {found:e}, not {wanted:e}: {error}"
-        );
+        assert!(error <= 0.54, "{x:e} ** {y:e} is {found:e}, not {wanted:e}: {error}");
     };
     let corners = corners();
     for x in corners.iter() {
@@ -285,9 +266,7 @@ fn powers_are_as_exact_as_documented() {
     }
     let mut state = 1u64;
     let mut random = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as u32
     };
     for _ in 0..50_000 {
@@ -315,18 +294,13 @@ fn powers_of_f64_are_as_exact_as_documented() {
         assert!(is_near, "{x:e} ** {y:e} is {found:e}, not {wanted:e}");
     };
     let corners: Vec<f64> = corners().into_iter().map(f64::from).collect();
-    let corners: Vec<f64> = corners
-        .into_iter()
-        .chain([f64::MAX, f64::MIN, 5e-324, 1e300])
-        .collect();
+    let corners: Vec<f64> = corners.into_iter().chain([f64::MAX, f64::MIN, 5e-324, 1e300]).collect();
     for x in corners.iter() {
         corners.iter().for_each(|y| check(*x, *y));
     }
     let mut state = 1u64;
     let mut random = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 11
     };
     let unit = 2f64.powi(-53);
@@ -353,15 +327,10 @@ fn extremes_are_those_of_the_table() {
                 let wanted = meaning(f64::from(x), f64::from(y)) as f32;
                 if !x.is_nan() && !y.is_nan() {
                     let found = call(&of_numbers, &[x, y]);
-                    assert_eq!(
-                        found.to_bits(),
-                        wanted.to_bits(),
-                        "{op:?} of {x:e} and {y:e}"
-                    );
+                    assert_eq!(found.to_bits(), wanted.to_bits(), "{op:?} of {x:e} and {y:e}");
                 }
                 let found = call(&expansion, &[x, y]);
-                let is_same =
-                    found.is_nan() && wanted.is_nan() || found.to_bits() == wanted.to_bits();
+                let is_same = found.is_nan() && wanted.is_nan() || found.to_bits() == wanted.to_bits();
                 assert!(is_same, "{op:?} of {x:e} and {y:e} is {found:e}");
             }
         }
@@ -371,17 +340,12 @@ fn extremes_are_those_of_the_table() {
 #[test]
 fn constant_powers_are_those_of_the_table() {
     let pow = real::binary(ScalarOp::Pow).unwrap();
-    for exponent in [
-        -32.0, -3.0, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 32.0,
-    ] {
+    for exponent in [-32.0, -3.0, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 32.0] {
         let expansion = ScalarOp::power_expansion(exponent, RealType::F32).unwrap();
         for x in samples() {
             let (found, wanted) = (call(&expansion, &[x]), pow(f64::from(x), exponent));
             let error = distance(found, wanted);
-            assert!(
-                error <= 0.500_001,
-                "{x:e} ** {exponent} is {found:e}, not {wanted:e}: {error}"
-            );
+            assert!(error <= 0.500_001, "{x:e} ** {exponent} is {found:e}, not {wanted:e}: {error}");
         }
     }
     for exponent in [-0.5, 1.5, 33.0, f64::INFINITY, f64::NAN] {
@@ -399,10 +363,7 @@ fn steps_read_earlier_ones() {
         for (number, step) in expansion.steps.iter().enumerate() {
             for (operand, class) in &step.operands {
                 if let Operand::Step(other) = operand {
-                    assert!(
-                        *other < number && expansion.steps[*other].class == *class,
-                        "{op:?} {number}"
-                    );
+                    assert!(*other < number && expansion.steps[*other].class == *class, "{op:?} {number}");
                 }
             }
         }

@@ -36,10 +36,7 @@ impl<'b> Pair<'b> {
 
     /// With a small number added.
     pub(super) fn plus(self, small: Value<'b>) -> Self {
-        Pair {
-            low: self.low + small,
-            ..self
-        }
+        Pair { low: self.low + small, ..self }
     }
 
     /// The first number has half of its bits, the second one what it lacks.
@@ -52,18 +49,12 @@ impl<'b> Pair<'b> {
     /// Of two sums that are halved.
     fn product(self, other: Self) -> Self {
         let low = self.high * other.low + self.low * (other.high + other.low);
-        Pair {
-            high: self.high * other.high,
-            low,
-        }
+        Pair { high: self.high * other.high, low }
     }
 
     /// This sum where the truth value holds, else the other one.
     pub(super) fn or_other(self, holds: Value<'b>, other: Self) -> Self {
-        Pair {
-            high: holds.select(self.high, other.high),
-            low: holds.select(self.low, other.low),
-        }
+        Pair { high: holds.select(self.high, other.high), low: holds.select(self.low, other.low) }
     }
 
     pub(super) fn sum(self) -> Value<'b> {
@@ -85,10 +76,7 @@ fn log(x: Value<'_>) -> Pair<'_> {
     let divisor = leading(below);
     let quotient = leading(f / below);
     let rest = f - quotient * divisor - quotient * (below - divisor + lost);
-    let s = Pair {
-        high: quotient,
-        low: rest / below,
-    };
+    let s = Pair { high: quotient, low: rest / below };
     let square = s.product(s);
     let near = square.sum();
     let sum = Pair::of_ordered(near.constant(2.0 / 3.0), near * near.polynomial(&LOG_PAIR));
@@ -110,10 +98,7 @@ pub(super) fn pow<'b>(x: Value<'b>, y: Value<'b>) -> Value<'b> {
     let log = log(base).halved();
     let near = y.at_most(LARGEST).at_least(-LARGEST);
     let half = leading(near);
-    let exponent = Pair {
-        high: half,
-        low: near - half,
-    };
+    let exponent = Pair { high: half, low: near - half };
     let product = log.product(exponent);
     // The logarithm of 0 and infinity.
     let is_zero = base.equal(0.0);

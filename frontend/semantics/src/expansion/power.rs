@@ -62,14 +62,8 @@ pub(super) fn constant(x: Value<'_>, exponent: f64) -> Option<Value<'_>> {
         (_, Class::F32) => product(x.to(Class::F64), count),
         _ => return None,
     };
-    let power = match exponent < 0.0 {
-        true => 1.0 / power,
-        false => power,
-    };
-    Some(match power.class() == x.class() {
-        true => power,
-        false => power.to(x.class()),
-    })
+    let power = if exponent < 0.0 { 1.0 / power } else { power };
+    Some(if power.class() == x.class() { power } else { power.to(x.class()) })
 }
 
 /// The product of `count` times the value, at least one.

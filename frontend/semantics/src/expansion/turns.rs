@@ -48,10 +48,8 @@ fn window(position: Value<'_>) -> [Value<'_>; 3] {
     let shift = position.and(63);
     let rest = position.integer(63) - shift;
     let [first, second, third, fourth, ..] = words;
-    [(first, second), (second, third), (third, fourth)].map(|(word, next)| {
-        word.shift_left(shift)
-            .or(next.shift_right(1).shift_right(rest))
-    })
+    [(first, second), (second, third), (third, fourth)]
+        .map(|(word, next)| word.shift_left(shift).or(next.shift_right(1).shift_right(rest)))
 }
 
 /// M. H. Payne and R. N. Hanek: of `a · 2/π` with `a = m · 2ᵉ⁻⁵²`, the bits of 2/π that multiples of four turns come from are left out. The
@@ -98,11 +96,7 @@ fn reduce(a: Value<'_>) -> Angle<'_> {
         [radians.high, radians.low].map(|part| part.bits(Class::I64).xor(sign).bits(Class::F64));
 
     let is_small = a.less(FRAC_PI_4);
-    Angle {
-        n: is_small.select(0, n),
-        high: is_small.select(a, high),
-        low: is_small.select(0.0, low),
-    }
+    Angle { n: is_small.select(0, n), high: is_small.select(a, high), low: is_small.select(0.0, low) }
 }
 
 impl<'b> Angle<'b> {
@@ -120,8 +114,7 @@ impl<'b> Angle<'b> {
         let half = square * 0.5;
         let near = 1.0 - half;
         let lost = (1.0 - near) - half;
-        let rest =
-            (square * square).mul_add(square.polynomial(&COS_DOUBLE), lost - self.low * self.high);
+        let rest = (square * square).mul_add(square.polynomial(&COS_DOUBLE), lost - self.low * self.high);
         Pair::of_ordered(near, rest)
     }
 }

@@ -17,11 +17,7 @@ use Value::{B, I, R};
 fn run(recipe: &Recipe, args: &[Value]) -> Value {
     let mut results: Vec<Value> = Vec::new();
     for step in &recipe.steps {
-        let inputs: Vec<Value> = step
-            .inputs
-            .iter()
-            .map(|i| read(i, args, &results))
-            .collect();
+        let inputs: Vec<Value> = step.inputs.iter().map(|i| read(i, args, &results)).collect();
         let predicate = step.predicate.map_or("", |p| p.name);
         let value = apply(step.op, predicate, &inputs);
         let fits = match step.result {
@@ -89,21 +85,13 @@ fn apply(op: &str, predicate: &str, inputs: &[Value]) -> Value {
         ("arith.floordivsi", [I(a), I(b)]) => {
             let (a, b) = (i128::from(*a), i128::from(*b));
             let floor = (a - a.rem_euclid(b)) / b;
-            let floor = if b < 0 && a.rem_euclid(b) != 0 {
-                floor - 1
-            } else {
-                floor
-            };
+            let floor = if b < 0 && a.rem_euclid(b) != 0 { floor - 1 } else { floor };
             I(i64::try_from(floor).expect("overflow is undefined"))
         }
         ("arith.ceildivsi", [I(a), I(b)]) => {
             let (a, b) = (i128::from(*a), i128::from(*b));
             let floor = (a - a.rem_euclid(b)) / b;
-            let ceil = if b > 0 && a.rem_euclid(b) != 0 {
-                floor + 1
-            } else {
-                floor
-            };
+            let ceil = if b > 0 && a.rem_euclid(b) != 0 { floor + 1 } else { floor };
             I(i64::try_from(ceil).expect("overflow is undefined"))
         }
         ("arith.remsi", [I(a), I(b)]) => I(a.checked_rem(*b).expect("undefined")),
@@ -115,10 +103,7 @@ fn apply(op: &str, predicate: &str, inputs: &[Value]) -> Value {
         ("arith.sitofp", [I(a)]) => R(*a as f32),
         ("arith.fptosi", [R(a)]) => {
             let wide = f64::from(*a).trunc();
-            assert!(
-                (-9.3e18..9.223_372_036_854_775e18).contains(&wide),
-                "poison: {a}"
-            );
+            assert!((-9.3e18..9.223_372_036_854_775e18).contains(&wide), "poison: {a}");
             I(wide as i64)
         }
         ("math.ipowi", [I(a), I(b)]) => {
@@ -176,21 +161,7 @@ fn apply(op: &str, predicate: &str, inputs: &[Value]) -> Value {
     }
 }
 
-const INTS: [i64; 13] = [
-    0,
-    1,
-    -1,
-    2,
-    -2,
-    3,
-    -3,
-    7,
-    -7,
-    i64::MAX,
-    i64::MIN,
-    i64::MIN + 1,
-    1 << 40,
-];
+const INTS: [i64; 13] = [0, 1, -1, 2, -2, 3, -3, 7, -7, i64::MAX, i64::MIN, i64::MIN + 1, 1 << 40];
 
 const REALS: [f32; 24] = [
     0.0,
@@ -266,12 +237,7 @@ fn same(op: ScalarOp, got: Value, want: Scalar) -> bool {
 /// Every recipe against the table, at all pairs of corner values.
 #[test]
 fn recipes_mean_what_the_table_says() {
-    let classes = [
-        TypeClass::Bool,
-        TypeClass::Int,
-        TypeClass::Index,
-        TypeClass::Real,
-    ];
+    let classes = [TypeClass::Bool, TypeClass::Int, TypeClass::Index, TypeClass::Real];
     let mut spelled = 0;
     for op in ScalarOp::ALL {
         for class in classes {
@@ -301,15 +267,10 @@ fn recipes_mean_what_the_table_says() {
 fn compare(op: ScalarOp, recipe: &Recipe, class: TypeClass) {
     let all = values(class);
     for &a in &all {
-        let seconds = if op.row().arity == 1 {
-            &all[..1]
-        } else {
-            &all[..]
-        };
+        let seconds = if op.row().arity == 1 { &all[..1] } else { &all[..] };
         for &b in seconds {
             // An odd base to a power beyond 100 takes the interpreter too long.
-            if op == ScalarOp::Pow
-                && matches!((a, b), (I(x), I(y)) if y > 100 && x % 2 != 0 && x.abs() != 1)
+            if op == ScalarOp::Pow && matches!((a, b), (I(x), I(y)) if y > 100 && x % 2 != 0 && x.abs() != 1)
             {
                 continue;
             }
@@ -321,10 +282,7 @@ fn compare(op: ScalarOp, recipe: &Recipe, class: TypeClass) {
                 };
                 let scalars: Vec<Scalar> = args.iter().map(|&v| scalar(v)).collect();
                 let (got, want) = (run(recipe, &args), op.eval_f32(&scalars));
-                assert!(
-                    same(op, got, want),
-                    "{op:?}{args:?}: recipe {got:?}, table {want:?}"
-                );
+                assert!(same(op, got, want), "{op:?}{args:?}: recipe {got:?}, table {want:?}");
             }
         }
     }

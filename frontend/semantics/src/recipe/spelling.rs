@@ -17,10 +17,7 @@ pub(super) fn spell(op: ScalarOp, operand: TypeClass, result: TypeClass) -> Opti
             TypeClass::I64 => return None,
         },
     };
-    Some(Recipe {
-        steps: steps.0,
-        result: value,
-    })
+    Some(Recipe { steps: steps.0, result: value })
 }
 
 /// The steps written so far; each method appends and returns the value.
@@ -34,12 +31,7 @@ impl Steps {
         inputs: &[Input],
         result: TypeClass,
     ) -> Input {
-        self.0.push(Step {
-            op,
-            predicate,
-            inputs: inputs.to_vec(),
-            result,
-        });
+        self.0.push(Step { op, predicate, inputs: inputs.to_vec(), result });
         Input::Step(self.0.len() - 1)
     }
 
@@ -280,10 +272,7 @@ impl Steps {
 
     /// Out of range operands are replaced by 0 before the conversion, which also is the result for NaN.
     fn truncate(&mut self, class: TypeClass) -> Input {
-        let (least, beyond) = (
-            Input::LeastAsReal(class),
-            Input::BeyondGreatestAsReal(class),
-        );
+        let (least, beyond) = (Input::LeastAsReal(class), Input::BeyondGreatestAsReal(class));
         let above = self.compare_real("ogt", Arg(0), least);
         let below = self.compare_real("olt", Arg(0), beyond);
         let inside = self.add("arith.andi", &[above, below], TypeClass::Bool);

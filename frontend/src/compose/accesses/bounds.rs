@@ -50,22 +50,12 @@ pub(crate) fn secure(
     }
     let written = formula.clone();
     let is_proven = make_safe(formula, values);
-    let Tests {
-        mut demands,
-        mut searches,
-        inside,
-    } = match is_proven {
-        true => Tests::default(),
-        false => examine(&written, values, &tested, spans)?,
-    };
+    let Tests { mut demands, mut searches, inside } =
+        if is_proven { Tests::default() } else { examine(&written, values, &tested, spans)? };
     if counts {
         let outputs = function.outputs.iter().flat_map(|p| p.tensors.values());
         let outputs: Vec<ValueId> = outputs.copied().collect();
-        searches.retain(|s| {
-            accesses(s)
-                .iter()
-                .all(|(tensor, _)| !outputs.contains(tensor))
-        });
+        searches.retain(|s| accesses(s).iter().all(|(tensor, _)| !outputs.contains(tensor)));
     } else if !inside.is_empty() {
         *formula = written.clone();
         record(formula, values, inside);
@@ -78,11 +68,7 @@ pub(crate) fn secure(
     let empty = written.indices.iter().any(|i| i.extent.bound() == 0);
     if written.predicate.is_none() && !empty {
         let work = Work::default();
-        let loops = Loops {
-            indices: &written.indices,
-            facts: &tested,
-            work: &work,
-        };
+        let loops = Loops { indices: &written.indices, facts: &tested, work: &work };
         for demand in positions.iter().filter_map(|p| item(&loops, p)) {
             if !demands.contains(&demand) {
                 demands.push(demand);
@@ -113,17 +99,11 @@ fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
     for (position, local) in std::mem::take(&mut formula.locals).into_iter().enumerate() {
         // The predicate's own locals are evaluated before it holds.
         let always = pass.always.clone();
-        let (known, predicate): (&[Sum], _) = if used.contains(&position) {
-            (&always, None)
-        } else {
-            (&facts, formula.predicate.clone())
-        };
+        let (known, predicate): (&[Sum], _) =
+            if used.contains(&position) { (&always, None) } else { (&facts, formula.predicate.clone()) };
         pass.predicate = predicate;
         let value = pass.expr(local.value, &locals, known);
-        locals.push(FormulaLocal {
-            name: local.name,
-            value,
-        });
+        locals.push(FormulaLocal { name: local.name, value });
     }
     if let Some(predicate) = formula.predicate.take() {
         // The predicate cannot prove its own accesses.
@@ -138,21 +118,14 @@ fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
         target.value = pass.expr(value, &locals, &facts);
         let shape = pass.shape(target.output);
         let mut subscripts = Vec::with_capacity(shape.len());
-        for (subscript, extent) in std::mem::take(&mut target.subscripts)
-            .into_iter()
-            .zip(shape)
-        {
+        for (subscript, extent) in std::mem::take(&mut target.subscripts).into_iter().zip(shape) {
             let subscript = pass.expr(subscript, &locals, &facts);
             let known = pass.known(&locals, &facts);
             let low = known.interval(&subscript).low;
             let above = known.may_reach(&subscript, &extent);
             pass.is_proven &= low >= 0 && !above;
             if low < 0 {
-                guards.push(runtime::compare(
-                    ScalarOp::Ge,
-                    subscript.clone(),
-                    Expr::int(0),
-                ));
+                guards.push(runtime::compare(ScalarOp::Ge, subscript.clone(), Expr::int(0)));
             }
             if above {
                 let size = extent_expr(&extent);
@@ -169,11 +142,7 @@ fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
             None => guard,
         });
     }
-    if formula
-        .predicate
-        .as_ref()
-        .is_some_and(|p| runtime::bool_literal(p) == Some(true))
-    {
+    if formula.predicate.as_ref().is_some_and(|p| runtime::bool_literal(p) == Some(true)) {
         formula.predicate = None;
     }
     let is_proven = pass.is_proven;
@@ -267,11 +236,7 @@ fn renumber(expr: &mut Expr, positions: &[usize]) {
                 renumber(operand, positions);
             }
         }
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => {
+        Node::Select { condition, then, otherwise } => {
             renumber(condition, positions);
             renumber(then, positions);
             renumber(otherwise, positions);
@@ -292,10 +257,7 @@ struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     fn shape(&self, tensor: ValueId) -> Vec<Extent> {
-        self.values
-            .get(tensor.0 as usize)
-            .map(|v| v.tensor.shape.clone())
-            .unwrap_or_default()
+        self.values.get(tensor.0 as usize).map(|v| v.tensor.shape.clone()).unwrap_or_default()
     }
 
     /// The predicate: each conjunct is evaluated only if all earlier ones hold.
@@ -313,22 +275,11 @@ impl<'a> Pass<'a> {
             Node::Table { items, index } => {
                 let index = self.expr(*index, locals, facts);
                 let size = i128::try_from(items.len()).unwrap_or(i128::MAX);
-                let index = self.clamped(
-                    index,
-                    &Extent::Fixed(u64::try_from(size).unwrap_or(0)),
-                    locals,
-                    facts,
-                );
-                Node::Table {
-                    items,
-                    index: Box::new(index),
-                }
+                let index =
+                    self.clamped(index, &Extent::Fixed(u64::try_from(size).unwrap_or(0)), locals, facts);
+                Node::Table { items, index: Box::new(index) }
             }
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Node::Select { condition, then, otherwise } => {
                 let original = *condition;
                 let condition = self.expr(original.clone(), locals, facts);
                 match runtime::bool_literal(&condition) {
@@ -369,20 +320,13 @@ impl<'a> Pass<'a> {
         facts: &[Sum],
     ) -> Expr {
         match (op, operands.as_slice()) {
-            (ScalarOp::Add | ScalarOp::Sub | ScalarOp::Mul | ScalarOp::Neg, _)
-                if kind == ScalarKind::Int =>
-            {
+            (ScalarOp::Add | ScalarOp::Sub | ScalarOp::Mul | ScalarOp::Neg, _) if kind == ScalarKind::Int => {
                 let sum = Sum::from(&Expr::apply(kind, op, operands));
                 let (sum, _) = sum.split(|term| !self.is_unit(term));
                 return sum.into();
             }
             (
-                ScalarOp::Lt
-                | ScalarOp::Le
-                | ScalarOp::Gt
-                | ScalarOp::Ge
-                | ScalarOp::Eq
-                | ScalarOp::Ne,
+                ScalarOp::Lt | ScalarOp::Le | ScalarOp::Gt | ScalarOp::Ge | ScalarOp::Eq | ScalarOp::Ne,
                 [a, b],
             ) if a.kind == ScalarKind::Int => {
                 let difference = Sum::from(a).sub(&Sum::from(b)).into();
@@ -435,10 +379,7 @@ impl<'a> Pass<'a> {
 
     fn is_unit(&self, expr: &Expr) -> bool {
         match expr.node {
-            Node::Index(position) => self
-                .indices
-                .get(position)
-                .is_some_and(|i| i.extent == Extent::Fixed(1)),
+            Node::Index(position) => self.indices.get(position).is_some_and(|i| i.extent == Extent::Fixed(1)),
             _ => false,
         }
     }
@@ -473,13 +414,7 @@ impl<'a> Pass<'a> {
             }
             secured.push(clamped);
         }
-        let access = Expr {
-            kind,
-            node: Node::Access {
-                tensor,
-                subscripts: secured,
-            },
-        };
+        let access = Expr { kind, node: Node::Access { tensor, subscripts: secured } };
         let nothing = Expr::literal(kind.default_value());
         runtime::select(has_elements, access, nothing)
     }
@@ -489,13 +424,7 @@ impl<'a> Pass<'a> {
     }
 
     /// The index if it is in range, else the nearest valid one.
-    fn clamped(
-        &self,
-        index: Expr,
-        extent: &Extent,
-        locals: &[FormulaLocal],
-        facts: &[Sum],
-    ) -> Expr {
+    fn clamped(&self, index: Expr, extent: &Extent, locals: &[FormulaLocal], facts: &[Sum]) -> Expr {
         let known = self.known(locals, facts);
         let low = known.interval(&index).low;
         let above = known.may_reach(&index, extent);
@@ -515,9 +444,10 @@ impl<'a> Pass<'a> {
 /// The condition that every step finds its item; `None` if no condition over extents expresses that.
 fn item(loops: &Loops, position: &Position) -> Option<Demand> {
     let (low, high) = loops.exact(&position.index)?;
-    let first = match position.from_end {
-        true => Sum::from(&low).add(&Sum::from(&position.length)).into(),
-        false => low.clone(),
+    let first = if position.from_end {
+        Sum::from(&low).add(&Sum::from(&position.length)).into()
+    } else {
+        low.clone()
     };
     let within = Demand::within(&first, &high, &position.locations);
     let (code, message) = match position.subject {
@@ -535,17 +465,10 @@ fn item(loops: &Loops, position: &Position) -> Option<Demand> {
         ),
         Subject::FoldedPack => (
             &EMPTY_FOLD,
-            vec![MessagePart::Text(
-                "in some steps of the formula this pack is empty".to_string(),
-            )],
+            vec![MessagePart::Text("in some steps of the formula this pack is empty".to_string())],
         ),
     };
-    let demand = Demand {
-        condition: loops.in_some_step(within),
-        message,
-        code,
-        span: position.span,
-    };
+    let demand = Demand { condition: loops.in_some_step(within), message, code, span: position.span };
     Some(demand.unless(&position.unless))
 }
 

@@ -28,12 +28,11 @@ pub(super) fn locals(formula: &Formula) -> Option<Vec<Local>> {
     let mut found: Vec<Local> = Vec::with_capacity(formula.locals.len());
     for local in &formula.locals {
         let rests = rests(&local.value, &found);
-        let value = match rests.data {
-            true => None,
-            false => {
-                let value = inlined(&local.value, &found);
-                Some(value).filter(|v| v.size() <= MOST_NODES)
-            }
+        let value = if rests.data {
+            None
+        } else {
+            let value = inlined(&local.value, &found);
+            Some(value).filter(|v| v.size() <= MOST_NODES)
         };
         if value.is_none() && !rests.data {
             return None;
@@ -77,30 +76,15 @@ pub(super) fn inlined(expr: &Expr, locals: &[Local]) -> Expr {
             return value.unwrap_or_else(|| expr.clone());
         }
         Node::Literal(_) | Node::Index(_) | Node::Extent(_) => return expr.clone(),
-        Node::Access { tensor, subscripts } => Node::Access {
-            tensor: *tensor,
-            subscripts: all(subscripts),
-        },
-        Node::Table { items, index } => Node::Table {
-            items: items.clone(),
-            index: boxed(index),
-        },
+        Node::Access { tensor, subscripts } => Node::Access { tensor: *tensor, subscripts: all(subscripts) },
+        Node::Table { items, index } => Node::Table { items: items.clone(), index: boxed(index) },
         Node::Apply { op, operands } => {
             let operands: Vec<Expr> = all(operands);
             return runtime::simplified(*op, expr.kind, operands);
         }
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => Node::Select {
-            condition: boxed(condition),
-            then: boxed(then),
-            otherwise: boxed(otherwise),
-        },
+        Node::Select { condition, then, otherwise } => {
+            Node::Select { condition: boxed(condition), then: boxed(then), otherwise: boxed(otherwise) }
+        }
     };
-    Expr {
-        kind: expr.kind,
-        node,
-    }
+    Expr { kind: expr.kind, node }
 }

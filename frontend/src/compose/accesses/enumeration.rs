@@ -115,9 +115,7 @@ fn next(formula: &Formula, at: &mut [(usize, i64)], outer: usize) -> Option<bool
 }
 
 fn value(at: &[(usize, i64)], index: usize) -> Option<i64> {
-    at.iter()
-        .find(|(i, _)| *i == index)
-        .map(|(_, value)| *value)
+    at.iter().find(|(i, _)| *i == index).map(|(_, value)| *value)
 }
 
 /// Whether the value depends on reals, which may have fewer digits at run time.

@@ -58,10 +58,7 @@ impl Loops<'_> {
             return Some(ends);
         }
         let depth = depth.checked_sub(1)?;
-        if let Node::Apply {
-            op: op @ (ScalarOp::Div | ScalarOp::CeilDiv),
-            operands,
-        } = &index.node
+        if let Node::Apply { op: op @ (ScalarOp::Div | ScalarOp::CeilDiv), operands } = &index.node
             && let [a, b] = operands.as_slice()
             && self.is_positive(b)
         {
@@ -88,10 +85,7 @@ impl Loops<'_> {
                 return None;
             }
             let (least, most) = self.invocation_counts(term, depth)?;
-            let (first, last) = match factor < 0 {
-                true => (most, least),
-                false => (least, most),
-            };
+            let (first, last) = if factor < 0 { (most, least) } else { (least, most) };
             low = low.add_scaled(&Sum::from(&first), factor);
             high = high.add_scaled(&Sum::from(&last), factor);
         }
@@ -160,11 +154,7 @@ impl Loops<'_> {
             let mut own = Around::default();
             let (least, most) = self.inside(term, &mut own, depth)?;
             around.positive.append(&mut own.positive);
-            let (first, last) = if factor < 0 {
-                (most, least)
-            } else {
-                (least, most)
-            };
+            let (first, last) = if factor < 0 { (most, least) } else { (least, most) };
             low = low.add_scaled(&Sum::from(&first), factor);
             high = high.add_scaled(&Sum::from(&last), factor);
         }
@@ -182,27 +172,19 @@ impl Loops<'_> {
                 let (low, high) = (ints.iter().min()?, ints.iter().max()?);
                 Some((Expr::int(*low), Expr::int(*high)))
             }
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => self.either((condition, then, otherwise), around, depth),
+            Node::Select { condition, then, otherwise } => {
+                self.either((condition, then, otherwise), around, depth)
+            }
             Node::Apply { op, operands } => match (op, operands.as_slice()) {
                 (ScalarOp::Select, [condition, then, otherwise]) => {
                     self.either((condition, then, otherwise), around, depth)
                 }
                 (ScalarOp::Min, [a, b]) => {
-                    let (a, b) = (
-                        self.inside(a, around, depth)?,
-                        self.inside(b, around, depth)?,
-                    );
+                    let (a, b) = (self.inside(a, around, depth)?, self.inside(b, around, depth)?);
                     Some((self.least(&a.0, &b.0), self.least(&a.1, &b.1)))
                 }
                 (ScalarOp::Max, [a, b]) => {
-                    let (a, b) = (
-                        self.inside(a, around, depth)?,
-                        self.inside(b, around, depth)?,
-                    );
+                    let (a, b) = (self.inside(a, around, depth)?, self.inside(b, around, depth)?);
                     Some((self.most(&a.0, &b.0), self.most(&a.1, &b.1)))
                 }
                 (ScalarOp::Div | ScalarOp::CeilDiv, [a, b]) if is_shape_scalar(b) => {
@@ -214,24 +196,15 @@ impl Loops<'_> {
                     self.is_positive_in(b, around);
                     let last = Sum::from(b).plus(-1).into();
                     let high = match self.inside(a, around, depth) {
-                        Some((low, high)) if self.known().interval(&low).low >= 0 => {
-                            self.least(&high, &last)
-                        }
+                        Some((low, high)) if self.known().interval(&low).low >= 0 => self.least(&high, &last),
                         _ => last,
                     };
                     Some((Expr::int(0), high))
                 }
                 (ScalarOp::Mul, [a, b]) => {
-                    let (a, b) = (
-                        self.inside(a, around, depth)?,
-                        self.inside(b, around, depth)?,
-                    );
-                    let corners = [
-                        product(&a.0, &b.0),
-                        product(&a.0, &b.1),
-                        product(&a.1, &b.0),
-                        product(&a.1, &b.1),
-                    ];
+                    let (a, b) = (self.inside(a, around, depth)?, self.inside(b, around, depth)?);
+                    let corners =
+                        [product(&a.0, &b.0), product(&a.0, &b.1), product(&a.1, &b.0), product(&a.1, &b.1)];
                     let [first, rest @ ..] = &corners;
                     let low = rest.iter().fold(first.clone(), |e, c| self.least(&e, c));
                     let high = rest.iter().fold(first.clone(), |e, c| self.most(&e, c));
@@ -335,29 +308,19 @@ fn limit<'e>(condition: &'e Expr, holds: bool) -> Option<Limit<'e>> {
         (ScalarOp::Gt, true) | (ScalarOp::Le, false) => (Some(beside(1)), None),
         _ => return None,
     };
-    Some(Limit {
-        index,
-        at_least,
-        at_most,
-    })
+    Some(Limit { index, at_least, at_most })
 }
 
 fn linear(expr: &Expr, depth: usize) -> Option<Linear> {
     let depth = depth.checked_sub(1)?;
     let sum = Sum::from(expr);
-    let mut found = Linear {
-        terms: Vec::new(),
-        rest: Sum::constant(sum.offset()),
-    };
+    let mut found = Linear { terms: Vec::new(), rest: Sum::constant(sum.offset()) };
     for (term, factor) in sum.terms() {
         if let Node::Index(position) = term.node {
             found.add(position, &Expr::int(factor));
         } else if is_shape_scalar(term) {
             found.rest = found.rest.add_scaled(&Sum::from(term), factor);
-        } else if let Node::Apply {
-            op: ScalarOp::Mul,
-            operands,
-        } = &term.node
+        } else if let Node::Apply { op: ScalarOp::Mul, operands } = &term.node
             && let [a, b] = operands.as_slice()
         {
             let (scale, other) = match (is_shape_scalar(a), is_shape_scalar(b)) {

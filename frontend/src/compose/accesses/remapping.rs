@@ -99,23 +99,15 @@ fn remaps<'e>(subscript: &'e Expr, size: &Expr) -> Option<(&'e Expr, Vec<(Side, 
         },
         _ => None,
     };
-    let choices = choices.into_iter();
-    let replaced = choices.map(|(condition, replacement)| Some((side(condition)?, replacement)));
+    let replaced = choices.into_iter().map(|(condition, replacement)| Some((side(condition)?, replacement)));
     let replaced: Vec<_> = replaced.collect::<Option<_>>()?;
     (!replaced.is_empty()).then_some((index, replaced))
 }
 
 fn choice(expr: &Expr) -> Option<(&Expr, &Expr, &Expr)> {
     match &expr.node {
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => Some((condition, then, otherwise)),
-        Node::Apply {
-            op: ScalarOp::Select,
-            operands,
-        } => match operands.as_slice() {
+        Node::Select { condition, then, otherwise } => Some((condition, then, otherwise)),
+        Node::Apply { op: ScalarOp::Select, operands } => match operands.as_slice() {
             [condition, then, otherwise] => Some((condition, then, otherwise)),
             _ => None,
         },
@@ -157,10 +149,7 @@ fn between(
         let sum = rest.clone().add_scaled(&Sum::from(position), factor);
         sum.into()
     };
-    Some(match factor < 0 {
-        true => (at(last), at(first)),
-        false => (at(first), at(last)),
-    })
+    Some(if factor < 0 { (at(last), at(first)) } else { (at(first), at(last)) })
 }
 
 fn int(op: ScalarOp, a: &Expr, b: &Expr) -> Expr {
@@ -204,10 +193,7 @@ mod tests {
             assert_fires(&ACCESS_OUT_OF_RANGE, &document(outside, "5"));
         }
         // Mirrored at a distance larger than the tensor.
-        assert_fires(
-            &ACCESS_OUT_OF_RANGE,
-            &document("|i - 2 <> 2 - i : 2 * n - i|", "2"),
-        );
+        assert_fires(&ACCESS_OUT_OF_RANGE, &document("|i - 2 <> 2 - i : 2 * n - i|", "2"));
     }
 
     #[test]

@@ -11,8 +11,7 @@ use crate::eval::ranges::extent_expr;
 use crate::eval::runtime;
 use crate::eval::sum::Sum;
 use crate::model::{
-    Accumulation, Expr, Extent, Finding, Formula, FormulaIndex, Init, MessagePart, Node, Target,
-    ValueId,
+    Accumulation, Expr, Extent, Finding, Formula, FormulaIndex, Init, MessagePart, Node, Target, ValueId,
 };
 use crate::source::Span;
 use skript_semantics::Scalar;
@@ -71,11 +70,7 @@ impl Search<'_> {
             init: Init::Fill(Scalar::Int(Finding::NONE)),
         });
         formula.predicate = Some(leaves);
-        formula.findings.push(Finding {
-            target: 0,
-            message,
-            span: self.span,
-        });
+        formula.findings.push(Finding { target: 0, message, span: self.span });
         Some(formula)
     }
 }
@@ -89,10 +84,8 @@ impl Search<'_> {
         let outside = runtime::simplified(ScalarOp::Or, ScalarKind::Bool, vec![below, beyond]);
         self.path.iter().fold(outside, |all, condition| {
             let expr = condition.expr.clone();
-            let expr = match condition.holds {
-                true => expr,
-                false => Expr::apply(ScalarKind::Bool, ScalarOp::Not, vec![expr]),
-            };
+            let expr =
+                if condition.holds { expr } else { Expr::apply(ScalarKind::Bool, ScalarOp::Not, vec![expr]) };
             runtime::and(all, expr)
         })
     }
@@ -123,10 +116,7 @@ fn only_where(formula: &mut Formula, open: &Expr) -> Option<()> {
         return Some(());
     }
     if formula.indices.is_empty() {
-        formula.indices.push(FormulaIndex {
-            name: "step".to_string(),
-            extent: Extent::Fixed(1),
-        });
+        formula.indices.push(FormulaIndex { name: "step".to_string(), extent: Extent::Fixed(1) });
     }
     let first = formula.indices.first_mut()?;
     let steps = extent_expr(&first.extent);
@@ -190,32 +180,20 @@ impl Rebuilt<'_> {
             Node::Index(index) => return self.indices.get(index).cloned(),
             Node::Local(position) => Node::Local(self.local(*position)?),
             Node::Literal(_) | Node::Extent(_) => expr.node.clone(),
-            Node::Access { tensor, subscripts } => Node::Access {
-                tensor: *tensor,
-                subscripts: self.all(subscripts)?,
-            },
-            Node::Table { items, index } => Node::Table {
-                items: items.clone(),
-                index: Box::new(self.expr(index)?),
-            },
-            Node::Apply { op, operands } => Node::Apply {
-                op: *op,
-                operands: self.all(operands)?,
-            },
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => Node::Select {
+            Node::Access { tensor, subscripts } => {
+                Node::Access { tensor: *tensor, subscripts: self.all(subscripts)? }
+            }
+            Node::Table { items, index } => {
+                Node::Table { items: items.clone(), index: Box::new(self.expr(index)?) }
+            }
+            Node::Apply { op, operands } => Node::Apply { op: *op, operands: self.all(operands)? },
+            Node::Select { condition, then, otherwise } => Node::Select {
                 condition: Box::new(self.expr(condition)?),
                 then: Box::new(self.expr(then)?),
                 otherwise: Box::new(self.expr(otherwise)?),
             },
         };
-        Some(Expr {
-            kind: expr.kind,
-            node,
-        })
+        Some(Expr { kind: expr.kind, node })
     }
 
     fn all(&mut self, exprs: &[Expr]) -> Option<Vec<Expr>> {

@@ -9,9 +9,7 @@ use crate::compose::invocations::instance::Builder;
 use crate::eval::evaluator::literal_bool;
 use crate::eval::ranges::extent_expr;
 use crate::eval::runtime;
-use crate::model::{
-    Accumulation, Expr, Finding, Formula, Init, MessagePart, Node, Target, Value, ValueId,
-};
+use crate::model::{Accumulation, Expr, Finding, Formula, Init, MessagePart, Node, Target, Value, ValueId};
 use crate::source::Span;
 
 /// An access that a formula tests in its steps.
@@ -82,13 +80,7 @@ pub(crate) fn record(formula: &mut Formula, values: &[Value], accesses: Vec<Insi
 }
 
 fn element(tensor: ValueId, kind: ScalarKind, subscripts: &[Expr]) -> Expr {
-    Expr {
-        kind,
-        node: Node::Access {
-            tensor,
-            subscripts: subscripts.to_vec(),
-        },
-    }
+    Expr { kind, node: Node::Access { tensor, subscripts: subscripts.to_vec() } }
 }
 
 /// Creates tensors for the targets that record steps.
@@ -123,11 +115,7 @@ fn rename(expr: &mut Expr, old: ValueId, new: ValueId) {
         }
         Node::Table { index, .. } => rename(index, old, new),
         Node::Apply { operands, .. } => operands.iter_mut().for_each(|o| rename(o, old, new)),
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => {
+        Node::Select { condition, then, otherwise } => {
             rename(condition, old, new);
             rename(then, old, new);
             rename(otherwise, old, new);

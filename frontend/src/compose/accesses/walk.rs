@@ -79,11 +79,7 @@ fn conjuncts<'f>(expr: &'f Expr, holds: bool, into: &mut Vec<Condition<'f>>) {
             }
             _ => {}
         },
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => {
+        Node::Select { condition, then, otherwise } => {
             if holds && **otherwise == literal_bool(false) {
                 conjuncts(condition, true, into);
                 return conjuncts(then, true, into);
@@ -128,11 +124,7 @@ impl<'f> Walk<'f> {
                 }
                 self.found(*tensor, subscripts, false);
             }
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Node::Select { condition, then, otherwise } => {
                 self.visit(condition)?;
                 self.where_holds(condition, true, then)?;
                 self.where_holds(condition, false, otherwise)?;
@@ -167,13 +159,7 @@ impl<'f> Walk<'f> {
 
     fn found(&mut self, tensor: ValueId, subscripts: &'f [Expr], is_write: bool) {
         for dimension in 0..subscripts.len() {
-            self.found.push(Access {
-                tensor,
-                dimension,
-                subscripts,
-                path: self.path.clone(),
-                is_write,
-            });
+            self.found.push(Access { tensor, dimension, subscripts, path: self.path.clone(), is_write });
         }
     }
 }

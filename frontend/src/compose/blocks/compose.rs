@@ -2,8 +2,8 @@
 //! `@compose` and `@update`: components, targets, blocks (2.10, 2.11).
 
 use crate::ast::{
-    self, Component, ComponentValue, Declaration, DefinitionKind, Ident, PackSpec, Target,
-    TargetItem, TypeSpec,
+    self, Component, ComponentValue, Declaration, DefinitionKind, Ident, PackSpec, Target, TargetItem,
+    TypeSpec,
 };
 use crate::compose::blocks::update::is_variable;
 use crate::compose::composer::{Composed, Composer, Reported};
@@ -84,20 +84,10 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    fn assign_item(
-        &mut self,
-        builder: &mut Builder<'p>,
-        item: &TargetItem,
-        value: Value,
-    ) -> Composed<()> {
+    fn assign_item(&mut self, builder: &mut Builder<'p>, item: &TargetItem, value: Value) -> Composed<()> {
         match item {
             TargetItem::Omitted(_) => Ok(()),
-            TargetItem::Name {
-                name,
-                type_spec,
-                pack,
-                span,
-            } => {
+            TargetItem::Name { name, type_spec, pack, span } => {
                 let value = match (pack, value) {
                     (Some(pack), Value::Atom(Atom::Stack(stack))) => {
                         self.counted(builder, pack, stack, *span)?
@@ -124,10 +114,7 @@ impl<'p> Composer<'p, '_> {
                         return Err(self.error(
                             &RESULTS_MISMATCH,
                             *span,
-                            format!(
-                                "`{}` is written as a pack, the result is a single tensor",
-                                name.name
-                            ),
+                            format!("`{}` is written as a pack, the result is a single tensor", name.name),
                         ));
                     }
                     _ => {}
@@ -151,9 +138,7 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<()> {
         let value = match value {
             // A compile-time scalar becomes the tensor that it is bound to; outputs determine the kind.
-            Value::Atom(atom)
-                if !matches!(atom, Atom::Tensor(_) | Atom::Stack(_) | Atom::Poison) =>
-            {
+            Value::Atom(atom) if !matches!(atom, Atom::Tensor(_) | Atom::Stack(_) | Atom::Poison) => {
                 let outputs = &builder.found.definition.outputs;
                 let output = outputs.iter().find(|o| o.name.name == name.name);
                 let declared = spec.or(output.map(|o: &Declaration| &o.type_spec));
@@ -169,9 +154,7 @@ impl<'p> Composer<'p, '_> {
                         format!("`{}` must be a tensor, this is {}", name.name, atom.text()),
                     ));
                 };
-                Value::Atom(Atom::Tensor(
-                    self.tensor_of(builder, &atom, kind, name.span)?,
-                ))
+                Value::Atom(Atom::Tensor(self.tensor_of(builder, &atom, kind, name.span)?))
             }
             value => value,
         };
@@ -180,23 +163,16 @@ impl<'p> Composer<'p, '_> {
             self.check_written(builder, name, spec, &value, name.span)?;
         }
         // A variable's new value is stored unchanged, and quantized when it is read.
-        let kept =
-            builder.quantizers.is_empty() || is_variable(&builder.found.definition.variables, name);
-        let value = match kept {
-            true => value,
-            false => self.simulated(builder, &name.name, value)?,
-        };
+        let kept = builder.quantizers.is_empty() || is_variable(&builder.found.definition.variables, name);
+        let value = if kept { value } else { self.simulated(builder, &name.name, value)? };
         let packed = matches!(value, Value::Pack(_));
         for (item, atom) in value.atoms().iter().enumerate() {
             if let Atom::Tensor(tensor) | Atom::Stack(tensor) = atom
                 && let Some(slot) = builder.function.values.get_mut(tensor.id.0 as usize)
                 && slot.name.is_none()
             {
-                slot.name = Some(if packed {
-                    format!("{}:{}", name.name, item + 1)
-                } else {
-                    name.name.clone()
-                });
+                slot.name =
+                    Some(if packed { format!("{}:{}", name.name, item + 1) } else { name.name.clone() });
             }
         }
         builder.tensors.insert(builder.path_of(&name.name));
@@ -223,8 +199,7 @@ impl<'p> Composer<'p, '_> {
         };
         let name = &name.name;
         let (first, other) = (tensor_text(first), tensor_text(other));
-        let message =
-            format!("the tensors of the pack `{name}` have one rank; here are {first} and {other}");
+        let message = format!("the tensors of the pack `{name}` have one rank; here are {first} and {other}");
         Err(self.error(&RANK_MISMATCH, span, message))
     }
 
@@ -287,11 +262,7 @@ impl<'p> Composer<'p, '_> {
             value => value,
         };
         let Value::Pack(whole) = &value else {
-            return Err(self.error(
-                &RESULTS_MISMATCH,
-                span,
-                "a single tensor cannot be destructured",
-            ));
+            return Err(self.error(&RESULTS_MISMATCH, span, "a single tensor cannot be destructured"));
         };
         let rest = match (whole.len().checked_sub(known), open) {
             (Some(0), 0) => 0,
@@ -301,32 +272,18 @@ impl<'p> Composer<'p, '_> {
                 return Err(self.error(
                     &RESULTS_MISMATCH,
                     span,
-                    format!(
-                        "the result has {} tensors, but the left side has {least}{known}",
-                        whole.len()
-                    ),
+                    format!("the result has {} tensors, but the left side has {least}{known}", whole.len()),
                 ));
             }
         };
         let mut position = 0;
         for (item, length) in items.iter().zip(lengths) {
             let length = length.unwrap_or(rest);
-            let taken: Vec<Atom> = whole
-                .items
-                .iter()
-                .skip(position)
-                .take(length)
-                .cloned()
-                .collect();
+            let taken: Vec<Atom> = whole.items.iter().skip(position).take(length).cloned().collect();
             position += length;
             match item {
                 TargetItem::Omitted(_) => {}
-                TargetItem::Name {
-                    name,
-                    type_spec,
-                    pack,
-                    ..
-                } => {
+                TargetItem::Name { name, type_spec, pack, .. } => {
                     let value = match pack {
                         None => taken.into_iter().next().map_or(Value::Null, Value::Atom),
                         Some(_) => Value::Pack(Pack::part_of(whole, taken)),
@@ -342,12 +299,8 @@ impl<'p> Composer<'p, '_> {
                         ));
                     }
                     for (offset, name) in names.iter().enumerate() {
-                        let dealt: Vec<Atom> = taken
-                            .iter()
-                            .skip(offset)
-                            .step_by(names.len())
-                            .cloned()
-                            .collect();
+                        let dealt: Vec<Atom> =
+                            taken.iter().skip(offset).step_by(names.len()).cloned().collect();
                         let value = match (pack, dealt.first()) {
                             (None, Some(single)) => Value::Atom(single.clone()),
                             _ => Value::Pack(Pack::part_of(whole, dealt)),
@@ -400,7 +353,9 @@ impl<'p> Composer<'p, '_> {
                             expr.span,
                             "this is null here, but the result must be tensors",
                         )
-                        .with_help("write it where null has a meaning: `(c ? x) ?? y`, or as an optional input"),
+                        .with_help(
+                            "write it where null has a meaning: `(c ? x) ?? y`, or as an optional input",
+                        ),
                     ));
                 }
                 Ok(results)
@@ -419,11 +374,7 @@ impl<'p> Composer<'p, '_> {
         block: &ast::Block,
         hint: Option<&str>,
     ) -> Composed<Vec<Value>> {
-        let label = block
-            .label
-            .as_ref()
-            .map(|l| l.name.clone())
-            .or_else(|| hint.map(str::to_string));
+        let label = block.label.as_ref().map(|l| l.name.clone()).or_else(|| hint.map(str::to_string));
         let depth = builder.scope.depth();
         let labels = builder.labels.len();
         builder.scope.push();

@@ -19,11 +19,7 @@ use crate::source::Span;
 impl<'p> Composer<'p, '_> {
     /// Outlines the formulas of an operator with `@lower` and `@update` to a separate function, which the operator's
     /// block invokes: a function has formulas or a block, and updates need a block.
-    pub(crate) fn formulas_apart(
-        &mut self,
-        builder: &mut Builder<'p>,
-        list: &ArgumentList,
-    ) -> Composed<()> {
+    pub(crate) fn formulas_apart(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
         let id = FunctionId(u32::try_from(self.functions.len()).map_err(|_| Reported)?);
         let tensors = |ports: &[Port]| -> Vec<ValueId> {
             let values = ports.iter().flat_map(|port| port.tensors.values());
@@ -53,10 +49,7 @@ impl<'p> Composer<'p, '_> {
         outer.result_checks.clear();
         outer.body = Body::Block(Block::default());
         self.functions.push(formulas);
-        self.infos.push(InstanceInfo {
-            captures: builder.captures.clone(),
-            ..InstanceInfo::default()
-        });
+        self.infos.push(InstanceInfo { captures: builder.captures.clone(), ..InstanceInfo::default() });
         builder.emit(Operation::Invoke(invoke));
         Ok(())
     }
@@ -104,14 +97,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    fn update(
-        &mut self,
-        builder: &mut Builder<'p>,
-        name: &str,
-        before: &Value,
-        new: &Value,
-        span: Span,
-    ) {
+    fn update(&mut self, builder: &mut Builder<'p>, name: &str, before: &Value, new: &Value, span: Span) {
         if before.atoms().len() != new.atoms().len() {
             self.error(
                 &RESULTS_MISMATCH,
@@ -142,10 +128,7 @@ impl<'p> Composer<'p, '_> {
                 Value::Pack(_) => format!("{name}:{}", item + 1),
                 _ => name.to_string(),
             };
-            let capture = builder
-                .captures
-                .iter()
-                .position(|c| !c.absolute && c.path == path);
+            let capture = builder.captures.iter().position(|c| !c.absolute && c.path == path);
             if let Some(capture) = capture {
                 // Failures are reported.
                 let _ = self.record_update(builder, capture, new.id, span);

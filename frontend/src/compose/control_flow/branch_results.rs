@@ -21,33 +21,22 @@ pub(crate) fn joined(
     fixed_decide: bool,
 ) -> Option<Vec<TensorType>> {
     let ((forms, first), others) = branches.split_first()?;
-    if others
-        .iter()
-        .any(|(f, tensors)| f != forms || tensors.len() != first.len())
-    {
+    if others.iter().any(|(f, tensors)| f != forms || tensors.len() != first.len()) {
         return None;
     }
     let mut known: Vec<(Vec<Extent>, Extent)> = Vec::new();
     let mut types = Vec::with_capacity(first.len());
     for (position, tensor) in first.iter().enumerate() {
-        let tensors: Vec<&TensorType> = branches
-            .iter()
-            .filter_map(|(_, tensors)| tensors.get(position))
-            .map(|t| &*t.tensor)
-            .collect();
+        let tensors: Vec<&TensorType> =
+            branches.iter().filter_map(|(_, tensors)| tensors.get(position)).map(|t| &*t.tensor).collect();
         let (kind, rank) = (tensor.tensor.kind, tensor.tensor.shape.len());
-        if tensors
-            .iter()
-            .any(|t| t.kind != kind || t.shape.len() != rank)
-        {
+        if tensors.iter().any(|t| t.kind != kind || t.shape.len() != rank) {
             return None;
         }
         let mut shape = Vec::with_capacity(rank);
         for dimension in 0..rank {
-            let extents: Vec<Extent> = tensors
-                .iter()
-                .filter_map(|t| t.shape.get(dimension).cloned())
-                .collect();
+            let extents: Vec<Extent> =
+                tensors.iter().filter_map(|t| t.shape.get(dimension).cloned()).collect();
             shape.push(common(builder, extents, &mut known, fixed_decide)?);
         }
         types.push(TensorType { kind, shape });

@@ -55,13 +55,9 @@ impl<'p> Composer<'p, '_> {
         for (condition, consequent) in dynamic {
             let condition = self.condition_block(builder, condition)?;
             self.no_updates_inside(builder, mark, "a condition", branching.span)?;
-            let (consequent, forms, tensors) =
-                self.inner_block(builder, consequent, hint, wanted)?;
+            let (consequent, forms, tensors) = self.inner_block(builder, consequent, hint, wanted)?;
             updated.push(builder.function.updates.split_off(mark));
-            arms.push(Arm {
-                condition,
-                consequent,
-            });
+            arms.push(Arm { condition, consequent });
             all.push((forms, tensors));
         }
         let (mut otherwise, forms, tensors) = self.inner_block(builder, last, hint, wanted)?;
@@ -71,16 +67,10 @@ impl<'p> Composer<'p, '_> {
         let Some(types) = types else {
             return Err(self.branches_differ(&all, branching.span));
         };
-        let outputs: Vec<TensorRef> = types
-            .into_iter()
-            .map(|tensor| builder.value(None, tensor, branching.span))
-            .collect();
-        let mut branches: Vec<_> = arms
-            .iter_mut()
-            .map(|arm| &mut arm.consequent)
-            .chain([&mut otherwise])
-            .zip(updated)
-            .collect();
+        let outputs: Vec<TensorRef> =
+            types.into_iter().map(|tensor| builder.value(None, tensor, branching.span)).collect();
+        let mut branches: Vec<_> =
+            arms.iter_mut().map(|arm| &mut arm.consequent).chain([&mut otherwise]).zip(updated).collect();
         let captures = self.branch_updates(builder, &mut branches);
         let mut ids: Vec<ValueId> = outputs.iter().map(|t| t.id).collect();
         for capture in captures {
@@ -90,12 +80,7 @@ impl<'p> Composer<'p, '_> {
             ids.push(new.id);
             self.record_update(builder, capture, new.id, branching.span)?;
         }
-        builder.emit(Operation::If {
-            arms,
-            otherwise,
-            outputs: ids,
-            span: branching.span,
-        });
+        builder.emit(Operation::If { arms, otherwise, outputs: ids, span: branching.span });
         let forms = all.pop().map(|(forms, _)| forms).unwrap_or_default();
         Ok(formed(&forms, outputs))
     }
@@ -129,10 +114,7 @@ impl<'p> Composer<'p, '_> {
                 texts.push(text);
             }
         }
-        let message = format!(
-            "the branches have different results: {}",
-            texts.join(" and ")
-        );
+        let message = format!("the branches have different results: {}", texts.join(" and "));
         self.report(
             Diagnostic::error(&BRANCH_RESULTS, span, message).with_help(
                 "all branches need results of one type and rank; extents may differ if they are dynamic, as in `x: real[n|8]`",
@@ -175,11 +157,7 @@ impl<'p> Composer<'p, '_> {
         match tensors.as_slice() {
             [single]
                 if single.tensor.kind == ScalarKind::Bool
-                    && single
-                        .tensor
-                        .shape
-                        .iter()
-                        .all(|extent| extent.fixed() == Some(1)) =>
+                    && single.tensor.shape.iter().all(|extent| extent.fixed() == Some(1)) =>
             {
                 Ok(block)
             }
@@ -188,10 +166,7 @@ impl<'p> Composer<'p, '_> {
                 Err(self.error(
                     &CONTROL_CONDITION,
                     span_of(condition),
-                    format!(
-                        "a condition must be one bool with one element, this is {}",
-                        texts.join(", ")
-                    ),
+                    format!("a condition must be one bool with one element, this is {}", texts.join(", ")),
                 ))
             }
         }
@@ -250,12 +225,8 @@ pub(crate) fn formed(forms: &[Form], tensors: Vec<TensorRef>) -> Vec<Value> {
     forms
         .iter()
         .map(|form| match form {
-            Form::Single => tensors
-                .next()
-                .map_or(Value::Null, |t| Value::Atom(Atom::Tensor(t))),
-            Form::Stack => tensors
-                .next()
-                .map_or(Value::Null, |t| Value::Atom(Atom::Stack(t))),
+            Form::Single => tensors.next().map_or(Value::Null, |t| Value::Atom(Atom::Tensor(t))),
+            Form::Stack => tensors.next().map_or(Value::Null, |t| Value::Atom(Atom::Stack(t))),
             Form::Pack(length) => {
                 let items = tensors.by_ref().take(*length);
                 Value::pack(items.map(Atom::Tensor).collect())

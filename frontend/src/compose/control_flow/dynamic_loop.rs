@@ -15,9 +15,7 @@ use crate::compose::packs::dynamic_length::item_type;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BRANCH_RESULTS, LOOP_WITHOUT_END, SCAN_TYPES};
 use crate::eval::{Atom, TensorRef, Value};
-use crate::model::{
-    Block, Carried, ConstantData, Extent, Loop, Operation, ShapeExpr, TensorType, ValueId,
-};
+use crate::model::{Block, Carried, ConstantData, Extent, Loop, Operation, ShapeExpr, TensorType, ValueId};
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
@@ -136,11 +134,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The loop-carried values: their names in the body, and their final values.
-    fn carried(
-        &mut self,
-        builder: &mut Builder<'p>,
-        parts: &Parts,
-    ) -> Composed<(Vec<Carried>, Vec<Value>)> {
+    fn carried(&mut self, builder: &mut Builder<'p>, parts: &Parts) -> Composed<(Vec<Carried>, Vec<Value>)> {
         let mut carried = Vec::new();
         let mut results = Vec::new();
         for (item, init) in parts.syntax.carried.iter().zip(&parts.carried) {
@@ -158,11 +152,7 @@ impl<'p> Composer<'p, '_> {
                 let tensor = (*init.tensor).clone();
                 let inner = builder.value(Some(name), tensor.clone(), item.span);
                 let result = builder.value(None, tensor, item.span);
-                carried.push(Carried {
-                    inner: inner.id,
-                    init: init.id,
-                    result: result.id,
-                });
+                carried.push(Carried { inner: inner.id, init: init.id, result: result.id });
                 inside.push(inner);
                 after.push(result);
             }
@@ -214,9 +204,8 @@ impl<'p> Composer<'p, '_> {
         for tensor in tensors {
             let item = (*tensor.tensor).clone();
             if is_fixed {
-                let items: Vec<TensorRef> = (0..iterations)
-                    .map(|_| builder.value(None, item.clone(), looping.span))
-                    .collect();
+                let items: Vec<TensorRef> =
+                    (0..iterations).map(|_| builder.value(None, item.clone(), looping.span)).collect();
                 outputs.push(items.iter().map(|t| t.id).collect());
                 packs.push(Value::pack(items.into_iter().map(Atom::Tensor).collect()));
             } else {
@@ -302,23 +291,13 @@ impl<'p> Composer<'p, '_> {
 }
 
 /// Binds a name in the body of a loop to a value.
-fn in_scope(
-    builder: &mut Builder<'_>,
-    name: &ast::Ident,
-    tensor: TensorType,
-    span: Span,
-) -> ValueId {
+fn in_scope(builder: &mut Builder<'_>, name: &ast::Ident, tensor: TensorType, span: Span) -> ValueId {
     let value = builder.value(Some(name.name.clone()), tensor, span);
     let id = value.id;
-    builder
-        .scope
-        .set(name.name.clone(), Value::Atom(Atom::Tensor(value)));
+    builder.scope.set(name.name.clone(), Value::Atom(Atom::Tensor(value)));
     id
 }
 
 fn scalar(kind: ScalarKind) -> TensorType {
-    TensorType {
-        kind,
-        shape: Vec::new(),
-    }
+    TensorType { kind, shape: Vec::new() }
 }

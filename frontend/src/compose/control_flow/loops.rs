@@ -97,8 +97,7 @@ impl<'p> Composer<'p, '_> {
             let (location, message) = match written {
                 Some(count) => {
                     let text = self.source_text(count.span);
-                    let message =
-                        format!("the count `{text}` is null here, and nothing else ends the loop");
+                    let message = format!("the count `{text}` is null here, and nothing else ends the loop");
                     (count.span, message)
                 }
                 None => {
@@ -147,11 +146,7 @@ impl<'p> Composer<'p, '_> {
         self.dynamic_loop(builder, &parts, hint, wanted)
     }
 
-    fn loop_parts<'a>(
-        &mut self,
-        builder: &mut Builder<'p>,
-        looping: &'a ast::Loop,
-    ) -> Composed<Parts<'a>> {
+    fn loop_parts<'a>(&mut self, builder: &mut Builder<'p>, looping: &'a ast::Loop) -> Composed<Parts<'a>> {
         let mut carried = Vec::new();
         for item in &looping.carried {
             carried.push(self.carried_init(builder, item)?);
@@ -174,11 +169,7 @@ impl<'p> Composer<'p, '_> {
                         return Err(self.error(
                             &SCAN_LENGTHS,
                             scan.pack.span,
-                            format!(
-                                "the packs have different lengths: {} and {}",
-                                first.len(),
-                                pack.len()
-                            ),
+                            format!("the packs have different lengths: {} and {}", first.len(), pack.len()),
                         ));
                     }
                     scans.push(Scanned::Pack(pack));
@@ -225,10 +216,7 @@ impl<'p> Composer<'p, '_> {
                     return Err(self.error(
                         &SCAN_LENGTHS,
                         expr.span,
-                        format!(
-                            "the count {n} exceeds the {} items that are scanned",
-                            length.unwrap_or(0)
-                        ),
+                        format!("the count {n} exceeds the {} items that are scanned", length.unwrap_or(0)),
                     ));
                 }
                 parts.count = Some(n);
@@ -253,10 +241,7 @@ impl<'p> Composer<'p, '_> {
                 return Err(self.error(
                     &UNEXPECTED_VALUE,
                     expr.span,
-                    format!(
-                        "a loop count must be a single int, this is {}",
-                        other.text()
-                    ),
+                    format!("a loop count must be a single int, this is {}", other.text()),
                 ));
             }
         }
@@ -264,11 +249,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The initial value of a loop-carried tensor or pack; a scalar fills the declared shape.
-    fn carried_init(
-        &mut self,
-        builder: &mut Builder<'p>,
-        carried: &ast::Carried,
-    ) -> Composed<Value> {
+    fn carried_init(&mut self, builder: &mut Builder<'p>, carried: &ast::Carried) -> Composed<Value> {
         let value = self.tensors(builder, &carried.init)?;
         self.check_ranks(&carried.name, &value, carried.init.span)?;
         if let Some(spec) = &carried.type_spec {
@@ -315,9 +296,7 @@ impl<'p> Composer<'p, '_> {
         }
         let mut tensors = Vec::with_capacity(items.len());
         for (item, atom) in items.iter().enumerate() {
-            tensors.push(Atom::Tensor(
-                self.carried_tensor(builder, carried, item, atom)?,
-            ));
+            tensors.push(Atom::Tensor(self.carried_tensor(builder, carried, item, atom)?));
         }
         match (packed, tensors.as_slice()) {
             (true, _) => Ok(Value::pack(tensors)),
@@ -325,10 +304,7 @@ impl<'p> Composer<'p, '_> {
             _ => Err(self.error(
                 &UNEXPECTED_VALUE,
                 carried.init.span,
-                format!(
-                    "a loop-carried value must be a tensor, this is {}",
-                    value.text()
-                ),
+                format!("a loop-carried value must be a tensor, this is {}", value.text()),
             )),
         }
     }
@@ -348,10 +324,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &UNEXPECTED_VALUE,
                 carried.init.span,
-                format!(
-                    "a loop-carried value must be a tensor, this is {}",
-                    atom.text()
-                ),
+                format!("a loop-carried value must be a tensor, this is {}", atom.text()),
             ));
         };
         let tensor = match &carried.type_spec {
@@ -365,20 +338,12 @@ impl<'p> Composer<'p, '_> {
                 };
                 let kind = self.tensor_kind(builder, &spec.base)?;
                 match spec.shape {
-                    Some(_) => self
-                        .declared_tensors(builder, &declaration, item + 1)?
-                        .pop(),
+                    Some(_) => self.declared_tensors(builder, &declaration, item + 1)?.pop(),
                     None => None,
                 }
-                .unwrap_or(TensorType {
-                    kind,
-                    shape: Vec::new(),
-                })
+                .unwrap_or(TensorType { kind, shape: Vec::new() })
             }
-            None => TensorType {
-                kind: expr.kind,
-                shape: Vec::new(),
-            },
+            None => TensorType { kind: expr.kind, shape: Vec::new() },
         };
         if let (None, Some(expr)) = (atom.scalar(), as_kind(&expr, tensor.kind))
             && is_shape_scalar(&expr)
@@ -460,20 +425,13 @@ impl<'p> Composer<'p, '_> {
                 let Scanned::Pack(pack) = scanned else {
                     return Err(Reported);
                 };
-                let item = pack
-                    .items
-                    .get(iteration)
-                    .cloned()
-                    .map_or(Value::Null, Value::Atom);
+                let item = pack.items.get(iteration).cloned().map_or(Value::Null, Value::Atom);
                 builder.scope.set(scan.item.name.clone(), item);
             }
             if let Some(index) = looping.count.as_ref().and_then(|c| c.index.as_ref()) {
-                builder
-                    .scope
-                    .set(index.name.clone(), Value::int(count(iteration)));
+                builder.scope.set(index.name.clone(), Value::int(count(iteration)));
             }
-            let results =
-                self.component_value(builder, &looping.body, hint, carried.len() + outputs);
+            let results = self.component_value(builder, &looping.body, hint, carried.len() + outputs);
             builder.scope.truncate(depth);
             let mut results = results?;
             if results.len() != carried.len() + outputs {
@@ -489,13 +447,8 @@ impl<'p> Composer<'p, '_> {
             }
             let rest = results.split_off(carried.len());
             for ((item, old), new) in looping.carried.iter().zip(&mut carried).zip(results) {
-                let next = self.next_carried(
-                    builder,
-                    item,
-                    old,
-                    &new,
-                    looping.unroll && item.type_spec.is_none(),
-                )?;
+                let next =
+                    self.next_carried(builder, item, old, &new, looping.unroll && item.type_spec.is_none())?;
                 *old = next;
             }
             for (pack, value) in scanned.iter_mut().zip(rest) {
@@ -558,13 +511,12 @@ impl<'p> Composer<'p, '_> {
             if !kept {
                 let [before, after] = [old, &tensor].map(|t| tensor_text(&t.tensor));
                 let name = &item.name.name;
-                let message = match before == after {
-                    true => format!(
+                let message = if before == after {
+                    format!(
                         "`{name}` is {before} before an iteration, and after it {after} with another dynamic extent"
-                    ),
-                    false => {
-                        format!("`{name}` is {before} before an iteration and {after} after it")
-                    }
+                    )
+                } else {
+                    format!("`{name}` is {before} before an iteration and {after} after it")
                 };
                 let differing = Diagnostic::error(&BRANCH_RESULTS, item.span, message);
                 return Err(self.report(differing.with_help(

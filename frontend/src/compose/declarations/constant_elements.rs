@@ -17,10 +17,7 @@ use skript_semantics::{Scalar, ScalarOp};
 /// # Errors
 /// An element is not a number at compile time.
 pub(crate) fn known_while_composing(declaration: &Declaration, value: &Value) -> EvalResult<()> {
-    let open = value
-        .atoms()
-        .iter()
-        .find(|atom| matches!(atom, Atom::Run(_) | Atom::Series(_)));
+    let open = value.atoms().iter().find(|atom| matches!(atom, Atom::Run(_) | Atom::Series(_)));
     let (Some(open), Some(default)) = (open, &declaration.default) else {
         return Ok(());
     };
@@ -77,11 +74,8 @@ pub(crate) fn computed_elements(
         extents.extend(&own);
         symbols.push((name.name.clone(), matches!(value, Value::Pack(_)), own));
     }
-    let shape: Vec<i64> = tensor
-        .shape
-        .iter()
-        .map(|extent| i64::try_from(extent.bound()).unwrap_or(i64::MAX))
-        .collect();
+    let shape: Vec<i64> =
+        tensor.shape.iter().map(|extent| i64::try_from(extent.bound()).unwrap_or(i64::MAX)).collect();
     if extents != shape {
         return stop(
             &CONSTANT_VALUE,
@@ -93,9 +87,7 @@ pub(crate) fn computed_elements(
             ),
         );
     }
-    let total = extents.iter().try_fold(1usize, |product, n| {
-        product.checked_mul(usize::try_from(*n).ok()?)
-    });
+    let total = extents.iter().try_fold(1usize, |product, n| product.checked_mul(usize::try_from(*n).ok()?));
     let Some(total) = total.filter(|t| *t <= limits.constant_elements) else {
         return stop(
             &LIMIT_EXCEEDED,
@@ -103,12 +95,7 @@ pub(crate) fn computed_elements(
             "the index symbols span too many elements (limit `constant_elements`)",
         );
     };
-    let elements = Elements {
-        builder,
-        value: default,
-        symbols,
-        limits,
-    };
+    let elements = Elements { builder, value: default, symbols, limits };
     let closed = elements.closed_form(&extents);
     let mut scope = builder.scope.clone();
     scope.push();
@@ -130,11 +117,7 @@ pub(crate) fn computed_elements(
             return stop(
                 &CONSTANT_VALUE,
                 default.span,
-                format!(
-                    "each element must be one {}, this is {}",
-                    kind.name(),
-                    value.text()
-                ),
+                format!("each element must be one {}, this is {}", kind.name(), value.text()),
             );
         };
         scalars.push(scalar);
@@ -162,8 +145,7 @@ impl Elements<'_, '_> {
     /// The value at one point.
     fn at(&self, scope: &mut Scope, point: &[i64]) -> EvalResult<Value> {
         self.bind(scope, point.iter().map(|location| Atom::Int(*location)));
-        self.evaluator(scope, &self.builder.demands)
-            .eval(self.value)
+        self.evaluator(scope, &self.builder.demands).eval(self.value)
     }
 
     /// The value as an expression of the index symbols, if it is one at all points: elements are then computed without
@@ -171,8 +153,7 @@ impl Elements<'_, '_> {
     fn closed_form(&self, extents: &[i64]) -> Option<model::Expr> {
         let mut scope = self.builder.scope.clone();
         scope.push();
-        let symbols =
-            (0..extents.len()).map(|location| Atom::from_expr(model::Expr::index(location)));
+        let symbols = (0..extents.len()).map(|location| Atom::from_expr(model::Expr::index(location)));
         self.bind(&mut scope, symbols);
         let shape = extents.iter().map(|n| u64::try_from(*n).ok());
         let shape: Vec<Extent> = shape.map(|n| n.map(Extent::Fixed)).collect::<Option<_>>()?;
@@ -223,11 +204,7 @@ fn at_point(expr: &model::Expr, point: &[i64]) -> Option<Scalar> {
             Scalar::Int(location) => items.get(usize::try_from(location).ok()?).copied(),
             _ => None,
         },
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => choose(condition, then, otherwise),
+        Node::Select { condition, then, otherwise } => choose(condition, then, otherwise),
         Node::Apply { op, operands } => match (op, operands.as_slice()) {
             (ScalarOp::Select, [condition, then, otherwise]) => choose(condition, then, otherwise),
             (ScalarOp::And | ScalarOp::Or | ScalarOp::Implies, [a, b]) => {
@@ -236,9 +213,10 @@ fn at_point(expr: &model::Expr, point: &[i64]) -> Option<Scalar> {
                     ScalarOp::Or => a == Scalar::Bool(true),
                     _ => a == Scalar::Bool(false),
                 };
-                match decides {
-                    true => Some(Scalar::Bool(*op != ScalarOp::And)),
-                    false => op.checked_eval(&[a, of(b)?]).ok(),
+                if decides {
+                    Some(Scalar::Bool(*op != ScalarOp::And))
+                } else {
+                    op.checked_eval(&[a, of(b)?]).ok()
                 }
             }
             (_, [a]) => op.checked_eval(&[of(a)?]).ok(),
@@ -281,12 +259,9 @@ mod tests {
 
     #[test]
     fn s2_7_what_only_the_run_knows_is_no_value() {
-        for constant in [
-            "c: int[2] = n",
-            "c: int[2] = [n, 4]",
-            "c: bool[2] = n > 2",
-            "c: int[2] = n + i, i < 2",
-        ] {
+        for constant in
+            ["c: int[2] = n", "c: int[2] = [n, 4]", "c: bool[2] = n > 2", "c: int[2] = n + i, i < 2"]
+        {
             let text = |extent: &str| {
                 format!(
                     "operator o {{ @input {{ x: real[n]; }} @constant {{ {constant}; }} @output {{ y: real[n]; }} \
@@ -296,10 +271,7 @@ mod tests {
             };
             assert_composes(&text("3"));
             let found = composed(&text("n|3")).err().unwrap();
-            assert!(
-                format!("{found:?}").contains("known only at run time"),
-                "{found:?}"
-            );
+            assert!(format!("{found:?}").contains("known only at run time"), "{found:?}");
         }
     }
 
@@ -337,18 +309,9 @@ mod tests {
         use crate::compose::testing::assert_fires;
         use crate::diagnostics::codes::{DIVISION_BY_ZERO, INDEX_OUT_OF_RANGE, INTEGER_OVERFLOW};
         assert_fires(&DIVISION_BY_ZERO, &graph("4", "real(6 / (i - 2)), i < n"));
-        assert_fires(
-            &INDEX_OUT_OF_RANGE,
-            &graph("4", "real([1, 2, 4][i]), i < n"),
-        );
-        assert_fires(
-            &INDEX_OUT_OF_RANGE,
-            &graph("4", "i > 2 ? real([1, 2, 4][i]) : 0.0, i < n"),
-        );
-        assert_fires(
-            &INTEGER_OVERFLOW,
-            &graph("4", "real(3000000000 ** i), i < n"),
-        );
+        assert_fires(&INDEX_OUT_OF_RANGE, &graph("4", "real([1, 2, 4][i]), i < n"));
+        assert_fires(&INDEX_OUT_OF_RANGE, &graph("4", "i > 2 ? real([1, 2, 4][i]) : 0.0, i < n"));
+        assert_fires(&INTEGER_OVERFLOW, &graph("4", "real(3000000000 ** i), i < n"));
     }
 
     #[test]
@@ -357,9 +320,6 @@ mod tests {
         assert_composes(&graph("s|4", "2.0"));
         let found = composed(&graph("s|4", "real(i * i), i < n")).unwrap_err();
         let message = &found.first().unwrap().message;
-        assert!(
-            message.contains("the bound of `i` is known only at run time"),
-            "{message}"
-        );
+        assert!(message.contains("the bound of `i` is known only at run time"), "{message}");
     }
 }

@@ -2,8 +2,8 @@
 //! Helper symbols and assertions, interleaved (2.8, 2.9).
 
 use crate::ast::{
-    Assertion, Expr, ExprKind, Item, PackSpec, StringLiteral, StringPiece, UsingItem,
-    UsingListItem, UsingTarget,
+    Assertion, Expr, ExprKind, Item, PackSpec, StringLiteral, StringPiece, UsingItem, UsingListItem,
+    UsingTarget,
 };
 use crate::compose::composer::{Composed, Composer, Reported};
 use crate::compose::invocations::instance::Builder;
@@ -36,11 +36,7 @@ impl<'p> Composer<'p, '_> {
             self.assign_symbol(builder, &using.target, value, using.value.span)?;
             self.settle(builder)?;
         }
-        let tensors = [
-            &definition.constants,
-            &definition.variables,
-            &definition.outputs,
-        ];
+        let tensors = [&definition.constants, &definition.variables, &definition.outputs];
         let is_later = |name: String| {
             let mut tensors = tensors.iter().copied().flatten();
             tensors.any(|t| t.name.name == name)
@@ -56,11 +52,7 @@ impl<'p> Composer<'p, '_> {
 
     /// Checks assertions on tensors that are declared after the helpers; with `all`, names without a value will not get
     /// one.
-    pub(crate) fn later_assertions(
-        &mut self,
-        builder: &mut Builder<'p>,
-        all: bool,
-    ) -> Composed<()> {
+    pub(crate) fn later_assertions(&mut self, builder: &mut Builder<'p>, all: bool) -> Composed<()> {
         let mut open = std::mem::take(&mut builder.later_assertions);
         let result = self.assertions(builder, &mut open, all);
         builder.later_assertions = open;
@@ -105,12 +97,7 @@ impl<'p> Composer<'p, '_> {
             Ok(Verdict::Fails) => Err(self.violated(builder, assertion)),
             Ok(Verdict::Open(condition)) => {
                 let message = self.assertion_message(builder, assertion);
-                let check = Check {
-                    kind: CheckKind::Assertion,
-                    condition,
-                    message,
-                    span,
-                };
+                let check = Check { kind: CheckKind::Assertion, condition, message, span };
                 keep(&mut builder.function.checks, check);
                 Ok(())
             }
@@ -154,11 +141,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// 2.8: the message, then each value with its label or its source text.
-    fn assertion_message(
-        &mut self,
-        builder: &mut Builder<'p>,
-        assertion: &Assertion,
-    ) -> Vec<MessagePart> {
+    fn assertion_message(&mut self, builder: &mut Builder<'p>, assertion: &Assertion) -> Vec<MessagePart> {
         let depth = builder.scope.depth();
         builder.scope.push();
         self.later_symbols(builder);
@@ -200,11 +183,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    fn written_message(
-        &mut self,
-        builder: &Builder<'p>,
-        assertion: &Assertion,
-    ) -> Vec<MessagePart> {
+    fn written_message(&mut self, builder: &Builder<'p>, assertion: &Assertion) -> Vec<MessagePart> {
         let mut message = Vec::new();
         match &assertion.message {
             Some(literal) => self.formatted(builder, literal, &mut message),
@@ -245,12 +224,7 @@ impl<'p> Composer<'p, '_> {
         message
     }
 
-    fn formatted(
-        &self,
-        builder: &Builder<'p>,
-        literal: &StringLiteral,
-        message: &mut Vec<MessagePart>,
-    ) {
+    fn formatted(&self, builder: &Builder<'p>, literal: &StringLiteral, message: &mut Vec<MessagePart>) {
         for piece in &literal.pieces {
             match piece {
                 StringPiece::Text(piece) => text(piece, message),
@@ -288,11 +262,7 @@ impl<'p> Composer<'p, '_> {
                 }
                 text("]", message);
             }
-            ExprKind::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
+            ExprKind::Select { condition, then, otherwise } => {
                 let otherwise = || match otherwise {
                     Some(otherwise) => arm(otherwise),
                     None => vec![MessagePart::Text("null".to_string())],
@@ -338,12 +308,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    fn check_hint(
-        &mut self,
-        builder: &Builder<'p>,
-        item: &UsingItem,
-        value: &Value,
-    ) -> Composed<()> {
+    fn check_hint(&mut self, builder: &Builder<'p>, item: &UsingItem, value: &Value) -> Composed<()> {
         let (Some(pack), Value::Pack(actual)) = (&item.pack, value) else {
             return Ok(());
         };
@@ -354,22 +319,14 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &PACK_LENGTHS_DIFFER,
                 item.span,
-                format!(
-                    "`{}` is announced with {length} items, it has {}",
-                    item.name.name,
-                    actual.len()
-                ),
+                format!("`{}` is announced with {length} items, it has {}", item.name.name, actual.len()),
             ));
         }
         Ok(())
     }
 
     /// The length written after `..`.
-    pub(crate) fn hinted(
-        &self,
-        builder: &Builder<'p>,
-        pack: &PackSpec,
-    ) -> EvalResult<Option<usize>> {
+    pub(crate) fn hinted(&self, builder: &Builder<'p>, pack: &PackSpec) -> EvalResult<Option<usize>> {
         let Some(expr) = &pack.length else {
             return Ok(None);
         };
@@ -395,16 +352,10 @@ impl<'p> Composer<'p, '_> {
         };
         let Value::Pack(pack) = value else {
             if value.is_null() {
-                return Ok(items
-                    .iter()
-                    .flat_map(names_of)
-                    .map(|name| (name, Value::Null))
-                    .collect());
+                return Ok(items.iter().flat_map(names_of).map(|name| (name, Value::Null)).collect());
             }
             return match value {
-                Value::Atom(Atom::Series(series)) => {
-                    self.split_series(builder, items, series, span)
-                }
+                Value::Atom(Atom::Series(series)) => self.split_series(builder, items, series, span),
                 Value::Atom(single) => stands_for_a_pack(single, span),
                 _ => stop(&UNEXPECTED_VALUE, span, "only a pack can be destructured"),
             };
@@ -412,15 +363,11 @@ impl<'p> Composer<'p, '_> {
         let mut lengths = Vec::with_capacity(items.len());
         for item in items {
             lengths.push(match item {
-                UsingListItem::Item(UsingItem { pack: None, .. }) | UsingListItem::Omitted(_) => {
-                    Some(1)
+                UsingListItem::Item(UsingItem { pack: None, .. }) | UsingListItem::Omitted(_) => Some(1),
+                UsingListItem::Item(UsingItem { pack: Some(pack), .. }) => self.hinted(builder, pack)?,
+                UsingListItem::Zip { names, pack, .. } => {
+                    self.hinted(builder, pack)?.map(|n| n.saturating_mul(names.len()))
                 }
-                UsingListItem::Item(UsingItem {
-                    pack: Some(pack), ..
-                }) => self.hinted(builder, pack)?,
-                UsingListItem::Zip { names, pack, .. } => self
-                    .hinted(builder, pack)?
-                    .map(|n| n.saturating_mul(names.len())),
             });
         }
         let known: usize = lengths.iter().flatten().sum();
@@ -445,18 +392,10 @@ impl<'p> Composer<'p, '_> {
         let mut position = 0;
         for (item, length) in items.iter().zip(lengths) {
             let length = length.unwrap_or(rest);
-            let taken: Vec<Atom> = pack
-                .items
-                .iter()
-                .skip(position)
-                .take(length)
-                .cloned()
-                .collect();
+            let taken: Vec<Atom> = pack.items.iter().skip(position).take(length).cloned().collect();
             position += length;
             match item {
-                UsingListItem::Item(UsingItem {
-                    name, pack: None, ..
-                }) => {
+                UsingListItem::Item(UsingItem { name, pack: None, .. }) => {
                     let single = taken.into_iter().next().map_or(Value::Null, Value::Atom);
                     parts.push((name.name.clone(), single));
                 }
@@ -473,12 +412,8 @@ impl<'p> Composer<'p, '_> {
                         );
                     }
                     for (offset, name) in names.iter().enumerate() {
-                        let dealt: Vec<Atom> = taken
-                            .iter()
-                            .skip(offset)
-                            .step_by(names.len())
-                            .cloned()
-                            .collect();
+                        let dealt: Vec<Atom> =
+                            taken.iter().skip(offset).step_by(names.len()).cloned().collect();
                         parts.push((name.name.clone(), Value::pack(dealt)));
                     }
                 }
@@ -518,11 +453,7 @@ mod tests {
         let composed = "@compose { y = made(x); } } operator made { @input { x: real[n]; } \
             @output { y: real[n + 1]; } @lower { y[i,] = 0.0, i < n + 1; }";
         for body in [lowered, composed, ""] {
-            for condition in [
-                "y.shape == x.shape + 1",
-                "w.shape[1] == 3 && w.rank == 2",
-                "c.shape == 2",
-            ] {
+            for condition in ["y.shape == x.shape + 1", "w.shape[1] == 3 && w.rank == 2", "c.shape == 2"] {
                 assert_composes(&document(body, condition));
             }
             for condition in ["y.shape == x.shape", "w.shape[1] == 2", "c.rank == 2"] {

@@ -45,15 +45,14 @@ fn other_spellings(path: &str) -> Vec<String> {
     }
     let locations: Vec<usize> = path.match_indices('_').map(|(at, _)| at).collect();
     // An identifier may begin with `_`, and a part of a path is not empty.
-    let locations: Vec<usize> = locations
-        .into_iter()
-        .filter(|at| *at > 0 && *at + 1 < path.len())
-        .collect();
+    let locations: Vec<usize> = locations.into_iter().filter(|at| *at > 0 && *at + 1 < path.len()).collect();
     let chosen: Vec<Vec<usize>> = if locations.len() <= TRIED_TOGETHER {
         (1..1u32 << locations.len())
             .map(|set| {
-                let bits = locations.iter().enumerate();
-                bits.filter(|(bit, _)| set >> bit & 1 == 1)
+                locations
+                    .iter()
+                    .enumerate()
+                    .filter(|(bit, _)| set >> bit & 1 == 1)
                     .map(|(_, at)| *at)
                     .collect()
             })
@@ -62,10 +61,8 @@ fn other_spellings(path: &str) -> Vec<String> {
         locations.iter().map(|at| vec![*at]).collect()
     };
     for set in chosen {
-        let dotted: String = path
-            .char_indices()
-            .map(|(at, c)| if set.contains(&at) { '.' } else { c })
-            .collect();
+        let dotted: String =
+            path.char_indices().map(|(at, c)| if set.contains(&at) { '.' } else { c }).collect();
         found.push(dotted);
     }
     let numbered: Vec<String> = std::iter::once(path)
@@ -101,10 +98,7 @@ mod tests {
         let variable = |name: &str| Variable {
             name: name.to_string(),
             aliases: Vec::new(),
-            tensor: crate::model::TensorType {
-                kind: skript_semantics::ScalarKind::Real,
-                shape: Vec::new(),
-            },
+            tensor: crate::model::TensorType { kind: skript_semantics::ScalarKind::Real, shape: Vec::new() },
             numbers: skript_semantics::Numbers::default(),
             span: crate::source::Span::new(crate::source::FileId(0), 0, 0),
         };

@@ -46,11 +46,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    fn composed_output(
-        &mut self,
-        builder: &mut Builder<'p>,
-        declaration: &Declaration,
-    ) -> Composed<Port> {
+    fn composed_output(&mut self, builder: &mut Builder<'p>, declaration: &Declaration) -> Composed<Port> {
         let name = &declaration.name.name;
         let Some(value) = builder.scope.get(name).cloned() else {
             return Err(self.error(
@@ -84,24 +80,15 @@ impl<'p> Composer<'p, '_> {
         let items = self.materialize(builder, &value, kind, declaration.span)?;
         let packed = matches!(value, Value::Pack(_));
         if packed != declaration.type_spec.pack.is_some() {
-            let (declared, given) = if packed {
-                ("a single tensor", "a pack")
-            } else {
-                ("a pack", "a single tensor")
-            };
+            let (declared, given) =
+                if packed { ("a single tensor", "a pack") } else { ("a pack", "a single tensor") };
             return Err(self.error(
                 &OUTPUT_MISMATCH,
                 declaration.span,
                 format!("output `{name}` is declared as {declared}, but computed as {given}"),
             ));
         }
-        if packed
-            && declaration
-                .type_spec
-                .pack
-                .as_ref()
-                .is_some_and(|p| p.length.is_some())
-        {
+        if packed && declaration.type_spec.pack.as_ref().is_some_and(|p| p.length.is_some()) {
             let pack = declaration.type_spec.pack.as_ref();
             if let Some(pack) = pack {
                 self.name_length(builder, pack, items.len());
@@ -121,11 +108,8 @@ impl<'p> Composer<'p, '_> {
         }
         let what = format!("output `{name}`");
         for (item, tensor) in items.iter().enumerate() {
-            let produced = builder
-                .function
-                .values
-                .get(tensor.id.0 as usize)
-                .map_or(declaration.span, |v| v.span);
+            let produced =
+                builder.function.values.get(tensor.id.0 as usize).map_or(declaration.span, |v| v.span);
             self.check_declared(builder, declaration, &what, item, tensor, produced)?;
         }
         if packed
@@ -242,10 +226,7 @@ impl<'p> Composer<'p, '_> {
             .with_label_at(produced, "computed here")
         };
         if tensor.tensor.kind != kind {
-            let diagnostic = mismatch(
-                kind.name().to_string(),
-                tensor.tensor.kind.name().to_string(),
-            );
+            let diagnostic = mismatch(kind.name().to_string(), tensor.tensor.kind.name().to_string());
             return Err(self.report(diagnostic));
         }
         Self::name_extents(builder, declaration, &tensor.tensor.shape);
@@ -254,8 +235,7 @@ impl<'p> Composer<'p, '_> {
         };
         let mut agrees = shape.len() == tensor.tensor.shape.len();
         let mut open = Vec::new();
-        for (dimension, (declared, computed)) in shape.iter().zip(&tensor.tensor.shape).enumerate()
-        {
+        for (dimension, (declared, computed)) in shape.iter().zip(&tensor.tensor.shape).enumerate() {
             match output_verdict(declared, computed) {
                 Verdict::Holds => {}
                 Verdict::Fails => agrees = false,
@@ -265,29 +245,18 @@ impl<'p> Composer<'p, '_> {
         if agrees {
             for (dimension, condition, declared, computed) in open {
                 let mut message = Vec::new();
-                text(
-                    &format!("extent {dimension} of {what} must be "),
-                    &mut message,
-                );
+                text(&format!("extent {dimension} of {what} must be "), &mut message);
                 match declared {
                     DeclaredExtent::Is(extent) => extent_part(extent, &mut message),
                     DeclaredExtent::Bounded(bound) => {
                         text("at most ", &mut message);
-                        parts(
-                            &Value::Atom(Atom::from_expr(bound.own.clone())),
-                            &mut message,
-                        );
+                        parts(&Value::Atom(Atom::from_expr(bound.own.clone())), &mut message);
                     }
                     DeclaredExtent::Any => {}
                 }
                 text(", it is ", &mut message);
                 extent_part(computed, &mut message);
-                let check = Check {
-                    kind: CheckKind::Extent,
-                    condition,
-                    message,
-                    span: declaration.span,
-                };
+                let check = Check { kind: CheckKind::Extent, condition, message, span: declaration.span };
                 self.test_result(builder, check)?;
             }
             return Ok(());
@@ -355,10 +324,9 @@ fn output_verdict(declared: &DeclaredExtent, computed: &Extent) -> Verdict {
                 None => Verdict::Open(holds),
             }
         }
-        DeclaredExtent::Is(extent) => equality(
-            &Atom::from_expr(extent_expr(extent)),
-            &Atom::from_expr(extent_expr(computed)),
-        ),
+        DeclaredExtent::Is(extent) => {
+            equality(&Atom::from_expr(extent_expr(extent)), &Atom::from_expr(extent_expr(computed)))
+        }
     }
 }
 

@@ -16,8 +16,7 @@ use crate::compose::shapes::dynamic_extent::extent_of;
 use crate::compose::shapes::upper_bound::Tested;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
-    CONSTANT_VALUE, LIMIT_EXCEEDED, SHAPE_NOT_BOUND, UNDETERMINED_EXTENT, UNEXPECTED_VALUE,
-    VARIABLE_EXTENT,
+    CONSTANT_VALUE, LIMIT_EXCEEDED, SHAPE_NOT_BOUND, UNDETERMINED_EXTENT, UNEXPECTED_VALUE, VARIABLE_EXTENT,
 };
 use crate::eval::evaluator::{EvalResult, stop, stop_with_help};
 use crate::eval::ranges::{decided, extent_expr, upper_bound};
@@ -51,10 +50,7 @@ pub(crate) struct Limit {
 
 impl Limit {
     fn fixed(n: u64) -> Self {
-        Limit {
-            own: extent_expr(&Extent::Fixed(n)),
-            most: n,
-        }
+        Limit { own: extent_expr(&Extent::Fixed(n)), most: n }
     }
 
     /// Whether an extent is within the bound.
@@ -114,10 +110,7 @@ impl<'p> Composer<'p, '_> {
                     }
                 }
             }
-            let tensor = TensorType {
-                kind,
-                shape: extents,
-            };
+            let tensor = TensorType { kind, shape: extents };
             self.check_size(&tensor, declaration.span)?;
             tensors.push(tensor);
         }
@@ -159,14 +152,9 @@ impl<'p> Composer<'p, '_> {
                 };
                 let mut atoms = Vec::with_capacity(bounds.len());
                 for (position, bound) in bounds.into_iter().enumerate() {
-                    let symbol = match packed {
-                        true => format!("{}.{position}", name.name),
-                        false => name.name.clone(),
-                    };
-                    let extent = Extent::Dynamic {
-                        expr: Arc::new(ShapeExpr::Symbol(symbol)),
-                        bound: bound.most,
-                    };
+                    let symbol = if packed { format!("{}.{position}", name.name) } else { name.name.clone() };
+                    let extent =
+                        Extent::Dynamic { expr: Arc::new(ShapeExpr::Symbol(symbol)), bound: bound.most };
                     atoms.push(evaluator.extent_atom(&extent, spec.span)?);
                 }
                 Ok(atoms)
@@ -178,10 +166,8 @@ impl<'p> Composer<'p, '_> {
     }
 
     pub(crate) fn check_size(&mut self, tensor: &TensorType, span: Span) -> Composed<()> {
-        let elements = tensor
-            .shape
-            .iter()
-            .try_fold(1u64, |product, extent| product.checked_mul(extent.bound()));
+        let elements =
+            tensor.shape.iter().try_fold(1u64, |product, extent| product.checked_mul(extent.bound()));
         let largest = tensor.shape.iter().map(Extent::bound).max().unwrap_or(0);
         let fits = elements.is_some_and(|n| n <= self.limits.tensor_elements)
             && largest <= self.limits.tensor_elements
@@ -197,10 +183,7 @@ impl<'p> Composer<'p, '_> {
         );
         let diagnostic = Diagnostic::error(&LIMIT_EXCEEDED, span, message);
         let is_dynamic = tensor.shape.iter().any(|extent| extent.fixed().is_none());
-        Err(self.report(match is_dynamic {
-            true => diagnostic.with_help(SMALLER),
-            false => diagnostic,
-        }))
+        Err(self.report(if is_dynamic { diagnostic.with_help(SMALLER) } else { diagnostic }))
     }
 
     /// The declared extents of one item; `None` if no shape is written.
@@ -246,13 +229,7 @@ impl<'p> Composer<'p, '_> {
         let mut computed = Vec::new();
         let result = {
             let mut evaluator = builder.evaluator(self.limits);
-            declared_extents(
-                &mut evaluator,
-                specs,
-                (packed, item),
-                &solved,
-                &mut computed,
-            )
+            declared_extents(&mut evaluator, specs, (packed, item), &solved, &mut computed)
         };
         let extents = result.map_err(|s| self.failed(s))?;
         for (expr, span) in computed {
@@ -296,10 +273,7 @@ impl<'p> Composer<'p, '_> {
         let (extent, atom) = result.map_err(|s| self.failed(s))?;
         let what = format!("extent {position} of input `{}`", name.name);
         let location = name.span;
-        let bound = Bound {
-            what: &what,
-            location,
-        };
+        let bound = Bound { what: &what, location };
         self.unify(builder, expr, &Value::Atom(atom), &bound)?;
         Ok(extent)
     }
@@ -326,10 +300,7 @@ impl<'p> Composer<'p, '_> {
         let (source, name) = (self.source_text(expr.span), &declaration.name.name);
         let what = format!("the extent `{source}` of `{name}`");
         let location = declaration.name.span;
-        let location = Bound {
-            what: &what,
-            location,
-        };
+        let location = Bound { what: &what, location };
         self.check_upper_bounds(builder, spec, &extent, &location, when)
     }
 
@@ -347,8 +318,7 @@ impl<'p> Composer<'p, '_> {
         match decided(&condition) {
             Some(true) => Ok(()),
             Some(false) => {
-                let message =
-                    format!("an extent cannot be negative, but `{source}` of `{name}` always is");
+                let message = format!("an extent cannot be negative, but `{source}` of `{name}` always is");
                 Err(self.error(&UNEXPECTED_VALUE, span, message))
             }
             None => {
@@ -381,18 +351,13 @@ impl<'p> Composer<'p, '_> {
                     format!("the shape of the variable `{name}` must be static"),
                 )
                 .with_label(shape_text(&tensor.shape))
-                .with_help(
-                    "declare its extents by attributes, or by the static extents of another tensor",
-                );
+                .with_help("declare its extents by attributes, or by the static extents of another tensor");
                 return Err(self.report(diagnostic));
             }
             let mut atoms = Vec::new();
             for (item, tensor) in tensors.into_iter().enumerate() {
                 let (path, aliases) = match length {
-                    Some(_) => (
-                        format!("{name}:{}", item + 1),
-                        vec![format!("{name}_{}", item + 1)],
-                    ),
+                    Some(_) => (format!("{name}:{}", item + 1), vec![format!("{name}_{}", item + 1)]),
                     None => (name.clone(), Vec::new()),
                 };
                 let capture = CaptureName {
@@ -430,11 +395,7 @@ impl<'p> Composer<'p, '_> {
                 return Err(self.error(
                     &CONSTANT_VALUE,
                     default.span,
-                    format!(
-                        "`{name}` has {} tensors, but there are {} values",
-                        tensors.len(),
-                        value.len()
-                    ),
+                    format!("`{name}` has {} tensors, but there are {} values", tensors.len(), value.len()),
                 ));
             }
             data.extend(value.into_iter().map(ConstantData::Splat));
@@ -465,12 +426,8 @@ impl<'p> Composer<'p, '_> {
         let value = builder.evaluator(self.limits).eval(default);
         let value = value.map_err(|s| self.failed(s))?;
         known_while_composing(declaration, &value).map_err(|s| self.failed(s))?;
-        let scalars = coerced(&value, TypeName::Scalar(kind)).map(|v| {
-            v.atoms()
-                .iter()
-                .filter_map(Atom::scalar)
-                .collect::<Vec<Scalar>>()
-        });
+        let scalars = coerced(&value, TypeName::Scalar(kind))
+            .map(|v| v.atoms().iter().filter_map(Atom::scalar).collect::<Vec<Scalar>>());
         match scalars {
             Some(scalars) if !value.is_null() => Ok(scalars),
             _ => Err(self.error(
@@ -500,10 +457,8 @@ impl<'p> Composer<'p, '_> {
             .unwrap_or(u64::MAX);
         let scalars = if declaration.bounds.is_empty() {
             let scalars = self.constant_items(builder, declaration, tensor.kind)?;
-            let is_pack = declaration
-                .default
-                .as_ref()
-                .is_some_and(|d| matches!(d.kind, crate::ast::ExprKind::List(_)));
+            let is_pack =
+                declaration.default.as_ref().is_some_and(|d| matches!(d.kind, crate::ast::ExprKind::List(_)));
             if let ([single], false) = (scalars.as_slice(), is_pack && volume != 1) {
                 return Ok(ConstantData::Splat(*single));
             }
@@ -525,23 +480,14 @@ impl<'p> Composer<'p, '_> {
             ));
         }
         Ok(match tensor.kind {
-            ScalarKind::Bool => ConstantData::Bool(
-                scalars
-                    .iter()
-                    .map(|s| matches!(s, Scalar::Bool(true)))
-                    .collect(),
-            ),
+            ScalarKind::Bool => {
+                ConstantData::Bool(scalars.iter().map(|s| matches!(s, Scalar::Bool(true))).collect())
+            }
             ScalarKind::Int => ConstantData::Int(
-                scalars
-                    .iter()
-                    .map(|s| if let Scalar::Int(i) = s { *i } else { 0 })
-                    .collect(),
+                scalars.iter().map(|s| if let Scalar::Int(i) = s { *i } else { 0 }).collect(),
             ),
             ScalarKind::Real => ConstantData::Real(
-                scalars
-                    .iter()
-                    .map(|s| if let Scalar::Real(r) = s { *r } else { 0.0 })
-                    .collect(),
+                scalars.iter().map(|s| if let Scalar::Real(r) = s { *r } else { 0.0 }).collect(),
             ),
         })
     }
@@ -579,11 +525,7 @@ impl<'p> Composer<'p, '_> {
                 (None, Some(single)) => PortTensors::Single(*single),
                 _ => PortTensors::Pack(values),
             };
-            builder.function.outputs.push(Port {
-                name: name.clone(),
-                tensors,
-                span: declaration.name.span,
-            });
+            builder.function.outputs.push(Port { name: name.clone(), tensors, span: declaration.name.span });
             builder.tensors.insert(name.clone());
         }
         Ok(())
@@ -655,8 +597,7 @@ fn declared_extents(
                     std::slice::from_ref(atom)
                 }
                 Value::Atom(Atom::Series(series)) => {
-                    let shared = series.shared().cloned();
-                    single = shared.map(Atom::from_expr);
+                    single = series.shared().cloned().map(Atom::from_expr);
                     single.as_ref().map_or(atoms, std::slice::from_ref)
                 }
                 _ => atoms,
@@ -717,10 +658,7 @@ pub(in crate::compose) fn upper_extents(
     for atom in value.atoms() {
         let limit = match atom {
             Atom::Int(n) => u64::try_from(*n).ok().map(Limit::fixed),
-            Atom::Run(run) => upper_bound(run).map(|most| Limit {
-                own: (**run).clone(),
-                most,
-            }),
+            Atom::Run(run) => upper_bound(run).map(|most| Limit { own: (**run).clone(), most }),
             _ => None,
         };
         match limit {
@@ -729,10 +667,7 @@ pub(in crate::compose) fn upper_extents(
                 return stop(
                     &UNEXPECTED_VALUE,
                     bound.span,
-                    format!(
-                        "a bound must be a non-negative int, this is {}",
-                        atom.text()
-                    ),
+                    format!("a bound must be a non-negative int, this is {}", atom.text()),
                 );
             }
         }
@@ -755,9 +690,7 @@ mod tests {
     use crate::diagnostics::codes::UNDETERMINED_EXTENT;
 
     fn graph(inputs: &str) -> String {
-        format!(
-            "graph G {{ @input {{ {inputs} }} @output {{ y: real[~]; }} @compose {{ y = x; }} }}"
-        )
+        format!("graph G {{ @input {{ {inputs} }} @output {{ y: real[~]; }} @compose {{ y = x; }} }}")
     }
 
     #[test]
@@ -771,11 +704,7 @@ mod tests {
             let model = composed(&graph(inputs)).unwrap();
             let entry = model.function(model.entry).unwrap();
             let output = entry.outputs[0].tensors.values()[0];
-            assert_eq!(
-                entry.values[output.0 as usize].tensor.shape[0].bound(),
-                bound,
-                "{inputs}"
-            );
+            assert_eq!(entry.values[output.0 as usize].tensor.shape[0].bound(), bound, "{inputs}");
             assert!(!entry.checks.is_empty(), "{inputs}");
         }
         assert_composes(&graph("x: real[s|4]; z: real[2 * s|8];"));

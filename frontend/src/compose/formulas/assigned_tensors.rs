@@ -59,10 +59,7 @@ pub(in crate::compose) fn targets(
                 if let Some(position) = variable.filter(|_| !in_turns) {
                     return Err(Stop::Unroll(position));
                 }
-                return match (
-                    Selected::of(&pack.items, &run, variable.is_some()),
-                    variable,
-                ) {
+                return match (Selected::of(&pack.items, &run, variable.is_some()), variable) {
                     (Some(selected), _) => Ok(AssignedTensors::Selected(selected)),
                     (None, Some(position)) => Err(Stop::Unroll(position)),
                     (None, None) => stop(
@@ -75,11 +72,7 @@ pub(in crate::compose) fn targets(
         },
         (Some(value), None) => value.atoms().to_vec(),
         _ => {
-            return stop(
-                &FORMULA,
-                target.span,
-                format!("`{}` is not an output", target.name.name),
-            );
+            return stop(&FORMULA, target.span, format!("`{}` is not an output", target.name.name));
         }
     };
     let mut tensors = Vec::with_capacity(atoms.len());
@@ -91,11 +84,7 @@ pub(in crate::compose) fn targets(
                 return stop(
                     &FORMULA,
                     target.span,
-                    format!(
-                        "`{}` is {}, not an output",
-                        target.name.name,
-                        other.describe()
-                    ),
+                    format!("`{}` is {}, not an output", target.name.name, other.describe()),
                 );
             }
         }

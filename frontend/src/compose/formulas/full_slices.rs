@@ -32,9 +32,7 @@ impl FullSlices {
         let mut locations: Vec<Vec<Atom>> = vec![Vec::with_capacity(indices.len())];
         let single = |(dimension, index): (usize, &TargetIndex)| match (index, every) {
             (TargetIndex::One(atom), _) => Some(atom.clone()),
-            (_, Some((own, index))) if own == dimension => {
-                Some(Atom::from_expr(model::Expr::index(index)))
-            }
+            (_, Some((own, index))) if own == dimension => Some(Atom::from_expr(model::Expr::index(index))),
             (TargetIndex::Series(series), _) => Some(Atom::Series(series.clone())),
             (TargetIndex::Each(_) | TargetIndex::All, _) => None,
         };
@@ -54,9 +52,7 @@ impl FullSlices {
             let extent = output.tensor.shape.get(dimension);
             let choices: Vec<Atom> = match (index, extent) {
                 _ if single.is_some() => single.into_iter().collect(),
-                (TargetIndex::Each(items), _)
-                    if u64::try_from(items.len()).is_ok_and(|n| n <= LISTED) =>
-                {
+                (TargetIndex::Each(items), _) if u64::try_from(items.len()).is_ok_and(|n| n <= LISTED) => {
                     items.clone()
                 }
                 (TargetIndex::Each(items), _) => {
@@ -70,9 +66,7 @@ impl FullSlices {
                     );
                 }
                 (TargetIndex::All, Some(Extent::Fixed(n))) if *n <= LISTED => {
-                    (0..usize::try_from(*n).unwrap_or(0))
-                        .map(|p| Atom::Int(count(p)))
-                        .collect()
+                    (0..usize::try_from(*n).unwrap_or(0)).map(|p| Atom::Int(count(p))).collect()
                 }
                 (TargetIndex::All, Some(Extent::Fixed(n))) => {
                     return stop(
@@ -85,10 +79,7 @@ impl FullSlices {
                 }
                 (TargetIndex::All, Some(extent)) => {
                     let position = first + added.len();
-                    added.push(FormulaIndex {
-                        name: format!("all.{dimension}"),
-                        extent: extent.clone(),
-                    });
+                    added.push(FormulaIndex { name: format!("all.{dimension}"), extent: extent.clone() });
                     vec![Atom::from_expr(model::Expr::index(position))]
                 }
                 // Too many indices: reported where they are resolved.
@@ -172,10 +163,7 @@ mod tests {
         let model = composed(&text).unwrap_or_else(|found| panic!("{formulas}: {found:?}"));
         let f = model.functions.iter().find(|f| f.name == "main.f").unwrap();
         match &f.body {
-            Body::Formulas(formulas) => formulas
-                .iter()
-                .map(|f| (f.indices.len(), f.targets.len()))
-                .collect(),
+            Body::Formulas(formulas) => formulas.iter().map(|f| (f.indices.len(), f.targets.len())).collect(),
             other => panic!("{other:?}"),
         }
     }

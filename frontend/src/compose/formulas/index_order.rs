@@ -22,10 +22,7 @@ pub(crate) fn write_selected(formula: &mut Formula, selected: &Selected) {
     for (position, target) in formula.targets.iter_mut().enumerate() {
         let present = Expr {
             kind: target.value.kind,
-            node: Node::Access {
-                tensor: target.output,
-                subscripts: target.subscripts.clone(),
-            },
+            node: Node::Access { tensor: target.output, subscripts: target.subscripts.clone() },
         };
         let value = std::mem::replace(&mut target.value, Expr::int(0));
         let value = match kind.op() {
@@ -43,9 +40,10 @@ pub(crate) fn check_index_order(drafts: &[Draft], lowering: &Lowering) -> EvalRe
         return Ok(());
     }
     for (position, draft) in drafts.iter().enumerate() {
-        let others = drafts.iter().enumerate();
-        let others = others.filter(|(other, _)| *other != position);
-        let others: FxHashSet<ValueId> = others
+        let others: FxHashSet<ValueId> = drafts
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != position)
             .flat_map(|(_, other)| &other.formula.targets)
             .map(|target| target.output)
             .collect();
@@ -72,10 +70,7 @@ fn is_independent(formula: &Formula, outer: &[usize], others: &FxHashSet<ValueId
             looks = true;
         }
     }
-    let shared = formula
-        .targets
-        .iter()
-        .filter(|t| others.contains(&t.output));
+    let shared = formula.targets.iter().filter(|t| others.contains(&t.output));
     let in_order = looks || formula.kind == Accumulation::Replace;
     shared.into_iter().all(|target| {
         let named = |index: &usize| {

@@ -20,12 +20,9 @@ use crate::compose::shapes::dynamic_extent::{extent_of, largest};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
 use crate::eval::evaluator::{EvalResult, Every, computed_guard, count, stop};
 use crate::eval::ranges::collect_facts;
-use crate::eval::{
-    Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TargetIndex, Value, runtime,
-};
+use crate::eval::{Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TargetIndex, Value, runtime};
 use crate::model::{
-    self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
-    ValueId,
+    self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target, ValueId,
 };
 use crate::source::Span;
 
@@ -61,11 +58,9 @@ impl<'p> Composer<'p, '_> {
             match self.lowering(builder, lowering) {
                 Ok(drafts) => {
                     // An assignment to no elements has no effect.
-                    let drafts = drafts.into_iter();
-                    for mut draft in drafts.filter(|d| !d.formula.targets.is_empty()) {
+                    for mut draft in drafts.into_iter().filter(|d| !d.formula.targets.is_empty()) {
                         let kind = draft.as_written;
-                        let found: Vec<usize> =
-                            draft.formula.findings.iter().map(|f| f.target).collect();
+                        let found: Vec<usize> = draft.formula.findings.iter().map(|f| f.target).collect();
                         for (position, target) in draft.formula.targets.iter_mut().enumerate() {
                             if !found.contains(&position) && written.insert(target.output) {
                                 target.init = Init::Fill(kind.identity(target.value.kind));
@@ -99,11 +94,9 @@ impl<'p> Composer<'p, '_> {
 
     fn stopped(&mut self, lowering: &Lowering, stop: Stop) -> Reported {
         match stop {
-            Stop::Unroll(_) => self.error(
-                &FORMULA,
-                lowering.span,
-                "this formula cannot be unrolled over its index",
-            ),
+            Stop::Unroll(_) => {
+                self.error(&FORMULA, lowering.span, "this formula cannot be unrolled over its index")
+            }
             other => self.failed(other),
         }
     }
@@ -209,16 +202,16 @@ impl<'p> Composer<'p, '_> {
         match attempt.run(scope, fixed) {
             Ok(formula) => {
                 let last = fixed.iter().map(|(key, _)| *key).max();
-                let keys = attempt.keys.iter().enumerate();
-                let outer = keys.filter(|(_, (key, _))| last.is_some_and(|last| *key < last));
+                let outer = attempt
+                    .keys
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, (key, _))| last.is_some_and(|last| *key < last));
                 let outer: Vec<usize> = outer.map(|(position, _)| position).collect();
                 let parts = split(formula).into_iter();
                 drafts.extend(parts.map(|formula| attempt.draft(formula, outer.clone())));
                 if drafts.len() > self.limits.unrolled {
-                    self.check_unrolled(
-                        i64::try_from(drafts.len()).unwrap_or(i64::MAX),
-                        lowering.span,
-                    )?;
+                    self.check_unrolled(i64::try_from(drafts.len()).unwrap_or(i64::MAX), lowering.span)?;
                 }
                 Ok(())
             }
@@ -268,11 +261,7 @@ struct Attempt<'a, 'p, 's> {
 }
 
 impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
-    fn new(
-        composer: &'a Composer<'p, 's>,
-        builder: &'a Builder<'p>,
-        lowering: &'a Lowering,
-    ) -> Self {
+    fn new(composer: &'a Composer<'p, 's>, builder: &'a Builder<'p>, lowering: &'a Lowering) -> Self {
         Attempt {
             composer,
             builder,
@@ -310,10 +299,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             self.composer.limits,
             &self.demands,
         );
-        evaluator.formula = Some(FormulaState {
-            indices: self.indices.clone(),
-            ..state
-        });
+        evaluator.formula = Some(FormulaState { indices: self.indices.clone(), ..state });
         evaluator
     }
 
@@ -322,9 +308,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         let mut scope = scope.clone();
         scope.push();
         for (position, bound) in lowering.bounds.iter().enumerate() {
-            let value = self
-                .evaluator(&scope, FormulaState::default())
-                .eval(&bound.bound)?;
+            let value = self.evaluator(&scope, FormulaState::default()).eval(&bound.bound)?;
             let packed = matches!(value, Value::Pack(_));
             if value.is_null() {
                 scope.set(bound.name.name.clone(), Value::Null);
@@ -337,11 +321,8 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             }
             let mut atoms = Vec::new();
             for (item, atom) in value.atoms().iter().enumerate() {
-                let name = if packed {
-                    format!("{}.{item}", bound.name.name)
-                } else {
-                    bound.name.name.clone()
-                };
+                let name =
+                    if packed { format!("{}.{item}", bound.name.name) } else { bound.name.name.clone() };
                 atoms.push(self.index(name, (position, item), atom, fixed, bound.bound.span)?);
             }
             let value = match (packed, atoms.first()) {
@@ -360,13 +341,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                 extent: length.clone(),
             });
             self.keys.push(((lowering.bounds.len(), 0), None));
-            Every {
-                index,
-                dimension,
-                is_slice,
-                length,
-                others: Vec::new(),
-            }
+            Every { index, dimension, is_slice, length, others: Vec::new() }
         });
         let mut facts = Vec::new();
         for within in &self.within {
@@ -439,26 +414,22 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                         None => extent_of(expr),
                     };
                     let Some(extent) = extent else {
-                        return match runtime::reads(expr) {
-                            true => stop(
+                        return if runtime::reads(expr) {
+                            stop(
                                 &FORMULA,
                                 span,
                                 "a bound cannot depend on tensor data; bound the index by an extent and write a condition, \
                                  `j < n | j < x[i,]`",
-                            ),
-                            false => stop(
-                                &FORMULA,
-                                span,
-                                "this bound has no upper bound; limit it, `bound << 100`",
-                            ),
+                            )
+                        } else {
+                            stop(&FORMULA, span, "this bound has no upper bound; limit it, `bound << 100`")
                         };
                     };
                     let position = self.indices.len();
                     let index = model::Expr::index(position);
                     if rests_on.is_some() {
                         let bound = (**expr).clone();
-                        self.within
-                            .push(runtime::compare(ScalarOp::Lt, index.clone(), bound));
+                        self.within.push(runtime::compare(ScalarOp::Lt, index.clone(), bound));
                     }
                     self.indices.push(FormulaIndex { name, extent });
                     self.keys.push((key, None));
@@ -467,11 +438,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             },
             Atom::Guarded(_) => return computed_guard(span),
             other => {
-                return stop(
-                    &FORMULA,
-                    span,
-                    format!("a bound must be an int, this is {}", other.describe()),
-                );
+                return stop(&FORMULA, span, format!("a bound must be an int, this is {}", other.describe()));
             }
         };
         let position = self.indices.len();
@@ -507,17 +474,10 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             }
             let position = self.locals.len();
             self.locals.push(FormulaLocal {
-                name: if packed {
-                    format!("{name}.{item}")
-                } else {
-                    name.to_string()
-                },
+                name: if packed { format!("{name}.{item}") } else { name.to_string() },
                 value: (**expr).clone(),
             });
-            atoms.push(Atom::from_expr(model::Expr {
-                kind: expr.kind,
-                node: Node::Local(position),
-            }));
+            atoms.push(Atom::from_expr(model::Expr { kind: expr.kind, node: Node::Local(position) }));
         }
         match (value, atoms.first()) {
             (Value::Null, _) => Value::Null,
@@ -600,9 +560,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                 vec![evaluator.item_here(series, lowering.value.span)?; outputs.len()]
             }
             Value::Atom(atom) => vec![atom.clone(); outputs.len()],
-            Value::Pack(pack) if pack.len() == outputs.len() && selected.is_none() => {
-                pack.items.to_vec()
-            }
+            Value::Pack(pack) if pack.len() == outputs.len() && selected.is_none() => pack.items.to_vec(),
             Value::Pack(pack) if every.is_some() && outputs.len() == 1 => {
                 vec![evaluator.item_of_pack_here(pack, lowering.value.span)?]
             }
@@ -642,12 +600,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                     );
                 }
             };
-            written.push(Target {
-                output: output.id,
-                subscripts,
-                value: expr,
-                init: Init::Continue,
-            });
+            written.push(Target { output: output.id, subscripts, value: expr, init: Init::Continue });
         }
         let mut formula = Formula {
             indices: std::mem::take(&mut self.indices)
@@ -656,38 +609,26 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                 .chain(reduction.map(|reduction| reduction.index))
                 .collect(),
             locals: std::mem::take(&mut self.locals),
-            predicate: predicate(
-                guards,
-                within.into_iter().chain(condition).reduce(runtime::and),
-            ),
+            predicate: predicate(guards, within.into_iter().chain(condition).reduce(runtime::and)),
             kind: self.as_written,
             targets: written,
             findings: Vec::new(),
             span: lowering.span,
         };
         if let Some(selected) = selected {
-            self.composer.check_unrolled(
-                count(outputs.len()).saturating_mul(count(outputs.len())),
-                lowering.span,
-            )?;
+            self.composer
+                .check_unrolled(count(outputs.len()).saturating_mul(count(outputs.len())), lowering.span)?;
             write_selected(&mut formula, &selected);
         }
         if let Some(every) = state.every {
-            self.beside =
-                packed_assignment::check(every, &mut formula, lowering, self.composer.limits)?;
+            self.beside = packed_assignment::check(every, &mut formula, lowering, self.composer.limits)?;
         }
         let function = &self.builder.function;
         let beside = (self.beside.as_slice(), state.positions.as_slice());
-        let spans = Spans {
-            accessed: &state.accessed,
-            target: lowering.target.span,
-            value: lowering.value.span,
-        };
+        let spans =
+            Spans { accessed: &state.accessed, target: lowering.target.span, value: lowering.value.span };
         let secured = secure(&mut formula, function, beside, &spans, self.counts)?;
-        secured
-            .demands
-            .into_iter()
-            .for_each(|d| self.demands.push(d));
+        secured.demands.into_iter().for_each(|d| self.demands.push(d));
         self.searches.extend(secured.searches);
         Ok(formula)
     }
@@ -695,10 +636,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
 
 /// A dynamic number of loop nests: one additional outer loop.
 fn looped(lowering: &Lowering, unroll: &IterationCount, count: &Expr) -> Lowering {
-    let unnamed = || Ident {
-        name: "unroll.step".to_string(),
-        span: unroll.span,
-    };
+    let unnamed = || Ident { name: "unroll.step".to_string(), span: unroll.span };
     let mut around = lowering.clone();
     around.unroll = None;
     around.bounds.insert(
@@ -714,10 +652,8 @@ fn looped(lowering: &Lowering, unroll: &IterationCount, count: &Expr) -> Lowerin
 
 /// A condition as one expression, with its own guards first.
 fn condition(value: &Value, guards: Vec<model::Expr>, span: Span) -> EvalResult<model::Expr> {
-    let mut result = guards
-        .into_iter()
-        .reduce(runtime::and)
-        .unwrap_or_else(|| model::Expr::literal(Scalar::Bool(true)));
+    let mut result =
+        guards.into_iter().reduce(runtime::and).unwrap_or_else(|| model::Expr::literal(Scalar::Bool(true)));
     for atom in value.atoms() {
         match atom.to_expr() {
             Some(expr) if expr.kind == ScalarKind::Bool => result = runtime::and(result, expr),
@@ -736,11 +672,7 @@ fn condition(value: &Value, guards: Vec<model::Expr>, span: Span) -> EvalResult<
 /// Guards that read no tensor come first, then the condition, then the others.
 fn predicate(guards: Vec<model::Expr>, condition: Option<model::Expr>) -> Option<model::Expr> {
     let (reading, plain): (Vec<_>, Vec<_>) = guards.into_iter().partition(runtime::reads);
-    let whole = plain
-        .into_iter()
-        .chain(condition)
-        .chain(reading)
-        .reduce(runtime::and)?;
+    let whole = plain.into_iter().chain(condition).chain(reading).reduce(runtime::and)?;
     (runtime::bool_literal(&whole) != Some(true)).then_some(whole)
 }
 

@@ -15,14 +15,13 @@ use crate::compose::invocations::instance::Builder;
 use crate::diagnostics::codes::{FORMULA, UNDETERMINED_EXTENT};
 use crate::eval::{Atom, Value, runtime};
 use crate::model::{
-    Accumulation, Body, Expr, Extent, Formula, Init, Node, Operation, Port, PortTensors, ShapeExpr,
-    Target, TensorType, ValueId,
+    Accumulation, Body, Expr, Extent, Formula, Init, Node, Operation, Port, PortTensors, ShapeExpr, Target,
+    TensorType, ValueId,
 };
 
 /// The name of the extent that the only formula of the only output counts.
 pub(crate) fn write_counter(definition: &crate::ast::Definition) -> Option<&str> {
-    let ([output], [lowering]) = (definition.outputs.as_slice(), definition.lowers.as_slice())
-    else {
+    let ([output], [lowering]) = (definition.outputs.as_slice(), definition.lowers.as_slice()) else {
         return None;
     };
     let name = |expr: &crate::ast::Expr| match &expr.kind {
@@ -39,8 +38,7 @@ pub(crate) fn write_counter(definition: &crate::ast::Definition) -> Option<&str>
         })
         .collect();
     let bound_here = |own: &str| lowering.bounds.iter().any(|b| b.name.name == own);
-    let extents = output.type_spec.shape.iter().flatten();
-    let mut open = extents.filter(|e| e.bound.is_some() && e.pack.is_none());
+    let mut open = output.type_spec.shape.iter().flatten().filter(|e| e.bound.is_some() && e.pack.is_none());
     open.find_map(|extent| match &extent.extent.as_ref()?.kind {
         ExprKind::Name(own) if counted.contains(&own.name) && !bound_here(&own.name) => {
             Some(own.name.as_str())
@@ -58,8 +56,7 @@ impl<'p> Composer<'p, '_> {
         counter: &str,
     ) -> Composed<()> {
         let definition = builder.found.definition;
-        let ([output], [lowering]) = (definition.outputs.as_slice(), definition.lowers.as_slice())
-        else {
+        let ([output], [lowering]) = (definition.outputs.as_slice(), definition.lowers.as_slice()) else {
             return Err(Reported);
         };
         let span = lowering.span;
@@ -101,13 +98,9 @@ impl<'p> Composer<'p, '_> {
         };
         builder.function.outputs = vec![port(&name.name, buffer.id), port(counter, count.id)];
         builder.tensors.insert(name.name.clone());
-        builder
-            .scope
-            .set(name.name.clone(), Value::Atom(Atom::Tensor(buffer.clone())));
+        builder.scope.set(name.name.clone(), Value::Atom(Atom::Tensor(buffer.clone())));
         let counted = element(&count.tensor, count.id, Vec::new());
-        builder
-            .scope
-            .set(counter, Value::Atom(Atom::from_expr(counted.clone())));
+        builder.scope.set(counter, Value::Atom(Atom::from_expr(counted.clone())));
         let (mut formulas, formula) = self.one_formula(builder, lowering)?;
         // A static bound is the extent of the tensor, and a write beyond it is out of bounds.
         let below = match limit.own.node {
@@ -127,10 +120,7 @@ impl<'p> Composer<'p, '_> {
         self.formulas_apart(builder, list)?;
         builder.function.outputs.clear();
 
-        let extent = Extent::Dynamic {
-            expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())),
-            bound,
-        };
+        let extent = Extent::Dynamic { expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())), bound };
         let mut part = (*buffer.tensor).clone();
         if let Some(own) = part.shape.get_mut(dimension) {
             *own = extent;
@@ -172,13 +162,7 @@ impl<'p> Composer<'p, '_> {
 }
 
 fn element(tensor: &TensorType, id: ValueId, subscripts: Vec<Expr>) -> Expr {
-    Expr {
-        kind: tensor.kind,
-        node: Node::Access {
-            tensor: id,
-            subscripts,
-        },
-    }
+    Expr { kind: tensor.kind, node: Node::Access { tensor: id, subscripts } }
 }
 
 /// Counts the step as well, as long as the count is `below` its bound; `None` if some subscript contains the counter
@@ -205,11 +189,7 @@ fn counting(
     formula.targets.push(Target {
         output: count,
         subscripts: Vec::new(),
-        value: Expr::apply(
-            ScalarKind::Int,
-            ScalarOp::Add,
-            vec![counted.clone(), Expr::int(1)],
-        ),
+        value: Expr::apply(ScalarKind::Int, ScalarOp::Add, vec![counted.clone(), Expr::int(1)]),
         init: Init::Fill(ScalarKind::Int.default_value()),
     });
     Some(formula)
@@ -230,14 +210,8 @@ mod tests {
     #[test]
     fn counters_stand_in_any_dimension() {
         assert_composes(&document("int[k|n]", "at[k,] = i, i < n | a[i,] > 0.0;"));
-        assert_composes(&document(
-            "int[2,k|n]",
-            "at[:,k] = [i, k], i < n | a[i,] > 0.0;",
-        ));
-        assert_composes(&document(
-            "real[k|3,n]",
-            "at[k,j] = a[i,] * a[j,], j < n, i < n | a[i,] > 0.0;",
-        ));
+        assert_composes(&document("int[2,k|n]", "at[:,k] = [i, k], i < n | a[i,] > 0.0;"));
+        assert_composes(&document("real[k|3,n]", "at[k,j] = a[i,] * a[j,], j < n, i < n | a[i,] > 0.0;"));
     }
 
     #[test]

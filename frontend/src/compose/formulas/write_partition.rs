@@ -25,10 +25,7 @@ pub(crate) fn split(formula: Formula) -> Vec<Formula> {
         let count = counts.entry(target.output).or_default();
         match found.get_mut(*count) {
             Some(part) => part.targets.push(target.clone()),
-            None => found.push(Formula {
-                targets: vec![target.clone()],
-                ..formula.clone()
-            }),
+            None => found.push(Formula { targets: vec![target.clone()], ..formula.clone() }),
         }
         *count += 1;
     }
@@ -57,9 +54,7 @@ fn are_apart(targets: &[&Target]) -> bool {
 
 fn reads_output(formula: &Formula) -> bool {
     let outputs: FxHashSet<ValueId> = formula.targets.iter().map(|t| t.output).collect();
-    accesses(formula)
-        .iter()
-        .any(|(tensor, _)| outputs.contains(tensor))
+    accesses(formula).iter().any(|(tensor, _)| outputs.contains(tensor))
 }
 
 /// All elements that a formula reads.

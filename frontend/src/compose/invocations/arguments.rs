@@ -112,11 +112,9 @@ impl Argument {
                 Argument::Stack(ArgumentItem::Tensor(Rc::new(item)), Rc::new(whole))
             }
             Value::Atom(atom) => Argument::Single(ArgumentItem::of(atom, canonical)?),
-            Value::Pack(Pack {
-                items,
-                tensor: Some(tensor),
-                ..
-            }) if items.is_empty() => Argument::Empty(ArgumentItem::Tensor(Rc::clone(tensor))),
+            Value::Pack(Pack { items, tensor: Some(tensor), .. }) if items.is_empty() => {
+                Argument::Empty(ArgumentItem::Tensor(Rc::clone(tensor)))
+            }
             Value::Pack(pack) => {
                 let name = canonical.input().map(str::to_string);
                 let mut items = Vec::with_capacity(pack.len());

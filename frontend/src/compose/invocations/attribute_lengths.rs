@@ -22,26 +22,18 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<()> {
         let location = value_span(attribute, list);
         let what = format!("the length of attribute `{}`", attribute.name.name);
-        let bound = Bound {
-            what: &what,
-            location,
-        };
+        let bound = Bound { what: &what, location };
         self.unify(builder, length, actual, &bound)
     }
 
     /// Binds lengths of packed attributes that have their items.
-    pub(crate) fn packed_lengths(
-        &mut self,
-        builder: &mut Builder<'p>,
-        list: &ArgumentList,
-    ) -> Composed<()> {
+    pub(crate) fn packed_lengths(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
         let definition = builder.found.definition;
         for attribute in &definition.attributes {
             let value = builder.scope.get(&attribute.name.name);
-            if let (Some(length), Some(actual)) = (
-                declared_length(attribute),
-                value.and_then(Value::item_count),
-            ) {
+            if let (Some(length), Some(actual)) =
+                (declared_length(attribute), value.and_then(Value::item_count))
+            {
                 self.check_attribute_length(builder, attribute, length, &actual, list)?;
             }
         }
@@ -139,16 +131,18 @@ impl<'p> Composer<'p, '_> {
 
     /// Names in an expression that must be known before a single value of a packed attribute becomes a pack.
     pub(crate) fn awaited_lengths(builder: &Builder<'p>, names: &[String]) -> Vec<String> {
-        let attributes = builder.found.definition.attributes.iter();
-        let read = attributes.filter(|attribute| names.contains(&attribute.name.name));
+        let read = builder
+            .found
+            .definition
+            .attributes
+            .iter()
+            .filter(|attribute| names.contains(&attribute.name.name));
         let single = read.filter(|attribute| {
             let value = builder.scope.get(&attribute.name.name);
             matches!(value, Some(Value::Atom(atom)) if !matches!(atom, Atom::Series(_)))
         });
         let lengths = single.filter_map(declared_length);
-        lengths
-            .flat_map(|length| Self::unknown_names(builder, length))
-            .collect()
+        lengths.flat_map(|length| Self::unknown_names(builder, length)).collect()
     }
 }
 
@@ -180,14 +174,10 @@ mod tests {
     fn s2_5_single_values_are_packs_for_other_defaults() {
         let given = "k: int; a: int..(k) = 5; c: int..(2 * k + 1) = a[0];";
         assert_composes(&invoked(given, "", "[a.., c..] == 5", "k=2"));
-        assert_fires(
-            &ASSERTION_FAILED,
-            &invoked(given, "", "(a + ..) == 5", "k=2"),
-        );
+        assert_fires(&ASSERTION_FAILED, &invoked(given, "", "(a + ..) == 5", "k=2"));
         let rank = "a: int..(r) = 5; c: int = a[-1] + (a + ..);";
         assert_composes(
-            &invoked(rank, "z: optional real^(r)[s..];", "c == 10", "")
-                .replace("o{}(x)", "o(x, x)"),
+            &invoked(rank, "z: optional real^(r)[s..];", "c == 10", "").replace("o{}(x)", "o(x, x)"),
         );
         // The length is a default itself, and another default determines it.
         let deferred = "c: int = (a + ..) - 3; a: int..(k) = 5; k: int = n - 1;";
@@ -200,12 +190,7 @@ mod tests {
 
     #[test]
     fn s2_6_extents_read_single_values_as_packs() {
-        let text = invoked(
-            "k: int; a: int..(k) = 5;",
-            "z: real[a[k - 1]];",
-            "(a + ..) == 10",
-            "k=2",
-        );
+        let text = invoked("k: int; a: int..(k) = 5;", "z: real[a[k - 1]];", "(a + ..) == 10", "k=2");
         assert_composes(&text.replace("o{k=2}(x)", "o{k=2}(x, x)"));
     }
 }

@@ -13,8 +13,7 @@ use crate::compose::invocations::instance::Builder;
 use crate::compose::shapes::affine_extent::{Bound, collect_names};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
-    ARGUMENT_COUNT, ARGUMENT_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_MISSING, ATTRIBUTE_VALUE,
-    SHAPE_NOT_BOUND,
+    ARGUMENT_COUNT, ARGUMENT_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_MISSING, ATTRIBUTE_VALUE, SHAPE_NOT_BOUND,
 };
 use crate::eval::evaluator::count;
 use crate::eval::{Atom, Pack, TypeName, Value};
@@ -52,9 +51,7 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<()> {
         let name = &attribute.name.name;
         match list.attributes.get(name) {
-            Some((Value::Null, span))
-                if !attribute.type_spec.optional && attribute.default.is_none() =>
-            {
+            Some((Value::Null, span)) if !attribute.type_spec.optional && attribute.default.is_none() => {
                 return Err(self.missing_attribute(builder.entry, attribute, *span));
             }
             // A null value counts as none; the default is used.
@@ -70,11 +67,7 @@ impl<'p> Composer<'p, '_> {
                 builder.scope.set(name.clone(), Value::Null);
             }
             None => {
-                let location = if builder.entry {
-                    attribute.span
-                } else {
-                    list.invocation
-                };
+                let location = if builder.entry { attribute.span } else { list.invocation };
                 return Err(self.missing_attribute(builder.entry, attribute, location));
             }
             Some(default) => {
@@ -91,22 +84,19 @@ impl<'p> Composer<'p, '_> {
     fn missing_attribute(&mut self, entry: bool, attribute: &Declaration, span: Span) -> Reported {
         let name = &attribute.name.name;
         self.report(
-            Diagnostic::error(
-                &ATTRIBUTE_MISSING,
-                span,
-                format!("attribute `{name}` has no value"),
-            )
-            .with_label_at(
-                attribute.span,
-                match attribute.default {
-                    Some(_) => "the default is null here",
-                    None => "declared here without a default",
-                },
-            )
-            .with_help(match entry {
-                true => format!("write a default, or pass `--set {name}=…`"),
-                false => format!("write `{{{name}=…}}`"),
-            }),
+            Diagnostic::error(&ATTRIBUTE_MISSING, span, format!("attribute `{name}` has no value"))
+                .with_label_at(
+                    attribute.span,
+                    match attribute.default {
+                        Some(_) => "the default is null here",
+                        None => "declared here without a default",
+                    },
+                )
+                .with_help(if entry {
+                    format!("write a default, or pass `--set {name}=…`")
+                } else {
+                    format!("write `{{{name}=…}}`")
+                }),
         )
     }
 
@@ -121,11 +111,7 @@ impl<'p> Composer<'p, '_> {
         let value = value.map_err(|s| self.failed(s))?;
         if value.is_null() {
             // 2.5: an optional default that is null counts as none.
-            let location = if builder.entry {
-                attribute.span
-            } else {
-                list.invocation
-            };
+            let location = if builder.entry { attribute.span } else { list.invocation };
             return Err(self.missing_attribute(builder.entry, attribute, location));
         }
         let value = self.attribute_value(builder, attribute, &value, default.span)?;
@@ -183,11 +169,9 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<ScalarKind> {
         match self.named_type(builder, name)? {
             TypeName::Scalar(kind) => Ok(kind),
-            TypeName::Str => Err(self.error(
-                &ARGUMENT_KIND,
-                name.span,
-                "tensors cannot have elements of type str",
-            )),
+            TypeName::Str => {
+                Err(self.error(&ARGUMENT_KIND, name.span, "tensors cannot have elements of type str"))
+            }
         }
     }
 
@@ -213,14 +197,14 @@ impl<'p> Composer<'p, '_> {
         let mut remaining: Vec<usize> = Vec::new();
         let mut last: Vec<usize> = Vec::new();
         // Fixed extents come first: they give values to names that other inputs share.
-        let fixed =
-            |input: &Declaration| builder.entry && self.input_shapes.contains_key(&input.name.name);
-        let inputs = definition.inputs.iter().enumerate();
-        let (first, then): (Vec<_>, Vec<_>) = inputs.partition(|(_, input)| fixed(input));
+        let fixed = |input: &Declaration| builder.entry && self.input_shapes.contains_key(&input.name.name);
+        let (first, then): (Vec<_>, Vec<_>) =
+            definition.inputs.iter().enumerate().partition(|(_, input)| fixed(input));
         for (index, input) in first.into_iter().chain(then) {
-            let given = match builder.entry {
-                true => !self.is_absent(input),
-                false => !matches!(list.arguments.get(index), None | Some(Argument::Null)),
+            let given = if builder.entry {
+                !self.is_absent(input)
+            } else {
+                !matches!(list.arguments.get(index), None | Some(Argument::Null))
             };
             if given && !input.type_spec.optional {
                 remaining.push(index);
@@ -298,10 +282,7 @@ impl<'p> Composer<'p, '_> {
                 Diagnostic::error(
                     &SHAPE_NOT_BOUND,
                     input.type_spec.span,
-                    format!(
-                        "the shape of input `{}` has several parts of unknown length",
-                        input.name.name
-                    ),
+                    format!("the shape of input `{}` has several parts of unknown length", input.name.name),
                 )
                 .with_label_at(list.invocation, "invoked here"),
             ));
@@ -347,13 +328,7 @@ impl<'p> Composer<'p, '_> {
         };
         let argument = fixed.as_ref().or(list.arguments.get(index));
         let argument = argument.unwrap_or(&Argument::Null);
-        let port = |tensors| {
-            Some(Port {
-                name: name.clone(),
-                tensors,
-                span: input.name.span,
-            })
-        };
+        let port = |tensors| Some(Port { name: name.clone(), tensors, span: input.name.span });
         let spec = &input.type_spec;
         if let Argument::Null = argument {
             if let Some(default) = &input.default {
@@ -365,12 +340,8 @@ impl<'p> Composer<'p, '_> {
             }
             if !spec.optional {
                 return Err(self.report(
-                    Diagnostic::error(
-                        &ARGUMENT_COUNT,
-                        location,
-                        format!("input `{name}` has no argument"),
-                    )
-                    .with_label_at(input.span, "declared here"),
+                    Diagnostic::error(&ARGUMENT_COUNT, location, format!("input `{name}` has no argument"))
+                        .with_label_at(input.span, "declared here"),
                 ));
             }
             builder.scope.set(name.clone(), Value::Null);
@@ -395,23 +366,13 @@ impl<'p> Composer<'p, '_> {
             }
         }
         let packed = spec.pack.is_some();
-        let is_pack = matches!(
-            argument,
-            Argument::Pack(_) | Argument::Empty(_) | Argument::Stack(..)
-        );
+        let is_pack = matches!(argument, Argument::Pack(_) | Argument::Empty(_) | Argument::Stack(..));
         if packed != is_pack {
-            let (declared, given) = if packed {
-                ("a pack", "a single tensor")
-            } else {
-                ("a single tensor", "a pack")
-            };
+            let (declared, given) =
+                if packed { ("a pack", "a single tensor") } else { ("a single tensor", "a pack") };
             return Err(self.report(
-                Diagnostic::error(
-                    &ARGUMENT_KIND,
-                    location,
-                    format!("{what} is {declared}, this is {given}"),
-                )
-                .with_label_at(input.span, "declared here"),
+                Diagnostic::error(&ARGUMENT_KIND, location, format!("{what} is {declared}, this is {given}"))
+                    .with_label_at(input.span, "declared here"),
             ));
         }
         let known: Vec<TensorType> = argument
@@ -419,10 +380,7 @@ impl<'p> Composer<'p, '_> {
             .iter()
             .map(|item| match item {
                 ArgumentItem::Tensor(tensor) => (**tensor).clone(),
-                ArgumentItem::Scalar(_) => TensorType {
-                    kind,
-                    shape: Vec::new(),
-                },
+                ArgumentItem::Scalar(_) => TensorType { kind, shape: Vec::new() },
             })
             .collect();
         let rank = known.first().map(|t| t.shape.len());
@@ -433,10 +391,7 @@ impl<'p> Composer<'p, '_> {
             && let Some(length) = &pack.length
         {
             let what = format!("the length of {what}");
-            let bound = Bound {
-                what: &what,
-                location,
-            };
+            let bound = Bound { what: &what, location };
             let actual = Value::int(count(argument.items().len()));
             self.check_length_bound(builder, pack, &actual, &bound)?;
             self.unify(builder, length, &actual, &bound)?;
@@ -449,10 +404,7 @@ impl<'p> Composer<'p, '_> {
             let actual = builder.evaluator(self.limits).extent_atom(extent, location);
             let actual = Value::Atom(actual.map_err(|s| self.failed(s))?);
             let what = format!("the length of {what}");
-            let bound = Bound {
-                what: &what,
-                location,
-            };
+            let bound = Bound { what: &what, location };
             self.check_length_bound(builder, pack, &actual, &bound)?;
             self.unify(builder, length, &actual, &bound)?;
         }
@@ -504,11 +456,7 @@ impl<'p> Composer<'p, '_> {
         let items = argument.items().len();
         let none = known.get(items).cloned().map(Rc::new);
         for (item, tensor) in known.into_iter().take(items).enumerate() {
-            let value_name = if packed {
-                format!("{name}:{}", item + 1)
-            } else {
-                name.clone()
-            };
+            let value_name = if packed { format!("{name}:{}", item + 1) } else { name.clone() };
             let value = builder.value(Some(value_name), tensor, input.name.span);
             values.push(value.id);
             let value = builder.one_of(list, list.location(index, item), value);
@@ -518,11 +466,7 @@ impl<'p> Composer<'p, '_> {
         if packed {
             // The declaration determines the type of an empty pack.
             let kind = Some(kind);
-            let pack = Pack {
-                kind,
-                tensor: none,
-                ..Pack::new(atoms)
-            };
+            let pack = Pack { kind, tensor: none, ..Pack::new(atoms) };
             builder.scope.set(name.clone(), Value::Pack(pack));
             return Ok(port(PortTensors::Pack(values)));
         }
@@ -599,9 +543,7 @@ impl<'p> Composer<'p, '_> {
         let extents = || input.type_spec.shape.iter().flatten();
         let bounded = extents().filter(|extent| extent.bound.is_some());
         let names = bounded.flat_map(|extent| &extent.extent);
-        let own: Vec<String> = names
-            .flat_map(|expr| Self::unknown_names(builder, expr))
-            .collect();
+        let own: Vec<String> = names.flat_map(|expr| Self::unknown_names(builder, expr)).collect();
         extents().any(|extent| {
             let known = extent.bound.as_ref().or(extent.extent.as_ref());
             let names = known.map(|expr| Self::unknown_names(builder, expr));
@@ -635,11 +577,7 @@ impl<'p> Composer<'p, '_> {
     fn graph_input(&mut self, builder: &mut Builder<'p>, input: &Declaration) -> Composed<Port> {
         let name = input.name.name.clone();
         let span = input.name.span;
-        let port = |tensors| Port {
-            name: name.clone(),
-            tensors,
-            span,
-        };
+        let port = |tensors| Port { name: name.clone(), tensors, span };
         if let Some(length) = self.stacked_length(builder, input)? {
             let stack = self.stack(builder, input, length)?;
             return Ok(port(PortTensors::Stack(stack.id)));
@@ -650,11 +588,7 @@ impl<'p> Composer<'p, '_> {
         let mut values = Vec::new();
         let mut atoms = Vec::new();
         for (item, tensor) in tensors.into_iter().enumerate() {
-            let value_name = if packed {
-                format!("{name}:{}", item + 1)
-            } else {
-                name.clone()
-            };
+            let value_name = if packed { format!("{name}:{}", item + 1) } else { name.clone() };
             let value = builder.value(Some(value_name), tensor, span);
             values.push(value.id);
             atoms.push(Atom::Tensor(value));

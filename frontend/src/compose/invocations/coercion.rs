@@ -27,11 +27,9 @@ pub(crate) fn coerced(value: &Value, declared: TypeName) -> Option<Value> {
         (TypeName::Scalar(kind), Atom::Run(expr)) if atom.scalar().is_none() => {
             let expr = (**expr).clone();
             match (expr.kind, kind) {
-                (ScalarKind::Int, ScalarKind::Real) => Some(Atom::from_expr(Expr::apply(
-                    kind,
-                    ScalarOp::ToReal,
-                    vec![expr],
-                ))),
+                (ScalarKind::Int, ScalarKind::Real) => {
+                    Some(Atom::from_expr(Expr::apply(kind, ScalarOp::ToReal, vec![expr])))
+                }
                 (from, to) => (from == to).then(|| atom.clone()),
             }
         }

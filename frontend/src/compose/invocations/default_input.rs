@@ -24,9 +24,8 @@ impl<'p> Composer<'p, '_> {
         // A list determines its length.
         let length = input.type_spec.pack.as_ref();
         let length = length.and_then(|pack| pack.length.as_ref());
-        let is_known = |name: &String| {
-            length.is_some_and(|e| matches!(&e.kind, ExprKind::Name(n) if n.name == *name))
-        };
+        let is_known =
+            |name: &String| length.is_some_and(|e| matches!(&e.kind, ExprKind::Name(n) if n.name == *name));
         let is_unknown = |expr: &Expr| !Self::unknown_names(builder, expr).iter().all(is_known);
         let mut extents = input.type_spec.shape.iter().flatten();
         extents.find(|spec| {
@@ -67,11 +66,7 @@ impl<'p> Composer<'p, '_> {
             return Err(self.error(
                 &ARGUMENT_KIND,
                 default.span,
-                format!(
-                    "the default of input `{}` must be {}",
-                    input.name.name,
-                    kind.name()
-                ),
+                format!("the default of input `{}` must be {}", input.name.name, kind.name()),
             ));
         };
         let atoms = self.default_items(builder, input, &value, default)?;
@@ -126,17 +121,13 @@ impl<'p> Composer<'p, '_> {
             if let Some(length) = length {
                 let what = format!("the length of the default of input `{}`", input.name.name);
                 let location = default.span;
-                let bound = Bound {
-                    what: &what,
-                    location,
-                };
+                let bound = Bound { what: &what, location };
                 self.unify(builder, length, &Value::int(count(items.len())), &bound)?;
             }
             return Ok(items);
         }
         let length = self.declared_length(builder, input)?;
-        let single = items.first().into_iter().cloned();
-        Ok(single.cycle().take(length.unwrap_or(1)).collect())
+        Ok(items.first().into_iter().cloned().cycle().take(length.unwrap_or(1)).collect())
     }
 }
 
@@ -202,11 +193,7 @@ mod tests {
 
     #[test]
     fn s2_6_defaults_tell_no_extents() {
-        for own in [
-            "d: real[m|4] = 2.0;",
-            "d: real[~|4] = 2.0;",
-            "d: real[m] = 2.0;",
-        ] {
+        for own in ["d: real[m|4] = 2.0;", "d: real[~|4] = 2.0;", "d: real[m] = 2.0;"] {
             assert_eq!(inputs(own, &[]).unwrap_err(), [SHAPE_NOT_BOUND.id], "{own}");
         }
         assert_eq!(inputs("d: real[m|4] = 2.0;", &["d"]).unwrap(), ["[m|4]"]);

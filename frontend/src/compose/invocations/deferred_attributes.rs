@@ -70,13 +70,13 @@ impl<'p> Composer<'p, '_> {
             let Some(attribute) = stuck.next() else {
                 return Ok(());
             };
-            let first = stuck.fold(*attribute, |first, other| {
-                if other.span.start < first.span.start {
-                    other
-                } else {
-                    first
-                }
-            });
+            let first =
+                stuck.fold(
+                    *attribute,
+                    |first, other| {
+                        if other.span.start < first.span.start { other } else { first }
+                    },
+                );
             let default = first.default.as_ref();
             let unknown = default.map(|d| Self::unknown_names(builder, d));
             return Err(self.error(
@@ -96,12 +96,7 @@ impl<'p> Composer<'p, '_> {
         let definition = builder.found.definition;
         let mut progress = false;
         for attribute in &definition.attributes {
-            let Some(length) = attribute
-                .type_spec
-                .pack
-                .as_ref()
-                .and_then(|p| p.length.as_ref())
-            else {
+            let Some(length) = attribute.type_spec.pack.as_ref().and_then(|p| p.length.as_ref()) else {
                 continue;
             };
             if Self::unknown_names(builder, length).is_empty() {

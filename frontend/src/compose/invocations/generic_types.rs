@@ -14,11 +14,7 @@ use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
     /// 2.13: explicit types, then tensors, then scalars, then defaults.
-    pub(crate) fn deduce_types(
-        &mut self,
-        builder: &mut Builder<'p>,
-        list: &ArgumentList,
-    ) -> Composed<()> {
+    pub(crate) fn deduce_types(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
         let definition = builder.found.definition;
         for parameter in &definition.dtypes {
             let name = &parameter.name.name;
@@ -37,12 +33,7 @@ impl<'p> Composer<'p, '_> {
                             let kind = TypeName::Scalar(tensor.kind);
                             match found {
                                 Some(known) if known != kind => {
-                                    return Err(self.type_conflict(
-                                        name,
-                                        known,
-                                        kind,
-                                        list.span(index),
-                                    ));
+                                    return Err(self.type_conflict(name, known, kind, list.span(index)));
                                 }
                                 _ => found = Some(kind),
                             }
@@ -99,10 +90,7 @@ impl<'p> Composer<'p, '_> {
                     )
                     .with_label_at(parameter.span, "declared here")
                     .with_help(if builder.entry {
-                        format!(
-                            "write a default for the type, `{name}: {} = real`",
-                            parameter.bound.name
-                        )
+                        format!("write a default for the type, `{name}: {} = real`", parameter.bound.name)
                     } else {
                         format!("write it explicitly: `{}<real>(…)`", definition.name.name)
                     }),
@@ -136,11 +124,7 @@ impl<'p> Composer<'p, '_> {
         self.error(
             &TYPE_DEDUCTION,
             span,
-            format!(
-                "the type `{name}` is deduced as {} and as {}",
-                a.name(),
-                b.name()
-            ),
+            format!("the type `{name}` is deduced as {} and as {}", a.name(), b.name()),
         )
     }
 }

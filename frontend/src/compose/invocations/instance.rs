@@ -9,9 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use skript_semantics::ScalarKind;
 
 use crate::ast::{Assertion, BlockKind, DefinitionKind};
-use crate::compose::composer::{
-    CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported,
-};
+use crate::compose::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
 use crate::compose::formulas::write_counter::write_counter;
 use crate::compose::invocations::arguments::ArgumentList;
 use crate::compose::invocations::invocation::tensor_text;
@@ -22,8 +20,8 @@ use crate::diagnostics::codes::{LIMIT_EXCEEDED, SHARED_VARIABLE, TENSOR_UNKNOWN}
 use crate::eval::{Atom, Demands, Evaluator, Scope, TensorRef, TypeName, Value};
 use crate::limits::Limits;
 use crate::model::{
-    self, AttributeValue, Block, Body, ConstantData, Extent, Function, FunctionId, Operation,
-    Quantization, ShapeExpr, TensorType, ValueId,
+    self, AttributeValue, Block, Body, ConstantData, Extent, Function, FunctionId, Operation, Quantization,
+    ShapeExpr, TensorType, ValueId,
 };
 use crate::program::Edition;
 use crate::source::Span;
@@ -70,13 +68,7 @@ pub(crate) struct Builder<'p> {
 
 impl<'p> Builder<'p> {
     pub(crate) fn evaluator<'b>(&'b self, limits: &'b Limits) -> Evaluator<'b> {
-        Evaluator::new(
-            &self.scope,
-            &self.types,
-            self.edition,
-            limits,
-            &self.demands,
-        )
+        Evaluator::new(&self.scope, &self.types, self.edition, limits, &self.demands)
     }
 
     /// The external name of a name in the body: with the labels of the enclosing blocks as prefix.
@@ -86,43 +78,20 @@ impl<'p> Builder<'p> {
     }
 
     /// A new tensor of the function.
-    pub(crate) fn value(
-        &mut self,
-        name: Option<String>,
-        tensor: TensorType,
-        span: Span,
-    ) -> TensorRef {
+    pub(crate) fn value(&mut self, name: Option<String>, tensor: TensorType, span: Span) -> TensorRef {
         self.value_of(name, tensor, false, span)
     }
 
     /// A new iteration count or index, which always has 64 bits.
     pub(crate) fn wide_int(&mut self, name: Option<String>, span: Span) -> TensorRef {
-        let tensor = TensorType {
-            kind: ScalarKind::Int,
-            shape: Vec::new(),
-        };
+        let tensor = TensorType { kind: ScalarKind::Int, shape: Vec::new() };
         self.value_of(name, tensor, true, span)
     }
 
-    fn value_of(
-        &mut self,
-        name: Option<String>,
-        tensor: TensorType,
-        wide: bool,
-        span: Span,
-    ) -> TensorRef {
+    fn value_of(&mut self, name: Option<String>, tensor: TensorType, wide: bool, span: Span) -> TensorRef {
         let id = ValueId(u32::try_from(self.function.values.len()).unwrap_or(u32::MAX));
-        self.function.values.push(model::Value {
-            name,
-            tensor: tensor.clone(),
-            wide,
-            storage: None,
-            span,
-        });
-        TensorRef {
-            id,
-            tensor: Rc::new(tensor),
-        }
+        self.function.values.push(model::Value { name, tensor: tensor.clone(), wide, storage: None, span });
+        TensorRef { id, tensor: Rc::new(tensor) }
     }
 
     /// A name for a dynamic extent that a computed tensor determines.
@@ -138,17 +107,9 @@ impl<'p> Builder<'p> {
     }
 
     /// A constant at the current position in the block.
-    pub(crate) fn constant(
-        &mut self,
-        tensor: TensorType,
-        data: ConstantData,
-        span: Span,
-    ) -> TensorRef {
+    pub(crate) fn constant(&mut self, tensor: TensorType, data: ConstantData, span: Span) -> TensorRef {
         let value = self.value(None, tensor, span);
-        self.emit(Operation::Constant {
-            value: value.id,
-            data,
-        });
+        self.emit(Operation::Constant { value: value.id, data });
         value
     }
 
@@ -228,12 +189,7 @@ impl<'p> Composer<'p, '_> {
         result
     }
 
-    fn instance(
-        &mut self,
-        found: Definitions<'p>,
-        list: &ArgumentList,
-        entry: bool,
-    ) -> Composed<FunctionId> {
+    fn instance(&mut self, found: Definitions<'p>, list: &ArgumentList, entry: bool) -> Composed<FunctionId> {
         let definition = found.definition;
         if self.functions.len() >= self.limits.instances {
             return Err(self.error(
@@ -288,10 +244,7 @@ impl<'p> Composer<'p, '_> {
             demands: Demands::default(),
             given: FxHashMap::default(),
         };
-        let root = match entry {
-            true => self.qualified(&found),
-            false => String::new(),
-        };
+        let root = if entry { self.qualified(&found) } else { String::new() };
         let made = self.fill(&mut builder, list, &root);
         match (made, &mut self.known) {
             (Err(failure), Some(known)) if entry => {
@@ -314,9 +267,10 @@ impl<'p> Composer<'p, '_> {
         let id = FunctionId(u32::try_from(self.functions.len()).map_err(|_| Reported)?);
         let public = definition.public || definition.kind == DefinitionKind::Graph;
         let mut tensors = builder.named_below;
-        match public {
-            true => tensors.extend(builder.tensors),
-            false => tensors.extend(definition.constants.iter().map(|c| c.name.name.clone())),
+        if public {
+            tensors.extend(builder.tensors)
+        } else {
+            tensors.extend(definition.constants.iter().map(|c| c.name.name.clone()))
         }
         self.infos.push(InstanceInfo {
             captures: builder.captures,
@@ -367,9 +321,7 @@ impl<'p> Composer<'p, '_> {
                 self.formulas_apart(builder, list)?;
                 self.composed_updates(builder)?;
             }
-        } else if definition.has_block(BlockKind::Compose)
-            || definition.kind == DefinitionKind::Graph
-        {
+        } else if definition.has_block(BlockKind::Compose) || definition.kind == DefinitionKind::Graph {
             self.composed(builder)?;
         } else {
             self.intrinsic(builder)?;
@@ -383,10 +335,7 @@ impl<'p> Composer<'p, '_> {
 
     fn attribute_values(&self, builder: &Builder) -> Vec<(String, AttributeValue)> {
         let run_time = |expr: &model::Expr| {
-            Some(AttributeValue::Run {
-                kind: expr.kind,
-                value: Arc::new(shape_expr(expr)?),
-            })
+            Some(AttributeValue::Run { kind: expr.kind, value: Arc::new(shape_expr(expr)?) })
         };
         builder
             .found
@@ -395,10 +344,8 @@ impl<'p> Composer<'p, '_> {
             .iter()
             .map(|declared| {
                 let name = declared.name.name.clone();
-                let value = builder
-                    .scope
-                    .get(&name)
-                    .map_or(AttributeValue::Null, |v| v.attribute_with(&run_time));
+                let value =
+                    builder.scope.get(&name).map_or(AttributeValue::Null, |v| v.attribute_with(&run_time));
                 (name, value)
             })
             .collect()

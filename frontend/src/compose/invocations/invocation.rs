@@ -14,15 +14,14 @@ use crate::compose::shapes::dynamic_extent::Canonical;
 use crate::compose::synthesized_functions::as_kind;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
-    ARGUMENT_KIND, ATTRIBUTE_VALUE, LIMIT_EXCEEDED, TENSOR_UNKNOWN, TYPE_DEDUCTION,
-    UNEXPECTED_VALUE,
+    ARGUMENT_KIND, ATTRIBUTE_VALUE, LIMIT_EXCEEDED, TENSOR_UNKNOWN, TYPE_DEDUCTION, UNEXPECTED_VALUE,
 };
 use crate::eval::{Atom, TensorRef, Value};
 use crate::model::check::is_shape_scalar;
 use crate::model::shape_text;
 use crate::model::{
-    ConstantData, Extent, FunctionId, FunctionRole, Invoke, Operation, PortTensors, ShapeExpr,
-    TensorType, ValueId,
+    ConstantData, Extent, FunctionId, FunctionRole, Invoke, Operation, PortTensors, ShapeExpr, TensorType,
+    ValueId,
 };
 use crate::source::Span;
 
@@ -55,25 +54,14 @@ impl<'p> Composer<'p, '_> {
                 format!("there is no operator `{}` here", invocation.operator.text()),
             ));
         };
-        let mut list = ArgumentList {
-            invocation: invocation.span,
-            ..ArgumentList::default()
-        };
+        let mut list = ArgumentList { invocation: invocation.span, ..ArgumentList::default() };
         self.explicit_types(builder, invocation, &found, &mut list)?;
         for assignment in &invocation.attributes {
             let name = &assignment.name.name;
-            let known = found
-                .definition
-                .attributes
-                .iter()
-                .any(|a| a.name.name == *name);
+            let known = found.definition.attributes.iter().any(|a| a.name.name == *name);
             if !known {
-                let names: Vec<&str> = found
-                    .definition
-                    .attributes
-                    .iter()
-                    .map(|a| a.name.name.as_str())
-                    .collect();
+                let names: Vec<&str> =
+                    found.definition.attributes.iter().map(|a| a.name.name.as_str()).collect();
                 return Err(self.report(
                     Diagnostic::error(
                         &ATTRIBUTE_VALUE,
@@ -91,8 +79,7 @@ impl<'p> Composer<'p, '_> {
                     format!("attribute `{name}` must be known at compile time, this is a tensor"),
                 ));
             }
-            list.attributes
-                .insert(name.clone(), (value, assignment.value.span));
+            list.attributes.insert(name.clone(), (value, assignment.value.span));
         }
         let mut arguments = Vec::with_capacity(invocation.arguments.len());
         for argument in &invocation.arguments {
@@ -147,8 +134,7 @@ impl<'p> Composer<'p, '_> {
         for (value, _) in list.attributes.values_mut() {
             *value = canonical.attribute(value);
         }
-        let (names, extents): (Vec<String>, Vec<Extent>) =
-            canonical.parameters().into_iter().unzip();
+        let (names, extents): (Vec<String>, Vec<Extent>) = canonical.parameters().into_iter().unzip();
         let bounds = extents.iter().map(Extent::bound);
         list.extents = names.into_iter().zip(bounds).collect();
         self.invocations += 1;
@@ -173,10 +159,7 @@ impl<'p> Composer<'p, '_> {
         builder.invocations = builder.invocations.saturating_add(inside);
         self.check_invocations(builder.invocations, invocation.span)?;
         let mut meanings = canonical.meanings();
-        let passed = Passed {
-            values: &values,
-            extents,
-        };
+        let passed = Passed { values: &values, extents };
         self.call(builder, callee, passed, invocation, hint, &mut meanings)
     }
 
@@ -303,19 +286,8 @@ impl<'p> Composer<'p, '_> {
                 inputs.push(self.tensor_of(builder, atom, kind, span)?.id);
             }
         }
-        let label = invocation
-            .label
-            .as_ref()
-            .map(|l| l.name.clone())
-            .or_else(|| hint.map(str::to_string));
-        let captures = self.captures(
-            builder,
-            callee,
-            role,
-            &callee_name,
-            invocation,
-            label.as_deref(),
-        )?;
+        let label = invocation.label.as_ref().map(|l| l.name.clone()).or_else(|| hint.map(str::to_string));
+        let captures = self.captures(builder, callee, role, &callee_name, invocation, label.as_deref())?;
         let mut outputs = Vec::new();
         let mut results = Vec::new();
         for (position, (form, types)) in ports.into_iter().enumerate() {
@@ -446,10 +418,7 @@ impl<'p> Composer<'p, '_> {
             Atom::Poison => Err(Reported),
             other => match other.scalar().and_then(|s| coerce_scalar(s, kind)) {
                 Some(scalar) => Ok(builder.constant(
-                    TensorType {
-                        kind,
-                        shape: Vec::new(),
-                    },
+                    TensorType { kind, shape: Vec::new() },
                     ConstantData::Splat(scalar),
                     span,
                 )),
@@ -458,11 +427,7 @@ impl<'p> Composer<'p, '_> {
                     _ => Err(self.error(
                         &UNEXPECTED_VALUE,
                         span,
-                        format!(
-                            "a {} tensor is needed, this is {}",
-                            kind.name(),
-                            other.text()
-                        ),
+                        format!("a {} tensor is needed, this is {}", kind.name(), other.text()),
                     )),
                 },
             },

@@ -49,9 +49,12 @@ impl<'p> Composer<'p, '_> {
             }
             ComponentValue::Block(block) => self.reach_of_all(module, &block.components, depth),
             ComponentValue::If(branching) => {
-                let arms = branching.arms.iter();
-                let arms = arms.flat_map(|(condition, then)| [condition, then]);
-                let all = arms.chain([&*branching.otherwise]).map(of);
+                let all = branching
+                    .arms
+                    .iter()
+                    .flat_map(|(condition, then)| [condition, then])
+                    .chain([&*branching.otherwise])
+                    .map(of);
                 all.fold(0, usize::saturating_add)
             }
             ComponentValue::Loop(looping) => {
@@ -72,9 +75,8 @@ impl<'p> Composer<'p, '_> {
         components: impl IntoIterator<Item = &'c Component>,
         depth: usize,
     ) -> usize {
-        let each = components
-            .into_iter()
-            .map(|component| self.reach_of_value(module, &component.value, depth));
+        let each =
+            components.into_iter().map(|component| self.reach_of_value(module, &component.value, depth));
         each.fold(0, usize::saturating_add)
     }
 }
@@ -112,17 +114,12 @@ mod tests {
             (1..=operators).map(repeated).collect::<String>()
         );
         let model = composed(&text).unwrap();
-        let composites = model
-            .functions
-            .iter()
-            .filter_map(|function| match &function.body {
-                Body::Block(block) => Some(block),
-                _ => None,
-            });
+        let composites = model.functions.iter().filter_map(|function| match &function.body {
+            Body::Block(block) => Some(block),
+            _ => None,
+        });
         let is_loop = |operation: &Operation| matches!(operation, Operation::Loop(_));
-        composites
-            .map(|block| block.operations.iter().any(is_loop))
-            .collect()
+        composites.map(|block| block.operations.iter().any(is_loop)).collect()
     }
 
     /// Each operator would double the model if all of their loops were unrolled.

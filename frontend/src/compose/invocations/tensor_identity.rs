@@ -19,12 +19,7 @@ impl ArgumentList {
 
 impl Builder<'_> {
     /// The tensor that an input's name denotes: if several inputs get the same one, that of the first.
-    pub(crate) fn one_of(
-        &mut self,
-        list: &ArgumentList,
-        location: usize,
-        tensor: TensorRef,
-    ) -> TensorRef {
+    pub(crate) fn one_of(&mut self, list: &ArgumentList, location: usize, tensor: TensorRef) -> TensorRef {
         match list.same.get(location) {
             Some(first) => self.given.entry(*first).or_insert(tensor).clone(),
             None => tensor,
@@ -52,10 +47,7 @@ impl<'p> Composer<'p, '_> {
                 None => location,
             });
         }
-        let all_differ = same
-            .iter()
-            .enumerate()
-            .all(|(location, first)| location == *first);
+        let all_differ = same.iter().enumerate().all(|(location, first)| location == *first);
         if all_differ || !self.tests_identity(*found) {
             return Vec::new();
         }
@@ -79,9 +71,8 @@ impl<'p> Composer<'p, '_> {
                 tests = true;
                 break;
             }
-            let all = next.definition.composes.iter();
-            let all = all.chain(&next.definition.updates);
-            let mut values: Vec<&ComponentValue> = all.map(|c| &c.value).collect();
+            let mut values: Vec<&ComponentValue> =
+                next.definition.composes.iter().chain(&next.definition.updates).map(|c| &c.value).collect();
             while let Some(value) = values.pop() {
                 match value {
                     ComponentValue::Invocation(invocation) => {
@@ -91,8 +82,7 @@ impl<'p> Composer<'p, '_> {
                         values.extend(block.components.iter().map(|c| &c.value));
                     }
                     ComponentValue::If(branching) => {
-                        let arms = branching.arms.iter();
-                        values.extend(arms.flat_map(|(condition, then)| [condition, then]));
+                        values.extend(branching.arms.iter().flat_map(|(condition, then)| [condition, then]));
                         values.push(&branching.otherwise);
                     }
                     ComponentValue::Loop(looping) => {
@@ -133,11 +123,8 @@ mod tests {
         );
         let model = composed(&text).unwrap();
         let ids = (0u32..).take(model.functions.len()).map(FunctionId);
-        let names = ids
-            .filter_map(|id| model.function(id))
-            .map(|f| f.name.clone());
-        let leaves =
-            |name: &String| ["main.same", "main.other", "main.compared"].contains(&name.as_str());
+        let names = ids.filter_map(|id| model.function(id)).map(|f| f.name.clone());
+        let leaves = |name: &String| ["main.same", "main.other", "main.compared"].contains(&name.as_str());
         names.filter(leaves).collect()
     }
 
@@ -145,17 +132,11 @@ mod tests {
     fn s2_4_a_tensor_given_twice_is_one() {
         assert_eq!(invocation_counts("y = f(x, x);"), ["main.same"]);
         assert_eq!(invocation_counts("y = f(x, z);"), ["main.other"]);
-        assert_eq!(
-            invocation_counts("w = f(x, z); y = f(w, w);"),
-            ["main.other", "main.same"]
-        );
+        assert_eq!(invocation_counts("w = f(x, z); y = f(w, w);"), ["main.other", "main.same"]);
         assert_eq!(invocation_counts("y = crossed(x, x);"), ["main.same"]);
         assert_eq!(invocation_counts("y = crossed(x, z);"), ["main.other"]);
         assert_eq!(invocation_counts("y = packed([x, x]);"), ["main.same"]);
         assert_eq!(invocation_counts("y = packed([x, z]);"), ["main.other"]);
-        assert_eq!(
-            invocation_counts("w = compared(x, x); y = compared(w, z);").len(),
-            2
-        );
+        assert_eq!(invocation_counts("w = compared(x, x); y = compared(w, z);").len(), 2);
     }
 }

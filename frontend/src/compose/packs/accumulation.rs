@@ -34,12 +34,7 @@ impl Reduction {
             ExprKind::Coalesce { value, .. } => value,
             _ => value,
         };
-        let ExprKind::Fold {
-            pack,
-            op,
-            cumulative: false,
-        } = &fold.kind
-        else {
+        let ExprKind::Fold { pack, op, cumulative: false } = &fold.kind else {
             return Ok(None);
         };
         let kind = match op {
@@ -65,10 +60,7 @@ impl Reduction {
             }
             evaluator.require_items(*op, &items.length, fold.span)?;
         }
-        let index = extent_of(&items.length).map(|extent| FormulaIndex {
-            name: "item".to_string(),
-            extent,
-        });
+        let index = extent_of(&items.length).map(|extent| FormulaIndex { name: "item".to_string(), extent });
         Ok(index.map(|index| Reduction { kind, index, items }))
     }
 
@@ -101,12 +93,8 @@ pub(in crate::compose) fn writes_each_once(
         let Node::Index(position) = subscript.node else {
             return false;
         };
-        let new = seen
-            .get_mut(position)
-            .is_some_and(|seen| !std::mem::replace(seen, true));
-        new && indices
-            .get(position)
-            .is_some_and(|index| index.extent == *extent)
+        let new = seen.get_mut(position).is_some_and(|seen| !std::mem::replace(seen, true));
+        new && indices.get(position).is_some_and(|index| index.extent == *extent)
     });
     own && subscripts.len() == shape.len() && seen.iter().all(|seen| *seen)
 }
@@ -148,10 +136,7 @@ mod tests {
     fn s2_12_folds_of_items_accumulate() {
         let folded = [
             ("y[i,] = xs[i,] + .., i < n", Accumulation::Sum),
-            (
-                "d = xs[i,] * 2.0, y[i,] = d * d + .., i < n",
-                Accumulation::Sum,
-            ),
+            ("d = xs[i,] * 2.0, y[i,] = d * d + .., i < n", Accumulation::Sum),
             ("y[i,] = xs[i,] * .., i < n", Accumulation::Product),
             ("y[i,] = (some[i,] << ..) ?? 0.0, i < n", Accumulation::Min),
         ];

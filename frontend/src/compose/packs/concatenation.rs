@@ -12,8 +12,8 @@ use crate::diagnostics::codes::UNEXPECTED_VALUE;
 use crate::eval::ranges::extent_expr;
 use crate::eval::{Atom, Demand, DynamicPack, PackPart, PackSlice, TensorRef, runtime};
 use crate::model::{
-    self, Accumulation, Body, Expr, Extent, Formula, FormulaIndex, Function, Init, Invoke, Node,
-    Operation, Port, PortTensors, Target, TensorType, ValueId,
+    self, Accumulation, Body, Expr, Extent, Formula, FormulaIndex, Function, Init, Invoke, Node, Operation,
+    Port, PortTensors, Target, TensorType, ValueId,
 };
 use crate::program::Edition;
 use crate::source::Span;
@@ -39,8 +39,7 @@ impl<'p> Composer<'p, '_> {
                 PackPart::Pack(stack, locations) => (stack.clone(), Some(locations.clone())),
                 PackPart::One(Atom::Tensor(tensor)) => (tensor.clone(), None),
                 PackPart::One(Atom::Item(item)) => {
-                    let Atom::Tensor(tensor) = self.item_of(builder, &item.0, &item.1, span)?
-                    else {
+                    let Atom::Tensor(tensor) = self.item_of(builder, &item.0, &item.1, span)? else {
                         return Err(Reported);
                     };
                     (tensor, None)
@@ -61,19 +60,10 @@ impl<'p> Composer<'p, '_> {
         span: Span,
     ) -> Composed<Atom> {
         let length = stack.tensor.shape.first().map_or(Expr::int(0), extent_expr);
-        let location = builder
-            .evaluator(self.limits)
-            .index_from_end(position, &length);
+        let location = builder.evaluator(self.limits).index_from_end(position, &length);
         let demand = Demand::index(position, &location, &length, span);
-        let locations = PackSlice {
-            from: location,
-            step: 1,
-            length: Expr::int(1),
-        };
-        let part = Part {
-            tensor: stack.clone(),
-            locations: Some(locations),
-        };
+        let locations = PackSlice { from: location, step: 1, length: Expr::int(1) };
+        let part = Part { tensor: stack.clone(), locations: Some(locations) };
         self.made_of(builder, &[part], &[demand], true, span)
     }
 
@@ -88,10 +78,7 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<Atom> {
         let item = self.item_type(parts, span)?;
         let mut canonical = Canonical::default();
-        let given: Vec<TensorType> = parts
-            .iter()
-            .map(|part| canonical.tensor(&part.tensor.tensor))
-            .collect();
+        let given: Vec<TensorType> = parts.iter().map(|part| canonical.tensor(&part.tensor.tensor)).collect();
         let inner = canonical.tensor(&item);
         canonical.end_of_tensors();
         let mut function = empty_function("concatenated", span);
@@ -105,9 +92,8 @@ impl<'p> Composer<'p, '_> {
             });
         }
         self.demanded(&mut function, &mut canonical, demands)?;
-        let plus = |a: Expr, b: Expr| {
-            runtime::operation(ScalarOp::Add, vec![a, b], Edition::Draft6).ok_or(Reported)
-        };
+        let plus =
+            |a: Expr, b: Expr| runtime::operation(ScalarOp::Add, vec![a, b], Edition::Draft6).ok_or(Reported);
         let output = ValueId(u32::try_from(parts.len()).unwrap_or(u32::MAX));
         let mut formulas = Vec::new();
         let (mut offset, mut total) = (Expr::int(0), Expr::int(0));
@@ -123,10 +109,7 @@ impl<'p> Composer<'p, '_> {
                     length: renamed(&mut canonical, locations.length.clone())?,
                 };
                 let extent = extent(&own.length).ok_or(Reported)?;
-                indices.push(FormulaIndex {
-                    name: "k".to_string(),
-                    extent,
-                });
+                indices.push(FormulaIndex { name: "k".to_string(), extent });
                 from.push(own.at(&Expr::index(0)).ok_or(Reported)?);
                 to = vec![plus(offset.clone(), Expr::index(0))?];
                 length = own.length;
@@ -153,10 +136,7 @@ impl<'p> Composer<'p, '_> {
                     subscripts: to,
                     value: Expr {
                         kind: inner.kind,
-                        node: Node::Access {
-                            tensor: ValueId(number),
-                            subscripts: from,
-                        },
+                        node: Node::Access { tensor: ValueId(number), subscripts: from },
                     },
                     init: match number {
                         0 => Init::Fill(inner.kind.default_value()),
@@ -173,32 +153,17 @@ impl<'p> Composer<'p, '_> {
             outside.shape.insert(0, extent(&total).ok_or(Reported)?);
         }
         self.check_size(&outside, span)?;
-        function.values.push(model::Value {
-            name: None,
-            tensor: inside,
-            wide: false,
-            storage: None,
-            span,
-        });
-        let port = |name: String, tensors| Port {
-            name,
-            tensors,
-            span,
-        };
+        function.values.push(model::Value { name: None, tensor: inside, wide: false, storage: None, span });
+        let port = |name: String, tensors| Port { name, tensors, span };
         for (number, part) in (0u32..).zip(parts) {
             let id = ValueId(number);
             let tensors = match part.locations {
                 Some(_) => PortTensors::Stack(id),
                 None => PortTensors::Single(id),
             };
-            function
-                .inputs
-                .push(port(format!("part.{number}"), tensors));
+            function.inputs.push(port(format!("part.{number}"), tensors));
         }
-        let result = match single {
-            true => PortTensors::Single(output),
-            false => PortTensors::Stack(output),
-        };
+        let result = if single { PortTensors::Single(output) } else { PortTensors::Stack(output) };
         function.outputs.push(port("all".to_string(), result));
         function.body = Body::Formulas(formulas);
         let (names, extents) = canonical.parameters().into_iter().unzip();
@@ -215,10 +180,7 @@ impl<'p> Composer<'p, '_> {
             label: None,
             span,
         }));
-        Ok(match single {
-            true => Atom::Tensor(all),
-            false => Atom::Stack(all),
-        })
+        Ok(if single { Atom::Tensor(all) } else { Atom::Stack(all) })
     }
 
     /// The common type of all items.
@@ -236,10 +198,7 @@ impl<'p> Composer<'p, '_> {
         };
         let same = |a: &Extent, b: &Extent| {
             let atom = |extent| Atom::from_expr(extent_expr(extent));
-            matches!(
-                equality(&atom(a), &atom(b)),
-                crate::compose::shapes::checks::Verdict::Holds
-            )
+            matches!(equality(&atom(a), &atom(b)), crate::compose::shapes::checks::Verdict::Holds)
         };
         for other in types {
             let shapes = first.shape.iter().zip(&other.shape);

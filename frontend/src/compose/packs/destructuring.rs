@@ -10,9 +10,7 @@ use crate::diagnostics::Code;
 use crate::diagnostics::codes::{LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER, RESULTS_MISMATCH};
 use crate::eval::evaluator::{EvalResult, count, stop};
 use crate::eval::ranges::extent_expr;
-use crate::eval::{
-    Atom, Demand, DynamicPack, PackPart, PackSlice, Series, TensorRef, Value, runtime,
-};
+use crate::eval::{Atom, Demand, DynamicPack, PackPart, PackSlice, Series, TensorRef, Value, runtime};
 use crate::model::{Expr, Extent, MessagePart};
 use crate::program::Edition;
 use crate::source::Span;
@@ -86,13 +84,10 @@ impl<'p> Composer<'p, '_> {
                 let at = |position: &Position| Atom::from_expr(series.at(&position.location));
                 let value = match taken {
                     Taken::One(position) => Some(Value::Atom(at(&position))),
-                    Taken::Several(positions) => {
-                        Some(Value::pack(positions.iter().map(at).collect()))
-                    }
+                    Taken::Several(positions) => Some(Value::pack(positions.iter().map(at).collect())),
                     Taken::Rest(locations) => {
-                        let rest = Series::of(locations.length.clone(), |i| {
-                            Some(series.at(&locations.at(i)?))
-                        });
+                        let rest =
+                            Series::of(locations.length.clone(), |i| Some(series.at(&locations.at(i)?)));
                         rest.map(Series::into_value)
                     }
                 };
@@ -125,19 +120,14 @@ impl<'p> Composer<'p, '_> {
                 TargetItem::Zip { names, .. } => (names.len(), true),
             };
             let length = *length;
-            Share {
-                names,
-                packed,
-                length,
-            }
+            Share { names, packed, length }
         });
         let shares: Vec<Share> = shares.collect();
         let known: usize = lengths.iter().flatten().sum();
         let most = stack.tensor.shape.first().map_or(0, Extent::bound);
         if u64::try_from(known).map_or(true, |n| n > most) {
-            let message = format!(
-                "the pack has at most {most} items, but the left side has at least {known}"
-            );
+            let message =
+                format!("the pack has at most {most} items, but the left side has at least {known}");
             return Err(self.error(&RESULTS_MISMATCH, span, message));
         }
         let apart = taken_apart(&shares, &total, &RESULTS_MISMATCH, span);
@@ -147,9 +137,7 @@ impl<'p> Composer<'p, '_> {
         for (item, taken) in items.iter().zip(taken) {
             let (names, spec) = match item {
                 TargetItem::Omitted(_) => (Vec::new(), None),
-                TargetItem::Name {
-                    name, type_spec, ..
-                } => (vec![name], type_spec.as_ref()),
+                TargetItem::Name { name, type_spec, .. } => (vec![name], type_spec.as_ref()),
                 TargetItem::Zip { names, .. } => (names.iter().collect(), None),
             };
             for (name, taken) in names.into_iter().zip(taken) {
@@ -188,9 +176,8 @@ fn taken_apart(
     code: &'static Code,
     span: Span,
 ) -> Option<(Vec<Vec<Taken>>, Vec<Demand>)> {
-    let operation = |op, a: &Expr, b: &Expr| {
-        runtime::operation(op, vec![a.clone(), b.clone()], Edition::Draft6)
-    };
+    let operation =
+        |op, a: &Expr, b: &Expr| runtime::operation(op, vec![a.clone(), b.clone()], Edition::Draft6);
     let known: usize = shares.iter().filter_map(|share| share.length).sum();
     let open = shares.iter().filter(|share| share.length.is_none()).count();
     if open > 1 {
@@ -251,10 +238,7 @@ fn taken_apart(
         let positions: Vec<Position> = positions.collect::<Option<_>>()?;
         let dealt = (0..each).map(|offset| {
             let mut own = positions.iter().skip(offset).step_by(each).cloned();
-            match share.packed {
-                true => Some(Taken::Several(own.collect())),
-                false => own.next().map(Taken::One),
-            }
+            if share.packed { Some(Taken::Several(own.collect())) } else { own.next().map(Taken::One) }
         });
         taken.push(dealt.collect::<Option<Vec<Taken>>>()?);
         from = operation(ScalarOp::Add, &from, &number(length))?;

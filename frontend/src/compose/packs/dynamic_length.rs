@@ -18,11 +18,7 @@ use std::sync::Arc;
 
 impl<'p> Composer<'p, '_> {
     /// The maximum number of items of the pack of each target on the left side; `None` if unknown.
-    pub(crate) fn capacities(
-        &self,
-        builder: &Builder<'p>,
-        component: &Component,
-    ) -> Vec<Option<u64>> {
+    pub(crate) fn capacities(&self, builder: &Builder<'p>, component: &Component) -> Vec<Option<u64>> {
         let outputs = &builder.found.definition.outputs;
         let capacity = |target: &Target| match target {
             Target::Item(TargetItem::Name { name, pack, .. }) => {
@@ -35,9 +31,7 @@ impl<'p> Composer<'p, '_> {
             Target::List { items, .. } => items.iter().try_fold(0u64, |sum, item| {
                 let own = match item {
                     TargetItem::Omitted(_) | TargetItem::Name { pack: None, .. } => 1,
-                    TargetItem::Name {
-                        pack: Some(pack), ..
-                    } => self.pack_room(builder, pack)?,
+                    TargetItem::Name { pack: Some(pack), .. } => self.pack_room(builder, pack)?,
                     TargetItem::Zip { .. } => return None,
                 };
                 sum.checked_add(own)
@@ -48,14 +42,13 @@ impl<'p> Composer<'p, '_> {
 
     fn pack_room(&self, builder: &Builder<'p>, pack: &PackSpec) -> Option<u64> {
         let mut evaluator = builder.evaluator(self.limits);
-        [&pack.length, &pack.bound]
-            .into_iter()
-            .flatten()
-            .find_map(|expr| match evaluator.eval(expr).ok()? {
+        [&pack.length, &pack.bound].into_iter().flatten().find_map(|expr| {
+            match evaluator.eval(expr).ok()? {
                 Value::Atom(Atom::Int(n)) => u64::try_from(n).ok(),
                 Value::Atom(Atom::Run(expr)) => upper_bound(&expr),
                 _ => None,
-            })
+            }
+        })
     }
 
     /// A pack of dynamic length with a written length: a static one makes it a pack of tensors, a dynamic one must be
@@ -140,12 +133,7 @@ impl<'p> Composer<'p, '_> {
         parts(&part(wanted.clone()), &mut message);
         text(" items, it has ", &mut message);
         parts(&part(extent_expr(actual)), &mut message);
-        let check = Check {
-            kind: CheckKind::Extent,
-            condition,
-            message,
-            span,
-        };
+        let check = Check { kind: CheckKind::Extent, condition, message, span };
         self.test_result(builder, check)
     }
 
@@ -156,20 +144,15 @@ impl<'p> Composer<'p, '_> {
         input: &Declaration,
     ) -> Composed<Option<usize>> {
         let name = &input.name;
-        if let (Some(pack), Some(given)) = (
-            &input.type_spec.pack,
-            self.pack_lengths.get(&name.name).copied(),
-        ) {
+        if let (Some(pack), Some(given)) = (&input.type_spec.pack, self.pack_lengths.get(&name.name).copied())
+        {
             let Some(length) = &pack.length else {
                 return Ok(Some(given));
             };
             if !Self::unknown_names(builder, length).is_empty() {
                 let what = format!("the length of input `{}`", name.name);
                 let given = Value::int(i64::try_from(given).unwrap_or(i64::MAX));
-                let bound = Bound {
-                    what: &what,
-                    location: name.span,
-                };
+                let bound = Bound { what: &what, location: name.span };
                 self.unify(builder, length, &given, &bound)?;
             }
         }
@@ -204,11 +187,9 @@ impl<'p> Composer<'p, '_> {
         match self.value(builder, length)? {
             Value::Atom(Atom::Run(expr)) => match extent_of(&expr) {
                 Some(extent) => Ok(Some(extent)),
-                None => Err(self.error(
-                    &UNEXPECTED_VALUE,
-                    length.span,
-                    "this dynamic length has no upper bound",
-                )),
+                None => {
+                    Err(self.error(&UNEXPECTED_VALUE, length.span, "this dynamic length has no upper bound"))
+                }
             },
             _ => Ok(None),
         }
@@ -222,11 +203,7 @@ impl<'p> Composer<'p, '_> {
         input: &Declaration,
     ) -> Composed<Option<Extent>> {
         self.declare_length(builder, input)?;
-        let length = input
-            .type_spec
-            .pack
-            .as_ref()
-            .and_then(|p| p.length.as_ref());
+        let length = input.type_spec.pack.as_ref().and_then(|p| p.length.as_ref());
         match length {
             // The passed tensors determine it.
             Some(length) if !Self::unknown_names(builder, length).is_empty() => Ok(None),
@@ -235,11 +212,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// `..(s|5)` with a new name s: a symbol of the function.
-    pub(crate) fn declare_length(
-        &mut self,
-        builder: &mut Builder<'p>,
-        input: &Declaration,
-    ) -> Composed<()> {
+    pub(crate) fn declare_length(&mut self, builder: &mut Builder<'p>, input: &Declaration) -> Composed<()> {
         if let Some(pack) = &input.type_spec.pack
             && let (Some(length), Some(bound)) = (&pack.length, &pack.bound)
             && let ExprKind::Name(name) = &length.kind
@@ -250,13 +223,8 @@ impl<'p> Composer<'p, '_> {
             let Some(bound) = most.first().map(|b| b.most) else {
                 return Err(Reported);
             };
-            let extent = Extent::Dynamic {
-                expr: Arc::new(ShapeExpr::Symbol(name.name.clone())),
-                bound,
-            };
-            let atom = builder
-                .evaluator(self.limits)
-                .extent_atom(&extent, length.span);
+            let extent = Extent::Dynamic { expr: Arc::new(ShapeExpr::Symbol(name.name.clone())), bound };
+            let atom = builder.evaluator(self.limits).extent_atom(&extent, length.span);
             let atom = atom.map_err(|s| self.failed(s))?;
             builder.scope.set(name.name.clone(), Value::Atom(atom));
         }
@@ -273,9 +241,7 @@ impl<'p> Composer<'p, '_> {
         let inputs = &builder.found.definition.inputs;
         let packs = inputs.iter().flat_map(|i| &i.type_spec.pack);
         let packs = packs.filter(|p| p.bound.is_some()).map(|p| &p.length);
-        let extents = inputs
-            .iter()
-            .flat_map(|i| i.type_spec.shape.iter().flatten());
+        let extents = inputs.iter().flat_map(|i| i.type_spec.shape.iter().flatten());
         let extents = extents.filter(|e| e.bound.is_some()).map(|e| &e.extent);
         let mut bounded = packs.chain(extents).flatten();
         bounded.any(|expr| matches!(&expr.kind, ExprKind::Name(n) if unknown.contains(&n.name)))
@@ -314,9 +280,7 @@ impl<'p> Composer<'p, '_> {
         let name = &declaration.name;
         let value = builder.value(Some(name.name.clone()), tensor, name.span);
         builder.tensors.insert(name.name.clone());
-        builder
-            .scope
-            .set(name.name.clone(), Value::Atom(Atom::Stack(value.clone())));
+        builder.scope.set(name.name.clone(), Value::Atom(Atom::Stack(value.clone())));
         Ok(value)
     }
 
@@ -345,12 +309,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// `..(s|5)` with a new name and a pack of known length.
-    pub(crate) fn name_length(
-        &mut self,
-        builder: &mut Builder<'p>,
-        pack: &PackSpec,
-        length: usize,
-    ) {
+    pub(crate) fn name_length(&mut self, builder: &mut Builder<'p>, pack: &PackSpec, length: usize) {
         if let Some(name) = new_length_name(builder, pack) {
             let length = i64::try_from(length).unwrap_or(i64::MAX);
             builder.scope.set(name, Value::int(length));
@@ -395,12 +354,7 @@ impl<'p> Composer<'p, '_> {
         stack: &TensorRef,
     ) -> Composed<Port> {
         let name = &declaration.name;
-        self.check_stack(
-            builder,
-            declaration,
-            &format!("output `{}`", name.name),
-            stack,
-        )?;
+        self.check_stack(builder, declaration, &format!("output `{}`", name.name), stack)?;
         builder.tensors.insert(name.name.clone());
         let none = stack.tensor.shape.first() == Some(&Extent::Fixed(0));
         if none {
@@ -410,10 +364,7 @@ impl<'p> Composer<'p, '_> {
         }
         Ok(Port {
             name: name.name.clone(),
-            tensors: match none {
-                true => PortTensors::Pack(Vec::new()),
-                false => PortTensors::Stack(stack.id),
-            },
+            tensors: if none { PortTensors::Pack(Vec::new()) } else { PortTensors::Stack(stack.id) },
             span: name.span,
         })
     }
@@ -427,10 +378,7 @@ impl<'p> Composer<'p, '_> {
         stack: &TensorRef,
     ) -> Composed<()> {
         self.one_shape(builder, declaration)?;
-        let item = TensorRef {
-            id: stack.id,
-            tensor: std::rc::Rc::new(item_type(&stack.tensor)),
-        };
+        let item = TensorRef { id: stack.id, tensor: std::rc::Rc::new(item_type(&stack.tensor)) };
         let produced = builder.function.values.get(stack.id.0 as usize);
         let produced = produced.map_or(declaration.span, |v| v.span);
         self.check_declared(builder, declaration, what, 0, &item, produced)
@@ -440,27 +388,20 @@ impl<'p> Composer<'p, '_> {
 /// The name of the length of a pack in `..(s|5)`, unless it has a value.
 fn new_length_name(builder: &Builder, pack: &PackSpec) -> Option<String> {
     match (&pack.bound, &pack.length.as_ref()?.kind) {
-        (Some(_), ExprKind::Name(name)) if builder.scope.get(&name.name).is_none() => {
-            Some(name.name.clone())
-        }
+        (Some(_), ExprKind::Name(name)) if builder.scope.get(&name.name).is_none() => Some(name.name.clone()),
         _ => None,
     }
 }
 
 /// The type of the items of a tensor that holds a pack.
 pub(crate) fn item_type(whole: &TensorType) -> TensorType {
-    TensorType {
-        kind: whole.kind,
-        shape: whole.shape.iter().skip(1).cloned().collect(),
-    }
+    TensorType { kind: whole.kind, shape: whole.shape.iter().skip(1).cloned().collect() }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::compose::testing::{assert_composes, assert_fires, composed};
-    use crate::diagnostics::codes::{
-        EXTENT_MISMATCH, INDEX_OUT_OF_RANGE, OUTPUT_MISMATCH, UNEXPECTED_VALUE,
-    };
+    use crate::diagnostics::codes::{EXTENT_MISMATCH, INDEX_OUT_OF_RANGE, OUTPUT_MISMATCH, UNEXPECTED_VALUE};
     use crate::model::{Extent, PortTensors};
 
     #[test]
@@ -523,14 +464,7 @@ mod tests {
         };
         for item in ["0", "2", "-3", "s - 1"] {
             let model = composed(&text(item)).unwrap();
-            assert_eq!(
-                model
-                    .functions
-                    .iter()
-                    .map(|f| f.checks.len())
-                    .sum::<usize>(),
-                1
-            );
+            assert_eq!(model.functions.iter().map(|f| f.checks.len()).sum::<usize>(), 1);
         }
         for item in ["3", "-4"] {
             assert_fires(&INDEX_OUT_OF_RANGE, &text(item));
@@ -551,21 +485,12 @@ mod tests {
             let model = model.unwrap();
             let lengths = model.functions.iter().filter(|f| f.name == "length");
             let here: usize = lengths.map(|f| f.checks.len()).sum();
-            (
-                model.function(model.entry).unwrap().result_checks.len(),
-                here,
-            )
+            (model.function(model.entry).unwrap().result_checks.len(), here)
         };
         assert_eq!(checks("ys..(u) = cut(x); y = sum(ys);"), (1, 0));
         let inside = "{ ys..(u) = cut(x); s = sum(ys); yield s; }";
-        assert_eq!(
-            checks(&format!("y = if c then {inside} else sum(xs);")),
-            (0, 1)
-        );
-        assert_eq!(
-            checks(&format!("y = with s: real[2] = 0.0 do {inside} while c;")),
-            (0, 1)
-        );
+        assert_eq!(checks(&format!("y = if c then {inside} else sum(xs);")), (0, 1));
+        assert_eq!(checks(&format!("y = with s: real[2] = 0.0 do {inside} while c;")), (0, 1));
     }
 
     #[test]

@@ -44,9 +44,7 @@ pub(in crate::compose) fn sliced(
     };
     let indices = evaluator.target_indices(&target.subscripts).ok()?;
     let mut several = indices.iter().enumerate();
-    let mut several = several
-        .by_ref()
-        .filter(|(_, index)| !matches!(index, TargetIndex::One(_)));
+    let mut several = several.by_ref().filter(|(_, index)| !matches!(index, TargetIndex::One(_)));
     let (dimension, index) = several.next()?;
     let extent = output.tensor.shape.get(dimension)?;
     if several.next().is_some() || !index.covers(extent) {
@@ -73,9 +71,7 @@ fn rests_on_itself(lowering: &Lowering) -> bool {
 pub(in crate::compose) fn length(scope: &Scope, lowering: &Lowering) -> Option<Extent> {
     let target = &lowering.target;
     match scope.get(&target.name.name) {
-        Some(Value::Atom(Atom::Stack(stack))) if target.item.is_none() => {
-            stack.tensor.shape.first().cloned()
-        }
+        Some(Value::Atom(Atom::Stack(stack))) if target.item.is_none() => stack.tensor.shape.first().cloned(),
         _ => None,
     }
 }
@@ -90,10 +86,7 @@ pub(in crate::compose) fn check(
 ) -> EvalResult<Vec<PackExtents>> {
     let item = Node::Index(every.index);
     if let Some(condition) = formula.predicate.take() {
-        let location = lowering
-            .condition
-            .as_ref()
-            .map_or(lowering.span, |c| c.span);
+        let location = lowering.condition.as_ref().map_or(lowering.span, |c| c.span);
         let most = limits.extent_operations;
         let all = of_all_items(condition, &every, &formula.locals, most);
         let Some(all) = all else {
@@ -112,10 +105,7 @@ pub(in crate::compose) fn check(
     }
     let outputs: FxHashSet<_> = formula.targets.iter().map(|t| t.output).collect();
     let apart = |(tensor, subscripts): &(_, &[Expr])| {
-        !outputs.contains(tensor)
-            || subscripts
-                .get(every.dimension)
-                .is_some_and(|s| s.node == item)
+        !outputs.contains(tensor) || subscripts.get(every.dimension).is_some_and(|s| s.node == item)
     };
     if !accesses(formula).iter().all(apart) {
         if every.is_slice {
@@ -143,10 +133,7 @@ pub(in crate::compose) fn check(
             return stop(
                 &PACK_LENGTHS_DIFFER,
                 span,
-                format!(
-                    "a pack of {other} items is assigned to a pack of {}",
-                    every.length
-                ),
+                format!("a pack of {other} items is assigned to a pack of {}", every.length),
             );
         }
         beside.push((every.length.clone(), other, span));
@@ -156,12 +143,7 @@ pub(in crate::compose) fn check(
 
 /// The conjunction of a condition over all items, as for a pack of static length; `None` if it takes more than so many
 /// operations.
-fn of_all_items(
-    condition: Expr,
-    every: &Every,
-    locals: &[FormulaLocal],
-    most: usize,
-) -> Option<Expr> {
+fn of_all_items(condition: Expr, every: &Every, locals: &[FormulaLocal], most: usize) -> Option<Expr> {
     // The size of each local's value at an item; `None` if it is the same for all.
     let mut sizes: Vec<Option<usize>> = Vec::with_capacity(locals.len());
     for local in locals {
@@ -223,18 +205,10 @@ fn agree(a: &Extent, b: &Extent) -> Verdict {
 
 impl<'p> Composer<'p, '_> {
     /// Adds run-time checks that packs which are read together have one length, unless it is known.
-    pub(in crate::compose) fn same_lengths(
-        &mut self,
-        builder: &mut Builder<'p>,
-        beside: Vec<PackExtents>,
-    ) {
+    pub(in crate::compose) fn same_lengths(&mut self, builder: &mut Builder<'p>, beside: Vec<PackExtents>) {
         for (length, other, span) in beside {
             let known = |verdict: &Verdict| match verdict {
-                Verdict::Open(equal) => builder
-                    .function
-                    .checks
-                    .iter()
-                    .any(|c| c.condition == *equal),
+                Verdict::Open(equal) => builder.function.checks.iter().any(|c| c.condition == *equal),
                 Verdict::Holds | Verdict::Fails => true,
             };
             let equal = agree(&length, &other);
@@ -285,25 +259,14 @@ mod tests {
         };
         // The items are the innermost index, and the first subscript.
         let indices: Vec<_> = formulas.iter().map(|f| f.indices.last().unwrap()).collect();
-        assert!(
-            indices
-                .iter()
-                .all(|i| i.name == "ys.item" && i.extent.bound() == 4)
-        );
-        assert!(
-            formulas
-                .iter()
-                .all(|f| f.targets.len() == 1 && f.targets[0].subscripts.len() == 2)
-        );
+        assert!(indices.iter().all(|i| i.name == "ys.item" && i.extent.bound() == 4));
+        assert!(formulas.iter().all(|f| f.targets.len() == 1 && f.targets[0].subscripts.len() == 2));
     }
 
     #[test]
     fn packs_beside_are_compared_once_by_every_run() {
         let checks = |lengths| {
-            let model = composed(&document(
-                lengths,
-                "ys[i,] = xs[i,] * zs[i,] + zs[i,], i < m;",
-            ));
+            let model = composed(&document(lengths, "ys[i,] = xs[i,] * zs[i,] + zs[i,], i < m;"));
             let model = model.unwrap();
             let f = model.functions.iter().find(|f| f.name == "main.f").unwrap();
             f.checks.len()
@@ -342,9 +305,6 @@ mod tests {
 
     #[test]
     fn a_pack_without_an_item_stands_beside_a_packed_target() {
-        assert_fires(
-            &UNEXPECTED_VALUE,
-            &document(["k", "k"], "ys[k][i,] = xs[i,], k < xs.size, i < m;"),
-        );
+        assert_fires(&UNEXPECTED_VALUE, &document(["k", "k"], "ys[k][i,] = xs[i,], k < xs.size, i < m;"));
     }
 }

@@ -12,8 +12,8 @@ use crate::diagnostics::codes::CONSTANT_VALUE;
 use crate::eval::ranges::Interval;
 use crate::model::storage_range::{made, unheld};
 use crate::model::{
-    Block, Body, ConstantData, Expr, Formula, Function, FunctionId, Invoke, Loop, Model, Node,
-    Operation, Port, Target, ValueId,
+    Block, Body, ConstantData, Expr, Formula, Function, FunctionId, Invoke, Loop, Model, Node, Operation,
+    Port, Target, ValueId,
 };
 use skript_semantics::{Scalar, ScalarKind};
 
@@ -35,10 +35,7 @@ impl Decided {
     /// The range of a tensor whose elements all are known.
     pub(crate) fn all(self) -> Option<Interval> {
         match self {
-            Decided::Ints {
-                range,
-                is_all: true,
-            } => Some(range),
+            Decided::Ints { range, is_all: true } => Some(range),
             _ => None,
         }
     }
@@ -55,26 +52,13 @@ impl Decided {
 /// Combines the knowledge about elements from two sources.
 pub(crate) fn either(a: Option<Decided>, b: Option<Decided>) -> Option<Decided> {
     let part = |d| match d {
-        Decided::Ints { range, .. } => Decided::Ints {
-            range,
-            is_all: false,
-        },
+        Decided::Ints { range, .. } => Decided::Ints { range, is_all: false },
         real => real,
     };
     match (a, b) {
-        (
-            Some(Decided::Ints {
-                range: a,
-                is_all: x,
-            }),
-            Some(Decided::Ints {
-                range: b,
-                is_all: y,
-            }),
-        ) => Some(Decided::Ints {
-            range: a.hull(b),
-            is_all: x && y,
-        }),
+        (Some(Decided::Ints { range: a, is_all: x }), Some(Decided::Ints { range: b, is_all: y })) => {
+            Some(Decided::Ints { range: a.hull(b), is_all: x && y })
+        }
         (a, b) => a.or(b).map(part),
     }
 }
@@ -90,11 +74,7 @@ pub(crate) fn fact(facts: &Facts, id: ValueId) -> Option<Decided> {
 ///
 /// `positions`: the largest index that an intrinsic may return.
 pub fn misfits(model: &Model, positions: &dyn Fn(&Function) -> Option<u64>) -> Vec<Diagnostic> {
-    let mut reader = Reader {
-        model,
-        positions,
-        known: HashMap::new(),
-    };
+    let mut reader = Reader { model, positions, known: HashMap::new() };
     let mut found = Vec::new();
     if model.numbers.work() == model.numbers {
         return found;
@@ -193,18 +173,12 @@ impl<'m> Reader<'m> {
                     let value = function.values.get(id.0 as usize);
                     let is_int = value.is_some_and(|v| v.tensor.kind == ScalarKind::Int);
                     let range = last.filter(|_| is_int).map(natural);
-                    let decided = range.map(|range| Decided::Ints {
-                        range,
-                        is_all: true,
-                    });
+                    let decided = range.map(|range| Decided::Ints { range, is_all: true });
                     learn(&mut facts, id, decided);
                 }
             }
         }
-        let found: Vec<_> = results(function)
-            .iter()
-            .map(|id| fact(&facts, *id))
-            .collect();
+        let found: Vec<_> = results(function).iter().map(|id| fact(&facts, *id)).collect();
         self.known.insert(key, found.clone());
         found
     }
@@ -214,9 +188,7 @@ impl<'m> Reader<'m> {
         if data.kind() == ScalarKind::Real {
             let mut scalars = data.scalars();
             return scalars.find_map(|s| match s {
-                Scalar::Real(x) if unheld(numbers, s).is_some() => {
-                    Some(Decided::Unheld(x.to_bits()))
-                }
+                Scalar::Real(x) if unheld(numbers, s).is_some() => Some(Decided::Unheld(x.to_bits())),
                 _ => None,
             });
         }
@@ -235,12 +207,7 @@ impl<'m> Reader<'m> {
                     }
                 }
                 Operation::Constant { value, data } => learn(facts, *value, self.constant(data)),
-                Operation::If {
-                    arms,
-                    otherwise,
-                    outputs,
-                    ..
-                } => {
+                Operation::If { arms, otherwise, outputs, .. } => {
                     for block in operation.blocks() {
                         self.block(block, facts, depth);
                     }
@@ -269,14 +236,7 @@ impl<'m> Reader<'m> {
         }
         if let (Some(index), Some(steps)) = (l.index, l.static_count.or(l.capacity)) {
             let range = natural(steps.saturating_sub(1));
-            learn(
-                facts,
-                index,
-                Some(Decided::Ints {
-                    range,
-                    is_all: true,
-                }),
-            );
+            learn(facts, index, Some(Decided::Ints { range, is_all: true }));
         }
         let blocks = [l.before.as_ref(), Some(&l.body), l.after.as_ref()];
         for block in blocks.into_iter().flatten() {
@@ -306,8 +266,7 @@ impl<'m> Reader<'m> {
                     ScalarKind::Bool => None,
                 };
                 let sum = written.entry(target.output);
-                sum.and_modify(|d| *d = either(*d, decided))
-                    .or_insert(decided);
+                sum.and_modify(|d| *d = either(*d, decided)).or_insert(decided);
             }
         }
         for (id, decided) in written {
@@ -319,9 +278,7 @@ impl<'m> Reader<'m> {
     fn real(&self, formula: &Formula, target: &Target, facts: &Facts) -> Option<Decided> {
         let mut made = made(formula, target).into_iter();
         let own = made.find_map(|s| match s {
-            Scalar::Real(x) if unheld(self.model.numbers, s).is_some() => {
-                Some(Decided::Unheld(x.to_bits()))
-            }
+            Scalar::Real(x) if unheld(self.model.numbers, s).is_some() => Some(Decided::Unheld(x.to_bits())),
             _ => None,
         });
         own.or_else(|| moved(&target.value, formula, facts))
@@ -333,9 +290,9 @@ fn moved(expr: &Expr, formula: &Formula, facts: &Facts) -> Option<Decided> {
     match &expr.node {
         Node::Access { tensor, .. } => fact(facts, *tensor),
         Node::Local(position) => moved(&formula.locals.get(*position)?.value, formula, facts),
-        Node::Select {
-            then, otherwise, ..
-        } => moved(then, formula, facts).or_else(|| moved(otherwise, formula, facts)),
+        Node::Select { then, otherwise, .. } => {
+            moved(then, formula, facts).or_else(|| moved(otherwise, formula, facts))
+        }
         _ => None,
     }
 }
@@ -351,10 +308,7 @@ pub(crate) fn constants(function: &Function) -> Vec<Option<Decided>> {
 
 /// From zero to a last int.
 fn natural(last: u64) -> Interval {
-    Interval {
-        low: 0,
-        high: i64::try_from(last).unwrap_or(i64::MAX),
-    }
+    Interval { low: 0, high: i64::try_from(last).unwrap_or(i64::MAX) }
 }
 
 fn ints(data: &ConstantData) -> Option<Decided> {
@@ -374,20 +328,13 @@ fn learn(facts: &mut Facts, id: ValueId, decided: Option<Decided>) {
 }
 
 fn tensors(ports: &[Port]) -> Vec<ValueId> {
-    ports
-        .iter()
-        .flat_map(|p| p.tensors.values())
-        .copied()
-        .collect()
+    ports.iter().flat_map(|p| p.tensors.values()).copied().collect()
 }
 
 /// The outputs and updates of a function for an invocation.
 fn results(function: &Function) -> Vec<ValueId> {
     let updates = function.updates.iter().map(|(_, new)| *new);
-    tensors(&function.outputs)
-        .into_iter()
-        .chain(updates)
-        .collect()
+    tensors(&function.outputs).into_iter().chain(updates).collect()
 }
 
 #[cfg(test)]
@@ -411,24 +358,17 @@ mod tests {
              @compose {{ y, z = f(x, r, c); }} }}"
         );
         let options = ComposeOptions {
-            numbers: Numbers {
-                real: RealType::F16,
-                int: IntType::I8,
-            },
+            numbers: Numbers { real: RealType::F16, int: IntType::I8 },
             ..ComposeOptions::default()
         };
         match composed_with(&text, &options, &Limits::default()) {
             Ok(_) => Vec::new(),
-            Err(found) => found
-                .iter()
-                .map(|d| format!("{}: {}", d.code.id, d.message))
-                .collect(),
+            Err(found) => found.iter().map(|d| format!("{}: {}", d.code.id, d.message)).collect(),
         }
     }
 
     const ADDED: &str = "@constant { k: int[3] = 125; } @output { y: int[3]; z: real[3]; }";
-    const LARGE: &str =
-        "@constant { k: int[3] = [300, 44, 1]; } @output { y: int[3]; z: real[3]; }";
+    const LARGE: &str = "@constant { k: int[3] = [300, 44, 1]; } @output { y: int[3]; z: real[3]; }";
 
     #[test]
     fn what_an_operator_returns_is_checked() {
@@ -440,18 +380,13 @@ mod tests {
         let steps = "z = r; y = with s: int[3] = x do..(2) { t = sum(s, x); yield k; };";
         assert_eq!(messages(LARGE, steps), y300);
         assert_eq!(
-            messages(
-                ADDED,
-                "u = upto{m=3}(); v = sum(u, u); y = sum(v, k); z = r;"
-            ),
+            messages(ADDED, "u = upto{m=3}(); v = sum(u, u); y = sum(v, k); z = r;"),
             ["SK3004: `y` may be 129, which does not fit i8"]
         );
         let real = "@constant { k: real[3] = 1e5; } @output { y: int[3]; z: real[3]; }";
         assert_eq!(
             messages(real, "y = x; w = real_pass(k); z = real_pass(w);"),
-            [
-                "SK0750: `z` gets 1e5, which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"
-            ]
+            ["SK0750: `z` gets 1e5, which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"]
         );
     }
 

@@ -11,8 +11,7 @@ use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::MACHINE_INT;
 use crate::eval::ranges::{Interval, Known, Work, collect_facts};
 use crate::model::{
-    Accumulation, Body, Expr, Formula, Function, Loop, Model, Node, Operation, Target, Value,
-    ValueId,
+    Accumulation, Body, Expr, Formula, Function, Loop, Model, Node, Operation, Target, Value, ValueId,
 };
 use crate::source::Span;
 
@@ -27,10 +26,7 @@ pub(crate) fn narrow_ints(model: &Model) -> Vec<Diagnostic> {
         match &function.body {
             Body::Formulas(formulas) => {
                 let facts = constant_results::constants(function);
-                for (formula, target) in formulas
-                    .iter()
-                    .flat_map(|f| f.targets.iter().map(move |t| (f, t)))
-                {
+                for (formula, target) in formulas.iter().flat_map(|f| f.targets.iter().map(move |t| (f, t))) {
                     let declared = function.values.get(target.output.0 as usize);
                     if declared.is_none_or(|v| v.wide || v.tensor.kind != ScalarKind::Int) {
                         continue;
@@ -41,9 +37,7 @@ pub(crate) fn narrow_ints(model: &Model) -> Vec<Diagnostic> {
                     };
                     let what = called(declared);
                     let mut ends = [high, low].into_iter();
-                    found.extend(
-                        ends.find_map(|end| too_narrow(int, &what, end.into(), formula.span)),
-                    );
+                    found.extend(ends.find_map(|end| too_narrow(int, &what, end.into(), formula.span)));
                 }
             }
             // Loops that pass the number of the step to their bodies.
@@ -67,8 +61,8 @@ pub fn too_narrow(int: IntType, what: &str, value: i128, span: Span) -> Option<D
     }
     let message = format!("{what} may be {value}, which does not fit {int}");
     let wider = [IntType::I16, IntType::I32, IntType::I64];
-    let wider = wider.into_iter().find(|t| holds(*t, value));
-    let help = format!("`--int={}` holds it", wider.unwrap_or(IntType::I64));
+    let help =
+        format!("`--int={}` holds it", wider.into_iter().find(|t| holds(*t, value)).unwrap_or(IntType::I64));
     Some(Diagnostic::error(&MACHINE_INT, span, message).with_help(help))
 }
 
@@ -89,8 +83,7 @@ pub(crate) fn range(
     facts: &Facts,
 ) -> Option<Decided> {
     let replaces = |kind| matches!(kind, Accumulation::Assign | Accumulation::Replace);
-    let is_kept =
-        replaces(formula.kind) || matches!(formula.kind, Accumulation::Min | Accumulation::Max);
+    let is_kept = replaces(formula.kind) || matches!(formula.kind, Accumulation::Min | Accumulation::Max);
     if !is_kept {
         return None;
     }
@@ -134,24 +127,15 @@ fn of(expr: &Expr, locals: &[Rests], facts: &Facts) -> Rests {
         // Which of the elements is read makes no difference.
         Node::Access { tensor, .. } => {
             let is_known = fact(facts, *tensor).and_then(Decided::all).is_some();
-            return Rests {
-                tensors: !is_known,
-                positions: is_known,
-            };
+            return Rests { tensors: !is_known, positions: is_known };
         }
-        Node::Index(_) | Node::Extent(_) => Rests {
-            tensors: false,
-            positions: true,
-        },
+        Node::Index(_) | Node::Extent(_) => Rests { tensors: false, positions: true },
         Node::Local(position) => locals.get(*position).copied().unwrap_or_default(),
         _ => Rests::default(),
     };
     expr.children().iter().fold(own, |own, child| {
         let child = of(child, locals, facts);
-        Rests {
-            tensors: own.tensors || child.tensors,
-            positions: own.positions || child.positions,
-        }
+        Rests { tensors: own.tensors || child.tensors, positions: own.positions || child.positions }
     })
 }
 
@@ -170,13 +154,8 @@ impl Point<'_> {
     /// The interval of those parts of the value that do not depend on tensors; `None` if there are none.
     fn range(&self, expr: &Expr) -> Option<Decided> {
         let branches = match &expr.node {
-            Node::Select {
-                then, otherwise, ..
-            } => [Some(then.as_ref()), Some(otherwise.as_ref())],
-            Node::Apply {
-                op: ScalarOp::Select,
-                operands,
-            } => [operands.get(1), operands.get(2)],
+            Node::Select { then, otherwise, .. } => [Some(then.as_ref()), Some(otherwise.as_ref())],
+            Node::Apply { op: ScalarOp::Select, operands } => [operands.get(1), operands.get(2)],
             Node::Local(position) => [self.known.locals.get(*position).map(|l| &l.value), None],
             _ => [None, None],
         };
@@ -186,12 +165,8 @@ impl Point<'_> {
         let rests = of(expr, &self.rests, self.facts);
         if !rests.tensors {
             let range = self.known.interval(expr);
-            let decided = Decided::Ints {
-                range,
-                is_all: true,
-            };
-            return (range != Interval::ALL && (rests.positions || self.is_final))
-                .then_some(decided);
+            let decided = Decided::Ints { range, is_all: true };
+            return (range != Interval::ALL && (rests.positions || self.is_final)).then_some(decided);
         }
         if let Node::Access { tensor, .. } = &expr.node {
             return fact(self.facts, *tensor);
@@ -227,27 +202,16 @@ mod tests {
             "operator f {{ @input {{ a: real[n]; }} @output {{ b: {output}; }} @lower {{ {formulas} }} }} \
              graph G {{ @input {{ x: real[{shape}]; }} @output {{ y: int[~]; }} @compose {{ y = f(x); }} }}"
         );
-        let text = match output.contains("[]") {
-            true => text.replace("int[~]", "int[]"),
-            false => text,
-        };
+        let text = if output.contains("[]") { text.replace("int[~]", "int[]") } else { text };
         messages(int, &text)
     }
 
     fn messages(int: IntType, text: &str) -> Vec<String> {
-        let options = ComposeOptions {
-            numbers: Numbers {
-                int,
-                ..Numbers::default()
-            },
-            ..ComposeOptions::default()
-        };
+        let options =
+            ComposeOptions { numbers: Numbers { int, ..Numbers::default() }, ..ComposeOptions::default() };
         match composed_with(text, &options, &Limits::default()) {
             Ok(_) => Vec::new(),
-            Err(found) => found
-                .iter()
-                .map(|d| format!("{}: {}", d.code.id, d.message))
-                .collect(),
+            Err(found) => found.iter().map(|d| format!("{}: {}", d.code.id, d.message)).collect(),
         }
     }
 
@@ -257,14 +221,8 @@ mod tests {
     fn positions_beyond_the_type_are_reported() {
         let i8 = IntType::I8;
         let positions = "b[i,] = i, i < n;";
-        assert_eq!(
-            operator_messages(i8, "300", "int[n]", positions),
-            [TOO_LARGE]
-        );
-        assert_eq!(
-            operator_messages(i8, "s|300", "int[n]", positions),
-            [TOO_LARGE]
-        );
+        assert_eq!(operator_messages(i8, "300", "int[n]", positions), [TOO_LARGE]);
+        assert_eq!(operator_messages(i8, "s|300", "int[n]", positions), [TOO_LARGE]);
         assert!(operator_messages(i8, "128", "int[n]", positions).is_empty());
         assert!(operator_messages(IntType::I16, "300", "int[n]", positions).is_empty());
         assert!(operator_messages(i8, "300", "int[n]", "b[i,] = i % 100, i < n;").is_empty());
@@ -272,10 +230,7 @@ mod tests {
         assert_eq!(operator_messages(i8, "300", "int[]", largest), [TOO_LARGE]);
         let counted = "b[k,] = i, i < n | a[i,] > 0.0;";
         let i16 = IntType::I16;
-        assert_eq!(
-            operator_messages(i8, "300", "int[k|n]", counted),
-            [TOO_LARGE]
-        );
+        assert_eq!(operator_messages(i8, "300", "int[k|n]", counted), [TOO_LARGE]);
         assert!(operator_messages(i16, "300", "int[k|n]", counted).is_empty());
     }
 

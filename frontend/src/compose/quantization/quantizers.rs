@@ -54,10 +54,7 @@ impl<'p> Composer<'p, '_> {
             let Some(found) = self.lookup(builder.found.module, &item.operator) else {
                 continue;
             };
-            let mut list = ArgumentList {
-                invocation: item.span,
-                ..ArgumentList::default()
-            };
+            let mut list = ArgumentList { invocation: item.span, ..ArgumentList::default() };
             for assignment in &item.attributes {
                 if let Ok(value) = builder.evaluator(self.limits).eval(&assignment.value) {
                     let name = assignment.name.name.clone();
@@ -80,19 +77,13 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The entries for tensors below a label, as the callee sees them.
-    pub(crate) fn quantizers_below(
-        &self,
-        builder: &Builder<'p>,
-        scope: &[String],
-    ) -> Vec<Quantizer<'p>> {
+    pub(crate) fn quantizers_below(&self, builder: &Builder<'p>, scope: &[String]) -> Vec<Quantizer<'p>> {
         let prefix: String = scope.iter().map(|label| format!("{label}.")).collect();
         let below = builder.quantizers.iter().filter_map(|quantizer| {
             let path = quantizer.path.strip_prefix(&prefix)?;
             // A plain name without labels is this function's own.
-            (!scope.is_empty() || path.contains('.')).then(|| Quantizer {
-                path: path.to_string(),
-                ..quantizer.clone()
-            })
+            (!scope.is_empty() || path.contains('.'))
+                .then(|| Quantizer { path: path.to_string(), ..quantizer.clone() })
         });
         below.collect()
     }
@@ -150,8 +141,7 @@ impl<'p> Composer<'p, '_> {
             &invocation,
             None,
         )?;
-        let (Some(Value::Atom(Atom::Tensor(new))), Atom::Tensor(old)) = (results.first(), atom)
-        else {
+        let (Some(Value::Atom(Atom::Tensor(new))), Atom::Tensor(old)) = (results.first(), atom) else {
             return Ok(atom.clone());
         };
         if new.tensor != old.tensor {
@@ -214,11 +204,7 @@ impl<'p> Composer<'p, '_> {
     /// Inputs, variables and constants pass through their quantizers before the body.
     pub(crate) fn simulate_given(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let definition = builder.found.definition;
-        let declared = definition
-            .inputs
-            .iter()
-            .chain(&definition.variables)
-            .chain(&definition.constants);
+        let declared = definition.inputs.iter().chain(&definition.variables).chain(&definition.constants);
         for declaration in declared {
             let name = &declaration.name.name;
             if let Some(value) = builder.scope.get(name).cloned() {
@@ -230,11 +216,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The definition's own entries, checked against the tensors of the instance.
-    pub(crate) fn quantization(
-        &mut self,
-        builder: &Builder<'p>,
-        root: &str,
-    ) -> Composed<Vec<Quantization>> {
+    pub(crate) fn quantization(&mut self, builder: &Builder<'p>, root: &str) -> Composed<Vec<Quantization>> {
         let mut all = Vec::new();
         let mut result = Ok(());
         for item in &builder.found.definition.quantizations {
@@ -267,8 +249,7 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<Quantization> {
         let written = item.tensor.text();
         let name = relative(&written, root);
-        let known =
-            builder.tensors.contains(&name) || builder.captures.iter().any(|c| c.path == name);
+        let known = builder.tensors.contains(&name) || builder.captures.iter().any(|c| c.path == name);
         if !known {
             let names = builder.tensors.iter().map(String::as_str);
             let names = names.chain(builder.captures.iter().map(|c| c.path.as_str()));
@@ -289,10 +270,8 @@ impl<'p> Composer<'p, '_> {
                 format!("there is no operator `{}` here", item.operator.text()),
             ));
         };
-        let inputs = found.definition.inputs.iter();
-        let required = inputs
-            .filter(|i| !i.type_spec.optional && i.default.is_none())
-            .count();
+        let required =
+            found.definition.inputs.iter().filter(|i| !i.type_spec.optional && i.default.is_none()).count();
         if required != 1 || found.definition.outputs.len() != 1 {
             return Err(self.error(
                 &QUANTIZATION,
@@ -312,28 +291,17 @@ impl<'p> Composer<'p, '_> {
                 return Err(self.error(
                     &QUANTIZATION,
                     assignment.name.span,
-                    format!(
-                        "`{}` has no attribute `{}`",
-                        item.operator.text(),
-                        assignment.name.name
-                    ),
+                    format!("`{}` has no attribute `{}`", item.operator.text(), assignment.name.name),
                 ));
             }
             attributes.push((assignment.name.name.clone(), value.to_attribute()));
         }
-        Ok(Quantization {
-            tensor: name,
-            operator: item.operator.text(),
-            attributes,
-            span: item.span,
-        })
+        Ok(Quantization { tensor: name, operator: item.operator.text(), attributes, span: item.span })
     }
 }
 
 /// Full names of the entry's tensors begin with its own.
 fn relative(written: &str, root: &str) -> String {
-    let rest = written
-        .strip_prefix(root)
-        .and_then(|rest| rest.strip_prefix('.'));
+    let rest = written.strip_prefix(root).and_then(|rest| rest.strip_prefix('.'));
     rest.unwrap_or(written).to_string()
 }

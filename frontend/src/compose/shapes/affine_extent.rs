@@ -50,11 +50,7 @@ impl<'p> Composer<'p, '_> {
                 let solved = solution(&mut evaluator, expr, name, actual);
                 match solved {
                     Ok(Some(value)) => {
-                        if value
-                            .atoms()
-                            .iter()
-                            .any(|a| matches!(a, Atom::Int(i) if *i < 0))
-                        {
+                        if value.atoms().iter().any(|a| matches!(a, Atom::Int(i) if *i < 0)) {
                             return Err(self.no_solution(name, expr, actual, bound));
                         }
                         builder.scope.set(name.clone(), value);
@@ -68,11 +64,7 @@ impl<'p> Composer<'p, '_> {
                 Diagnostic::error(
                     &SHAPE_NOT_BOUND,
                     expr.span,
-                    format!(
-                        "{} has several unknown names: {}",
-                        bound.what,
-                        names.join(", ")
-                    ),
+                    format!("{} has several unknown names: {}", bound.what, names.join(", ")),
                 )
                 .with_label_at(bound.location, "bound to this"),
             )),
@@ -90,10 +82,7 @@ impl<'p> Composer<'p, '_> {
         bound: &Bound,
     ) -> Composed<()> {
         if matches!(expr.kind, ExprKind::Name(_))
-            || !actual
-                .atoms()
-                .iter()
-                .any(|a| matches!(a, Atom::Run(_) | Atom::Series(_)))
+            || !actual.atoms().iter().any(|a| matches!(a, Atom::Run(_) | Atom::Series(_)))
         {
             return Ok(());
         }
@@ -104,9 +93,8 @@ impl<'p> Composer<'p, '_> {
                 let fits = evaluator.elementwise(&again, actual, expr.span, |e, d, a| {
                     e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], expr.span)
                 })?;
-                let sign = evaluator.map(&solved, |e, s| {
-                    e.operation(ScalarOp::Ge, &[s, Atom::Int(0)], expr.span)
-                })?;
+                let sign = evaluator
+                    .map(&solved, |e, s| e.operation(ScalarOp::Ge, &[s, Atom::Int(0)], expr.span))?;
                 let both = evaluator.elementwise(&fits, &sign, expr.span, |e, a, b| {
                     e.operation(ScalarOp::And, &[a.clone(), b.clone()], expr.span)
                 })?;
@@ -120,10 +108,7 @@ impl<'p> Composer<'p, '_> {
                 let source = self.source_text(expr.span);
                 let mut message = Vec::new();
                 let what = bound.what;
-                text(
-                    &format!("{what}: no integer `{name}` >= 0 makes `{source}` equal to "),
-                    &mut message,
-                );
+                text(&format!("{what}: no integer `{name}` >= 0 makes `{source}` equal to "), &mut message);
                 parts(actual, &mut message);
                 self.keep_extent_check(builder, condition, message, expr.span);
                 Ok(())
@@ -144,11 +129,7 @@ impl<'p> Composer<'p, '_> {
             Diagnostic::error(
                 &AFFINE_EXTENT,
                 expr.span,
-                format!(
-                    "{}: no integer `{name}` >= 0 makes `{text}` equal to {}",
-                    bound.what,
-                    actual.text()
-                ),
+                format!("{}: no integer `{name}` >= 0 makes `{text}` equal to {}", bound.what, actual.text()),
             )
             .with_label_at(bound.location, format!("this gives {}", actual.text())),
         )
@@ -173,10 +154,7 @@ impl<'p> Composer<'p, '_> {
         let equal = equal.map_err(|s| self.failed(s))?;
         let source = self.source_text(expr.span);
         let mut message = Vec::new();
-        text(
-            &format!("{} must be `{source}` = ", bound.what),
-            &mut message,
-        );
+        text(&format!("{} must be `{source}` = ", bound.what), &mut message);
         parts(declared, &mut message);
         text(", it is ", &mut message);
         parts(actual, &mut message);
@@ -201,29 +179,15 @@ impl<'p> Composer<'p, '_> {
         actual: &Value,
         bound: &Bound,
     ) -> Composed<()> {
-        if let (Value::Atom(Atom::Series(_)), _) | (_, Value::Atom(Atom::Series(_))) =
-            (declared, actual)
-        {
+        if let (Value::Atom(Atom::Series(_)), _) | (_, Value::Atom(Atom::Series(_))) = (declared, actual) {
             return self.compare_series(builder, expr, declared, actual, bound);
         }
         let pairs: Option<Vec<(Atom, Atom)>> = match (declared, actual) {
-            (Value::Atom(Atom::Bool(b)), Value::Atom(a)) => {
-                Some(vec![(Atom::Int(i64::from(*b)), a.clone())])
+            (Value::Atom(Atom::Bool(b)), Value::Atom(a)) => Some(vec![(Atom::Int(i64::from(*b)), a.clone())]),
+            (Value::Atom(d), actual) => Some(actual.atoms().iter().map(|a| (d.clone(), a.clone())).collect()),
+            (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => {
+                Some(d.items.iter().cloned().zip(a.items.iter().cloned()).collect())
             }
-            (Value::Atom(d), actual) => Some(
-                actual
-                    .atoms()
-                    .iter()
-                    .map(|a| (d.clone(), a.clone()))
-                    .collect(),
-            ),
-            (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => Some(
-                d.items
-                    .iter()
-                    .cloned()
-                    .zip(a.items.iter().cloned())
-                    .collect(),
-            ),
             // A name that is null because its input is absent prescribes nothing.
             (Value::Null, _) => Some(Vec::new()),
             _ => None,
@@ -236,10 +200,7 @@ impl<'p> Composer<'p, '_> {
                 Verdict::Open(condition) => {
                     let mut message = Vec::new();
                     let source = self.source_text(expr.span);
-                    text(
-                        &format!("{} must be `{source}` = ", bound.what),
-                        &mut message,
-                    );
+                    text(&format!("{} must be `{source}` = ", bound.what), &mut message);
                     parts(&Value::Atom(d), &mut message);
                     text(", it is ", &mut message);
                     parts(&Value::Atom(a), &mut message);
@@ -255,20 +216,12 @@ impl<'p> Composer<'p, '_> {
         }
         let text = self.source_text(expr.span);
         let given = declared.text();
-        let declared_text = if text == given {
-            format!("`{text}`")
-        } else {
-            format!("`{text}` = {given}")
-        };
+        let declared_text = if text == given { format!("`{text}`") } else { format!("`{text}` = {given}") };
         Err(self.report(
             Diagnostic::error(
                 &EXTENT_MISMATCH,
                 expr.span,
-                format!(
-                    "{} must be {declared_text}, it is {}",
-                    bound.what,
-                    actual.text()
-                ),
+                format!("{} must be {declared_text}, it is {}", bound.what, actual.text()),
             )
             .with_label_at(bound.location, format!("this gives {}", actual.text())),
         ))
@@ -295,12 +248,7 @@ fn learn_fixed(builder: &mut Builder, name: &str, declared: &Value, actual: &Val
 }
 
 /// The solution for a name; `None` if the expression is not affine in the name or the solution is not an int.
-fn solution(
-    evaluator: &mut Evaluator,
-    expr: &Expr,
-    name: &str,
-    actual: &Value,
-) -> EvalResult<Option<Value>> {
+fn solution(evaluator: &mut Evaluator, expr: &Expr, name: &str, actual: &Value) -> EvalResult<Option<Value>> {
     let Some(line) = line(evaluator, expr, name)? else {
         return Ok(None);
     };
@@ -336,8 +284,7 @@ fn line(evaluator: &mut Evaluator, expr: &Expr, name: &str) -> EvalResult<Option
             line.scale(&Value::int(sign), &mut ring).map(Some)
         }
         ExprKind::Binary { op, left, right } => {
-            let (Some(a), Some(b)) = (line(evaluator, left, name)?, line(evaluator, right, name)?)
-            else {
+            let (Some(a), Some(b)) = (line(evaluator, left, name)?, line(evaluator, right, name)?) else {
                 return Ok(None);
             };
             let mut ring = Packs::at(evaluator, span);
@@ -365,9 +312,7 @@ impl<'e, 'v> Packs<'e, 'v> {
 
     fn apply(&mut self, op: ScalarOp, a: &Value, b: &Value) -> EvalResult<Value> {
         let span = self.span;
-        self.evaluator.elementwise(a, b, span, |e, a, b| {
-            e.operation(op, &[a.clone(), b.clone()], span)
-        })
+        self.evaluator.elementwise(a, b, span, |e, a, b| e.operation(op, &[a.clone(), b.clone()], span))
     }
 }
 
@@ -428,11 +373,8 @@ pub(crate) fn collect_names(expr: &Expr, names: &mut Vec<String>) {
     match &expr.kind {
         ExprKind::Name(ident) => add(&ident.name),
         ExprKind::Property { base, .. } => add(&base.name),
-        ExprKind::Int(_)
-        | ExprKind::Real(_)
-        | ExprKind::Bool(_)
-        | ExprKind::Default(_)
-        | ExprKind::Error => {}
+        ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::Default(_) | ExprKind::Error => {
+        }
         ExprKind::Str(literal) => {
             for piece in &literal.pieces {
                 if let StringPiece::Format(expr) = piece {
@@ -445,19 +387,13 @@ pub(crate) fn collect_names(expr: &Expr, names: &mut Vec<String>) {
                 collect_item_names(item, names);
             }
         }
-        ExprKind::Index {
-            base, subscripts, ..
-        } => {
+        ExprKind::Index { base, subscripts, .. } => {
             collect_names(base, names);
             for subscript in subscripts {
                 collect_subscript_names(subscript, names);
             }
         }
-        ExprKind::Substitute {
-            base,
-            subscript,
-            value,
-        } => {
+        ExprKind::Substitute { base, subscript, value } => {
             collect_names(base, names);
             collect_subscript_names(subscript, names);
             collect_names(value, names);
@@ -476,11 +412,7 @@ pub(crate) fn collect_names(expr: &Expr, names: &mut Vec<String>) {
             collect_names(value, names);
             collect_names(fallback, names);
         }
-        ExprKind::Select {
-            condition,
-            then,
-            otherwise,
-        } => {
+        ExprKind::Select { condition, then, otherwise } => {
             collect_names(condition, names);
             collect_names(then, names);
             if let Some(otherwise) = otherwise {
@@ -503,13 +435,8 @@ pub(crate) fn collect_names(expr: &Expr, names: &mut Vec<String>) {
 fn collect_item_names(item: &Item, names: &mut Vec<String>) {
     match item {
         Item::Expr(expr) => collect_names(expr, names),
-        Item::Range {
-            begin, end, stride, ..
-        } => {
-            for expr in [Some(begin), Some(end), stride.as_ref()]
-                .into_iter()
-                .flatten()
-            {
+        Item::Range { begin, end, stride, .. } => {
+            for expr in [Some(begin), Some(end), stride.as_ref()].into_iter().flatten() {
                 collect_names(expr, names);
             }
         }
@@ -529,16 +456,12 @@ fn collect_item_names(item: &Item, names: &mut Vec<String>) {
 fn collect_subscript_names(subscript: &Subscript, names: &mut Vec<String>) {
     let exprs: Vec<&Expr> = match subscript {
         Subscript::Expr(expr) => vec![expr],
-        Subscript::Range {
-            begin, end, stride, ..
-        } => [begin, end, stride]
-            .into_iter()
-            .filter_map(|e| e.as_ref())
-            .collect(),
-        Subscript::Expand { value, count, .. } => [Some(value), count.as_ref()]
-            .into_iter()
-            .flatten()
-            .collect(),
+        Subscript::Range { begin, end, stride, .. } => {
+            [begin, end, stride].into_iter().filter_map(|e| e.as_ref()).collect()
+        }
+        Subscript::Expand { value, count, .. } => {
+            [Some(value), count.as_ref()].into_iter().flatten().collect()
+        }
         Subscript::Guard { index, remap, .. } => {
             let mut exprs = vec![index];
             if let Some((low, high)) = remap {

@@ -48,11 +48,7 @@ pub(crate) fn verdict(value: &Value) -> Result<Verdict, Atom> {
 /// Whether two extents are equal.
 pub(crate) fn equality(a: &Atom, b: &Atom) -> Verdict {
     let (Some(x), Some(y)) = (a.to_expr(), b.to_expr()) else {
-        return if a == b {
-            Verdict::Holds
-        } else {
-            Verdict::Fails
-        };
+        return if a == b { Verdict::Holds } else { Verdict::Fails };
     };
     if x == y {
         return Verdict::Holds;
@@ -112,9 +108,9 @@ pub(crate) fn composed_text(message: &[MessagePart]) -> String {
     let pieces = message.iter().map(|part| match part {
         MessagePart::Text(piece) => piece.clone(),
         MessagePart::Value(expr) => Atom::from_expr(expr.clone()).text(),
-        MessagePart::Choice {
-            then, otherwise, ..
-        } => format!("{} or {}", composed_text(then), composed_text(otherwise)),
+        MessagePart::Choice { then, otherwise, .. } => {
+            format!("{} or {}", composed_text(then), composed_text(otherwise))
+        }
     });
     pieces.collect()
 }
@@ -135,12 +131,7 @@ impl<'p> Composer<'p, '_> {
         message: Vec<MessagePart>,
         span: Span,
     ) {
-        let check = Check {
-            kind: CheckKind::Extent,
-            condition,
-            message,
-            span,
-        };
+        let check = Check { kind: CheckKind::Extent, condition, message, span };
         keep(&mut builder.function.checks, check);
     }
 
@@ -162,11 +153,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Adds run-time checks for positions that composition could not check.
-    pub(crate) fn keep_demands(
-        &mut self,
-        builder: &mut Builder,
-        demands: Vec<Demand>,
-    ) -> Composed<()> {
+    pub(crate) fn keep_demands(&mut self, builder: &mut Builder, demands: Vec<Demand>) -> Composed<()> {
         for demand in demands {
             let checks = &builder.function.checks;
             if let Some(check) = self.open_check(demand)?
@@ -187,9 +174,10 @@ impl<'p> Composer<'p, '_> {
                 Err(self.error(demand.code, demand.span, message))
             }
             None => Ok(Some(Check {
-                kind: match std::ptr::eq(demand.code, &ACCESS_OUT_OF_RANGE) {
-                    true => CheckKind::Access,
-                    false => CheckKind::Extent,
+                kind: if std::ptr::eq(demand.code, &ACCESS_OUT_OF_RANGE) {
+                    CheckKind::Access
+                } else {
+                    CheckKind::Extent
                 },
                 condition: demand.condition,
                 message: demand.message,

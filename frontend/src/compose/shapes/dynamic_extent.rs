@@ -21,10 +21,7 @@ pub(crate) fn extent_of(expr: &Expr) -> Option<Extent> {
         return Some(extent.clone());
     }
     let bound = upper_bound(expr)?;
-    Some(Extent::Dynamic {
-        expr: Arc::new(shape_expr(expr)?),
-        bound,
-    })
+    Some(Extent::Dynamic { expr: Arc::new(shape_expr(expr)?), bound })
 }
 
 /// The maximum, as an extent, of an int expression over a box of indices; `None` if it is unbounded.
@@ -42,14 +39,12 @@ pub(crate) fn largest(expr: &Expr, indices: &[FormulaIndex]) -> Option<Extent> {
         _ => is_shape_scalar(&term).then(|| Sum::from(&term).scale(factor)),
     };
     let ends: Option<Vec<Sum>> = sum.into_terms().map(at_end).collect();
-    let in_terms_of_extents = ends
-        .and_then(|ends| extent_of(&ends.iter().fold(constant, |sum, end| sum.add(end)).into()));
+    let in_terms_of_extents =
+        ends.and_then(|ends| extent_of(&ends.iter().fold(constant, |sum, end| sum.add(end)).into()));
     in_terms_of_extents.or_else(|| {
         let work = Work::default();
         let facts = box_facts(indices);
-        let high = Known::new((indices, &[]), &facts, &work)
-            .interval(expr)
-            .high;
+        let high = Known::new((indices, &[]), &facts, &work).interval(expr).high;
         let fixed = u64::try_from(high.max(0)).ok().map(Extent::Fixed);
         fixed.filter(|_| high < i64::MAX)
     })
@@ -63,10 +58,9 @@ pub(crate) fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
         Node::Literal(Scalar::Bool(value)) => ShapeExpr::Constant(i64::from(*value)),
         Node::Extent(Extent::Fixed(n)) => ShapeExpr::Constant(i64::try_from(*n).ok()?),
         Node::Extent(Extent::Dynamic { expr, .. }) => (**expr).clone(),
-        Node::Apply { op, operands } => ShapeExpr::Apply {
-            op: *op,
-            operands: operands.iter().map(shape_expr).collect::<Option<_>>()?,
-        },
+        Node::Apply { op, operands } => {
+            ShapeExpr::Apply { op: *op, operands: operands.iter().map(shape_expr).collect::<Option<_>>()? }
+        }
         // A selection from a list in the document.
         Node::Table { items, index } => {
             let index = shape_expr(index)?;
@@ -110,35 +104,24 @@ impl Canonical {
     }
 
     pub(crate) fn tensor(&mut self, tensor: &TensorType) -> TensorType {
-        let extents = tensor.shape.iter().enumerate();
-        let shape = extents.map(|(dimension, extent)| {
+        let shape = tensor.shape.iter().enumerate().map(|(dimension, extent)| {
             let location = self.input.as_ref();
             let location = location.map(|input| format!("{input}.shape[{dimension}]"));
             self.extent(extent, location)
         });
-        TensorType {
-            kind: tensor.kind,
-            shape: shape.collect(),
-        }
+        TensorType { kind: tensor.kind, shape: shape.collect() }
     }
 
     /// A pack of dynamic length, stored in one tensor along its first dimension.
     pub(crate) fn stack(&mut self, tensor: &TensorType) -> TensorType {
-        let extents = tensor.shape.iter().enumerate();
-        let shape = extents.map(|(dimension, extent)| {
-            let location = self
-                .input
-                .as_ref()
-                .map(|input| match dimension.checked_sub(1) {
-                    Some(own) => format!("{input}[0].shape[{own}]"),
-                    None => format!("{input}.size"),
-                });
+        let shape = tensor.shape.iter().enumerate().map(|(dimension, extent)| {
+            let location = self.input.as_ref().map(|input| match dimension.checked_sub(1) {
+                Some(own) => format!("{input}[0].shape[{own}]"),
+                None => format!("{input}.size"),
+            });
             self.extent(extent, location)
         });
-        TensorType {
-            kind: tensor.kind,
-            shape: shape.collect(),
-        }
+        TensorType { kind: tensor.kind, shape: shape.collect() }
     }
 
     fn extent(&mut self, extent: &Extent, location: Option<String>) -> Extent {
@@ -150,10 +133,7 @@ impl Canonical {
         }
         let name = location.unwrap_or_else(|| format!("extent.{}", self.symbols.len()));
         self.symbols.push((name.clone(), Arc::clone(expr), *bound));
-        Extent::Dynamic {
-            expr: Arc::new(ShapeExpr::Symbol(name)),
-            bound: *bound,
-        }
+        Extent::Dynamic { expr: Arc::new(ShapeExpr::Symbol(name)), bound: *bound }
     }
 
     /// Ends the arguments: later symbols do not belong to a tensor of the callee.
@@ -174,10 +154,7 @@ impl Canonical {
             Value::Atom(single) => Value::Atom(atom(self, single)),
             Value::Pack(pack) => Value::Pack(Pack {
                 items: Rc::new(pack.items.iter().map(|item| atom(self, item)).collect()),
-                repeated: pack
-                    .repeated
-                    .as_deref()
-                    .map(|item| Box::new(atom(self, item))),
+                repeated: pack.repeated.as_deref().map(|item| Box::new(atom(self, item))),
                 kind: pack.kind,
                 tensor: pack.tensor.clone(),
             }),
@@ -195,43 +172,28 @@ impl Canonical {
             return extent_expr(&extent);
         }
         let node = match &expr.node {
-            Node::Apply { op, operands } => Node::Apply {
-                op: *op,
-                operands: operands.iter().map(|o| self.expr(o)).collect(),
-            },
-            Node::Table { items, index } => Node::Table {
-                items: items.clone(),
-                index: Box::new(self.expr(index)),
-            },
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => Node::Select {
+            Node::Apply { op, operands } => {
+                Node::Apply { op: *op, operands: operands.iter().map(|o| self.expr(o)).collect() }
+            }
+            Node::Table { items, index } => {
+                Node::Table { items: items.clone(), index: Box::new(self.expr(index)) }
+            }
+            Node::Select { condition, then, otherwise } => Node::Select {
                 condition: Box::new(self.expr(condition)),
                 then: Box::new(self.expr(then)),
                 otherwise: Box::new(self.expr(otherwise)),
             },
             other => other.clone(),
         };
-        Expr {
-            kind: expr.kind,
-            node,
-        }
+        Expr { kind: expr.kind, node }
     }
 
     fn known(&self, extent: &Extent) -> Option<Extent> {
         let Extent::Dynamic { expr, bound } = extent else {
             return None;
         };
-        let (name, ..) = self
-            .symbols
-            .iter()
-            .find(|(_, e, b)| e == expr && b == bound)?;
-        Some(Extent::Dynamic {
-            expr: Arc::new(ShapeExpr::Symbol(name.clone())),
-            bound: *bound,
-        })
+        let (name, ..) = self.symbols.iter().find(|(_, e, b)| e == expr && b == bound)?;
+        Some(Extent::Dynamic { expr: Arc::new(ShapeExpr::Symbol(name.clone())), bound: *bound })
     }
 
     /// Symbols that no tensor of the callee determines: their names in the callee, and the extents in the caller's
@@ -239,10 +201,7 @@ impl Canonical {
     pub(crate) fn parameters(&self) -> Vec<(String, Extent)> {
         let own = self.symbols.iter().skip(self.learned);
         own.map(|(name, expr, bound)| {
-            let extent = Extent::Dynamic {
-                expr: Arc::clone(expr),
-                bound: *bound,
-            };
+            let extent = Extent::Dynamic { expr: Arc::clone(expr), bound: *bound };
             (name.clone(), extent)
         })
         .collect()
@@ -250,18 +209,12 @@ impl Canonical {
 
     /// The caller's expression for each symbol.
     pub(crate) fn meanings(&self) -> FxHashMap<String, ShapeExpr> {
-        self.symbols
-            .iter()
-            .map(|(name, expr, _)| (name.clone(), (**expr).clone()))
-            .collect()
+        self.symbols.iter().map(|(name, expr, _)| (name.clone(), (**expr).clone())).collect()
     }
 }
 
 /// The number of operations of the largest extent of a callee's tensor in the caller's terms.
-pub(crate) fn translated_operations(
-    tensor: &TensorType,
-    meanings: &FxHashMap<String, ShapeExpr>,
-) -> usize {
+pub(crate) fn translated_operations(tensor: &TensorType, meanings: &FxHashMap<String, ShapeExpr>) -> usize {
     let mut sizes: FxHashMap<String, usize> = FxHashMap::default();
     let mut size = |name: &str| {
         if let Some(known) = sizes.get(name) {
@@ -291,10 +244,9 @@ pub(crate) fn translated(
             .iter()
             .map(|extent| match extent {
                 Extent::Fixed(_) => extent.clone(),
-                Extent::Dynamic { expr, bound } => Extent::Dynamic {
-                    expr: Arc::new(translated_expr(expr, meanings, fresh)),
-                    bound: *bound,
-                },
+                Extent::Dynamic { expr, bound } => {
+                    Extent::Dynamic { expr: Arc::new(translated_expr(expr, meanings, fresh)), bound: *bound }
+                }
             })
             .collect(),
     }
@@ -307,16 +259,12 @@ fn translated_expr(
 ) -> ShapeExpr {
     match expr {
         ShapeExpr::Constant(_) | ShapeExpr::Real(_) => expr.clone(),
-        ShapeExpr::Symbol(name) => meanings
-            .entry(name.clone())
-            .or_insert_with(|| ShapeExpr::Symbol(fresh()))
-            .clone(),
+        ShapeExpr::Symbol(name) => {
+            meanings.entry(name.clone()).or_insert_with(|| ShapeExpr::Symbol(fresh())).clone()
+        }
         ShapeExpr::Apply { op, operands } => ShapeExpr::Apply {
             op: *op,
-            operands: operands
-                .iter()
-                .map(|o| translated_expr(o, meanings, fresh))
-                .collect(),
+            operands: operands.iter().map(|o| translated_expr(o, meanings, fresh)).collect(),
         },
     }
 }
@@ -327,10 +275,7 @@ mod tests {
     use skript_semantics::ScalarKind;
 
     fn dynamic(name: &str) -> Extent {
-        Extent::Dynamic {
-            expr: Arc::new(ShapeExpr::Symbol(name.to_string())),
-            bound: 8,
-        }
+        Extent::Dynamic { expr: Arc::new(ShapeExpr::Symbol(name.to_string())), bound: 8 }
     }
 
     #[test]
@@ -356,10 +301,8 @@ mod tests {
 
     #[test]
     fn equal_extents_get_one_symbol_and_come_back() {
-        let tensor = TensorType {
-            kind: ScalarKind::Real,
-            shape: vec![dynamic("n"), dynamic("m"), dynamic("n")],
-        };
+        let tensor =
+            TensorType { kind: ScalarKind::Real, shape: vec![dynamic("n"), dynamic("m"), dynamic("n")] };
         let mut canonical = Canonical::default();
         let inner = canonical.tensor(&tensor);
         assert_eq!(inner.shape.first(), inner.shape.get(2));

@@ -34,11 +34,7 @@ impl Width {
 
 impl<'p> Composer<'p, '_> {
     /// The names with bounds of inputs of the main graph that depend on each other: `real[n|3,m]` and `real[n,m|4]`.
-    pub(crate) fn declare_bounded(
-        &mut self,
-        builder: &mut Builder<'p>,
-        input: &Declaration,
-    ) -> Composed<()> {
+    pub(crate) fn declare_bounded(&mut self, builder: &mut Builder<'p>, input: &Declaration) -> Composed<()> {
         for spec in input.type_spec.shape.iter().flatten() {
             let known = |bound| Self::unknown_names(builder, bound).is_empty();
             if !spec.per_item && spec.bound.as_ref().is_some_and(known) {
@@ -65,10 +61,7 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<bool> {
         if let (Some(expr), Some(rank)) = (&spec.rank, rank) {
             let what = format!("the rank of {what}");
-            let bound = Bound {
-                what: &what,
-                location,
-            };
+            let bound = Bound { what: &what, location };
             self.unify(builder, expr, &Value::int(count(rank)), &bound)?;
         }
         let Some(shape) = &spec.shape else {
@@ -119,10 +112,7 @@ impl<'p> Composer<'p, '_> {
                     other => Err(self.error(
                         &UNEXPECTED_VALUE,
                         length.span,
-                        format!(
-                            "a number of dimensions must be an int, this is {}",
-                            other.text()
-                        ),
+                        format!("a number of dimensions must be an int, this is {}", other.text()),
                     )),
                 }
             }
@@ -157,21 +147,8 @@ impl<'p> Composer<'p, '_> {
         };
         let mut per_item: Vec<Vec<Atom>> = vec![Vec::new(); declared.len()];
         for (item, shape) in shapes.iter().enumerate() {
-            let item_name = if packed {
-                format!("item {item} of {what}")
-            } else {
-                what.to_string()
-            };
-            self.bind_shape(
-                builder,
-                spec,
-                declared,
-                shape,
-                packed,
-                &mut per_item,
-                &item_name,
-                location,
-            )?;
+            let item_name = if packed { format!("item {item} of {what}") } else { what.to_string() };
+            self.bind_shape(builder, spec, declared, shape, packed, &mut per_item, &item_name, location)?;
         }
         for (extent, values) in declared.iter().zip(per_item) {
             if packed
@@ -199,9 +176,9 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<Value> {
         let evaluator = builder.evaluator(self.limits);
         let value = match (length, values, length.to_expr()) {
-            (Atom::Int(n), [own], _) => evaluator
-                .length(*n, span)
-                .and_then(|n| evaluator.repeat(own.clone(), n, span)),
+            (Atom::Int(n), [own], _) => {
+                evaluator.length(*n, span).and_then(|n| evaluator.repeat(own.clone(), n, span))
+            }
             (_, [own], Some(length)) => match own.to_expr() {
                 Some(own) => Ok(Series::uniform(own, length).into_value()),
                 None => return Err(Reported),
@@ -236,18 +213,12 @@ impl<'p> Composer<'p, '_> {
         if shape.len() < fixed || (!flexible && shape.len() != fixed) {
             let least = if flexible { "at least " } else { "" };
             let shape_text = Value::pack(shape.to_vec()).text();
-            let dimensions = if fixed == 1 {
-                "dimension"
-            } else {
-                "dimensions"
-            };
+            let dimensions = if fixed == 1 { "dimension" } else { "dimensions" };
             return Err(self.report(
                 Diagnostic::error(
                     &RANK_MISMATCH,
                     spec.span,
-                    format!(
-                        "{what} must have {least}{fixed} {dimensions}, its shape is {shape_text}"
-                    ),
+                    format!("{what} must have {least}{fixed} {dimensions}, its shape is {shape_text}"),
                 )
                 .with_label_at(location, format!("shape {shape_text}")),
             ));
@@ -262,27 +233,17 @@ impl<'p> Composer<'p, '_> {
             };
             let actual: Vec<Atom> = shape.iter().skip(position).take(length).cloned().collect();
             let dimension = format!("extent {position} of {what}");
-            let bound = Bound {
-                what: &dimension,
-                location,
-            };
+            let bound = Bound { what: &dimension, location };
             position += length;
             let value = match (&extent.pack, width) {
-                (Some(_), Width::Optional(_)) => {
-                    actual.into_iter().next().map_or(Value::Null, Value::Atom)
-                }
+                (Some(_), Width::Optional(_)) => actual.into_iter().next().map_or(Value::Null, Value::Atom),
                 (Some(pack), _) => {
                     if let Some(expr) = &pack.length
                         && width == Width::Flexible
                     {
-                        let length_of = format!(
-                            "the number of dimensions `{}` of {what}",
-                            self.source_text(extent.span)
-                        );
-                        let bound = Bound {
-                            what: &length_of,
-                            location,
-                        };
+                        let length_of =
+                            format!("the number of dimensions `{}` of {what}", self.source_text(extent.span));
+                        let bound = Bound { what: &length_of, location };
                         self.unify(builder, expr, &Value::int(count(length)), &bound)?;
                     }
                     Value::pack(actual)
@@ -344,9 +305,7 @@ mod tests {
     #[test]
     fn s2_6_an_optional_extent_that_is_absent_is_null() {
         let text = channels(false, "c == null").replace(",c..(!first)", "");
-        let text = text
-            .replace("c == null", "!(?c)")
-            .replace("real[c]", "real[c ?? 1]");
+        let text = text.replace("c == null", "!(?c)").replace("real[c]", "real[c ?? 1]");
         assert_composes(&text.replace("i < c", "i < (c ?? 1)"));
     }
 }

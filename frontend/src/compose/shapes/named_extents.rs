@@ -30,10 +30,7 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<TensorType> {
         let mut shape = Vec::with_capacity(tensor.shape.len());
         for extent in &tensor.shape {
-            let extent = TensorType {
-                kind: tensor.kind,
-                shape: vec![extent.clone()],
-            };
+            let extent = TensorType { kind: tensor.kind, shape: vec![extent.clone()] };
             let operations = translated_operations(&extent, meanings);
             if operations > self.limits.extent_operations {
                 let message = format!(
@@ -44,17 +41,13 @@ impl<'p> Composer<'p, '_> {
             }
             let extent = translated(&extent, meanings, &mut || builder.fresh_extent());
             shape.extend(extent.shape.into_iter().map(|extent| match extent {
-                Extent::Dynamic { expr, bound } if operations > WRITTEN_OUT => Extent::Dynamic {
-                    expr: named(builder, expr),
-                    bound,
-                },
+                Extent::Dynamic { expr, bound } if operations > WRITTEN_OUT => {
+                    Extent::Dynamic { expr: named(builder, expr), bound }
+                }
                 short => short,
             }));
         }
-        Ok(TensorType {
-            kind: tensor.kind,
-            shape,
-        })
+        Ok(TensorType { kind: tensor.kind, shape })
     }
 }
 
@@ -78,9 +71,7 @@ mod tests {
 
     /// A chain of operators that name the extent of their input twice.
     fn chain(length: usize, outputs: &str, rest: &str) -> String {
-        let steps: String = (0..length)
-            .map(|n| format!("x{} = twice(x{n});", n + 1))
-            .collect();
+        let steps: String = (0..length).map(|n| format!("x{} = twice(x{n});", n + 1)).collect();
         format!(
             "operator twice {{
                 @input {{ a: real[n]; }}

@@ -36,12 +36,7 @@ impl<'p> Composer<'p, '_> {
         let Some(bound) = &declared.bound else {
             return Ok(());
         };
-        self.check_bound(
-            builder,
-            (bound, declared.pack.as_ref(), declared.span),
-            actual,
-            (location, when),
-        )
+        self.check_bound(builder, (bound, declared.pack.as_ref(), declared.span), actual, (location, when))
     }
 
     /// The same for the length of a pack, `..(s|5)`.
@@ -101,12 +96,8 @@ impl<'p> Composer<'p, '_> {
                     parts(&Value::Atom(Atom::from_expr(limit.own)), &mut message);
                     text(", this is ", &mut message);
                     message.push(MessagePart::Value(extent));
-                    let check = Check {
-                        kind: CheckKind::Extent,
-                        condition,
-                        message,
-                        span: location.location,
-                    };
+                    let check =
+                        Check { kind: CheckKind::Extent, condition, message, span: location.location };
                     match when {
                         Tested::Before => keep(&mut builder.function.checks, check),
                         Tested::Behind => self.test_result(builder, check)?,

@@ -12,4 +12,4 @@ pub static INTERNAL: Code = Code {
 
 pub(super) use INTERNAL as CODE_ENTRY;
 
-// Tested in tools/src/verbs/mod.rs
+// Tested in tools/src/verbs.rs

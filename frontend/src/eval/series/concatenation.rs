@@ -12,32 +12,21 @@ impl Series {
     /// The items before a position and those after it, if the outermost operation selects by the position.
     pub(in crate::eval) fn parts(&self) -> Option<(Series, Series)> {
         let (condition, then, otherwise) = match &self.item().node {
-            Node::Apply {
-                op: ScalarOp::Select,
-                operands,
-            } => match operands.as_slice() {
+            Node::Apply { op: ScalarOp::Select, operands } => match operands.as_slice() {
                 [condition, then, otherwise] => (condition, then, otherwise),
                 _ => return None,
             },
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => (&**condition, &**then, &**otherwise),
+            Node::Select { condition, then, otherwise } => (&**condition, &**then, &**otherwise),
             _ => return None,
         };
         let (position, holds_before) = self.turn(condition)?;
         let position = self.within(position);
-        let (before, after) = match holds_before {
-            true => (then, otherwise),
-            false => (otherwise, then),
-        };
+        let (before, after) = if holds_before { (then, otherwise) } else { (otherwise, then) };
         let rest = binary(ScalarOp::Sub, self.length.clone(), position.clone())?;
         let before = self.with_item(before.clone());
         let after = self.with_item(after.clone());
-        let after = Series::of(rest, |i| {
-            Some(after.at(&binary(ScalarOp::Add, i.clone(), position.clone())?))
-        })?;
+        let after =
+            Series::of(rest, |i| Some(after.at(&binary(ScalarOp::Add, i.clone(), position.clone())?)))?;
         Some((Series::of(position, |i| Some(before.at(i)))?, after))
     }
 
@@ -60,10 +49,7 @@ impl Series {
             _ => return None,
         };
         // first + i, or first - i, compared with zero.
-        let zero = match rises {
-            true => binary(ScalarOp::Sub, Expr::int(0), first)?,
-            false => first,
-        };
+        let zero = if rises { binary(ScalarOp::Sub, Expr::int(0), first)? } else { first };
         let (holds_before, beyond) = match (op, rises) {
             (ScalarOp::Lt, true) | (ScalarOp::Gt, false) => (true, 0),
             (ScalarOp::Le, true) | (ScalarOp::Ge, false) => (true, 1),
@@ -80,10 +66,9 @@ impl Series {
             decided(&runtime::compare(op, position.clone(), limit.clone())) == Some(true)
         };
         let mut position = position;
-        for (op, limit, nearest) in [
-            (ScalarOp::Le, self.length.clone(), ScalarOp::Min),
-            (ScalarOp::Ge, Expr::int(0), ScalarOp::Max),
-        ] {
+        for (op, limit, nearest) in
+            [(ScalarOp::Le, self.length.clone(), ScalarOp::Min), (ScalarOp::Ge, Expr::int(0), ScalarOp::Max)]
+        {
             if !holds(op, &position, &limit) {
                 position = Expr::apply(ScalarKind::Int, nearest, vec![position, limit]);
             }

@@ -47,11 +47,7 @@ impl Evaluator<'_> {
         fallback: &Text,
         span: Span,
     ) -> EvalResult<Option<Value>> {
-        let ExprKind::Fold {
-            pack,
-            op: op @ (FoldOp::Min | FoldOp::Max),
-            cumulative: false,
-        } = &value.kind
+        let ExprKind::Fold { pack, op: op @ (FoldOp::Min | FoldOp::Max), cumulative: false } = &value.kind
         else {
             return Ok(None);
         };
@@ -85,8 +81,10 @@ impl Evaluator<'_> {
     ) -> EvalResult<Value> {
         if op == FoldOp::Uniform {
             // 2.4: values that cannot be derived at compile time are null.
-            let shared = series.shared().cloned();
-            return Ok(shared.map_or(Value::Null, |item| Value::Atom(Atom::from_expr(item))));
+            return Ok(series
+                .shared()
+                .cloned()
+                .map_or(Value::Null, |item| Value::Atom(Atom::from_expr(item))));
         }
         let most = self.limits.extent_operations;
         if cumulative {
@@ -177,11 +175,7 @@ fn in_parts(series: &Series, op: FoldOp, most: usize) -> Option<Expr> {
             let follows = binary(scalar, last, after.at(&Expr::int(0)))?;
             let alone = binary(ScalarOp::Or, empty(&before), empty(&after))?;
             let follows = binary(ScalarOp::Or, alone, follows)?;
-            binary(
-                ScalarOp::And,
-                binary(ScalarOp::And, first, second)?,
-                follows,
-            )
+            binary(ScalarOp::And, binary(ScalarOp::And, first, second)?, follows)
         }
     }
 }
@@ -210,9 +204,7 @@ fn cumulated(series: &Series, op: FoldOp, position: &Expr, most: usize) -> Optio
         };
         Some(runtime::select(inside, own, both)).filter(is_small)
     };
-    prefix(series, op, &count)
-        .or_else(in_parts)
-        .or_else(|| unrolled(series, op, &count, most))
+    prefix(series, op, &count).or_else(in_parts).or_else(|| unrolled(series, op, &count, most))
 }
 
 /// The fold of the first `count` items; `None` if there is no closed form.
@@ -220,11 +212,9 @@ fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
     let none = || runtime::compare(ScalarOp::Le, count.clone(), Expr::int(0));
     let some = || runtime::compare(ScalarOp::Gt, count.clone(), Expr::int(0));
     let as_kind = |kind, count: Expr| match kind {
-        ScalarKind::Real => runtime::operation(
-            ScalarOp::ToReal,
-            vec![count],
-            crate::program::Edition::Draft6,
-        ),
+        ScalarKind::Real => {
+            runtime::operation(ScalarOp::ToReal, vec![count], crate::program::Edition::Draft6)
+        }
         _ => Some(count),
     };
     if op == FoldOp::Add && series.kind() == ScalarKind::Int {
@@ -246,16 +236,8 @@ fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
         return joined(op, first, series.at(&runtime::plus(count, -1)));
     };
     match op {
-        FoldOp::Add => binary(
-            ScalarOp::Mul,
-            shared.clone(),
-            as_kind(shared.kind, count.clone())?,
-        ),
-        FoldOp::Mul => binary(
-            ScalarOp::Pow,
-            shared.clone(),
-            as_kind(shared.kind, count.clone())?,
-        ),
+        FoldOp::Add => binary(ScalarOp::Mul, shared.clone(), as_kind(shared.kind, count.clone())?),
+        FoldOp::Mul => binary(ScalarOp::Pow, shared.clone(), as_kind(shared.kind, count.clone())?),
         // Without items, all are true, and none is.
         FoldOp::And => Some(runtime::select(none(), literal_bool(true), shared)),
         FoldOp::Or => Some(runtime::and(some(), shared)),

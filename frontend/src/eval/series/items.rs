@@ -14,43 +14,29 @@ use crate::model::{Accumulation, Expr};
 use crate::program::Edition;
 
 /// The fold of the first `length` items of a pack; `None` if it takes more than so many operations.
-pub(in crate::eval) fn unrolled(
-    series: &Series,
-    op: FoldOp,
-    length: &Expr,
-    most: usize,
-) -> Option<Expr> {
+pub(in crate::eval) fn unrolled(series: &Series, op: FoldOp, length: &Expr, most: usize) -> Option<Expr> {
     let items = items(series, most)?;
     let inside = |position| runtime::compare(ScalarOp::Lt, position, length.clone());
     let Some(scalar) = comparison(op) else {
         let neutral = neutral(op, series);
-        let counted = items.into_iter().map(|(position, item)| {
-            Some(runtime::select(inside(position), item, neutral.clone()?))
-        });
+        let counted = items
+            .into_iter()
+            .map(|(position, item)| Some(runtime::select(inside(position), item, neutral.clone()?)));
         return joined(counted.collect(), accumulation(op)?, || neutral.clone());
     };
     let pairs: Vec<_> = match scalar {
         ScalarOp::Ne if items.len().saturating_mul(items.len()) > most => return None,
         ScalarOp::Ne => {
             let after = |location: usize| items.iter().skip(location + 1);
-            let pairs = items.iter().enumerate();
-            pairs
-                .flat_map(|(location, a)| after(location).map(move |b| (a, b)))
-                .collect()
+            items.iter().enumerate().flat_map(|(location, a)| after(location).map(move |b| (a, b))).collect()
         }
         _ => items.iter().zip(items.iter().skip(1)).collect(),
     };
     let compared = pairs.into_iter().map(|((_, a), (position, b))| {
         let holds = binary(scalar, a.clone(), b.clone())?;
-        Some(runtime::select(
-            inside(position.clone()),
-            holds,
-            literal_bool(true),
-        ))
+        Some(runtime::select(inside(position.clone()), holds, literal_bool(true)))
     });
-    joined(compared.collect(), ScalarOp::And, || {
-        Some(literal_bool(true))
-    })
+    joined(compared.collect(), ScalarOp::And, || Some(literal_bool(true)))
 }
 
 /// Whether an item is among those of a pack; `None` if it takes more than so many operations.
@@ -65,15 +51,8 @@ pub(in crate::eval) fn found_among(item: &Expr, series: &Series, most: usize) ->
 
 /// Whether no item is in both packs; `None` if it takes more than so many operations.
 pub(in crate::eval) fn disjoint(a: &Series, b: &Series, most: usize) -> Option<Expr> {
-    let few = |series: &Series| {
-        series
-            .shared()
-            .map_or(upper_bound(&series.length), |_| Some(1))
-    };
-    let (few, others) = match few(a)? <= few(b)? {
-        true => (a, b),
-        false => (b, a),
-    };
+    let few = |series: &Series| series.shared().map_or(upper_bound(&series.length), |_| Some(1));
+    let (few, others) = if few(a)? <= few(b)? { (a, b) } else { (b, a) };
     let open = match few.shared() {
         Some(shared) => vec![(Expr::int(0), shared.clone())],
         None => items(few, most)?,
@@ -122,11 +101,7 @@ fn neutral(op: FoldOp, series: &Series) -> Option<Expr> {
 }
 
 /// All of them combined, or the identity if there are none.
-fn joined(
-    items: Option<Vec<Expr>>,
-    op: ScalarOp,
-    none: impl FnOnce() -> Option<Expr>,
-) -> Option<Expr> {
+fn joined(items: Option<Vec<Expr>>, op: ScalarOp, none: impl FnOnce() -> Option<Expr>) -> Option<Expr> {
     match balanced(items?, &mut |a, b| binary(op, a, b).ok_or(())) {
         Some(joined) => joined.ok(),
         None => none(),

@@ -26,23 +26,14 @@ impl Evaluator<'_> {
             return stop(
                 &PACK_LENGTHS_DIFFER,
                 span,
-                format!(
-                    "packs of {} and of {} items may have different lengths",
-                    text(a),
-                    text(b)
-                ),
+                format!("packs of {} and of {} items may have different lengths", text(a), text(b)),
             );
         }
         let text = |text: &str| MessagePart::Text(text.to_string());
         let value = |length: &Expr| MessagePart::Value(length.clone());
         self.demand(Demand {
             condition,
-            message: vec![
-                text("packs have different lengths here: "),
-                value(a),
-                text(" and "),
-                value(b),
-            ],
+            message: vec![text("packs have different lengths here: "), value(a), text(" and "), value(b)],
             code: &PACK_LENGTHS_DIFFER,
             span,
         });
@@ -104,10 +95,9 @@ impl Evaluator<'_> {
         };
         match zipped() {
             Some(zipped) => Ok(zipped.into_value()),
-            None => refused(
-                "a zip that contains it may otherwise contain only numbers and packs like it",
-                span,
-            ),
+            None => {
+                refused("a zip that contains it may otherwise contain only numbers and packs like it", span)
+            }
         }
     }
 
@@ -141,17 +131,15 @@ impl Evaluator<'_> {
             Value::Pack(_) => None,
         };
         let (Some((from, step, length)), Some(values)) = (locations, value) else {
-            return refused(
-                "an item of it is replaced by a number, a range by a pack like it",
-                span,
-            );
+            return refused("an item of it is replaced by a number, a range by a pack like it", span);
         };
         self.side_by_side(&length, &values.length, span)?;
         let replaced = Series::of(series.length.clone(), |i| {
             // The position among the replaced ones, if it is one of them.
-            let distance = match step < 0 {
-                true => binary(ScalarOp::Sub, from.clone(), i.clone())?,
-                false => binary(ScalarOp::Sub, i.clone(), from.clone())?,
+            let distance = if step < 0 {
+                binary(ScalarOp::Sub, from.clone(), i.clone())?
+            } else {
+                binary(ScalarOp::Sub, i.clone(), from.clone())?
             };
             let size = Expr::int(step.checked_abs()?);
             let location = binary(ScalarOp::Div, distance.clone(), size.clone())?;

@@ -19,11 +19,7 @@ impl Builder<'_> {
                 if imports.len() == 1 {
                     self.mark_khronos(path.span, "import …, …");
                 }
-                imports.push(Import {
-                    path,
-                    misplaced,
-                    span,
-                });
+                imports.push(Import { path, misplaced, span });
             }
         }
         imports
@@ -46,10 +42,7 @@ impl Builder<'_> {
     }
 
     fn using_item(&mut self, pair: &Pair) -> UsingItem {
-        let pack = pair
-            .clone()
-            .into_inner()
-            .find(|p| p.as_rule() == Rule::pack_spec);
+        let pack = pair.clone().into_inner().find(|p| p.as_rule() == Rule::pack_spec);
         UsingItem {
             name: self.first_ident(pair),
             pack: pack.map(|p| self.pack_spec(&p)),
@@ -65,10 +58,7 @@ impl Builder<'_> {
                 Rule::using_item => items.push(UsingListItem::Item(self.using_item(&child))),
                 Rule::using_zip => {
                     let names = self.idents(&child);
-                    let pack = child
-                        .clone()
-                        .into_inner()
-                        .find(|p| p.as_rule() == Rule::pack_spec);
+                    let pack = child.clone().into_inner().find(|p| p.as_rule() == Rule::pack_spec);
                     if let Some(pack) = pack {
                         items.push(UsingListItem::Zip {
                             names,
@@ -110,23 +100,12 @@ impl Builder<'_> {
             // Anything may be in the position of the condition.
             condition = self.error_expr(span);
         }
-        Assertion {
-            condition,
-            message,
-            values,
-            span,
-        }
+        Assertion { condition, message, values, span }
     }
 
     fn asserted(&mut self, pair: &Pair) -> AssertedValue {
-        let label = pair
-            .clone()
-            .into_inner()
-            .find(|p| p.as_rule() == Rule::string);
-        AssertedValue {
-            label: label.map(|p| self.string(&p)),
-            value: self.first_expr(pair),
-        }
+        let label = pair.clone().into_inner().find(|p| p.as_rule() == Rule::string);
+        AssertedValue { label: label.map(|p| self.string(&p)), value: self.first_expr(pair) }
     }
 
     pub(in super::super) fn quantization(&mut self, pair: &Pair) -> Option<Quantization> {
@@ -178,10 +157,7 @@ impl Builder<'_> {
 /// After `c ? a` in an assertion, `: "text"` is the message and not the third operand: separates it, also after `d ? e
 /// : c ? a`.
 fn take_message(condition: &mut Expr) -> Option<StringLiteral> {
-    let ExprKind::Select {
-        then, otherwise, ..
-    } = &mut condition.kind
-    else {
+    let ExprKind::Select { then, otherwise, .. } = &mut condition.kind else {
         return None;
     };
     let last = otherwise.as_mut()?;

@@ -5,8 +5,8 @@ use super::super::grammar::{Pair, Rule};
 use super::super::token::{TokenKind, scan};
 use super::Builder;
 use crate::ast::{
-    Argument, Block, Branching, Carried, Component, ComponentValue, Invocation, IterationCount,
-    Loop, Path, Scan, Target, TargetItem,
+    Argument, Block, Branching, Carried, Component, ComponentValue, Invocation, IterationCount, Loop, Path,
+    Scan, Target, TargetItem,
 };
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{SYNTAX, YIELD};
@@ -23,10 +23,7 @@ pub(crate) fn open_type_list(behind: Span, operator: (Span, &str), ty: &str) -> 
 impl Builder<'_> {
     /// Rule `component_entry`.
     pub(in super::super) fn component_entry(&mut self, pair: &Pair) -> Option<Component> {
-        let component = pair
-            .clone()
-            .into_inner()
-            .find(|p| p.as_rule() == Rule::component);
+        let component = pair.clone().into_inner().find(|p| p.as_rule() == Rule::component);
         component.map(|p| self.component(&p))
     }
 
@@ -41,11 +38,7 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        Component {
-            targets,
-            value: value.unwrap_or(ComponentValue::Error(span)),
-            span,
-        }
+        Component { targets, value: value.unwrap_or(ComponentValue::Error(span)), span }
     }
 
     fn target(&mut self, pair: &Pair) -> Option<Target> {
@@ -59,10 +52,7 @@ impl Builder<'_> {
                 items.extend(self.target_item(&child));
             }
         }
-        Some(Target::List {
-            items,
-            span: self.span(&inner),
-        })
+        Some(Target::List { items, span: self.span(&inner) })
     }
 
     fn target_item(&mut self, pair: &Pair) -> Option<TargetItem> {
@@ -84,11 +74,7 @@ impl Builder<'_> {
                 type_spec,
                 span,
             },
-            Rule::target_zip => TargetItem::Zip {
-                names: self.idents(&inner),
-                pack,
-                span,
-            },
+            Rule::target_zip => TargetItem::Zip { names: self.idents(&inner), pack, span },
             _ => TargetItem::Omitted(span),
         })
     }
@@ -106,12 +92,8 @@ impl Builder<'_> {
     fn part(&mut self, pair: &Pair) -> ComponentValue {
         let inner = pair.clone().into_inner().next();
         match inner {
-            Some(p) if p.as_rule() == Rule::labelled_block => {
-                ComponentValue::Block(self.labelled_block(&p))
-            }
-            Some(p) if p.as_rule() == Rule::invocation => {
-                ComponentValue::Invocation(self.invocation(&p))
-            }
+            Some(p) if p.as_rule() == Rule::labelled_block => ComponentValue::Block(self.labelled_block(&p)),
+            Some(p) if p.as_rule() == Rule::invocation => ComponentValue::Invocation(self.invocation(&p)),
             Some(p) if self.report_open_type_list(&p) => ComponentValue::Error(self.span(&p)),
             Some(p) => ComponentValue::Expr(self.expr(&p)),
             None => ComponentValue::Error(self.span(pair)),
@@ -134,8 +116,7 @@ impl Builder<'_> {
         }
         let is_open = word(at + 1) == "<" && is_word(at + 2) && word(at + 3) == "(";
         let is_property = at == 2 && matches!(word(2), "shape" | "rank" | "size");
-        let (Some(operator), Some(first), Some(ty)) =
-            (tokens.get(at), tokens.first(), tokens.get(at + 2))
+        let (Some(operator), Some(first), Some(ty)) = (tokens.get(at), tokens.first(), tokens.get(at + 2))
         else {
             return false;
         };
@@ -147,20 +128,14 @@ impl Builder<'_> {
         let location = self.span_at(start + first.start, start + operator.end);
         let path = text.get(first.start..operator.end).unwrap_or_default();
         let ty = word(at + 2);
-        self.sink
-            .report(open_type_list(behind, (location, path), ty));
+        self.sink.report(open_type_list(behind, (location, path), ty));
         true
     }
 
     fn labelled_block(&mut self, pair: &Pair) -> Block {
         let span = self.span(pair);
-        let mut block = Block {
-            label: None,
-            components: Vec::new(),
-            yields: Vec::new(),
-            yield_span: None,
-            span,
-        };
+        let mut block =
+            Block { label: None, components: Vec::new(), yields: Vec::new(), yield_span: None, span };
         for child in pair.clone().into_inner() {
             match child.as_rule() {
                 Rule::label => block.label = Some(self.first_ident(&child)),
@@ -201,10 +176,7 @@ impl Builder<'_> {
         let span = self.span(pair);
         let mut invocation = Invocation {
             label: None,
-            operator: Path {
-                parts: Vec::new(),
-                span,
-            },
+            operator: Path { parts: Vec::new(), span },
             types: Vec::new(),
             attributes: Vec::new(),
             arguments: Vec::new(),
@@ -245,11 +217,7 @@ impl Builder<'_> {
         while let (Some(condition), Some(consequent)) = (parts.next(), parts.next()) {
             arms.push((condition, consequent));
         }
-        ComponentValue::If(Branching {
-            arms,
-            otherwise: Box::new(otherwise),
-            span,
-        })
+        ComponentValue::If(Branching { arms, otherwise: Box::new(otherwise), span })
     }
 
     fn looping(&mut self, pair: &Pair) -> ComponentValue {
@@ -287,10 +255,7 @@ impl Builder<'_> {
                     }
                 }
                 Rule::while_clause => {
-                    let condition = child
-                        .clone()
-                        .into_inner()
-                        .find(|p| p.as_rule() == Rule::part);
+                    let condition = child.clone().into_inner().find(|p| p.as_rule() == Rule::part);
                     let condition = condition.map(|p| self.part(&p));
                     if !in_body {
                         found.before = condition;
@@ -319,10 +284,7 @@ impl Builder<'_> {
     }
 
     fn carried(&mut self, pair: &Pair) -> Carried {
-        let type_spec = pair
-            .clone()
-            .into_inner()
-            .find(|p| p.as_rule() == Rule::type_spec);
+        let type_spec = pair.clone().into_inner().find(|p| p.as_rule() == Rule::type_spec);
         Carried {
             name: self.first_ident(pair),
             type_spec: type_spec.map(|p| self.type_spec(&p)),
@@ -332,10 +294,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn count(&mut self, pair: &Pair) -> IterationCount {
-        let index = pair
-            .clone()
-            .into_inner()
-            .find(|p| p.as_rule() == Rule::count_index);
+        let index = pair.clone().into_inner().find(|p| p.as_rule() == Rule::count_index);
         IterationCount {
             index: index.map(|p| self.first_ident(&p)),
             count: self.optional_expr(pair),

@@ -27,11 +27,7 @@ enum Infix {
 /// One element of a chain after its first operand.
 enum Link<'t> {
     Infix(Infix, Pair<'t>),
-    Fold {
-        op: FoldOp,
-        cumulative: bool,
-        end: Span,
-    },
+    Fold { op: FoldOp, cumulative: bool, end: Span },
 }
 
 fn infix(text: &str) -> Option<(Infix, u8)> {
@@ -84,10 +80,7 @@ fn fold_op(text: &str) -> Option<(FoldOp, u8)> {
 
 impl Builder<'_> {
     pub(super) fn error_expr(&self, span: Span) -> Expr {
-        Expr {
-            kind: ExprKind::Error,
-            span,
-        }
+        Expr { kind: ExprKind::Error, span }
     }
 
     /// The first direct child that is an expression.
@@ -99,10 +92,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn optional_expr(&mut self, pair: &Pair) -> Option<Expr> {
-        let found = pair
-            .clone()
-            .into_inner()
-            .find(|p| p.as_rule() == Rule::expr);
+        let found = pair.clone().into_inner().find(|p| p.as_rule() == Rule::expr);
         found.map(|p| self.expr(&p))
     }
 
@@ -132,14 +122,9 @@ impl Builder<'_> {
             return self.error_expr(self.span(pair));
         };
         let otherwise = branches.next();
-        let span = first
-            .span
-            .to(otherwise.as_ref().map_or(second.span, |o| o.span));
+        let span = first.span.to(otherwise.as_ref().map_or(second.span, |o| o.span));
         let kind = match tail.as_rule() {
-            Rule::coalesce => ExprKind::Coalesce {
-                value: Box::new(first),
-                fallback: Box::new(second),
-            },
+            Rule::coalesce => ExprKind::Coalesce { value: Box::new(first), fallback: Box::new(second) },
             _ => ExprKind::Select {
                 condition: Box::new(first),
                 then: Box::new(second),
@@ -160,9 +145,7 @@ impl Builder<'_> {
                 Rule::fold => links.push(self.fold(&next)),
                 Rule::infix => {
                     self.mark_infix(&next);
-                    if let (Some((op, binding)), Some(operand)) =
-                        (infix(next.as_str()), inner.next())
-                    {
+                    if let (Some((op, binding)), Some(operand)) = (infix(next.as_str()), inner.next()) {
                         links.push((Link::Infix(op, operand), binding));
                     }
                 }
@@ -198,10 +181,7 @@ impl Builder<'_> {
         let (op, binding) = fold_op(text).unwrap_or((FoldOp::Add, 5));
         let end = self.span(pair);
         if cumulative
-            && !matches!(
-                op,
-                FoldOp::Add | FoldOp::Mul | FoldOp::And | FoldOp::Or | FoldOp::Min | FoldOp::Max
-            )
+            && !matches!(op, FoldOp::Add | FoldOp::Mul | FoldOp::And | FoldOp::Or | FoldOp::Min | FoldOp::Max)
         {
             self.error_with_help(
                 &SYNTAX,
@@ -211,14 +191,7 @@ impl Builder<'_> {
             );
             cumulative = false;
         }
-        (
-            Link::Fold {
-                op,
-                cumulative,
-                end,
-            },
-            binding,
-        )
+        (Link::Fold { op, cumulative, end }, binding)
     }
 
     /// Precedence climbing: consumes the links of at least the precedence `least`. All levels are left-associative.
@@ -239,24 +212,13 @@ impl Builder<'_> {
                     let kind = match op {
                         Infix::Binary(op) => ExprKind::Binary { op, left, right },
                         Infix::Is => ExprKind::Is { left, right },
-                        Infix::In => ExprKind::In {
-                            item: left,
-                            pack: right,
-                        },
+                        Infix::In => ExprKind::In { item: left, pack: right },
                     };
                     Expr { kind, span }
                 }
-                Link::Fold {
-                    op,
-                    cumulative,
-                    end,
-                } => Expr {
+                Link::Fold { op, cumulative, end } => Expr {
                     span: left.span.to(end),
-                    kind: ExprKind::Fold {
-                        pack: Box::new(left),
-                        op,
-                        cumulative,
-                    },
+                    kind: ExprKind::Fold { pack: Box::new(left), op, cumulative },
                 },
             };
         }
@@ -284,16 +246,11 @@ impl Builder<'_> {
         let is_power = matches!(links.peek(), Some((Link::Infix(..), POWER)));
         let mut expr = match (atom, last) {
             (Some(primary), Some(sign))
-                if primary.as_str().trim_end() == SMALLEST_MAGNITUDE
-                    && rest.is_empty()
-                    && !is_power =>
+                if primary.as_str().trim_end() == SMALLEST_MAGNITUDE && rest.is_empty() && !is_power =>
             {
                 let span = self.span(sign).to(self.span(&primary));
                 prefixes.pop();
-                Expr {
-                    kind: ExprKind::Int(i64::MIN),
-                    span,
-                }
+                Expr { kind: ExprKind::Int(i64::MIN), span }
             }
             (Some(primary), _) => self.primary(&primary),
             (None, _) => self.error_expr(self.span(operand)),
@@ -308,11 +265,7 @@ impl Builder<'_> {
             let right = self.prefixed(&right, links);
             expr = Expr {
                 span: expr.span.to(right.span),
-                kind: ExprKind::Binary {
-                    op: BinaryOp::Pow,
-                    left: Box::new(expr),
-                    right: Box::new(right),
-                },
+                kind: ExprKind::Binary { op: BinaryOp::Pow, left: Box::new(expr), right: Box::new(right) },
             };
         }
         for prefix in prefixes.iter().rev() {
@@ -320,18 +273,9 @@ impl Builder<'_> {
             let operand = Box::new(expr);
             let kind = match prefix.as_str() {
                 "?" => ExprKind::NullTest(operand),
-                "!" => ExprKind::Unary {
-                    op: UnaryOp::Not,
-                    operand,
-                },
-                "-" => ExprKind::Unary {
-                    op: UnaryOp::Minus,
-                    operand,
-                },
-                _ => ExprKind::Unary {
-                    op: UnaryOp::Plus,
-                    operand,
-                },
+                "!" => ExprKind::Unary { op: UnaryOp::Not, operand },
+                "-" => ExprKind::Unary { op: UnaryOp::Minus, operand },
+                _ => ExprKind::Unary { op: UnaryOp::Plus, operand },
             };
             expr = Expr { kind, span };
         }
@@ -343,33 +287,21 @@ impl Builder<'_> {
             let span = base.span.to(self.span(&pair));
             if pair.as_rule() == Rule::index {
                 let (subscripts, trailing_comma) = self.subscripts(&pair);
-                base = Expr {
-                    kind: ExprKind::Index {
-                        base: Box::new(base),
-                        subscripts,
-                        trailing_comma,
-                    },
-                    span,
-                };
+                base =
+                    Expr { kind: ExprKind::Index { base: Box::new(base), subscripts, trailing_comma }, span };
                 continue;
             }
             let value = Box::new(self.first_expr(&pair));
             base = match base.kind {
-                ExprKind::Index {
-                    base,
-                    mut subscripts,
-                    trailing_comma: false,
-                } if subscripts.len() == 1 => match subscripts.pop() {
-                    Some(subscript) => Expr {
-                        kind: ExprKind::Substitute {
-                            base,
-                            subscript: Box::new(subscript),
-                            value,
+                ExprKind::Index { base, mut subscripts, trailing_comma: false } if subscripts.len() == 1 => {
+                    match subscripts.pop() {
+                        Some(subscript) => Expr {
+                            kind: ExprKind::Substitute { base, subscript: Box::new(subscript), value },
+                            span,
                         },
-                        span,
-                    },
-                    None => self.error_expr(span),
-                },
+                        None => self.error_expr(span),
+                    }
+                }
                 _ => {
                     self.error_with_help(
                         &SYNTAX,
@@ -425,12 +357,7 @@ impl Builder<'_> {
                     };
                     let end = part(Rule::slice_end);
                     let stride = part(Rule::slice_stride);
-                    return Subscript::Range {
-                        begin: first,
-                        end,
-                        stride,
-                        span,
-                    };
+                    return Subscript::Range { begin: first, end, stride, span };
                 }
                 Rule::expand => {
                     let count = self.optional_expr(&child);
@@ -448,12 +375,7 @@ impl Builder<'_> {
         let mut exprs = self.exprs(pair).into_iter();
         let span = self.span(pair);
         let index = exprs.next().unwrap_or_else(|| self.error_expr(span));
-        Subscript::Guard {
-            index,
-            remap: exprs.next().zip(exprs.next()),
-            expand,
-            span,
-        }
+        Subscript::Guard { index, remap: exprs.next().zip(exprs.next()), expand, span }
     }
 
     fn primary(&mut self, pair: &Pair) -> Expr {
@@ -470,10 +392,7 @@ impl Builder<'_> {
             }),
             Rule::string => {
                 let literal = self.string(&inner);
-                return Expr {
-                    span: literal.span,
-                    kind: ExprKind::Str(literal),
-                };
+                return Expr { span: literal.span, kind: ExprKind::Str(literal) };
             }
             Rule::tuple => return self.parenthesized(&inner),
             Rule::list => ExprKind::List(self.items(&inner)),
@@ -494,10 +413,7 @@ impl Builder<'_> {
                         self.sink.report(diagnostic);
                     }
                 }
-                ExprKind::Builtin {
-                    name,
-                    argument: Box::new(argument),
-                }
+                ExprKind::Builtin { name, argument: Box::new(argument) }
             }
             Rule::call => self.call(&inner, span),
             Rule::guarded => {
@@ -528,12 +444,10 @@ impl Builder<'_> {
         let span = self.span(pair);
         let mut exprs = self.exprs(pair);
         match (exprs.pop(), exprs.is_empty()) {
-            (Some(only), true) => Expr {
-                kind: only.kind,
-                span,
-            },
+            (Some(only), true) => Expr { kind: only.kind, span },
             _ => {
-                let help = "a list is written between brackets, `[a, b]`; packs are interleaved by `[(a, b)..]`";
+                let help =
+                    "a list is written between brackets, `[a, b]`; packs are interleaved by `[(a, b)..]`";
                 let message = "a tuple can only occur in a list, to interleave packs";
                 self.error_with_help(&SYNTAX, span, message, help);
                 self.error_expr(span)
@@ -550,10 +464,7 @@ impl Builder<'_> {
                 let value = Box::new(value);
                 if BUILTINS.contains(&target.name.as_str()) {
                     self.mark_khronos(target.span, &target.name);
-                    ExprKind::Builtin {
-                        name: target,
-                        argument: value,
-                    }
+                    ExprKind::Builtin { name: target, argument: value }
                 } else {
                     ExprKind::Cast { target, value }
                 }
@@ -650,10 +561,7 @@ fn zipped<'t>(expr: &Pair<'t>) -> Option<Pair<'t>> {
             return None;
         }
         if only.as_rule() == Rule::tuple {
-            let parts = only
-                .clone()
-                .into_inner()
-                .filter(|p| p.as_rule() == Rule::expr);
+            let parts = only.clone().into_inner().filter(|p| p.as_rule() == Rule::expr);
             return (parts.count() > 1).then_some(only);
         }
         if !matches!(only.as_rule(), Rule::chain | Rule::operand | Rule::primary) {

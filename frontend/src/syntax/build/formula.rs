@@ -71,19 +71,11 @@ impl Builder<'_> {
             "|=" => LoweringOp::Any,
             text @ ("<=" | ">=") => {
                 self.mark_draft(span, text);
-                if text == "<=" {
-                    LoweringOp::Min
-                } else {
-                    LoweringOp::Max
-                }
+                if text == "<=" { LoweringOp::Min } else { LoweringOp::Max }
             }
             text @ ("<?=" | ">?=") => {
                 self.mark_khronos(span, text);
-                if text == "<?=" {
-                    LoweringOp::Min
-                } else {
-                    LoweringOp::Max
-                }
+                if text == "<?=" { LoweringOp::Min } else { LoweringOp::Max }
             }
             _ => LoweringOp::Assign,
         };
@@ -115,12 +107,6 @@ impl Builder<'_> {
             }
         });
         let (subscripts, trailing_comma) = last.map_or((Vec::new(), false), |(s, _)| s);
-        AccessTarget {
-            name: self.first_ident(pair),
-            item,
-            subscripts,
-            trailing_comma,
-            span,
-        }
+        AccessTarget { name: self.first_ident(pair), item, subscripts, trailing_comma, span }
     }
 }

@@ -49,11 +49,8 @@ impl Builder<'_> {
     pub(super) fn string(&mut self, pair: &Pair) -> StringLiteral {
         let mut pieces = Vec::new();
         let mut text = String::new();
-        let parts: Vec<Pair> = pair
-            .clone()
-            .into_inner()
-            .filter(|p| p.as_rule() == Rule::string_part)
-            .collect();
+        let parts: Vec<Pair> =
+            pair.clone().into_inner().filter(|p| p.as_rule() == Rule::string_part).collect();
         let span = match (parts.first(), parts.last()) {
             (Some(first), Some(last)) => self.span(first).to(self.span(last)),
             _ => self.span(pair),
@@ -70,9 +67,7 @@ impl Builder<'_> {
     fn string_part(&mut self, part: &Pair, text: &mut String, pieces: &mut Vec<StringPiece>) {
         let start = part.as_span().start();
         let written = part.as_str();
-        let inside = written
-            .get(1..written.len().saturating_sub(1))
-            .unwrap_or_default();
+        let inside = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
         let mut at = 0;
         while let Some(c) = inside.get(at..).and_then(|rest| rest.chars().next()) {
             // Offset of `c` in the text that pest sees.
@@ -100,10 +95,8 @@ impl Builder<'_> {
                         if !text.is_empty() {
                             pieces.push(StringPiece::Text(std::mem::take(text)));
                         }
-                        let expr = self.format_piece(
-                            inside.get(at + 1..end).unwrap_or_default(),
-                            location + 1,
-                        );
+                        let expr =
+                            self.format_piece(inside.get(at + 1..end).unwrap_or_default(), location + 1);
                         pieces.push(StringPiece::Format(expr));
                         at = end + 1;
                     }
@@ -139,14 +132,9 @@ impl Builder<'_> {
         let span: Span = self.span_at(offset, offset + piece.len());
         let outer = self.base;
         self.base += offset;
-        let expr = read_piece(self, Rule::format_entry, piece, |builder, pair| {
-            builder.first_expr(&pair)
-        });
+        let expr = read_piece(self, Rule::format_entry, piece, |builder, pair| builder.first_expr(&pair));
         self.base = outer;
-        expr.unwrap_or(Expr {
-            kind: ExprKind::Error,
-            span,
-        })
+        expr.unwrap_or(Expr { kind: ExprKind::Error, span })
     }
 }
 

@@ -79,9 +79,7 @@ impl Builder<'_> {
                 Rule::extent_bound => {
                     spec.bound = self.optional_expr(&child);
                     let span = self.span(&child);
-                    self.marks
-                        .khronos_first
-                        .get_or_insert_with(|| (span, "..(… | …)".to_string()));
+                    self.marks.khronos_first.get_or_insert_with(|| (span, "..(… | …)".to_string()));
                 }
                 _ => {}
             }
@@ -122,20 +120,10 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        Some(Declaration {
-            name,
-            type_spec: type_spec?,
-            default,
-            bounds,
-            span: self.span(pair),
-        })
+        Some(Declaration { name, type_spec: type_spec?, default, bounds, span: self.span(pair) })
     }
 
     pub(super) fn loop_bound(&mut self, pair: &Pair) -> LoopBound {
-        LoopBound {
-            name: self.first_ident(pair),
-            bound: self.first_expr(pair),
-            span: self.span(pair),
-        }
+        LoopBound { name: self.first_ident(pair), bound: self.first_expr(pair), span: self.span(pair) }
     }
 }

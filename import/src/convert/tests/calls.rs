@@ -21,19 +21,13 @@ fn ints(values: &[i64]) -> Tensor {
 
 /// The document for a call, and the inputs that became constants.
 fn called(file: &ModelFile, arrays: &[(&str, Tensor)]) -> Result<(String, Vec<String>), String> {
-    let arrays: Vec<(String, Tensor)> = arrays
-        .iter()
-        .map(|(name, array)| ((*name).to_owned(), array.clone()))
-        .collect();
+    let arrays: Vec<(String, Tensor)> =
+        arrays.iter().map(|(name, array)| ((*name).to_owned(), array.clone())).collect();
     let options = file.fixed(&Options::default(), &arrays);
     match file.convert_for(options, &arrays) {
-        Ok(ForCall {
-            imported,
-            constants,
-        }) => Ok((
-            imported.main,
-            constants.into_iter().map(|c| c.onnx).collect(),
-        )),
+        Ok(ForCall { imported, constants }) => {
+            Ok((imported.main, constants.into_iter().map(|c| c.onnx).collect()))
+        }
         Err(ImportError::Refused { refusals, .. }) => Err(refusals[0].to_string()),
         Err(other) => Err(other.to_string()),
     }
@@ -47,46 +41,28 @@ fn dimensions_are_those_of_the_arrays() {
     assert!(main.contains("x: real[7,3]"), "{main}");
     assert!(constants.is_empty());
     let wrong = called(&file, &[("x", reals(&[7, 4]))]).unwrap_err();
-    assert!(
-        wrong.contains("the extent 3 in the model, not 4"),
-        "{wrong}"
-    );
+    assert!(wrong.contains("the extent 3 in the model, not 4"), "{wrong}");
 }
 
 #[test]
 fn inputs_without_arrays_have_the_dimensions_of_the_same_names() {
     let nodes = vec![node("Add", &["x", "mask"], &["y"], vec![])];
-    let inputs = vec![
-        value("x", F32, &["batch", "n"]),
-        value("mask", F32, &["batch", "n"]),
-    ];
+    let inputs = vec![value("x", F32, &["batch", "n"]), value("mask", F32, &["batch", "n"])];
     let file = file(inputs, nodes);
     let arrays = [("x".to_owned(), reals(&[2, 5]))];
     let options = file.fixed(&Options::default(), &arrays);
     assert!(file.undetermined(&options).is_empty());
     let none = file.fixed(&Options::default(), &[]);
-    let open: Vec<String> = file
-        .undetermined(&none)
-        .into_iter()
-        .map(|i| i.onnx)
-        .collect();
+    let open: Vec<String> = file.undetermined(&none).into_iter().map(|i| i.onnx).collect();
     assert_eq!(open, ["x", "mask"]);
 }
 
 #[test]
 fn values_that_decide_shapes_become_constants() {
     let nodes = vec![node("Reshape", &["x", "shape"], &["y"], vec![])];
-    let inputs = vec![
-        value("x", F32, &["n"]),
-        value("shape", 7, &["rank"]),
-        value("unread", 7, &["1"]),
-    ];
+    let inputs = vec![value("x", F32, &["n"]), value("shape", 7, &["rank"]), value("unread", 7, &["1"])];
     let file = file(inputs, nodes);
-    let arrays = [
-        ("x", reals(&[6])),
-        ("shape", ints(&[2, 3])),
-        ("unread", ints(&[1])),
-    ];
+    let arrays = [("x", reals(&[6])), ("shape", ints(&[2, 3])), ("unread", ints(&[1]))];
     let (main, constants) = called(&file, &arrays).unwrap();
     assert_eq!(constants, ["shape"]);
     assert!(main.contains("y: real[2,3]"), "{main}");
@@ -104,20 +80,14 @@ fn selected(condition: &str, operators: [&str; 2]) -> ModelFile {
         ..AttributeProto::default()
     };
     let [then, otherwise] = operators;
-    let branches = vec![
-        branch("then_branch", then),
-        branch("else_branch", otherwise),
-    ];
+    let branches = vec![branch("then_branch", then), branch("else_branch", otherwise)];
     let nodes = vec![
         node("ReduceSum", &["x"], &["sum"], vec![int("keepdims", 0)]),
         node("Cast", &["sum"], &["positive"], vec![int("to", 9)]),
         node("Cast", &["flag"], &["is_set"], vec![int("to", 9)]),
         node("If", &[condition], &["y"], branches),
     ];
-    file(
-        vec![value("x", F32, &["n"]), value("flag", 7, &["1"])],
-        nodes,
-    )
+    file(vec![value("x", F32, &["n"]), value("flag", 7, &["1"])], nodes)
 }
 
 #[test]
@@ -125,23 +95,14 @@ fn a_flag_that_selects_a_branch_becomes_a_constant() {
     let file = selected("is_set", ["Exp", "Neg"]);
     let (main, constants) = called(&file, &[("x", reals(&[2])), ("flag", ints(&[0]))]).unwrap();
     assert_eq!(constants, ["flag"]);
-    assert!(
-        !main.contains("math.exp") && main.contains("math.neg"),
-        "{main}"
-    );
+    assert!(!main.contains("math.exp") && main.contains("math.neg"), "{main}");
     let (main, _) = called(&file, &[("x", reals(&[2])), ("flag", ints(&[1]))]).unwrap();
-    assert!(
-        main.contains("math.exp") && !main.contains("math.neg"),
-        "{main}"
-    );
+    assert!(main.contains("math.exp") && !main.contains("math.neg"), "{main}");
     // Reals select a branch when the model runs.
     let file = selected("positive", ["Exp", "Neg"]);
     let (main, constants) = called(&file, &[("x", reals(&[2])), ("flag", ints(&[0]))]).unwrap();
     assert!(constants.is_empty());
-    assert!(
-        main.contains("math.exp") && main.contains("math.neg"),
-        "{main}"
-    );
+    assert!(main.contains("math.exp") && main.contains("math.neg"), "{main}");
 }
 
 #[test]
@@ -162,9 +123,5 @@ fn question_marks_are_no_names() {
     assert!(main.contains("x: real[6,7]"), "{main}");
     let bounds = [("x".to_owned(), vec![8, 16])];
     let imported = file.convert_within(&Options::default(), &bounds).unwrap();
-    assert!(
-        imported.main.contains("x: real[x_0|8,x_1|16]"),
-        "{}",
-        imported.main
-    );
+    assert!(imported.main.contains("x: real[x_0|8,x_1|16]"), "{}", imported.main);
 }

@@ -6,10 +6,7 @@ use super::*;
 /// The statements of `Expand(a, Shape(b))`.
 fn repeated(own: &[&str], other: &[&str]) -> String {
     let inputs = vec![value("a", F32, own), value("b", F32, other)];
-    let nodes = vec![
-        node("Shape", &["b"], &["s"], vec![]),
-        node("Expand", &["a", "s"], &["y"], vec![]),
-    ];
+    let nodes = vec![node("Shape", &["b"], &["s"], vec![]), node("Expand", &["a", "s"], &["y"], vec![])];
     statements(inputs, vec![], nodes)
 }
 
@@ -23,10 +20,7 @@ fn dynamic_extents_are_repeated_if_they_are_1() {
     let text = repeated(&["m", "3"], &["2", "1", "3"]);
     assert!(text.contains("onnx.expand{shape=[2, m, 3]}(a)"), "{text}");
     let text = repeated(&["3"], &["4"]);
-    assert!(
-        text.contains("the extent 3 of a dimension cannot be repeated to 4"),
-        "{text}"
-    );
+    assert!(text.contains("the extent 3 of a dimension cannot be repeated to 4"), "{text}");
     let text = repeated(&["n"], &["n"]);
     assert!(!text.contains("expand"), "{text}");
 }
@@ -41,10 +35,7 @@ fn the_first_row_is_repeated_to_all_rows() {
         node("Add", &["e", "x"], &["y"], vec![]),
     ];
     let text = statements(vec![value("x", F32, &["n", "3"])], initializer, nodes);
-    assert!(
-        text.contains("onnx.expand{shape=[n, 3], target=[n, 3]}"),
-        "{text}"
-    );
+    assert!(text.contains("onnx.expand{shape=[n, 3], target=[n, 3]}"), "{text}");
 }
 
 #[test]
@@ -56,10 +47,7 @@ fn slices_by_data_have_the_distance_of_their_ends() {
     ];
     let inputs = vec![value("x", F32, &["n", "3"]), value("b", 7, &["1"])];
     let text = statements(inputs, initializer, nodes);
-    assert!(
-        text.contains("onnx.positions{extent=n, stride=1}"),
-        "{text}"
-    );
+    assert!(text.contains("onnx.positions{extent=n, stride=1}"), "{text}");
     assert!(text.contains("onnx.agreed{axis=0, extent=2}"), "{text}");
 }
 
@@ -72,10 +60,7 @@ fn linked_models_have_linked_data() {
     for own in [&files, &links] {
         std::fs::create_dir(own).unwrap();
     }
-    let entry = StringStringEntryProto {
-        key: "location".into(),
-        value: "w.bin".into(),
-    };
+    let entry = StringStringEntryProto { key: "location".into(), value: "w.bin".into() };
     let tensor = TensorProto {
         name: "w".into(),
         dims: vec![2],
@@ -108,10 +93,7 @@ fn linked_models_have_linked_data() {
 #[test]
 fn a_tensor_without_elements_needs_no_file() {
     let entries = [("location", "none.bin"), ("length", "0")];
-    let entries = entries.map(|(key, value)| StringStringEntryProto {
-        key: key.into(),
-        value: value.into(),
-    });
+    let entries = entries.map(|(key, value)| StringStringEntryProto { key: key.into(), value: value.into() });
     let tensor = TensorProto {
         name: "w".into(),
         dims: vec![0],
@@ -127,11 +109,9 @@ fn a_tensor_without_elements_needs_no_file() {
 
 #[test]
 fn reductions_of_shapes_are_known() {
-    for (operator, found) in [
-        ("ReduceProd", "shape=[3 * n]"),
-        ("ReduceSum", "shape=[n + 3]"),
-        ("ReduceMax", "shape=[(n >> 3)]"),
-    ] {
+    for (operator, found) in
+        [("ReduceProd", "shape=[3 * n]"), ("ReduceSum", "shape=[n + 3]"), ("ReduceMax", "shape=[(n >> 3)]")]
+    {
         let nodes = vec![
             node("Shape", &["x"], &["s"], vec![]),
             node(operator, &["s"], &["count"], vec![]),

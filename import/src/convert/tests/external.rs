@@ -10,10 +10,7 @@ fn external_data_stays_in_the_folder() {
         ("/etc/passwd", "outside"),
         ("none.bin", "No such file"),
     ] {
-        let entry = StringStringEntryProto {
-            key: "location".into(),
-            value: location.into(),
-        };
+        let entry = StringStringEntryProto { key: "location".into(), value: location.into() };
         let tensor = TensorProto {
             name: "w".into(),
             dims: vec![2],

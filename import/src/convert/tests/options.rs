@@ -17,10 +17,7 @@ fn with(options: Options) -> String {
 }
 
 fn shaped(name: &str, shape: &[Option<u64>]) -> String {
-    with(Options {
-        shapes: vec![(name.to_owned(), shape.to_vec())],
-        ..Options::default()
-    })
+    with(Options { shapes: vec![(name.to_owned(), shape.to_vec())], ..Options::default() })
 }
 
 #[test]
@@ -30,10 +27,7 @@ fn inputs_have_the_names_of_both_languages() {
         let main = shaped(name, &[Some(2), Some(3)]);
         assert!(main.contains("x_image: real[2,3];"), "{main}");
     }
-    assert_eq!(
-        shaped("x", &[Some(2), Some(3)]),
-        "the model has no input `x`; there is `image`"
-    );
+    assert_eq!(shaped("x", &[Some(2), Some(3)]), "the model has no input `x`; there is `image`");
 }
 
 #[test]
@@ -45,20 +39,11 @@ fn shapes_may_leave_dimensions_dynamic() {
 #[test]
 fn options_do_not_contradict_each_other() {
     let shape = |name: &str, last| (name.to_owned(), vec![Some(2), Some(last)]);
-    let twice = with(Options {
-        shapes: vec![shape("image", 3), shape("x_image", 4)],
-        ..Options::default()
-    });
-    assert_eq!(
-        twice,
-        "the shape of the input `image` is passed twice: pass it once, by either of its names"
-    );
+    let twice = with(Options { shapes: vec![shape("image", 3), shape("x_image", 4)], ..Options::default() });
+    assert_eq!(twice, "the shape of the input `image` is passed twice: pass it once, by either of its names");
     let other = with(Options {
         shapes: vec![("image".to_owned(), vec![None, Some(3)])],
-        constants: vec![(
-            "image".to_owned(),
-            Tensor::from_f32(&[2, 4], &[0.0; 8]).unwrap(),
-        )],
+        constants: vec![("image".to_owned(), Tensor::from_f32(&[2, 4], &[0.0; 8]).unwrap())],
         ..Options::default()
     });
     assert_eq!(
@@ -69,34 +54,20 @@ fn options_do_not_contradict_each_other() {
 
 #[test]
 fn bounds_are_at_least_1() {
-    let bounded = |bound| {
-        with(Options {
-            bounds: vec![("batch".to_owned(), bound)],
-            ..Options::default()
-        })
-    };
+    let bounded = |bound| with(Options { bounds: vec![("batch".to_owned(), bound)], ..Options::default() });
     assert!(bounded(1).contains("x_image: real[batch|1,3];"));
-    assert_eq!(
-        bounded(0),
-        "the upper bound of the dynamic dimension `batch` is 0: it must be at least 1"
-    );
+    assert_eq!(bounded(0), "the upper bound of the dynamic dimension `batch` is 0: it must be at least 1");
 }
 
 #[test]
 fn nodes_behind_a_refused_one_have_their_own_reasons() {
-    let body = GraphProto {
-        node: vec![node("Smear", &["b"], &["i"], vec![])],
-        ..GraphProto::default()
-    };
+    let body = GraphProto { node: vec![node("Smear", &["b"], &["i"], vec![])], ..GraphProto::default() };
     let branch = |name: &str, body: GraphProto| AttributeProto {
         name: name.into(),
         g: Some(body),
         ..AttributeProto::default()
     };
-    let branches = vec![
-        branch("then_branch", body),
-        branch("else_branch", GraphProto::default()),
-    ];
+    let branches = vec![branch("then_branch", body), branch("else_branch", GraphProto::default())];
     let nodes = vec![
         node("Frobnicate", &["x"], &["a"], vec![]),
         node("Blur", &["a"], &["b"], vec![]),
@@ -138,9 +109,5 @@ fn masks_are_padded_from_opset_24_on() {
     };
     assert!(attention(24).contains("layout.pad{axes=[1], padding=[0, 5]}(m, -inf)"));
     // Before, masks broadcast.
-    assert!(
-        attention(23).contains("math.add(mul, m)"),
-        "{}",
-        attention(23)
-    );
+    assert!(attention(23).contains("math.add(mul, m)"), "{}", attention(23));
 }

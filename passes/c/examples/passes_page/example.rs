@@ -33,27 +33,18 @@ impl Example {
                 continue;
             };
             let example = flags(&text, flag).and_then(|flags| {
-                let inputs = [first_function(&text), first_part(&text)]
-                    .into_iter()
-                    .flatten();
+                let inputs = [first_function(&text), first_part(&text)].into_iter().flatten();
                 let run = |before: String| {
                     let after = run(skript_opt, &flags, &before)?;
                     (after != before).then_some((before, after))
                 };
                 let (before, after) = inputs.filter_map(run).next()?;
-                Some(Example {
-                    flags: command_line(&flags),
-                    before,
-                    after,
-                    path: format!("{folder}/{name}"),
-                })
+                Some(Example { flags: command_line(&flags), before, after, path: format!("{folder}/{name}") })
             });
             found.extend(example);
         }
         let length = |e: &Example| e.before.lines().count() + e.after.lines().count();
-        found
-            .into_iter()
-            .min_by_key(|e| (length(e), e.path.clone()))
+        found.into_iter().min_by_key(|e| (length(e), e.path.clone()))
     }
 }
 
@@ -68,19 +59,11 @@ fn command_line(flags: &[String]) -> String {
 
 /// The flags of the first line `// RUN: skript-opt %s …` that runs the pass.
 fn flags(text: &str, flag: &str) -> Option<Vec<String>> {
-    let runs = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("// RUN: skript-opt %s "));
+    let runs = text.lines().filter_map(|line| line.strip_prefix("// RUN: skript-opt %s "));
     let mut runs = runs.map(|run| run.split([';', '|', '>', '\\']).next().unwrap_or(run));
     let run = runs.find(|run| run.contains(flag))?;
-    let words = run
-        .split_whitespace()
-        .map(|word| word.replace(['\'', '"'], ""));
-    Some(
-        words
-            .filter(|word| !SILENT.contains(&word.as_str()))
-            .collect(),
-    )
+    let words = run.split_whitespace().map(|word| word.replace(['\'', '"'], ""));
+    Some(words.filter(|word| !SILENT.contains(&word.as_str())).collect())
 }
 
 /// The text of a test up to the end of its first function.
@@ -92,18 +75,17 @@ fn first_function(text: &str) -> Option<String> {
 
 /// The text of a test up to the first split marker.
 fn first_part(text: &str) -> Option<String> {
-    let lines: Vec<&str> = text
-        .lines()
-        .take_while(|line| *line != "// -----")
-        .collect();
+    let lines: Vec<&str> = text.lines().take_while(|line| *line != "// -----").collect();
     Some(without_comments(&lines))
 }
 
 fn without_comments(lines: &[&str]) -> String {
-    let lines = lines
+    let text = lines
         .iter()
-        .filter(|line| !line.trim_start().starts_with("//"));
-    let text = lines.copied().collect::<Vec<_>>().join("\n");
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .copied()
+        .collect::<Vec<_>>()
+        .join("\n");
     text.trim().to_owned()
 }
 
@@ -114,15 +96,10 @@ fn run(skript_opt: &Path, flags: &[String], input: &str) -> Option<String> {
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.stderr(Stdio::null()).spawn().ok()?;
     child.stdin.take()?.write_all(input.as_bytes()).ok()?;
-    let done = child
-        .wait_with_output()
-        .ok()
-        .filter(|done| done.status.success())?;
+    let done = child.wait_with_output().ok().filter(|done| done.status.success())?;
     let text = String::from_utf8(done.stdout).ok()?;
     let lines = |text: &str, indent: &str| {
-        let lines = text
-            .lines()
-            .map(|line| line.strip_prefix(indent).unwrap_or(line).trim_end());
+        let lines = text.lines().map(|line| line.strip_prefix(indent).unwrap_or(line).trim_end());
         lines.collect::<Vec<_>>().join("\n")
     };
     let inner = text

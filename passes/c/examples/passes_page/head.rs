@@ -26,10 +26,7 @@ impl Head {
     }
 
     fn add(&mut self, lines: &[&str]) {
-        if lines
-            .iter()
-            .any(|line| line.starts_with("- ") || line.starts_with('|'))
-        {
+        if lines.iter().any(|line| line.starts_with("- ") || line.starts_with('|')) {
             return self.description.push(lines.join("\n"));
         }
         let text = lines.join(" ");

@@ -72,22 +72,13 @@ fn page(sources: &[String], skript_opt: &Path) -> Result<String, std::fmt::Error
     for pipeline in pipeline::ALL {
         let summary = sentence(pipeline.summary);
         let passes = pipeline.passes().join("\n");
-        writeln!(
-            page,
-            "\n## `--{}`\n\n{summary}\n\n```\n{passes}\n```",
-            pipeline.flag
-        )?;
+        writeln!(page, "\n## `--{}`\n\n{summary}\n\n```\n{passes}\n```", pipeline.flag)?;
     }
     Ok(page)
 }
 
 /// What a pass does and why, what it requires and guarantees, its options, the IR before and after it.
-fn section(
-    page: &mut String,
-    pass: &Pass,
-    sources: &[String],
-    skript_opt: &Path,
-) -> std::fmt::Result {
+fn section(page: &mut String, pass: &Pass, sources: &[String], skript_opt: &Path) -> std::fmt::Result {
     writeln!(page, "\n## `--{}`\n\n{}", pass.flag, sentence(pass.summary))?;
     let flag = format!("    flag: \"{}\"", pass.flag);
     let source = sources.iter().find(|text| text.contains(&flag));
@@ -105,9 +96,7 @@ fn section(
         ("Runs on", anchor),
         ("Creates operations of", dialects),
     ];
-    let facts = facts
-        .iter()
-        .filter_map(|(what, text)| Some((what, text.as_ref()?)));
+    let facts = facts.iter().filter_map(|(what, text)| Some((what, text.as_ref()?)));
     for (position, (what, text)) in facts.enumerate() {
         let space = if position == 0 { "\n" } else { "" };
         writeln!(page, "{space}- **{what}:** {text}")?;
@@ -120,12 +109,7 @@ fn section(
         }
     }
     if let Some(example) = Example::of(pass.flag, skript_opt) {
-        let Example {
-            flags,
-            before,
-            after,
-            path,
-        } = example;
+        let Example { flags, before, after, path } = example;
         writeln!(page, "\nBefore ([test]({path})):\n```mlir\n{before}\n```")?;
         writeln!(page, "After `{flags}`:\n```mlir\n{after}\n```")?;
     }
@@ -136,9 +120,5 @@ fn section(
 fn sentence(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().map(|c| c.to_uppercase().to_string());
-    format!(
-        "{}{}.",
-        first.unwrap_or_default(),
-        characters.as_str().trim_end_matches('.')
-    )
+    format!("{}{}.", first.unwrap_or_default(), characters.as_str().trim_end_matches('.'))
 }

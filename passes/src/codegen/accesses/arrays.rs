@@ -37,11 +37,7 @@ impl Array {
         let last = steps.try_fold(offset, |last: i64, (extent, stride)| {
             last.checked_add((extent - 1).max(0).checked_mul(*stride)?)
         });
-        let size = if extents.contains(&0) {
-            0
-        } else {
-            last?.checked_add(1)?
-        };
+        let size = if extents.contains(&0) { 0 } else { last?.checked_add(1)? };
         let constants = |values: Vec<i64>| values.into_iter().map(Polynomial::constant).collect();
         Some(Array {
             size: Polynomial::constant(size),
@@ -60,12 +56,7 @@ impl Array {
             size = size.mul(extent)?;
         }
         strides.reverse();
-        Some(Array {
-            size,
-            offset: Polynomial::constant(0),
-            strides,
-            extents,
-        })
+        Some(Array { size, offset: Polynomial::constant(0), strides, extents })
     }
 
     /// The address of an element.
@@ -107,26 +98,19 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     }
 
     /// The extents of a result whose dynamic ones are operands.
-    fn listed_extents(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        result: Value<'c, 'a>,
-    ) -> Option<Vec<Polynomial>> {
+    fn listed_extents(&mut self, op: OperationRef<'c, 'a>, result: Value<'c, 'a>) -> Option<Vec<Polynomial>> {
         let mut dynamic = 0..;
         let extents = memref::extents(result.r#type()).into_iter();
-        let extents = extents.map(|extent| match extent {
-            DYNAMIC => Some(self.number(shape::dynamic_size(op, dynamic.next()?)?)),
-            extent => Some(Polynomial::constant(extent)),
-        });
-        extents.collect()
+        extents
+            .map(|extent| match extent {
+                DYNAMIC => Some(self.number(shape::dynamic_size(op, dynamic.next()?)?)),
+                extent => Some(Polynomial::constant(extent)),
+            })
+            .collect()
     }
 
     /// A typed view of bytes, which are inside of their slot.
-    fn view(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        result: Value<'c, 'a>,
-    ) -> Result<Option<Array>, PassError> {
+    fn view(&mut self, op: OperationRef<'c, 'a>, result: Value<'c, 'a>) -> Result<Option<Array>, PassError> {
         let own = self.listed_extents(op, result).and_then(Array::dense);
         let Some(own) = own else {
             return Ok(None);
@@ -157,12 +141,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     }
 
     /// The view of an operation's first operand.
-    fn viewed(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        name: &str,
-        result: Value<'c, 'a>,
-    ) -> Option<Array> {
+    fn viewed(&mut self, op: OperationRef<'c, 'a>, name: &str, result: Value<'c, 'a>) -> Option<Array> {
         let source = op.operand(0).ok()?;
         let source = self.arrays.get(&ValueKey::of(source)).cloned()?;
         match name {
@@ -170,12 +149,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             ops::memref::SUBVIEW => self.subview(op, result, &source),
             ops::memref::REINTERPRET_CAST => {
                 let [offsets, extents, strides] = self.static_and_dynamic(op)?;
-                Some(Array {
-                    size: source.size,
-                    offset: offsets.into_iter().next()?,
-                    strides,
-                    extents,
-                })
+                Some(Array { size: source.size, offset: offsets.into_iter().next()?, strides, extents })
             }
             ops::memref::COLLAPSE_SHAPE => collapsed(op, &source),
             ops::memref::EXPAND_SHAPE => {
@@ -188,11 +162,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 let of = |values: &[Polynomial]| -> Option<Vec<Polynomial>> {
                     order.iter().map(|d| values.get(*d).cloned()).collect()
                 };
-                Some(Array {
-                    strides: of(&source.strides)?,
-                    extents: of(&source.extents)?,
-                    ..source
-                })
+                Some(Array { strides: of(&source.strides)?, extents: of(&source.extents)?, ..source })
             }
             _ => None,
         }
@@ -203,39 +173,27 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let mut operands = op.operands().skip(1);
         let lists = ["static_offsets", "static_sizes", "static_strides"].map(|name| {
             let values = typed::i64s(op, name).into_iter();
-            let values = values.map(|value| match value {
-                DYNAMIC => Some(self.number(operands.next()?)),
-                value => Some(Polynomial::constant(value)),
-            });
-            values.collect::<Option<Vec<_>>>()
+            values
+                .map(|value| match value {
+                    DYNAMIC => Some(self.number(operands.next()?)),
+                    value => Some(Polynomial::constant(value)),
+                })
+                .collect::<Option<Vec<_>>>()
         });
         let [offsets, sizes, strides] = lists;
         Some([offsets?, sizes?, strides?])
     }
 
-    fn subview(
-        &mut self,
-        op: OperationRef<'c, 'a>,
-        result: Value<'c, 'a>,
-        source: &Array,
-    ) -> Option<Array> {
+    fn subview(&mut self, op: OperationRef<'c, 'a>, result: Value<'c, 'a>, source: &Array) -> Option<Array> {
         let [offsets, sizes, steps] = self.static_and_dynamic(op)?;
         let offset = source.address(&offsets)?;
         let strides = source.strides.iter().zip(&steps);
         let strides: Vec<Polynomial> = strides.map(|(s, n)| s.mul(n)).collect::<Option<_>>()?;
-        let kept = kept(
-            &typed::i64s(op, "static_sizes"),
-            &memref::extents(result.r#type()),
-        )?;
+        let kept = kept(&typed::i64s(op, "static_sizes"), &memref::extents(result.r#type()))?;
         let of = |values: &[Polynomial]| -> Option<Vec<Polynomial>> {
             kept.iter().map(|d| values.get(*d).cloned()).collect()
         };
-        Some(Array {
-            size: source.size.clone(),
-            offset,
-            strides: of(&strides)?,
-            extents: of(&sizes)?,
-        })
+        Some(Array { size: source.size.clone(), offset, strides: of(&strides)?, extents: of(&sizes)? })
     }
 
     /// Records offset, sizes and strides as results.
@@ -296,11 +254,7 @@ fn collapsed(op: OperationRef, source: &Array) -> Option<Array> {
         strides.push(stride);
         extents.push(extent);
     }
-    Some(Array {
-        strides,
-        extents,
-        ..source.clone()
-    })
+    Some(Array { strides, extents, ..source.clone() })
 }
 
 /// An array with split dimensions.
@@ -313,11 +267,7 @@ fn expanded(op: OperationRef, source: Array, extents: Vec<Polynomial>) -> Option
             stride = stride.mul(extents.get(dimension)?)?;
         }
     }
-    Some(Array {
-        strides,
-        extents,
-        ..source
-    })
+    Some(Array { strides, extents, ..source })
 }
 
 #[cfg(test)]

@@ -41,26 +41,19 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     }
 
     /// The arrays with linear subscripts, and these subscripts.
-    fn accesses(
-        &self,
-        op: OperationRef<'c, 'a>,
-        generic: Generic<'c, 'a>,
-    ) -> Vec<(Array, Vec<Affine>)> {
+    fn accesses(&self, op: OperationRef<'c, 'a>, generic: Generic<'c, 'a>) -> Vec<(Array, Vec<Affine>)> {
         let operands: Vec<Value> = op.operands().collect();
         let accesses = operands.into_iter().zip(generic.indexing_maps());
-        let accesses = accesses.filter_map(|(operand, map)| {
-            let array = self.arrays.get(&ValueKey::of(operand)).cloned()?;
-            Some((array, maps::forms(map)?))
-        });
-        accesses.collect()
+        accesses
+            .filter_map(|(operand, map)| {
+                let array = self.arrays.get(&ValueKey::of(operand)).cloned()?;
+                Some((array, maps::forms(map)?))
+            })
+            .collect()
     }
 
     /// The index of each loop, whose extent is that of a dimension that it alone subscripts.
-    fn indices(
-        &mut self,
-        accesses: &[(Array, Vec<Affine>)],
-        loops: usize,
-    ) -> Vec<Option<Polynomial>> {
+    fn indices(&mut self, accesses: &[(Array, Vec<Affine>)], loops: usize) -> Vec<Option<Polynomial>> {
         let (zero, one) = (Polynomial::constant(0), Polynomial::constant(1));
         let extent = |l: usize| {
             let mut all = accesses.iter().flat_map(|(array, forms)| {

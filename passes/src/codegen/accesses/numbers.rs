@@ -57,12 +57,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     }
 
     /// An index from `first` up to, not including, `end`, in steps.
-    pub(super) fn index(
-        &mut self,
-        first: &Polynomial,
-        end: &Polynomial,
-        step: &Polynomial,
-    ) -> Polynomial {
+    pub(super) fn index(&mut self, first: &Polynomial, end: &Polynomial, step: &Polynomial) -> Polynomial {
         let span = end.sub(first);
         let step = step.as_constant().filter(|step| *step > 1);
         let is_exact = |step: &i64| span.as_ref().is_some_and(|s| s.is_multiple_of(*step));
@@ -101,9 +96,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         operands: &[Value<'c, 'a>],
     ) -> Option<Polynomial> {
         match (name, operands) {
-            (ops::arith::CONSTANT, []) => {
-                Some(Polynomial::constant(Constant::cast(op)?.integer()?))
-            }
+            (ops::arith::CONSTANT, []) => Some(Polynomial::constant(Constant::cast(op)?.integer()?)),
             (ops::memref::DIM, [array, _]) => {
                 let array = self.arrays.get(&ValueKey::of(*array))?;
                 array.extents.get(Dim::cast(op)?.dimension()?).cloned()
@@ -133,18 +126,14 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             ops::arith::SHLI => x.scale(power_of_two(y)?)?,
             ops::arith::MINSI => self.prover.min(x, y),
             ops::arith::MAXSI => self.prover.max(x, y),
-            ops::arith::MINUI if is_natural(self, x) && is_natural(self, y) => {
-                self.prover.min(x, y)
-            }
+            ops::arith::MINUI if is_natural(self, x) && is_natural(self, y) => self.prover.min(x, y),
             // Any number, as unsigned: the extents that a caller passes are clamped like this.
             ops::arith::MINUI => {
                 let most = [x, y].into_iter().filter_map(Polynomial::as_constant).min();
                 let most = most.filter(|most| *most >= 0)?;
                 self.define(Definition::Between(Some(0), Some(most)), false)
             }
-            ops::arith::MAXUI if is_natural(self, x) && is_natural(self, y) => {
-                self.prover.max(x, y)
-            }
+            ops::arith::MAXUI if is_natural(self, x) && is_natural(self, y) => self.prover.max(x, y),
             ops::arith::FLOORDIVSI => self.prover.quotient(x, y.as_constant()?)?,
             ops::arith::DIVUI | ops::arith::DIVSI if is_natural(self, x) => {
                 self.prover.quotient(x, y.as_constant()?)?
@@ -180,8 +169,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             }
             return;
         }
-        let Some((comparison, [x, y])) = CompareIntegers::cast(op).zip(ir::both_operands(op).ok())
-        else {
+        let Some((comparison, [x, y])) = CompareIntegers::cast(op).zip(ir::both_operands(op).ok()) else {
             return;
         };
         let (Some(predicate), true) = (comparison.predicate(), is_number(x)) else {

@@ -51,9 +51,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     /// The regions of an operation with arguments of which nothing is known.
     fn inside(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
         for block in ir::blocks(op) {
-            ir::arguments(block)
-                .into_iter()
-                .for_each(|own| self.forget(own));
+            ir::arguments(block).into_iter().for_each(|own| self.forget(own));
             let mark = self.prover.mark();
             self.block(block)?;
             self.prover.rollback(mark);

@@ -38,11 +38,7 @@ fn form(name: &str) -> Option<Form> {
         ops::vector::SCATTER => (0, Some(1), Some(2)),
         _ => return None,
     };
-    Some(Form {
-        array,
-        mask,
-        vector,
-    })
+    Some(Form { array, mask, vector })
 }
 
 impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
@@ -63,19 +59,13 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 _ => Mask::Any,
             },
             ops::arith::ANDI => {
-                let masks = operands
-                    .iter()
-                    .map(|own| self.masks.get(&ValueKey::of(*own)));
+                let masks = operands.iter().map(|own| self.masks.get(&ValueKey::of(*own)));
                 let counts = masks.filter_map(|mask| match mask {
                     Some(Mask::First(counts)) => Some(counts.clone()),
                     Some(Mask::Any) | None => None,
                 });
                 let counts: Vec<Vec<Polynomial>> = counts.collect();
-                if counts.is_empty() {
-                    Mask::Any
-                } else {
-                    Mask::First(counts.concat())
-                }
+                if counts.is_empty() { Mask::Any } else { Mask::First(counts.concat()) }
             }
             ops::arith::CONSTANT => match constant_mask(op) {
                 Some(count) => Mask::First(vec![Polynomial::constant(count)]),
@@ -92,8 +82,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             return Ok(());
         };
         let operands: Vec<Value> = op.operands().collect();
-        let Some((array, rest)) = operands.get(form.array..).and_then(<[Value]>::split_first)
-        else {
+        let Some((array, rest)) = operands.get(form.array..).and_then(<[Value]>::split_first) else {
             return Ok(());
         };
         let Some(array) = self.arrays.get(&ValueKey::of(*array)).cloned() else {
@@ -194,8 +183,6 @@ fn equal_distance(distances: Value) -> Option<i64> {
     let numbers: Option<Vec<i64>> = list.split(',').map(|n| n.trim().parse().ok()).collect();
     let numbers = numbers?;
     let distance = *numbers.get(1)?;
-    let are_equal = (0..)
-        .zip(&numbers)
-        .all(|(lane, own)| *own == lane * distance);
+    let are_equal = (0..).zip(&numbers).all(|(lane, own)| *own == lane * distance);
     (are_equal && distance >= 0).then_some(distance)
 }

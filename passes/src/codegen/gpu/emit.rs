@@ -37,9 +37,7 @@ pub(crate) fn names(module: &Module) -> Vec<String> {
     let modules = ir::walk::named(module.as_operation(), ops::gpu::MODULE);
     let bodies = modules.into_iter().filter_map(ir::first_block);
     let all = bodies.flat_map(ir::operations);
-    all.filter(|op| ir::name(*op) == ops::gpu::FUNC)
-        .filter_map(symbol)
-        .collect()
+    all.filter(|op| ir::name(*op) == ops::gpu::FUNC).filter_map(symbol).collect()
 }
 
 /// Code of kernels that were lowered for a GPU.
@@ -78,10 +76,7 @@ pub(crate) fn check(module: &Module) -> Result<(), CodegenError> {
     if missing.is_empty() {
         return Ok(());
     }
-    Err(CodegenError::Module(format!(
-        "GPUs have no code for {}",
-        missing.join(", ")
-    )))
+    Err(CodegenError::Module(format!("GPUs have no code for {}", missing.join(", "))))
 }
 
 /// The number of blocks, the first of the arguments that a launch adds to those of a kernel. Upstream would call a function of AMD's
@@ -95,8 +90,8 @@ fn read_grid(module: &Module) -> Result<(), CodegenError> {
         let result = op.result(0).map_err(|e| wrong(&e))?;
         let made = splice(op, &[], COUNT, &[("%r".to_owned(), "i32".to_owned())]);
         let made = made.map_err(|e| wrong(&e))?;
-        let value = made.values.first().copied();
-        let value = value.ok_or_else(|| wrong(&"a number of blocks without a value"))?;
+        let value =
+            made.values.first().copied().ok_or_else(|| wrong(&"a number of blocks without a value"))?;
         ir::replace_uses(result.into(), value);
         ir::erase(op);
     }
@@ -119,14 +114,8 @@ fn unwrap_kernels(module: &Module) -> Result<(), CodegenError> {
 }
 
 /// Arithmetic that drivers could change otherwise.
-const EXACT: [&str; 6] = [
-    "spirv.FAdd",
-    "spirv.FSub",
-    "spirv.FMul",
-    "spirv.FDiv",
-    "spirv.FRem",
-    "spirv.FNegate",
-];
+const EXACT: [&str; 6] =
+    ["spirv.FAdd", "spirv.FSub", "spirv.FMul", "spirv.FDiv", "spirv.FRem", "spirv.FNegate"];
 
 fn spirv(module: &Module, form: Form) -> Result<Vec<u8>, CodegenError> {
     let found = ir::walk::named(module.as_operation(), ops::spirv::MODULE);
@@ -136,9 +125,8 @@ fn spirv(module: &Module, form: Form) -> Result<Vec<u8>, CodegenError> {
     finish_spirv(module)?;
     if form == Form::Object {
         let bytes = skript_dialect::gpu::serialize_spirv(module);
-        return bytes.ok_or_else(|| {
-            CodegenError::Module("the module of SPIR-V cannot be serialized".to_owned())
-        });
+        return bytes
+            .ok_or_else(|| CodegenError::Module("the module of SPIR-V cannot be serialized".to_owned()));
     }
     let flags = OperationPrintingFlags::new();
     let text = module.to_string_with_flags(flags).map_err(wrong)?;

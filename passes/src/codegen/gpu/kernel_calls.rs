@@ -22,9 +22,8 @@ pub(super) fn inline_calls<'c: 'a, 'a>(
     module: OperationRef<'c, 'a>,
 ) -> Result<(), PassError> {
     let functions = ir::walk::named(module, ops::func::FUNC).into_iter();
-    let functions: HashMap<String, OperationRef> = functions
-        .filter_map(|function| Some((symbol(function)?, function)))
-        .collect();
+    let functions: HashMap<String, OperationRef> =
+        functions.filter_map(|function| Some((symbol(function)?, function))).collect();
     for _ in 0..DEEPEST {
         let calls = ir::walk::named(kernel, ops::func::CALL);
         if calls.is_empty() {
@@ -78,9 +77,7 @@ pub(super) fn define_results(kernel: OperationRef) -> Result<(), PassError> {
             let chosen = [runs, result, *init];
             let chosen = at.value(ops::arith::SELECT, &chosen, &[], result.r#type())?;
             for user in users {
-                ir::outline::replace_operands(user, |operand| {
-                    (operand == result).then_some(chosen)
-                });
+                ir::outline::replace_operands(user, |operand| (operand == result).then_some(chosen));
             }
         }
     }

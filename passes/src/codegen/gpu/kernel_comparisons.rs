@@ -21,12 +21,8 @@ pub(super) fn narrow(function: OperationRef) -> Result<(), PassError> {
             let value = IntegerAttribute::new(number, value).into();
             at.value(ops::arith::CONSTANT, &[], &[("value", value)], number)
         };
-        let operands = match (
-            widened(left, number),
-            constant(left),
-            widened(right, number),
-            constant(right),
-        ) {
+        let operands = match (widened(left, number), constant(left), widened(right, number), constant(right))
+        {
             (Some(left), _, _, Some(right)) => [left, of(right)?],
             (_, Some(left), Some(right), _) => [of(left)?, right],
             _ => continue,
@@ -44,9 +40,7 @@ pub(super) fn narrow(function: OperationRef) -> Result<(), PassError> {
 fn widened<'c: 'a, 'a>(value: Value<'c, 'a>, number: Type<'c>) -> Option<Value<'c, 'a>> {
     let (cast, _) = ir::definition(value)?;
     let names = [ops::arith::EXTSI, ops::arith::INDEX_CAST];
-    let source = names
-        .contains(&ir::name(cast).as_str())
-        .then(|| ir::operand(cast));
+    let source = names.contains(&ir::name(cast).as_str()).then(|| ir::operand(cast));
     let source = source?.ok()?;
     (source.r#type() == number).then_some(source)
 }

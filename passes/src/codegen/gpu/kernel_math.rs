@@ -34,11 +34,7 @@ pub(crate) const EXPAND: Pass = Pass {
             };
             let operands: Vec<Value> = op.operands().collect();
             let made = splice(op, &operands, &text, &[("%r".to_owned(), kind)])?;
-            let value = made
-                .values
-                .first()
-                .copied()
-                .ok_or("an expansion without a value")?;
+            let value = made.values.first().copied().ok_or("an expansion without a value")?;
             ir::replace_uses(op.result(0)?.into(), value);
             ir::erase(op);
         }
@@ -130,18 +126,15 @@ pub(crate) const INTRINSICS: Pass = Pass {
                 "llvm.call_intrinsic \"llvm.{intrinsic}.{kind}\"({}) : ({types}) -> {kind}",
                 names.join(", ")
             );
-            let text = match name == ops::math::RSQRT {
-                true => format!(
+            let text = if name == ops::math::RSQRT {
+                format!(
                     "%root = {call}\n%one = arith.constant 1.0 : {kind}\n%r = arith.divf %one, %root : {kind}"
-                ),
-                false => format!("%r = {call}"),
+                )
+            } else {
+                format!("%r = {call}")
             };
             let made = splice(op, &operands, &text, &[("%r".to_owned(), kind)])?;
-            let value = made
-                .values
-                .first()
-                .copied()
-                .ok_or("a call without a value")?;
+            let value = made.values.first().copied().ok_or("a call without a value")?;
             ir::replace_uses(op.result(0)?.into(), value);
             ir::erase(op);
         }

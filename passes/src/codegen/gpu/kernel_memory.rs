@@ -117,10 +117,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         kernel_comparisons::narrow(self.function)?;
         let context = ir::context::of(self.function);
         let block = ir::first_block(self.function).ok_or("a kernel without a body")?;
-        let first = ir::operations(block)
-            .first()
-            .copied()
-            .ok_or("an empty kernel")?;
+        let first = ir::operations(block).first().copied().ok_or("an empty kernel")?;
         let at = Builder::before(context, first)?;
         let base = self.parameters(&at)?;
         let arguments = ir::arguments(block);
@@ -161,10 +158,8 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
                     let [array, dimension] = ir::both_operands(op)?;
                     let array = self.array(array, &buffers, &at)?;
                     let dimension = ir::arith::Constant::of(dimension).and_then(|c| c.integer());
-                    let extent =
-                        dimension.and_then(|n| array.extents.get(usize::try_from(n).ok()?));
-                    let extent =
-                        extent.ok_or_else(|| PassError::at(op, "has no such dimension"))?;
+                    let extent = dimension.and_then(|n| array.extents.get(usize::try_from(n).ok()?));
+                    let extent = extent.ok_or_else(|| PassError::at(op, "has no such dimension"))?;
                     ir::replace_uses(op.result(0)?.into(), *extent);
                 }
                 ops::memref::EXTRACT_STRIDED_METADATA => {
@@ -188,9 +183,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         ir::mutation::remove(self.function, "workgroup_attributions");
         ir::mutation::remove(self.function, "workgroup_attrib_attrs");
         let threads = self.function.attribute("known_block_size")?.to_string();
-        let threads = threads
-            .trim_start_matches("array<i32: ")
-            .trim_end_matches('>');
+        let threads = threads.trim_start_matches("array<i32: ").trim_end_matches('>');
         let abi = format!("#spirv.entry_point_abi<workgroup_size = [{threads}]>");
         ir::set_attribute(self.function, ABI, attribute(context, &abi)?);
         Ok(())
@@ -218,51 +211,29 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
     }
 
     /// The variable of an array on the stack.
-    fn variable(
-        &self,
-        op: OperationRef<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn variable(&self, op: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let value: Value = op.result(0)?.into();
         let extents = ir::memref::extents(value.r#type());
         if extents.iter().any(|n| *n < 0) {
-            return Err(PassError::at(
-                op,
-                "is an array on the stack with dynamic extents",
-            ));
+            return Err(PassError::at(op, "is an array on the stack with dynamic extents"));
         }
         let count = extents.iter().product::<i64>().max(1);
         let element = MemRefType::try_from(value.r#type())?.element();
         let element = stored(element, at)?;
         let r#type = format!("!spirv.ptr<!spirv.array<{count} x {element}>, Function>");
         let class = attribute(at.context, "#spirv.storage_class<Function>")?;
-        Ok(at.value(
-            ops::spirv::VARIABLE,
-            &[],
-            &[("storage_class", class)],
-            spirv(at.context, &r#type)?,
-        )?)
+        Ok(at.value(ops::spirv::VARIABLE, &[], &[("storage_class", class)], spirv(at.context, &r#type)?)?)
     }
 
     /// The variable of an array that the threads of a block share.
-    fn shared(
-        &self,
-        array: Value<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn shared(&self, array: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let kernel = ir::func::symbol(self.function).unwrap_or_default();
         let number = ir::argument(array).map_or(0, |own| own.argument_number());
         let name = format!("{kernel}_shared_{number}");
         let count = ir::memref::extents(array.r#type()).iter().product::<i64>();
         let element = stored(MemRefType::try_from(array.r#type())?.element(), at)?;
-        let r#type = format!(
-            "!spirv.ptr<!spirv.array<{} x {element}>, Workgroup>",
-            count.max(1)
-        );
-        let module = self
-            .function
-            .parent_operation()
-            .ok_or("a kernel in no module")?;
+        let r#type = format!("!spirv.ptr<!spirv.array<{} x {element}>, Workgroup>", count.max(1));
+        let module = self.function.parent_operation().ok_or("a kernel in no module")?;
         let text = format!("spirv.GlobalVariable @{name} : {type}\n", r#type = r#type);
         ir::append_functions(module, &text)?;
         let block = ir::first_block(module).ok_or("a module without a body")?;
@@ -284,9 +255,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         all.reverse();
         for op in all {
             let name = ir::name(op);
-            let is_used = op
-                .results()
-                .any(|r| skript_dialect::op::is_used(Value::from(r)));
+            let is_used = op.results().any(|r| skript_dialect::op::is_used(Value::from(r)));
             if name.starts_with("memref.") && !is_used {
                 ir::erase(op);
             }
@@ -320,11 +289,8 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
                 let offset = layout::word(offset, at)?;
                 let word = types::word(at.context);
                 let base = at.value(ops::arith::ADDI, &[bytes.base, offset], &[], word)?;
-                let extents = mixed(
-                    &ir::memref::extents(value.r#type()),
-                    operands.get(2..).unwrap_or_default(),
-                    at,
-                )?;
+                let extents =
+                    mixed(&ir::memref::extents(value.r#type()), operands.get(2..).unwrap_or_default(), at)?;
                 contiguous(base, bytes.class, extents, at)
             }
             ops::memref::REINTERPRET_CAST => {
@@ -347,22 +313,16 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
                 })
             }
             ops::memref::CAST | ops::memref::MEMORY_SPACE_CAST => source(at),
-            ops::memref::EXTRACT_STRIDED_METADATA => Ok(Array {
-                offset: at.index(0)?,
-                extents: Vec::new(),
-                strides: Vec::new(),
-                ..source(at)?
-            }),
+            ops::memref::EXTRACT_STRIDED_METADATA => {
+                Ok(Array { offset: at.index(0)?, extents: Vec::new(), strides: Vec::new(), ..source(at)? })
+            }
             ops::memref::ALLOCA => {
                 let extents = ir::memref::extents(value.r#type());
                 let variable = buffers.get(&ir::ValueKey::of(value)).copied();
                 let variable = variable.ok_or_else(|| PassError::at(op, "has no variable"))?;
                 contiguous(variable, Class::Function, constants(&extents, at)?, at)
             }
-            name => Err(PassError::at(
-                op,
-                format!("{name} has no address in SPIR-V"),
-            )),
+            name => Err(PassError::at(op, format!("{name} has no address in SPIR-V"))),
         }
     }
 
@@ -378,27 +338,18 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let is_store = [ops::memref::STORE, ops::vector::STORE].contains(&name.as_str());
         let operands: Vec<Value> = op.operands().collect();
         let first = usize::from(is_store);
-        let view = operands
-            .get(first)
-            .copied()
-            .ok_or("an access without an array")?;
+        let view = operands.get(first).copied().ok_or("an access without an array")?;
         let element = MemRefType::try_from(view.r#type())?.element();
         let array = self.array(view, buffers, &at)?;
         let position = operands.get(first + 1..).unwrap_or_default();
-        let own = layout::Layout {
-            offset: array.offset,
-            strides: array.strides.clone(),
-        };
+        let own = layout::Layout { offset: array.offset, strides: array.strides.clone() };
         let number = layout::linear(&own, position, &at)?;
         let number = layout::word(number, &at)?;
         let mut held = stored(element, &at)?;
         let bytes = layout::bytes(element)?;
         let mut alignment = bytes;
         if name.starts_with("vector.") {
-            let all: Value = match is_store {
-                true => op.operand(0)?,
-                false => op.result(0)?.into(),
-            };
+            let all: Value = if is_store { op.operand(0)? } else { op.result(0)?.into() };
             alignment = typed::integer(op, "alignment").unwrap_or(bytes);
             (array.class == Class::Address && held == element)
                 .then_some(())
@@ -424,16 +375,16 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         if is_store {
             let value = operands.first().copied().ok_or("a store of nothing")?;
             let value = to_stored(value, held, &at)?;
-            match array.class != Class::Address {
-                true => at
-                    .create(ops::spirv::STORE, &[pointer, value], &[], &[], Vec::new())
-                    .map(|_| ())?,
-                false => store(pointer, value, alignment, &at)?,
+            if array.class != Class::Address {
+                at.create(ops::spirv::STORE, &[pointer, value], &[], &[], Vec::new()).map(|_| ())?
+            } else {
+                store(pointer, value, alignment, &at)?
             }
         } else {
-            let value = match array.class != Class::Address {
-                true => at.value(ops::spirv::LOAD, &[pointer], &[], held)?,
-                false => load(pointer, held, alignment, &at)?,
+            let value = if array.class != Class::Address {
+                at.value(ops::spirv::LOAD, &[pointer], &[], held)?
+            } else {
+                load(pointer, held, alignment, &at)?
             };
             let value = match name.as_str() {
                 ops::vector::LOAD => value,
@@ -446,12 +397,8 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
     }
 }
 
-fn constants<'c: 'a, 'a>(
-    values: &[i64],
-    at: &Builder<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let values = values.iter().map(|n| at.index(*n));
-    Ok(values.collect::<Result<_, _>>()?)
+fn constants<'c: 'a, 'a>(values: &[i64], at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    Ok(values.iter().map(|n| at.index(*n)).collect::<Result<_, _>>()?)
 }
 
 /// Static values, and the dynamic ones in their order.
@@ -462,9 +409,7 @@ fn mixed<'c: 'a, 'a>(
 ) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let mut dynamic = dynamic.iter().copied();
     let values = known.iter().map(|n| match *n {
-        types::DYNAMIC => dynamic
-            .next()
-            .ok_or_else(|| PassError::from("too few extents")),
+        types::DYNAMIC => dynamic.next().ok_or_else(|| PassError::from("too few extents")),
         n => Ok(at.index(n)?),
     });
     values.collect()
@@ -484,13 +429,7 @@ fn contiguous<'c: 'a, 'a>(
         stride = at.value(ops::arith::MULI, &[stride, *extent], &[], index)?;
     }
     strides.reverse();
-    Ok(Array {
-        base,
-        class,
-        offset: at.index(0)?,
-        extents,
-        strides,
-    })
+    Ok(Array { base, class, offset: at.index(0)?, extents, strides })
 }
 
 /// The type of an element in memory.
@@ -534,27 +473,14 @@ fn from_stored<'c: 'a, 'a>(
         return Ok(value);
     }
     if element.is_index() || element.is_float() {
-        let name = match element.is_index() {
-            true => ops::arith::INDEX_CAST,
-            false => ops::arith::BITCAST,
-        };
+        let name = if element.is_index() { ops::arith::INDEX_CAST } else { ops::arith::BITCAST };
         return Ok(at.value(name, &[value], &[], element)?);
     }
     let zero: Attribute = IntegerAttribute::new(value.r#type(), 0).into();
-    let zero = at.value(
-        ops::arith::CONSTANT,
-        &[],
-        &[("value", zero)],
-        value.r#type(),
-    )?;
+    let zero = at.value(ops::arith::CONSTANT, &[], &[("value", zero)], value.r#type())?;
     // The predicate `ne`.
     let predicate = attributes::i64(at.context, 1);
-    Ok(at.value(
-        ops::arith::CMPI,
-        &[value, zero],
-        &[("predicate", predicate)],
-        element,
-    )?)
+    Ok(at.value(ops::arith::CMPI, &[value, zero], &[("predicate", predicate)], element)?)
 }
 
 fn pointer<'c: 'a, 'a>(
@@ -567,16 +493,10 @@ fn pointer<'c: 'a, 'a>(
     Ok(at.value(ops::spirv::CONVERT_U_TO_PTR, &[address], &[], r#type)?)
 }
 
-fn aligned<'c>(
-    bytes: i64,
-    at: &Builder<'c, '_>,
-) -> Result<[(&'static str, Attribute<'c>); 2], PassError> {
+fn aligned<'c>(bytes: i64, at: &Builder<'c, '_>) -> Result<[(&'static str, Attribute<'c>); 2], PassError> {
     let number = IntegerType::new(at.context, 32).into();
     Ok([
-        (
-            "memory_access",
-            attribute(at.context, "#spirv.memory_access<Aligned>")?,
-        ),
+        ("memory_access", attribute(at.context, "#spirv.memory_access<Aligned>")?),
         ("alignment", IntegerAttribute::new(number, bytes).into()),
     ])
 }
@@ -599,12 +519,6 @@ fn store<'c: 'a, 'a>(
 ) -> Result<(), PassError> {
     let place = pointer(address, value.r#type(), at)?;
     let attributes = aligned(bytes, at)?;
-    at.create(
-        ops::spirv::STORE,
-        &[place, value],
-        &attributes,
-        &[],
-        Vec::new(),
-    )?;
+    at.create(ops::spirv::STORE, &[place, value], &attributes, &[], Vec::new())?;
     Ok(())
 }

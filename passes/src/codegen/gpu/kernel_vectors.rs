@@ -9,9 +9,7 @@ use melior::ir::{Attribute, Type, Value, ValueLike};
 use skript_dialect::PassError;
 
 /// The array of an access, and the position.
-fn accessed<'c: 'a, 'a>(
-    op: OperationRef<'c, 'a>,
-) -> Result<(Value<'c, 'a>, Vec<Value<'c, 'a>>), PassError> {
+fn accessed<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(Value<'c, 'a>, Vec<Value<'c, 'a>>), PassError> {
     let first = usize::from(ir::name(op) == ops::vector::STORE);
     let array = op.operand(first)?;
     Ok((array, op.operands().skip(first + 1).collect()))
@@ -42,10 +40,7 @@ pub(super) fn split_shared(function: OperationRef) -> Result<(), PassError> {
         let at = Builder::before(context, op)?;
         let index = Type::index(context);
         let is_store = name == ops::vector::STORE;
-        let all: Value = match is_store {
-            true => op.operand(0)?,
-            false => op.result(0)?.into(),
-        };
+        let all: Value = if is_store { op.operand(0)? } else { op.result(0)?.into() };
         let (count, element) = shape(all.r#type())?;
         let mut elements = Vec::new();
         for n in 0..count {

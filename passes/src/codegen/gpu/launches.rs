@@ -42,11 +42,7 @@ pub(crate) const PASS: Pass = Pass {
         let entry = ir::entry(root)?;
         let memory = HostMemory::of(entry);
         let names = ir::first_block(kernels).map(ir::operations);
-        let names: Vec<String> = names
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(symbol)
-            .collect();
+        let names: Vec<String> = names.unwrap_or_default().into_iter().filter_map(symbol).collect();
         let launches = ir::walk::named(entry, ops::gpu::LAUNCH_FUNC);
         let first = ir::operations(ir::body(entry)?).first().copied();
         let first = first.ok_or_else(|| PassError::at(entry, "is empty"))?;
@@ -76,10 +72,7 @@ pub(crate) const PASS: Pass = Pass {
         declare(root, LAUNCH, &[word, word, word, index, word], &[])?;
         declare(root, READ, &[index, word], &[word])?;
         declare(root, CONSTANT, &[index, word], &[word])?;
-        let block = ir::blocks(root)
-            .first()
-            .copied()
-            .ok_or("a module without a body")?;
+        let block = ir::blocks(root).first().copied().ok_or("a module without a body")?;
         for op in ir::operations(block) {
             if symbol(op).as_deref() == Some(skript_intrinsics::compiled::SYMBOL) {
                 ir::set_string(op, "sym_name", INTRINSIC);
@@ -102,13 +95,7 @@ fn call<'c: 'a, 'a>(
 ) -> Result<OperationRef<'c, 'a>, PassError> {
     let callee = FlatSymbolRefAttribute::new(at.context, name).into();
     let none = Vec::new();
-    Ok(at.create(
-        ops::func::CALL,
-        operands,
-        &[("callee", callee)],
-        results,
-        none,
-    )?)
+    Ok(at.create(ops::func::CALL, operands, &[("callee", callee)], results, none)?)
 }
 
 /// Replaces a launch.
@@ -132,18 +119,13 @@ fn launch<'c: 'a, 'a>(
         return Err(PassError::at(op, "is malformed"));
     };
     for (position, argument) in (0_i64..).zip(arguments) {
-        let word = match is_array(*argument) {
-            true => address(*argument, memory, &at)?,
-            false => layout::word(*argument, &at)?,
+        let word = if is_array(*argument) {
+            address(*argument, memory, &at)?
+        } else {
+            layout::word(*argument, &at)?
         };
         let place = at.index(position)?;
-        at.create(
-            ops::memref::STORE,
-            &[word, stack, place],
-            &[],
-            &[],
-            Vec::new(),
-        )?;
+        at.create(ops::memref::STORE, &[word, stack, place], &[], &[], Vec::new())?;
     }
     let count = i64::try_from(arguments.len()).map_err(|_| "too many arguments")?;
     let operands = [

@@ -21,18 +21,10 @@ impl<'c: 'a, 'a> Layout<'c, 'a> {
         let rank = r#type.rank();
         let mut results = vec![types::memref(&[], r#type.element())];
         results.resize(2 + 2 * rank, index);
-        let metadata = at.create(
-            ops::memref::EXTRACT_STRIDED_METADATA,
-            &[array],
-            &[],
-            &results,
-            Vec::new(),
-        )?;
+        let metadata =
+            at.create(ops::memref::EXTRACT_STRIDED_METADATA, &[array], &[], &results, Vec::new())?;
         let strides = metadata.results().skip(2 + rank).map(Value::from);
-        Ok(Layout {
-            offset: metadata.result(1)?.into(),
-            strides: strides.collect(),
-        })
+        Ok(Layout { offset: metadata.result(1)?.into(), strides: strides.collect() })
     }
 }
 
@@ -42,12 +34,7 @@ pub(super) fn pointer<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
     let index = Type::index(at.context);
-    Ok(at.value(
-        ops::memref::EXTRACT_ALIGNED_POINTER_AS_INDEX,
-        &[array],
-        &[],
-        index,
-    )?)
+    Ok(at.value(ops::memref::EXTRACT_ALIGNED_POINTER_AS_INDEX, &[array], &[], index)?)
 }
 
 /// The number of an element in its buffer.
@@ -88,10 +75,7 @@ pub(super) fn word<'c: 'a, 'a>(
         let bits = integer(at, bytes(r#type)? * 8)?;
         value = at.value(ops::arith::BITCAST, &[value], &[], bits)?;
     }
-    match value.r#type() == word {
-        true => Ok(value),
-        false => Ok(at.value(ops::arith::EXTUI, &[value], &[], word)?),
-    }
+    if value.r#type() == word { Ok(value) } else { Ok(at.value(ops::arith::EXTUI, &[value], &[], word)?) }
 }
 
 /// The number of a type whose bits are the low ones of an `i64`.
@@ -104,17 +88,15 @@ pub(super) fn of_word<'c: 'a, 'a>(
     if r#type.is_index() {
         return Ok(at.value(ops::arith::INDEX_CAST, &[word], &[], r#type)?);
     }
-    let bits = match r#type.is_float() {
-        true => integer(at, bytes(r#type)? * 8)?,
-        false => r#type,
-    };
+    let bits = if r#type.is_float() { integer(at, bytes(r#type)? * 8)? } else { r#type };
     let mut value = word;
     if value.r#type() != bits {
         value = at.value(ops::arith::TRUNCI, &[value], &[], bits)?;
     }
-    match value.r#type() == r#type {
-        true => Ok(value),
-        false => Ok(at.value(ops::arith::BITCAST, &[value], &[], r#type)?),
+    if value.r#type() == r#type {
+        Ok(value)
+    } else {
+        Ok(at.value(ops::arith::BITCAST, &[value], &[], r#type)?)
     }
 }
 
@@ -125,10 +107,7 @@ pub(super) fn integer<'c>(at: &Builder<'c, '_>, bits: i64) -> Result<Type<'c>, P
 }
 
 /// A constant `i64`.
-pub(super) fn constant<'c: 'a, 'a>(
-    value: i64,
-    at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, PassError> {
+pub(super) fn constant<'c: 'a, 'a>(value: i64, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
     let word = types::word(at.context);
     let value = ir::attributes::i64(at.context, value);
     Ok(at.value(ops::arith::CONSTANT, &[], &[("value", value)], word)?)

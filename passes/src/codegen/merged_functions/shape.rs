@@ -48,12 +48,10 @@ const CONSTANT: usize = usize::MAX - 1;
 impl<'c: 'a, 'a> Shape<'c, 'a> {
     /// `None` for a function without a body, one that other modules see, and one with regions in its operations.
     pub(super) fn of(function: OperationRef<'c, 'a>) -> Option<Self> {
-        let has = |name, value| {
-            function
-                .attribute(name)
-                .is_ok_and(|a| a.to_string() == value)
-        };
-        (has("linkage", INTERNAL) || has("sym_visibility", PRIVATE)).then_some(())?;
+        let has = |name, value| function.attribute(name).is_ok_and(|a| a.to_string() == value);
+        if !has("linkage", INTERNAL) && !has("sym_visibility", PRIVATE) {
+            return None;
+        }
         ir::first_block(function)?;
         let mut shape = Shape {
             function,
@@ -69,7 +67,9 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
                 shape.value(argument);
             }
             for op in ir::operations(block) {
-                (op.region_count() == 0).then_some(())?;
+                if op.region_count() != 0 {
+                    return None;
+                }
                 shape.operation(op);
             }
         }
@@ -91,17 +91,20 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         for successor in op.successors() {
             self.named(successor.to_raw().ptr as usize);
         }
-        let without: &[&str] = match is(&op, ops::llvm::GETELEMENTPTR) {
-            true if self.indices(op).is_some() => &[ElementPointer::INDICES],
-            _ => &[],
+        let without: &[&str] = if is(&op, ops::llvm::GETELEMENTPTR) && self.indices(op).is_some() {
+            &[ElementPointer::INDICES]
+        } else {
+            &[]
         };
         self.attributes(op, without);
     }
 
     fn operand(&mut self, op: OperationRef<'c, 'a>, position: usize, operand: Value<'c, 'a>) {
         let constant = ir::definition(operand).map(|(maker, _)| maker);
-        let constant = constant.filter(|maker| is(maker, ops::llvm::MLIR_CONSTANT));
-        let Some(value) = constant.and_then(|maker| maker.attribute("value").ok()) else {
+        let Some(value) = constant
+            .filter(|maker| is(maker, ops::llvm::MLIR_CONSTANT))
+            .and_then(|maker| maker.attribute("value").ok())
+        else {
             return self.value(operand);
         };
         let r#type = operand.r#type();
@@ -120,8 +123,8 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
 
     /// Whether code for a variable operand would be slower, or of another kind.
     fn stays(&self, user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> bool {
-        let is_divisor = Division::cast(user)
-            .is_some_and(|own| own.divisor().is_ok_and(|divisor| divisor == value));
+        let is_divisor =
+            Division::cast(user).is_some_and(|own| own.divisor().is_ok_and(|divisor| divisor == value));
         // What the first block divides, it divides once.
         let is_repeated = user.block() != ir::first_block(self.function);
         is_divisor && is_repeated || KEEP_CONSTANTS.iter().any(|name| is(&user, name))
@@ -155,14 +158,13 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
     fn indices(&mut self, op: OperationRef<'c, 'a>) -> Option<()> {
         let element = op.attribute("elem_type").ok()?;
         let number = element.to_raw().ptr as usize;
-        let is_scalar = *(self.elements.entry(number))
-            .or_insert_with(|| !element.to_string().starts_with("!llvm."));
-        is_scalar.then_some(())?;
+        let is_scalar =
+            *(self.elements.entry(number)).or_insert_with(|| !element.to_string().starts_with("!llvm."));
+        if !is_scalar {
+            return None;
+        }
         let i64 = Type::from(IntegerType::new(ir::context::of(op), 64));
-        for (position, index) in typed::i32s(op, ElementPointer::INDICES)
-            .into_iter()
-            .enumerate()
-        {
+        for (position, index) in typed::i32s(op, ElementPointer::INDICES).into_iter().enumerate() {
             let is_static = index != ElementPointer::DYNAMIC;
             self.key.push(usize::from(is_static));
             if is_static {
@@ -184,8 +186,4 @@ const INTERNAL: &str = "#llvm.linkage<internal>";
 const PRIVATE: &str = "\"private\"";
 
 /// Operations whose integer operands stay constants.
-const KEEP_CONSTANTS: &[&str] = &[
-    ops::llvm::ALLOCA,
-    ops::llvm::EXTRACTELEMENT,
-    ops::llvm::INSERTELEMENT,
-];
+const KEEP_CONSTANTS: &[&str] = &[ops::llvm::ALLOCA, ops::llvm::EXTRACTELEMENT, ops::llvm::INSERTELEMENT];

@@ -21,10 +21,8 @@ pub(super) struct Conversion {
 
 impl Conversion {
     /// Those that the option of the pass may name.
-    const NAMED: [(&'static str, Conversion); 2] = [
-        ("f16-f32", Conversion::of(Narrow::Half, false)),
-        ("f16-f64", Conversion::of(Narrow::Half, true)),
-    ];
+    const NAMED: [(&'static str, Conversion); 2] =
+        [("f16-f32", Conversion::of(Narrow::Half, false)), ("f16-f64", Conversion::of(Narrow::Half, true))];
 
     const fn of(narrow: Narrow, is_double: bool) -> Conversion {
         Conversion { narrow, is_double }
@@ -45,9 +43,8 @@ impl Conversion {
             "f32" => false,
             "f64" => true,
             other => {
-                let message = format!(
-                    "no conversion between {narrow} and {other} is known: convert by way of f64"
-                );
+                let message =
+                    format!("no conversion between {narrow} and {other} is known: convert by way of f64");
                 return Err(PassError::from(message));
             }
         };
@@ -68,24 +65,20 @@ impl Functions {
     pub(super) fn widening(&mut self, narrow: Type) -> Result<String, PassError> {
         let (kind, shape) = parts(narrow)?;
         let name = format!("f32_of_{}", kind.name());
-        Ok(
-            self.function(&name, &shape, "i16", "f32", |code| match kind {
-                Narrow::Half => widened_half(code),
-                Narrow::Brain => widened_brain(code),
-            }),
-        )
+        Ok(self.function(&name, &shape, "i16", "f32", |code| match kind {
+            Narrow::Half => widened_half(code),
+            Narrow::Brain => widened_brain(code),
+        }))
     }
 
     /// The function from f32 to the bits of a narrow type.
     pub(super) fn narrowing(&mut self, narrow: Type) -> Result<String, PassError> {
         let (kind, shape) = parts(narrow)?;
         let name = format!("{}_of_f32", kind.name());
-        Ok(
-            self.function(&name, &shape, "f32", "i16", |code| match kind {
-                Narrow::Half => rounded_to_half(code),
-                Narrow::Brain => rounded_to_brain(code),
-            }),
-        )
+        Ok(self.function(&name, &shape, "f32", "i16", |code| match kind {
+            Narrow::Half => rounded_to_half(code),
+            Narrow::Brain => rounded_to_brain(code),
+        }))
     }
 
     /// The function from f64 to f32, as many as `narrow` has elements, that rounds to odd: what is rounded to a narrow type then is
@@ -110,11 +103,7 @@ impl Functions {
         if self.texts.contains_key(&symbol) {
             return symbol;
         }
-        let mut code = Code {
-            shape,
-            lines: String::new(),
-            count: 0,
-        };
+        let mut code = Code { shape, lines: String::new(), count: 0 };
         let result = body(&mut code);
         let (from, to) = (shape.of(from), shape.of(to));
         let text = format!(
@@ -128,9 +117,11 @@ impl Functions {
 
     /// The functions that a module with these symbols lacks.
     pub(super) fn text(&self, present: &HashSet<String>) -> String {
-        let new = self.texts.iter();
-        let new = new.filter(|(symbol, _)| !present.contains(*symbol));
-        new.map(|(_, text)| text.as_str()).collect()
+        self.texts
+            .iter()
+            .filter(|(symbol, _)| !present.contains(*symbol))
+            .map(|(_, text)| text.as_str())
+            .collect()
     }
 }
 
@@ -174,11 +165,10 @@ impl Code<'_> {
 
     fn constant(&mut self, value: &str, element: &str) -> String {
         let r#type = self.shape.of(element);
-        match self.shape.lanes.is_empty() {
-            true => self.value(&format!("llvm.mlir.constant({value} : {type}) : {type}")),
-            false => self.value(&format!(
-                "llvm.mlir.constant(dense<{value}> : {type}) : {type}"
-            )),
+        if self.shape.lanes.is_empty() {
+            self.value(&format!("llvm.mlir.constant({value} : {type}) : {type}"))
+        } else {
+            self.value(&format!("llvm.mlir.constant(dense<{value}> : {type}) : {type}"))
         }
     }
 
@@ -207,16 +197,12 @@ impl Code<'_> {
     /// Whether an i32 without a sign compares so with a constant.
     fn is(&mut self, predicate: &str, value: &str, constant: u32) -> String {
         let (constant, r#type) = (self.word(constant), self.shape.of("i32"));
-        self.value(&format!(
-            "llvm.icmp \"{predicate}\" {value}, {constant} : {type}"
-        ))
+        self.value(&format!("llvm.icmp \"{predicate}\" {value}, {constant} : {type}"))
     }
 
     fn select(&mut self, flag: &str, yes: &str, no: &str) -> String {
         let (flags, words) = (self.shape.of("i1"), self.shape.of("i32"));
-        self.value(&format!(
-            "llvm.select {flag}, {yes}, {no} : {flags}, {words}"
-        ))
+        self.value(&format!("llvm.select {flag}, {yes}, {no} : {flags}, {words}"))
     }
 
     fn convert(&mut self, name: &str, value: &str, from: &str, to: &str) -> String {
@@ -286,11 +272,7 @@ fn rounded_to_half(code: &mut Code) -> String {
     let odd = code.with("and", &upper, 1);
     let nudged = code.words("add", &magnitude, &odd);
     // The exponent is biased anew, and half of the last digit that is left is added, less one.
-    let biased = code.with(
-        "add",
-        &nudged,
-        ((127_u32 - 15) << 23).wrapping_neg().wrapping_add(0xfff),
-    );
+    let biased = code.with("add", &nudged, ((127_u32 - 15) << 23).wrapping_neg().wrapping_add(0xfff));
     let normal = code.with("lshr", &biased, 13);
     let half = 126_u32 << 23;
     let own = code.convert("bitcast", &magnitude, "i32", "f32");
@@ -320,15 +302,9 @@ fn rounded_to_odd(code: &mut Code) -> String {
     let near = code.convert("fptrunc", "%x", "f64", "f32");
     let back = code.convert("fpext", &near, "f32", "f64");
     let bits = code.convert("bitcast", &near, "f32", "i32");
-    let magnitudes = ["%x", &back].map(|value| {
-        code.value(&format!(
-            "llvm.intr.fabs({value}) : ({doubles}) -> {doubles}"
-        ))
-    });
-    let outward = code.value(&format!(
-        "llvm.fcmp \"ogt\" {}, {} : {doubles}",
-        magnitudes[0], magnitudes[1]
-    ));
+    let magnitudes =
+        ["%x", &back].map(|value| code.value(&format!("llvm.intr.fabs({value}) : ({doubles}) -> {doubles}")));
+    let outward = code.value(&format!("llvm.fcmp \"ogt\" {}, {} : {doubles}", magnitudes[0], magnitudes[1]));
     let (up, down) = (code.word(1), code.word(u32::MAX));
     let step = code.select(&outward, &up, &down);
     let moved = code.words("add", &bits, &step);

@@ -4,9 +4,7 @@
 use crate::ir::vector::element_or_self;
 use crate::ir::{dense, types};
 use melior::Context;
-use melior::ir::attribute::{
-    DenseElementsAttribute, FloatAttribute, IntegerAttribute, TypeAttribute,
-};
+use melior::ir::attribute::{DenseElementsAttribute, FloatAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, TypeLike};
 use skript_dialect::PassError;
@@ -48,10 +46,7 @@ pub(super) struct Types<'c> {
 
 impl<'c> Types<'c> {
     pub(super) fn new(context: &'c Context) -> Types<'c> {
-        Types {
-            context,
-            known: HashMap::new(),
-        }
+        Types { context, known: HashMap::new() }
     }
 
     /// The type with integers; `None` for a type without narrow reals.
@@ -69,11 +64,8 @@ impl<'c> Types<'c> {
                 let is_named = text.contains('"');
                 let new = (!is_named).then(|| Type::parse(self.context, &text));
                 let new = new.flatten();
-                let message = || {
-                    format!(
-                        "there is no type of integers for {type}: write a structure without a name"
-                    )
-                };
+                let message =
+                    || format!("there is no type of integers for {type}: write a structure without a name");
                 Some(new.ok_or_else(|| PassError::from(message()))?)
             }
         };
@@ -85,10 +77,7 @@ impl<'c> Types<'c> {
     ///
     /// # Errors
     /// The message for a constant that cannot be read.
-    pub(super) fn attribute(
-        &mut self,
-        value: Attribute<'c>,
-    ) -> Result<Option<Attribute<'c>>, String> {
+    pub(super) fn attribute(&mut self, value: Attribute<'c>) -> Result<Option<Attribute<'c>>, String> {
         if let Ok(own) = TypeAttribute::try_from(value) {
             let new = self.integers(own.value()).map_err(|e| e.to_string())?;
             return Ok(new.map(|new| TypeAttribute::new(new).into()));
@@ -99,8 +88,7 @@ impl<'c> Types<'c> {
         };
         if FloatAttribute::try_from(value).is_err() {
             let new = dense::with_type(value, integers, BYTES);
-            let message =
-                || format!("a constant of {type} has no elements here: write them as dense<…>");
+            let message = || format!("a constant of {type} has no elements here: write them as dense<…>");
             return new.map(Some).ok_or_else(message);
         }
         let one = DenseElementsAttribute::splat(types::tensor(&[1], r#type), value).into();

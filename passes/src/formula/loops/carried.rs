@@ -22,8 +22,7 @@ type Unproven = Vec<(usize, usize)>;
 pub(super) fn depth(reading: &Reading, loops: Loops, order: &[usize]) -> usize {
     let nest = &reading.nest;
     let depth = nest.extents.len();
-    if nest.kind.op().is_none() || nest.reads_destination() || !reading.has_distinct_destinations()
-    {
+    if nest.kind.op().is_none() || nest.reads_destination() || !reading.has_distinct_destinations() {
         return depth + 1;
     }
     let mut roots = Vec::new();
@@ -41,11 +40,7 @@ pub(super) fn depth(reading: &Reading, loops: Loops, order: &[usize]) -> usize {
         }
     }
     let is_safe = loops == Loops::Scf || unproven(reading).is_empty();
-    if first < depth && nest.accesses(&roots).is_empty() && is_safe {
-        first
-    } else {
-        depth + 1
-    }
+    if first < depth && nest.accesses(&roots).is_empty() && is_safe { first } else { depth + 1 }
 }
 
 /// Whether a term of a subscript may be speculated.
@@ -159,9 +154,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let mut types = vec![Type::index(at.context)];
         types.extend(carried.iter().map(|v| v.r#type()));
         let (region, inner, arguments) = at.region(&types);
-        let (index, present) = arguments
-            .split_first()
-            .ok_or(Refusal::Shape("has no loop"))?;
+        let (index, present) = arguments.split_first().ok_or(Refusal::Shape("has no loop"))?;
         let outer = self.copier.clone();
         self.indices.push(*index);
         let next = self.accumulating_loop(depth + 1, present, &inner)?;

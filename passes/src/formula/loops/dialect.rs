@@ -74,8 +74,8 @@ impl Loops {
                 let open = i32::from(!operands.is_empty());
                 operands.extend(carried);
                 let step = IntegerAttribute::new(Type::index(at.context), 1);
-                let count = i32::try_from(carried.len())
-                    .map_err(|_| Refusal::Shape("has too many destinations"))?;
+                let count =
+                    i32::try_from(carried.len()).map_err(|_| Refusal::Shape("has too many destinations"))?;
                 Ok(at.create(
                     ops::affine::FOR,
                     &operands,
@@ -83,10 +83,7 @@ impl Loops {
                         ("lowerBoundMap", bound(0, Affine::constant(0), at)?),
                         ("upperBoundMap", upper),
                         ("step", step.into()),
-                        (
-                            "operandSegmentSizes",
-                            attributes::i32s(at.context, &[0, open, count]),
-                        ),
+                        ("operandSegmentSizes", attributes::i32s(at.context, &[0, open, count])),
                     ],
                     &results,
                     vec![region],
@@ -204,9 +201,7 @@ impl<'c: 'a, 'a> End<'c, 'a> {
     fn affine(self, at: &Builder<'c, 'a>) -> Result<(Vec<Value<'c, 'a>>, Attribute<'c>), Refusal> {
         match self {
             End::Fixed(extent) => Ok((Vec::new(), bound(0, Affine::constant(extent), at)?)),
-            End::Value(value) if is_dimension(value) => {
-                Ok((vec![value], bound(1, Affine::index(0), at)?))
-            }
+            End::Value(value) if is_dimension(value) => Ok((vec![value], bound(1, Affine::index(0), at)?)),
             End::Value(_) => Err(Refusal::Shape(
                 "runs over an extent that a branch or a loop computes; tile loops when they are affine, or lower it to scf",
             )),
@@ -215,13 +210,8 @@ impl<'c: 'a, 'a> End<'c, 'a> {
 }
 
 /// A map that bounds a loop.
-fn bound<'c>(
-    dimensions: usize,
-    form: Affine,
-    at: &Builder<'c, '_>,
-) -> Result<Attribute<'c>, Refusal> {
-    maps::map(at.context, dimensions, &[form])
-        .ok_or(Refusal::Shape("has bounds that no affine map holds"))
+fn bound<'c>(dimensions: usize, form: Affine, at: &Builder<'c, '_>) -> Result<Attribute<'c>, Refusal> {
+    maps::map(at.context, dimensions, &[form]).ok_or(Refusal::Shape("has bounds that no affine map holds"))
 }
 
 /// Whether affine accepts the value as a dimension: one of a function's outermost block.

@@ -24,10 +24,8 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         }
         let access = Access::cast(op).ok_or(Refusal::Shape("reads no element"))?;
         let tensor = access.tensor()?;
-        let buffer = *self
-            .buffers
-            .get(&ValueKey::of(tensor))
-            .ok_or(Refusal::Shape("reads an unknown tensor"))?;
+        let buffer =
+            *self.buffers.get(&ValueKey::of(tensor)).ok_or(Refusal::Shape("reads an unknown tensor"))?;
         let addresses: Vec<_> = op.operands().skip(1).collect();
         let element = ir::result(op)?.r#type();
         if self.loops == Loops::Affine {
@@ -50,12 +48,8 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     /// The tensor that a region's argument stands for; other values are tensors themselves.
     fn read_tensor(&self, value: Value<'c, 'a>) -> Value<'c, 'a> {
         for block in self.reading.blocks() {
-            let outputs = copy::arguments(block)
-                .into_iter()
-                .skip(self.reading.indices);
-            let found = outputs
-                .zip(&self.reading.outs)
-                .find(|(own, _)| *own == value);
+            let outputs = copy::arguments(block).into_iter().skip(self.reading.indices);
+            let found = outputs.zip(&self.reading.outs).find(|(own, _)| *own == value);
             if let Some((_, out)) = found {
                 return *out;
             }
@@ -75,12 +69,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             let map = [("map", self.map(forms, at)?)];
             let mut operands = vec![buffer];
             operands.extend(self.dimensions());
-            Ok(vec![at.value(
-                ops::affine::LOAD,
-                &operands,
-                &map,
-                element,
-            )?])
+            Ok(vec![at.value(ops::affine::LOAD, &operands, &map, element)?])
         })?;
         let nothing = Refusal::Shape("has a subscript without an element");
         loaded.first().copied().ok_or(nothing)
@@ -96,11 +85,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         let (form, branches) = match address {
             Pieces::One(forms) => return each(forms, at),
-            Pieces::Split {
-                form,
-                then,
-                otherwise,
-            } => (form, [then, otherwise]),
+            Pieces::Split { form, then, otherwise } => (form, [then, otherwise]),
         };
         let set = maps::set_of(at.context, self.positions(), std::slice::from_ref(form))
             .ok_or(Refusal::Shape("has a condition that no affine set holds"))?;
@@ -140,9 +125,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         terms
             .collect::<Option<Vec<_>>>()
             .and_then(|terms| placed.nest.pieces(&terms))
-            .ok_or(Refusal::Shape(
-                "has subscripts that are not affine in its indices",
-            ))
+            .ok_or(Refusal::Shape("has subscripts that are not affine in its indices"))
     }
 
     /// The subscripts of a target, built here if the inner loops have not begun.
@@ -152,12 +135,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         at: &Builder<'c, 'a>,
     ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         self.map_indices(self.reading.body);
-        let addresses = self
-            .reading
-            .subscripts
-            .get(target)
-            .cloned()
-            .unwrap_or_default();
+        let addresses = self.reading.subscripts.get(target).cloned().unwrap_or_default();
         let mut built = Vec::new();
         for address in addresses {
             built.push(self.subscript(address, at)?);
@@ -166,11 +144,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     }
 
     /// Copies a subscript and its operands on demand.
-    fn subscript(
-        &mut self,
-        address: Value<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Refusal> {
+    fn subscript(&mut self, address: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         let known = self.copier.get(address);
         if ValueKey::of(known) != ValueKey::of(address) {
             return Ok(known);
@@ -214,8 +188,8 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     ) -> Result<Value<'c, 'a>, Refusal> {
         let buffer = self.destination(target)?;
         let out = self.out(target)?;
-        let element = types::element_of(out.r#type())
-            .ok_or(Refusal::Shape("writes a value that is not a tensor"))?;
+        let element =
+            types::element_of(out.r#type()).ok_or(Refusal::Shape("writes a value that is not a tensor"))?;
         if self.loops == Loops::Affine {
             return self.affine_load(buffer, &self.target_pieces(target)?, element, at);
         }
@@ -249,15 +223,11 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     }
 
     fn target_pieces(&self, target: usize) -> Result<Pieces<Vec<Affine>>, Refusal> {
-        let addresses = self
-            .reading
-            .subscripts
-            .get(target)
-            .ok_or(Refusal::Shape("has too few destinations"))?;
+        let addresses =
+            self.reading.subscripts.get(target).ok_or(Refusal::Shape("has too few destinations"))?;
         self.pieces(addresses)
     }
 }
 
 /// Builds the code of one piece; returns the values that it yields.
-type Each<'s, 'c, 'a> =
-    dyn Fn(&[Affine], &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> + 's;
+type Each<'s, 'c, 'a> = dyn Fn(&[Affine], &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> + 's;

@@ -20,10 +20,7 @@ use std::collections::HashMap;
 const DEPTH: usize = 16;
 
 /// The values of an extent.
-const EXTENT: Interval = Interval {
-    low: 0,
-    high: Extent::LARGEST,
-};
+const EXTENT: Interval = Interval { low: 0, high: Extent::LARGEST };
 
 /// A formula whose subscripts use extents from outside of it.
 pub(crate) struct Extents<'c, 'a> {
@@ -35,10 +32,7 @@ pub(crate) struct Extents<'c, 'a> {
 
 impl<'c: 'a, 'a> Extents<'c, 'a> {
     pub(super) fn none(reading: &Reading<'c, 'a>) -> Self {
-        Extents {
-            reading: reading.clone(),
-            values: Vec::new(),
-        }
+        Extents { reading: reading.clone(), values: Vec::new() }
     }
 
     /// With those that affine accepts as dimensions. Only values of a known interval: their sums do not wrap, as affine
@@ -51,9 +45,10 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             let index = without_casts(*value);
             let is_same = |other: &Value| ValueKey::of(*other) == ValueKey::of(index);
             // The bound of a loop is an extent, whatever computes it.
-            let highest = match reading.bounds.iter().flatten().any(is_same) {
-                true => Some(EXTENT),
-                false => interval(index, DEPTH),
+            let highest = if reading.bounds.iter().flatten().any(is_same) {
+                Some(EXTENT)
+            } else {
+                interval(index, DEPTH)
             };
             let highest = highest.filter(|own| own.low >= 0 && own.high < i64::MAX);
             let Some(Interval { high: highest, .. }) = highest else {
@@ -75,10 +70,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             forms.insert(*term, Affine::index(position));
         }
         let is_plain = !forms.is_empty() && !narrows(reading);
-        match is_plain
-            .then(|| reading.substituted(&extents, &forms))
-            .flatten()
-        {
+        match is_plain.then(|| reading.substituted(&extents, &forms)).flatten() {
             Some(reading) => Extents { reading, values },
             None => Extents::none(reading),
         }

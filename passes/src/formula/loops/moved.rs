@@ -55,12 +55,8 @@ pub(super) fn restored<'c: 'a, 'a>(
         let items = from.iter().filter_map(|n| items.get(*n));
         items.map(i64::to_string).collect()
     };
-    let r#type = format!(
-        "memref<{}x{}, strided<[{}]>>",
-        of(&extents).join("x"),
-        element,
-        of(&strides).join(", ")
-    );
+    let r#type =
+        format!("memref<{}x{}, strided<[{}]>>", of(&extents).join("x"), element, of(&strides).join(", "));
     let r#type = Type::parse(at.context, &r#type).ok_or_else(unknown)?;
     let forms: Vec<Affine> = from.iter().map(|n| Affine::index(*n)).collect();
     let map = maps::map(at.context, forms.len(), &forms).ok_or_else(unknown)?;
@@ -115,9 +111,7 @@ fn recomputed<'c: 'a, 'a>(
         copier.set(old, new);
     }
     for op in ir::operations(body) {
-        copier.copy(op, &inside.with_location(op.location()), &mut |_, _, _| {
-            Ok(false)
-        })?;
+        copier.copy(op, &inside.with_location(op.location()), &mut |_, _, _| Ok(false))?;
     }
     let indexing = ArrayAttribute::new(at.context, &indexing).into();
     let others = [("indexing_maps", indexing)];
@@ -141,13 +135,14 @@ fn transposed<'c: 'a, 'a>(
     let init = at.value(ops::tensor::EMPTY, &[], &[], r#type)?;
     let rank = from.len();
     let position = |old: usize| from.iter().position(|own| *own == old);
-    let read: Option<Vec<Affine>> = (0..rank)
-        .map(|old| position(old).map(Affine::index))
-        .collect();
+    let read: Option<Vec<Affine>> = (0..rank).map(|old| position(old).map(Affine::index)).collect();
     let written: Vec<Affine> = (0..rank).map(Affine::index).collect();
     let maps = [read.ok_or_else(unknown)?, written];
-    let maps = maps.iter().map(|forms| maps::map(at.context, rank, forms));
-    let maps: Vec<_> = maps.collect::<Option<_>>().ok_or_else(unknown)?;
+    let maps: Vec<_> = maps
+        .iter()
+        .map(|forms| maps::map(at.context, rank, forms))
+        .collect::<Option<_>>()
+        .ok_or_else(unknown)?;
     let attributes = generic_attributes(at.context, &maps, vec![false; rank], [1, 1]);
     let (region, body, arguments) = at.region(&[element, element]);
     let read = arguments.get(..1).unwrap_or_default();

@@ -134,12 +134,9 @@ impl Plan {
         let outer = self.order.iter().take_while(|index| is_free(index)).count();
         let last = self.order.len().saturating_sub(1);
         self.parallel = (0..self.order.len())
-            .map(|depth| {
-                options.parallel && depth < outer && (depth < last || outer == 1 && last == 0)
-            })
+            .map(|depth| options.parallel && depth < outer && (depth < last || outer == 1 && last == 0))
             .collect();
-        self.bounds
-            .retain(|bound| self.lanes.is_none() || Some(&bound.index) != self.order.last());
+        self.bounds.retain(|bound| self.lanes.is_none() || Some(&bound.index) != self.order.last());
     }
 
     /// Moves all loops that carry nothing outwards. The one along which memory is contiguous is the last of them: consecutive threads
@@ -148,8 +145,7 @@ impl Plan {
         let is_free = |index: &usize| free.get(*index) == Some(&true);
         // A stable sort: the other loops keep their order.
         self.order.sort_by_key(|index| !is_free(index));
-        let order = self.order.iter();
-        self.parallel = order.map(|i| options.parallel && is_free(i)).collect();
+        self.parallel = self.order.iter().map(|i| options.parallel && is_free(i)).collect();
         // A thread that a condition on its own index excludes does nothing.
         self.bounds.retain(|bound| !is_free(&bound.index));
     }
@@ -219,12 +215,7 @@ impl Lanes {
     }
 
     /// Chains that alternate, each along its own elements; `None` if there are too few.
-    fn chains(
-        reading: &Reading,
-        index: usize,
-        extent: i64,
-        bounds: &[IndexBound],
-    ) -> Option<Lanes> {
+    fn chains(reading: &Reading, index: usize, extent: i64, bounds: &[IndexBound]) -> Option<Lanes> {
         let is_static = !reading.is_dynamic && reading.nest.static_extents().is_some();
         let is_plain = is_static && bounds.is_empty() && extent >= CHAINS;
         is_plain.then(|| Lanes {
@@ -295,10 +286,7 @@ fn work(reading: &Reading, index: usize) -> usize {
         Term::Branch { .. } => 1,
         _ => 0,
     };
-    terms
-        .filter_map(|term| nest.terms.get(term))
-        .map(cost)
-        .sum()
+    terms.filter_map(|term| nest.terms.get(term)).map(cost).sum()
 }
 
 /// The dimension of a tensor that all accesses have at this index, and no other dimension.
@@ -321,6 +309,5 @@ fn moved_dimension(reading: &Reading, tensor: usize, index: usize) -> Option<usi
         (is_index && own.next().is_none()).then_some(dimension)
     };
     let first = dimension(all.next()?)?;
-    all.all(|subscripts| dimension(subscripts) == Some(first))
-        .then_some(first)
+    all.all(|subscripts| dimension(subscripts) == Some(first)).then_some(first)
 }

@@ -61,9 +61,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         if self.plan.bounds.is_empty() {
             return false;
         }
-        let term = ir::result(op)
-            .ok()
-            .and_then(|value| self.reading.find(value));
+        let term = ir::result(op).ok().and_then(|value| self.reading.find(value));
         let compares = op.operand_count() == 2 && op.result_count() == 1;
         compares && term.is_some_and(|term| self.plan.holds(term))
     }
@@ -81,14 +79,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let nested = ir::nested(self.reading.op).into_iter();
         let mut comparisons = nested.filter(|op| {
             let result = ir::result(*op).ok();
-            op.operand_count() == 2
-                && result.and_then(|value| self.reading.find(value)) == Some(conjunct)
+            op.operand_count() == 2 && result.and_then(|value| self.reading.find(value)) == Some(conjunct)
         });
         let comparison = comparisons.next().ok_or_else(missing)?;
         let mut operands = comparison.operands();
-        let operand = operands
-            .find(|operand| self.reading.find(*operand) == Some(value))
-            .ok_or_else(missing)?;
+        let operand =
+            operands.find(|operand| self.reading.find(*operand) == Some(value)).ok_or_else(missing)?;
         let outer = self.copier.clone();
         let built = self.on_demand(operand, at)?;
         self.copier = outer;
@@ -100,11 +96,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     }
 
     /// A value of a region, whose operations are copied to this point with those that they need.
-    fn on_demand(
-        &mut self,
-        value: Value<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Refusal> {
+    fn on_demand(&mut self, value: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         let known = self.copier.get(value);
         if ValueKey::of(known) != ValueKey::of(value) {
             return Ok(known);

@@ -74,10 +74,7 @@ impl Whole {
     /// A loop of more iterations than `most` carries nothing; 0 is any number.
     pub(super) fn of(reading: &Reading, plan: &Plan, most: i64) -> Option<Whole> {
         let nest = &reading.nest;
-        let copies = plan
-            .lanes
-            .as_ref()
-            .is_some_and(|lanes| !lanes.moved.is_empty());
+        let copies = plan.lanes.as_ref().is_some_and(|lanes| !lanes.moved.is_empty());
         if nest.kind.op().is_some() || reading.is_dynamic || copies || !plan.bounds.is_empty() {
             return None;
         }
@@ -96,10 +93,7 @@ impl Whole {
         if places.is_empty() || !places.iter().all(is_once) || !is_kept(reading) {
             return None;
         }
-        let mut whole = Whole {
-            places,
-            carries: false,
-        };
+        let mut whole = Whole { places, carries: false };
         let lanes = plan.lanes.as_ref().map(Lanes::is_unrolled);
         let mut loops = plan.order.iter().rev().skip(usize::from(lanes.is_some()));
         let is_short = |index: &&usize| {
@@ -127,10 +121,7 @@ impl Whole {
     fn distance(&self, nest: &Nest, target: usize, subscripts: &[TermId]) -> Option<Vec<i64>> {
         let mut distance = vec![0; nest.extents.len()];
         for (place, subscript) in self.places.get(target)?.iter().zip(subscripts) {
-            let apart = nest
-                .affine(*subscript)?
-                .sub(&place.form()?)?
-                .as_constant()?;
+            let apart = nest.affine(*subscript)?.sub(&place.form()?)?.as_constant()?;
             let (index, iterations) = match place {
                 Place::First if apart == 0 => continue,
                 Place::First => return None,
@@ -173,11 +164,7 @@ fn is_kept(reading: &Reading) -> bool {
 /// A number that no iteration uses.
 fn zero<'c: 'a, 'a>(kind: Type<'c>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     let is_real = types::reals(kind).is_some();
-    let number = if is_real {
-        Scalar::Real(0.0)
-    } else {
-        Scalar::Int(0)
-    };
+    let number = if is_real { Scalar::Real(0.0) } else { Scalar::Int(0) };
     at.constant(number, kind)
 }
 
@@ -248,15 +235,13 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let (last, whole) = (self.last.as_ref()?, self.plan.whole.as_ref()?);
         let tensor = Access::cast(access)?.tensor().ok()?;
         let target = (self.reading.blocks()).find_map(|block| {
-            let outputs = copy::arguments(block)
-                .into_iter()
-                .skip(self.reading.indices);
+            let outputs = copy::arguments(block).into_iter().skip(self.reading.indices);
             let mut outputs = outputs;
             outputs.position(|own| own == tensor)
         })?;
         let subscripts = access.operands().skip(1);
-        let subscripts = subscripts.map(|subscript| self.reading.find(subscript));
-        let subscripts = subscripts.collect::<Option<Vec<_>>>()?;
+        let subscripts =
+            subscripts.map(|subscript| self.reading.find(subscript)).collect::<Option<Vec<_>>>()?;
         let distance = whole.distance(&self.reading.nest, target, &subscripts)?;
         let is_last = (distance.iter().enumerate())
             .all(|(index, iterations)| *iterations == -i64::from(index == last.index));
@@ -315,8 +300,8 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         if let Some(value) = splat::value(out, at)? {
             return Ok(value);
         }
-        let element = types::element_of(out.r#type())
-            .ok_or(Refusal::Shape("writes a value that is not a tensor"))?;
+        let element =
+            types::element_of(out.r#type()).ok_or(Refusal::Shape("writes a value that is not a tensor"))?;
         let buffer = self.first.get(target).copied().flatten();
         let mut operands = vec![buffer.ok_or(Refusal::Shape("has too few destinations"))?];
         operands.extend(position);

@@ -12,22 +12,18 @@ use skript_dialect::{PassError, melior};
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// The operand, an integer or an index, as an integer of the result's width.
     pub(super) fn int_width(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
-        let value = match element(value.r#type()).is_index() {
-            true => {
-                let word = self.like(types::word(self.at.context));
-                self.apply(ops::arith::INDEX_CAST, &[value], word)?
-            }
-            false => value,
+        let value = if element(value.r#type()).is_index() {
+            let word = self.like(types::word(self.at.context));
+            self.apply(ops::arith::INDEX_CAST, &[value], word)?
+        } else {
+            value
         };
         let width = |t| IntegerType::try_from(element(t)).map(|t| t.width());
         let (Ok(from), Ok(to)) = (width(value.r#type()), width(self.result)) else {
             return Err("a cast of integers has operands that are none".into());
         };
         if from <= to {
-            return match from == to {
-                true => Ok(value),
-                false => self.apply(ops::arith::EXTSI, &[value], self.result),
-            };
+            return if from == to { Ok(value) } else { self.apply(ops::arith::EXTSI, &[value], self.result) };
         }
         let (r#type, least) = (value.r#type(), types::least(to));
         let bound = |i| self.number(IntegerAttribute::new(element(r#type), i).into(), r#type);

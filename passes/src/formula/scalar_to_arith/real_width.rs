@@ -27,10 +27,7 @@ pub(crate) fn widened_from<'c: 'a, 'a>(single: Value<'c, 'a>) -> Option<Value<'c
         let op = OperationResult::try_from(value).ok()?.owner();
         op::is(&op, name).then_some(op)
     };
-    let shifted = of(
-        ir::operand(of(single, ops::arith::BITCAST)?).ok()?,
-        ops::arith::SHLI,
-    )?;
+    let shifted = of(ir::operand(of(single, ops::arith::BITCAST)?).ok()?, ops::arith::SHLI)?;
     let [extended, by] = ir::both_operands(shifted).ok()?;
     let extended = of(extended, ops::arith::EXTUI)?;
     let brain = of(ir::operand(extended).ok()?, ops::arith::BITCAST)?;
@@ -44,16 +41,8 @@ pub(crate) fn widened_from<'c: 'a, 'a>(single: Value<'c, 'a>) -> Option<Value<'c
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// Rounds once, to nearest, ties to even.
     pub(super) fn real_width(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
-        let value = if self.is_brain(value.r#type()) {
-            self.widened_brain(value)?
-        } else {
-            value
-        };
-        if self.is_brain(self.result) {
-            self.narrowed_to_brain(value)
-        } else {
-            self.cast(value, self.result)
-        }
+        let value = if self.is_brain(value.r#type()) { self.widened_brain(value)? } else { value };
+        if self.is_brain(self.result) { self.narrowed_to_brain(value) } else { self.cast(value, self.result) }
     }
 
     /// An operation with a bf16 result, computed in a wider type and rounded to bf16 once. `None` for operations that
@@ -101,11 +90,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             return Ok(value);
         }
         let widens = element(from).float_width() < element(to).float_width();
-        let name = if widens {
-            ops::arith::EXTF
-        } else {
-            ops::arith::TRUNCF
-        };
+        let name = if widens { ops::arith::EXTF } else { ops::arith::TRUNCF };
         self.apply(name, &[value], to)
     }
 
@@ -147,16 +132,10 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let near = self.cast(value, single)?;
         let back = self.cast(near, double)?;
         let bits = self.apply(ops::arith::BITCAST, &[near], word)?;
-        let magnitudes = [
-            self.apply(ops::math::ABSF, &[value], double)?,
-            self.apply(ops::math::ABSF, &[back], double)?,
-        ];
+        let magnitudes =
+            [self.apply(ops::math::ABSF, &[value], double)?, self.apply(ops::math::ABSF, &[back], double)?];
         let outward = self.compare(ORDERED_GREATER, magnitudes[0], magnitudes[1])?;
-        let step = self.apply(
-            ops::arith::SELECT,
-            &[outward, self.word(1)?, self.word(-1)?],
-            word,
-        )?;
+        let step = self.apply(ops::arith::SELECT, &[outward, self.word(1)?, self.word(-1)?], word)?;
         let moved = self.apply(ops::arith::ADDI, &[bits, step], word)?;
         let last = self.apply(ops::arith::ANDI, &[bits, self.word(1)?], word)?;
         let odd = self.apply(ops::arith::TRUNCI, &[last], self.shaped(TypeClass::Bool))?;
@@ -174,9 +153,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     ) -> Result<Value<'c, 'a>, PassError> {
         let predicate = [("predicate", attributes::i64(self.at.context, predicate))];
         let flag = self.shaped(TypeClass::Bool);
-        Ok(self
-            .at
-            .value(ops::arith::CMPF, &[left, right], &predicate, flag)?)
+        Ok(self.at.value(ops::arith::CMPF, &[left, right], &predicate, flag)?)
     }
 
     /// Ints of this width, as many as the result has elements.

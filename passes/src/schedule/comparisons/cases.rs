@@ -50,7 +50,9 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         let end = ir::operations(body).last().copied()?;
         let sum = linalg::Yield::cast(end)?.value().ok()?;
         let (sum, _) = ir::definition(sum)?;
-        (ir::name(sum) == ops::arith::ADDI).then_some(())?;
+        if ir::name(sum) != ops::arith::ADDI {
+            return None;
+        }
         let operands = [sum.operand(0).ok()?, sum.operand(1).ok()?];
         let is_count = |value: Value<'c, 'a>| argument(value, body) == Some(2);
         let counted = match operands.map(is_count) {
@@ -58,12 +60,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             [false, true] => operands[0],
             _ => return None,
         };
-        Some(Payload {
-            counted,
-            body,
-            loops,
-            own,
-        })
+        Some(Payload { counted, body, loops, own })
     }
 
     /// What is counted for two elements; `None` if it depends on more than their order.

@@ -60,7 +60,9 @@ pub(super) fn offset_factor(array: Value) -> i64 {
         let view = memref::Subview::of(array)?;
         let source = view.source().ok()?;
         let kind = MemRefType::try_from(source.r#type()).ok()?;
-        kind.affine_map().is_identity().then_some(())?;
+        if !kind.affine_map().is_identity() {
+            return None;
+        }
         let extents = memref::extents(source.r#type());
         let offsets = typed::i64s(view.op(), "static_offsets");
         let (mut stride, mut factor) = (1_i64, 0_i64);

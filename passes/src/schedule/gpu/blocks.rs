@@ -70,13 +70,7 @@ struct Rows<'c, 'a> {
 impl<'c: 'a, 'a> Rows<'c, 'a> {
     fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
         let body = ir::first_block(op).filter(|_| op.result_count() == 0)?;
-        let mut rows = Rows {
-            op,
-            body,
-            works: Vec::new(),
-            arrays: Vec::new(),
-            has_loops: false,
-        };
+        let mut rows = Rows { op, body, works: Vec::new(), arrays: Vec::new(), has_loops: false };
         rows.add(body)?;
         let reduces = |work: &Work| work.reductions.contains(&true);
         rows.works.iter().any(reduces).then_some(rows)
@@ -121,12 +115,7 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
         let before = Builder::before(context, self.op)?;
         let bounds = Bounds::of(self.op);
         let (counts, all) = bounds.counts(&before)?;
-        let means = Means {
-            gpu,
-            precision,
-            threads,
-            memory: self.memory_for_copies(gpu),
-        };
+        let means = Means { gpu, precision, threads, memory: self.memory_for_copies(gpu) };
         let (mut planned, replaced) = self.plan(means, effects);
         let is_left = |work: &Work| !replaced.contains(&uses::key(work.op));
         let left = || self.works.iter().filter(|work| is_left(work));
@@ -134,15 +123,12 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
         let mut shared = Vec::new();
         for array in &self.arrays {
             let value: Value = array.result(0)?.into();
-            let is_used = left().any(|work| work.uses(value))
-                || planned.values().any(|planned| planned.uses(value));
+            let is_used =
+                left().any(|work| work.uses(value)) || planned.values().any(|planned| planned.uses(value));
             if is_used {
                 let kind = MemRefType::try_from(value.r#type())?;
                 arrays.push(*array);
-                shared.push(shared_array(
-                    &memref::extents(kind.into()),
-                    &kind.element().to_string(),
-                ));
+                shared.push(shared_array(&memref::extents(kind.into()), &kind.element().to_string()));
             }
         }
         // One array for the results of threads, by the type of its elements.
@@ -156,35 +142,22 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
         shared.extend(kinds.iter().map(|kind| shared_array(&[threads], kind)));
         // One array for the copies of contractions, by the type of its elements.
         let mut copies: Vec<(String, i64)> = Vec::new();
-        for own in self
-            .works
-            .iter()
-            .filter_map(|work| planned.get(&uses::key(work.op)))
-        {
+        for own in self.works.iter().filter_map(|work| planned.get(&uses::key(work.op))) {
             for own in &own.shared {
-                match copies
-                    .iter_mut()
-                    .find(|(element, _)| *element == own.element)
-                {
+                match copies.iter_mut().find(|(element, _)| *element == own.element) {
                     Some((_, count)) => *count = own.end().max(*count),
                     None => copies.push((own.element.clone(), own.end())),
                 }
             }
         }
-        shared.extend(
-            copies
-                .iter()
-                .map(|(kind, count)| shared_array(&[*count], kind)),
-        );
-        let names: Vec<String> = shared
-            .iter()
-            .enumerate()
-            .map(|(n, kind)| format!("%s{n} : {kind}"))
-            .collect();
+        shared.extend(copies.iter().map(|(kind, count)| shared_array(&[*count], kind)));
+        let names: Vec<String> =
+            shared.iter().enumerate().map(|(n, kind)| format!("%s{n} : {kind}")).collect();
         // Else the assembler of PTX keeps registers for more blocks than shared memory has space for, or spills some.
-        let resident = match self.has_loops || !copies.is_empty() {
-            true => format!(" {{{RESIDENT} = {RESIDENT_BLOCKS} : i32}}"),
-            false => String::new(),
+        let resident = if self.has_loops || !copies.is_empty() {
+            format!(" {{{RESIDENT} = {RESIDENT_BLOCKS} : i32}}")
+        } else {
+            String::new()
         };
         let text = format!(
             "%one = arith.constant 1 : index\n%most = arith.constant {MOST_BLOCKS} : index\n\
@@ -203,14 +176,8 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
         let shared = values.get(SIZES..).unwrap_or_default();
         let looped = ir::operations(inner).first().copied().ok_or("no loop")?;
         let row = ir::first_block(looped).ok_or("a loop without a body")?;
-        let number = arguments(row)
-            .first()
-            .copied()
-            .ok_or("a loop without a number")?;
-        let first = ir::operations(row)
-            .first()
-            .copied()
-            .ok_or("an empty loop")?;
+        let number = arguments(row).first().copied().ok_or("a loop without a number")?;
+        let first = ir::operations(row).first().copied().ok_or("an empty loop")?;
         let at = Builder::before(context, first)?;
         let indices = positions(number, &bounds, &counts, &at)?;
         for (old, new) in arguments(self.body).into_iter().zip(indices) {
@@ -226,10 +193,7 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
             partial: shared.get(arrays.len()..).unwrap_or_default(),
         };
         let copied = shared.iter().skip(arrays.len() + kinds.len());
-        let copied = copies
-            .iter()
-            .map(|(kind, _)| kind.clone())
-            .zip(copied.copied());
+        let copied = copies.iter().map(|(kind, _)| kind.clone()).zip(copied.copied());
         let copied: HashMap<String, Value> = copied.collect();
         for work in &self.works {
             match planned.remove(&uses::key(work.op)) {
@@ -301,10 +265,7 @@ const SIZES: usize = 12;
 /// Gives views of an array that is in shared memory its memory space.
 fn in_shared_memory(array: Value) -> Result<(), PassError> {
     for user in ir::users(array) {
-        let is_part = [
-            ops::memref::EXTRACT_STRIDED_METADATA,
-            ops::memref::REINTERPRET_CAST,
-        ];
+        let is_part = [ops::memref::EXTRACT_STRIDED_METADATA, ops::memref::REINTERPRET_CAST];
         if !memref::is_view(user) && !is_part.contains(&ir::name(user).as_str()) {
             continue;
         }

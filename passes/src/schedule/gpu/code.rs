@@ -120,9 +120,7 @@ pub(super) const VECTOR: u64 = 16;
 pub(super) fn expected(nest: &Nest, extents: &Extents) -> Vec<i64> {
     let loops = nest.loops.iter().enumerate();
     let most = |l: usize| extents.get(&l).and_then(|own| own.most);
-    loops
-        .map(|(l, own)| most(l).unwrap_or(own.extent))
-        .collect()
+    loops.map(|(l, own)| most(l).unwrap_or(own.extent)).collect()
 }
 
 /// The product of the extents of some loops.
@@ -158,12 +156,7 @@ pub(super) struct Code<'r> {
 
 impl<'r> Code<'r> {
     /// The lines until [`Code::begin`] are those of the host.
-    pub(super) fn new(
-        nest: &'r Nest,
-        body: &'r Body,
-        signature: &'r Signature,
-        caller: &'r Caller,
-    ) -> Self {
+    pub(super) fn new(nest: &'r Nest, body: &'r Body, signature: &'r Signature, caller: &'r Caller) -> Self {
         let extents = &caller.extents;
         let mut code = Code {
             lines: Lines::default(),
@@ -228,11 +221,8 @@ impl<'r> Code<'r> {
     /// The code of blocks of threads: `gpu.launch`. Block b of B computes tiles b, b + B, b + 2B, …, each as the lines say for `%block`.
     /// `tiles` is a number of the host.
     pub(super) fn launch(mut self, tiles: &Number, threads: i64) -> String {
-        let shared: Vec<String> = self
-            .shared
-            .iter()
-            .map(|own| format!("{} : {}", own.name, own.kind))
-            .collect();
+        let shared: Vec<String> =
+            self.shared.iter().map(|own| format!("{} : {}", own.name, own.kind)).collect();
         let body = self.lines.take();
         let tiles = match tiles {
             Number::Known(tiles) => format!(
@@ -298,9 +288,7 @@ impl<'r> Code<'r> {
             (_, Number::Known(_)) => "full = true".to_owned(),
             (_, Number::Value(_)) => return String::new(),
         };
-        format!(
-            " {{loop_annotation = #llvm.loop_annotation<unroll = <disable = false, {unroll}>>}}"
-        )
+        format!(" {{loop_annotation = #llvm.loop_annotation<unroll = <disable = false, {unroll}>>}}")
     }
 
     /// Lets shared arrays be parts of one for each type of elements, for [`Code::inside`].
@@ -315,20 +303,18 @@ impl<'r> Code<'r> {
         }
         let extents: Vec<i64> = shape.split('x').filter_map(|n| n.parse().ok()).collect();
         let others = self.shared.iter().filter(|own| own.element == element);
-        let first = match self.is_inside {
-            true => others.map(Shared::end).max().unwrap_or(0),
+        let first = if self.is_inside {
+            others.map(Shared::end).max().unwrap_or(0)
+        } else {
             // An array of its own.
-            false => 0,
+            0
         };
-        let kind = match self.is_inside {
-            false => format!("memref<{shape}x{element}, {SHARED}>"),
-            true => {
-                let strides: Vec<String> = strides(&extents).iter().map(i64::to_string).collect();
-                let strides = strides.join(", ");
-                format!(
-                    "memref<{shape}x{element}, strided<[{strides}], offset: {first}>, {SHARED}>"
-                )
-            }
+        let kind = if self.is_inside {
+            let strides: Vec<String> = strides(&extents).iter().map(i64::to_string).collect();
+            let strides = strides.join(", ");
+            format!("memref<{shape}x{element}, strided<[{strides}], offset: {first}>, {SHARED}>")
+        } else {
+            format!("memref<{shape}x{element}, {SHARED}>")
         };
         self.shared.push(Shared {
             name: name.to_owned(),
@@ -429,8 +415,7 @@ impl<'r> Code<'r> {
     pub(super) fn is_below(&mut self, a: &Number, count: &Number) -> String {
         let (a, count) = (self.name(a), self.name(count));
         let kind = self.kind;
-        self.lines
-            .value(format!("arith.cmpi ult, {a}, {count} : {kind}"))
+        self.lines.value(format!("arith.cmpi ult, {a}, {count} : {kind}"))
     }
 
     /// A number as an index.
@@ -439,8 +424,7 @@ impl<'r> Code<'r> {
             Number::Known(value) => self.lines.value(format!("arith.constant {value} : index")),
             Number::Value(name) => {
                 let kind = self.kind;
-                self.lines
-                    .value(format!("arith.index_cast {name} : {kind} to index"))
+                self.lines.value(format!("arith.index_cast {name} : {kind} to index"))
             }
         }
     }
@@ -448,9 +432,7 @@ impl<'r> Code<'r> {
     /// An index as a number.
     pub(super) fn number(&mut self, index: &str) -> Number {
         let kind = self.kind;
-        let value = self
-            .lines
-            .value(format!("arith.index_cast {index} : index to {kind}"));
+        let value = self.lines.value(format!("arith.index_cast {index} : index to {kind}"));
         Number::Value(value)
     }
 
@@ -508,13 +490,12 @@ impl<'r> Code<'r> {
     pub(super) fn views(&mut self) {
         for (position, kind) in self.signature.arrays.iter().enumerate() {
             let window = self.signature.windows.get(position);
-            let offset = match window.is_some_and(|(offset, _)| *offset == AT_RUN_TIME) {
-                true => self.dynamic_offset(position, kind),
-                false => String::new(),
+            let offset = if window.is_some_and(|(offset, _)| *offset == AT_RUN_TIME) {
+                self.dynamic_offset(position, kind)
+            } else {
+                String::new()
             };
-            let view = self
-                .signature
-                .view(position, &format!("%{position}"), kind, &offset);
+            let view = self.signature.view(position, &format!("%{position}"), kind, &offset);
             self.lines.line(format!("%l{position} = {view}"));
         }
     }
@@ -525,11 +506,7 @@ impl<'r> Code<'r> {
         let (base, offset) = (self.lines.name(), self.lines.name());
         let names = match rank {
             0 => String::new(),
-            _ => format!(
-                ", {}:{rank}, {}:{rank}",
-                self.lines.name(),
-                self.lines.name()
-            ),
+            _ => format!(", {}:{rank}, {}:{rank}", self.lines.name(), self.lines.name()),
         };
         let indices = vec!["index"; 1 + 2 * rank].join(", ");
         let element = self.element(position);
@@ -549,17 +526,14 @@ impl<'r> Code<'r> {
     pub(super) fn load(&mut self, operand: usize, address: &Number) -> String {
         let address = self.index(address);
         let array = self.signature.flat(operand);
-        self.lines
-            .value(format!("memref.load %l{operand}[{address}] : {array}"))
+        self.lines.value(format!("memref.load %l{operand}[{address}] : {array}"))
     }
 
     /// Writes an element of an operand.
     pub(super) fn store(&mut self, value: &str, operand: usize, address: &Number) {
         let address = self.index(address);
         let array = self.signature.flat(operand);
-        self.lines.line(format!(
-            "memref.store {value}, %l{operand}[{address}] : {array}"
-        ));
+        self.lines.line(format!("memref.store {value}, %l{operand}[{address}] : {array}"));
     }
 
     /// The number of consecutive elements of an operand along a loop, at most `most`, that a thread accesses at once: a power of two.
@@ -573,7 +547,9 @@ impl<'r> Code<'r> {
             let is_next = is_fixed && own.strides.get(l) == Some(&1);
             let is_aligned = self.caller.aligned.get(operand).copied().unwrap_or(false);
             let is_known = self.caller.vectors.contains(&self.element(operand));
-            (is_next && is_aligned && is_known).then_some(())?;
+            if !is_next || !is_aligned || !is_known {
+                return None;
+            }
             let strides = (0..self.nest.loops.len()).filter(|other| *other != l);
             let strides = strides.map(|other| own.factor(other));
             let offset = match self.signature.windows.get(operand)?.0 {
@@ -581,9 +557,7 @@ impl<'r> Code<'r> {
                 offset => offset,
             };
             let all = strides.chain([extent.extent, own.offset, offset]);
-            let mut width = most
-                .min(self.caller.lanes)
-                .min(i64::try_from(VECTOR / bytes).ok()?);
+            let mut width = most.min(self.caller.lanes).min(i64::try_from(VECTOR / bytes).ok()?);
             for number in all {
                 while width > 1 && number % width != 0 {
                     width /= 2;
@@ -603,9 +577,7 @@ impl<'r> Code<'r> {
         let array = self.signature.flat(operand);
         let kind = vector(self.element(operand), width);
         let alignment = alignment(self.element(operand), width);
-        self.lines.value(format!(
-            "vector.load %l{operand}[{address}] {alignment} : {array}, {kind}"
-        ))
+        self.lines.value(format!("vector.load %l{operand}[{address}] {alignment} : {array}, {kind}"))
     }
 
     /// Writes consecutive elements of an operand.
@@ -620,9 +592,7 @@ impl<'r> Code<'r> {
         let alignment = alignment(self.element(operand), width);
         let all = format!("vector.from_elements {} : {kind}", values.join(", "));
         let all = self.lines.value(all);
-        self.lines.line(format!(
-            "vector.store {all}, %l{operand}[{address}] {alignment} : {array}, {kind}"
-        ));
+        self.lines.line(format!("vector.store {all}, %l{operand}[{address}] {alignment} : {array}, {kind}"));
     }
 
     /// The elements of a vector.
@@ -631,10 +601,7 @@ impl<'r> Code<'r> {
             return vec![all.to_owned()];
         }
         let kind = vector(element, width);
-        let lane = |n| {
-            self.lines
-                .value(format!("vector.extract {all}[{n}] : {element} from {kind}"))
-        };
+        let lane = |n| self.lines.value(format!("vector.extract {all}[{n}] : {element} from {kind}"));
         (0..width).map(lane).collect()
     }
 
@@ -680,21 +647,13 @@ impl<'r> Code<'r> {
         };
         let body = self.body;
         let (operands, text) = match body.steps.get(number) {
-            Some(Step::Constant { attribute, .. }) => {
-                (Vec::new(), format!("arith.constant {attribute}"))
-            }
+            Some(Step::Constant { attribute, .. }) => (Vec::new(), format!("arith.constant {attribute}")),
             Some(Step::Index { dimension }) => match point.indices.get(dimension) {
                 Some(known) => return known.clone(),
                 // A loop of one iteration.
                 None => (Vec::new(), "arith.constant 0 : index".to_owned()),
             },
-            Some(Step::Apply {
-                name,
-                attributes,
-                operands,
-                operand_elements,
-                element,
-            }) => {
+            Some(Step::Apply { name, attributes, operands, operand_elements, element }) => {
                 let names: Vec<String> = operands.iter().map(|o| self.payload(o, point)).collect();
                 let text = format!(
                     "\"{name}\"({}) {} : ({}) -> {element}",
@@ -743,8 +702,10 @@ pub(super) fn alignment(element: &str, width: i64) -> String {
 /// Whether all addresses and numbers of iterations fit into 32 bits.
 fn fits(nest: &Nest, extents: &Extents) -> bool {
     let most = i64::from(i32::MAX) / 2;
-    let loops = nest.loops.iter().enumerate();
-    let largest: Option<Vec<i64>> = loops
+    let largest: Option<Vec<i64>> = nest
+        .loops
+        .iter()
+        .enumerate()
         .map(|(l, own)| match extents.get(&l) {
             Some(own) => own.most,
             None => Some(own.extent),
@@ -758,13 +719,12 @@ fn fits(nest: &Nest, extents: &Extents) -> bool {
             let factor = own.factor(l);
             factor.saturating_mul(product(&largest, extents))
         });
-        strides.zip(&largest).fold(1_i64, |all, (stride, extent)| {
-            all.saturating_add(stride.saturating_mul(extent - 1))
-        })
+        strides
+            .zip(&largest)
+            .fold(1_i64, |all, (stride, extent)| all.saturating_add(stride.saturating_mul(extent - 1)))
     };
     let of = |kind| {
-        let loops = nest.loops.iter().enumerate();
-        let own = loops.filter(|(_, own)| own.kind == kind);
+        let own = nest.loops.iter().enumerate().filter(|(_, own)| own.kind == kind);
         product(&largest, &own.map(|(l, _)| l).collect::<Vec<_>>())
     };
     let spans = nest.operands.iter().map(span);

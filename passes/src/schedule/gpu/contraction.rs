@@ -38,10 +38,7 @@ pub(super) struct Share {
 impl Share {
     /// The whole GPU.
     pub(super) fn whole(gpu: &Gpu) -> Share {
-        Share {
-            blocks: gpu.processors,
-            memory: u64::from(gpu.shared_memory),
-        }
+        Share { blocks: gpu.processors, memory: u64::from(gpu.shared_memory) }
     }
 }
 
@@ -73,21 +70,14 @@ impl Contraction {
         let mut sides: Vec<Side> = Vec::new();
         let mut free = Vec::new();
         for operand in inputs {
-            let loops: Vec<usize> = own(operand)
-                .filter(|l| !shared.contains(l))
-                .copied()
-                .collect();
+            let loops: Vec<usize> = own(operand).filter(|l| !shared.contains(l)).copied().collect();
             if loops.is_empty() {
                 free.push(operand);
                 continue;
             }
-            let (mut merged, others): (Vec<Side>, Vec<Side>) = sides
-                .into_iter()
-                .partition(|side| side.loops.iter().any(|l| loops.contains(l)));
-            let mut side = Side {
-                loops,
-                inputs: vec![operand],
-            };
+            let (mut merged, others): (Vec<Side>, Vec<Side>) =
+                sides.into_iter().partition(|side| side.loops.iter().any(|l| loops.contains(l)));
+            let mut side = Side { loops, inputs: vec![operand] };
             for other in &mut merged {
                 side.loops.append(&mut other.loops);
                 side.inputs.append(&mut other.inputs);

@@ -46,9 +46,9 @@ impl Code<'_> {
         let address = self.index(address);
         let place = format!("arith.addi {}, {address} : index", names[1]);
         let place = self.lines.value(place);
-        let base = self.lines.value(format!(
-            "memref.extract_aligned_pointer_as_index %l{operand} : {array} -> index"
-        ));
+        let base = self
+            .lines
+            .value(format!("memref.extract_aligned_pointer_as_index %l{operand} : {array} -> index"));
         self.pointer(&base, &place, bytes, 1)
     }
 }
@@ -145,9 +145,10 @@ impl TileWriter<'_> {
         let place = self.code.add(&place, inner);
         let place = self.code.index(&place);
         let kind = self.shared.get(&input).cloned().unwrap_or_default();
-        let base = self.code.lines.value(format!(
-            "memref.extract_aligned_pointer_as_index %s{input} : {kind} -> index"
-        ));
+        let base = self
+            .code
+            .lines
+            .value(format!("memref.extract_aligned_pointer_as_index %s{input} : {kind} -> index"));
         let bytes = self.code.bytes(input, 1);
         let place = self.code.pointer(&base, &place, bytes, 3);
         let source = self.code.source(input, address);

@@ -35,10 +35,8 @@ pub(crate) const PASS: Pass = Pass {
             return Err(PassError::from("a thread executes at least 1 iteration"));
         }
         let kernels = ir::walk::named(root, ops::gpu::FUNC);
-        let kernels: HashMap<String, OperationRef> = kernels
-            .into_iter()
-            .filter_map(|kernel| Some((symbol(kernel)?, kernel)))
-            .collect();
+        let kernels: HashMap<String, OperationRef> =
+            kernels.into_iter().filter_map(|kernel| Some((symbol(kernel)?, kernel))).collect();
         for launch in ir::walk::named(ir::entry(root)?, ops::gpu::LAUNCH_FUNC) {
             let kernel = launch.attribute("kernel")?.to_string();
             let name = kernel.rsplit('@').next().unwrap_or_default();
@@ -139,9 +137,10 @@ impl Count {
             Count::Known(known) => at.index(*known)?,
             Count::Operand(number) => {
                 let own = launch.operand(*number)?;
-                match own.r#type() == index {
-                    true => own,
-                    false => at.value(ops::arith::INDEX_CAST, &[own], &[], index)?,
+                if own.r#type() == index {
+                    own
+                } else {
+                    at.value(ops::arith::INDEX_CAST, &[own], &[], index)?
                 }
             }
             Count::Binary(name, operands) => {
@@ -188,9 +187,7 @@ impl<'c: 'a, 'a> Counter<'c, 'a> {
         Counter {
             launch,
             arguments: arguments.zip(0..).collect(),
-            loops: loops
-                .filter_map(|op| Some((ValueKey::of(*first(op).first()?), op)))
-                .collect(),
+            loops: loops.filter_map(|op| Some((ValueKey::of(*first(op).first()?), op))).collect(),
         }
     }
 
@@ -214,9 +211,7 @@ impl<'c: 'a, 'a> Counter<'c, 'a> {
             ops::scf::PARALLEL => {
                 let (lower, upper, step) = Bounds::of(op).into_parts();
                 let bounds = lower.into_iter().zip(upper).zip(step);
-                bounds
-                    .map(|((lower, upper), step)| [lower, upper, step])
-                    .collect()
+                bounds.map(|((lower, upper), step)| [lower, upper, step]).collect()
             }
             ops::scf::WHILE => return Ok(all.plus(Count::Known(1))),
             _ => Vec::new(),
@@ -230,11 +225,9 @@ impl<'c: 'a, 'a> Counter<'c, 'a> {
 
     /// The most iterations between bounds; `None` if data decide.
     fn length(&self, [lower, upper, step]: [Value<'c, 'a>; 3]) -> Found {
-        let (Some(lower), Some(upper), Some(step)) = (
-            self.bound(lower, Side::Least)?,
-            self.bound(upper, Side::Most)?,
-            self.bound(step, Side::Least)?,
-        ) else {
+        let (Some(lower), Some(upper), Some(step)) =
+            (self.bound(lower, Side::Least)?, self.bound(upper, Side::Most)?, self.bound(step, Side::Least)?)
+        else {
             return Ok(None);
         };
         let all = upper.minus(lower).at_least(0);
@@ -289,12 +282,8 @@ impl<'c: 'a, 'a> Counter<'c, 'a> {
             (ops::arith::MAXSI | ops::arith::MAXUI, _) => {
                 greater([operand(0, side)?, operand(1, side)?], side == Side::Least)
             }
-            (ops::arith::SELECT, Side::Least) => {
-                lesser([operand(1, side)?, operand(2, side)?], false)
-            }
-            (ops::arith::SELECT, Side::Most) => {
-                greater([operand(1, side)?, operand(2, side)?], false)
-            }
+            (ops::arith::SELECT, Side::Least) => lesser([operand(1, side)?, operand(2, side)?], false),
+            (ops::arith::SELECT, Side::Most) => greater([operand(1, side)?, operand(2, side)?], false),
             (ops::arith::REMUI, Side::Least) => Some(Count::Known(0)),
             (ops::arith::REMUI, Side::Most) => operand(1, side)?.map(one_less),
             (ops::arith::DIVUI | ops::arith::DIVSI | ops::arith::FLOORDIVSI, _) => {
@@ -353,12 +342,7 @@ fn greater([one, other]: [Option<Count>; 2], one_is_enough: bool) -> Option<Coun
 }
 
 /// A quotient by a positive constant.
-fn quotient(
-    name: &'static str,
-    known: fn(i64, i64) -> i64,
-    one: Count,
-    by: Count,
-) -> Option<Count> {
+fn quotient(name: &'static str, known: fn(i64, i64) -> i64, one: Count, by: Count) -> Option<Count> {
     let is_positive = matches!(by, Count::Known(by) if by > 0);
     is_positive.then(|| Count::binary(name, known, one, by))
 }

@@ -24,19 +24,10 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-widen-iterations",
     summary: "let iterations of parallel loops compute several elements",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[
-        Dialect::Arith,
-        Dialect::MemRef,
-        Dialect::Scf,
-        Dialect::Vector,
-    ],
+    dependent_dialects: &[Dialect::Arith, Dialect::MemRef, Dialect::Scf, Dialect::Vector],
     options: &[
         super::GPU,
-        PassOption {
-            name: "least",
-            summary: "the iterations that a loop keeps",
-            default: "65536",
-        },
+        PassOption { name: "least", summary: "the iterations that a loop keeps", default: "65536" },
     ],
     run: |root, options, _| {
         let gpu = super::named_gpu(options)?;
@@ -89,22 +80,13 @@ fn widen<'c: 'a, 'a>(op: OperationRef<'c, 'a>, gpu: &Gpu, least: u64) -> Result<
             }
         }
     }
-    while width > 1
-        && (extent % width != 0 || rest.is_some_and(|rest| few(extent / width, rest, least)))
-    {
+    while width > 1 && (extent % width != 0 || rest.is_some_and(|rest| few(extent / width, rest, least))) {
         width /= 2;
     }
-    if width < 2
-        || !operations
-            .iter()
-            .any(|op| ir::name(*op) == ops::memref::STORE)
-    {
+    if width < 2 || !operations.iter().any(|op| ir::name(*op) == ops::memref::STORE) {
         return Ok(());
     }
-    let mut lanes = Lanes {
-        width,
-        values: HashMap::new(),
-    };
+    let mut lanes = Lanes { width, values: HashMap::new() };
     lanes.count(inner, operations)?;
     let mut replaced = Vec::new();
     for op in operations {
@@ -156,10 +138,7 @@ fn iterations(op: OperationRef) -> Option<(i64, Option<i64>)> {
 }
 
 /// The values that differ from iteration to iteration of the innermost loop.
-fn varying<'c: 'a, 'a>(
-    inner: Value<'c, 'a>,
-    operations: &[OperationRef<'c, 'a>],
-) -> HashSet<ValueKey> {
+fn varying<'c: 'a, 'a>(inner: Value<'c, 'a>, operations: &[OperationRef<'c, 'a>]) -> HashSet<ValueKey> {
     let mut found = HashSet::from([ValueKey::of(inner)]);
     for op in operations {
         if op.operands().any(|v| found.contains(&ValueKey::of(v))) {
@@ -191,9 +170,10 @@ fn access<'c: 'a, 'a>(
     if !varies(*last) {
         return Access::Same;
     }
-    match ValueKey::of(*last) == ValueKey::of(inner) {
-        true => consecutive(array, gpu).map_or(Access::Other, Access::Next),
-        false => Access::Other,
+    if ValueKey::of(*last) == ValueKey::of(inner) {
+        consecutive(array, gpu).map_or(Access::Other, Access::Next)
+    } else {
+        Access::Other
     }
 }
 
@@ -210,10 +190,7 @@ fn consecutive(array: Value, gpu: &Gpu) -> Option<i64> {
     let (last, outer) = strides.split_last()?;
     let extents = memref::extents(array.r#type());
     // Steps along a dimension of one element are not made.
-    let outer = outer
-        .iter()
-        .zip(&extents)
-        .filter(|(_, extent)| **extent != 1);
+    let outer = outer.iter().zip(&extents).filter(|(_, extent)| **extent != 1);
     let mut width = lanes.min(i64::try_from(VECTOR / bytes).ok()?);
     for number in outer.map(|(stride, _)| *stride).chain([offset]) {
         while width > 1 && (number == ir::types::DYNAMIC || number % width != 0) {
@@ -232,11 +209,7 @@ struct Lanes<'c, 'a> {
 
 impl<'c: 'a, 'a> Lanes<'c, 'a> {
     /// The numbers of the iterations.
-    fn count(
-        &mut self,
-        inner: Value<'c, 'a>,
-        operations: &[OperationRef<'c, 'a>],
-    ) -> Result<(), PassError> {
+    fn count(&mut self, inner: Value<'c, 'a>, operations: &[OperationRef<'c, 'a>]) -> Result<(), PassError> {
         let Some(first) = operations.first() else {
             return Ok(());
         };
@@ -290,10 +263,7 @@ impl<'c: 'a, 'a> Lanes<'c, 'a> {
         let bytes = element_bytes(&element.to_string()).ok_or("elements that are no bytes")?;
         let bytes = i64::try_from(bytes).unwrap_or(1).saturating_mul(self.width);
         let context = ir::context::of(op);
-        Ok((
-            ir::vector::of(&[self.width], element),
-            attributes::i64(context, bytes),
-        ))
+        Ok((ir::vector::of(&[self.width], element), attributes::i64(context, bytes)))
     }
 
     /// One load for all iterations.
@@ -329,13 +299,7 @@ impl<'c: 'a, 'a> Lanes<'c, 'a> {
         let values: Vec<Value> = self.lanes().map(|lane| self.of(*value, lane)).collect();
         let all = at.value(ops::vector::FROM_ELEMENTS, &values, &[], kind)?;
         let operands = [&[all][..], target].concat();
-        at.create(
-            ops::vector::STORE,
-            &operands,
-            &[("alignment", bytes)],
-            &[],
-            Vec::new(),
-        )?;
+        at.create(ops::vector::STORE, &operands, &[("alignment", bytes)], &[], Vec::new())?;
         Ok(())
     }
 }

@@ -41,11 +41,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// Splits the loops of a block of the host.
-fn split_in<'c: 'a, 'a>(
-    block: BlockRef<'c, 'a>,
-    roles: &Roles,
-    most: i64,
-) -> Result<(), PassError> {
+fn split_in<'c: 'a, 'a>(block: BlockRef<'c, 'a>, roles: &Roles, most: i64) -> Result<(), PassError> {
     for op in ir::operations(block) {
         match roles.of(op) {
             Role::Writes if ir::name(op) == ops::scf::FOR => alone(op, roles, most)?,
@@ -116,14 +112,12 @@ fn only_loop<'c: 'a, 'a>(parallel: OperationRef<'c, 'a>) -> Option<OperationRef<
     }
     let mut operations = ir::operations(ir::first_block(parallel)?);
     operations.pop();
-    let mut loops = operations
-        .iter()
-        .filter(|op| ir::name(**op) == ops::scf::FOR);
+    let mut loops = operations.iter().filter(|op| ir::name(**op) == ops::scf::FOR);
     let found = *loops.next()?;
     let mut others = operations.iter().filter(|op| **op != found);
-    others
-        .all(|op| op.region_count() == 0 && op::is_pure(op))
-        .then_some(())?;
+    if !others.all(|op| op.region_count() == 0 && op::is_pure(op)) {
+        return None;
+    }
     // The host computes the bounds of parts.
     let own = ir::arguments(ir::first_block(parallel)?);
     let is_outside = |value: Value<'c, 'a>| match definition(value) {
@@ -134,9 +128,7 @@ fn only_loop<'c: 'a, 'a>(parallel: OperationRef<'c, 'a>) -> Option<OperationRef<
 }
 
 /// A parallel loop of one iteration that consists of an operation.
-fn within_parallel<'c: 'a, 'a>(
-    op: OperationRef<'c, 'a>,
-) -> Result<OperationRef<'c, 'a>, PassError> {
+fn within_parallel<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, PassError> {
     let context = ir::context::of(op);
     let at = Builder::before(context, op)?.with_location(op.location());
     let (region, inside, _) = at.region(&[Type::index(context)]);
@@ -183,9 +175,7 @@ fn parts<'c: 'a, 'a>(
 /// The most iterations of the loops in the regions of an operation, together; `None` if they are not known.
 fn body(op: OperationRef) -> Option<i64> {
     let inner = ir::blocks(op).into_iter().flat_map(ir::operations);
-    inner
-        .map(iterations)
-        .try_fold(0_i64, |all, own| Some(all.saturating_add(own?)))
+    inner.map(iterations).try_fold(0_i64, |all, own| Some(all.saturating_add(own?)))
 }
 
 /// The most iterations of loops that an operation executes.
@@ -201,9 +191,7 @@ fn iterations(op: OperationRef) -> Option<i64> {
             let bounds = Bounds::of(op).into_parts();
             let loops = bounds.0.iter().zip(&bounds.1).zip(&bounds.2);
             let counts = loops.map(|((lower, upper), step)| length(*lower, *upper, *step));
-            counts.rev().try_fold(inner, |all, count| {
-                Some(count?.saturating_mul(all.saturating_add(1)))
-            })?
+            counts.rev().try_fold(inner, |all, count| Some(count?.saturating_mul(all.saturating_add(1))))?
         }
         ops::scf::WHILE => return None,
         _ => inner,
@@ -212,11 +200,7 @@ fn iterations(op: OperationRef) -> Option<i64> {
 
 /// The most iterations of a loop.
 fn count(op: OperationRef) -> Option<i64> {
-    length(
-        op.operand(0).ok()?,
-        op.operand(1).ok()?,
-        op.operand(2).ok()?,
-    )
+    length(op.operand(0).ok()?, op.operand(1).ok()?, op.operand(2).ok()?)
 }
 
 /// The most iterations between bounds.

@@ -71,10 +71,7 @@ impl Format {
 
     /// Whether a copy of elements of a type has their bits; those of f32 are rounded when they are read.
     pub(super) fn keeps(self, element: &str) -> bool {
-        matches!(
-            (self, element),
-            (Format::F16, "f16") | (Format::Bf16, "bf16") | (Format::Tf32, "f32")
-        )
+        matches!((self, element), (Format::F16, "f16") | (Format::Bf16, "bf16") | (Format::Tf32, "f32"))
     }
 
     /// Products of one multiplication.
@@ -282,9 +279,7 @@ impl TileWriter<'_> {
         let shift = first + line * lines + product;
         let own = unit.addresses.get(side).cloned().unwrap_or_default();
         let (format, code) = (unit.format, &mut self.code.lines);
-        let base = code.value(format!(
-            "memref.extract_aligned_pointer_as_index {name} : {kind} -> index"
-        ));
+        let base = code.value(format!("memref.extract_aligned_pointer_as_index {name} : {kind} -> index"));
         let size = code.value(format!("arith.constant {size} : index"));
         let shift = code.value(format!("arith.constant {shift} : index"));
         let bytes = code.value(format!("arith.constant {} : index", format.bytes()));
@@ -326,12 +321,11 @@ impl TileWriter<'_> {
         let lanes = self.code.lanes(all, element, copied.width);
         let mut values = Vec::new();
         for (shift, value) in (0..).zip(lanes) {
-            let mut value = match copied.is_direct && unit.format == Format::Tf32 {
-                true => {
-                    let bits = format!("arith.bitcast {value} : f32 to i32");
-                    self.code.lines.value(bits)
-                }
-                false => self.rounded(unit, &value, element),
+            let mut value = if copied.is_direct && unit.format == Format::Tf32 {
+                let bits = format!("arith.bitcast {value} : f32 to i32");
+                self.code.lines.value(bits)
+            } else {
+                self.rounded(unit, &value, element)
             };
             if let Some(rest) = rest {
                 let shift = if copied.is_along_depth { shift } else { 0 };
@@ -346,10 +340,7 @@ impl TileWriter<'_> {
                     (Format::Bf16, _) => "-32768",
                     (Format::Tf32, _) => "-2147483648",
                 };
-                let none = self
-                    .code
-                    .lines
-                    .value(format!("arith.constant {none} : {kind}"));
+                let none = self.code.lines.value(format!("arith.constant {none} : {kind}"));
                 let select = format!("arith.select {is_one}, {value}, {none} : {kind}");
                 value = self.code.lines.value(select);
             }
@@ -373,9 +364,9 @@ impl TileWriter<'_> {
             let line = self.code.add(&copied.line, &Number::Known(shift));
             let line = self.code.index(&line);
             let product = self.code.index(&copied.product);
-            self.code.lines.line(format!(
-                "memref.store {value}, %s{input}[{buffer}, {line}, {product}] : {kind}"
-            ));
+            self.code
+                .lines
+                .line(format!("memref.store {value}, %s{input}[{buffer}, {line}, {product}] : {kind}"));
         }
     }
 
@@ -383,9 +374,9 @@ impl TileWriter<'_> {
     fn rounded(&mut self, unit: &Unit, value: &str, element: &str) -> String {
         let lines = &mut self.code.lines;
         match (unit.format, unit.kind) {
-            (Format::Tf32, MatrixUnitKind::Mma) => lines.value(format!(
-                "nvvm.convert.float.to.tf32 {value} {{rnd = #nvvm.fp_rnd_mode<rna>}}"
-            )),
+            (Format::Tf32, MatrixUnitKind::Mma) => {
+                lines.value(format!("nvvm.convert.float.to.tf32 {value} {{rnd = #nvvm.fp_rnd_mode<rna>}}"))
+            }
             (Format::Tf32, MatrixUnitKind::Simulated) => {
                 // To the nearest, ties away from zero; a NaN as it is.
                 let bits = lines.value(format!("arith.bitcast {value} : f32 to i32"));
@@ -428,12 +419,13 @@ impl TileWriter<'_> {
                 };
                 // What was copied without registers was not rounded.
                 let rounds = unit.format == Format::Tf32 && writer.is_side_direct(side);
-                let round = |word: String| match rounds {
-                    false => word,
-                    true => {
+                let round = |word: String| {
+                    if rounds {
                         let value = format!("arith.bitcast {word} : i32 to f32");
                         let value = writer.code.lines.value(value);
                         writer.rounded(unit, &value, "f32")
+                    } else {
+                        word
                     }
                 };
                 found.into_iter().map(round).collect()
@@ -467,15 +459,11 @@ impl TileWriter<'_> {
         let input = input.unwrap_or(0);
         let kind = self.shared.get(&input).cloned().unwrap_or_default();
         let line = unit.lines.get(side).cloned().unwrap_or_default();
-        let [line, product] =
-            [(line, shifts[0]), (unit.product.clone(), shifts[1])].map(|(first, shift)| {
-                let shift = self
-                    .code
-                    .lines
-                    .value(format!("arith.constant {shift} : index"));
-                let sum = format!("arith.addi {first}, {shift} : index");
-                self.code.lines.value(sum)
-            });
+        let [line, product] = [(line, shifts[0]), (unit.product.clone(), shifts[1])].map(|(first, shift)| {
+            let shift = self.code.lines.value(format!("arith.constant {shift} : index"));
+            let sum = format!("arith.addi {first}, {shift} : index");
+            self.code.lines.value(sum)
+        });
         let place = format!("%s{input}[{buffer}, {line}, {product}]");
         let element = unit.format.element();
         self.code.lines.value(match unit.format.packed() {
@@ -529,13 +517,7 @@ impl TileWriter<'_> {
     }
 
     /// The same product by the threads of the warp: they put the elements of their registers where the instruction has them.
-    fn simulated(
-        &mut self,
-        unit: &Unit,
-        a: &[String],
-        b: &[String],
-        c: [String; 4],
-    ) -> [String; 4] {
+    fn simulated(&mut self, unit: &Unit, a: &[String], b: &[String], c: [String; 4]) -> [String; 4] {
         let (format, depth) = (unit.format, unit.format.depth());
         let [warp, group, own] = unit.thread.clone();
         let warp = self.code.index(&warp);
@@ -571,32 +553,25 @@ impl TileWriter<'_> {
         let bounds = [0, depth, 1].map(|n| self.code.index(&Number::Known(n)));
         let bounds = bounds.each_ref().map(String::as_str);
         let types = vec!["f32".to_owned(); c.len()];
-        let made = self.carrying(
-            bounds,
-            "index",
-            (&c, &types),
-            "",
-            |writer, product, sums| {
-                let mut found = Vec::new();
-                for (n, sum) in (0..).zip(sums) {
-                    let row = writer.code.add(&group, &Number::Known(n / 2 * 8));
-                    let column = writer.code.times(&own, 2);
-                    let column = writer.code.add(&column, &Number::Known(n % 2));
-                    let lines = [writer.code.index(&row), writer.code.index(&column)];
-                    let mut factors = Vec::new();
-                    for (side, (line, kind)) in lines.iter().zip(&kinds).enumerate() {
-                        let load =
-                            format!("memref.load %unit{side}[{warp}, {line}, {product}] : {kind}");
-                        factors.push(writer.code.lines.value(load));
-                    }
-                    let product = format!("arith.mulf {} : f32", factors.join(", "));
-                    let product = writer.code.lines.value(product);
-                    let sum = format!("arith.addf {sum}, {product} : f32");
-                    found.push(writer.code.lines.value(sum));
+        let made = self.carrying(bounds, "index", (&c, &types), "", |writer, product, sums| {
+            let mut found = Vec::new();
+            for (n, sum) in (0..).zip(sums) {
+                let row = writer.code.add(&group, &Number::Known(n / 2 * 8));
+                let column = writer.code.times(&own, 2);
+                let column = writer.code.add(&column, &Number::Known(n % 2));
+                let lines = [writer.code.index(&row), writer.code.index(&column)];
+                let mut factors = Vec::new();
+                for (side, (line, kind)) in lines.iter().zip(&kinds).enumerate() {
+                    let load = format!("memref.load %unit{side}[{warp}, {line}, {product}] : {kind}");
+                    factors.push(writer.code.lines.value(load));
                 }
-                found
-            },
-        );
+                let product = format!("arith.mulf {} : f32", factors.join(", "));
+                let product = writer.code.lines.value(product);
+                let sum = format!("arith.addf {sum}, {product} : f32");
+                found.push(writer.code.lines.value(sum));
+            }
+            found
+        });
         self.code.lines.line(ops::gpu::BARRIER);
         at(&made, [0, 1, 2, 3])
     }
@@ -701,12 +676,7 @@ mod tests {
 
     #[test]
     fn threads_have_every_result_of_a_warp_once() {
-        let tile = MatrixTile {
-            sizes: [64, 64],
-            depth: 64,
-            warp: [32, 16],
-            resident: 0,
-        };
+        let tile = MatrixTile { sizes: [64, 64], depth: 64, warp: [32, 16], resident: 0 };
         let unit = Unit::new(MatrixUnitKind::Mma, Format::F16, &tile, 2);
         let [rows, columns] = unit.shifts();
         let mut found = Vec::new();

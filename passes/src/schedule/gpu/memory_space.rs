@@ -18,21 +18,10 @@ impl HostMemory {
     pub(crate) fn of(entry: OperationRef) -> HostMemory {
         let own = ir::argument_attributes(entry).into_iter().enumerate();
         let is_host = |own| {
-            let marks = [
-                attribute_names::EXTENTS,
-                attribute_names::RESULT_EXTENTS,
-                attribute_names::CONTEXT,
-            ];
-            marks
-                .iter()
-                .any(|mark| attributes::entry(own, mark).is_some())
+            let marks = [attribute_names::EXTENTS, attribute_names::RESULT_EXTENTS, attribute_names::CONTEXT];
+            marks.iter().any(|mark| attributes::entry(own, mark).is_some())
         };
-        HostMemory {
-            arguments: own
-                .filter(|(_, own)| is_host(*own))
-                .map(|(n, _)| n)
-                .collect(),
-        }
+        HostMemory { arguments: own.filter(|(_, own)| is_host(*own)).map(|(n, _)| n).collect() }
     }
 
     /// Whether a memref is in the memory of the host.
@@ -45,10 +34,7 @@ impl HostMemory {
             return is_entry && self.arguments.contains(&argument.argument_number());
         }
         let op = ir::definition(root).map(|(op, _)| ir::name(op));
-        matches!(
-            op.as_deref(),
-            Some(ops::memref::ALLOCA | ops::memref::GET_GLOBAL)
-        )
+        matches!(op.as_deref(), Some(ops::memref::ALLOCA | ops::memref::GET_GLOBAL))
     }
 }
 

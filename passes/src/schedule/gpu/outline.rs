@@ -30,18 +30,8 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-outline-kernels",
     summary: "turn code that accesses arrays into kernels of a GPU",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[
-        Dialect::Arith,
-        Dialect::Func,
-        Dialect::Gpu,
-        Dialect::MemRef,
-        Dialect::Scf,
-    ],
-    options: &[PassOption {
-        name: "block",
-        summary: "threads of a block",
-        default: "256",
-    }],
+    dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::Gpu, Dialect::MemRef, Dialect::Scf],
+    options: &[PassOption { name: "block", summary: "threads of a block", default: "256" }],
     run: |root, options, rewriter| {
         let block: u32 = options.get("block")?;
         if !(1..=1024).contains(&block) {
@@ -116,8 +106,7 @@ fn lower_copies(entry: OperationRef, memory: &HostMemory) -> Result<(), PassErro
 
 /// Extents that the caller passes are read at the beginning: kernels get them as arguments.
 fn hoist_loads(entry: OperationRef, memory: &HostMemory) {
-    let Some(first) = ir::first_block(entry).and_then(|b| ir::operations(b).first().copied())
-    else {
+    let Some(first) = ir::first_block(entry).and_then(|b| ir::operations(b).first().copied()) else {
         return;
     };
     for op in ir::walk::named(entry, ops::memref::LOAD) {
@@ -125,17 +114,12 @@ fn hoist_loads(entry: OperationRef, memory: &HostMemory) {
         let is_read = ir::operand(op).is_ok_and(|array| memory.holds(array) && is_argument(array));
         let inner = op.parent_operation() != Some(entry);
         let position = op.operands().skip(1).collect::<Vec<_>>();
-        let constants: Option<Vec<_>> = position
-            .iter()
-            .map(|value| Some(ir::definition(*value)?.0))
-            .collect();
+        let constants: Option<Vec<_>> =
+            position.iter().map(|value| Some(ir::definition(*value)?.0)).collect();
         let Some(constants) = constants.filter(|_| is_read && inner) else {
             continue;
         };
-        if constants
-            .iter()
-            .all(|op| ir::name(*op) == ops::arith::CONSTANT)
-        {
+        if constants.iter().all(|op| ir::name(*op) == ops::arith::CONSTANT) {
             for constant in constants {
                 ir::move_before(constant, first);
             }
@@ -211,10 +195,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
     }
 
     /// Kernels of one thread.
-    fn sequences(
-        &mut self,
-        found: Vec<(Sequence<'c, 'a>, OperationRef<'c, 'a>)>,
-    ) -> Result<(), PassError> {
+    fn sequences(&mut self, found: Vec<(Sequence<'c, 'a>, OperationRef<'c, 'a>)>) -> Result<(), PassError> {
         for (sequence, next) in found {
             self.sequence(sequence, next)?;
         }
@@ -222,16 +203,9 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
     }
 
     /// A kernel of one thread, before an operation.
-    fn sequence(
-        &mut self,
-        sequence: Sequence<'c, 'a>,
-        next: OperationRef<'c, 'a>,
-    ) -> Result<(), PassError> {
-        let order = |op: &OperationRef<'c, 'a>, other: &OperationRef<'c, 'a>| match ir::is_before(
-            *op, *other,
-        ) {
-            true => std::cmp::Ordering::Less,
-            false => std::cmp::Ordering::Greater,
+    fn sequence(&mut self, sequence: Sequence<'c, 'a>, next: OperationRef<'c, 'a>) -> Result<(), PassError> {
+        let order = |op: &OperationRef<'c, 'a>, other: &OperationRef<'c, 'a>| {
+            if ir::is_before(*op, *other) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater }
         };
         let mut part = copies(&sequence.reads, &sequence.writes)?;
         part.extend(&sequence.writes);
@@ -263,9 +237,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         let (_, all) = Bounds::of(op).counts(&at)?;
         let part = copied(op)?;
         let block = self.block;
-        self.outline(&part, next, Size::Iterations(all), |op| {
-            Ok(distribute(op, block)?)
-        })
+        self.outline(&part, next, Size::Iterations(all), |op| Ok(distribute(op, block)?))
     }
 
     /// Moves operations into a kernel, which is launched before `next`. `map` gets the last of them.
@@ -326,20 +298,9 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         let segments = [0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, number, 0];
         let symbol = format!("@{KERNELS}::@{name}");
         let symbol = Attribute::parse(self.context, &symbol).ok_or("a kernel without a name")?;
-        let attributes = [
-            (
-                "operandSegmentSizes",
-                attributes::i32s(self.context, &segments),
-            ),
-            ("kernel", symbol),
-        ];
-        at.create(
-            ops::gpu::LAUNCH_FUNC,
-            &operands,
-            &attributes,
-            &[],
-            Vec::new(),
-        )?;
+        let attributes =
+            [("operandSegmentSizes", attributes::i32s(self.context, &segments)), ("kernel", symbol)];
+        at.create(ops::gpu::LAUNCH_FUNC, &operands, &attributes, &[], Vec::new())?;
         Ok(())
     }
 
@@ -351,9 +312,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         let block = ir::blocks(self.root).first().copied();
         let block = block.ok_or("a module without a body")?;
         let known = ir::operations(block);
-        let known = known
-            .into_iter()
-            .find(|op| ir::name(*op) == ops::gpu::MODULE);
+        let known = known.into_iter().find(|op| ir::name(*op) == ops::gpu::MODULE);
         let module = match known {
             Some(module) => module,
             None => {
@@ -362,13 +321,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
                 let name = StringAttribute::new(self.context, KERNELS).into();
                 let unit = attributes::unit(self.context);
                 ir::set_attribute(self.root, "gpu.container_module", unit);
-                at.create(
-                    ops::gpu::MODULE,
-                    &[],
-                    &[("sym_name", name)],
-                    &[],
-                    vec![region],
-                )?
+                at.create(ops::gpu::MODULE, &[], &[("sym_name", name)], &[], vec![region])?
             }
         };
         let body = ir::first_block(module).ok_or("a module without a body")?;
@@ -417,22 +370,14 @@ fn open_launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), PassError> {
     let index = melior::ir::Type::index(context);
     let body = ir::first_block(op).ok_or("a launch without a body")?;
     let outer = op.block().ok_or("a launch in no kernel")?;
-    let names = [
-        ops::gpu::BLOCK_ID,
-        ops::gpu::THREAD_ID,
-        ops::gpu::GRID_DIM,
-        ops::gpu::BLOCK_DIM,
-    ];
+    let names = [ops::gpu::BLOCK_ID, ops::gpu::THREAD_ID, ops::gpu::GRID_DIM, ops::gpu::BLOCK_DIM];
     for (position, argument) in ir::arguments(body).into_iter().enumerate() {
         if position >= SIZES {
             let shared = outer.add_argument(argument.r#type(), op.location());
             ir::replace_uses(argument, shared);
             continue;
         }
-        let Some((name, axis)) = names
-            .get(position / 3)
-            .zip(["x", "y", "z"].get(position % 3))
-        else {
+        let Some((name, axis)) = names.get(position / 3).zip(["x", "y", "z"].get(position % 3)) else {
             continue;
         };
         let axis = Attribute::parse(context, &format!("#gpu<dim {axis}>"));
@@ -471,9 +416,7 @@ fn constants<'c: 'a, 'a>(part: &[OperationRef<'c, 'a>]) -> Vec<Value<'c, 'a>> {
     let all = part.iter().flat_map(|op| ir::outline::captured(*op));
     let arrays = all.filter(|value| is_array(*value)).map(ir::memref::root);
     let constants = arrays.filter(|root| super::memory_space::is_constant(*root));
-    constants
-        .filter(|root| seen.insert(ir::ValueKey::of(*root)))
-        .collect()
+    constants.filter(|root| seen.insert(ir::ValueKey::of(*root))).collect()
 }
 
 /// Copies operations for `users`, which use the copies from now on. Views and constants stay.
@@ -494,9 +437,7 @@ fn copies<'c: 'a, 'a>(
     }
     for op in found.iter().chain(users) {
         for inner in ir::outline::with_nested(*op) {
-            ir::outline::replace_operands(inner, |operand| {
-                map.get(&ir::ValueKey::of(operand)).copied()
-            });
+            ir::outline::replace_operands(inner, |operand| map.get(&ir::ValueKey::of(operand)).copied());
         }
     }
     Ok(found)
@@ -518,10 +459,7 @@ fn kernel_of<'c: 'a, 'a>(
     let context = ir::context::of(function);
     let at = Builder::before(context, function)?;
     let end = ir::body(function)?;
-    let end = ir::operations(end)
-        .last()
-        .copied()
-        .ok_or("an empty kernel")?;
+    let end = ir::operations(end).last().copied().ok_or("an empty kernel")?;
     Builder::before(context, end)?.create(ops::gpu::RETURN, &[], &[], &[], Vec::new())?;
     ir::erase(end);
     let threads = i32::try_from(threads).map_err(|_| "a block with too many threads")?;

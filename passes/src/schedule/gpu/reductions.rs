@@ -97,10 +97,7 @@ const ENOUGH: i64 = 1 << 12;
 pub(super) fn runs_on_host(op: OperationRef, entry: OperationRef) -> bool {
     let mut parent = op.parent_operation();
     while let Some(own) = parent.filter(|own| *own != entry) {
-        if !matches!(
-            ir::name(own).as_str(),
-            ops::scf::FOR | ops::scf::IF | ops::scf::WHILE
-        ) {
+        if !matches!(ir::name(own).as_str(), ops::scf::FOR | ops::scf::IF | ops::scf::WHILE) {
             return false;
         }
         parent = own.parent_operation();
@@ -126,16 +123,9 @@ fn map<'c: 'a, 'a>(
     if overlaps || is_nested && reduction.nest.volume() < ENOUGH {
         return Ok(());
     }
-    let bare = Merged {
-        reduction: reduction.clone(),
-        last: op,
-        others: Vec::new(),
-    };
+    let bare = Merged { reduction: reduction.clone(), last: op, others: Vec::new() };
     let merged = Merged::of(op, reduction, effects);
-    match replace(op, merged, target)? {
-        true => Ok(()),
-        false => replace(op, bare, target).map(|_| ()),
-    }
+    if replace(op, merged, target)? { Ok(()) } else { replace(op, bare, target).map(|_| ()) }
 }
 
 /// Replaces the reduction `op` and the elementwise operations around it. False if no mapping fits.
@@ -144,11 +134,7 @@ fn replace<'c: 'a, 'a>(
     merged: Merged<'c, 'a>,
     (gpu, precision): (&Gpu, Precision),
 ) -> Result<bool, PassError> {
-    let Merged {
-        mut reduction,
-        last,
-        mut others,
-    } = merged;
+    let Merged { mut reduction, last, mut others } = merged;
     if reduction.fix_offsets().is_none() {
         return Ok(false);
     }
@@ -160,12 +146,7 @@ fn replace<'c: 'a, 'a>(
         let location = ir::location::fused(ir::context::of(op), &parts, None);
         ir::mutation::set_location(last, location);
     }
-    let kernels = Kernels {
-        reduction: &reduction,
-        operands: op.operands().collect(),
-        gpu,
-        precision,
-    };
+    let kernels = Kernels { reduction: &reduction, operands: op.operands().collect(), gpu, precision };
     let body = &reduction.body;
     if let Some((open, _, condition)) = body.cases()
         && let Some((blocks, arguments)) = kernels.tiled(&open)
@@ -175,9 +156,8 @@ fn replace<'c: 'a, 'a>(
         let [then, otherwise] = branch_before(last, condition, last.location())?;
         splice(then, &arguments, &blocks, &[])?;
         others.push(last);
-        others.sort_by(|a, b| match ir::is_before(*a, *b) {
-            true => std::cmp::Ordering::Less,
-            false => std::cmp::Ordering::Greater,
+        others.sort_by(|a, b| {
+            if ir::is_before(*a, *b) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater }
         });
         for op in others {
             ir::move_before(op, otherwise);
@@ -208,12 +188,7 @@ pub(super) struct Kernels<'r, 'c, 'a> {
 impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
     /// The kernel of a contraction in tiles.
     fn tiled(&self, body: &Body) -> Option<Kernel<'c, 'a>> {
-        self.tiles(
-            body,
-            Share::whole(self.gpu),
-            false,
-            |code, tiles, threads| code.launch(&tiles, threads),
-        )
+        self.tiles(body, Share::whole(self.gpu), false, |code, tiles, threads| code.launch(&tiles, threads))
     }
 
     /// The code of a contraction in tiles, which `end` completes with the number of tiles and that of threads.
@@ -238,8 +213,7 @@ impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
             let (format, unit) = format.zip(self.gpu.matrices)?;
             let bytes = element_bytes(elements.first()?)?;
             let own = |tile: &MatrixTile| Unit::new(unit.kind, format, tile, bytes);
-            let tiles = unit.tiles.iter().copied();
-            let tiles = tiles.filter(|tile| own(tile).bytes(tile) <= share.memory);
+            let tiles = unit.tiles.iter().copied().filter(|tile| own(tile).bytes(tile) <= share.memory);
             let tile = contraction.matrix_tile(&expected, tiles, share)?;
             Some(Plan::Warps(tile, Box::new(own(&tile))))
         };

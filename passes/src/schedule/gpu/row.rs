@@ -68,13 +68,7 @@ impl Rows {
         while !is_across && threads * 2 <= most && threads * OWN < length {
             threads *= 2;
         }
-        Some(Rows {
-            result,
-            row,
-            threads,
-            rows: most / threads,
-            is_across,
-        })
+        Some(Rows { result, row, threads, rows: most / threads, is_across })
     }
 
     /// Threads of a block.
@@ -116,8 +110,7 @@ impl Rows {
         let outer = code.iterations(&result, &self.result);
         let total = self.partial(&mut code, [&own, &length], &outer);
         let place = code.index(&thread);
-        code.lines
-            .line(format!("memref.store {total}, %shared[{place}] : {shared}"));
+        code.lines.line(format!("memref.store {total}, %shared[{place}] : {shared}"));
         code.lines.line(ops::gpu::BARRIER);
         let mut half = self.threads / 2;
         while half > 0 {
@@ -126,22 +119,15 @@ impl Rows {
             let other = code.add(&thread, &Number::Known(half * apart));
             let other = code.index(&other);
             let load = |place: &str| format!("memref.load %shared[{place}] : {shared}");
-            let (a, b) = (
-                code.lines.value(load(&place)),
-                code.lines.value(load(&other)),
-            );
+            let (a, b) = (code.lines.value(load(&place)), code.lines.value(load(&other)));
             let sum = code.combine(&a, &b);
-            code.lines.line(format!(
-                "memref.store {sum}, %shared[{place}] : {shared}\n}}"
-            ));
+            code.lines.line(format!("memref.store {sum}, %shared[{place}] : {shared}\n}}"));
             code.lines.line(ops::gpu::BARRIER);
             half /= 2;
         }
         let mut is_first = code.is_below(&own, &Number::Known(1));
         if let Some(inside) = inside {
-            is_first = code
-                .lines
-                .value(format!("arith.andi {is_first}, {inside} : i1"));
+            is_first = code.lines.value(format!("arith.andi {is_first}, {inside} : i1"));
         }
         code.lines.line(format!("scf.if {is_first} {{"));
         code.enter();
@@ -151,9 +137,7 @@ impl Rows {
         code.ends(&mut point, Body::start_reads, &outer);
         let start = code.body.start.clone();
         let start = code.payload(&start, &point);
-        let total = code
-            .lines
-            .value(format!("memref.load %shared[{place}] : {shared}"));
+        let total = code.lines.value(format!("memref.load %shared[{place}] : {shared}"));
         point.reduced = code.combine(&start, &total);
         code.ends(&mut point, Body::finish_reads, &outer);
         let finish = code.body.finish.clone();
@@ -181,17 +165,10 @@ impl Rows {
     }
 
     /// Combines the elements of a thread: from its first one on, of so many of the row.
-    fn partial(
-        &self,
-        code: &mut Code,
-        [own, length]: [&Number; 2],
-        outer: &[(usize, Number)],
-    ) -> String {
+    fn partial(&self, code: &mut Code, [own, length]: [&Number; 2], outer: &[(usize, Number)]) -> String {
         let kind = code.body.accumulator.clone();
         let identity = identity(code.body);
-        let init = code
-            .lines
-            .value(format!("arith.constant {identity} : {kind}"));
+        let init = code.lines.value(format!("arith.constant {identity} : {kind}"));
         let inputs: Vec<usize> = (0..code.nest.output).collect();
         let mut bases = Vec::new();
         for input in &inputs {
@@ -219,9 +196,7 @@ impl Rows {
         let mut next = code.combine(&sum, &value);
         if let Some(predicate) = code.body.predicate.clone() {
             let holds = code.payload(&predicate, &point);
-            next = code
-                .lines
-                .value(format!("arith.select {holds}, {next}, {sum} : {kind}"));
+            next = code.lines.value(format!("arith.select {holds}, {next}, {sum} : {kind}"));
         }
         code.lines.line(format!("scf.yield {next} : {kind}\n}}"));
         code.enter();
@@ -233,8 +208,5 @@ impl Rows {
 fn identity(body: &Body) -> String {
     let combine = &body.combine;
     let is_sum = combine.reduction == "add" && combine.rounds(&body.accumulator);
-    match is_sum {
-        true => "-0.0".to_owned(),
-        false => combine.identity.clone(),
-    }
+    if is_sum { "-0.0".to_owned() } else { combine.identity.clone() }
 }

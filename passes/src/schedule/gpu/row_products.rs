@@ -29,9 +29,7 @@ pub(in crate::schedule) fn is_tiled(op: OperationRef) -> bool {
         let mut nest = reduction.nest.clone();
         nest.keeps_order = true;
         nest.simplify(&[]);
-        body.predicate.is_none()
-            && body.used_dimensions().is_empty()
-            && Contraction::of(&nest).is_some()
+        body.predicate.is_none() && body.used_dimensions().is_empty() && Contraction::of(&nest).is_some()
     })
 }
 
@@ -95,22 +93,14 @@ pub(super) struct Means<'g> {
 
 impl<'c: 'a, 'a> Planned<'c, 'a> {
     /// The code of the contraction `op`, with the elementwise operations around it; `None` if no tile fits.
-    pub(super) fn of(
-        op: OperationRef<'c, 'a>,
-        means: Means,
-        effects: &mut Effects<'c, 'a>,
-    ) -> Option<Self> {
+    pub(super) fn of(op: OperationRef<'c, 'a>, means: Means, effects: &mut Effects<'c, 'a>) -> Option<Self> {
         let reduction = read(op)?;
         let output = reduction.output()?;
         let mut inputs = reduction.arrays.get(..reduction.nest.output)?.iter();
-        inputs
-            .all(|input| !may_overlap(*input, output))
-            .then_some(())?;
-        let bare = Merged {
-            reduction: reduction.clone(),
-            last: op,
-            others: Vec::new(),
-        };
+        if !inputs.all(|input| !may_overlap(*input, output)) {
+            return None;
+        }
+        let bare = Merged { reduction: reduction.clone(), last: op, others: Vec::new() };
         let merged = Merged::of(op, reduction, effects);
         Self::written(op, merged, means).or_else(|| Self::written(op, bare, means))
     }
@@ -126,10 +116,7 @@ impl<'c: 'a, 'a> Planned<'c, 'a> {
             gpu: means.gpu,
             precision: means.precision,
         };
-        let share = Share {
-            blocks: 1,
-            memory: means.memory,
-        };
+        let share = Share { blocks: 1, memory: means.memory };
         // The thread is the argument after all others.
         let arguments = reduction.arguments().len();
         let end = |code: Code, tiles: Number, threads: i64| {
@@ -139,13 +126,7 @@ impl<'c: 'a, 'a> Planned<'c, 'a> {
         };
         let (made, arguments) = kernels.tiles(&reduction.body, share, true, end)?;
         let (text, shared) = made?;
-        Some(Planned {
-            text,
-            arguments,
-            shared,
-            last: merged.last,
-            others: merged.others,
-        })
+        Some(Planned { text, arguments, shared, last: merged.last, others: merged.others })
     }
 
     /// The operations that the code computes.

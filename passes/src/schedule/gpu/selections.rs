@@ -72,12 +72,7 @@ pub(super) fn map<'c: 'a, 'a>(root: OperationRef<'c, 'a>, gpu: &Gpu) -> Result<b
     while threads * 2 <= most && length.is_some_and(|length| threads * OWN < length) {
         threads *= 2;
     }
-    let mut writer = Writer {
-        lines: Lines::default(),
-        root,
-        names: HashMap::new(),
-        arguments: Vec::new(),
-    };
+    let mut writer = Writer { lines: Lines::default(), root, names: HashMap::new(), arguments: Vec::new() };
     let Some(text) = writer.write(&selection, threads, most / threads) else {
         return Ok(false);
     };
@@ -141,12 +136,7 @@ fn converted<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     for _ in 0..DEPTH {
         let conversion = ir::definition(value).map(|(op, _)| op).filter(|op| {
             let name = ir::name(*op);
-            [
-                ops::arith::INDEX_CAST,
-                ops::arith::EXTSI,
-                ops::arith::TRUNCI,
-            ]
-            .contains(&name.as_str())
+            [ops::arith::INDEX_CAST, ops::arith::EXTSI, ops::arith::TRUNCI].contains(&name.as_str())
         });
         match conversion.and_then(|op| ir::operand(op).ok()) {
             Some(source) => value = source,
@@ -174,7 +164,9 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
                 && bound(0).all(|v| constant(v) == Some(0))
                 && bound(2).all(|v| constant(v) == Some(1))
                 && bound(1).all(|v| !is_inside(v, root));
-            is_plain.then_some(())?;
+            if !is_plain {
+                return None;
+            }
             let arguments = ir::arguments(ir::first_block(own)?);
             let loops = arguments.into_iter().zip(bound(1));
             match ir::name(own).as_str() {
@@ -194,7 +186,9 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
                 use melior::ir::RegionLike;
                 other.first_block().is_none()
             });
-        is_alone.then_some(())?;
+        if !is_alone {
+            return None;
+        }
         let stores = stores(&body(choice)?)?;
         // Some loops select, each with an array of its own; each iteration of the others has an element of its own.
         let mut selecting = Vec::new();
@@ -215,11 +209,12 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
         }
         let first = held_in.first()?;
         let subscripts: Vec<Value> = first.operands().skip(2).collect();
-        let is_alike =
-            |store: &OperationRef<'c, 'a>| store.operands().skip(2).eq(subscripts.iter().copied());
+        let is_alike = |store: &OperationRef<'c, 'a>| store.operands().skip(2).eq(subscripts.iter().copied());
         let is_subscript = |(own, _): &(Value<'c, 'a>, _)| subscripts.contains(own);
         let is_each = counters.iter().all(is_subscript) && held_in.iter().all(is_alike);
-        (is_each && held_in.len() == stores.len()).then_some(())?;
+        if !is_each || held_in.len() != stores.len() {
+            return None;
+        }
         parallel.extend(counters);
         let arrays = held_in.iter().map(|store| store.operand(1).ok());
         let arrays = arrays.collect::<Option<Vec<Value>>>()?;
@@ -228,12 +223,14 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
             let is_load = ir::name(*op) == ops::memref::LOAD;
             is_load && ir::operand(*op).is_ok_and(overlaps)
         };
-        (!before.iter().any(is_read)).then_some(())?;
+        if before.iter().any(is_read) {
+            return None;
+        }
         for (n, array) in arrays.iter().enumerate() {
             let mut others = arrays.iter().skip(n + 1);
-            others
-                .all(|other| !may_overlap(*array, *other))
-                .then_some(())?;
+            if !others.all(|other| !may_overlap(*array, *other)) {
+                return None;
+            }
         }
         let (compare, _) = ir::definition(ir::operand(choice).ok()?)?;
         let predicate = arith::predicate(compare)?;
@@ -242,12 +239,13 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
             ops::arith::CMPI => STRICT_INTEGERS.contains(&predicate),
             _ => false,
         };
-        is_strict.then_some(())?;
+        if !is_strict {
+            return None;
+        }
         // The held position: the elements that the loops write.
         let mut held = vec![None; held_in.len()];
         for load in all.iter().filter(|op| ir::name(**op) == ops::memref::LOAD) {
-            let is_held =
-                |store: &OperationRef<'c, 'a>| load.operands().eq(store.operands().skip(1));
+            let is_held = |store: &OperationRef<'c, 'a>| load.operands().eq(store.operands().skip(1));
             let place = held_in.iter().position(is_held);
             match place.and_then(|n| held.get_mut(n)) {
                 Some(slot) if slot.is_none() => *slot = Some(*load),
@@ -268,15 +266,14 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
         let [left, right] = ir::both_operands(compare).ok()?;
         let is_fixed = |value: &Value<'c, 'a>| !selection.depends(*value, DEPTH);
         let is_invariant = subscripts.iter().chain(&arrays).all(is_fixed);
-        is_invariant.then_some(())?;
+        if !is_invariant {
+            return None;
+        }
         if selection.is_same(left, right, DEPTH) {
             return Some(selection);
         }
         let is_right = selection.is_same(right, left, DEPTH);
-        is_right.then_some(Selection {
-            is_right,
-            ..selection
-        })
+        is_right.then_some(Selection { is_right, ..selection })
     }
 
     /// Whether a value depends on a counter or on the held position.
@@ -316,11 +313,7 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
             && one.operand_count() == two.operand_count()
             && attributes::inherent(one) == attributes::inherent(two)
             && own.r#type() == other.r#type();
-        is_alike
-            && one
-                .operands()
-                .zip(two.operands())
-                .all(|(a, b)| self.is_same(a, b, depth))
+        is_alike && one.operands().zip(two.operands()).all(|(a, b)| self.is_same(a, b, depth))
     }
 }
 
@@ -353,7 +346,9 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
             });
             return Some(format!("%{position}"));
         };
-        (op.region_count() == 0 && op.result_count() == 1).then_some(())?;
+        if op.region_count() != 0 || op.result_count() != 1 {
+            return None;
+        }
         let mut operands = Vec::new();
         let mut types = Vec::new();
         for operand in op.operands() {
@@ -381,10 +376,7 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
     /// Whether one value is better than another.
     fn is_better(&mut self, own: &Selection<'c, 'a>, one: &str, other: &str) -> Option<String> {
         let kind = own.compare.operands().next()?.r#type();
-        let (a, b) = match own.is_right {
-            true => (other, one),
-            false => (one, other),
-        };
+        let (a, b) = if own.is_right { (other, one) } else { (one, other) };
         Some(self.lines.value(format!(
             "\"{}\"({a}, {b}) {} : ({kind}, {kind}) -> i1",
             ir::name(own.compare),
@@ -412,9 +404,7 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
         let (size, none) = (self.index(rows), self.index(0));
         let blocks = self.binary(ops::arith::CEILDIVUI, &total, &size);
         // Without positions nothing is read.
-        let is_any = self
-            .lines
-            .value(format!("arith.cmpi ugt, {count}, {none} : index"));
+        let is_any = self.lines.value(format!("arith.cmpi ugt, {count}, {none} : index"));
         let tiles = format!("arith.select {is_any}, {blocks}, {none} : index");
         let tiles = self.lines.value(tiles);
         let (most, one) = (self.index(MOST_BLOCKS), self.index(1));
@@ -460,10 +450,7 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
             self.names.insert(ValueKey::of(*iteration), position);
         }
         let [left, right] = ir::both_operands(own.compare).ok()?;
-        let (candidate, current) = match own.is_right {
-            true => (right, left),
-            false => (left, right),
-        };
+        let (candidate, current) = if own.is_right { (right, left) } else { (left, right) };
         let initial = self.value(current, DEPTH)?;
         let nothing = self.lines.value("arith.constant -1 : i64");
         let [found, counter, best, place] = std::array::from_fn(|_| self.lines.name());
@@ -476,9 +463,7 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
         let is_better = self.is_better(own, &value, &best)?;
         let lines = &mut self.lines;
         let word = lines.value(format!("arith.index_cast {counter} : index to i64"));
-        let next = lines.value(format!(
-            "arith.select {is_better}, {value}, {best} : {kind}"
-        ));
+        let next = lines.value(format!("arith.select {is_better}, {value}, {best} : {kind}"));
         let word = lines.value(format!("arith.select {is_better}, {word}, {place} : i64"));
         lines.line(format!("scf.yield {next}, {word} : {kind}, i64\n}}"));
         lines.line(format!(
@@ -493,8 +478,8 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
             let lines = &mut self.lines;
             let is_one = lines.value(format!("arith.cmpi ult, {first}, {far} : index"));
             lines.line(format!("scf.if {is_one} {{"));
-            let [a, b] = ["%thread", &other]
-                .map(|n| lines.value(format!("memref.load %values[{n}] : {values}")));
+            let [a, b] =
+                ["%thread", &other].map(|n| lines.value(format!("memref.load %values[{n}] : {values}")));
             let [at_a, at_b] = ["%thread", &other]
                 .map(|n| lines.value(format!("memref.load %positions[{n}] : {positions}")));
             let is_some = lines.value(format!("arith.cmpi sge, {at_b}, {zero} : i64"));
@@ -535,10 +520,7 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
             }
             let ([value, array], place) = names.split_first_chunk()?;
             let array_type = stored.get(1)?.r#type();
-            self.lines.line(format!(
-                "memref.store {value}, {array}[{}] : {array_type}",
-                place.join(", ")
-            ));
+            self.lines.line(format!("memref.store {value}, {array}[{}] : {array_type}", place.join(", ")));
         }
         // The next results of the block begin when all are done.
         self.lines.line("}\ngpu.barrier");
@@ -561,6 +543,5 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
 
 /// The types of the arrays that the threads of a block share: a value and a position of each.
 fn shared(threads: i64, kind: &str) -> [String; 2] {
-    [kind, "i64"]
-        .map(|element| format!("memref<{threads}x{element}, #gpu.address_space<workgroup>>"))
+    [kind, "i64"].map(|element| format!("memref<{threads}x{element}, #gpu.address_space<workgroup>>"))
 }

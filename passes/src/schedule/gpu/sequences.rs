@@ -47,9 +47,7 @@ impl Roles<'_> {
                 _ => Role::Writes,
             },
             ops::memref::LOAD => Role::Reads,
-            ops::scf::FOR | ops::scf::IF | ops::scf::WHILE | ops::scf::PARALLEL => {
-                self.of_region(op)
-            }
+            ops::scf::FOR | ops::scf::IF | ops::scf::WHILE | ops::scf::PARALLEL => self.of_region(op),
             _ if op.region_count() == 0 && op::is_pure(&op) => Role::Reads,
             _ => Role::Host,
         }
@@ -87,11 +85,7 @@ fn is_large(op: OperationRef) -> bool {
     }
     let bounds: Vec<Value> = op.operands().collect();
     let rank = bounds.len() / 3;
-    let constant = |n: usize| {
-        bounds
-            .get(n)
-            .and_then(|value| super::threads::constant(*value))
-    };
+    let constant = |n: usize| bounds.get(n).and_then(|value| super::threads::constant(*value));
     let count = |n: usize| Some(constant(rank + n)?.saturating_sub(constant(n)?).max(0));
     let all = (0..rank).try_fold(1_i64, |all, n| Some(all.saturating_mul(count(n)?)));
     all.is_none_or(|all| all >= ENOUGH)
@@ -144,8 +138,7 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
         while let Some(op) = pending.pop() {
             for result in op.results() {
                 for user in ir::users(result.into()) {
-                    let Some(user) = op.block().and_then(|block| ir::ancestor_in(block, user))
-                    else {
+                    let Some(user) = op.block().and_then(|block| ir::ancestor_in(block, user)) else {
                         return true;
                     };
                     if !seen.insert(uses::key(user)) {
@@ -179,21 +172,15 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
             let Some((position, read)) = self.read_for_later(*first, end) else {
                 break;
             };
-            let is_before = |op: &OperationRef<'c, 'a>| {
-                self.order
-                    .get(&uses::key(*op))
-                    .is_some_and(|n| *n < position)
-            };
+            let is_before =
+                |op: &OperationRef<'c, 'a>| self.order.get(&uses::key(*op)).is_some_and(|n| *n < position);
             let (before, behind) = rest.iter().partition(|op| is_before(op));
             rest = behind;
             self.writes = before;
             found.extend(self.take(read));
         }
         if !rest.is_empty() {
-            let sequence = Sequence {
-                reads: self.reads(&rest),
-                writes: rest,
-            };
+            let sequence = Sequence { reads: self.reads(&rest), writes: rest };
             found.push((sequence, after));
             self.since = end;
         }
@@ -245,10 +232,7 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
         let own: HashSet<usize> = of.iter().map(|op| uses::key(*op)).collect();
         let mut found: HashMap<usize, OperationRef> = HashMap::new();
         let mut seen: HashSet<ValueKey> = HashSet::new();
-        let mut pending: Vec<Value> = of
-            .iter()
-            .flat_map(|op| ir::outline::captured(*op))
-            .collect();
+        let mut pending: Vec<Value> = of.iter().flat_map(|op| ir::outline::captured(*op)).collect();
         while let Some(value) = pending.pop() {
             if !seen.insert(ValueKey::of(value)) {
                 continue;
@@ -318,9 +302,7 @@ impl<'c: 'a, 'a> Block<'c, 'a, '_> {
                 refused.insert(uses::key(*op));
             }
         }
-        all.into_iter()
-            .filter(|op| !refused.contains(&uses::key(*op)))
-            .collect()
+        all.into_iter().filter(|op| !refused.contains(&uses::key(*op))).collect()
     }
 }
 
@@ -333,11 +315,6 @@ fn is_read_only<'c: 'a, 'a>(array: Value<'c, 'a>, entry: OperationRef<'c, 'a>) -
     of_entry.is_some()
         && of_entry == body
         && users.is_some_and(|users| {
-            users.iter().all(|user| {
-                matches!(
-                    ir::name(*user).as_str(),
-                    ops::memref::LOAD | ops::memref::DIM
-                )
-            })
+            users.iter().all(|user| matches!(ir::name(*user).as_str(), ops::memref::LOAD | ops::memref::DIM))
         })
 }

@@ -22,11 +22,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         let operands: Vec<Value> = op.operands().collect();
         let rank = operands.len() / 3;
         let part = |n: usize| operands.iter().skip(n * rank).take(rank).copied().collect();
-        Bounds {
-            lower: part(0),
-            upper: part(1),
-            step: part(2),
-        }
+        Bounds { lower: part(0), upper: part(1), step: part(2) }
     }
 
     /// Lower bounds, upper bounds and steps.
@@ -38,10 +34,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
     ///
     /// # Errors
     /// The builder's error.
-    pub(super) fn counts(
-        &self,
-        at: &Builder<'c, 'a>,
-    ) -> Result<(Vec<Value<'c, 'a>>, Value<'c, 'a>), Error> {
+    pub(super) fn counts(&self, at: &Builder<'c, 'a>) -> Result<(Vec<Value<'c, 'a>>, Value<'c, 'a>), Error> {
         let index = Type::index(at.context);
         let mut counts = Vec::new();
         for ((lower, upper), step) in self.lower.iter().zip(&self.upper).zip(&self.step) {
@@ -68,9 +61,9 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
             Some(all) => at.index(all)?,
             None => {
                 let one = at.index(1)?;
-                counts.iter().try_fold(one, |all, count| {
-                    at.value(ops::arith::MULI, &[all, *count], &[], index)
-                })?
+                counts
+                    .iter()
+                    .try_fold(one, |all, count| at.value(ops::arith::MULI, &[all, *count], &[], index))?
             }
         };
         Ok((counts, all))

@@ -168,15 +168,13 @@ impl TileWriter<'_> {
         let [down, across] = self.across.clone();
         let block = self.code.number("%block");
         let (rest, column) = self.code.split(&block, &across);
-        let (batch, row) = match contraction.batch.is_empty() {
-            true => (Number::Known(0), rest),
-            false => self.code.split(&rest, &down),
+        let (batch, row) = if contraction.batch.is_empty() {
+            (Number::Known(0), rest)
+        } else {
+            self.code.split(&rest, &down)
         };
         let [rows, columns] = self.sizes;
-        self.first = [
-            self.code.times(&row, rows),
-            self.code.times(&column, columns),
-        ];
+        self.first = [self.code.times(&row, rows), self.code.times(&column, columns)];
         self.batch = self.code.iterations(&batch, &contraction.batch);
         self.thread = self.code.thread();
         for side in 0..2 {
@@ -246,9 +244,7 @@ impl TileWriter<'_> {
                     continue;
                 };
                 let inside = match (row_inside, column_inside) {
-                    (Some(a), Some(b)) => {
-                        Some(self.code.lines.value(format!("arith.andi {a}, {b} : i1")))
-                    }
+                    (Some(a), Some(b)) => Some(self.code.lines.value(format!("arith.andi {a}, {b} : i1"))),
                     (Some(one), None) | (None, Some(one)) => Some(one.clone()),
                     (None, None) => None,
                 };
@@ -274,10 +270,7 @@ impl TileWriter<'_> {
         let mut first = None;
         for (sum, (column, _)) in sums.iter().zip(columns) {
             let iterations = [self.batch.as_slice(), row, column].concat();
-            let mut point = Point {
-                reduced: sum.clone(),
-                ..Point::default()
-            };
+            let mut point = Point { reduced: sum.clone(), ..Point::default() };
             self.code.ends(&mut point, Body::finish_reads, &iterations);
             values.push(self.code.payload(&finish, &point));
             if first.is_none() {
@@ -298,9 +291,10 @@ impl TileWriter<'_> {
         let own = self.contraction.sides.get(side);
         let line = own.and_then(|side| side.loops.last());
         let depth = self.contraction.depth.last();
-        match stride(depth) == Some(1) && stride(line) != Some(1) {
-            true => (depth.copied(), true),
-            false => (line.copied(), false),
+        if stride(depth) == Some(1) && stride(line) != Some(1) {
+            (depth.copied(), true)
+        } else {
+            (line.copied(), false)
         }
     }
 
@@ -308,8 +302,7 @@ impl TileWriter<'_> {
     /// products next to each other, in lines of which every eighth begins at the same bank: threads after as many as a part of memory needs
     /// copy another product, which is in another bank.
     fn groups(&self, input: usize, size: i64, width: i64) -> i64 {
-        let bytes =
-            element_bytes(self.code.element(input)).and_then(|bytes| i64::try_from(bytes).ok());
+        let bytes = element_bytes(self.code.element(input)).and_then(|bytes| i64::try_from(bytes).ok());
         match &self.unit {
             None => size / width,
             Some(_) => (SECTOR / (width * bytes.unwrap_or(1)).max(1)).clamp(1, size / width),
@@ -352,23 +345,21 @@ impl TileWriter<'_> {
                 let shift = Number::Known(part * self.threads);
                 let thread = self.thread.clone();
                 let number = self.code.add(&thread, &shift);
-                let (product, line) = match is_along_depth {
-                    true => {
-                        let groups = Number::Known(self.step / width);
-                        let (line, product) = self.code.split(&number, &groups);
-                        (self.code.times(&product, width), line)
-                    }
-                    false => {
-                        let together = self.groups(*input, size, width);
-                        let (rest, low) = self.code.split(&number, &Number::Known(together));
-                        let (high, product) = match together < size / width {
-                            true => self.code.split(&rest, &Number::Known(self.step)),
-                            false => (Number::Known(0), rest),
-                        };
-                        let high = self.code.times(&high, together);
-                        let line = self.code.add(&high, &low);
-                        (product, self.code.times(&line, width))
-                    }
+                let (product, line) = if is_along_depth {
+                    let groups = Number::Known(self.step / width);
+                    let (line, product) = self.code.split(&number, &groups);
+                    (self.code.times(&product, width), line)
+                } else {
+                    let together = self.groups(*input, size, width);
+                    let (rest, low) = self.code.split(&number, &Number::Known(together));
+                    let (high, product) = if together < size / width {
+                        self.code.split(&rest, &Number::Known(self.step))
+                    } else {
+                        (Number::Known(0), rest)
+                    };
+                    let high = self.code.times(&high, together);
+                    let line = self.code.add(&high, &low);
+                    (product, self.code.times(&line, width))
                 };
                 let mut position = self.code.add(&first, &line);
                 if !is_whole {
@@ -430,9 +421,7 @@ impl TileWriter<'_> {
         let iteration = self.code.lines.name();
         let carried: Vec<String> = values.iter().map(|_| self.code.lines.name()).collect();
         let inits = carried.iter().zip(values);
-        let inits: Vec<String> = inits
-            .map(|(name, init)| format!("{name} = {init}"))
-            .collect();
+        let inits: Vec<String> = inits.map(|(name, init)| format!("{name} = {init}")).collect();
         let types = types.join(", ");
         let own = match kind {
             "index" => String::new(),
@@ -445,14 +434,9 @@ impl TileWriter<'_> {
         ));
         self.code.enter();
         let found = body(self, &iteration, &carried);
-        self.code.lines.line(format!(
-            "scf.yield {} : {types}\n}}{attributes}",
-            found.join(", ")
-        ));
+        self.code.lines.line(format!("scf.yield {} : {types}\n}}{attributes}", found.join(", ")));
         self.code.enter();
-        (0..values.len())
-            .map(|n| format!("{results}#{n}"))
-            .collect()
+        (0..values.len()).map(|n| format!("{results}#{n}")).collect()
     }
 
     fn types(&self, sums: usize) -> Vec<String> {
@@ -470,9 +454,7 @@ impl TileWriter<'_> {
         let results = self.code.lines.name();
         let types = self.types(sums.len()).join(", ");
         let count = sums.len();
-        self.code.lines.line(format!(
-            "{results}:{count} = scf.if {is_any} -> ({types}) {{"
-        ));
+        self.code.lines.line(format!("{results}:{count} = scf.if {is_any} -> ({types}) {{"));
         self.code.enter();
         let found = self.steps(sums);
         self.code.enter();
@@ -500,34 +482,29 @@ impl TileWriter<'_> {
             let bounds = bounds.each_ref().map(String::as_str);
             let mut types = self.types(sums.len());
             for copied in self.copies.iter().filter(|copied| !copied.is_direct) {
-                types.push(match self.carries_bits(copied) {
-                    true => BITS.to_owned(),
-                    false => vector(self.code.element(copied.input), copied.width),
+                types.push(if self.carries_bits(copied) {
+                    BITS.to_owned()
+                } else {
+                    vector(self.code.element(copied.input), copied.width)
                 });
             }
             let (count, kind) = (sums.len(), self.code.kind);
             let values = [sums, elements].concat();
-            let found = self.carrying(
-                bounds,
-                kind,
-                (&values, &types),
-                "",
-                |writer, first, values| {
-                    let (sums, elements) = values.split_at(count.min(values.len()));
-                    let first = Number::Value(first.to_owned());
-                    let buffer = writer.fill(&first, elements, None);
-                    let step = Number::Known(writer.step);
-                    let mut next = writer.code.add(&first, &step);
-                    writer.copy_next(&next, is_exact.then_some(&whole));
-                    if is_exact {
-                        let last = writer.code.subtract(&whole, &step);
-                        next = writer.code.at_most(&next, &last);
-                    }
-                    let elements = writer.load(&next);
-                    let sums = writer.products(&buffer, &step, sums);
-                    [sums, elements].concat()
-                },
-            );
+            let found = self.carrying(bounds, kind, (&values, &types), "", |writer, first, values| {
+                let (sums, elements) = values.split_at(count.min(values.len()));
+                let first = Number::Value(first.to_owned());
+                let buffer = writer.fill(&first, elements, None);
+                let step = Number::Known(writer.step);
+                let mut next = writer.code.add(&first, &step);
+                writer.copy_next(&next, is_exact.then_some(&whole));
+                if is_exact {
+                    let last = writer.code.subtract(&whole, &step);
+                    next = writer.code.at_most(&next, &last);
+                }
+                let elements = writer.load(&next);
+                let sums = writer.products(&buffer, &step, sums);
+                [sums, elements].concat()
+            });
             let (own, others) = found.split_at(count.min(found.len()));
             (sums, elements) = (own.to_vec(), others.to_vec());
         }
@@ -561,12 +538,11 @@ impl TileWriter<'_> {
         for copied in copies.iter().filter(|copied| !copied.is_direct) {
             let address = self.source(copied, first);
             let element = self.code.load_vector(copied.input, &address, copied.width);
-            elements.push(match self.carries_bits(copied) {
-                true => {
-                    let bits = format!("arith.bitcast {element} : {HALF} to {BITS}");
-                    self.code.lines.value(bits)
-                }
-                false => element,
+            elements.push(if self.carries_bits(copied) {
+                let bits = format!("arith.bitcast {element} : {HALF} to {BITS}");
+                self.code.lines.value(bits)
+            } else {
+                element
             });
         }
         self.copies = copies;
@@ -584,11 +560,7 @@ impl TileWriter<'_> {
         };
         let mut product = self.code.add(first, &copied.product);
         if !is_inside {
-            let together = if copied.is_along_depth {
-                copied.width
-            } else {
-                1
-            };
+            let together = if copied.is_along_depth { copied.width } else { 1 };
             let last = self.code.subtract(&depth, &Number::Known(together));
             product = self.code.at_most(&product, &last);
         }
@@ -608,12 +580,11 @@ impl TileWriter<'_> {
         let unit = self.unit.take();
         let loaded = copies.iter().filter(|copied| !copied.is_direct);
         for (copied, all) in loaded.zip(elements) {
-            let all = &match self.carries_bits(copied) {
-                true => {
-                    let element = format!("arith.bitcast {all} : {BITS} to {HALF}");
-                    self.code.lines.value(element)
-                }
-                false => all.clone(),
+            let all = &if self.carries_bits(copied) {
+                let element = format!("arith.bitcast {all} : {BITS} to {HALF}");
+                self.code.lines.value(element)
+            } else {
+                all.clone()
             };
             if let Some(unit) = &unit {
                 self.fill_matrix(unit, copied, (all, &buffer), rest);
@@ -639,17 +610,17 @@ impl TileWriter<'_> {
             let alignment = alignment(element, copied.width);
             let own = vector(element, copied.width);
             self.code.lines.line(format!(
-                    "vector.store {all}, %s{input}[{buffer}, {product}, {line}] {alignment} : {kind}, {own}"
-                ));
+                "vector.store {all}, %s{input}[{buffer}, {product}, {line}] {alignment} : {kind}, {own}"
+            ));
             return;
         }
         let lanes = self.code.lanes(all, element, copied.width);
         for (shift, element) in (0..).zip(lanes) {
             let product = self.code.add(&copied.product, &Number::Known(shift));
             let product = self.code.index(&product);
-            self.code.lines.line(format!(
-                "memref.store {element}, %s{input}[{buffer}, {product}, {line}] : {kind}"
-            ));
+            self.code
+                .lines
+                .line(format!("memref.store {element}, %s{input}[{buffer}, {product}, {line}] : {kind}"));
         }
     }
 
@@ -665,30 +636,21 @@ impl TileWriter<'_> {
         let bounds = bounds.each_ref().map(String::as_str);
         let types = self.types(sums.len());
         let own = self.code.unrolling(count);
-        self.carrying(
-            bounds,
-            "index",
-            (sums, &types),
-            &own,
-            |writer, product, sums| writer.product(buffer, product, sums),
-        )
+        self.carrying(bounds, "index", (sums, &types), &own, |writer, product, sums| {
+            writer.product(buffer, product, sums)
+        })
     }
 
     /// Adds one product to each sum.
     fn product(&mut self, buffer: &str, product: &str, sums: &[String]) -> Vec<String> {
         let rows = self.elements(0, buffer, product);
         let columns = self.elements(1, buffer, product);
-        let points = rows
-            .iter()
-            .flat_map(|row| columns.iter().map(move |c| (row, c)));
+        let points = rows.iter().flat_map(|row| columns.iter().map(move |c| (row, c)));
         let value = self.code.body.value.clone();
         let mut found = Vec::new();
         for ((row, column), sum) in points.zip(sums) {
             let inputs = row.iter().chain(column).cloned().collect();
-            let point = Point {
-                inputs,
-                ..Point::default()
-            };
+            let point = Point { inputs, ..Point::default() };
             let value = self.code.payload(&value, &point);
             found.push(self.code.combine(sum, &value));
         }
@@ -700,9 +662,7 @@ impl TileWriter<'_> {
         let shifts = self.shifts.get(side).cloned().unwrap_or_default();
         let contraction = self.contraction;
         let inputs = contraction.sides.get(side);
-        let inputs = inputs
-            .map(|side| side.inputs.as_slice())
-            .unwrap_or_default();
+        let inputs = inputs.map(|side| side.inputs.as_slice()).unwrap_or_default();
         let lane = self.lanes.get(side).cloned().unwrap_or_default();
         let width = group(self.own(side));
         let together = usize::try_from(width).unwrap_or(1).max(1);

@@ -43,33 +43,18 @@ struct Group<'c, 'a> {
 
 impl<'c: 'a, 'a> Threads<'_, 'c, 'a> {
     /// A group for each of so many results, as far as a group has `least` threads.
-    fn groups(
-        &self,
-        results: i64,
-        least: i64,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Group<'c, 'a>, Error> {
+    fn groups(&self, results: i64, least: i64, at: &Builder<'c, 'a>) -> Result<Group<'c, 'a>, Error> {
         let mut count = 1;
         while count < results && count * 2 * least <= self.count {
             count *= 2;
         }
         if count == 1 {
-            return Ok(Group {
-                count,
-                number: at.index(0)?,
-                thread: self.thread,
-                width: self.width,
-            });
+            return Ok(Group { count, number: at.index(0)?, thread: self.thread, width: self.width });
         }
         let index = Type::index(at.context);
         let width = at.index(self.count / count)?;
         let part = |name| at.value(name, &[self.thread, width], &[], index);
-        Ok(Group {
-            count,
-            number: part(ops::arith::DIVUI)?,
-            thread: part(ops::arith::REMUI)?,
-            width,
-        })
+        Ok(Group { count, number: part(ops::arith::DIVUI)?, thread: part(ops::arith::REMUI)?, width })
     }
 }
 
@@ -109,10 +94,7 @@ impl<'c: 'a, 'a> Work<'c, 'a> {
         }
         if let Some(copy) = memref::Copy::cast(op) {
             let (from, to) = (copy.source().ok()?, copy.target().ok()?);
-            return Some(elementwise(
-                vec![Some(whole(from)), Some(whole(to))],
-                rank(to),
-            ));
+            return Some(elementwise(vec![Some(whole(from)), Some(whole(to))], rank(to)));
         }
         let generic = Generic::cast(op)?;
         let body = generic.body()?;
@@ -121,33 +103,29 @@ impl<'c: 'a, 'a> Work<'c, 'a> {
         let is_plain = |op: &OperationRef| {
             op.region_count() == 0 && skript_dialect::op::is_pure(op) || index_of(*op).is_some()
         };
-        payload.iter().all(is_plain).then_some(())?;
+        if !payload.iter().all(is_plain) {
+            return None;
+        }
         let mut operands = Vec::new();
         for (value, map) in op.operands().zip(generic.indexing_maps()) {
             let is_array = MemRefType::try_from(value.r#type()).is_ok();
             let forms = maps::forms(map)?;
-            let is_simple =
-                |form: &Affine| form.as_index().is_some() || form.as_constant().is_some();
-            forms.iter().all(is_simple).then_some(())?;
+            let is_simple = |form: &Affine| form.as_index().is_some() || form.as_constant().is_some();
+            if !forms.iter().all(is_simple) {
+                return None;
+            }
             operands.push(is_array.then_some((value, forms)));
         }
         let inputs = *ir::typed::segments(op).first()?;
         let reductions = generic.reductions();
-        let combination = match reductions.contains(&true) {
-            true => Some(Combination::of(body, operands.len() - inputs)?),
-            false => None,
+        let combination = if reductions.contains(&true) {
+            Some(Combination::of(body, operands.len() - inputs)?)
+        } else {
+            None
         };
-        let work = Work {
-            op,
-            reductions,
-            operands,
-            inputs,
-            combination,
-        };
+        let work = Work { op, reductions, operands, inputs, combination };
         // Each loop has an extent.
-        (0..work.reductions.len())
-            .all(|l| work.place(l).is_some())
-            .then_some(work)
+        (0..work.reductions.len()).all(|l| work.place(l).is_some()).then_some(work)
     }
 
     /// The array and the dimension that a loop subscripts.
@@ -171,8 +149,7 @@ impl<'c: 'a, 'a> Work<'c, 'a> {
 
     /// The number of results, or an upper bound, if one is known.
     fn results(&self) -> Option<i64> {
-        let loops = self.reductions.iter().enumerate();
-        let own = loops.filter(|(_, reduces)| !**reduces);
+        let own = self.reductions.iter().enumerate().filter(|(_, reduces)| !**reduces);
         self.most(own.map(|(l, _)| l))
     }
 
@@ -206,8 +183,7 @@ impl<'c: 'a, 'a> Work<'c, 'a> {
 
     /// Replaces the operation by loops of each thread.
     pub(super) fn lower(&self, threads: &mut Threads<'_, 'c, 'a>) -> Result<(), PassError> {
-        let at =
-            Builder::before(ir::context::of(self.op), self.op)?.with_location(self.op.location());
+        let at = Builder::before(ir::context::of(self.op), self.op)?.with_location(self.op.location());
         let mut extents = Vec::new();
         for l in 0..self.reductions.len() {
             let (array, dimension) = self.place(l).ok_or("a loop without an extent")?;
@@ -216,12 +192,11 @@ impl<'c: 'a, 'a> Work<'c, 'a> {
         match &self.combination {
             None => self.each(&extents, threads, &at)?,
             Some(combination) => {
-                let shares = self
-                    .results()
-                    .is_none_or(|results| results * 2 <= threads.count);
-                match shares {
-                    true => self.together(combination, &extents, threads, &at)?,
-                    false => self.each(&extents, threads, &at)?,
+                let shares = self.results().is_none_or(|results| results * 2 <= threads.count);
+                if shares {
+                    self.together(combination, &extents, threads, &at)?
+                } else {
+                    self.each(&extents, threads, &at)?
                 }
             }
         }
@@ -233,8 +208,7 @@ impl<'c: 'a, 'a> Work<'c, 'a> {
     /// The loops of results, or of reductions, with their extents.
     fn loops(&self, reduces: bool, extents: &[Value<'c, 'a>]) -> Vec<(usize, Value<'c, 'a>)> {
         let loops = self.reductions.iter().enumerate().zip(extents);
-        let loops = loops.filter(|((_, own), _)| **own == reduces);
-        loops.map(|((l, _), extent)| (l, *extent)).collect()
+        loops.filter(|((_, own), _)| **own == reduces).map(|((l, _), extent)| (l, *extent)).collect()
     }
 
     /// A thread computes results t, t + T, …
@@ -249,9 +223,7 @@ impl<'c: 'a, 'a> Work<'c, 'a> {
             && let Some(((last, extent), rows)) = outer.split_last()
             && let Some(most) = self.most(rows.iter().map(|(l, _)| *l))
             && most > 1
-            && self
-                .most(std::iter::once(*last))
-                .is_none_or(|n| n >= threads.warp)
+            && self.most(std::iter::once(*last)).is_none_or(|n| n >= threads.warp)
         {
             return self.each_of_rows((*last, *extent), (rows, most), extents, threads, at);
         }
@@ -260,27 +232,18 @@ impl<'c: 'a, 'a> Work<'c, 'a> {
         let number = number.first().copied().ok_or("a loop without a number")?;
         let mut point = vec![None; extents.len()];
         split(number, &outer, &mut point, &inside)?;
-        match inner.is_empty() {
-            true => {
-                let values = self.payload(&point, None, &inside)?;
-                self.store(&point, &values, &inside)?;
-            }
-            false => {
-                let first = self.load(self.inputs, &point, &inside)?;
-                let zero = inside.index(0)?;
-                let one = inside.index(1)?;
-                let total = self.reduce(first, [zero, one], &inner, &point, &inside)?;
-                self.store(&point, &[total], &inside)?;
-            }
+        if inner.is_empty() {
+            let values = self.payload(&point, None, &inside)?;
+            self.store(&point, &values, &inside)?;
+        } else {
+            let first = self.load(self.inputs, &point, &inside)?;
+            let zero = inside.index(0)?;
+            let one = inside.index(1)?;
+            let total = self.reduce(first, [zero, one], &inner, &point, &inside)?;
+            self.store(&point, &[total], &inside)?;
         }
         inside.create(ops::scf::YIELD, &[], &[], &[], Vec::new())?;
-        at.create(
-            ops::scf::FOR,
-            &[threads.thread, count, threads.width],
-            &[],
-            &[],
-            vec![region],
-        )?;
+        at.create(ops::scf::FOR, &[threads.thread, count, threads.width], &[], &[], vec![region])?;
         Ok(())
     }
 
@@ -345,37 +308,18 @@ impl<'c: 'a, 'a> Work<'c, 'a> {
         let constant = format!("arith.constant {} : {name}", combination.identity);
         let constant = ir::template(at.context, &[], &constant, self.op.location())?;
         let identity: Value = inside.insert(constant).result(0)?.into();
-        let total = self.reduce(
-            identity,
-            [group.thread, group.width],
-            &inner,
-            &point,
-            &inside,
-        )?;
+        let total = self.reduce(identity, [group.thread, group.width], &inner, &point, &inside)?;
         let store = |at: &Builder<'c, 'a>, value| {
-            at.create(
-                ops::memref::STORE,
-                &[value, partial, threads.thread],
-                &[],
-                &[],
-                Vec::new(),
-            )
+            at.create(ops::memref::STORE, &[value, partial, threads.thread], &[], &[], Vec::new())
         };
-        let load = |at: &Builder<'c, 'a>, place| {
-            at.value(ops::memref::LOAD, &[partial, place], &[], element)
-        };
+        let load = |at: &Builder<'c, 'a>, place| at.value(ops::memref::LOAD, &[partial, place], &[], element);
         store(&inside, total)?;
         barrier(&inside)?;
         let mut half = threads.count / group.count / 2;
         while half > 0 {
             let is_first = is_below(group.thread, inside.index(half)?, &inside)?;
             when(is_first, &inside, |at| {
-                let other = at.value(
-                    ops::arith::ADDI,
-                    &[threads.thread, at.index(half)?],
-                    &[],
-                    index,
-                )?;
+                let other = at.value(ops::arith::ADDI, &[threads.thread, at.index(half)?], &[], index)?;
                 let sum = combination.combine(load(at, threads.thread)?, load(at, other)?, at)?;
                 store(at, sum)?;
                 Ok(())
@@ -453,11 +397,7 @@ impl<'c: 'a, 'a> Work<'c, 'a> {
         let (end, payload) = operations.split_last().ok_or("an empty payload")?;
         for op in payload {
             if let Some(l) = index_of(*op) {
-                let own = point
-                    .get(l)
-                    .copied()
-                    .flatten()
-                    .ok_or("a loop without a position")?;
+                let own = point.get(l).copied().flatten().ok_or("a loop without a position")?;
                 copier.set(Value::from(op.result(0)?), own);
                 continue;
             }
@@ -531,7 +471,9 @@ impl<'c: 'a, 'a> Combination<'c, 'a> {
         let operands: Vec<Value> = op.operands().collect();
         let uses = operands.iter().filter(|value| **value == sum).count();
         let is_alone = operands.len() == 2 && uses == 1 && ir::users(sum).len() == 1;
-        is_alone.then_some(())?;
+        if !is_alone {
+            return None;
+        }
         let element = sum.r#type().to_string();
         let combine = Combine::of(&ir::name(op), "", &element)?;
         let may_move = |fast: Attribute| fast.to_string().contains("reassoc");
@@ -540,11 +482,7 @@ impl<'c: 'a, 'a> Combination<'c, 'a> {
         is_free.then(|| Combination {
             op,
             // The negative zero changes no sum.
-            identity: if is_sum {
-                "-0.0".to_owned()
-            } else {
-                combine.identity
-            },
+            identity: if is_sum { "-0.0".to_owned() } else { combine.identity },
         })
     }
 
@@ -570,12 +508,7 @@ fn extent<'c: 'a, 'a>(
         return at.index(known);
     }
     let number = at.index(i64::try_from(dimension).unwrap_or(i64::MAX))?;
-    at.value(
-        ops::memref::DIM,
-        &[array, number],
-        &[],
-        Type::index(at.context),
-    )
+    at.value(ops::memref::DIM, &[array, number], &[], Type::index(at.context))
 }
 
 /// The number of points of loops.
@@ -648,12 +581,6 @@ fn when<'c: 'a, 'a>(
     let (region, inside, _) = at.region(&[]);
     work(&inside)?;
     inside.create(ops::scf::YIELD, &[], &[], &[], Vec::new())?;
-    at.create(
-        ops::scf::IF,
-        &[condition],
-        &[],
-        &[],
-        vec![region, Region::new()],
-    )?;
+    at.create(ops::scf::IF, &[condition], &[], &[], vec![region, Region::new()])?;
     Ok(())
 }

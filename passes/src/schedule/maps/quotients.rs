@@ -53,11 +53,7 @@ pub(super) struct Divisor<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Divisor<'c, 'a> {
-    pub(super) fn new(
-        divisor: Value<'c, 'a>,
-        lanes: i64,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(divisor: Value<'c, 'a>, lanes: i64, at: &Builder<'c, 'a>) -> Result<Self, Error> {
         let (real, word) = (divisor.r#type(), word(at));
         let one = Attribute::parse(at.context, "1.0 : f32").ok_or(Error::OperationBuild)?;
         let one = at.value(ops::arith::CONSTANT, &[], &[("value", one)], real)?;
@@ -108,19 +104,14 @@ impl<'c: 'a, 'a> Divisor<'c, 'a> {
         let greatest = greatest.ok_or(Error::OperationBuild)?;
         let beyond = at.compare(UNSIGNED_NOT_LESS, greatest, self.patterns)?;
         let kind = Attribute::parse(at.context, "#vector.kind<or>").ok_or(Error::OperationBuild)?;
-        let any = at.value(
-            ops::vector::REDUCTION,
-            &[beyond],
-            &[("kind", kind)],
-            types::flag(at.context),
-        )?;
+        let any = at.value(ops::vector::REDUCTION, &[beyond], &[("kind", kind)], types::flag(at.context))?;
 
         let kinds: Vec<Type> = numerators.iter().map(|x| x.r#type()).collect();
         let (divided, then, _) = at.region(&[]);
-        let quotients = numerators.iter();
-        let quotients =
-            quotients.map(|x| then.value(ops::arith::DIVF, &[*x, self.value], &[], x.r#type()));
-        let quotients: Vec<Value> = quotients.collect::<Result<_, Error>>()?;
+        let quotients: Vec<Value> = numerators
+            .iter()
+            .map(|x| then.value(ops::arith::DIVF, &[*x, self.value], &[], x.r#type()))
+            .collect::<Result<_, Error>>()?;
         then.create(ops::scf::YIELD, &quotients, &[], &[], Vec::new())?;
         let (corrected, otherwise, _) = at.region(&[]);
         let quotients = numerators.iter().map(|x| self.corrected(*x, &otherwise));
@@ -169,9 +160,8 @@ mod tests {
         for s in divisors {
             let zeros = s.trailing_zeros();
             let odd = s >> zeros;
-            let inverse = (0..6).fold(odd, |inverse, _| {
-                inverse.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(inverse)))
-            });
+            let inverse = (0..6)
+                .fold(odd, |inverse, _| inverse.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(inverse))));
             for e in [24, 25] {
                 for k in (-FARTHEST..=FARTHEST).filter(|k| *k != 0 && k.trailing_zeros() >= zeros) {
                     let step = 1_u64 << (e - zeros);
@@ -203,14 +193,8 @@ mod tests {
         let of = |bits: i64| f32::from_bits(bits as u32);
         let ends = [super::LEAST, super::GREATEST - 1].map(of);
         let divisors = [super::LEAST_DIVISOR, super::GREATEST_DIVISOR - 1].map(of);
-        for x in ends
-            .iter()
-            .flat_map(|x| [*x, -x, x * 1.100_001, x / 1.3 * 1.3])
-        {
-            for s in divisors
-                .iter()
-                .flat_map(|s| [*s, -s, s * 0.700_003, s * 1.3])
-            {
+        for x in ends.iter().flat_map(|x| [*x, -x, x * 1.100_001, x / 1.3 * 1.3]) {
+            for s in divisors.iter().flat_map(|s| [*s, -s, s * 0.700_003, s * 1.3]) {
                 assert_eq!(quotient(x, s).to_bits(), (x / s).to_bits(), "{x:e} {s:e}");
             }
         }

@@ -34,14 +34,12 @@ impl Blocks {
     fn sized(group: &Group, cache: i64) -> Option<Self> {
         let mut members = group.members.iter();
         let has_product = members.any(|member| member.kind == Kind::Product);
-        let limit = if has_product {
-            cache / 8 * 5
-        } else {
-            cache / 4
-        };
+        let limit = if has_product { cache / 8 * 5 } else { cache / 4 };
         let storage = Storage::of(group);
         let mut blocks = Blocks(vec![1; group.rows.len()]);
-        (blocks.bytes(group, &storage)? <= cache).then_some(())?;
+        if blocks.bytes(group, &storage)? > cache {
+            return None;
+        }
         let mut accesses = group.numbered();
         let is_long = accesses.any(|(number, access)| {
             let has_rows = group.rows_of(number, access).iter().any(Option::is_some);
@@ -59,9 +57,7 @@ impl Blocks {
                 if let Some(own) = larger.0.get_mut(position) {
                     *own = rows;
                 }
-                larger
-                    .bytes(group, &storage)
-                    .is_some_and(|bytes| bytes <= limit)
+                larger.bytes(group, &storage).is_some_and(|bytes| bytes <= limit)
             };
             let rows = (1..=most).rev().find(|rows| *rows == 1 || fits(*rows))?;
             let rows = rounded(rows, extent);
@@ -70,8 +66,8 @@ impl Blocks {
                 break;
             }
         }
-        if has_product {
-            blocks.suits_products(group, cache).then_some(())?;
+        if has_product && !blocks.suits_products(group, cache) {
+            return None;
         }
         let is_whole = |(row, block): (&Row, &i64)| row.extent == Some(*block);
         let is_one = group.rows.iter().zip(&blocks.0).all(is_whole);
@@ -130,8 +126,8 @@ impl Blocks {
 
     /// Whether products have enough rows in a block, and an other operand that a cache holds.
     fn suits_products(&self, group: &Group, cache: i64) -> bool {
-        let products = group.members.iter().enumerate();
-        let mut products = products.filter(|(_, member)| member.kind == Kind::Product);
+        let mut products =
+            group.members.iter().enumerate().filter(|(_, member)| member.kind == Kind::Product);
         products.all(|(number, member)| {
             let rows = group.rows.iter().zip(&self.0);
             // The rows that some operand does not depend on are those of the product.
@@ -167,15 +163,13 @@ pub(super) fn gains(group: &Group) -> bool {
         };
         let is_local = |access: &Access| storage.allocation(access.array).is_some();
         let mut pads = parts.iter();
-        return !parts.is_empty()
-            && pads.all(|(number, access)| is_pad(*number) && is_local(access));
+        return !parts.is_empty() && pads.all(|(number, access)| is_pad(*number) && is_local(access));
     }
     let rows = Blocks(vec![1; group.rows.len()]);
-    let is_long = |number: usize, access: &Access| {
-        rows.bytes_of(group, number, access) != element_bytes(access.array)
-    };
-    let members = group.members.iter().enumerate();
-    let long = members.filter(|(n, member)| member.accesses.iter().any(|a| is_long(*n, a)));
+    let is_long =
+        |number: usize, access: &Access| rows.bytes_of(group, number, access) != element_bytes(access.array);
+    let long =
+        group.members.iter().enumerate().filter(|(n, member)| member.accesses.iter().any(|a| is_long(*n, a)));
     long.count() > 1
 }
 
@@ -190,10 +184,6 @@ enum Place {
 fn rounded(rows: i64, extent: Option<i64>) -> i64 {
     let divides = |rows: &i64| extent.is_some_and(|extent| extent % rows == 0);
     let divisor = (rows / 2 + 1..=rows).rev().find(divides);
-    let tiles = if rows >= TILE {
-        rows / TILE * TILE
-    } else {
-        rows
-    };
+    let tiles = if rows >= TILE { rows / TILE * TILE } else { rows };
     divisor.unwrap_or(tiles).max(1)
 }

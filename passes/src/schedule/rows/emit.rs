@@ -37,11 +37,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         homes.get(&place).map(|home| (place, home))
     };
     for spans in all_spans(group, blocks, has_one_loop, &before)? {
-        let part = Part {
-            group,
-            spans,
-            home: &home_of,
-        };
+        let part = Part { group, spans, home: &home_of };
         part.emit(&before)?;
     }
     let unused = group.numbered().filter_map(|(_, access)| {
@@ -72,12 +68,11 @@ pub(super) fn erase<'c: 'a, 'a>(
     allocations: impl Iterator<Item = OperationRef<'c, 'a>>,
 ) -> HashSet<usize> {
     let views = members.iter().flat_map(|member| {
-        let accesses = member.accesses.iter();
-        let parts = accesses.filter(|access| !access.part.is_empty());
+        let parts = member.accesses.iter().filter(|access| !access.part.is_empty());
         parts.filter_map(|access| member.op.operand(access.operand).ok())
     });
-    let views = views.filter_map(|view| ir::definition(view).map(|(view, _)| view));
-    let views: Vec<OperationRef> = views.collect();
+    let views: Vec<OperationRef> =
+        views.filter_map(|view| ir::definition(view).map(|(view, _)| view)).collect();
     let mut keys = HashSet::new();
     let mut erase = |op: OperationRef<'c, 'a>| {
         if keys.insert(ir::key(op)) {
@@ -134,9 +129,7 @@ fn homes<'c: 'a, 'a>(
             extents.try_fold(element_bytes(access.array)?, |all, n| all.checked_mul(*n))
         });
         let dimensions = extents(access.array).unwrap_or_default().into_iter();
-        let mut open = dimensions
-            .zip(rows)
-            .filter(|(extent, row)| extent.is_none() && row.is_none());
+        let mut open = dimensions.zip(rows).filter(|(extent, row)| extent.is_none() && row.is_none());
         match (largest, bytes.filter(|bytes| *bytes <= free)) {
             (Some(largest), Some(bytes)) => {
                 homes.insert(place, Home::Block(largest));
@@ -152,13 +145,8 @@ fn homes<'c: 'a, 'a>(
 }
 
 /// The maximum extents of the part of an array that a block accesses.
-pub(super) fn largest_block(
-    array: Value,
-    rows: &[Option<usize>],
-    blocks: &Blocks,
-) -> Option<Vec<i64>> {
-    let dimensions = rows.iter().enumerate();
-    let extents = dimensions.map(|(dimension, row)| match row {
+pub(super) fn largest_block(array: Value, rows: &[Option<usize>], blocks: &Blocks) -> Option<Vec<i64>> {
+    let extents = rows.iter().enumerate().map(|(dimension, row)| match row {
         Some(row) => blocks.0.get(*row).copied(),
         None => i64::try_from(size::extent(array, dimension)?).ok(),
     });
@@ -210,19 +198,11 @@ pub(super) fn spans<'c: 'a, 'a>(
     (rows, has_one_loop): (i64, bool),
     at: &Builder<'c, 'a>,
 ) -> Result<(Span<'c, 'a>, Option<Span<'c, 'a>>), PassError> {
-    let span = |first, rows, blocks| Span {
-        first,
-        rows,
-        blocks,
-        all: None,
-    };
+    let span = |first, rows, blocks| Span { first, rows, blocks, all: None };
     if let Some(extent) = row.extent {
         let (count, left) = (extent / rows, extent % rows);
         if left > 0 && has_one_loop {
-            let span = Span {
-                all: Some(at.index(extent)?),
-                ..span(None, rows, Some(at.index(count + 1)?))
-            };
+            let span = Span { all: Some(at.index(extent)?), ..span(None, rows, Some(at.index(count + 1)?)) };
             return Ok((span, None));
         }
         let blocks = match count {
@@ -246,21 +226,12 @@ pub(super) fn spans<'c: 'a, 'a>(
     if group.members.iter().any(|m| m.kind == Kind::Product) {
         let blocks = binary(ops::arith::CEILDIVUI, extent, size)?;
         let all = Some(extent);
-        return Ok((
-            Span {
-                all,
-                ..span(None, rows, Some(blocks))
-            },
-            None,
-        ));
+        return Ok((Span { all, ..span(None, rows, Some(blocks)) }, None));
     }
     let count = binary(ops::arith::DIVUI, extent, size)?;
     let first = binary(ops::arith::MULI, count, size)?;
     let left = binary(ops::arith::SUBI, extent, first)?;
-    Ok((
-        span(None, rows, Some(count)),
-        Some(span(Some(first), 1, Some(left))),
-    ))
+    Ok((span(None, rows, Some(count)), Some(span(Some(first), 1, Some(left)))))
 }
 
 /// The extent of a row that is dynamic.
@@ -284,10 +255,7 @@ fn extent_of<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
     // The array of an allocation may be replaced.
-    let open = extents(array)
-        .unwrap_or_default()
-        .into_iter()
-        .take(dimension);
+    let open = extents(array).unwrap_or_default().into_iter().take(dimension);
     let number = open.filter(Option::is_none).count();
     let maker = ir::definition(array).map(|(maker, _)| maker);
     let maker = maker.filter(|maker| ir::name(*maker) == ops::memref::ALLOC);
@@ -330,9 +298,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
                                 Some(known) => *known,
                                 None => {
                                     let own = match home {
-                                        Home::Array(home) => {
-                                            view(home, &sizes, &key.1, firsts, before)?
-                                        }
+                                        Home::Array(home) => view(home, &sizes, &key.1, firsts, before)?,
                                         Home::Block(largest) => {
                                             let is_loop = loops.is_any();
                                             local(access.array, largest, &sizes, is_loop, before)?
@@ -347,10 +313,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
                         view
                     }
                 };
-                match access.part.is_empty() {
-                    true => Ok(view),
-                    false => self.part(access, &rows, view, before),
-                }
+                if access.part.is_empty() { Ok(view) } else { self.part(access, &rows, view, before) }
             })?;
         }
         loops.close(self.work(), at)
@@ -376,11 +339,10 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
 
     /// Operations on scalars of one iteration.
     fn work(&self) -> i64 {
-        let members = self.group.members.iter().enumerate();
-        let work = members.map(|(number, member)| {
+        let work = self.group.members.iter().enumerate().map(|(number, member)| {
             let rows = self.group.rows.iter().zip(&self.spans);
-            let rows = rows.filter_map(|(row, span)| Some((*row.loops.get(number)?, span.rows)));
-            let rows: HashMap<usize, i64> = rows.collect();
+            let rows: HashMap<usize, i64> =
+                rows.filter_map(|(row, span)| Some((*row.loops.get(number)?, span.rows))).collect();
             member.work(&rows)
         });
         work.fold(0, i64::saturating_add)
@@ -412,13 +374,7 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
             sizes.push(rows_of_block(span, first, &body)?);
             firsts.push(first);
         }
-        Ok(Loops {
-            region,
-            counts,
-            body,
-            firsts,
-            sizes,
-        })
+        Ok(Loops { region, counts, body, firsts, sizes })
     }
 
     /// Whether there are several blocks.
@@ -472,8 +428,7 @@ fn shift_positions<'c: 'a, 'a>(
         };
         let mut rows = group.rows.iter().zip(firsts);
         let own = rows.find(|(row, _)| row.loops.get(number) == Some(&l));
-        let (Some(first), Some(next)) = (own.and_then(|(_, first)| *first), op.next_in_block())
-        else {
+        let (Some(first), Some(next)) = (own.and_then(|(_, first)| *first), op.next_in_block()) else {
             continue;
         };
         let at = Builder::before(ir::context::of(op), next)?.with_location(op.location());
@@ -547,10 +502,7 @@ pub(super) fn allocate<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
     let element = MemRefType::try_from(array.r#type())?.element();
-    let name = match is_loop {
-        true => ops::memref::ALLOCA,
-        false => ops::memref::ALLOC,
-    };
+    let name = if is_loop { ops::memref::ALLOCA } else { ops::memref::ALLOC };
     let attributes = [
         ("operandSegmentSizes", attributes::i32s(at.context, &[0, 0])),
         ("alignment", attributes::i64(at.context, 64)),
@@ -565,12 +517,11 @@ pub(super) fn part_of<'c: 'a, 'a>(
     sizes: &[Extent<'c, 'a>],
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
-    match sizes.iter().all(|size| size.value().is_none()) {
-        true => Ok(whole),
-        false => {
-            let none = vec![None; sizes.len()];
-            Ok(ir::memref::block(at, whole, &none, sizes)?)
-        }
+    if sizes.iter().all(|size| size.value().is_none()) {
+        Ok(whole)
+    } else {
+        let none = vec![None; sizes.len()];
+        Ok(ir::memref::block(at, whole, &none, sizes)?)
     }
 }
 

@@ -46,16 +46,9 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
         let member = Member::of(op).filter(|member| seeds.contains(&member.kind))?;
         let loops = 0..member.reductions.len();
         let is_row = |l: &usize| member.is_divisible(*l, has_positions);
-        let rows = loops.filter(is_row).map(|l| Row {
-            extent: member.extent(l).flatten(),
-            loops: vec![l],
-        });
+        let rows = loops.filter(is_row).map(|l| Row { extent: member.extent(l).flatten(), loops: vec![l] });
         let rows = rows.filter(|row| row.extent != Some(1)).collect();
-        let mut group = Group {
-            members: vec![member],
-            rows,
-            has_positions,
-        };
+        let mut group = Group { members: vec![member], rows, has_positions };
         group.keep_common();
         (!group.rows.is_empty()).then_some(group)
     }
@@ -114,11 +107,7 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
     }
 
     /// Adds operations between members that the last one connects, such as what fills its result.
-    fn join(
-        &mut self,
-        others: &mut Vec<(OperationRef<'c, 'a>, Touched)>,
-        accepts: &impl Fn(&Self) -> bool,
-    ) {
+    fn join(&mut self, others: &mut Vec<(OperationRef<'c, 'a>, Touched)>, accepts: &impl Fn(&Self) -> bool) {
         let mut position = 0;
         while let Some((op, own)) = others.get(position) {
             let mut rest = others.iter().filter(|(other, _)| other != op);
@@ -136,9 +125,7 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
     /// The group with one more operation; `None` if no data flows between them, or it has no row of the group.
     fn with(&self, op: OperationRef<'c, 'a>) -> Option<Self> {
         let member = Member::of(op).filter(|member| self.flows_into(member))?;
-        let loops: Vec<Option<usize>> = (0..self.rows.len())
-            .map(|row| self.loop_of(row, &member))
-            .collect();
+        let loops: Vec<Option<usize>> = (0..self.rows.len()).map(|row| self.loop_of(row, &member)).collect();
         let mut group = self.clone();
         let mut members = group.members.iter();
         let position = members.position(|other| ir::is_before(op, other.op));
@@ -199,9 +186,7 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
     /// The number of rows; a bound if one of them is dynamic.
     fn row_count(&self) -> i64 {
         let extents = self.rows.iter().map(|row| row.extent);
-        extents.fold(1, |all: i64, extent| {
-            all.saturating_mul(extent.unwrap_or(FEWEST_ROWS))
-        })
+        extents.fold(1, |all: i64, extent| all.saturating_mul(extent.unwrap_or(FEWEST_ROWS)))
     }
 
     /// The loop of an operation that is a row, by the arrays that it shares with members, and that one of them writes: what all read, such as
@@ -239,19 +224,16 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
             members.iter().zip(&row.loops).all(|(member, l)| {
                 member.is_divisible(*l, has_positions)
                     && member.extent(*l) == Some(row.extent)
-                    && member
-                        .accesses
-                        .iter()
-                        .all(|access| match access.dimension(*l) {
-                            None => false,
-                            Some(None) => !written.contains(&root_of(access.array)),
-                            Some(Some(dimension)) => {
-                                let is_written = written.contains(&root_of(access.array));
-                                let known = dimensions.entry(ValueKey::of(access.array));
-                                let is_known = *known.or_insert(dimension) == dimension;
-                                access.is_whole(dimension) && (is_known || !is_written)
-                            }
-                        })
+                    && member.accesses.iter().all(|access| match access.dimension(*l) {
+                        None => false,
+                        Some(None) => !written.contains(&root_of(access.array)),
+                        Some(Some(dimension)) => {
+                            let is_written = written.contains(&root_of(access.array));
+                            let known = dimensions.entry(ValueKey::of(access.array));
+                            let is_known = *known.or_insert(dimension) == dimension;
+                            access.is_whole(dimension) && (is_known || !is_written)
+                        }
+                    })
             })
         });
     }
@@ -287,8 +269,10 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
 
     /// What members read and write, with the number of the member.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &Access<'c, 'a>)> {
-        let members = self.members.iter().enumerate();
-        members.flat_map(|(n, member)| member.accesses.iter().map(move |access| (n, access)))
+        self.members
+            .iter()
+            .enumerate()
+            .flat_map(|(n, member)| member.accesses.iter().map(move |access| (n, access)))
     }
 
     /// For each dimension of an array, the row that it is.
@@ -343,10 +327,7 @@ impl Touched {
             let has_own = effects.of_buffer(array, has_own_buffer);
             has_own.then(|| root_of(array))
         };
-        Touched {
-            reads: arrays.map(&mut root).collect(),
-            writes: written.map(root).collect(),
-        }
+        Touched { reads: arrays.map(&mut root).collect(), writes: written.map(root).collect() }
     }
 
     pub(super) fn conflicts(&self, other: &Touched) -> bool {

@@ -38,7 +38,9 @@ impl<'c: 'a, 'a> Access<'c, 'a> {
             writes: false,
             reads: false,
         };
-        (extents(value)?.len() == forms.len()).then_some(())?;
+        if extents(value)?.len() != forms.len() {
+            return None;
+        }
         let Some(view) = memref::Subview::of(value) else {
             return Some(whole(value, Vec::new()));
         };
@@ -54,9 +56,10 @@ impl<'c: 'a, 'a> Access<'c, 'a> {
 
     /// The extents of the operand.
     pub(super) fn extents(&self) -> Option<Vec<Option<i64>>> {
-        match self.part.is_empty() {
-            true => extents(self.array),
-            false => Some(self.part.iter().map(|(_, size)| Some(*size)).collect()),
+        if self.part.is_empty() {
+            extents(self.array)
+        } else {
+            Some(self.part.iter().map(|(_, size)| Some(*size)).collect())
         }
     }
 
@@ -129,11 +132,7 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
         let accesses = operands.iter().map(|(operand, array, writes)| {
             let forms = (0..rank).map(Affine::index).collect();
             let access = Access::of(*operand, *array, forms)?;
-            Some(Access {
-                writes: *writes,
-                reads: !writes,
-                ..access
-            })
+            Some(Access { writes: *writes, reads: !writes, ..access })
         });
         Some(Member {
             op,
@@ -150,9 +149,9 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
         // A payload may access any element of an array from outside.
         let inner = ir::nested(op).into_iter();
         let mut values = inner.flat_map(|op| op.operands().collect::<Vec<_>>());
-        values
-            .all(|value| !value.r#type().is_mem_ref())
-            .then_some(())?;
+        if !values.all(|value| !value.r#type().is_mem_ref()) {
+            return None;
+        }
         // A kernel sums four products of bytes at once, from packed weights.
         let is_byte = |value: Value| {
             let kind = MemRefType::try_from(value.r#type());
@@ -161,7 +160,9 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
         let read = op.operands().take(inputs);
         let bytes = read.filter(|value| is_byte(*value)).count();
         let reduces = generic.reductions().contains(&true);
-        (!reduces || bytes < 2).then_some(())?;
+        if reduces && bytes >= 2 {
+            return None;
+        }
         let block = generic.body()?;
         let mut accesses = Vec::new();
         for ((operand, array), map) in op.operands().enumerate().zip(generic.indexing_maps()) {
@@ -202,10 +203,7 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
         }
         let is_plain = |form: &Affine| form.as_index().is_some() || form.as_constant() == Some(0);
         let mut forms = self.accesses.iter().flat_map(|access| &access.forms);
-        Some(match forms.all(is_plain) {
-            true => Kind::Product,
-            false => Kind::Window,
-        })
+        Some(if forms.all(is_plain) { Kind::Product } else { Kind::Window })
     }
 
     /// Operations on scalars of all points, where some loops have another extent.
@@ -237,9 +235,8 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
 
     /// Whether each point accesses another element of an array, and all are accessed.
     pub(super) fn covers(&self, access: &Access) -> bool {
-        let subscripts = |l: usize| {
-            matches!(access.dimension(l), Some(Some(_))) || self.extent(l) == Some(Some(1))
-        };
+        let subscripts =
+            |l: usize| matches!(access.dimension(l), Some(Some(_))) || self.extent(l) == Some(Some(1));
         let is_plain = |form: &Affine| form.as_index().is_some() || form.as_constant() == Some(0);
         (0..self.reductions.len()).all(subscripts)
             && access.forms.iter().all(is_plain)
@@ -263,7 +260,9 @@ pub(super) fn extents(array: Value) -> Option<Vec<Option<i64>>> {
         let (strides, _) = kind.strides_and_offset();
         strides.iter().all(|stride| *stride >= 0)
     };
-    (kind.affine_map().is_identity() || has_static_strides()).then_some(())?;
+    if !kind.affine_map().is_identity() && !has_static_strides() {
+        return None;
+    }
     let extents = memref::extents(array.r#type()).into_iter();
     Some(extents.map(|n| (n != DYNAMIC).then_some(n)).collect())
 }

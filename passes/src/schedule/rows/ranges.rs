@@ -60,10 +60,7 @@ fn begins(op: OperationRef, array: Value) -> bool {
     let Some(member) = Member::of(op) else {
         return false;
     };
-    let mut own = member
-        .accesses
-        .iter()
-        .filter(|access| access.array == array);
+    let mut own = member.accesses.iter().filter(|access| access.array == array);
     let first = own.next().filter(|_| own.next().is_none());
     first.is_some_and(|access| access.writes && !access.reads && member.covers(access))
 }

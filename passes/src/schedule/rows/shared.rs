@@ -35,12 +35,16 @@ const TILE: i64 = 64;
 ///
 /// What contractions write counts as an array of the block, too, while `grows`: more members may read it, and nothing else.
 pub(super) fn blocks(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
-    suits(group).then_some(())?;
+    if !suits(group) {
+        return None;
+    }
     let one = Blocks(vec![1; group.rows.len()]);
     if group.has_product() {
         return of_products(group, gpu, grows);
     }
-    one.have_strides(group).then_some(())?;
+    if !one.have_strides(group) {
+        return None;
+    }
     let bytes = local_bytes(group, &one, false)?;
     (bytes <= i64::from(gpu.shared_memory) / 2).then_some(one)
 }
@@ -81,11 +85,7 @@ fn local_bytes(group: &Group, blocks: &Blocks, grows: bool) -> Option<i64> {
     for (number, access) in group.numbered() {
         let is_counted = match storage.place(access.array) {
             Some(place) => storage.home(place).is_none() && places.insert(place),
-            None => {
-                grows
-                    && is_passed_on(group, access.array)
-                    && results.insert(ValueKey::of(access.array))
-            }
+            None => grows && is_passed_on(group, access.array) && results.insert(ValueKey::of(access.array)),
         };
         if !is_counted {
             continue;
@@ -105,11 +105,8 @@ fn is_passed_on(group: &Group, array: Value) -> bool {
 }
 
 /// The contractions of a group.
-fn products<'g, 'c, 'a>(
-    group: &'g Group<'c, 'a>,
-) -> impl Iterator<Item = (usize, &'g Member<'c, 'a>)> {
-    let members = group.members.iter().enumerate();
-    members.filter(|(_, member)| member.kind == Kind::Product)
+fn products<'g, 'c, 'a>(group: &'g Group<'c, 'a>) -> impl Iterator<Item = (usize, &'g Member<'c, 'a>)> {
+    group.members.iter().enumerate().filter(|(_, member)| member.kind == Kind::Product)
 }
 
 /// The last of some rows that all contractions read the same other operands of, its extent, and the number of all others.
@@ -124,8 +121,11 @@ fn common_row(group: &Group, rows: &[Row]) -> Option<(usize, i64, i64)> {
     let position = rows.iter().rposition(is_common)?;
     let extent = rows.get(position)?.extent.unwrap_or(ESTIMATE);
     let others = rows.iter().enumerate().filter(|(n, _)| *n != position);
-    let others = others.map(|(_, row)| row.extent.unwrap_or(ESTIMATE));
-    Some((position, extent, others.fold(1, i64::saturating_mul)))
+    Some((
+        position,
+        extent,
+        others.map(|(_, row)| row.extent.unwrap_or(ESTIMATE)).fold(1, i64::saturating_mul),
+    ))
 }
 
 /// Whether so many blocks have work for the processors.
@@ -143,15 +143,12 @@ fn of_products(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
         let local = local_bytes(group, &blocks, grows).filter(|_| blocks.have_strides(group))?;
         let count = others.saturating_mul(extent.saturating_add(rows - 1) / rows);
         let processors = i64::from(gpu.processors);
-        has_work(count, gpu).then_some(())?;
+        if !has_work(count, gpu) {
+            return None;
+        }
         let keeps = |member: &Member| {
             let mut arrays = member.accesses.iter().map(|access| access.array);
-            grows
-                || arrays.any(|array| {
-                    storage
-                        .place(array)
-                        .is_some_and(|p| storage.home(p).is_none())
-                })
+            grows || arrays.any(|array| storage.place(array).is_some_and(|p| storage.home(p).is_none()))
         };
         let is_worth = products(group).all(|(number, member)| {
             // Else it is as well computed alone.
@@ -204,7 +201,9 @@ pub(super) fn of_columns(columns: &Columns, gpu: &Gpu) -> Option<Blocks> {
         }
         let memory = i64::from(gpu.shared_memory) - used - row_products::partial_bytes(gpu);
         let count = others.saturating_mul(extent.saturating_add(rows - 1) / rows);
-        has_work(count, gpu).then_some(())?;
+        if !has_work(count, gpu) {
+            return None;
+        }
         let mut others = ones();
         *others.0.last_mut()? = length;
         let is_worth = products(group).all(|(number, member)| {
@@ -214,15 +213,10 @@ pub(super) fn of_columns(columns: &Columns, gpu: &Gpu) -> Option<Blocks> {
         let of = |(number, member): (usize, &Member)| {
             let own = product(group, (number, member), rows.min(extent))?;
             let l = *along.loops.get(number)?;
-            Some(match member.reductions.get(l)? {
-                true => Product {
-                    depth: width.min(length),
-                    ..own
-                },
-                false => Product {
-                    sizes: [rows.min(extent), width.min(length)],
-                    ..own
-                },
+            Some(if *member.reductions.get(l)? {
+                Product { depth: width.min(length), ..own }
+            } else {
+                Product { sizes: [rows.min(extent), width.min(length)], ..own }
             })
         };
         let products: Option<Vec<Product>> = products(group).map(of).collect();
@@ -233,9 +227,7 @@ pub(super) fn of_columns(columns: &Columns, gpu: &Gpu) -> Option<Blocks> {
         let all = waves.saturating_mul(parts).saturating_mul(cycles);
         is_worth.then_some((blocks, all))
     };
-    let sizes = ROWS
-        .into_iter()
-        .flat_map(|rows| COLUMNS.map(|width| (rows, width)));
+    let sizes = ROWS.into_iter().flat_map(|rows| COLUMNS.map(|width| (rows, width)));
     let found = sizes.filter_map(|(rows, width)| sized(rows, width));
     found.min_by_key(|(_, cycles)| *cycles).map(|found| found.0)
 }
@@ -262,34 +254,21 @@ fn bytes_of_columns(columns: &Columns, blocks: &Blocks) -> Option<i64> {
 }
 
 /// Bytes of the largest part of an array that a block has.
-fn largest_bytes(
-    group: &Group,
-    (number, access): (usize, &Access),
-    blocks: &Blocks,
-) -> Option<i64> {
+fn largest_bytes(group: &Group, (number, access): (usize, &Access), blocks: &Blocks) -> Option<i64> {
     let largest = largest_block(access.array, &group.rows_of(number, access), blocks)?;
     let bytes = element_bytes(access.array)?;
-    largest
-        .into_iter()
-        .try_fold(bytes, |all, n| all.checked_mul(n))
+    largest.into_iter().try_fold(bytes, |all, n| all.checked_mul(n))
 }
 
 /// Bytes of the operands of a contraction that all rows of a block read.
-fn other_bytes(
-    group: &Group,
-    blocks: &Blocks,
-    (number, member): (usize, &Member),
-    position: usize,
-) -> i64 {
+fn other_bytes(group: &Group, blocks: &Blocks, (number, member): (usize, &Member), position: usize) -> i64 {
     let inputs = member.accesses.iter().filter(|access| !access.writes);
     let others = inputs.filter(|access| {
         let rows = group.rows_of(number, access);
         !rows.contains(&Some(position))
     });
     let bytes = others.map(|access| blocks.bytes_of(group, number, access));
-    bytes.fold(0, |all: i64, bytes| {
-        all.saturating_add(bytes.unwrap_or(i64::MAX))
-    })
+    bytes.fold(0, |all: i64, bytes| all.saturating_add(bytes.unwrap_or(i64::MAX)))
 }
 
 /// What a block computes of a contraction.

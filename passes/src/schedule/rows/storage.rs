@@ -51,14 +51,9 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
             }
         }
         let mut places: Vec<Vec<&Own>> = Vec::new();
-        let mut storage = Storage {
-            places: HashMap::new(),
-            homes: HashMap::new(),
-            locals: HashMap::new(),
-        };
-        let fits = |own: &Own<'c, 'a>, place: &Vec<&Own<'c, 'a>>| {
-            place.iter().all(|other| own.shares(other, group))
-        };
+        let mut storage = Storage { places: HashMap::new(), homes: HashMap::new(), locals: HashMap::new() };
+        let fits =
+            |own: &Own<'c, 'a>, place: &Vec<&Own<'c, 'a>>| place.iter().all(|other| own.shares(other, group));
         for own in &owns {
             let Some(allocation) = own.allocation else {
                 continue;
@@ -75,8 +70,7 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
         }
         for own in owns.iter().filter(|own| own.allocation.is_none()) {
             let mut free = places.iter().enumerate();
-            let free = free
-                .find(|(number, place)| !storage.homes.contains_key(number) && fits(own, place));
+            let free = free.find(|(number, place)| !storage.homes.contains_key(number) && fits(own, place));
             if let Some((number, _)) = free {
                 storage.places.insert(ValueKey::of(own.array), number);
                 storage.homes.insert(number, own.array);
@@ -109,7 +103,9 @@ impl<'c: 'a, 'a> Own<'c, 'a> {
     ) -> Option<Self> {
         let is_written = |(_, access): (usize, &Access)| access.writes && access.array == array;
         let is_own = has_own_buffer(array) && group.numbered().any(is_written);
-        is_own.then_some(())?;
+        if !is_own {
+            return None;
+        }
         // Other views of the array would have other types.
         let users = ir::users(array);
         let all = users_of_buffer(array)?;
@@ -122,9 +118,9 @@ impl<'c: 'a, 'a> Own<'c, 'a> {
             accesses.any(|is_own| is_own)
         };
         let mut known = all.iter();
-        known
-            .all(|op| users.contains(op) || accesses(op))
-            .then_some(())?;
+        if !known.all(|op| users.contains(op) || accesses(op)) {
+            return None;
+        }
         let is_local = all.iter().all(is_member);
         let allocation = ir::definition(array).map(|(op, _)| op);
         let allocation = allocation.filter(|op| is_local && ir::name(*op) == ops::memref::ALLOC);
@@ -173,24 +169,15 @@ fn open_extents(array: Value, rows: &[Option<usize>]) -> Vec<Option<ValueKey>> {
 fn ranges(group: &Group, array: Value, is_local: bool) -> Vec<Range> {
     let mut ranges: Vec<Range> = Vec::new();
     for (number, member) in group.members.iter().enumerate() {
-        let mut own = member
-            .accesses
-            .iter()
-            .filter(|access| access.array == array);
+        let mut own = member.accesses.iter().filter(|access| access.array == array);
         if own.clone().next().is_none() {
             continue;
         }
         let starts = own.all(|access| access.writes && !access.reads && member.covers(access));
         match ranges.last_mut() {
             Some(range) if !starts => range.last = number,
-            None if !starts && !is_local => ranges.push(Range {
-                first: 0,
-                last: number,
-            }),
-            _ => ranges.push(Range {
-                first: number,
-                last: number,
-            }),
+            None if !starts && !is_local => ranges.push(Range { first: 0, last: number }),
+            _ => ranges.push(Range { first: number, last: number }),
         }
     }
     if let Some(range) = ranges.last_mut().filter(|_| !is_local) {
@@ -201,8 +188,7 @@ fn ranges(group: &Group, array: Value, is_local: bool) -> Vec<Range> {
 
 /// Whether an operation reads one array and writes the other at the same element.
 fn is_in_place(member: &Member, one: Value, other: Value) -> bool {
-    let own = member.accesses.iter();
-    let mut own = own.filter(|access| access.array == one || access.array == other);
+    let mut own = member.accesses.iter().filter(|access| access.array == one || access.array == other);
     let Some(first) = own.next() else {
         return false;
     };
@@ -210,10 +196,7 @@ fn is_in_place(member: &Member, one: Value, other: Value) -> bool {
     // An index of a dimension with one element does not matter.
     let forms = |access: &Access| -> Vec<Affine> {
         let forms = access.forms.iter().zip(&extents);
-        forms
-            .filter(|(_, extent)| **extent != Some(1))
-            .map(|(form, _)| form.clone())
-            .collect()
+        forms.filter(|(_, extent)| **extent != Some(1)).map(|(form, _)| form.clone()).collect()
     };
     member.kind == Kind::Elementwise
         && member.covers(first)

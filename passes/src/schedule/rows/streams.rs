@@ -33,12 +33,7 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-stream-results",
     summary: "write results larger than the cache past it",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[
-        Dialect::Arith,
-        Dialect::Linalg,
-        Dialect::MemRef,
-        Dialect::Scf,
-    ],
+    dependent_dialects: &[Dialect::Arith, Dialect::Linalg, Dialect::MemRef, Dialect::Scf],
     options: &[
         PassOption {
             name: "cache-bytes",
@@ -88,16 +83,15 @@ const SHORTEST: i64 = 512;
 /// Whether a result of so many bytes finds no cache that holds it until it is read. `all` are the bytes of the arrays that the operation
 /// accesses: of results that nothing in the module reads, what was written last may still be there.
 fn is_large(result: i64, all: i64, is_read: bool, cache: i64) -> bool {
-    match is_read {
-        true => result >= cache,
-        false => result >= cache / 4 && all >= cache / 4 * 3,
-    }
+    if is_read { result >= cache } else { result >= cache / 4 && all >= cache / 4 * 3 }
 }
 
 /// Bytes of an array of static extents.
 fn bytes(array: Value) -> Option<i64> {
     let memref = MemRefType::try_from(array.r#type()).ok()?;
-    memref.has_static_shape().then_some(())?;
+    if !memref.has_static_shape() {
+        return None;
+    }
     i64::try_from(size::bytes(array)?).ok()
 }
 
@@ -105,9 +99,8 @@ fn bytes(array: Value) -> Option<i64> {
 fn accessed(op: OperationRef) -> i64 {
     let outside = captured(op).into_iter();
     let arrays = outside.filter(|value| value.r#type().is_mem_ref());
-    let arrays: HashMap<ValueKey, i64> = arrays
-        .map(|array| (root_of(array), bytes(root(array)).unwrap_or(0)))
-        .collect();
+    let arrays: HashMap<ValueKey, i64> =
+        arrays.map(|array| (root_of(array), bytes(root(array)).unwrap_or(0))).collect();
     arrays.into_values().fold(0, i64::saturating_add)
 }
 
@@ -127,24 +120,31 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let is_sound = is_result
             && inputs.iter().all(is_apart)
             && inputs.iter().all(|input| bytes(input.array).is_some());
-        is_sound.then_some(())?;
-        (has_own_buffer(array) && has_whole_bytes(array) && is_contiguous(array)).then_some(())?;
+        if !is_sound {
+            return None;
+        }
+        if !has_own_buffer(array) || !has_whole_bytes(array) || !is_contiguous(array) {
+            return None;
+        }
         let own = bytes(array)?;
         let others = users_of_buffer(array)?.into_iter();
         let is_read = others.filter(|user| *user != op).count() > 0 || !is_argument(array);
-        is_large(own, accessed(op), is_read, cache).then_some(())?;
+        if !is_large(own, accessed(op), is_read, cache) {
+            return None;
+        }
 
         let extents = memref::extents(array.r#type());
         // The loop of each dimension; along all others the result has one element.
         let loops: Vec<Option<usize>> = output.forms.iter().map(|f| f.as_index()).collect();
         let innermost = loops.iter().flatten().next_back().copied()?;
-        inputs
-            .iter()
-            .all(|input| is_read_in_order(input, innermost))
-            .then_some(())?;
+        if !inputs.iter().all(|input| is_read_in_order(input, innermost)) {
+            return None;
+        }
         let points: i64 = extents.iter().product();
         let work = member.work(&HashMap::new());
-        (work <= points.saturating_mul(FEW_OPERATIONS)).then_some(())?;
+        if work > points.saturating_mul(FEW_OPERATIONS) {
+            return None;
+        }
         let bytes_of_element = element_bytes(array)?;
         let is_row = |extent: &i64| extent * bytes_of_element <= LONGEST;
         let row = extents.last().filter(|extent| is_row(extent)).copied();
@@ -161,22 +161,14 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             }
             let is_divisible = |access: &Access| access.dimension(l).is_some();
             let is_row = member.is_divisible(l, false) && member.accesses.iter().all(is_divisible);
-            is_row.then_some(())?;
-            rows.insert(
-                0,
-                Row {
-                    extent: Some(*extent),
-                    loops: vec![l],
-                },
-            );
+            if !is_row {
+                return None;
+            }
+            rows.insert(0, Row { extent: Some(*extent), loops: vec![l] });
             blocks.insert(0, count.max(1));
         }
         (!rows.is_empty()).then_some(Map {
-            group: Group {
-                members: vec![member],
-                rows,
-                has_positions: false,
-            },
+            group: Group { members: vec![member], rows, has_positions: false },
             blocks: Blocks(blocks),
         })
     }
@@ -221,8 +213,8 @@ fn written_rows<'c: 'a, 'a>(op: OperationRef<'c, 'a>, cache: i64) -> Vec<Written
     };
     let operations = ir::operations(body).into_iter();
     let views = operations.filter(|own| ir::name(*own) == ops::memref::SUBVIEW);
-    let views = views.filter_map(|view| view.result(0).ok().map(Value::from));
     views
+        .filter_map(|view| view.result(0).ok().map(Value::from))
         .filter_map(|view| WrittenRow::of(view, op, body, cache))
         .collect()
 }
@@ -239,34 +231,40 @@ impl<'c: 'a, 'a> WrittenRow<'c, 'a> {
         let own = bytes(view).filter(|own| suits && (SHORTEST..=LONGEST).contains(own))?;
         let elements = own / element_bytes(view)?;
         let work = typed::integer(in_loop, WORK)?;
-        (work <= elements * FEW_OPERATIONS).then_some(())?;
+        if work > elements * FEW_OPERATIONS {
+            return None;
+        }
         let (mut users, mut is_read) = (Vec::new(), !is_argument(array));
         for user in users_of_buffer(array)? {
-            match is_within(user, in_loop) {
-                true => users.push(user),
-                false => is_read = true,
-            }
+            if is_within(user, in_loop) { users.push(user) } else { is_read = true }
         }
-        is_large(bytes(array)?, accessed(in_loop), is_read, cache).then_some(())?;
+        if !is_large(bytes(array)?, accessed(in_loop), is_read, cache) {
+            return None;
+        }
         let uses_view = ir::users(view);
         let is_own = |user: &OperationRef| uses_view.contains(user);
-        users.iter().all(is_own).then_some(())?;
+        if !users.iter().all(is_own) {
+            return None;
+        }
         let mut operations = ir::operations(body).into_iter();
         let first = operations.find(|own| users.contains(own))?;
         // A copy is computed already, and may be streamed already.
-        (ir::name(first) != ops::memref::COPY).then_some(())?;
+        if ir::name(first) == ops::memref::COPY {
+            return None;
+        }
         // Others in the body come after it.
-        users
-            .iter()
-            .all(|user| ir::ancestor_in(body, *user).is_some())
-            .then_some(())?;
+        if !users.iter().all(|user| ir::ancestor_in(body, *user).is_some()) {
+            return None;
+        }
         // The first one writes all elements.
         let member = Member::of(first)?;
         let mut accesses = member.accesses.iter().filter(|a| a.array == view);
         let writes = accesses.all(|a| a.writes && !a.reads && member.covers(a));
         // Kernels and elementwise operations access any array.
         let is_free = |user: &OperationRef| Member::of(*user).is_some();
-        (writes && own > 0 && users.iter().all(is_free)).then_some(())?;
+        if !writes || own <= 0 || !users.iter().all(is_free) {
+            return None;
+        }
         let last = ir::operations(body).last().copied()?;
         Some(WrittenRow { view, users, last })
     }
@@ -293,13 +291,7 @@ impl<'c: 'a, 'a> WrittenRow<'c, 'a> {
         }
         let at = Builder::before(context, self.last)?.with_location(maker.location());
         let stream = [(STREAM, attributes::unit(context))];
-        at.create(
-            ops::memref::COPY,
-            &[block, self.view],
-            &stream,
-            &[],
-            Vec::new(),
-        )?;
+        at.create(ops::memref::COPY, &[block, self.view], &stream, &[], Vec::new())?;
         Ok(())
     }
 }

@@ -42,11 +42,7 @@ pub(crate) struct Conversions {
 }
 
 const fn conversions(feature: &'static str, names: &'static str) -> Conversions {
-    Conversions {
-        feature,
-        unless: "",
-        names,
-    }
+    Conversions { feature, unless: "", names }
 }
 
 /// Bits of a scalable register of the least length, and the most times that a register is as long.
@@ -81,27 +77,15 @@ pub(crate) struct Architecture {
 }
 
 const fn vectors(feature: &'static str, bits: u32, registers: u32) -> Vectors {
-    Vectors {
-        feature,
-        bits,
-        registers,
-        scalable: "",
-        needs: "",
-    }
+    Vectors { feature, bits, registers, scalable: "", needs: "" }
 }
 
 const fn needing(needs: &'static str, feature: &'static str, bits: u32) -> Vectors {
-    Vectors {
-        needs,
-        ..vectors(feature, bits, 32)
-    }
+    Vectors { needs, ..vectors(feature, bits, 32) }
 }
 
 const fn scalable(feature: &'static str, bits: u32, scalable: &'static str) -> Vectors {
-    Vectors {
-        scalable,
-        ..vectors(feature, bits, 32)
-    }
+    Vectors { scalable, ..vectors(feature, bits, 32) }
 }
 
 pub(crate) const X86_64: &str = "x86_64";
@@ -117,18 +101,11 @@ const HOST: Architecture = Architecture {
     triple: "x86_64-unknown-linux-gnu",
     systems: ELF,
     generic: "x86-64-v2",
-    vectors: &[
-        vectors("avx512f", 512, 32),
-        vectors("avx2", 256, 16),
-        vectors("", 128, 16),
-    ],
+    vectors: &[vectors("avx512f", 512, 32), vectors("avx2", 256, 16), vectors("", 128, 16)],
     features: &[],
     implied: features::X86_64,
     library_math: "ceil,floor,remf,round,roundeven,trunc",
-    conversions: &[
-        conversions("avx512fp16", "f16-f32,f16-f64"),
-        conversions("f16c", "f16-f32"),
-    ],
+    conversions: &[conversions("avx512fp16", "f16-f32,f16-f64"), conversions("f16c", "f16-f32")],
     joins_objects: true,
 };
 
@@ -141,11 +118,7 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
         triple: "aarch64-unknown-linux-gnu",
         systems: ELF,
         generic: "generic",
-        vectors: &[
-            scalable("sve512", 512, "sve"),
-            scalable("sve256", 256, "sve"),
-            vectors("", 128, 32),
-        ],
+        vectors: &[scalable("sve512", 512, "sve"), scalable("sve256", 256, "sve"), vectors("", 128, 32)],
         features: &["sve256", "sve512"],
         implied: features::AARCH64,
         library_math: "remf",
@@ -166,17 +139,14 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
             vectors("", 64, 16),
         ],
         features: &[
-            "m", "a", "f", "d", "c", "v", "zfh", "zvfh", "zba", "zbb", "zbs", "zicsr", "zifencei",
-            "zvl128b", "zvl256b", "zvl512b",
+            "m", "a", "f", "d", "c", "v", "zfh", "zvfh", "zba", "zbb", "zbs", "zicsr", "zifencei", "zvl128b",
+            "zvl256b", "zvl512b",
         ],
         implied: features::RISCV64,
         library_math: "remf",
         conversions: &[
             conversions("zvfh", "f16-f32,f16-f64"),
-            Conversions {
-                unless: "v",
-                ..conversions("zfh", "f16-f32,f16-f64")
-            },
+            Conversions { unless: "v", ..conversions("zfh", "f16-f32,f16-f64") },
         ],
         joins_objects: false,
     },
@@ -213,15 +183,7 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
         systems: EMBEDDED,
         generic: "cortex-m4",
         vectors: &[vectors("neon", 128, 16), vectors("", 64, 16)],
-        features: &[
-            "neon",
-            "vfp4d16sp",
-            "fp16",
-            "vfp2sp",
-            "vfp3d16sp",
-            "thumb2",
-            "hwdiv",
-        ],
+        features: &["neon", "vfp4d16sp", "fp16", "vfp2sp", "vfp3d16sp", "thumb2", "hwdiv"],
         implied: features::ARM,
         library_math: "ceil,floor,maximumf,minimumf,remf,round,roundeven,trunc",
         conversions: &[conversions("vfp4d16sp", "f16-f32")],
@@ -233,9 +195,7 @@ impl Architecture {
     /// The architecture of a triple, by its first word.
     pub(crate) fn of(triple: &str) -> Option<&'static Architecture> {
         let word = triple.split('-').next().unwrap_or_default();
-        ARCHITECTURES
-            .iter()
-            .find(|known| known.words.contains(&word))
+        ARCHITECTURES.iter().find(|known| known.words.contains(&word))
     }
 
     /// The architecture of a name in tables.
@@ -280,9 +240,7 @@ impl Architecture {
     /// Two features that state different least lengths of registers, if a list names two.
     pub(crate) fn lengths_at_once(&self, names: &[&str]) -> Option<[&'static str; 2]> {
         let mut rows = self.vectors.iter();
-        let mut stated = rows
-            .by_ref()
-            .filter(|row| !row.scalable.is_empty() && names.contains(&row.feature));
+        let mut stated = rows.by_ref().filter(|row| !row.scalable.is_empty() && names.contains(&row.feature));
         Some([stated.next()?.feature, stated.next()?.feature])
     }
 
@@ -309,9 +267,7 @@ impl Architecture {
             match own.find(|row| row.feature == name) {
                 None => Some(feature.to_owned()),
                 // Shorter registers are registers still.
-                Some(row) => feature
-                    .starts_with('+')
-                    .then(|| format!("+{}", row.scalable)),
+                Some(row) => feature.starts_with('+').then(|| format!("+{}", row.scalable)),
             }
         };
         let features = target.features.split(',').filter_map(known);

@@ -25,23 +25,14 @@ pub(crate) struct Cpu {
 const TWO: Costs = Costs::TYPICAL;
 
 /// Processors with one unit, or whose widest vectors take two cycles.
-const ONE: Costs = Costs {
-    fma_ports: 1,
-    ..TWO
-};
+const ONE: Costs = Costs { fma_ports: 1, ..TWO };
 
 /// Two units of 512 bits, as server processors by Intel have; 64 bytes per cycle between the caches of levels 1 and 2, of which three
 /// quarters are sustained.
-const WIDE: Costs = Costs {
-    l2_bytes: 48,
-    ..TWO
-};
+const WIDE: Costs = Costs { l2_bytes: 48, ..TWO };
 
 /// Four units.
-const FOUR: Costs = Costs {
-    fma_ports: 4,
-    ..TWO
-};
+const FOUR: Costs = Costs { fma_ports: 4, ..TWO };
 
 const fn cpu(
     name: &'static str,
@@ -51,14 +42,7 @@ const fn cpu(
     costs: Costs,
     caches: [u64; 3],
 ) -> Cpu {
-    Cpu {
-        name,
-        architecture,
-        base,
-        features,
-        costs,
-        caches,
-    }
+    Cpu { name, architecture, base, features, costs, caches }
 }
 
 /// The microarchitecture levels of the x86-64 ABI, then products. `generic` is any AArch64 processor. Caches of those that have none

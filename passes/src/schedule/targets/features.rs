@@ -26,17 +26,11 @@ pub(super) const AARCH64: &[(&str, &[&str])] = &[
     ("sve512", &["sve"]),
 ];
 
-pub(super) const ARM: &[(&str, &[&str])] = &[
-    ("vfp3d16sp", &["vfp2sp"]),
-    ("vfp4d16sp", &["vfp3d16sp", "fp16"]),
-];
+pub(super) const ARM: &[(&str, &[&str])] =
+    &[("vfp3d16sp", &["vfp2sp"]), ("vfp4d16sp", &["vfp3d16sp", "fp16"])];
 
-pub(super) const RISCV64: &[(&str, &[&str])] = &[
-    ("d", &["f"]),
-    ("v", &["d", "zvl128b"]),
-    ("zvl256b", &["zvl128b"]),
-    ("zvl512b", &["zvl256b"]),
-];
+pub(super) const RISCV64: &[(&str, &[&str])] =
+    &[("d", &["f"]), ("v", &["d", "zvl128b"]), ("zvl256b", &["zvl128b"]), ("zvl512b", &["zvl256b"])];
 
 impl Architecture {
     /// A feature and all that it needs, itself first.

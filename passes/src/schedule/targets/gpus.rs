@@ -86,12 +86,7 @@ pub struct MatrixTile {
 
 impl MatrixTile {
     const fn new(sizes: [u32; 2], depth: u32, warp: [u32; 2]) -> MatrixTile {
-        MatrixTile {
-            sizes,
-            depth,
-            warp,
-            resident: 0,
-        }
+        MatrixTile { sizes, depth, warp, resident: 0 }
     }
 
     const fn resident(self, resident: u32) -> MatrixTile {
@@ -176,13 +171,7 @@ pub struct Tile {
 
 impl Tile {
     const fn new(rows: u32, columns: u32, depth: u32, thread: [u32; 2]) -> Tile {
-        Tile {
-            rows,
-            columns,
-            depth,
-            thread_rows: thread[0],
-            thread_columns: thread[1],
-        }
+        Tile { rows, columns, depth, thread_rows: thread[0], thread_columns: thread[1] }
     }
 
     /// The threads of a block.
@@ -225,10 +214,7 @@ const AMPERE: Gpu = Gpu {
     unrolled: 4,
     tiles: TILES,
     copies: Some(DirectCopy::Async),
-    matrices: Some(MatrixUnit {
-        kind: MatrixUnitKind::Mma,
-        tiles: MATRIX_TILES,
-    }),
+    matrices: Some(MatrixUnit { kind: MatrixUnitKind::Mma, tiles: MATRIX_TILES }),
 };
 
 /// AMD's GPUs for computations from MI200 on.
@@ -274,18 +260,10 @@ const VULKAN: Gpu = Gpu {
 /// Every architecture that the compiler knows.
 pub const GPUS: &[Gpu] = &[
     AMPERE,
-    Gpu {
-        name: "sm_90",
-        ..AMPERE
-    },
+    Gpu { name: "sm_90", ..AMPERE },
     CDNA,
     // A group of instructions is executed by 32 threads.
-    Gpu {
-        name: "gfx1100",
-        warp: 32,
-        registers: 256,
-        ..CDNA
-    },
+    Gpu { name: "gfx1100", warp: 32, registers: 256, ..CDNA },
     VULKAN,
     // Its blocks have warps of 32 threads.
     Gpu {
@@ -294,10 +272,7 @@ pub const GPUS: &[Gpu] = &[
         copies: Some(DirectCopy::Simulated),
         matrices: Some(MatrixUnit {
             kind: MatrixUnitKind::Simulated,
-            tiles: &[
-                MatrixTile::new([32, 16], 64, [32, 8]),
-                MatrixTile::new([16, 32], 64, [16, 16]),
-            ],
+            tiles: &[MatrixTile::new([32, 16], 64, [32, 8]), MatrixTile::new([16, 32], 64, [16, 16])],
         }),
         ..VULKAN
     },

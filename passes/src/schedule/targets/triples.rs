@@ -17,18 +17,12 @@ const fn system(name: &'static str, environments: &'static [&'static str]) -> Sy
 }
 
 /// Systems whose objects are ELF, with pointers of 64 bits.
-pub(crate) const ELF: &[System] = &[
-    system("linux", &["gnu", "musl", "android"]),
-    system("freebsd", &[]),
-    system("none", &["elf"]),
-];
+pub(crate) const ELF: &[System] =
+    &[system("linux", &["gnu", "musl", "android"]), system("freebsd", &[]), system("none", &["elf"])];
 
 /// Systems of WebAssembly.
-pub(crate) const WASM: &[System] = &[
-    system("unknown", &["unknown"]),
-    system("none", &[]),
-    system("wasi", &[]),
-];
+pub(crate) const WASM: &[System] =
+    &[system("unknown", &["unknown"]), system("none", &[]), system("wasi", &[])];
 
 /// Processors that run one program.
 pub(crate) const EMBEDDED: &[System] = &[system("none", &["eabi", "eabihf"])];
@@ -54,9 +48,7 @@ impl Architecture {
                 Some(format!("{own}-{vendor}-{}", rest.join("-")))
             }
             // Environments of no system.
-            [_, vendor, environment]
-                if NO_VENDOR.contains(vendor) && is(&["none", environment]) =>
-            {
+            [_, vendor, environment] if NO_VENDOR.contains(vendor) && is(&["none", environment]) => {
                 Some(format!("{own}-{vendor}-{environment}"))
             }
             _ => None,
@@ -67,10 +59,7 @@ impl Architecture {
     pub(crate) fn system_names(&self) -> String {
         let words = |system: &System| match system.environments {
             [] => vec![system.name.to_owned()],
-            all => all
-                .iter()
-                .map(|environment| format!("{}-{environment}", system.name))
-                .collect(),
+            all => all.iter().map(|environment| format!("{}-{environment}", system.name)).collect(),
         };
         let names: Vec<String> = self.systems.iter().flat_map(words).collect();
         names.join(", ")
@@ -82,9 +71,7 @@ impl System {
     fn is(&self, words: &[&str]) -> bool {
         // Versions: `android21`, `freebsd14.0`, `wasip1`.
         let begins = |word: &str, name: &str| {
-            let version = word
-                .strip_prefix(name)
-                .map(|rest| rest.trim_start_matches('p'));
+            let version = word.strip_prefix(name).map(|rest| rest.trim_start_matches('p'));
             version.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
         };
         match words {

@@ -45,12 +45,7 @@ const N: Ratio = (-1, 1);
 pub(super) const TWO: Filtering = Filtering {
     outputs: 2,
     output: &[&[I, I, I, O], &[O, I, N, N]],
-    filter: &[
-        &[I, O, O],
-        &[(1, 2), (1, 2), (1, 2)],
-        &[(1, 2), (-1, 2), (1, 2)],
-        &[O, O, I],
-    ],
+    filter: &[&[I, O, O], &[(1, 2), (1, 2), (1, 2)], &[(1, 2), (-1, 2), (1, 2)], &[O, O, I]],
     input: &[&[I, O, N, O], &[O, I, I, O], &[O, N, I, O], &[O, I, O, N]],
 };
 
@@ -183,9 +178,9 @@ mod tests {
         let growth = |f: &Filtering| {
             let rows = f.output.iter().map(|row| {
                 let terms = row.iter().zip(f.filter).zip(f.input);
-                let terms = terms
-                    .map(|((a, g), b)| Exact::of((a.0.abs(), a.1)).times(norm(g)).times(norm(b)));
-                terms.fold(Exact(0, 1), Exact::plus)
+                terms
+                    .map(|((a, g), b)| Exact::of((a.0.abs(), a.1)).times(norm(g)).times(norm(b)))
+                    .fold(Exact(0, 1), Exact::plus)
             });
             rows.map(|sum| sum.0 / sum.1).max()
         };

@@ -75,12 +75,7 @@ impl Shape {
         best.map(|(_, shape)| shape)
     }
 
-    fn of(
-        window: Window,
-        nest: &Nest,
-        filtering: &'static Filtering,
-        target: Target,
-    ) -> Option<Shape> {
+    fn of(window: Window, nest: &Nest, filtering: &'static Filtering, target: Target) -> Option<Shape> {
         let extent = |l: usize| nest.loops.get(l).map(|own| own.extent);
         let (height, width) = (extent(window.rows[0])?, extent(window.columns[0])?);
         let (channels, filters) = (extent(window.channels)?, extent(window.filters)?);
@@ -103,12 +98,12 @@ impl Shape {
             window,
         };
         let stack = shape.patch().max(shape.partial()).checked_mul(BYTES)?;
-        (stack <= STACK).then_some(())?;
+        if stack > STACK {
+            return None;
+        }
         let row = filtering.products() * shape.tile_columns * (channels + filters) * BYTES;
         let fewest = (FEWEST_TILES + shape.tile_columns - 1) / shape.tile_columns;
-        let most = (target.cache_bytes / row.max(1))
-            .max(fewest)
-            .min(shape.all_rows);
+        let most = (target.cache_bytes / row.max(1)).max(fewest).min(shape.all_rows);
         let blocks = (shape.all_rows + most - 1) / most;
         shape.rows = (shape.all_rows + blocks - 1) / blocks;
         Some(shape)

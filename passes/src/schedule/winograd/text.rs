@@ -96,10 +96,7 @@ impl Source<'_> {
         let (zero, width) = (w.constant(0), w.constant(packing.width()));
         let lane = w.for_each(&zero, &width);
         let number = w.plus(&first, &lane);
-        let is_inside = w.define(&format!(
-            "{} ult, {number}, {end} : index",
-            ops::arith::CMPI
-        ));
+        let is_inside = w.define(&format!("{} ult, {number}, {end} : index", ops::arith::CMPI));
         let channels = w.constant(shape.channels);
         let l = w.for_each(&zero, &channels);
         let along = w.times(&l, *channel);
@@ -121,29 +118,20 @@ impl Source<'_> {
                 let distance = stride(window.rows[1]) * r + stride(window.columns[1]) * s;
                 let at = w.offset(&base, distance);
                 let array = self.signature.flat(position);
-                let value = w.define(&format!(
-                    "{} %l{position}[{at}] : {array}",
-                    ops::memref::LOAD
-                ));
+                let value = w.define(&format!("{} %l{position}[{at}] : {array}", ops::memref::LOAD));
                 column.push(w.define(&format!("{} {value} : f32 to f64", ops::arith::EXTF)));
             }
             columns.push(w.transform(shape.filtering.filter, &column, "f64", "f64"));
         }
         let inputs = shape.filtering.inputs();
         for i in 0..inputs {
-            let row: Vec<String> = columns
-                .iter()
-                .filter_map(|column| column.get(i as usize).cloned())
-                .collect();
+            let row: Vec<String> =
+                columns.iter().filter_map(|column| column.get(i as usize).cloned()).collect();
             let row = w.transform(shape.filtering.filter, &row, "f64", "f64");
             for (j, value) in (0..).zip(row) {
                 let value = w.define(&format!("{} {value} : f64 to f32", ops::arith::TRUNCF));
                 let at = w.offset(&target, (i * inputs + j) * products);
-                w.line(&format!(
-                    "{} {value}, %to_weights[{at}] : {}",
-                    ops::memref::STORE,
-                    flat(elements)
-                ));
+                w.line(&format!("{} {value}, %to_weights[{at}] : {}", ops::memref::STORE, flat(elements)));
             }
         }
         w.end();
@@ -152,11 +140,7 @@ impl Source<'_> {
         let none = w.define(&format!("{} 0.0 : f32", ops::arith::CONSTANT));
         for number in 0..inputs * inputs {
             let at = w.offset(&target, number * products);
-            w.line(&format!(
-                "{} {none}, %to_weights[{at}] : {}",
-                ops::memref::STORE,
-                flat(elements)
-            ));
+            w.line(&format!("{} {none}, %to_weights[{at}] : {}", ops::memref::STORE, flat(elements)));
         }
         (0..4).for_each(|_| w.end());
         format!(
@@ -223,12 +207,7 @@ impl Source<'_> {
         let state = w.at(&state, window.rows[0], &y);
         let base = state.bases.get(window.image).cloned().unwrap_or_default();
         self.columns(&mut w, &base, &target);
-        w.zeros(
-            &target,
-            [shape.width + WINDOW - 1, shape.patch_columns()],
-            lanes,
-            &patch,
-        );
+        w.zeros(&target, [shape.width + WINDOW - 1, shape.patch_columns()], lanes, &patch);
         w.end();
         w.open("else {");
         w.zeros(&target, [0, shape.patch_columns()], lanes, &patch);
@@ -385,18 +364,14 @@ impl Source<'_> {
         (0..4).for_each(|_| w.end());
         let arrays = self.output_arrays();
         let mut arguments: Vec<String> = arrays.iter().map(|n| self.argument(*n)).collect();
-        let captures = self.body.captures.iter().enumerate();
-        arguments.extend(captures.map(|(n, kind)| format!("%x{n}: {kind}")));
+        arguments.extend(self.body.captures.iter().enumerate().map(|(n, kind)| format!("%x{n}: {kind}")));
         let mut text = format!(
             "func.func private @KERNEL({}, %products: {all} {{llvm.noalias}}, %first: index, %from: index, %to: index) attributes {{llvm.linkage = #llvm.linkage<internal>, {STEPS}}} {{\n",
             arguments.join(", ")
         );
         arrays.iter().for_each(|n| text.push_str(&self.view(*n)));
         let mut scratch = |name: &str, kind: &str| {
-            let _ = writeln!(
-                text,
-                "  %{name} = memref.alloca() {{alignment = 64 : i64}} : {kind}"
-            );
+            let _ = writeln!(text, "  %{name} = memref.alloca() {{alignment = 64 : i64}} : {kind}");
         };
         scratch("partial", &partial);
         scratch("line", &line);
@@ -437,10 +412,7 @@ impl Source<'_> {
         let mut state = w.at(state, column, x);
         state.tile.insert(column, Tile::full(count));
         state.tile.insert(window.filters, Tile::full(1));
-        let points = (0..count).map(|step| Point {
-            steps: vec![(column, step)],
-            vector: 0,
-        });
+        let points = (0..count).map(|step| Point { steps: vec![(column, step)], vector: 0 });
         let points: Vec<Point> = points.collect();
         match w.plan.transposed(self.nest) {
             Some(rows) => w.transpose(rows, &state, &points, &values),
@@ -474,9 +446,7 @@ impl Writer<'_> {
     /// Begins a loop; returns its variable.
     fn for_each(&mut self, from: &str, to: &str) -> String {
         let (variable, one) = (self.fresh(), self.constant(1));
-        self.open(&format!(
-            "scf.for {variable} = {from} to {to} step {one} {{"
-        ));
+        self.open(&format!("scf.for {variable} = {from} to {to} step {one} {{"));
         variable
     }
 
@@ -508,9 +478,7 @@ impl Writer<'_> {
     ) {
         for (number, value) in (0..).zip(values) {
             let at = self.offset(at, number * apart);
-            self.line(&format!(
-                "vector.store {value}, {array}[{at}] : {array_type}, {kind}"
-            ));
+            self.line(&format!("vector.store {value}, {array}[{at}] : {array_type}, {kind}"));
         }
     }
 

@@ -39,14 +39,10 @@ impl Writer<'_> {
                     let partner = matrix.get(other).copied().unwrap_or_default();
                     let all = terms(row, values, &[]);
                     let is_same = |j: usize| row.get(j) == partner.get(j);
-                    let positions =
-                        (0..row.len()).filter(|j| row.get(*j).is_some_and(|r| r.0 != 0));
+                    let positions = (0..row.len()).filter(|j| row.get(*j).is_some_and(|r| r.0 != 0));
                     let (mut same, mut opposite) = (Vec::new(), Vec::new());
                     for (j, term) in positions.zip(all) {
-                        match is_same(j) {
-                            true => same.push(term),
-                            false => opposite.push(term),
-                        }
+                        if is_same(j) { same.push(term) } else { opposite.push(term) }
                     }
                     let same = self.sum(&same, element, kind);
                     let opposite = self.sum(&opposite, element, kind);
@@ -92,9 +88,10 @@ impl Writer<'_> {
 
     fn scaled(&mut self, (n, d): Ratio, value: &str, element: &str, kind: &str) -> String {
         let factor = n as f64 / d as f64;
-        let constant = match element == kind {
-            true => format!("{} {factor:?} : {kind}", ops::arith::CONSTANT),
-            false => format!("{} dense<{factor:?}> : {kind}", ops::arith::CONSTANT),
+        let constant = if element == kind {
+            format!("{} {factor:?} : {kind}", ops::arith::CONSTANT)
+        } else {
+            format!("{} dense<{factor:?}> : {kind}", ops::arith::CONSTANT)
         };
         let factor = self.define(&constant);
         self.add(ops::arith::MULF, value, &factor, kind)
@@ -111,10 +108,13 @@ fn terms(row: &[Ratio], values: &[String], sums: &[(usize, usize, String, String
         let pair = sums.iter().find(|(first, ..)| *first == j);
         let value = match pair {
             None => value,
-            Some((_, second, sum, difference)) => match row.get(*second) == Some(factor) {
-                true => sum,
-                false => difference,
-            },
+            Some((_, second, sum, difference)) => {
+                if row.get(*second) == Some(factor) {
+                    sum
+                } else {
+                    difference
+                }
+            }
         };
         all.push((*factor, value.clone()));
     }
@@ -127,13 +127,9 @@ fn column_pairs(matrix: Matrix) -> Vec<(usize, usize)> {
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     for first in 0..columns {
         for second in first + 1..columns {
-            let own: Vec<(Ratio, Ratio)> = matrix
-                .iter()
-                .filter_map(|row| Some((*row.get(first)?, *row.get(second)?)))
-                .collect();
-            let fits = own
-                .iter()
-                .all(|(a, b)| a.0.abs() == b.0.abs() && a.1 == b.1);
+            let own: Vec<(Ratio, Ratio)> =
+                matrix.iter().filter_map(|row| Some((*row.get(first)?, *row.get(second)?))).collect();
+            let fits = own.iter().all(|(a, b)| a.0.abs() == b.0.abs() && a.1 == b.1);
             let used = own.iter().filter(|(a, _)| a.0 != 0).count();
             let is_taken = pairs.iter().any(|(_, other)| *other == first);
             if fits && used > 1 && !is_taken {

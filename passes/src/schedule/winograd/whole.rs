@@ -34,10 +34,9 @@ impl Source<'_> {
         let output_steps = vectors(shape.filters, shape.output_lanes);
         let (constant, call) = (ops::arith::CONSTANT, ops::func::CALL);
         let multiply = match steps {
-            None => format!(
-                "{call} @{product}(%v, %u, %p) : ({inputs}, {}, {products}) -> ()",
-                flat(weights)
-            ),
+            None => {
+                format!("{call} @{product}(%v, %u, %p) : ({inputs}, {}, {products}) -> ()", flat(weights))
+            }
             Some(_) => format!(
                 "{call} @{product}(%v, %u, %p, %zero, %steps) : ({inputs}, {}, {products}, index, index) -> ()",
                 flat(weights)

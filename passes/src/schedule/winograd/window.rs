@@ -41,13 +41,12 @@ impl Window {
             return None;
         };
         let is_product = name == ops::arith::MULF && body.combine.name == ops::arith::ADDF;
-        let is_static = nest
-            .loops
-            .iter()
-            .all(|l| l.source.is_none() && l.extent > 0);
+        let is_static = nest.loops.iter().all(|l| l.source.is_none() && l.extent > 0);
         let fits = is_f32 && is_product && is_static && nest.inputs().len() == 2 && a != b;
         let fits = fits && body.predicate.is_none() && !nest.keeps_order;
-        fits.then_some(())?;
+        if !fits {
+            return None;
+        }
         Window::with(nest, *a, *b).or_else(|| Window::with(nest, *b, *a))
     }
 

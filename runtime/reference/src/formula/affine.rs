@@ -16,8 +16,8 @@ pub(super) fn affine(expr: &Expr, locals: &[Option<Affine>], depth: usize) -> Op
         Node::Index(position) => (*position < depth).then(|| Form::term(*position)),
         Node::Local(position) => locals.get(*position)?.clone(),
         Node::Apply { op, operands } => {
-            let operands = operands.iter().map(|o| affine(o, locals, depth));
-            let operands: Vec<Affine> = operands.collect::<Option<_>>()?;
+            let operands: Vec<Affine> =
+                operands.iter().map(|o| affine(o, locals, depth)).collect::<Option<_>>()?;
             match (op, operands.as_slice()) {
                 (ScalarOp::Add, [a, b]) => a.add(b),
                 (ScalarOp::Sub, [a, b]) => a.sub(b),
@@ -34,9 +34,6 @@ pub(super) fn affine(expr: &Expr, locals: &[Option<Affine>], depth: usize) -> Op
 /// The values over a non-empty domain; `None` if one exceeds i64.
 pub(super) fn range(form: &Affine, extents: &[i64]) -> Option<Interval> {
     form.interval(|position| {
-        extents.get(*position).map(|extent| Interval {
-            low: 0,
-            high: extent.max(&1) - 1,
-        })
+        extents.get(*position).map(|extent| Interval { low: 0, high: extent.max(&1) - 1 })
     })
 }

@@ -194,11 +194,7 @@ impl Address {
     }
 
     fn fail(&self, point: &Point<'_>, value: i64, extent: i64) {
-        point.fail(Fault {
-            tensor: self.tensor,
-            value,
-            extent,
-        });
+        point.fail(Fault { tensor: self.tensor, value, extent });
     }
 }
 
@@ -262,9 +258,7 @@ impl Real {
                     Some(Source::Double(v)) => v.get(position).copied(),
                     _ => match elements(point, *element_position) {
                         // A partial sum is read as it would be stored.
-                        Some(Elements::Real(v)) => {
-                            v.get(position).map(|&x| point.numbers.narrow(x))
-                        }
+                        Some(Elements::Real(v)) => v.get(position).map(|&x| point.numbers.narrow(x)),
                         _ => None,
                     },
                 };

@@ -8,21 +8,13 @@ use skript_semantics::Scalar;
 use std::borrow::Cow;
 
 /// The formula with the current values of all dynamic extents.
-pub(super) fn resolved<'f>(
-    frame: &Frame<'_>,
-    formula: &'f Formula,
-) -> Result<Cow<'f, Formula>, EvalError> {
+pub(super) fn resolved<'f>(frame: &Frame<'_>, formula: &'f Formula) -> Result<Cow<'f, Formula>, EvalError> {
     let mut exprs = formula
         .locals
         .iter()
         .map(|l| &l.value)
         .chain(&formula.predicate)
-        .chain(
-            formula
-                .targets
-                .iter()
-                .flat_map(|t| t.subscripts.iter().chain([&t.value])),
-        );
+        .chain(formula.targets.iter().flat_map(|t| t.subscripts.iter().chain([&t.value])));
     if !exprs.any(mentions) {
         return Ok(Cow::Borrowed(formula));
     }
@@ -54,17 +46,11 @@ fn resolve(frame: &Frame<'_>, expr: &mut Expr) -> Result<(), EvalError> {
             Ok(())
         }
         Node::Literal(_) | Node::Index(_) | Node::Local(_) => Ok(()),
-        Node::Access { subscripts, .. } => {
-            subscripts.iter_mut().try_for_each(|s| resolve(frame, s))
-        }
+        Node::Access { subscripts, .. } => subscripts.iter_mut().try_for_each(|s| resolve(frame, s)),
         Node::Table { index, .. } => resolve(frame, index),
         Node::Apply { operands, .. } => operands.iter_mut().try_for_each(|o| resolve(frame, o)),
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } => [condition, then, otherwise]
-            .into_iter()
-            .try_for_each(|e| resolve(frame, e)),
+        Node::Select { condition, then, otherwise } => {
+            [condition, then, otherwise].into_iter().try_for_each(|e| resolve(frame, e))
+        }
     }
 }

@@ -69,9 +69,7 @@ impl Lowering<'_> {
         let mut stride = 1i64;
         for (subscript, &extent) in subscripts.iter().zip(&shape).rev() {
             let affine = self.affine(subscript);
-            let joined = affine
-                .as_ref()
-                .and_then(|form| base.add_scaled(form, stride));
+            let joined = affine.as_ref().and_then(|form| base.add_scaled(form, stride));
             match (affine, joined) {
                 (Some(form), Some(joined)) => {
                     base = joined;
@@ -84,12 +82,7 @@ impl Lowering<'_> {
             }
             stride = stride.wrapping_mul(extent);
         }
-        Ok(Address {
-            tensor,
-            base: self.register(base),
-            checks,
-            dynamic,
-        })
+        Ok(Address { tensor, base: self.register(base), checks, dynamic })
     }
 
     fn load(&mut self, tensor: ValueId, subscripts: &[Expr]) -> Lowered<(Storage, Box<Address>)> {
@@ -113,19 +106,12 @@ impl Lowering<'_> {
                 let (element_position, address) = self.load(*tensor, subscripts)?;
                 Int::Load(element_position, address)
             }
-            Node::Table { items, index } => Int::Table(
-                items.iter().map(|i| i.to_int()).collect(),
-                Box::new(self.int(index)?),
-            ),
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => Int::Select(Box::new((
-                self.bool(condition)?,
-                self.int(then)?,
-                self.int(otherwise)?,
-            ))),
+            Node::Table { items, index } => {
+                Int::Table(items.iter().map(|i| i.to_int()).collect(), Box::new(self.int(index)?))
+            }
+            Node::Select { condition, then, otherwise } => {
+                Int::Select(Box::new((self.bool(condition)?, self.int(then)?, self.int(otherwise)?)))
+            }
             Node::Apply { op, operands } => match (op, operands.as_slice()) {
                 (ScalarOp::ToInt, [a]) => match a.kind {
                     ScalarKind::Int => self.int(a)?,
@@ -158,21 +144,12 @@ impl Lowering<'_> {
                 Real::Load(element_position, address)
             }
             Node::Table { items, index } => Real::Table(
-                items
-                    .iter()
-                    .map(|i| self.numbers.narrow(i.to_real()))
-                    .collect(),
+                items.iter().map(|i| self.numbers.narrow(i.to_real())).collect(),
                 Box::new(self.int(index)?),
             ),
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => Real::Select(Box::new((
-                self.bool(condition)?,
-                self.real(then)?,
-                self.real(otherwise)?,
-            ))),
+            Node::Select { condition, then, otherwise } => {
+                Real::Select(Box::new((self.bool(condition)?, self.real(then)?, self.real(otherwise)?)))
+            }
             Node::Apply { op, operands } => match (op, operands.as_slice()) {
                 (ScalarOp::ToReal, [a]) => match a.kind {
                     ScalarKind::Real => self.real(a)?,
@@ -193,8 +170,7 @@ impl Lowering<'_> {
                         ScalarOp::Sub => Real::Sub(pair),
                         ScalarOp::Mul => Real::Mul(pair),
                         _ => Real::Binary(
-                            real::binary_of(*op, self.numbers.real)
-                                .ok_or_else(|| unexpected(*op))?,
+                            real::binary_of(*op, self.numbers.real).ok_or_else(|| unexpected(*op))?,
                             pair,
                         ),
                     }
@@ -213,19 +189,12 @@ impl Lowering<'_> {
                 let (element_position, address) = self.load(*tensor, subscripts)?;
                 Bool::Load(element_position, address)
             }
-            Node::Table { items, index } => Bool::Table(
-                items.iter().map(|i| Scalar::to_bool(*i)).collect(),
-                Box::new(self.int(index)?),
-            ),
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => Bool::Select(Box::new((
-                self.bool(condition)?,
-                self.bool(then)?,
-                self.bool(otherwise)?,
-            ))),
+            Node::Table { items, index } => {
+                Bool::Table(items.iter().map(|i| Scalar::to_bool(*i)).collect(), Box::new(self.int(index)?))
+            }
+            Node::Select { condition, then, otherwise } => {
+                Bool::Select(Box::new((self.bool(condition)?, self.bool(then)?, self.bool(otherwise)?)))
+            }
             Node::Apply { op, operands } => self.condition(*op, operands)?,
         })
     }
@@ -244,19 +213,13 @@ impl Lowering<'_> {
             (ScalarOp::And, [a, b]) => Bool::And(Box::new((self.bool(a)?, self.bool(b)?))),
             (ScalarOp::Or, [a, b]) => Bool::Or(Box::new((self.bool(a)?, self.bool(b)?))),
             (ScalarOp::Implies, [a, b]) => Bool::Implies(Box::new((self.bool(a)?, self.bool(b)?))),
-            (ScalarOp::Xor, [a, b]) => {
-                Bool::Bools(Relation::Ne, Box::new((self.bool(a)?, self.bool(b)?)))
-            }
+            (ScalarOp::Xor, [a, b]) => Bool::Bools(Relation::Ne, Box::new((self.bool(a)?, self.bool(b)?))),
             (_, [a, b]) => {
                 let relation = relation(op).ok_or_else(|| unexpected(op))?;
                 match a.kind.max(b.kind) {
                     ScalarKind::Int => Bool::Ints(relation, Box::new((self.int(a)?, self.int(b)?))),
-                    ScalarKind::Real => {
-                        Bool::Reals(relation, Box::new((self.real(a)?, self.real(b)?)))
-                    }
-                    ScalarKind::Bool => {
-                        Bool::Bools(relation, Box::new((self.bool(a)?, self.bool(b)?)))
-                    }
+                    ScalarKind::Real => Bool::Reals(relation, Box::new((self.real(a)?, self.real(b)?))),
+                    ScalarKind::Bool => Bool::Bools(relation, Box::new((self.bool(a)?, self.bool(b)?))),
                 }
             }
             _ => return Err(unexpected(op)),
@@ -277,8 +240,5 @@ fn relation(op: ScalarOp) -> Option<Relation> {
 }
 
 fn unexpected(op: ScalarOp) -> EvalError {
-    internal(format!(
-        "{} has operands of unsupported types",
-        op.mnemonic()
-    ))
+    internal(format!("{} has operands of unsupported types", op.mnemonic()))
 }

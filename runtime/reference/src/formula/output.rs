@@ -47,13 +47,7 @@ impl Elements {
     }
 
     /// Combines an element with a value; a position out of bounds is ignored, because it was checked before.
-    pub(crate) fn combine(
-        &mut self,
-        position: usize,
-        kind: Accumulation,
-        value: Scalar,
-        numbers: Numbers,
-    ) {
+    pub(crate) fn combine(&mut self, position: usize, kind: Accumulation, value: Scalar, numbers: Numbers) {
         match self {
             Elements::Real(v) => {
                 if let (Some(element), Scalar::Real(x)) = (v.get_mut(position), value) {
@@ -99,18 +93,10 @@ impl Elements {
     }
 
     /// Rounds each value to the nearest element of the type.
-    pub(crate) fn into_tensor(
-        self,
-        element: ElementType,
-        extents: &[u64],
-    ) -> Result<Tensor, EvalError> {
+    pub(crate) fn into_tensor(self, element: ElementType, extents: &[u64]) -> Result<Tensor, EvalError> {
         Ok(match self {
-            Elements::Real(v) => {
-                Tensor::from_scalars(element, extents, v.into_iter().map(Scalar::Real))?
-            }
-            Elements::Int(v) => {
-                Tensor::from_scalars(element, extents, v.into_iter().map(Scalar::Int))?
-            }
+            Elements::Real(v) => Tensor::from_scalars(element, extents, v.into_iter().map(Scalar::Real))?,
+            Elements::Int(v) => Tensor::from_scalars(element, extents, v.into_iter().map(Scalar::Int))?,
             Elements::Bool(v) => Tensor::from_bool(extents, &v)?,
         })
     }

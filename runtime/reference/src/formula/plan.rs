@@ -47,11 +47,7 @@ struct Target {
 type Outputs = HashMap<ValueId, (Vec<u64>, Elements)>;
 
 impl Plan {
-    pub(super) fn new(
-        frame: &Frame<'_>,
-        formula: &Formula,
-        outputs: &Outputs,
-    ) -> Result<Plan, EvalError> {
+    pub(super) fn new(frame: &Frame<'_>, formula: &Formula, outputs: &Outputs) -> Result<Plan, EvalError> {
         let formula = &super::extents::resolved(frame, formula)?;
         let extents = formula
             .indices
@@ -59,9 +55,7 @@ impl Plan {
             .map(|i| signed(frame.extent(&i.extent)?))
             .collect::<Result<Vec<i64>, EvalError>>()?;
         let limit = frame.settings.max_points;
-        let points = extents
-            .iter()
-            .try_fold(1i64, |product, &n| product.checked_mul(n));
+        let points = extents.iter().try_fold(1i64, |product, &n| product.checked_mul(n));
         if !extents.contains(&0) && points.is_none_or(|p| p.unsigned_abs() > limit) {
             return Err(Failure::TooManyPoints { extents, limit }.into());
         }
@@ -153,11 +147,7 @@ impl Plan {
             registers: self.forms.iter().map(Affine::offset).collect(),
             sources: &sources,
             written,
-            locals: self
-                .locals
-                .iter()
-                .map(|_| Cell::new((0, Scalar::Bool(false))))
-                .collect(),
+            locals: self.locals.iter().map(|_| Cell::new((0, Scalar::Bool(false)))).collect(),
             definitions: &self.locals,
             step: 1,
             fault: Cell::new(None),
@@ -170,11 +160,8 @@ impl Plan {
                 factors.filter(|(_, f)| *f != 0).collect()
             })
             .collect();
-        let mut walk = Walk {
-            steps: &steps,
-            row: self.row(),
-            pending: Vec::with_capacity(self.targets.len()),
-        };
+        let mut walk =
+            Walk { steps: &steps, row: self.row(), pending: Vec::with_capacity(self.targets.len()) };
         self.run(&mut point, &mut walk, 0);
         Ok(point.fault.get())
     }
@@ -186,12 +173,7 @@ impl Plan {
         };
         match &target.value {
             Value::Real(value) if self.kind == Accumulation::Sum && !self.extents.is_empty() => {
-                Row::of(
-                    self.conditions.last()?,
-                    target.output,
-                    &target.address,
-                    value,
-                )
+                Row::of(self.conditions.last()?, target.output, &target.address, value)
             }
             _ => None,
         }
@@ -271,9 +253,7 @@ fn source<'a>(frame: &'a Frame<'_>, id: ValueId) -> Result<Source<'a>, EvalError
         (ElementType::I64, _) => Source::Int(Cow::Borrowed(tensor.as_i64().unwrap_or_default())),
         (_, ScalarKind::Bool) => Source::Bool(tensor.as_bool_bytes().unwrap_or_default()),
         // Narrow types are widened once for all points that read them.
-        (_, ScalarKind::Real) => {
-            Source::Real(tensor.scalars().map(|x| x.to_real() as f32).collect())
-        }
+        (_, ScalarKind::Real) => Source::Real(tensor.scalars().map(|x| x.to_real() as f32).collect()),
         (_, ScalarKind::Int) => Source::Int(tensor.scalars().map(Scalar::to_int).collect()),
     })
 }
@@ -281,15 +261,10 @@ fn source<'a>(frame: &'a Frame<'_>, id: ValueId) -> Result<Source<'a>, EvalError
 /// The operands of a conjunction, strict or short-circuit.
 fn split<'e>(predicate: &'e Expr, conjuncts: &mut Vec<&'e Expr>) {
     match &predicate.node {
-        Node::Apply {
-            op: ScalarOp::And,
-            operands,
-        } => operands.iter().for_each(|o| split(o, conjuncts)),
-        Node::Select {
-            condition,
-            then,
-            otherwise,
-        } if matches!(otherwise.node, Node::Literal(Scalar::Bool(false))) => {
+        Node::Apply { op: ScalarOp::And, operands } => operands.iter().for_each(|o| split(o, conjuncts)),
+        Node::Select { condition, then, otherwise }
+            if matches!(otherwise.node, Node::Literal(Scalar::Bool(false))) =>
+        {
             split(condition, conjuncts);
             split(then, conjuncts);
         }
@@ -304,9 +279,8 @@ fn level(expr: &Expr, locals: &[Option<usize>]) -> Option<usize> {
         Node::Index(position) => Some(position + 1),
         Node::Local(position) => *locals.get(*position)?,
         Node::Access { .. } => None,
-        _ => expr
-            .children()
-            .into_iter()
-            .try_fold(0, |deepest, child| Some(level(child, locals)?.max(deepest))),
+        _ => {
+            expr.children().into_iter().try_fold(0, |deepest, child| Some(level(child, locals)?.max(deepest)))
+        }
     }
 }

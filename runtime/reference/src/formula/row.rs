@@ -61,9 +61,7 @@ impl<'p> Row<'p> {
             let target = walk(self.address)?;
             let first = (source(point, self.first.0)?, walk(self.first.1)?);
             let second = match self.second {
-                Some((element_position, address)) => {
-                    Some((source(point, element_position)?, walk(address)?))
-                }
+                Some((element_position, address)) => Some((source(point, element_position)?, walk(address)?)),
                 None => None,
             };
             let Some((_, _, Elements::Real(sums))) = point.written.get_mut(self.output) else {
@@ -72,13 +70,10 @@ impl<'p> Row<'p> {
             for i in low..high {
                 let a = f64::from(first.1.element(first.0, i));
                 let x = match second {
-                    Some((elements, walk)) => {
-                        real::narrow(a * f64::from(walk.element(elements, i)))
-                    }
+                    Some((elements, walk)) => real::narrow(a * f64::from(walk.element(elements, i))),
                     None => a,
                 };
-                let position =
-                    usize::try_from(target.start.wrapping_add(target.stride.wrapping_mul(i)));
+                let position = usize::try_from(target.start.wrapping_add(target.stride.wrapping_mul(i)));
                 if let Some(sum) = position.ok().and_then(|p| sums.get_mut(p)) {
                     *sum += x;
                 }
@@ -108,14 +103,8 @@ impl<'p> Row<'p> {
             match stride {
                 0 if start < 0 => return Some((0, 0)),
                 0 => {}
-                s if s > 0 => {
-                    low = low.max(skript_semantics::integer::ceil_div(start.checked_neg()?, s))
-                }
-                s => {
-                    high = high.min(
-                        skript_semantics::integer::div(start, s.checked_neg()?).checked_add(1)?,
-                    )
-                }
+                s if s > 0 => low = low.max(skript_semantics::integer::ceil_div(start.checked_neg()?, s)),
+                s => high = high.min(skript_semantics::integer::div(start, s.checked_neg()?).checked_add(1)?),
             }
         }
         Some((low, high))
@@ -139,10 +128,7 @@ fn linear(e: &Int) -> bool {
 
 fn value(e: &Int, at: &dyn Fn(usize) -> Walk) -> Option<Walk> {
     match e {
-        Int::Constant(c) => Some(Walk {
-            start: *c,
-            stride: 0,
-        }),
+        Int::Constant(c) => Some(Walk { start: *c, stride: 0 }),
         Int::Register(r) => Some(at(*r)),
         _ => None,
     }
@@ -151,9 +137,7 @@ fn value(e: &Int, at: &dyn Fn(usize) -> Walk) -> Option<Walk> {
 /// An element of a tensor that is only read, at affine subscripts.
 fn element(e: &Real) -> Option<(usize, &Address)> {
     match e {
-        Real::Load(Storage::Source(n), address) if address.dynamic.is_empty() => {
-            Some((*n, address))
-        }
+        Real::Load(Storage::Source(n), address) if address.dynamic.is_empty() => Some((*n, address)),
         _ => None,
     }
 }
@@ -190,9 +174,6 @@ impl Walk {
 
     fn element(self, elements: &[f32], i: i64) -> f32 {
         let position = usize::try_from(self.start.wrapping_add(self.stride.wrapping_mul(i)));
-        position
-            .ok()
-            .and_then(|p| elements.get(p).copied())
-            .unwrap_or(0.0)
+        position.ok().and_then(|p| elements.get(p).copied()).unwrap_or(0.0)
     }
 }

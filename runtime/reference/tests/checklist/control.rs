@@ -34,12 +34,7 @@ fn over(statements: &str) -> String {
 fn s2_10_1_blocks_and_branches() {
     let mut rows = Rows::default();
     let (yes, no) = (inputs(true, 2), inputs(false, 2));
-    rows.output(
-        &[195, 197, 201],
-        &over("y = { t = neg(x); u = add(t, w); yield u; };"),
-        &yes,
-        &[9.0, 18.0],
-    );
+    rows.output(&[195, 197, 201], &over("y = { t = neg(x); u = add(t, w); yield u; };"), &yes, &[9.0, 18.0]);
     rows.output(&[201], &over("y = w;"), &yes, &[10.0, 20.0]);
     rows.output(
         &[199],
@@ -62,42 +57,20 @@ fn s2_10_1_blocks_and_branches() {
     let branches = |model: &skript_frontend::model::Model| model.to_text().matches("if ").count();
     rows.output(&[204], &fixed, &yes, &[-1.0, -2.0]);
     rows.model(&[204], &fixed, branches, 0);
-    let promoted =
-        "operator o { @input { x: real[n]; z: optional real[n]; } @output { y: real[n]; }
+    let promoted = "operator o { @input { x: real[n]; z: optional real[n]; } @output { y: real[n]; }
         @compose { y = if ?z then add(x, z) else neg(x); } }";
-    rows.output(
-        &[205],
-        &graph(promoted, INPUTS, "y: real[2];", "y = o(x, w);"),
-        &yes,
-        &[11.0, 22.0],
-    );
-    rows.output(
-        &[205],
-        &graph(promoted, INPUTS, "y: real[2];", "y = o(x);"),
-        &yes,
-        &[-1.0, -2.0],
-    );
+    rows.output(&[205], &graph(promoted, INPUTS, "y: real[2];", "y = o(x, w);"), &yes, &[11.0, 22.0]);
+    rows.output(&[205], &graph(promoted, INPUTS, "y: real[2];", "y = o(x);"), &yes, &[-1.0, -2.0]);
 }
 
 #[test]
 fn s2_10_1_loops() {
     let mut rows = Rows::default();
     let given = inputs(true, 2);
-    let three = |statements: &str| {
-        graph(
-            OPERATORS,
-            INPUTS,
-            "a: real[2]; b2: real[2]; c: real[2];",
-            statements,
-        )
-    };
+    let three =
+        |statements: &str| graph(OPERATORS, INPUTS, "a: real[2]; b2: real[2]; c: real[2];", statements);
     let mapped = three("[a, b2, c] = for e : xs do add(e, x);");
-    rows.output(
-        &[208, 211, 218],
-        &mapped,
-        &given,
-        &[101.0, 102.0, 201.0, 202.0, 401.0, 403.0],
-    );
+    rows.output(&[208, 211, 218], &mapped, &given, &[101.0, 102.0, 201.0, 202.0, 401.0, 403.0]);
     rows.output(
         &[207],
         &three("[a, b2, c] = for e : xs do { t = add(e, x); yield t; };"),
@@ -124,68 +97,29 @@ fn s2_10_1_loops() {
         &given,
         &[710.0, 721.0],
     );
-    rows.rejected(
-        &[214],
-        &codes::SYNTAX,
-        &over("y = for e : xs with s = w do add(s, e);"),
-    );
+    rows.rejected(&[214], &codes::SYNTAX, &over("y = for e : xs with s = w do add(s, e);"));
     let mixed = graph(
         OPERATORS,
         INPUTS,
         "y: real[2]; a: real[2]; b2: real[2]; c: real[2];",
         "y, [a, b2, c] = with s = x for e : xs do both(e, s);",
     );
-    rows.output(
-        &[215, 216],
-        &mixed,
-        &given,
-        &[701.0, 703.0, 200.0, 200.0, 400.0, 400.0, 800.0, 802.0],
-    );
-    rows.output(
-        &[217, 219],
-        &over("y = with s = x do..(3) add(s, s);"),
-        &given,
-        &[8.0, 16.0],
-    );
-    rows.output(
-        &[217, 219],
-        &over("y = with s = x do..(n) add(s, s);"),
-        &given,
-        &[4.0, 8.0],
-    );
-    rows.output(
-        &[217],
-        &over("y = with s = x do..(n) add(s, s);"),
-        &inputs(true, 0),
-        &[1.0, 2.0],
-    );
+    rows.output(&[215, 216], &mixed, &given, &[701.0, 703.0, 200.0, 200.0, 400.0, 400.0, 800.0, 802.0]);
+    rows.output(&[217, 219], &over("y = with s = x do..(3) add(s, s);"), &given, &[8.0, 16.0]);
+    rows.output(&[217, 219], &over("y = with s = x do..(n) add(s, s);"), &given, &[4.0, 8.0]);
+    rows.output(&[217], &over("y = with s = x do..(n) add(s, s);"), &inputs(true, 0), &[1.0, 2.0]);
     let partial = over("y = with s = x for e : xs do..(n) add(s, e);");
     rows.output(&[217, 220], &partial, &given, &[301.0, 302.0]);
     rows.stops(&[220], &partial, &inputs(true, 4), "a count of 4");
-    rows.output(
-        &[221],
-        &over("y = with s = x do..(k -> 3) index(s, k);"),
-        &given,
-        &[1012.0, 2012.0],
-    );
+    rows.output(&[221], &over("y = with s = x do..(k -> 3) index(s, k);"), &given, &[1012.0, 2012.0]);
     rows.output(
         &[221],
         &over("y = with s = x for e : xs do..(k ->) index(s, k);"),
         &given,
         &[1012.0, 2012.0],
     );
-    rows.output(
-        &[222],
-        &over("y = with s = x while below(s) do add(s, w);"),
-        &given,
-        &[21.0, 42.0],
-    );
-    rows.output(
-        &[222],
-        &over("y = with s = x do add(s, w) while below(s);"),
-        &given,
-        &[21.0, 42.0],
-    );
+    rows.output(&[222], &over("y = with s = x while below(s) do add(s, w);"), &given, &[21.0, 42.0]);
+    rows.output(&[222], &over("y = with s = x do add(s, w) while below(s);"), &given, &[21.0, 42.0]);
     // A test afterwards means one step at least.
     rows.output(
         &[222],
@@ -206,24 +140,15 @@ fn s2_10_1_loops() {
         "y, d = with s = x, c = true while c do { t = add(s, w); c2 = below(t); yield t, c2; };",
     );
     rows.output(&[224, 225], &carried, &given, &[21.0, 42.0, 0.0]);
-    rows.output(&[225], &over("y, ~ = with s = x, c = true while c do { t = add(s, w); c2 = below(t); yield t, c2; };"), &given, &[21.0, 42.0]);
     rows.output(
-        &[226],
-        &over("y = with s = x while below(s) do..(1) add(s, w);"),
-        &given,
-        &[11.0, 22.0],
-    );
-    rows.output(
-        &[226],
-        &over("y = with s = x while below(s) do..(9) add(s, w);"),
+        &[225],
+        &over("y, ~ = with s = x, c = true while c do { t = add(s, w); c2 = below(t); yield t, c2; };"),
         &given,
         &[21.0, 42.0],
     );
-    rows.rejected(
-        &[227],
-        &codes::ENDLESS_LOOP,
-        &over("y = with s = x do add(s, w);"),
-    );
+    rows.output(&[226], &over("y = with s = x while below(s) do..(1) add(s, w);"), &given, &[11.0, 22.0]);
+    rows.output(&[226], &over("y = with s = x while below(s) do..(9) add(s, w);"), &given, &[21.0, 42.0]);
+    rows.rejected(&[227], &codes::ENDLESS_LOOP, &over("y = with s = x do add(s, w);"));
 }
 
 #[test]
@@ -232,33 +157,18 @@ fn s2_10_1_unrolled_loops() {
     let given = inputs(true, 2);
     let unrolled = over("y = with s = x for e : xs unroll add(s, e);");
     rows.output(&[228], &unrolled, &given, &[701.0, 703.0]);
-    rows.output(
-        &[228],
-        &over("y = with s = x unroll..(3) add(s, s);"),
-        &given,
-        &[8.0, 16.0],
-    );
+    rows.output(&[228], &over("y = with s = x unroll..(3) add(s, s);"), &given, &[8.0, 16.0]);
     // Each step makes tensors of its own: three invocations, no loop.
     let steps = |model: &skript_frontend::model::Model| {
         let entry = model.function(model.entry).unwrap();
         let skript_frontend::model::Body::Block(block) = &entry.body else {
             return (0, 0);
         };
-        let invokes = block
-            .operations
-            .iter()
-            .filter(|o| matches!(o, skript_frontend::model::Operation::Invoke(_)));
+        let invokes =
+            block.operations.iter().filter(|o| matches!(o, skript_frontend::model::Operation::Invoke(_)));
         (invokes.count(), block.operations.len())
     };
     rows.model(&[230], &unrolled, steps, (3, 3));
-    rows.rejected(
-        &[229],
-        &codes::UNROLL,
-        &over("y = with s = x unroll..(n) add(s, s);"),
-    );
-    rows.rejected(
-        &[229],
-        &codes::UNROLL,
-        &over("y = with s = x while below(s) unroll add(s, s);"),
-    );
+    rows.rejected(&[229], &codes::UNROLL, &over("y = with s = x unroll..(n) add(s, s);"));
+    rows.rejected(&[229], &codes::UNROLL, &over("y = with s = x while below(s) unroll add(s, s);"));
 }

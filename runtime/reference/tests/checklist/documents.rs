@@ -17,22 +17,9 @@ fn s2_14_quantization() {
         graph(operators, "x: real[2];", "y: real[2];", &statements)
     };
     let count = |model: &Model| model.quantization.len();
-    rows.model(
-        &[262],
-        &quantized("x: half; t: half{bits=4}; y: half{bits=2}; lab.w: half;"),
-        count,
-        4,
-    );
-    rows.rejected(
-        &[263],
-        &codes::QUANTIZED_TENSOR,
-        &quantized("nothing: half;"),
-    );
-    rows.rejected(
-        &[263],
-        &codes::QUANTIZATION,
-        &quantized("lab.nothing: half;"),
-    );
+    rows.model(&[262], &quantized("x: half; t: half{bits=4}; y: half{bits=2}; lab.w: half;"), count, 4);
+    rows.rejected(&[263], &codes::QUANTIZED_TENSOR, &quantized("nothing: half;"));
+    rows.rejected(&[263], &codes::QUANTIZATION, &quantized("lab.nothing: half;"));
     rows.rejected(&[263], &codes::UNKNOWN_OPERATOR, &quantized("x: nothing;"));
     rows.rejected(&[264], &codes::NOT_A_QUANTIZER, &quantized("x: two;"));
     rows.rejected(&[264], &codes::NOT_A_QUANTIZER, &quantized("x: add;"));
@@ -47,10 +34,7 @@ fn s2_15_modules() {
         )
     };
     let main = |imports: &str, statements: &str| {
-        format!(
-            "{imports} {}",
-            graph(&scaling("2.0"), "x: real[2];", "y: real[2];", statements)
-        )
+        format!("{imports} {}", graph(&scaling("2.0"), "x: real[2];", "y: real[2];", statements))
     };
     let files = format!(
         "\n--- mine.sknd\n{}\n--- ops/mine.sknd\n{}\n--- ops/deep/mine.sknd\nimport mine; {}\noperator twice {{ @input {{ x: real[n]; }} @output {{ y: real[n]; }} @compose {{ t = scale(x); y = mine.scale(t); }} }}",
@@ -68,23 +52,10 @@ fn s2_15_modules() {
         ("ops.deep.mine.twice(x)", 21.0),
     ] {
         let document = main(imports, &format!("y = {invocation};")) + &files;
-        rows.output(
-            &[265, 266, 267, 268, 269],
-            &document,
-            &x,
-            &[factor, 2.0 * factor],
-        );
+        rows.output(&[265, 266, 267, 268, 269], &document, &x, &[factor, 2.0 * factor]);
     }
-    rows.rejected(
-        &[267],
-        &codes::MODULE_MISSING,
-        &main("import nowhere;", "y = scale(x);"),
-    );
-    rows.rejected(
-        &[267],
-        &codes::MODULE_NOT_IMPORTED,
-        &(main("", "y = mine.scale(x);") + &files),
-    );
+    rows.rejected(&[267], &codes::MODULE_MISSING, &main("import nowhere;", "y = scale(x);"));
+    rows.rejected(&[267], &codes::MODULE_NOT_IMPORTED, &(main("", "y = mine.scale(x);") + &files));
     rows.rejected(
         &[267],
         &codes::MODULE_NOT_IMPORTED,
@@ -107,27 +78,17 @@ fn s3_composition() {
     let mut rows = Rows::default();
     let typed = "graph G { @attrib { k: real; } @output { y: real[]; } @compose { y = k; } }";
     rows.rejected(&[277], &codes::ATTRIBUTE_MISSING, typed);
-    rows.rejected(&[277], &codes::TYPE_DEDUCTION, "graph G { @dtype { T: num; } @input { x: T[2]; } @output { y: T[2]; } @compose { y = x; } }");
-    rows.output(
+    rows.rejected(
         &[277],
-        &typed.replace("k: real;", "k: real = 4.5;"),
-        &[],
-        &[4.5],
+        &codes::TYPE_DEDUCTION,
+        "graph G { @dtype { T: num; } @input { x: T[2]; } @output { y: T[2]; } @compose { y = x; } }",
     );
+    rows.output(&[277], &typed.replace("k: real;", "k: real = 4.5;"), &[], &[4.5]);
     // Attributes, shapes, types, helpers, assertions, output shapes: each may use what comes before it.
     let staged = "operator f { @dtype { T: num; } @attrib { k: int; d: int = k + n; } @input { x: T[n]; } @using { u = d * 2; }
         @assert { u == 10: \"u is {u}\"; } @output { y: T[u]; } @lower { y[i,] = T(d), i < u; } }";
-    rows.output(
-        &[278],
-        &graph(staged, "x: real[3];", "y: real[~];", "y = f{k=2}(x);"),
-        &[],
-        &[5.0; 10],
-    );
-    rows.message(
-        &[278],
-        &graph(staged, "x: real[3];", "y: real[~];", "y = f{k=3}(x);"),
-        "u is 12",
-    );
+    rows.output(&[278], &graph(staged, "x: real[3];", "y: real[~];", "y = f{k=2}(x);"), &[], &[5.0; 10]);
+    rows.message(&[278], &graph(staged, "x: real[3];", "y: real[~];", "y = f{k=3}(x);"), "u is 12");
     let order = |model: &Model| {
         let entry = model.function(model.entry).unwrap();
         let Body::Block(block) = &entry.body else {
@@ -139,20 +100,8 @@ fn s3_composition() {
         });
         names.collect::<Vec<_>>()
     };
-    let three = graph(
-        "",
-        "x: real[3];",
-        "y: real[3];",
-        "b = neg(x); a = id(b); y = add(a, b);",
-    );
-    rows.model(
-        &[278, 282],
-        &three,
-        order,
-        ["main.neg", "main.id", "main.add"]
-            .map(String::from)
-            .to_vec(),
-    );
+    let three = graph("", "x: real[3];", "y: real[3];", "b = neg(x); a = id(b); y = add(a, b);");
+    rows.model(&[278, 282], &three, order, ["main.neg", "main.id", "main.add"].map(String::from).to_vec());
     // A composite keeps its statements, a formula operator its formulas, each function its attributes and types.
     let nested = "operator leaf { @dtype { T: num; } @attrib { k: T; } @input { x: T[n]; } @output { y: T[n]; } @lower { y[i,] = x[i,] * k, i < n; } }
         operator node { @input { x: real[n]; } @output { y: real[n]; } @compose { t = leaf{k=2.0}(x); y = leaf{k=3.0}(t); } }";
@@ -184,17 +133,8 @@ fn s3_composition() {
     );
     let ports = |model: &Model| {
         let entry = model.function(model.entry).unwrap();
-        let names = entry
-            .inputs
-            .iter()
-            .chain(&entry.outputs)
-            .map(|p| p.name.clone());
+        let names = entry.inputs.iter().chain(&entry.outputs).map(|p| p.name.clone());
         (names.collect::<Vec<_>>(), entry.values.len())
     };
-    rows.model(
-        &[282],
-        &three,
-        ports,
-        (["x", "y"].map(String::from).to_vec(), 4),
-    );
+    rows.model(&[282], &three, ports, (["x", "y"].map(String::from).to_vec(), 4));
 }

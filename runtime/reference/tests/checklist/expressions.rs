@@ -93,11 +93,7 @@ fn s2_4_operators() {
     let mut rows = Rows::default();
     rows.int(&[45], "+n - -n", 6);
     rows.bool(&[45], "!f", false);
-    rows.bools(
-        &[48],
-        "['a' < 'b', 'a' == 'b', 'b' >= 'b', 'a' != 'b']",
-        &[true, false, true, true],
-    );
+    rows.bools(&[48], "['a' < 'b', 'a' == 'b', 'b' >= 'b', 'a' != 'b']", &[true, false, true, true]);
     rows.bools(&[48], "[true == true, 1.5 <= 1.0]", &[true, false]);
     rows.int(&[50], "4 << 7", 4);
     rows.int(&[50], "4 >> 7", 7);
@@ -122,11 +118,7 @@ fn s2_4_operators() {
     rows.ints(&[60], "!f ? p : [0]", &[0]);
     rows.bools(&[61], "p is [4, 0, 6]", &[true, false, true]);
     rows.bools(&[61], "p is 4", &[true, false, false]);
-    rows.bools(
-        &[62],
-        "[n is 3, n is 4, w is 'abcd', n + 1 is 4]",
-        &[true, false, true, true],
-    );
+    rows.bools(&[62], "[n is 3, n is 4, w is 'abcd', n + 1 is 4]", &[true, false, true, true]);
     rows.bools(&[74], "[5 in p, 7 in p, 1 in e]", &[true, false, false]);
     rows.bools(&[74], "[4, 7, 6] in p", &[true, false, true]);
     rows.bool(&[74], "'b' in ws", true);
@@ -145,15 +137,8 @@ fn s2_4_null_values() {
     rows.int(&[78], "?given ? given + 1 : 0", 8);
     rows.int(&[78], "?none && f ? none : 5", 5);
     rows.int(&[78], "?given && f ? given : 5", 7);
-    for text in [
-        "none + 1",
-        "1 + none",
-        "-none",
-        "p[none]",
-        "f ? none : 1",
-        "[1, none] + ..",
-        "p[0] <- none",
-    ] {
+    for text in ["none + 1", "1 + none", "-none", "p[none]", "f ? none : 1", "[1, none] + ..", "p[0] <- none"]
+    {
         rows.null(&[96, 13], text);
     }
     rows.null(&[96], "[(nones, nones)..]");
@@ -166,68 +151,28 @@ fn s2_4_null_values() {
 #[test]
 fn s2_4_casts_and_functions() {
     let mut rows = Rows::default();
-    rows.ints(
-        &[79],
-        "[int(2.9), int(-2.9), int(true), int(5)]",
-        &[2, -2, 1, 5],
-    );
+    rows.ints(&[79], "[int(2.9), int(-2.9), int(true), int(5)]", &[2, -2, 1, 5]);
     rows.reals(&[79], "[real(3), real(true), real(0.5)]", &[3.0, 1.0, 0.5]);
-    rows.bools(
-        &[79],
-        "[bool(2), bool(0), bool(0.5), bool(false)]",
-        &[true, false, true, false],
-    );
+    rows.bools(&[79], "[bool(2), bool(0), bool(0.5), bool(false)]", &[true, false, true, false]);
     rows.ints(&[81], "[int(inf), int(-inf)]", &[i64::MAX, i64::MIN]);
     rows.wrong(&[80], &codes::CAST_TYPE, "int('1')");
     rows.wrong(&[80], &codes::CAST_TYPE, "str(1)");
     rows.wrong(&[82], &codes::BUILTIN_NAME, "`squeeze`(1.0)");
-    rows.reals(
-        &[82, 83],
-        "[`sqrt`(6.25), `exp`(0.0), `log`(1.0)]",
-        &[2.5, 1.0, 0.0],
-    );
-    rows.reals(
-        &[83],
-        "[`exp`(1.0), `log`(2.0)]",
-        &[2.718_281_8, 0.693_147_2],
-    );
-    rows.reals(
-        &[83],
-        "[`sin`(pi / 6.0), `cos`(pi / 3.0), `tan`(pi / 4.0)]",
-        &[0.5, 0.5, 1.0],
-    );
-    rows.reals(
-        &[83],
-        "[`asin`(1.0), `acos`(0.0), `atan`(1.0)]",
-        &[1.570_796_4, 1.570_796_4, 0.785_398_2],
-    );
-    rows.reals(
-        &[83],
-        "[`sinh`(1.0), `cosh`(1.0), `tanh`(1.0)]",
-        &[1.175_201_2, 1.543_080_7, 0.761_594_2],
-    );
+    rows.reals(&[82, 83], "[`sqrt`(6.25), `exp`(0.0), `log`(1.0)]", &[2.5, 1.0, 0.0]);
+    rows.reals(&[83], "[`exp`(1.0), `log`(2.0)]", &[2.718_281_8, 0.693_147_2]);
+    rows.reals(&[83], "[`sin`(pi / 6.0), `cos`(pi / 3.0), `tan`(pi / 4.0)]", &[0.5, 0.5, 1.0]);
+    rows.reals(&[83], "[`asin`(1.0), `acos`(0.0), `atan`(1.0)]", &[1.570_796_4, 1.570_796_4, 0.785_398_2]);
+    rows.reals(&[83], "[`sinh`(1.0), `cosh`(1.0), `tanh`(1.0)]", &[1.175_201_2, 1.543_080_7, 0.761_594_2]);
     rows.reals(
         &[83],
         "[`asinh`(1.0), `acosh`(2.0), `atanh`(0.5)]",
         &[0.881_373_6, 1.316_957_9, 0.549_306_15],
     );
-    rows.reals(
-        &[83],
-        "[`round`(2.5), `round`(-2.5), `round`(2.4)]",
-        &[3.0, -3.0, 2.0],
-    );
-    rows.reals(
-        &[83],
-        "[`floor`(-1.5), `ceil`(-1.5), `frac`(1.25)]",
-        &[-2.0, -1.0, 0.25],
-    );
+    rows.reals(&[83], "[`round`(2.5), `round`(-2.5), `round`(2.4)]", &[3.0, -3.0, 2.0]);
+    rows.reals(&[83], "[`floor`(-1.5), `ceil`(-1.5), `frac`(1.25)]", &[-2.0, -1.0, 0.25]);
     rows.real(&[83], "`erf`(1.0)", 0.842_700_8);
     rows.reals(&[83], "`sqrt`(ps * 2.0 + 3.0)", &[2.0, 2.449_489_8]);
-    rows.ints(
-        &[84],
-        "[`abs`(-3), `sign`(-3), `sign`(0), `sign`(9)]",
-        &[3, -1, 0, 1],
-    );
+    rows.ints(&[84], "[`abs`(-3), `sign`(-3), `sign`(0), `sign`(9)]", &[3, -1, 0, 1]);
     rows.reals(&[84], "[`abs`(-2.5), `sign`(-2.5)]", &[2.5, -1.0]);
     rows.text(&[85], "\"n = {n + 2}!\"", "n = 5!");
     rows.text(&[85], "\"{n}{n}\"", "33");

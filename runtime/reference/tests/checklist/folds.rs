@@ -11,27 +11,15 @@ fn s2_4_folds() {
     rows.int(&[64], "p * ..", 120);
     rows.ints(&[64], "[e + .., e * ..]", &[0, 1]);
     rows.reals(&[64], "[ps + .., er + .., er * ..]", &[2.0, 0.0, 1.0]);
-    rows.bools(
-        &[64],
-        "[m && .., m || .., eb && .., eb || ..]",
-        &[false, true, true, false],
-    );
+    rows.bools(&[64], "[m && .., m || .., eb && .., eb || ..]", &[false, true, true, false]);
     rows.bools(
         &[65],
         "[p < .., p > .., [1, 1] < .., [1, 1] <= .., [2, 2, 1] >= .., [2, 2, 1] > ..]",
         &[true, false, false, true, true, false],
     );
     rows.bools(&[65], "[[1, 3, 2] <= .., [3, 2, 2] >= ..]", &[false, true]);
-    rows.bools(
-        &[65],
-        "[e < .., e > .., e <= .., e >= ..]",
-        &[true, true, true, true],
-    );
-    rows.bools(
-        &[66],
-        "[p != .., [1, 2, 1] != .., ws != .., e != ..]",
-        &[true, false, false, true],
-    );
+    rows.bools(&[65], "[e < .., e > .., e <= .., e >= ..]", &[true, true, true, true]);
+    rows.bools(&[66], "[p != .., [1, 2, 1] != .., ws != .., e != ..]", &[true, false, false, true]);
     rows.bools(
         &[66],
         "[p == .., [7, 7] == .., ['a', 'a'] == .., m == .., e == ..]",

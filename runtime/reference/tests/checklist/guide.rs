@@ -58,11 +58,7 @@ fn parts() -> Vec<Part> {
                 rows.push(cells(row));
             }
             rows.remove(0);
-            parts.push(Part::Table(Table {
-                line: line + 1,
-                head: cells(text),
-                rows,
-            }));
+            parts.push(Part::Table(Table { line: line + 1, head: cells(text), rows }));
         }
     }
     parts
@@ -73,10 +69,7 @@ fn cells(line: &str) -> Vec<String> {
     let line = line.trim().trim_matches('|');
     let cells = line.split(" | ").map(|c| {
         let cell = c.trim();
-        match cell
-            .strip_prefix("``` ")
-            .and_then(|c| c.strip_suffix(" ```"))
-        {
+        match cell.strip_prefix("``` ").and_then(|c| c.strip_suffix(" ```")) {
             Some(code) => code.to_string(),
             None => cell.trim_matches('`').to_string(),
         }
@@ -92,12 +85,10 @@ fn documents_check_or_give_their_code() {
             continue;
         };
         count += 1;
-        let whole = match document.text.contains("graph ") {
-            true => document.text.clone(),
-            false => format!(
-                "{} graph Main {{ @output {{ y: real[]; }} @compose {{ y = 1.0; }} }}",
-                document.text
-            ),
+        let whole = if document.text.contains("graph ") {
+            document.text.clone()
+        } else {
+            format!("{} graph Main {{ @output {{ y: real[]; }} @compose {{ y = 1.0; }} }}", document.text)
         };
         let found = match composed_as(&whole, document.edition) {
             Ok(_) => Vec::new(),

@@ -4,12 +4,7 @@
 //!
 //! What a definition alone shows is in `frontend/src/check/checklist`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod blocks;
 mod composition;

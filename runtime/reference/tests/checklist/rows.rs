@@ -42,9 +42,7 @@ impl Rows {
     ) {
         match found {
             Ok(found) if found == *wanted => {}
-            Ok(found) => self.0.push(format!(
-                "{numbers:?} {found:?} instead of {wanted:?}: {text}"
-            )),
+            Ok(found) => self.0.push(format!("{numbers:?} {found:?} instead of {wanted:?}: {text}")),
             Err(problem) => self.0.push(format!("{numbers:?} {problem}: {text}")),
         }
     }
@@ -93,10 +91,8 @@ impl Rows {
 
     /// The text of a compile-time string.
     pub fn text(&mut self, numbers: &[u16], expression: &str, wanted: &str) {
-        let document = probe("bool", &format!("v = {expression};"), 1, "[true]").replace(
-            "@compose { y = show",
-            "@assert { v != v: \"<{v}>\"; } @compose { y = show",
-        );
+        let document = probe("bool", &format!("v = {expression};"), 1, "[true]")
+            .replace("@compose { y = show", "@assert { v != v: \"<{v}>\"; } @compose { y = show");
         let found = match composed(&document) {
             Ok(_) => Err("composed".to_string()),
             Err(found) => Ok(found.first().map_or(String::new(), |d| d.message.clone())),
@@ -137,34 +133,22 @@ impl Rows {
 
     /// The outputs' elements, one after another, of a run with these inputs; int and bool count as real.
     pub fn output(&mut self, numbers: &[u16], document: &str, inputs: &[Tensor], wanted: &[f32]) {
-        let found = run(document, inputs).map(|outcome| {
-            let outputs = outcome.outputs.iter();
-            outputs.flat_map(|t| elements(t)).collect::<Vec<f32>>()
-        });
+        let found = run(document, inputs)
+            .map(|outcome| outcome.outputs.iter().flat_map(|t| elements(t)).collect::<Vec<f32>>());
         self.expect(numbers, document, found, &wanted.to_vec());
     }
 
     /// The elements of the variables' new values after a run.
     pub fn updates(&mut self, numbers: &[u16], document: &str, inputs: &[Tensor], wanted: &[f32]) {
-        let found = run(document, inputs).map(|outcome| {
-            let updates = outcome.updates.iter();
-            updates.flat_map(|(_, t)| elements(t)).collect::<Vec<f32>>()
-        });
+        let found = run(document, inputs)
+            .map(|outcome| outcome.updates.iter().flat_map(|(_, t)| elements(t)).collect::<Vec<f32>>());
         self.expect(numbers, document, found, &wanted.to_vec());
     }
 
     /// The shapes of the outputs of a run.
-    pub fn shapes(
-        &mut self,
-        numbers: &[u16],
-        document: &str,
-        inputs: &[Tensor],
-        wanted: &[&[u64]],
-    ) {
-        let found = run(document, inputs).map(|outcome| {
-            let outputs = outcome.outputs.iter();
-            outputs.map(|t| t.shape().to_vec()).collect::<Vec<_>>()
-        });
+    pub fn shapes(&mut self, numbers: &[u16], document: &str, inputs: &[Tensor], wanted: &[&[u64]]) {
+        let found = run(document, inputs)
+            .map(|outcome| outcome.outputs.iter().map(|t| t.shape().to_vec()).collect::<Vec<_>>());
         let wanted: Vec<Vec<u64>> = wanted.iter().map(|s| s.to_vec()).collect();
         self.expect(numbers, document, found, &wanted);
     }
@@ -185,14 +169,7 @@ impl Rows {
     }
 
     /// Such an invocation is rejected.
-    pub fn refused(
-        &mut self,
-        numbers: &[u16],
-        code: &Code,
-        blocks: &str,
-        inputs: &str,
-        invocation: &str,
-    ) {
+    pub fn refused(&mut self, numbers: &[u16], code: &Code, blocks: &str, inputs: &str, invocation: &str) {
         self.rejected(numbers, code, &showing(blocks, "0", inputs, invocation, 1));
     }
 
@@ -208,10 +185,9 @@ impl Rows {
 
     /// The scoped names of the model's variables.
     pub fn names(&mut self, numbers: &[u16], document: &str, wanted: &[&str]) {
-        let found = composed(document).map_err(|e| texts(&e)).map(|model| {
-            let variables = model.variables.iter();
-            variables.map(|v| v.name.clone()).collect::<Vec<_>>()
-        });
+        let found = composed(document)
+            .map_err(|e| texts(&e))
+            .map(|model| model.variables.iter().map(|v| v.name.clone()).collect::<Vec<_>>());
         let wanted: Vec<String> = wanted.iter().map(|n| n.to_string()).collect();
         self.expect(numbers, document, found, &wanted);
     }
@@ -224,9 +200,7 @@ impl Rows {
         look: impl Fn(&Model) -> T,
         wanted: T,
     ) {
-        let found = composed(document)
-            .map_err(|e| texts(&e))
-            .map(|model| look(&model));
+        let found = composed(document).map_err(|e| texts(&e)).map(|model| look(&model));
         self.expect(numbers, document, found, &wanted);
     }
 }
@@ -243,10 +217,7 @@ fn reals(expression: &str, length: usize) -> Result<Vec<f32>, String> {
 
 fn bools(expression: &str, length: usize) -> Result<Vec<bool>, String> {
     let outcome = run(&probe("bool", "", length, expression), &[])?;
-    Ok(elements(&outcome.outputs[0])
-        .iter()
-        .map(|b| *b != 0.0)
-        .collect())
+    Ok(elements(&outcome.outputs[0]).iter().map(|b| *b != 0.0).collect())
 }
 
 /// A document whose output of that many elements holds the pack `expression`; `using` defines symbols before it.
@@ -311,9 +282,10 @@ pub fn composed_as(document: &str, edition: Option<Edition>) -> Result<Model, Ve
     let (limits, mut sink) = (Limits::default(), Sink::default());
     let program = load_program(&path, edition, &limits, &mut sink);
     check_program(&program, &mut sink);
-    let model = match sink.has_errors() {
-        true => None,
-        false => compose(&program, &ComposeOptions::default(), &limits, &mut sink),
+    let model = if sink.has_errors() {
+        None
+    } else {
+        compose(&program, &ComposeOptions::default(), &limits, &mut sink)
     };
     model.ok_or_else(|| {
         let mut found = sink.into_sorted();
@@ -332,9 +304,7 @@ pub fn run(document: &str, inputs: &[Tensor]) -> Result<Outcome, String> {
         let types = ids.map(|id| &entry.values[id.0 as usize].tensor);
         inputs.extend(types.map(|t| {
             let shape = t.fixed_shape().unwrap();
-            Arc::new(
-                Tensor::zeros(ElementType::run_time(t.kind, Default::default()), &shape).unwrap(),
-            )
+            Arc::new(Tensor::zeros(ElementType::run_time(t.kind, Default::default()), &shape).unwrap())
         }));
     }
     let variables: Vec<_> = model

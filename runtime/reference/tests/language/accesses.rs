@@ -72,8 +72,7 @@ fn s2_12_what_earlier_steps_wrote_may_decide_whether_an_access_is_evaluated() {
         fails(running, 2, [0; 3]),
         "an index of `x` is 2 where i = 1, the tensor's extent is 2; guard it with `| |`"
     );
-    let written =
-        "y[i,] = 0.0, i < 3; y[2 * i,] := at[i,] > 0 ? y[0,] + 1.0 : 7.0, i < n | y[0,] < 7.0";
+    let written = "y[i,] = 0.0, i < 3; y[2 * i,] := at[i,] > 0 ? y[0,] + 1.0 : 7.0, i < n | y[0,] < 7.0";
     assert_eq!(gives(written, 2, [1, 1, 1]), [1.0, 0.0, 2.0]);
     assert_eq!(gives(written, 9, [0, 1, 1]), [7.0, 0.0, 0.0]);
     assert_eq!(
@@ -94,8 +93,6 @@ fn s2_12_data_lead_to_the_nearest_element() {
     let refused = model(&document(beside)).err().unwrap();
     assert_eq!(
         refused,
-        [
-            "SK1250: an index of `at` runs from 1 to 3, the tensor's extent is 3; guard it with `| |`"
-        ]
+        ["SK1250: an index of `at` runs from 1 to 3, the tensor's extent is 3; guard it with `| |`"]
     );
 }

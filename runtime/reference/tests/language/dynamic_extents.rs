@@ -124,10 +124,7 @@ fn s3_1_images_of_run_time_extents_are_rescaled() {
         @compose { y = image.rescale{axes=[1,2], factor=[2.0,0.5]}(x); \
         z = layout.slice{axes=[1,2], begin=[1,-2], end=[9,-1]}(x); } }";
     let x = reals(&[1, 2, 4], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
-    assert_eq!(
-        outputs(text, &[x]),
-        [vec![1.0, 3.0, 1.0, 3.0, 5.0, 7.0, 5.0, 7.0], vec![7.0]]
-    );
+    assert_eq!(outputs(text, &[x]), [vec![1.0, 3.0, 1.0, 3.0, 5.0, 7.0, 5.0, 7.0], vec![7.0]]);
 }
 
 /// Branches may have results of different dynamic extents: the executed branch decides.
@@ -157,10 +154,7 @@ fn s2_10_1_extents_of_branches_must_agree_with_others() {
     let text = "operator add { @input { x: real[n]; z: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,] + z[i,], i < n; } } \
         graph G { @input { x: real[s|5]; z: real[t|4]; c: bool[]; } @output { y: real[s]; } \
         @compose { u = if c then x else z; y = add(x, u); } }";
-    let (x, z) = (
-        || reals(&[2], &[1.0, 2.0]),
-        || reals(&[3], &[1.0, 2.0, 3.0]),
-    );
+    let (x, z) = (|| reals(&[2], &[1.0, 2.0]), || reals(&[3], &[1.0, 2.0, 3.0]));
     assert_eq!(outputs(text, &[x(), z(), flag(true)]), [[2.0, 4.0]]);
     let (message, calls) = failure(text, &[x(), z(), flag(false)]);
     assert!(message.contains("must be `n` = 2, it is 3"), "{message}");
@@ -170,9 +164,7 @@ fn s2_10_1_extents_of_branches_must_agree_with_others() {
 /// In terms of the input, the last extent of this chain has 2⁴⁰ operations.
 #[test]
 fn s3_1_extents_of_long_chains_are_computed_step_by_step() {
-    let steps: String = (0..40)
-        .map(|n| format!("x{} = shift(x{n}); ", n + 1))
-        .collect();
+    let steps: String = (0..40).map(|n| format!("x{} = shift(x{n}); ", n + 1)).collect();
     let text = format!(
         "operator shift {{ @input {{ x: real[n]; }} @output {{ y: real[(n + n / 2) << 20]; }} \
          @lower {{ y[i,] = x[i % n,] + 1.0, i < (n + n / 2) << 20; }} }} \

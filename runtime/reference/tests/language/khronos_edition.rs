@@ -66,10 +66,7 @@ fn a_step_that_folds_no_items_is_refused() {
              graph G {{ @input {{ x: real[3]; }} @output {{ y: int[3]; }} @compose {{ y = f(x); }} }}"
         )
     };
-    assert_eq!(
-        outputs(&text("0"), &[reals(&[3], &[0.0; 3])]),
-        [[0.0, 1.0, 2.0]]
-    );
+    assert_eq!(outputs(&text("0"), &[reals(&[3], &[0.0; 3])]), [[0.0, 1.0, 2.0]]);
     let messages = refused(&text("1"));
     assert!(messages[0].starts_with("SK0456"), "{messages:?}");
 }
@@ -144,11 +141,7 @@ fn one_dimension_is_assigned_as_a_pack() {
             "with r = x[i,:]: y[i,:] = r + z[i,], i < n;",
         ] {
             let found = outputs(&rows(extent, formula), &inputs);
-            assert_eq!(
-                found,
-                [[11.0, 12.0, 13.0, 24.0, 25.0, 26.0]],
-                "{extent}: {formula}"
-            );
+            assert_eq!(found, [[11.0, 12.0, 13.0, 24.0, 25.0, 26.0]], "{extent}: {formula}");
         }
         let some = "y[i,j] = 0.0, i < n, j < m; y[i,:] := x[i,:], i < n | x[i,0] > 2.0;";
         let found = outputs(&rows(extent, some), &inputs);
@@ -160,20 +153,13 @@ fn one_dimension_is_assigned_as_a_pack() {
 fn a_long_dimension_is_assigned_as_a_short_one() {
     let x: Vec<f32> = (0..200_u8).map(f32::from).collect();
     let inputs = [reals(&[2, 100], &x), reals(&[2], &[0.5, -0.5])];
-    let found = outputs(
-        &rows("100", "y[i,:] = x[i,:] - z[i,] * real(mi), i < n;"),
-        &inputs,
-    );
-    let wanted: Vec<f64> = (0..200)
-        .map(|p| f64::from(p) + f64::from(p % 100) * if p < 100 { -0.5 } else { 0.5 })
-        .collect();
+    let found = outputs(&rows("100", "y[i,:] = x[i,:] - z[i,] * real(mi), i < n;"), &inputs);
+    let wanted: Vec<f64> =
+        (0..200).map(|p| f64::from(p) + f64::from(p % 100) * if p < 100 { -0.5 } else { 0.5 }).collect();
     assert_eq!(found, [wanted]);
     // The condition is tested once, before anything is written.
     let own = "y[i,j] = -1.0, i < n, j < m; y[i,:] := x[i,:], i < n | y[i,0] < z[i,];";
-    assert_eq!(
-        outputs(&rows("100", own), &inputs)[0],
-        x.iter().map(|v| f64::from(*v)).collect::<Vec<_>>()
-    );
+    assert_eq!(outputs(&rows("100", own), &inputs)[0], x.iter().map(|v| f64::from(*v)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -183,13 +169,8 @@ fn positions_are_replaced_together() {
         graph G { @input { x: real[2,3]; } @output { at: int[2]; } @compose { at = f(x); } }";
     let x = [reals(&[2, 3], &[1.0, 5.0, 2.0, 7.0, 3.0, 0.0])];
     assert_eq!(outputs(text, &x), [[1.0, 0.0]]);
-    let pack = text
-        .replace("int[2]", "int[]..(2)")
-        .replace("at[:,]", "at[]");
-    assert_eq!(
-        outputs(&pack.replace("at = f", "at.. = f"), &x),
-        [[1.0], [0.0]]
-    );
+    let pack = text.replace("int[2]", "int[]..(2)").replace("at[:,]", "at[]");
+    assert_eq!(outputs(&pack.replace("at = f", "at.. = f"), &x), [[1.0], [0.0]]);
 }
 
 #[test]
@@ -197,10 +178,7 @@ fn remapped_indices_need_not_be_affine() {
     let text = "operator f { @input { x: real[n]; at: int[n]; } @output { y: real[n]; } \
         @lower { y[i,] = x[|at[i,] * at[i,] - 1 <> i / 2 : n - 1|,], i < n; } } \
         graph G { @input { x: real[4]; at: int[4]; } @output { y: real[4]; } @compose { y = f(x, at); } }";
-    let inputs = [
-        reals(&[4], &[1.0, 2.0, 3.0, 4.0]),
-        ints(&[4], &[3, 1, 0, -1]),
-    ];
+    let inputs = [reals(&[4], &[1.0, 2.0, 3.0, 4.0]), ints(&[4], &[3, 1, 0, -1])];
     assert_eq!(outputs(text, &inputs), [[4.0, 1.0, 2.0, 1.0]]);
 }
 

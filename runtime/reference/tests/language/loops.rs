@@ -43,10 +43,7 @@ fn s2_10_1_loops_scan_packs_of_run_time_length() {
         y = with s: real = 0.0 for a : all do add(s, a); \
         twice.. = for a : all do add(a, a); z = sum(twice); } }";
     let scalar = |v: f32| reals(&[], &[v]);
-    assert_eq!(
-        results(graph, &[scalar(1.0), scalar(5.0)]),
-        [[14.0], [28.0]]
-    );
+    assert_eq!(results(graph, &[scalar(1.0), scalar(5.0)]), [[14.0], [28.0]]);
     assert_eq!(results(graph, &[scalar(7.0), scalar(5.0)]), [[0.0], [0.0]]);
 }
 
@@ -69,13 +66,7 @@ fn full_slices_stand_on_left_sides() {
         graph G { @input { x: bool[s|3,2]; } @output { y: int[s,2,2]; z: int[s,2]; } @compose { y, z = positions(x); } }";
     let x = skript_tensor::Tensor::from_bool(&[2, 2], &[false; 4]).unwrap();
     let y = results(graph, &[std::sync::Arc::new(x)]);
-    assert_eq!(
-        y,
-        [
-            vec![0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0],
-            vec![0.0, 7.0, 1.0, 7.0]
-        ]
-    );
+    assert_eq!(y, [vec![0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0], vec![0.0, 7.0, 1.0, 7.0]]);
 }
 
 /// The results of a loop with a dynamic count fit the pack with a declared length; the length is checked at run time.
@@ -85,23 +76,11 @@ fn s2_10_1_a_written_length_bounds_what_a_run_time_count_collects() {
         @compose { last, zs..(3) = with s = x do..(n) { t = add(s, x); yield t, t; }; y = add(last, zs[0]); \
         ys = zs; } }";
     let inputs = |n| [ints(&[], &[n]), reals(&[2], &[1.0, 2.0])];
-    assert_eq!(
-        results(graph, &inputs(3)),
-        [[6.0, 12.0], [2.0, 4.0], [3.0, 6.0], [4.0, 8.0]]
-    );
+    assert_eq!(results(graph, &inputs(3)), [[6.0, 12.0], [2.0, 4.0], [3.0, 6.0], [4.0, 8.0]]);
     let short = run(&format!("{OPERATORS} {graph}"), &inputs(2)).unwrap_err();
-    assert!(
-        short
-            .to_string()
-            .starts_with("the pack must have 3 items, it has 2"),
-        "{short}"
-    );
+    assert!(short.to_string().starts_with("the pack must have 3 items, it has 2"), "{short}");
     let long = run(&format!("{OPERATORS} {graph}"), &inputs(4)).unwrap_err();
-    assert!(
-        long.to_string()
-            .starts_with("the loop runs more than 3 iterations"),
-        "{long}"
-    );
+    assert!(long.to_string().starts_with("the loop runs more than 3 iterations"), "{long}");
 }
 
 /// A scalar that is dynamic becomes a tensor where a tensor is expected.
@@ -132,16 +111,9 @@ fn s2_10_1_the_length_of_a_carried_pack_is_no_bound_of_steps() {
         @compose { p..(3), ys.. = with s: real[]..(3) = [x, x, x] do..(n) { [a, b, ~] = s; t = add(a, b); \
         yield [t, a, b], t; }; y = p[0]; } }";
     let inputs = |n| [ints(&[], &[n]), reals(&[], &[1.0])];
-    assert_eq!(
-        results(graph, &inputs(4)),
-        [vec![8.0], vec![2.0, 3.0, 5.0, 8.0]]
-    );
+    assert_eq!(results(graph, &inputs(4)), [vec![8.0], vec![2.0, 3.0, 5.0, 8.0]]);
     let long = run(&format!("{OPERATORS} {graph}"), &inputs(7)).unwrap_err();
-    assert!(
-        long.to_string()
-            .starts_with("the loop runs more than 6 iterations"),
-        "{long}"
-    );
+    assert!(long.to_string().starts_with("the loop runs more than 6 iterations"), "{long}");
 }
 
 /// A loop without a count; the output's declaration has the upper bound, in the syntax of edition khronos.
@@ -150,10 +122,7 @@ fn s2_10_1_an_output_bounds_what_a_condition_collects() {
     let graph = "graph G { @input { x: real[]; m: real[]; } @output { ys: real[]..(s|4); y: real[]; } \
         @compose { ~, ys.. = with s = x while less(s, m) do { t = add(s, s); yield t, t; }; y = sum(ys); } }";
     let scalars = |x: f32, m: f32| [reals(&[], &[x]), reals(&[], &[m])];
-    assert_eq!(
-        results(graph, &scalars(1.0, 5.0)),
-        [vec![2.0, 4.0, 8.0], vec![14.0]]
-    );
+    assert_eq!(results(graph, &scalars(1.0, 5.0)), [vec![2.0, 4.0, 8.0], vec![14.0]]);
     assert_eq!(results(graph, &scalars(9.0, 5.0)), [vec![], vec![0.0]]);
     assert!(run(&format!("{OPERATORS} {graph}"), &scalars(1.0, 100.0)).is_err());
 }
@@ -191,10 +160,7 @@ fn s2_12_formulas_write_packs_of_run_time_length() {
         graph G { @input { x: real[s|4,2]; } @output { y: real[s,2]; z: real[]; } \
         @compose { ys.., sums.. = cut(x); zs.. = for y : ys, t : sums do add(y, y); y = join(zs); z = sum(sums); } }";
     let x = reals(&[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    assert_eq!(
-        results(graph, &[x]),
-        [vec![10.0, 12.0, 6.0, 8.0, 2.0, 4.0], vec![21.0]]
-    );
+    assert_eq!(results(graph, &[x]), [vec![10.0, 12.0, 6.0, 8.0, 2.0, 4.0], vec![21.0]]);
 }
 
 #[test]
@@ -214,8 +180,5 @@ fn s2_12_library_operators_take_run_time_time_axes() {
     let fixed = graph.replace("t|5", "3").replace("real[t", "real[3");
     assert_eq!(of_run, outputs(&fixed, &inputs));
     assert_eq!(of_run[0].len(), 3);
-    assert_eq!(
-        of_run[2],
-        whole.iter().map(|v| f64::from(*v)).collect::<Vec<_>>()
-    );
+    assert_eq!(of_run[2], whole.iter().map(|v| f64::from(*v)).collect::<Vec<_>>());
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Documents of every section of chapters 2 and 3, run through the evaluator; values worked out by hand.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod accesses;
 mod dynamic_extents;

@@ -18,10 +18,7 @@ const DOCUMENT: &str = "
         @quantize { x: to_step{step=0.25}; a: to_step; b.w: to_step{step=2.0}; main.G.y: to_step{step=4.0}; } }";
 
 fn run(simulate: bool) -> Vec<f64> {
-    let options = ComposeOptions {
-        simulate_quantization: simulate,
-        ..ComposeOptions::default()
-    };
+    let options = ComposeOptions { simulate_quantization: simulate, ..ComposeOptions::default() };
     let model = model_with(DOCUMENT, None, &options).unwrap_or_else(|e| panic!("{e:#?}"));
     let w = reals(&[1], &[3.75]);
     let outcome = evaluate(&model, &[reals(&[1], &[0.8])], &[w]).unwrap();
@@ -64,11 +61,6 @@ fn s2_14_entries_are_kept_with_the_names_of_their_tensors() {
 #[test]
 fn s2_14_a_misspelled_tensor_gets_a_suggestion() {
     let text = DOCUMENT.replace("b.w: to_step", "b.v: to_step");
-    let messages = model_with(&text, None, &ComposeOptions::default())
-        .err()
-        .unwrap();
-    assert_eq!(
-        messages,
-        ["SK1450: there is no tensor `b.v` to be quantized"]
-    );
+    let messages = model_with(&text, None, &ComposeOptions::default()).err().unwrap();
+    assert_eq!(messages, ["SK1450: there is no tensor `b.v` to be quantized"]);
 }

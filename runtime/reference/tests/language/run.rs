@@ -29,14 +29,9 @@ pub fn model_with(
     let (limits, mut sink) = (Limits::default(), Sink::default());
     let program = load_program(&path, edition, &limits, &mut sink);
     check_program(&program, &mut sink);
-    let model = match sink.has_errors() {
-        true => None,
-        false => compose(&program, options, &limits, &mut sink),
-    };
+    let model = if sink.has_errors() { None } else { compose(&program, options, &limits, &mut sink) };
     model.ok_or_else(|| {
-        let all = sink.into_sorted().into_iter();
-        all.map(|d| format!("{}: {}", d.code.id, d.message))
-            .collect()
+        sink.into_sorted().into_iter().map(|d| format!("{}: {}", d.code.id, d.message)).collect()
     })
 }
 

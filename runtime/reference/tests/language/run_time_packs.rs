@@ -46,16 +46,14 @@ fn s2_4_ranges_and_lists_are_packs() {
     assert_eq!(one, expected);
     // As of packs whose length is known, nothing is after the first of no items.
     let none = results("tail: real[1]..(a|3);", "tail.. = xs[1:];", &[]);
-    assert_eq!(
-        none,
-        Err("a range from 1 is out of bounds: the pack has 0 items".to_string())
-    );
+    assert_eq!(none, Err("a range from 1 is out of bounds: the pack has 0 items".to_string()));
 }
 
 /// Folds of lists that contain packs of dynamic length, compared with those of static lists.
 #[test]
 fn s2_4_joined_lists_are_folded_part_by_part() {
-    let helpers = "a = [n, t.., n - 5]; b = [0, (t + ...)..]; c = [t.., 7, t.., 2]; d = [9, (t + ...)[::-1]..];";
+    let helpers =
+        "a = [n, t.., n - 5]; b = [0, (t + ...)..]; c = [t.., 7, t.., 2]; d = [9, (t + ...)[::-1]..];";
     let folds = "[a + .., b + .., c + .., d + .., c * .., (c << ..) ?? -1, (c >> ..) ?? -1, (d << ..) ?? -1, (b >> ..) ?? -1, \
         int(b < ..), int(a < ..), int(d > ..), int(c >= ..), int(c == ..), int(7 in c), int(8 in c), int(n in a), \
         (c + ...)[k + 1], (a + ...)[-1], (a >> ...)[k], (c << ...)[-1], (a + ...) + ..]";
@@ -81,8 +79,7 @@ fn s2_4_joined_lists_are_folded_part_by_part() {
         };
         let holds = |list: &[i64], item: i64| i64::from(list.contains(&item));
         let position = k as usize;
-        let sums_of =
-            |list: &[i64]| -> Vec<i64> { (1..=list.len()).map(|n| sum(&list[..n])).collect() };
+        let sums_of = |list: &[i64]| -> Vec<i64> { (1..=list.len()).map(|n| sum(&list[..n])).collect() };
         let expected = [
             sum(&a),
             sum(&b),
@@ -108,8 +105,7 @@ fn s2_4_joined_lists_are_folded_part_by_part() {
             sums_of(&a).iter().sum(),
         ];
         let given = [reals(&[k, 3], &vec![1.0; 3 * position])];
-        let expected = expected.map(|value| value as f64);
-        assert_eq!(outputs(&text, &given), [expected.to_vec()], "{k} items");
+        assert_eq!(outputs(&text, &given), [expected.map(|value| value as f64).to_vec()], "{k} items");
     }
 }
 
@@ -170,8 +166,7 @@ fn s2_4_folds_without_a_closed_form_are_those_of_the_items() {
             -2,
         ];
         let given = [reals(&[k, 3], &vec![1.0; 3 * position])];
-        let expected = expected.map(|value| value as f64);
-        assert_eq!(outputs(&text, &given), [expected.to_vec()], "{k} items");
+        assert_eq!(outputs(&text, &given), [expected.map(|value| value as f64).to_vec()], "{k} items");
     }
 }
 
@@ -207,10 +202,7 @@ fn s2_10_1_ranges_are_scanned_and_passed() {
     );
     assert_eq!(all.unwrap(), [vec![19.0], vec![2.0, 4.0], vec![7.0]]);
     let none = results("last: real[1];", "last = xs[s - 1];", &[]);
-    assert_eq!(
-        none,
-        Err("index -1 is out of range: the pack has 0 items".to_string())
-    );
+    assert_eq!(none, Err("index -1 is out of range: the pack has 0 items".to_string()));
 }
 
 /// Each item is quantized separately: the quantizer divides by the item's largest element.
@@ -220,10 +212,7 @@ fn s2_14_items_of_packs_pass_through_their_quantizers() {
         operator scaled { @input { x: real[n]; m: real[]; } @output { y: real[n]; } @lower { y[i,] = x[i,] / m[], i < n; } } \
         operator normed { @input { x: real[n]; } @output { y: real[n]; } @compose { m = largest(x); y = scaled(x, m); } } \
         graph G { @input { xs: real[2]..(s|3); } @output { ys: real[2]..(s); } @compose { ys.. = xs; } @quantize { xs: normed; } }";
-    let options = |simulate| ComposeOptions {
-        simulate_quantization: simulate,
-        ..ComposeOptions::default()
-    };
+    let options = |simulate| ComposeOptions { simulate_quantization: simulate, ..ComposeOptions::default() };
     let given = [reals(&[2, 2], &[1.0, 2.0, 8.0, 4.0])];
     for (simulate, expected) in [(false, [1.0, 2.0, 8.0, 4.0]), (true, [0.5, 1.0, 1.0, 0.5])] {
         let model = model_with(text, None, &options(simulate)).unwrap_or_else(|e| panic!("{e:#?}"));
@@ -243,11 +232,7 @@ fn s2_10_1_outputs_tell_their_lengths_and_extents() {
         graph G { @input { x: real[2]; k: int[]; v: real[e|7]; } @output { z: real[2]; w: real[~|6]; p: real[~|9]; q: real[~|9]; } \
         @compose { ys..(c|6), z, w = steps(x, k); p, q = grown(v); } }";
     let count = Arc::new(Tensor::from_i64(&[], &[3]).unwrap());
-    let given = [
-        reals(&[2], &[1.0, 2.0]),
-        count,
-        reals(&[3], &[4.0, 5.0, 6.0]),
-    ];
+    let given = [reals(&[2], &[1.0, 2.0]), count, reals(&[3], &[4.0, 5.0, 6.0])];
     let expected: [&[f64]; 4] = [&[8.0, 16.0], &[1.0; 3], &[8.0, 10.0, 12.0], &[4.0; 3]];
     assert_eq!(outputs(text, &given), expected);
 }

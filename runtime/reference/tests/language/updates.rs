@@ -12,15 +12,13 @@ const NORM: &str = "operator scale { @input { x: real[n]; w: real[n]; } @output 
 
 fn updates(graph: &str, inputs: &[std::sync::Arc<skript_tensor::Tensor>]) -> Vec<(u32, Vec<f64>)> {
     let outcome = run(&format!("{NORM} {graph}"), inputs).unwrap();
-    let all = outcome.updates.iter();
-    all.map(|(id, tensor)| (id.0, elements(tensor))).collect()
+    outcome.updates.iter().map(|(id, tensor)| (id.0, elements(tensor))).collect()
 }
 
 /// Every variable is initially one; each update is x + 1 + 1.
 #[test]
 fn s2_11_instances_update_their_own_variables() {
-    let graph =
-        "graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = outer(x); } }";
+    let graph = "graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = outer(x); } }";
     let x = reals(&[2], &[3.0, 5.0]);
     let new = vec![5.0, 7.0];
     assert_eq!(updates(graph, &[x]), [(0, new.clone()), (1, new)]);
@@ -53,10 +51,7 @@ fn s2_11_operators_with_formulas_update_their_variables() {
     let outputs = run(&format!("{NORM} {graph}"), &[x()]).unwrap().outputs;
     let outputs: Vec<Vec<f64>> = outputs.iter().map(|t| elements(t)).collect();
     assert_eq!(outputs, [[2.5, 3.5], [2.25, 2.75]]);
-    assert_eq!(
-        updates(&graph, &[x()]),
-        [(0, vec![1.75, 2.25]), (1, vec![1.625, 1.875])]
-    );
+    assert_eq!(updates(&graph, &[x()]), [(0, vec![1.75, 2.25]), (1, vec![1.625, 1.875])]);
 }
 
 /// The formulas' function needs a dynamic extent that only an attribute determines.

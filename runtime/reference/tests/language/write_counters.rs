@@ -17,10 +17,7 @@ fn steps_that_hold_are_counted() {
     assert_eq!(found[0], [0.0, 0.0, 1.0, 1.0, 2.0, 0.0]);
     // What nothing writes is zero; each step that writes takes the next row.
     assert_eq!(found[1], [0.0, 5.0, 0.0, 8.0, 0.0, 0.0]);
-    assert_eq!(
-        outputs(NONZERO, &[reals(&[0, 3], &[])]),
-        [[0.0; 0], [0.0; 0]]
-    );
+    assert_eq!(outputs(NONZERO, &[reals(&[0, 3], &[])]), [[0.0; 0], [0.0; 0]]);
 }
 
 #[test]

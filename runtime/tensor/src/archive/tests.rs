@@ -48,22 +48,14 @@ fn the_model_may_lie_in_a_folder() {
     for root in ["", "./", "net/"] {
         let name = |n: &str| format!("{root}{n}").into_bytes();
         let long = [b"31 path=", &name("main.Net.w.dat")[..]].concat();
-        let long = format!(
-            "{} {}\n",
-            long.len() + 1,
-            &String::from_utf8(long).unwrap()[3..]
-        );
+        let long = format!("{} {}\n", long.len() + 1, &String::from_utf8(long).unwrap()[3..]);
         let archive = opened(
             &packed(&[
                 member(&name(""), b'5', b""),
                 member(&name("main.sknd"), b'0', b"graph"),
                 member(b"PaxHeader", b'x', long.as_bytes()),
                 member(b"short", b'0', b"12"),
-                member(
-                    b"././@LongLink",
-                    b'L',
-                    &[&name("sub/a.sknd")[..], b"\0"].concat(),
-                ),
+                member(b"././@LongLink", b'L', &[&name("sub/a.sknd")[..], b"\0"].concat()),
                 member(b"short", 0, b"import"),
             ]),
             1 << 20,
@@ -80,18 +72,9 @@ fn the_model_may_lie_in_a_folder() {
 
 #[test]
 fn nothing_leads_out_of_an_archive() {
-    for name in [
-        &b"/etc/passwd"[..],
-        b"../main.sknd",
-        b"a/../../b",
-        b"a\\b",
-        b"\xff",
-    ] {
+    for name in [&b"/etc/passwd"[..], b"../main.sknd", b"a/../../b", b"a\\b", b"\xff"] {
         let text = refusal(&[member(name, b'0', b"")]);
-        assert!(
-            text.contains("leads out") || text.contains("UTF-8"),
-            "{text}"
-        );
+        assert!(text.contains("leads out") || text.contains("UTF-8"), "{text}");
     }
     for kind in [b'1', b'2'] {
         assert!(refusal(&[member(b"main.sknd", kind, b"")]).contains("is a link"));
@@ -99,15 +82,9 @@ fn nothing_leads_out_of_an_archive() {
     for kind in [b'3', b'4', b'6', b'S', b'?'] {
         assert!(refusal(&[member(b"main.sknd", kind, b"")]).contains("not a regular file"));
     }
-    let twice = [
-        member(b"main.sknd", b'0', b"a"),
-        member(b"./main.sknd", b'0', b"b"),
-    ];
+    let twice = [member(b"main.sknd", b'0', b"a"), member(b"./main.sknd", b'0', b"b")];
     assert!(refusal(&twice).contains("two members"));
-    let two = [
-        member(b"a/main.sknd", b'0', b"a"),
-        member(b"b/main.sknd", b'0', b"b"),
-    ];
+    let two = [member(b"a/main.sknd", b'0', b"a"), member(b"b/main.sknd", b'0', b"b")];
     assert!(refusal(&two).contains("a/main.sknd and a b/main.sknd"));
     assert!(refusal(&[]).contains("no main.sknd"));
     assert!(refusal(&[member(b"x", b'x', b"99 path=a\n")]).contains("pax header"));
@@ -157,8 +134,7 @@ fn every_cut_is_noticed() {
     let text = opened(&packed(&[header]), 1 << 40).unwrap_err();
     assert!(text.contains("cut off"), "{text}");
     let mut header = member(b"main.sknd", b'0', b"graph");
-    header[124..136]
-        .copy_from_slice(&[0x80, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255]);
+    header[124..136].copy_from_slice(&[0x80, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255]);
     seal(&mut header[..BLOCK]);
     assert!(refusal(&[header]).contains("cut off"));
     let mut header = member(b"main.sknd", b'0', b"graph");

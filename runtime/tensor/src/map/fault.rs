@@ -37,9 +37,7 @@ impl Watch {
     /// The system's error, if it cannot install a handler.
     pub(super) fn over(mapping: &[u8]) -> io::Result<Watch> {
         linux::install()?;
-        Ok(Watch {
-            node: linux::Node::holding(mapping),
-        })
+        Ok(Watch { node: linux::Node::holding(mapping) })
     }
 
     /// Whether pages that were read had to be replaced.
@@ -93,8 +91,7 @@ mod linux {
             let start = mapping.as_ptr().addr();
             node.lost.store(false, Ordering::Relaxed);
             node.start.store(start, Ordering::Relaxed);
-            node.end
-                .store(start.saturating_add(mapping.len()), Ordering::Release);
+            node.end.store(start.saturating_add(mapping.len()), Ordering::Release);
             node
         }
 
@@ -141,8 +138,7 @@ mod linux {
             return Ok(());
         }
         // SAFETY: sysconf reads a number.
-        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) })
-            .map_err(io::Error::other)?;
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).map_err(io::Error::other)?;
         // SAFETY: a sigaction of zeros is valid: the default action with an empty mask.
         let (mut before, mut ours): (libc::sigaction, libc::sigaction) =
             unsafe { (std::mem::zeroed(), std::mem::zeroed()) };

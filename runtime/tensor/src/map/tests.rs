@@ -22,12 +22,7 @@ fn truncate(path: &Path, length: u64) {
 }
 
 fn load(folder: &Path, element: ElementType) -> Result<Tensor, TensorError> {
-    let request = VariableRequest {
-        name: "m.w",
-        aliases: &[],
-        element,
-        shape: vec![ELEMENTS],
-    };
+    let request = VariableRequest { name: "m.w", aliases: &[], element, shape: vec![ELEMENTS] };
     let store = WeightStore::open(folder, 1 << 30).unwrap();
     let mut loaded = crate::load_each(&store, &[request], MissingWeights::Error);
     loaded.remove(0)
@@ -49,10 +44,7 @@ fn truncated_files_are_errors() {
     assert!(error.contains("m.w.dat changed"), "{error}");
     assert!(error.contains("truncated"), "{error}");
     assert!(tensor.clone().unchanged().is_err());
-    assert_eq!(
-        values.iter().filter(|v| **v == 1.5).count() as u64,
-        (8192 - 128) / 4
-    );
+    assert_eq!(values.iter().filter(|v| **v == 1.5).count() as u64, (8192 - 128) / 4);
 }
 
 #[test]
@@ -115,9 +107,7 @@ fn weights_are_not_links_out_of_their_folder() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("m.w.dat");
     symlink(&path, &link).unwrap();
-    let error = load(folder.path(), ElementType::F32)
-        .unwrap_err()
-        .to_string();
+    let error = load(folder.path(), ElementType::F32).unwrap_err().to_string();
     assert!(error.contains("a link out of the folder"), "{error}");
     std::fs::remove_file(&link).unwrap();
     // A folder that is a link is the one that the user named.
@@ -126,11 +116,7 @@ fn weights_are_not_links_out_of_their_folder() {
     load(&named, ElementType::F32).unwrap();
     // Files beside the main module are searched, not named.
     std::fs::write(outside.path().join("a.safetensors"), "").unwrap();
-    symlink(
-        outside.path().join("a.safetensors"),
-        folder.path().join("main.safetensors"),
-    )
-    .unwrap();
+    symlink(outside.path().join("a.safetensors"), folder.path().join("main.safetensors")).unwrap();
     let error = WeightStore::folder(folder.path(), "main", 0).unwrap_err();
     assert!(error.to_string().contains("a link out of"), "{error}");
 }

@@ -29,11 +29,8 @@ const TYPES: [(&str, ElementType); 12] = [
 ];
 
 /// The types that the language does not have: complex numbers, and bf16 as numpy writes it, bytes without a type.
-const WIDER: [(&str, ElementType, bool); 3] = [
-    ("c8", ElementType::F32, true),
-    ("c16", ElementType::F64, true),
-    ("V2", ElementType::BF16, false),
-];
+const WIDER: [(&str, ElementType, bool); 3] =
+    [("c8", ElementType::F32, true), ("c16", ElementType::F64, true), ("V2", ElementType::BF16, false)];
 
 /// numpy's name of complex numbers with parts of this type; `None` if it has none.
 pub(super) fn pair_descriptor(element: ElementType) -> Option<&'static str> {
@@ -54,8 +51,7 @@ pub(super) fn text(descriptor: &str, shape: &[u64]) -> String {
         [one] => format!("({one},)"),
         many => format!("({})", many.join(", ")),
     };
-    let mut text =
-        format!("{{'descr': '{order}{descriptor}', 'fortran_order': False, 'shape': {tuple}, }}");
+    let mut text = format!("{{'descr': '{order}{descriptor}', 'fortran_order': False, 'shape': {tuple}, }}");
     // 10 bytes precede the text, a line feed ends it.
     let padding = (64 - (10 + text.len() + 1) % 64) % 64;
     text.extend(std::iter::repeat_n(' ', padding));
@@ -76,8 +72,8 @@ pub(super) fn parse(text: &str, wider: bool) -> Result<Header, String> {
         let value = expect(after.trim_start(), ":")?.trim_start();
         rest = match key {
             "descr" => {
-                let (name, after) = string(value)
-                    .map_err(|_| "its element type is structured, not a number".to_string())?;
+                let (name, after) =
+                    string(value).map_err(|_| "its element type is structured, not a number".to_string())?;
                 element = Some(element_type(name, wider)?);
                 after
             }
@@ -101,44 +97,31 @@ pub(super) fn parse(text: &str, wider: bool) -> Result<Header, String> {
         rest = rest.strip_prefix(',').unwrap_or(rest);
     }
     match (element, fortran, shape) {
-        (Some((element, pairs, big_endian)), Some(fortran), Some(shape)) => Ok(Header {
-            element,
-            pairs,
-            big_endian,
-            fortran,
-            shape,
-        }),
+        (Some((element, pairs, big_endian)), Some(fortran), Some(shape)) => {
+            Ok(Header { element, pairs, big_endian, fortran, shape })
+        }
         _ => Err("its header has no descr, fortran_order or shape".to_string()),
     }
 }
 
 fn expect<'a>(text: &'a str, start: &str) -> Result<&'a str, String> {
-    text.strip_prefix(start)
-        .ok_or_else(|| format!("its header has no {start:?}"))
+    text.strip_prefix(start).ok_or_else(|| format!("its header has no {start:?}"))
 }
 
 fn string(text: &str) -> Result<(&str, &str), String> {
-    let quote = text
-        .chars()
-        .next()
-        .filter(|c| matches!(c, '\'' | '"'))
-        .ok_or("its header has no string")?;
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"')).ok_or("its header has no string")?;
     text.strip_prefix(quote)
         .and_then(|t| t.split_once(quote))
         .ok_or_else(|| "a string of its header does not end".to_string())
 }
 
 fn word(text: &str) -> (&str, &str) {
-    let end = text
-        .find(|c: char| !c.is_ascii_alphanumeric())
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len());
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
 fn tuple(text: &str) -> Result<(Vec<u64>, &str), String> {
-    let (inside, after) = expect(text, "(")?
-        .split_once(')')
-        .ok_or("the shape in its header does not end")?;
+    let (inside, after) = expect(text, "(")?.split_once(')').ok_or("the shape in its header does not end")?;
     let mut extents = Vec::new();
     for part in inside.split(',').map(str::trim) {
         if part.is_empty() {
@@ -146,9 +129,7 @@ fn tuple(text: &str) -> Result<(Vec<u64>, &str), String> {
         }
         // Python 2 wrote long integers with an L.
         let digits = part.strip_suffix('L').unwrap_or(part);
-        let extent = digits
-            .parse()
-            .map_err(|_| format!("its shape has the extent {part:?}"))?;
+        let extent = digits.parse().map_err(|_| format!("its shape has the extent {part:?}"))?;
         extents.push(extent);
     }
     Ok((extents, after))
@@ -176,10 +157,7 @@ mod tests {
 
     #[test]
     fn numpys_own_header() {
-        let header = parse(
-            "{'descr': '<f8', 'fortran_order': False, 'shape': (), }   \n",
-            false,
-        );
+        let header = parse("{'descr': '<f8', 'fortran_order': False, 'shape': (), }   \n", false);
         let expected = Header {
             element: ElementType::F64,
             pairs: false,
@@ -192,15 +170,7 @@ mod tests {
 
     #[test]
     fn damaged_headers_do_not_hang() {
-        for text in [
-            "",
-            "{",
-            "{'descr'",
-            "{'descr': '<f4'",
-            "{'shape': (1",
-            "{'a': 1}",
-            "{,}",
-        ] {
+        for text in ["", "{", "{'descr'", "{'descr': '<f4'", "{'shape': (1", "{'a': 1}", "{,}"] {
             assert!(parse(text, true).is_err(), "{text}");
         }
     }

@@ -64,9 +64,7 @@ fn unwanted_arrays_are_not_unpacked() {
     assert!(bytes.len() < 1 << 14);
     let unwanted = |_, shape: &[u64]| {
         assert_eq!(shape, [1 << 20]);
-        Err(TensorError::Unwanted {
-            reason: "no".into(),
-        })
+        Err(TensorError::Unwanted { reason: "no".into() })
     };
     let read = |bytes: &[u8]| opened(bytes, 1 << 30).unwrap().get("x", &unwanted);
     assert!(matches!(read(&bytes), Err(TensorError::Unwanted { .. })));
@@ -81,10 +79,7 @@ fn unwanted_arrays_are_not_unpacked() {
 fn members_unpack_to_a_bounded_size() {
     let whole = npy(&Tensor::zeros(ElementType::F64, &[1 << 10]).unwrap());
     let text = refusal(&archive("x.npy", CompressionMethod::Deflated, &whole), 1000);
-    assert!(
-        text.contains("8320 bytes, more than 1000; --limit unpacked_bytes=N"),
-        "{text}"
-    );
+    assert!(text.contains("8320 bytes, more than 1000; --limit unpacked_bytes=N"), "{text}");
     let stored = opened(&archive("x.npy", CompressionMethod::Stored, &whole), 1000).unwrap();
     assert!(stored.get("x", ANY).unwrap().is_some());
 }
@@ -97,20 +92,13 @@ fn checksums_are_checked() {
     let mut bad = good;
     bad[data.unwrap()] = 7;
     let text = refusal(&bad, 1 << 20);
-    assert!(
-        text.contains("a.npz/x.npy: is damaged: Invalid checksum"),
-        "{text}"
-    );
+    assert!(text.contains("a.npz/x.npy: is damaged: Invalid checksum"), "{text}");
 }
 
 #[test]
 fn other_methods_are_named() {
     let whole = npy(&Tensor::from_i64(&[1], &[1]).unwrap());
-    for (number, name) in [
-        (99u8, "method 99"),
-        (12, "method 12 (Bzip2)"),
-        (77, "method 77"),
-    ] {
+    for (number, name) in [(99u8, "method 99"), (12, "method 12 (Bzip2)"), (77, "method 77")] {
         let mut bytes = archive("x.npy", CompressionMethod::Stored, &whole);
         for (signature, offset) in [(b"PK\x03\x04", 8), (b"PK\x01\x02", 10)] {
             let at = bytes.windows(4).position(|w| w == signature).unwrap();
@@ -131,13 +119,7 @@ fn sizes_that_lie_are_errors() {
             bytes[at..at + 4].copy_from_slice(&size.to_le_bytes());
         };
         let list = good.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
-        for claimed in [
-            0,
-            8,
-            whole.len() as u32 - 1,
-            whole.len() as u32 + 1,
-            u32::MAX - 1,
-        ] {
+        for claimed in [0, 8, whole.len() as u32 - 1, whole.len() as u32 + 1, u32::MAX - 1] {
             let mut bad = good.clone();
             size(&mut bad, list + 24, claimed);
             size(&mut bad, 22, claimed);

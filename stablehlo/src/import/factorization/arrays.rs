@@ -53,9 +53,7 @@ impl Array {
 
     /// The extents, with one dimension replaced.
     fn with_extent(&self, dimension: usize, extent: i64) -> Vec<i64> {
-        let own = self.extents.iter().enumerate();
-        own.map(|(d, e)| if d == dimension { extent } else { *e })
-            .collect()
+        self.extents.iter().enumerate().map(|(d, e)| if d == dimension { extent } else { *e }).collect()
     }
 }
 
@@ -74,11 +72,7 @@ pub(super) struct Arrays {
 impl Arrays {
     /// An empty sequence whose values have names that begin with `prefix`.
     pub(super) fn new(prefix: &str) -> Self {
-        Arrays {
-            text: String::new(),
-            prefix: prefix.to_owned(),
-            next: 0,
-        }
+        Arrays { text: String::new(), prefix: prefix.to_owned(), next: 0 }
     }
 
     pub(super) fn text(&self) -> &str {
@@ -92,24 +86,15 @@ impl Arrays {
 
     pub(super) fn value(&mut self, operation: &str, extents: &[i64], element: &str) -> Array {
         let name = self.name();
-        self.text
-            .push_str(&format!("{name} = stablehlo.{operation} "));
-        Array {
-            name,
-            extents: extents.to_vec(),
-            element: element.to_owned(),
-        }
+        self.text.push_str(&format!("{name} = stablehlo.{operation} "));
+        Array { name, extents: extents.to_vec(), element: element.to_owned() }
     }
 
     pub(crate) fn splat(&mut self, value: &str, extents: &[i64], element: &str) -> Array {
         // The neutral element of addition is negative zero in both parts.
         let imaginary = if value == "-0.0" { "-0.0" } else { "0.0" };
         let pair = format!("({value}, {imaginary})");
-        let value = if element.starts_with("complex<") {
-            &pair
-        } else {
-            value
-        };
+        let value = if element.starts_with("complex<") { &pair } else { value };
         let constant = format!("constant dense<{value}> : {}", tensor(extents, element));
         self.value(&constant, extents, element)
     }
@@ -139,11 +124,7 @@ impl Arrays {
         }
         let dims: Vec<String> = (0..a.rank()).map(|d| d.to_string()).collect();
         let (dims, to) = (dims.join(", "), tensor(extents, &a.element));
-        let spread = format!(
-            "broadcast_in_dim {}, dims = [{dims}] : ({}) -> {to}",
-            a.name,
-            a.r#type()
-        );
+        let spread = format!("broadcast_in_dim {}, dims = [{dims}] : ({}) -> {to}", a.name, a.r#type());
         self.value(&spread, extents, &a.element)
     }
 
@@ -158,16 +139,10 @@ impl Arrays {
     }
 
     /// An operation whose result has the type of its operands.
-    pub(super) fn apply<const N: usize>(
-        &mut self,
-        operation: &str,
-        operands: &[&Array; N],
-    ) -> Array {
+    pub(super) fn apply<const N: usize>(&mut self, operation: &str, operands: &[&Array; N]) -> Array {
         let operands = self.joined(*operands);
         let names: Vec<&str> = operands.iter().map(|a| a.name.as_str()).collect();
-        let Array {
-            extents, element, ..
-        } = operands.first().cloned().unwrap_or_default();
+        let Array { extents, element, .. } = operands.first().cloned().unwrap_or_default();
         let to = tensor(&extents, &element);
         let text = format!("{operation} {} : {to}", names.join(", "));
         self.value(&text, &extents, &element)
@@ -175,30 +150,16 @@ impl Arrays {
 
     pub(super) fn compare(&mut self, direction: &str, a: &Array, b: &Array) -> Array {
         let [a, b] = self.joined([a, b]);
-        let kind = if a.element.starts_with('i') {
-            "SIGNED"
-        } else {
-            "FLOAT"
-        };
+        let kind = if a.element.starts_with('i') { "SIGNED" } else { "FLOAT" };
         let (t, to) = (a.r#type(), tensor(&a.extents, "i1"));
-        let text = format!(
-            "compare {direction}, {}, {}, {kind} : ({t}, {t}) -> {to}",
-            a.name, b.name
-        );
+        let text = format!("compare {direction}, {}, {}, {kind} : ({t}, {t}) -> {to}", a.name, b.name);
         let extents = a.extents.clone();
         self.value(&text, &extents, "i1")
     }
 
     pub(crate) fn select(&mut self, condition: &Array, yes: &Array, no: &Array) -> Array {
         let [p, yes, no] = self.joined([condition, yes, no]);
-        let text = format!(
-            "select {}, {}, {} : {}, {}",
-            p.name,
-            yes.name,
-            no.name,
-            p.r#type(),
-            yes.r#type()
-        );
+        let text = format!("select {}, {}, {} : {}, {}", p.name, yes.name, no.name, p.r#type(), yes.r#type());
         let (extents, element) = (yes.extents.clone(), yes.element.clone());
         self.value(&text, &extents, &element)
     }
@@ -216,13 +177,7 @@ impl Arrays {
 
     /// The array with two slices along a dimension exchanged: the one at a position, and the one where `is_chosen`
     /// holds.
-    pub(crate) fn exchanged(
-        &mut self,
-        a: &Array,
-        dimension: usize,
-        at: &Array,
-        is_chosen: &Array,
-    ) -> Array {
+    pub(crate) fn exchanged(&mut self, a: &Array, dimension: usize, at: &Array, is_chosen: &Array) -> Array {
         // A sum of zeros only, with the sign of the neutral element.
         let nothing = self.number("-0.0", a);
         let picked = self.select(is_chosen, a, &nothing);
@@ -257,19 +212,13 @@ impl Arrays {
 
     /// The slice from `first` to before `end` along a dimension.
     pub(crate) fn cut(&mut self, a: &Array, dimension: usize, first: i64, end: i64) -> Array {
-        let range = |(d, extent): (usize, &i64)| match d == dimension {
-            true => format!("{first}:{end}"),
-            false => format!("0:{extent}"),
+        let range = |(d, extent): (usize, &i64)| {
+            if d == dimension { format!("{first}:{end}") } else { format!("0:{extent}") }
         };
         let ranges: Vec<String> = a.extents.iter().enumerate().map(range).collect();
         let extents = a.with_extent(dimension, end - first);
         let to = tensor(&extents, &a.element);
-        let text = format!(
-            "slice {} [{}] : ({}) -> {to}",
-            a.name,
-            ranges.join(", "),
-            a.r#type()
-        );
+        let text = format!("slice {} [{}] : ({}) -> {to}", a.name, ranges.join(", "), a.r#type());
         self.value(&text, &extents, &a.element)
     }
 
@@ -288,13 +237,7 @@ impl Arrays {
     }
 
     /// The array with the slice at one position along a dimension replaced.
-    pub(crate) fn with_part(
-        &mut self,
-        a: &Array,
-        dimension: usize,
-        at: &Array,
-        part: &Array,
-    ) -> Array {
+    pub(crate) fn with_part(&mut self, a: &Array, dimension: usize, at: &Array, part: &Array) -> Array {
         let extents = a.with_extent(dimension, 1);
         let part = self.spread(part, &extents);
         let indices = self.indices(a.rank(), dimension, at);
@@ -311,13 +254,7 @@ impl Arrays {
     }
 
     /// The reduction along a dimension, which stays with extent 1.
-    pub(crate) fn reduce(
-        &mut self,
-        combiner: &str,
-        start: &str,
-        a: &Array,
-        dimension: usize,
-    ) -> Array {
+    pub(crate) fn reduce(&mut self, combiner: &str, start: &str, a: &Array, dimension: usize) -> Array {
         let start = self.splat(start, &[], &a.element);
         let mut extents = a.extents.clone();
         extents.remove(dimension);
@@ -368,9 +305,7 @@ impl Arrays {
         let types: Vec<String> = state.iter().map(Array::r#type).collect();
         let types = [vec![start.r#type()], types].concat().join(", ");
         let starts = inner.iter().zip(&state);
-        let starts: String = starts
-            .map(|(i, b)| format!(", {} = {}", i.name, b.name))
-            .collect();
+        let starts: String = starts.map(|(i, b)| format!(", {} = {}", i.name, b.name)).collect();
         self.text.push_str(&format!(
             "{name}:{} = stablehlo.while({} = {}{starts}) : {types} cond {{ ",
             N + 1,
@@ -379,34 +314,18 @@ impl Arrays {
         ));
         let end = self.splat(&count.to_string(), &[], "i32");
         let goes_on = self.compare("LT", &counter, &end);
-        self.text.push_str(&format!(
-            "stablehlo.return {} : tensor<i1> }} do {{ ",
-            goes_on.name
-        ));
+        self.text.push_str(&format!("stablehlo.return {} : tensor<i1> }} do {{ ", goes_on.name));
         let next = step(self, &counter, &inner);
         let one = self.splat("1", &[], "i32");
         let counted = self.apply("add", &[&counter, &one]);
-        let names: Vec<&str> = [&counted]
-            .into_iter()
-            .chain(&next)
-            .map(|a| a.name.as_str())
-            .collect();
-        self.text.push_str(&format!(
-            "stablehlo.return {} : {types} }} ",
-            names.join(", ")
-        ));
+        let names: Vec<&str> = [&counted].into_iter().chain(&next).map(|a| a.name.as_str()).collect();
+        self.text.push_str(&format!("stablehlo.return {} : {types} }} ", names.join(", ")));
         let mut numbers = 1..;
-        state.map(|a| Array {
-            name: format!("{name}#{}", numbers.next().unwrap_or_default()),
-            ..a
-        })
+        state.map(|a| Array { name: format!("{name}#{}", numbers.next().unwrap_or_default()), ..a })
     }
 
     /// An array of the same type with a new name.
     fn renamed(&mut self, a: &Array) -> Array {
-        Array {
-            name: self.name(),
-            ..a.clone()
-        }
+        Array { name: self.name(), ..a.clone() }
     }
 }

@@ -50,10 +50,7 @@ pub(super) fn wild(t: &mut Arrays, a: &Array) -> Array {
     let sum = t.reduce("add", "0.0", &sum, a.rows());
     let zero = t.number("0.0", &sum);
     let is_tame = t.compare("EQ", &sum, &zero);
-    let (none, one) = (
-        t.splat("0", &sum.extents, "i32"),
-        t.splat("1", &sum.extents, "i32"),
-    );
+    let (none, one) = (t.splat("0", &sum.extents, "i32"), t.splat("1", &sum.extents, "i32"));
     let info = t.select(&is_tame, &none, &one);
     t.reshape(&info, a.batch())
 }
@@ -95,10 +92,7 @@ impl Rotation {
         let (length, phase) = t.polar(apq);
         let (zero, one) = (t.number("0.0", app), t.number("1.0", app));
         let is_some = t.compare("GT", &length, &zero);
-        let (p_position, q_position) = (
-            t.reshape(p, &vec![1; a.rank()]),
-            t.reshape(q, &vec![1; a.rank()]),
-        );
+        let (p_position, q_position) = (t.reshape(p, &vec![1; a.rank()]), t.reshape(q, &vec![1; a.rank()]));
         let is_before = t.compare("LT", &p_position, &q_position);
         let turns = t.apply("and", &[&is_some, &is_before]);
         // The tangent of the smaller angle.
@@ -136,12 +130,7 @@ impl Rotation {
 
     pub(crate) fn columns(&self, t: &mut Arrays, a: &Array, (p, q): (&Array, &Array)) -> Array {
         let back = t.conjugate(&self.phase);
-        turned(
-            t,
-            a,
-            (a.columns(), p, q),
-            &[&self.cosine, &self.sine, &back],
-        )
+        turned(t, a, (a.columns(), p, q), &[&self.cosine, &self.sine, &back])
     }
 }
 
@@ -154,15 +143,9 @@ fn turned(
 ) -> Array {
     let (x, y) = (t.part(a, dimension, p), t.part(a, dimension, q));
     let y = t.apply("multiply", &[&y, phase]);
-    let (own, other) = (
-        t.apply("multiply", &[&x, cosine]),
-        t.apply("multiply", &[&y, sine]),
-    );
+    let (own, other) = (t.apply("multiply", &[&x, cosine]), t.apply("multiply", &[&y, sine]));
     let first = t.apply("subtract", &[&own, &other]);
-    let (own, other) = (
-        t.apply("multiply", &[&x, sine]),
-        t.apply("multiply", &[&y, cosine]),
-    );
+    let (own, other) = (t.apply("multiply", &[&x, sine]), t.apply("multiply", &[&y, cosine]));
     let second = t.apply("add", &[&own, &other]);
     let a = t.with_part(a, dimension, p, &first);
     t.with_part(&a, dimension, q, &second)

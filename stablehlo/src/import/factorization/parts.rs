@@ -21,9 +21,7 @@ impl Arrays {
     fn of_parts(&mut self, operation: &str, operands: &[&Array], element: &str) -> Array {
         let names: Vec<&str> = operands.iter().map(|a| a.name.as_str()).collect();
         let types: Vec<String> = operands.iter().map(|a| a.r#type()).collect();
-        let extents = operands
-            .first()
-            .map_or_else(Vec::new, |a| a.extents.clone());
+        let extents = operands.first().map_or_else(Vec::new, |a| a.extents.clone());
         let (names, types) = (names.join(", "), types.join(", "));
         let types = match operands {
             [_] => format!("({types}) -> {}", tensor(&extents, element)),
@@ -34,17 +32,15 @@ impl Arrays {
 
     /// The real parts.
     pub(super) fn real(&mut self, a: &Array) -> Array {
-        match a.is_complex() {
-            true => self.of_parts("real", &[a], &a.part_element()),
-            false => a.clone(),
-        }
+        if a.is_complex() { self.of_parts("real", &[a], &a.part_element()) } else { a.clone() }
     }
 
     /// The imaginary parts; zeros for reals.
     pub(crate) fn imaginary(&mut self, a: &Array) -> Array {
-        match a.is_complex() {
-            true => self.of_parts("imag", &[a], &a.part_element()),
-            false => self.splat("0.0", &a.extents, &a.element),
+        if a.is_complex() {
+            self.of_parts("imag", &[a], &a.part_element())
+        } else {
+            self.splat("0.0", &a.extents, &a.element)
         }
     }
 
@@ -93,18 +89,15 @@ impl Arrays {
         let (zero, one) = (self.number("0.0", &real), self.number("1.0", &real));
         let is_zero = self.compare("EQ", &greater, &zero);
         let scale = self.select(&is_zero, &one, &greater);
-        let [real, imaginary] =
-            [real, imaginary].map(|part| self.apply("divide", &[&part, &scale]));
+        let [real, imaginary] = [real, imaginary].map(|part| self.apply("divide", &[&part, &scale]));
         let shares = [&real, &imaginary].map(|part| self.apply("multiply", &[part, part]));
         let sum = self.apply("add", &[&shares[0], &shares[1]]);
         let root = self.apply("sqrt", &[&sum]);
         let length = self.apply("multiply", &[&root, &scale]);
         let root = self.select(&is_zero, &one, &root);
         let [real, imaginary] = [real, imaginary].map(|part| self.apply("divide", &[&part, &root]));
-        let direction = match a.is_complex() {
-            true => self.of_parts("complex", &[&real, &imaginary], &a.element),
-            false => real,
-        };
+        let direction =
+            if a.is_complex() { self.of_parts("complex", &[&real, &imaginary], &a.element) } else { real };
         (length, direction)
     }
 

@@ -29,23 +29,13 @@ pub(super) fn values(t: &mut Arrays, a: &Array, whole: bool) -> Option<Singular>
     if a.height() >= a.width() {
         let (values, left, right, info) = tall(t, a, whole)?;
         let right = t.adjoint(&right);
-        return Some(Singular {
-            values,
-            left,
-            right,
-            info,
-        });
+        return Some(Singular { values, left, right, info });
     }
     // Aᴴ = V diag(s) Uᴴ
     let turned = t.adjoint(a);
     let (values, right, left, info) = tall(t, &turned, whole)?;
     let right = t.adjoint(&right);
-    Some(Singular {
-        values,
-        left,
-        right,
-        info,
-    })
+    Some(Singular { values, left, right, info })
 }
 
 /// The decomposition of matrices that have at least as many rows as columns.
@@ -68,9 +58,7 @@ fn tall(t: &mut Arrays, a: &Array, whole: bool) -> Option<(Array, Array, Array, 
     let [both] = t.repeat(ROUNDS, [both], |t, _, state| {
         t.repeat((width - 1).max(0), state.clone(), |t, p, [both]| {
             let state = [both.clone(), p.clone()];
-            let [both, _] = t.repeat(width, state, |t, q, state| {
-                orthogonal(t, q, state, (rows, height))
-            });
+            let [both, _] = t.repeat(width, state, |t, q, state| orthogonal(t, q, state, (rows, height)));
             [both]
         })
     });
@@ -83,16 +71,10 @@ fn tall(t: &mut Arrays, a: &Array, whole: bool) -> Option<(Array, Array, Array, 
     let lengths = t.apply("negate", &[&lengths]);
     let values = t.apply("multiply", &[&lengths, &scale]);
     let values = t.reshape(&values, &[batch.as_slice(), &[width]].concat());
-    let (products, right) = (
-        t.cut(&both, rows, 0, height),
-        t.cut(&both, rows, height, height + width),
-    );
+    let (products, right) = (t.cut(&both, rows, 0, height), t.cut(&both, rows, height, height + width));
     // W = Q R with R nearly diagonal: U is Q, with the directions of R's diagonal elements.
     let [reflections, taus] = householder::factors(t, &products);
-    let (row, column) = (
-        t.positions(&reflections, rows),
-        t.positions(&reflections, columns),
-    );
+    let (row, column) = (t.positions(&reflections, rows), t.positions(&reflections, columns));
     let is_diagonal = t.compare("EQ", &row, &column);
     let none = t.number("-0.0", &reflections);
     let diagonal = t.select(&is_diagonal, &reflections, &none);
@@ -121,22 +103,14 @@ fn identity(t: &mut Arrays, like: &Array, size: i64) -> Array {
     let extents = [like.batch(), &[size, size]].concat();
     let ones = t.splat("1.0", &extents, &like.element);
     let zero = t.number("0.0", like);
-    let (row, column) = (
-        t.positions(&ones, like.rows()),
-        t.positions(&ones, like.columns()),
-    );
+    let (row, column) = (t.positions(&ones, like.rows()), t.positions(&ones, like.columns()));
     let is_diagonal = t.compare("EQ", &row, &column);
     t.select(&is_diagonal, &ones, &zero)
 }
 
 /// Rotates columns p and q so that their first rows, as many as W has, become orthogonal; unchanged unless p < q. p is
 /// element 1 of the loop state.
-fn orthogonal(
-    t: &mut Arrays,
-    q: &Array,
-    [both, p]: &[Array; 2],
-    (rows, height): (usize, i64),
-) -> [Array; 2] {
+fn orthogonal(t: &mut Arrays, q: &Array, [both, p]: &[Array; 2], (rows, height): (usize, i64)) -> [Array; 2] {
     let columns = both.columns();
     let (x, y) = (t.part(both, columns, p), t.part(both, columns, q));
     let (x, y) = (t.cut(&x, rows, 0, height), t.cut(&y, rows, 0, height));

@@ -80,16 +80,9 @@ impl System {
         // From the right: transpose the system.
         let transposed = self.transposed == self.left;
         let lower = self.lower != transposed;
-        let a = match self.conjugate {
-            true => t.conjugate(a),
-            false => a.clone(),
-        };
+        let a = if self.conjugate { t.conjugate(a) } else { a.clone() };
         let a = if transposed { t.transposed(&a) } else { a };
-        let b = if self.left {
-            b.clone()
-        } else {
-            t.transposed(b)
-        };
+        let b = if self.left { b.clone() } else { t.transposed(b) };
         let size = a.height();
         if b.height() != size {
             return None;

@@ -37,7 +37,5 @@ pub(super) fn check(found: &Found, known: &Known) -> Result<(), PassError> {
         let value = value.map_or_else(|| "?".to_owned(), |value| value.to_string());
         message = message.replace(&format!("{{{n}}}"), &value);
     }
-    Err(PassError::from(format!(
-        "is false for the shapes of this call: {message}"
-    )))
+    Err(PassError::from(format!("is false for the shapes of this call: {message}")))
 }

@@ -54,9 +54,7 @@ fn derived(found: &Found, declared: &[Extents]) -> Result<Vec<Extents>, PassErro
         "reduce" => {
             let dropped = found.list("dimensions")?;
             let extents = (0i64..).zip(operand(0)?);
-            let kept = extents
-                .filter(|(d, _)| !dropped.contains(d))
-                .map(|(_, e)| e);
+            let kept = extents.filter(|(d, _)| !dropped.contains(d)).map(|(_, e)| e);
             Ok(vec![kept.collect(); declared.len()])
         }
         "reduce_window" => Ok(vec![windows(found)?; declared.len()]),
@@ -70,9 +68,7 @@ fn derived(found: &Found, declared: &[Extents]) -> Result<Vec<Extents>, PassErro
         }
         "top_k" => {
             let mut extents = operand(0)?;
-            let last = extents
-                .last_mut()
-                .ok_or("has an operand without dimensions")?;
+            let last = extents.last_mut().ok_or("has an operand without dimensions")?;
             *last = found.i64("k").ok_or("lacks its attribute k")?;
             Ok(vec![extents; declared.len()])
         }
@@ -103,10 +99,7 @@ fn reshaped(found: &Found, declared: &[Extents]) -> Result<Extents, PassError> {
     let open = declared.iter().filter(|e| **e == types::DYNAMIC).count();
     let extent = (open == 1).then(|| total.checked_div(fixed)).flatten();
     let extent = extent.ok_or("has a shape that the number of elements does not determine")?;
-    let extents = declared.into_iter();
-    Ok(extents
-        .map(|e| if e == types::DYNAMIC { extent } else { e })
-        .collect())
+    Ok(declared.into_iter().map(|e| if e == types::DYNAMIC { extent } else { e }).collect())
 }
 
 fn sliced(found: &Found) -> Result<Extents, PassError> {
@@ -137,27 +130,24 @@ fn padded(found: &Found) -> Result<Extents, PassError> {
     let (low, high, interior) = (low?, high?, interior?);
     let borders = low.iter().zip(&high).zip(&interior);
     let extents = found.operand(0)?.extents.iter().zip(borders);
-    let extents = extents.map(|(extent, ((low, high), interior))| {
-        bordered(*extent, *low, *high, *interior).filter(|e| *e >= 0)
-    });
-    let extents = extents.collect::<Option<_>>();
-    extents.ok_or_else(|| {
-        let borders = format!("{low:?}, {high:?} and {interior:?}");
-        PassError::from(format!("has an extent below 0 with the borders {borders}"))
-    })
+    extents
+        .map(|(extent, ((low, high), interior))| {
+            bordered(*extent, *low, *high, *interior).filter(|e| *e >= 0)
+        })
+        .collect::<Option<_>>()
+        .ok_or_else(|| {
+            let borders = format!("{low:?}, {high:?} and {interior:?}");
+            PassError::from(format!("has an extent below 0 with the borders {borders}"))
+        })
 }
 
 fn joined(found: &Found) -> Result<Extents, PassError> {
-    let dimension = found
-        .i64("dimension")
-        .ok_or("lacks its attribute dimension")?;
+    let dimension = found.i64("dimension").ok_or("lacks its attribute dimension")?;
     let own = found.operands.iter().map(|t| at(&t.extents, dimension));
     let mut own = own.collect::<Result<Vec<_>, _>>()?.into_iter();
     let total = own.try_fold(0i64, i64::checked_add);
     let mut extents = found.operand(0)?.extents.clone();
-    let entry = usize::try_from(dimension)
-        .ok()
-        .and_then(|d| extents.get_mut(d));
+    let entry = usize::try_from(dimension).ok().and_then(|d| extents.get_mut(d));
     *entry.ok_or("names no dimension")? = total.ok_or_else(long)?;
     Ok(extents)
 }
@@ -173,11 +163,7 @@ fn gathered(found: &Found) -> Result<Extents, PassError> {
     let mut batches = batches.filter(|(d, _)| *d != vector).map(|(_, e)| *e);
     let rank = (0i64..).take(found.result()?.rank());
     let extent = |d: i64| {
-        if offsets.contains(&d) {
-            sizes.next()
-        } else {
-            batches.next()
-        }
+        if offsets.contains(&d) { sizes.next() } else { batches.next() }
     };
     let extents = rank.map(extent).collect::<Option<_>>();
     extents.ok_or_else(|| "has dimension numbers that do not fit its operands".into())
@@ -210,11 +196,7 @@ impl Window {
 }
 
 /// The numbers of windows along dimensions of these extents.
-fn counts(
-    found: &Found,
-    (extents, sizes): (&[i64], &[i64]),
-    names: [&str; 3],
-) -> Result<Extents, PassError> {
+fn counts(found: &Found, (extents, sizes): (&[i64], &[i64]), names: [&str; 3]) -> Result<Extents, PassError> {
     let [strides, base, spread] = names.map(|name| found.i64s(name));
     let padding = found.pairs("padding", extents.len())?;
     let entry = |list: &Option<Vec<i64>>, n: usize| {
@@ -274,16 +256,14 @@ fn product(found: &Found) -> Result<Extents, PassError> {
     let list = |key: &str| found.numbers("dot_dimension_numbers", key);
     let (lhs, rhs) = (&found.operand(0)?.extents, &found.operand(1)?.extents);
     let batches = list("lhs_batching_dimensions");
-    let mut extents = batches
-        .iter()
-        .map(|d| at(lhs, *d))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut extents = batches.iter().map(|d| at(lhs, *d)).collect::<Result<Vec<_>, _>>()?;
     for (own, side) in [(lhs, "lhs"), (rhs, "rhs")] {
         let batches = list(&format!("{side}_batching_dimensions"));
         let sums = list(&format!("{side}_contracting_dimensions"));
         let free = (0i64..).zip(own);
-        let free = free.filter(|(d, _)| !batches.contains(d) && !sums.contains(d));
-        extents.extend(free.map(|(_, extent)| *extent));
+        extents.extend(
+            free.filter(|(d, _)| !batches.contains(d) && !sums.contains(d)).map(|(_, extent)| *extent),
+        );
     }
     Ok(extents)
 }

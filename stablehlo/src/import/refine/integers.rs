@@ -56,13 +56,9 @@ pub(super) fn evaluated(found: &Found, known: &Known) -> Option<Integers> {
     let operands = found.values.iter().map(|value| known.get(*value));
     let operands = operands.collect::<Option<Vec<_>>>()?;
     let values = values(found, &operands, tensor)?;
-    let values = values.into_iter().map(|v| wrapped(v, tensor.element));
-    let values: Vec<i64> = values.collect::<Option<_>>()?;
+    let values: Vec<i64> = values.into_iter().map(|v| wrapped(v, tensor.element)).collect::<Option<_>>()?;
     let is_complete = i64::try_from(values.len()) == Ok(tensor.volume());
-    is_complete.then(|| Integers {
-        tensor: tensor.clone(),
-        values,
-    })
+    is_complete.then(|| Integers { tensor: tensor.clone(), values })
 }
 
 /// The width of an integer; `None` for other elements.
@@ -83,26 +79,21 @@ fn wrapped(value: i128, element: Element) -> Option<i64> {
 }
 
 fn values(found: &Found, operands: &[&Integers], result: &Tensor) -> Option<Vec<i128>> {
-    let wide = |integers: &Integers| -> Vec<i128> {
-        let values = integers.values.iter();
-        values.map(|v| i128::from(*v)).collect()
-    };
+    let wide =
+        |integers: &Integers| -> Vec<i128> { integers.values.iter().map(|v| i128::from(*v)).collect() };
     match (found.name.as_str(), operands) {
         ("constant", []) => constant(found, result),
         ("iota", []) => {
             let dimension = usize::try_from(found.i64("iota_dimension")?).ok()?;
             let at = indices(result).into_iter();
-            at.map(|at| at.get(dimension).copied().map(i128::from))
-                .collect()
+            at.map(|at| at.get(dimension).copied().map(i128::from)).collect()
         }
         ("reshape" | "optimization_barrier", [x]) => Some(wide(x)),
         ("convert", [x]) if result.element == Element::Pred => {
             Some(wide(x).into_iter().map(|v| i128::from(v != 0)).collect())
         }
         ("convert", [x]) => Some(wide(x)),
-        ("broadcast_in_dim", [x]) => {
-            broadcast(x, &found.list("broadcast_dimensions").ok()?, result)
-        }
+        ("broadcast_in_dim", [x]) => broadcast(x, &found.list("broadcast_dimensions").ok()?, result),
         ("slice", [x]) => sliced(x, found, result),
         ("transpose", [x]) => {
             let order = found.list("permutation").ok()?;
@@ -116,15 +107,10 @@ fn values(found: &Found, operands: &[&Integers], result: &Tensor) -> Option<Vec<
         }
         ("concatenate", [_, ..]) => joined(operands, found.i64("dimension")?, result),
         ("select", [p, x, y]) => {
-            let chosen = x
-                .values
-                .iter()
-                .zip(&y.values)
-                .enumerate()
-                .map(|(n, (x, y))| {
-                    let is_first = p.scalar().or(p.values.get(n).copied())? != 0;
-                    Some(i128::from(if is_first { *x } else { *y }))
-                });
+            let chosen = x.values.iter().zip(&y.values).enumerate().map(|(n, (x, y))| {
+                let is_first = p.scalar().or(p.values.get(n).copied())? != 0;
+                Some(i128::from(if is_first { *x } else { *y }))
+            });
             chosen.collect()
         }
         ("clamp", [low, x, high]) => {
@@ -140,11 +126,7 @@ fn values(found: &Found, operands: &[&Integers], result: &Tensor) -> Option<Vec<
             let pairs = x.values.iter().zip(&y.values);
             pairs.map(|(x, y)| compared(&word, *x, *y)).collect()
         }
-        (name, [x]) => x
-            .values
-            .iter()
-            .map(|x| unary(name, *x, x_type(found)))
-            .collect(),
+        (name, [x]) => x.values.iter().map(|x| unary(name, *x, x_type(found))).collect(),
         (name, [x, y]) => {
             let pairs = x.values.iter().zip(&y.values);
             // Sums of bools are disjunctions.
@@ -232,11 +214,7 @@ fn indices(tensor: &Tensor) -> Vec<Vec<i64>> {
 }
 
 /// The elements at the positions in `x` that `from` returns for those of the result.
-fn moved(
-    x: &Integers,
-    result: &Tensor,
-    from: impl Fn(&[i64]) -> Option<Vec<i64>>,
-) -> Option<Vec<i128>> {
+fn moved(x: &Integers, result: &Tensor, from: impl Fn(&[i64]) -> Option<Vec<i64>>) -> Option<Vec<i128>> {
     let element = |at: Vec<i64>| {
         let at = from(&at)?;
         let position = x.tensor.extents.iter().zip(at);
@@ -259,17 +237,10 @@ fn broadcast(x: &Integers, dimensions: &[i64], result: &Tensor) -> Option<Vec<i1
 }
 
 fn sliced(x: &Integers, found: &Found, result: &Tensor) -> Option<Vec<i128>> {
-    let (starts, strides) = (
-        found.list("start_indices").ok()?,
-        found.list("strides").ok()?,
-    );
+    let (starts, strides) = (found.list("start_indices").ok()?, found.list("strides").ok()?);
     moved(x, result, |at| {
         let steps = starts.iter().zip(&strides).zip(at);
-        Some(
-            steps
-                .map(|((start, stride), i)| start + stride * i)
-                .collect(),
-        )
+        Some(steps.map(|((start, stride), i)| start + stride * i).collect())
     })
 }
 

@@ -50,9 +50,7 @@ pub(super) fn form<'c: 'a, 'a>(
     let form = Form { found, known };
     let name = op::name(&found.op);
     match name.as_str() {
-        ops::stablehlo::DYNAMIC_BROADCAST_IN_DIM => {
-            form.built(1, &["broadcast_dimensions"], &[], Some(1))
-        }
+        ops::stablehlo::DYNAMIC_BROADCAST_IN_DIM => form.built(1, &["broadcast_dimensions"], &[], Some(1)),
         ops::stablehlo::DYNAMIC_CONV => {
             let padding = form.padding(2)?;
             form.built(2, &CONVOLUTION, &[("padding", padding)], None)
@@ -65,21 +63,14 @@ pub(super) fn form<'c: 'a, 'a>(
         ops::stablehlo::DYNAMIC_IOTA => form.built(0, &["iota_dimension"], &[], Some(0)),
         ops::stablehlo::DYNAMIC_PAD => {
             let [low, high, interior] = [form.list(2)?, form.list(3)?, form.list(4)?];
-            let lists = [
-                ("edge_padding_low", low),
-                ("edge_padding_high", high),
-                ("interior_padding", interior),
-            ];
+            let lists =
+                [("edge_padding_low", low), ("edge_padding_high", high), ("interior_padding", interior)];
             form.built(2, &[], &lists, None)
         }
         ops::stablehlo::DYNAMIC_RESHAPE => form.built(1, &[], &[], Some(1)),
         ops::stablehlo::REAL_DYNAMIC_SLICE => {
             let [start, limit, stride] = [form.list(1)?, form.list(2)?, form.list(3)?];
-            let lists = [
-                ("start_indices", start),
-                ("limit_indices", limit),
-                ("strides", stride),
-            ];
+            let lists = [("start_indices", start), ("limit_indices", limit), ("strides", stride)];
             form.built(1, &[], &lists, None)
         }
         ops::stablehlo::GET_DIMENSION_SIZE => {
@@ -123,9 +114,11 @@ impl<'c: 'a, 'a> Form<'_, 'c, 'a> {
         shape: Option<usize>,
     ) -> Result<OperationRef<'c, 'a>, PassError> {
         let operation = self.found.op;
-        let own = kept.iter();
-        let own = own.filter_map(|name| Some((*name, operation.attribute(name).ok()?)));
-        let attributes: Vec<_> = own.chain(lists.iter().copied()).collect();
+        let attributes: Vec<_> = kept
+            .iter()
+            .filter_map(|name| Some((*name, operation.attribute(name).ok()?)))
+            .chain(lists.iter().copied())
+            .collect();
         let operands: Vec<Value> = self.found.values.iter().take(count).copied().collect();
         let mut results: Vec<Type> = operation.results().map(|r| r.r#type()).collect();
         if let Some(shape) = shape {
@@ -194,8 +187,8 @@ impl<'c: 'a, 'a> Form<'_, 'c, 'a> {
         let callee = [("callee", self.parsed(reducer)?)];
         let results: Vec<Type> = operation.results().map(|r| r.r#type()).collect();
         let elements = results.iter().map(|t| types::element_of(*t));
-        let elements = elements.map(|t| Some(types::tensor(&[], t?)));
-        let elements: Vec<Type> = elements.collect::<Option<_>>().ok_or("has no tensor")?;
+        let elements: Vec<Type> =
+            elements.map(|t| Some(types::tensor(&[], t?))).collect::<Option<_>>().ok_or("has no tensor")?;
         let at = Builder::before(context::of(operation), operation)?;
         let both = [&elements[..], &elements[..]].concat();
         let (body, inside, arguments) = at.region(&both);

@@ -49,8 +49,7 @@ pub(crate) fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
             let t = s.from.signless();
             let [re, im] = [ops::complex::RE, ops::complex::IM]
                 .map(|op| (s.apply(op, &[&x], &t), s.apply(op, &[&y], &t)));
-            let mut test =
-                |word: &str, (a, b): &(String, String)| reals(s, word, a, b, part.text());
+            let mut test = |word: &str, (a, b): &(String, String)| reals(s, word, a, b, part.text());
             let last = test(&word, &im);
             let (join, first) = match word.as_str() {
                 "eq" => (ops::arith::ANDI, test("eq", &re)),

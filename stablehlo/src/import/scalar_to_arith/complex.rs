@@ -40,10 +40,7 @@ pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String
         "maximum" => Some(extreme(s, &x, &y, p, &t, "ogt")),
         "minimum" => Some(extreme(s, &x, &y, p, &t, "olt")),
         _ => {
-            let (re, im) = (
-                s.apply(ops::complex::RE, &[&x], &t),
-                s.apply(ops::complex::IM, &[&x], &t),
-            );
+            let (re, im) = (s.apply(ops::complex::RE, &[&x], &t), s.apply(ops::complex::IM, &[&x], &t));
             let lines = &mut s.lines;
             let mut terms = Terms { lines, float: part };
             let (re, im) = principal::function(&mut terms, name, &re, &im)?;
@@ -57,10 +54,7 @@ pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String
 fn logistic(s: &mut Scalar, z: &str, part: Float) -> String {
     let p = part.text();
     let t = format!("complex<{p}>");
-    let (re, im) = (
-        s.apply(ops::complex::RE, &[z], &t),
-        s.apply(ops::complex::IM, &[z], &t),
-    );
+    let (re, im) = (s.apply(ops::complex::RE, &[z], &t), s.apply(ops::complex::IM, &[z], &t));
     let zero = s.real(0.0, p);
     let left = s.value(format!("arith.cmpf olt, {re}, {zero} : {p}"));
     let minus = s.apply(ops::complex::NEG, &[z], &t);
@@ -70,20 +64,15 @@ fn logistic(s: &mut Scalar, z: &str, part: Float) -> String {
     let above = s.select(&left, &power, &one, &t);
     let below = s.apply(ops::complex::ADD, &[&power, &one], &t);
     let value = s.apply(ops::complex::DIV, &[&above, &below], &t);
-    let (below_re, below_im) = (
-        s.apply(ops::complex::RE, &[&below], &t),
-        s.apply(ops::complex::IM, &[&below], &t),
-    );
+    let (below_re, below_im) =
+        (s.apply(ops::complex::RE, &[&below], &t), s.apply(ops::complex::IM, &[&below], &t));
     let lines = &mut s.lines;
     let mut terms = Terms { lines, float: part };
     let (half_re, half_im) = (terms.times(&re, 0.5), terms.times(&im, 0.5));
     let (tanh_re, tanh_im) = principal::tanh(&mut terms, &half_re, &half_im);
     let sum = terms.plus(&tanh_re, 1.0);
     let (near_re, near_im) = (terms.times(&sum, 0.5), terms.times(&tanh_im, 0.5));
-    let (of_re, of_im) = (
-        principal::size(&mut terms, &below_re),
-        principal::size(&mut terms, &below_im),
-    );
+    let (of_re, of_im) = (principal::size(&mut terms, &below_re), principal::size(&mut terms, &below_im));
     let reach = terms.op(ops::arith::MAXIMUMF, &[&of_re, &of_im]);
     let is_near = terms.is(&reach, "olt", 0.5);
     let near = s.value(format!("complex.create {near_re}, {near_im} : {t}"));
@@ -99,8 +88,8 @@ fn constant(s: &mut Scalar, re: f64, part: &str, r#type: &str) -> String {
 /// The greater (`ogt`) or lesser (`olt`) pair in lexicographic order: real parts first, then imaginary ones. An operand
 /// with a NaN wins.
 fn extreme(s: &mut Scalar, x: &str, y: &str, part: &str, r#type: &str, before: &str) -> String {
-    let [[x_re, x_im], [y_re, y_im]] = [x, y]
-        .map(|value| [ops::complex::RE, ops::complex::IM].map(|op| s.apply(op, &[value], r#type)));
+    let [[x_re, x_im], [y_re, y_im]] =
+        [x, y].map(|value| [ops::complex::RE, ops::complex::IM].map(|op| s.apply(op, &[value], r#type)));
     let test = |s: &mut Scalar, predicate: &str, a: &str, b: &str| {
         s.value(format!("arith.cmpf {predicate}, {a}, {b} : {part}"))
     };

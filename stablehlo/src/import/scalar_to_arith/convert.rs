@@ -65,11 +65,7 @@ fn widths(s: &mut Scalar, x: &str, from: Element, to: Element) -> String {
         _ if matches!(from, Element::Signed(_)) => ops::arith::EXTSI,
         _ => ops::arith::EXTUI,
     };
-    s.value(format!(
-        "{op} {x} : {} to {}",
-        from.signless(),
-        to.signless()
-    ))
+    s.value(format!("{op} {x} : {} to {}", from.signless(), to.signless()))
 }
 
 fn width(element: Element) -> u32 {
@@ -110,10 +106,7 @@ fn round_to_odd(s: &mut Scalar, x: &str) -> String {
     let even = s.value(format!("arith.cmpi eq, {last}, {zero} : i32"));
     let inexact = s.value(format!("arith.cmpf one, {back}, {x} : f64"));
     let adjust = s.apply(ops::arith::ANDI, &[&even, &inexact], "i1");
-    let (size, whole) = (
-        s.apply(ops::math::ABSF, &[&back], "f64"),
-        s.apply(ops::math::ABSF, &[x], "f64"),
-    );
+    let (size, whole) = (s.apply(ops::math::ABSF, &[&back], "f64"), s.apply(ops::math::ABSF, &[x], "f64"));
     let short = s.value(format!("arith.cmpf olt, {size}, {whole} : f64"));
     let by = s.select(&short, &one, &minus, "i32");
     let by = s.select(&adjust, &by, &zero, "i32");
@@ -134,10 +127,8 @@ fn cut_off(s: &mut Scalar, x: &str, float: Float, to: Element) -> String {
     let t = to.signless();
     let magnitude = if signed { width - 1 } else { width };
     let end = 2f64.powi(magnitude.cast_signed());
-    let (op, least) = match signed {
-        true => (ops::arith::FPTOSI, -(1i128 << magnitude)),
-        false => (ops::arith::FPTOUI, 0),
-    };
+    let (op, least) =
+        if signed { (ops::arith::FPTOSI, -(1i128 << magnitude)) } else { (ops::arith::FPTOUI, 0) };
     let cut = s.value(format!("{op} {x} : {f} to {t}"));
     let end = s.real(end, f);
     let start = s.real(if signed { least as f64 } else { 0.0 }, f);

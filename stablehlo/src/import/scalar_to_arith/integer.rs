@@ -90,16 +90,11 @@ fn quotient(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> (Stri
         unsafe_ = s.apply(ops::arith::ORI, &[&by_zero, &overflows], "i1");
     }
     let divisor = s.select(&unsafe_, &one, y, &t);
-    let (divide, remain) = match signed {
-        true => (ops::arith::DIVSI, ops::arith::REMSI),
-        false => (ops::arith::DIVUI, ops::arith::REMUI),
-    };
+    let (divide, remain) =
+        if signed { (ops::arith::DIVSI, ops::arith::REMSI) } else { (ops::arith::DIVUI, ops::arith::REMUI) };
     let quotient = s.apply(divide, &[x, &divisor], &t);
     let remainder = s.apply(remain, &[x, &divisor], &t);
-    (
-        s.select(&by_zero, &ones, &quotient, &t),
-        s.select(&by_zero, x, &remainder, &t),
-    )
+    (s.select(&by_zero, &ones, &quotient, &t), s.select(&by_zero, x, &remainder, &t))
 }
 
 /// Shifts by the width or more leave zeros, or copies of the sign.
@@ -110,12 +105,11 @@ fn shift(s: &mut Scalar, op: &str, x: &str, y: &str, width: u32, arithmetic: boo
     let zero = s.integer(0, &t);
     let by = s.select(&fits, y, &zero, &t);
     let shifted = s.apply(op, &[x, &by], &t);
-    let beyond = match arithmetic {
-        true => {
-            let most = s.integer(i128::from(width) - 1, &t);
-            s.apply(ops::arith::SHRSI, &[x, &most], &t)
-        }
-        false => zero,
+    let beyond = if arithmetic {
+        let most = s.integer(i128::from(width) - 1, &t);
+        s.apply(ops::arith::SHRSI, &[x, &most], &t)
+    } else {
+        zero
     };
     s.select(&fits, &shifted, &beyond, &t)
 }

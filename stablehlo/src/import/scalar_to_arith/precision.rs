@@ -22,10 +22,7 @@ pub(crate) fn format(op: OperationRef) -> Option<Format> {
         let value = IntegerAttribute::try_from(op.attribute(name).ok()?).ok()?;
         u32::try_from(value.value()).ok()
     };
-    Some(Format {
-        exponent: bits("exponent_bits")?,
-        mantissa: bits("mantissa_bits")?,
-    })
+    Some(Format { exponent: bits("exponent_bits")?, mantissa: bits("mantissa_bits")? })
 }
 
 impl Format {
@@ -35,10 +32,7 @@ impl Format {
             Float::BF16 | Float::F32 => 8,
             Float::F64 => 11,
         };
-        Format {
-            exponent,
-            mantissa: float.bits() - 1 - exponent,
-        }
+        Format { exponent, mantissa: float.bits() - 1 - exponent }
     }
 
     /// The exponent bias.
@@ -54,10 +48,7 @@ pub(crate) fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
     };
     let own = Format::of(float);
     let x = s.operand(0).to_owned();
-    let (f, t) = (
-        s.typed(float.text()),
-        s.typed(&format!("i{}", float.bits())),
-    );
+    let (f, t) = (s.typed(float.text()), s.typed(&format!("i{}", float.bits())));
     let given = s.value(format!("arith.bitcast {x} : {f} to {t}"));
     let mut bits = given.clone();
     if to.mantissa < own.mantissa {

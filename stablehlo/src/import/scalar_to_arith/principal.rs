@@ -175,14 +175,8 @@ fn scaled_root(t: &mut Terms, x: &str, y: &str) -> (Pair, String) {
     let other = t.select(&none, y, &other);
     let left = t.is(x, "olt", 0.0);
     let (other_size, turned) = (size(t, &other), t.op(ops::math::COPYSIGN, &[&root, y]));
-    let (re, im) = (
-        t.select(&left, &other_size, &root),
-        t.select(&left, &turned, &other),
-    );
-    let (re, im) = (
-        t.select(&endless_y, &infinity, &re),
-        t.select(&endless_y, y, &im),
-    );
+    let (re, im) = (t.select(&left, &other_size, &root), t.select(&left, &turned, &other));
+    let (re, im) = (t.select(&endless_y, &infinity, &re), t.select(&endless_y, y, &im));
     ((re, im), length)
 }
 
@@ -208,14 +202,8 @@ fn rsqrt(t: &mut Terms, x: &str, y: &str) -> Pair {
     let (re, im) = (t.select(&none, &infinity, &re), t.select(&none, &nan, &im));
     let (endless_x, endless_y) = (infinite(t, &of_x), infinite(t, &of_y));
     let zero = t.number(0.0);
-    let (re, im) = (
-        t.select(&endless_x, &zero, &re),
-        t.select(&endless_x, &zero, &im),
-    );
-    (
-        t.select(&endless_y, &zero, &re),
-        t.select(&endless_y, &zero, &im),
-    )
+    let (re, im) = (t.select(&endless_x, &zero, &re), t.select(&endless_x, &zero, &im));
+    (t.select(&endless_y, &zero, &re), t.select(&endless_y, &zero, &im))
 }
 
 /// The cube root in polar form: a third of the angle has no branch cut of its own.
@@ -225,18 +213,12 @@ fn cbrt(t: &mut Terms, x: &str, y: &str) -> Pair {
     let squared = t.mul(&share, &share);
     let length = t.plus(&squared, 1.0);
     let length = t.op(ops::math::SQRT, &[&length]);
-    let (reach, length) = (
-        t.op(ops::math::CBRT, &[&reach]),
-        t.op(ops::math::CBRT, &[&length]),
-    );
+    let (reach, length) = (t.op(ops::math::CBRT, &[&reach]), t.op(ops::math::CBRT, &[&length]));
     let length = t.mul(&reach, &length);
     let angle = t.op(ops::math::ATAN2, &[y, x]);
     let three = t.number(3.0);
     let angle = t.div(&angle, &three);
-    let (cos, sin) = (
-        t.op(ops::math::COS, &[&angle]),
-        t.op(ops::math::SIN, &[&angle]),
-    );
+    let (cos, sin) = (t.op(ops::math::COS, &[&angle]), t.op(ops::math::SIN, &[&angle]));
     let (re, im) = (t.mul(&length, &cos), t.mul(&length, &sin));
     let (straight, zero) = (t.is(&angle, "oeq", 0.0), t.number(0.0));
     let flat = t.op(ops::math::COPYSIGN, &[&zero, y]);
@@ -252,10 +234,7 @@ fn factors(t: &mut Terms, x: &str) -> (String, String) {
     let (half, one) = (t.times(x, 0.5), t.number(1.0));
     let (part, whole) = (t.op(ops::math::EXP, &[&half]), t.op(ops::math::EXP, &[x]));
     let large = t.is(x, "ogt", limit);
-    (
-        t.select(&large, &part, &whole),
-        t.select(&large, &part, &one),
-    )
+    (t.select(&large, &part, &whole), t.select(&large, &part, &one))
 }
 
 fn exp_minus_one(t: &mut Terms, x: &str, y: &str) -> Pair {
@@ -288,10 +267,7 @@ fn stretched(t: &mut Terms, a: &str, b: &str, y: &str) -> Pair {
     let turned = t.op(ops::math::COPYSIGN, &[&half, y]);
     let (cosh, sinh) = (t.op(ops::math::COSH, &[y]), t.op(ops::math::SINH, &[y]));
     let large = t.is(&second, "une", 1.0);
-    let (cosh, sinh) = (
-        t.select(&large, &half, &cosh),
-        t.select(&large, &turned, &sinh),
-    );
+    let (cosh, sinh) = (t.select(&large, &half, &cosh), t.select(&large, &turned, &sinh));
     let (re, im) = (t.mul(a, &cosh), t.mul(b, &sinh));
     (t.mul(&re, &second), t.mul(&im, &second))
 }
@@ -311,10 +287,7 @@ fn cosine(t: &mut Terms, x: &str, y: &str) -> Pair {
     let im = t.op(ops::arith::NEGF, &[&im]);
     let (imaginary, real) = (t.is(x, "oeq", 0.0), t.is(y, "oeq", 0.0));
     let (one, none) = (t.number(1.0), t.number(0.0));
-    let (up, right) = (
-        t.op(ops::math::COPYSIGN, &[&one, y]),
-        t.op(ops::math::COPYSIGN, &[&none, x]),
-    );
+    let (up, right) = (t.op(ops::math::COPYSIGN, &[&one, y]), t.op(ops::math::COPYSIGN, &[&none, x]));
     let flat = t.mul(&up, &right);
     let flat = t.op(ops::arith::NEGF, &[&flat]);
     let im = t.select(&imaginary, &flat, &im);
@@ -355,10 +328,7 @@ pub(crate) fn tanh(t: &mut Terms, x: &str, y: &str) -> Pair {
     let flat = t.op(ops::math::COPYSIGN, &[&none, &product]);
     let nothing = t.times(&product, 0.0);
     let whole = t.add(&sign, &nothing);
-    let (sign, product) = (
-        t.select(&endless, &sign, &whole),
-        t.select(&endless, &flat, &product),
-    );
+    let (sign, product) = (t.select(&endless, &sign, &whole), t.select(&endless, &flat, &product));
     let (re, im) = (t.select(&far, &sign, &re), t.select(&far, &product, &im));
     let real = t.is(y, "oeq", 0.0);
     (re, t.select(&real, y, &im))

@@ -91,19 +91,10 @@ fn cast(body: &mut Lines, value: &str, from: &str, to: &str) -> String {
 }
 
 fn convert(body: &mut Lines, value: &str, from: &str, to: &str) -> String {
-    apply(
-        body,
-        ops::builtin::UNREALIZED_CONVERSION_CAST,
-        value,
-        from,
-        to,
-    )
+    apply(body, ops::builtin::UNREALIZED_CONVERSION_CAST, value, from, to)
 }
 
 /// Appends `op value : from to to`, unless both types are equal.
 fn apply(body: &mut Lines, op: &str, value: &str, from: &str, to: &str) -> String {
-    match from == to {
-        true => value.to_owned(),
-        false => body.value(format!("{op} {value} : {from} to {to}")),
-    }
+    if from == to { value.to_owned() } else { body.value(format!("{op} {value} : {from} to {to}")) }
 }

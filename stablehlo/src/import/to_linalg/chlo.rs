@@ -19,14 +19,11 @@ use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 
 /// Functions of one real that MLIR's `math` has.
-const FUNCTIONS: [&str; 10] = [
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "erfc", "sinh",
-];
+const FUNCTIONS: [&str; 10] =
+    ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "erfc", "sinh"];
 
 /// The conversion of an elementwise `chlo` operation; `None` for other operations.
-pub(super) fn map<'c: 'a, 'a>(
-    found: &Found<'c, 'a>,
-) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
+pub(super) fn map<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
     let operand = found.operand(0)?.element;
     let mut body = Lines::default();
     let own = operand.text();
@@ -50,9 +47,10 @@ fn of_reals(body: &mut Lines, found: &Found, own: Element) -> Option<String> {
     let (own, w) = (own.text(), float.text());
     let mut operands = Vec::new();
     for n in 0..found.operands.len() {
-        operands.push(match own == w {
-            true => format!("%i{n}"),
-            false => body.value(format!("stablehlo.convert %i{n} : ({own}) -> {w}")),
+        operands.push(if own == w {
+            format!("%i{n}")
+        } else {
+            body.value(format!("stablehlo.convert %i{n} : ({own}) -> {w}"))
         });
     }
     let mut t = Terms { lines: body, float };
@@ -71,10 +69,7 @@ fn of_reals(body: &mut Lines, found: &Found, own: Element) -> Option<String> {
         (name, [x]) if FUNCTIONS.contains(&name) => t.op(&format!("math.{name}"), &[x]),
         _ => return None,
     };
-    Some(match own == w {
-        true => value,
-        false => body.value(format!("stablehlo.convert {value} : ({w}) -> {own}")),
-    })
+    Some(if own == w { value } else { body.value(format!("stablehlo.convert {value} : ({w}) -> {own}")) })
 }
 
 /// A map over all operands, which have one shape; its body ends in `value`.
@@ -88,17 +83,9 @@ fn position<'c: 'a, 'a>(
     let mut lines = Lines::default();
     let out = empty(&mut lines, result);
     let all = dims(0..result.rank());
-    let inputs = found.operands.iter().enumerate();
-    let inputs = inputs.map(|(n, t)| Port::new(&format!("%{n}"), t, all.clone()));
-    let inputs: Vec<Port> = inputs.collect();
-    let made = generic(
-        &mut lines,
-        result.rank(),
-        0,
-        &inputs,
-        &[Port::new(&out, result, all)],
-        body.text(),
-    );
+    let inputs: Vec<Port> =
+        found.operands.iter().enumerate().map(|(n, t)| Port::new(&format!("%{n}"), t, all.clone())).collect();
+    let made = generic(&mut lines, result.rank(), 0, &inputs, &[Port::new(&out, result, all)], body.text());
     found.replace(&lines, &made.concat())
 }
 
@@ -128,8 +115,7 @@ fn inverse_error(lines: &mut Lines, x: &str, float: Float) -> String {
         2.83297682,
     ];
     let t = float.text();
-    let number =
-        |lines: &mut Lines, value: f64| lines.value(format!("arith.constant {value:?} : {t}"));
+    let number = |lines: &mut Lines, value: f64| lines.value(format!("arith.constant {value:?} : {t}"));
     let op = |lines: &mut Lines, op: &str, operands: &[&str]| {
         lines.value(format!("{op} {} : {t}", operands.join(", ")))
     };

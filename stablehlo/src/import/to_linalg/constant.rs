@@ -22,10 +22,7 @@ pub(crate) fn constant<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
     if tensor.volume() <= REPEATED || !dense::is_splat(value) {
         return values(value, tensor, found.op);
     }
-    let only = Tensor {
-        extents: Vec::new(),
-        element: tensor.element,
-    };
+    let only = Tensor { extents: Vec::new(), element: tensor.element };
     let r#type = ir::parse_type(found.op.context(), &only.text()).map_err(|e| e.to_string())?;
     let only = values(dense::of_bytes(r#type, &bytes(value)?), &only, found.op)?;
     let mut lines = Lines::default();
@@ -39,19 +36,14 @@ pub(super) fn scalar<'c: 'a, 'a>(
     element: Element,
     at: OperationRef<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let tensor = Tensor {
-        extents: Vec::new(),
-        element,
-    };
+    let tensor = Tensor { extents: Vec::new(), element };
     let whole = values(value_of(constant)?, &tensor, at)?;
     let text = format!("%r = tensor.extract %0[] : {}", tensor.text());
     Ok(splice(at, &whole, &text, &[("%r".to_owned(), element.text())])?.values)
 }
 
 fn value_of<'c: 'a, 'a>(constant: OperationRef<'c, 'a>) -> Result<Attribute<'c>, PassError> {
-    Ok(Constant::cast(constant)
-        .ok_or("is not a constant")?
-        .value()?)
+    Ok(Constant::cast(constant).ok_or("is not a constant")?.value()?)
 }
 
 fn values<'c: 'a, 'a>(
@@ -87,10 +79,7 @@ fn values<'c: 'a, 'a>(
                 let value = dense::of_bytes(typed(part.text())?, &half(second));
                 parts.push(dense::constant(value, at)?);
             }
-            let reals = Tensor {
-                extents: tensor.extents.clone(),
-                element: Element::Float(part),
-            };
+            let reals = Tensor { extents: tensor.extents.clone(), element: Element::Float(part) };
             let mut lines = Lines::default();
             let out = empty(&mut lines, tensor);
             let position = dims(0..tensor.rank());
@@ -102,10 +91,7 @@ fn values<'c: 'a, 'a>(
                 &mut lines,
                 tensor.rank(),
                 0,
-                &[
-                    Port::new("%0", &reals, position.clone()),
-                    Port::new("%1", &reals, position.clone()),
-                ],
+                &[Port::new("%0", &reals, position.clone()), Port::new("%1", &reals, position.clone())],
                 &[Port::new(&out, tensor, position)],
                 &body,
             );
@@ -140,9 +126,7 @@ pub(super) fn zero(lines: &mut Lines, element: Element) -> String {
         Element::Unsigned(_) => {
             let zero = lines.value(format!("arith.constant 0 : {signless}"));
             let to = element.text();
-            lines.value(format!(
-                "builtin.unrealized_conversion_cast {zero} : {signless} to {to}"
-            ))
+            lines.value(format!("builtin.unrealized_conversion_cast {zero} : {signless} to {to}"))
         }
         Element::Float(_) => lines.value(format!("arith.constant 0.0 : {signless}")),
         Element::Complex(part) => {

@@ -17,8 +17,7 @@ pub(crate) fn dot_general<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (lhs, rhs, result) = (found.operand(0)?, found.operand(1)?, found.result()?);
     let list = |key: &str| found.numbers("dot_dimension_numbers", key);
     let [lhs_batch, rhs_batch] = ["lhs_batching_dimensions", "rhs_batching_dimensions"].map(list);
-    let [lhs_sums, rhs_sums] =
-        ["lhs_contracting_dimensions", "rhs_contracting_dimensions"].map(list);
+    let [lhs_sums, rhs_sums] = ["lhs_contracting_dimensions", "rhs_contracting_dimensions"].map(list);
     // Loops: the result's dimensions, then the contracted ones.
     let (mut free, reductions) = (lhs_batch.len().., lhs_sums.len());
     let mut index = |tensor: &Tensor, batch: &[i64], sums: &[i64]| {
@@ -30,34 +29,21 @@ pub(crate) fn dot_general<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     };
     let of_lhs = index(lhs, &lhs_batch, &lhs_sums);
     let of_rhs = index(rhs, &rhs_batch, &rhs_sums);
-    let sum = Tensor {
-        extents: result.extents.clone(),
-        element: accumulator(result.element),
-    };
+    let sum = Tensor { extents: result.extents.clone(), element: accumulator(result.element) };
     let mut lines = Lines::default();
     let init = zeros(&mut lines, &sum);
     let rank = result.rank();
     let inputs = [Port::new("%0", lhs, of_lhs), Port::new("%1", rhs, of_rhs)];
     let body = product(lhs.element, rhs.element, sum.element);
     let output = [Port::new(&init, &sum, dims(0..rank))];
-    let made = generic(
-        &mut lines,
-        rank + reductions,
-        reductions,
-        &inputs,
-        &output,
-        &body,
-    );
+    let made = generic(&mut lines, rank + reductions, reductions, &inputs, &output, &body);
     let made = finished(&mut lines, &made.concat(), &sum, result);
     found.replace(&lines, &made)
 }
 
 /// The sum converted to the result's element type.
 fn finished(lines: &mut Lines, name: &str, sum: &Tensor, result: &Tensor) -> String {
-    match sum == result {
-        true => name.to_owned(),
-        false => moved(lines, name, sum, result, dims(0..result.rank())),
-    }
+    if sum == result { name.to_owned() } else { moved(lines, name, sum, result, dims(0..result.rank())) }
 }
 
 /// The labels of the dimensions, as in `[b, f, 0, 1]`.
@@ -73,9 +59,7 @@ impl Labels {
     /// The extent of the dimension with a label.
     pub(crate) fn extent(&self, label: &str, tensor: &Tensor) -> Result<i64, PassError> {
         let extent = tensor.extents.get(self.at(label)?);
-        extent
-            .copied()
-            .ok_or_else(|| format!("has no dimension {label}").into())
+        extent.copied().ok_or_else(|| format!("has no dimension {label}").into())
     }
 
     /// The subscripts of all dimensions, from the subscript of each label.
@@ -98,9 +82,10 @@ enum Label {
 pub(crate) fn labels(found: &Found) -> Result<[Labels; 3], PassError> {
     let text = found.op.attribute("dimension_numbers")?.to_string();
     let lists = text.split('[').skip(1);
-    let lists = lists.filter_map(|part| part.split_once(']'));
-    let lists = lists.map(|(list, _)| list.split(',').map(|l| l.trim().to_owned()).collect());
-    let mut lists = lists.map(Labels);
+    let mut lists = lists
+        .filter_map(|part| part.split_once(']'))
+        .map(|(list, _)| list.split(',').map(|l| l.trim().to_owned()).collect())
+        .map(Labels);
     match (lists.next(), lists.next(), lists.next()) {
         (Some(input), Some(kernel), Some(result)) => Ok([input, kernel, result]),
         _ => Err("has dimension numbers that cannot be read".into()),
@@ -123,26 +108,15 @@ pub(crate) fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 
     let mut lines = Lines::default();
     // The input with its border, and with zeros between elements if it is dilated.
-    let none = Border {
-        low: 0,
-        high: 0,
-        interior: 0,
-    };
+    let none = Border { low: 0, high: 0, interior: 0 };
     let border = |label: &String| {
         let space: Option<usize> = label.parse().ok();
         let own = space.and_then(|s| padding.get(s).zip(base.get(s)));
-        own.map_or(none, |((low, high), base)| Border {
-            low: *low,
-            high: *high,
-            interior: base - 1,
-        })
+        own.map_or(none, |((low, high), base)| Border { low: *low, high: *high, interior: base - 1 })
     };
     let borders: Vec<Border> = of_input.0.iter().map(border).collect();
     let zero = super::constant::zero(&mut lines, input.element);
-    let zero = lines.value(format!(
-        "tensor.from_elements {zero} : {}",
-        input.with_extents(&[]).text()
-    ));
+    let zero = lines.value(format!("tensor.from_elements {zero} : {}", input.with_extents(&[]).text()));
     let (source, source_type) = padded(&mut lines, "%0", input, &zero, &borders);
 
     // The kernel in the order in which it is applied: a map with a decreasing loop has no inverse, so reversed windows
@@ -189,20 +163,14 @@ pub(crate) fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     for s in 0..spatial {
         extents.push(of_result.extent(&s.to_string(), result)?);
     }
-    let sum = Tensor {
-        extents,
-        element: accumulator(result.element),
-    };
+    let sum = Tensor { extents, element: accumulator(result.element) };
     let init = zeros(&mut lines, &sum);
     let body = product(input.element, kernel.element, sum.element);
     let made = generic(
         &mut lines,
         channel + 1 + spatial,
         1 + spatial,
-        &[
-            Port::new(&source, &source_type, index),
-            Port::new(&weights, &split, window),
-        ],
+        &[Port::new(&source, &source_type, index), Port::new(&weights, &split, window)],
         &[Port::new(&init, &sum, dims(0..channel))],
         &body,
     );
@@ -216,9 +184,10 @@ pub(crate) fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         order.push(of_result.at(&s.to_string())?);
     }
     let plain = order.iter().enumerate().all(|(n, d)| n == *d);
-    let made = match plain && joined == *result {
-        true => whole,
-        false => moved(&mut lines, &whole, &joined, result, dims(order)),
+    let made = if plain && joined == *result {
+        whole
+    } else {
+        moved(&mut lines, &whole, &joined, result, dims(order))
     };
     found.replace(&lines, &made)
 }

@@ -20,10 +20,7 @@ fn block<'c: 'a, 'a>(region: &Region<'c>) -> Result<BlockRef<'c, 'a>, PassError>
 
 /// Replaces the terminator of a block by `scf.yield`.
 fn end_in_yield<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Result<(), PassError> {
-    let end = ir::operations(block)
-        .last()
-        .copied()
-        .ok_or("has an empty region")?;
+    let end = ir::operations(block).last().copied().ok_or("has an empty region")?;
     let operands: Vec<Value> = end.operands().collect();
     let owner = end.context();
     let at = regions::before(end, &owner)?;
@@ -38,12 +35,8 @@ pub(super) fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let end = ir::operations(block_of_test).last().copied();
     let end = end.ok_or("has an empty condition")?;
     let answer: Vec<Value> = end.operands().collect();
-    let scalar = splice(
-        end,
-        &answer,
-        "%r = tensor.extract %0[] : tensor<i1>",
-        &[("%r".to_owned(), "i1".to_owned())],
-    )?;
+    let scalar =
+        splice(end, &answer, "%r = tensor.extract %0[] : tensor<i1>", &[("%r".to_owned(), "i1".to_owned())])?;
     let mut operands = scalar.values;
     operands.extend(copy::arguments(block_of_test));
     let owner = end.context();
@@ -54,13 +47,7 @@ pub(super) fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let types: Vec<Type> = found.op.results().map(|r| r.r#type()).collect();
     let owner = found.op.context();
     let at = regions::before(found.op, &owner)?;
-    let made = at.create(
-        ops::scf::WHILE,
-        &found.values,
-        &[],
-        &types,
-        vec![test, body],
-    )?;
+    let made = at.create(ops::scf::WHILE, &found.values, &[], &types, vec![test, body])?;
     Ok(made.results().map(Value::from).collect())
 }
 
@@ -108,12 +95,7 @@ pub(crate) fn select_branch<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a>
     let mut conditions = Vec::new();
     for (n, _) in tests {
         let text = format!("%n = arith.constant {n} : i32\n%r = arith.cmpi eq, %0, %n : i32");
-        let made = splice(
-            found.op,
-            &[number],
-            &text,
-            &[("%r".to_owned(), "i1".to_owned())],
-        )?;
+        let made = splice(found.op, &[number], &text, &[("%r".to_owned(), "i1".to_owned())])?;
         conditions.extend(made.values);
     }
     // From the last pair outward.

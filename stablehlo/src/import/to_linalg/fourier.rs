@@ -24,24 +24,19 @@ enum Step {
     Doubled,
 }
 
-pub(crate) fn transform<'c: 'a, 'a>(
-    found: &Found<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, PassError> {
+pub(crate) fn transform<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let (operand, result) = (found.operand(0)?, found.result()?);
     let lengths = found.list("fft_length")?;
     let kind = found.op.attribute("fft_type")?.to_string();
     let backward = kind.contains("IFFT") || kind.contains("IRFFT");
-    let ((Element::Complex(part), _) | (_, Element::Complex(part))) =
-        (operand.element, result.element)
+    let ((Element::Complex(part), _) | (_, Element::Complex(part))) = (operand.element, result.element)
     else {
         return Err("has no complex elements".into());
     };
     let first = operand.rank().checked_sub(lengths.len());
     let first = first.ok_or("has more lengths than dimensions")?;
-    let mut steps: Vec<(usize, i64, Step)> = (first..)
-        .zip(lengths)
-        .map(|(d, n)| (d, n, Step::Whole))
-        .collect();
+    let mut steps: Vec<(usize, i64, Step)> =
+        (first..).zip(lengths).map(|(d, n)| (d, n, Step::Whole)).collect();
     // If one side is real, the last dimension is halved: real inputs are processed first, real outputs last.
     if let Some(last) = steps.last_mut() {
         last.2 = match (operand.element, result.element) {
@@ -56,14 +51,7 @@ pub(crate) fn transform<'c: 'a, 'a>(
     let mut lines = Lines::default();
     let (mut value, mut tensor) = ("%0".to_owned(), operand.clone());
     for (number, (dimension, length, step)) in steps.into_iter().enumerate() {
-        let made = Dimension {
-            number,
-            dimension,
-            length,
-            step,
-            part,
-            backward,
-        };
+        let made = Dimension { number, dimension, length, step, part, backward };
         (value, tensor) = made.transform(&mut lines, &value, &tensor);
     }
     if tensor != *result {
@@ -89,11 +77,7 @@ impl Dimension {
         let complex = Element::Complex(self.part);
         let mut result = tensor.clone();
         if let Some(extent) = result.extents.get_mut(self.dimension) {
-            *extent = if self.step == Step::Halved {
-                n / 2 + 1
-            } else {
-                n
-            };
+            *extent = if self.step == Step::Halved { n / 2 + 1 } else { n };
         }
         result.element = match self.step {
             Step::Doubled => Element::Float(self.part),
@@ -159,16 +143,12 @@ impl Dimension {
         let root = body.value(format!("arith.remui {product}, {length} : index"));
         let read = |body: &mut Lines, name: &str, at: &str, count: i64| {
             let table = self.type_of(count);
-            body.value(format!(
-                "tensor.extract %{name}{}[{at}] : {table}",
-                self.number
-            ))
+            body.value(format!("tensor.extract %{name}{}[{at}] : {table}", self.number))
         };
         let cosine = read(&mut body, "cosine", &root, self.length);
         let sine = read(&mut body, "sine", &root, self.length);
-        let op = |body: &mut Lines, op: &str, x: &str, y: &str| {
-            body.value(format!("arith.{op} {x}, {y} : {p}"))
-        };
+        let op =
+            |body: &mut Lines, op: &str, x: &str, y: &str| body.value(format!("arith.{op} {x}, {y} : {p}"));
         if self.step == Step::Halved {
             let re = op(&mut body, "mulf", "%i0", &cosine);
             let im = op(&mut body, "mulf", "%i0", &sine);

@@ -37,21 +37,13 @@ impl Positions {
     }
 
     /// For each dimension of the array, the name of the start component's scalar, if there is one.
-    fn starts(
-        &self,
-        lines: &mut Lines,
-        name: &str,
-        indices: &Tensor,
-        at: &[String],
-    ) -> Vec<(i64, String)> {
+    fn starts(&self, lines: &mut Lines, name: &str, indices: &Tensor, at: &[String]) -> Vec<(i64, String)> {
         let mut found = Vec::new();
         for (n, dimension) in (0i64..).zip(&self.mapped) {
             let component = index(lines, n);
             let element_position = self.of_component(indices, at, &component);
-            let value = lines.value(format!(
-                "tensor.extract {name}[{element_position}] : {}",
-                indices.text()
-            ));
+            let value =
+                lines.value(format!("tensor.extract {name}[{element_position}] : {}", indices.text()));
             found.push((*dimension, value));
         }
         found
@@ -69,10 +61,7 @@ impl Positions {
     fn sizes(&self, rank: usize, update: &[i64], window: &[i64]) -> Vec<i64> {
         let of = |d: &i64| usize::try_from(*d).ok().and_then(|d| update.get(d));
         let mut sizes = window.iter().filter_map(of).copied();
-        let size = |d| match self.has_window(d) {
-            true => sizes.next().unwrap_or(1),
-            false => 1,
-        };
+        let size = |d| if self.has_window(d) { sizes.next().unwrap_or(1) } else { 1 };
         (0i64..).take(rank).map(size).collect()
     }
 
@@ -121,11 +110,7 @@ pub(super) fn gather<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         element_position.push(sum(&mut body, terms));
     }
     let e = result.element.text();
-    let value = body.value(format!(
-        "tensor.extract %0[{}] : {}",
-        element_position.join(", "),
-        array.text()
-    ));
+    let value = body.value(format!("tensor.extract %0[{}] : {}", element_position.join(", "), array.text()));
     body.line(format!("linalg.yield {value} : {e}"));
     let mut lines = Lines::default();
     let out = empty(&mut lines, result);
@@ -143,20 +128,16 @@ fn sum(lines: &mut Lines, terms: Vec<String>) -> String {
     let mut terms = terms.into_iter();
     match terms.next() {
         None => index(lines, 0),
-        Some(first) => terms.fold(first, |sum, term| {
-            lines.value(format!("arith.addi {sum}, {term} : index"))
-        }),
+        Some(first) => {
+            terms.fold(first, |sum, term| lines.value(format!("arith.addi {sum}, {term} : index")))
+        }
     }
 }
 
 /// Updates in order. Windows that are not completely in bounds are computed but not written.
 pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let count = found.results.len();
-    let (array, indices, update) = (
-        found.operand(0)?,
-        found.operand(count)?,
-        found.operand(count + 1)?,
-    );
+    let (array, indices, update) = (found.operand(0)?, found.operand(count)?, found.operand(count + 1)?);
     let list = |key: &str| found.numbers("scatter_dimension_numbers", key);
     let element_positions = Positions {
         without_window: list("inserted_window_dims"),
@@ -173,71 +154,56 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     }
     let elements: Vec<Element> = found.results.iter().map(|r| r.element).collect();
     let updates: Vec<Tensor> = found.operands.iter().skip(count + 1).cloned().collect();
-    let carried = found.results.iter().enumerate();
-    let carried: Vec<_> = carried.map(|(n, t)| (format!("%{n}"), t.text())).collect();
+    let carried: Vec<_> =
+        found.results.iter().enumerate().map(|(n, t)| (format!("%{n}"), t.text())).collect();
     let mut lines = Lines::default();
-    let made = nest(
-        &mut lines,
-        &update.extents,
-        &carried,
-        &mut |lines, all, arrays| {
-            let (window, at) = split(all, &windows);
-            let starts = element_positions.starts(lines, &format!("%{count}"), indices, &at);
-            let mut window = window.into_iter();
-            let mut element_position = Vec::new();
-            let mut inside = lines.value("arith.constant true");
-            for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
-                let mut terms = Vec::new();
-                if let Some((_, start)) = starts.iter().find(|s| s.0 == d) {
-                    terms.push(signed_index(lines, start, indices.element));
-                }
-                terms.extend(element_positions.batch(d, &at).cloned());
-                let start = sum(lines, terms);
-                let end = index(lines, (extent - size + 1).max(0));
-                // Below zero is beyond all when read without a sign.
-                let fits = lines.value(format!("arith.cmpi ult, {start}, {end} : index"));
-                inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
-                let zero = index(lines, 0);
-                let start = lines.value(format!("arith.select {fits}, {start}, {zero} : index"));
-                let step = element_positions
-                    .has_window(d)
-                    .then(|| window.next())
-                    .flatten();
-                element_position.push(sum(lines, [start].into_iter().chain(step).collect()));
+    let made = nest(&mut lines, &update.extents, &carried, &mut |lines, all, arrays| {
+        let (window, at) = split(all, &windows);
+        let starts = element_positions.starts(lines, &format!("%{count}"), indices, &at);
+        let mut window = window.into_iter();
+        let mut element_position = Vec::new();
+        let mut inside = lines.value("arith.constant true");
+        for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
+            let mut terms = Vec::new();
+            if let Some((_, start)) = starts.iter().find(|s| s.0 == d) {
+                terms.push(signed_index(lines, start, indices.element));
             }
-            let element_position = element_position.join(", ");
-            let mut scalars = Vec::new();
-            for (name, tensor) in arrays.iter().zip(&found.results) {
-                scalars.push(lines.value(format!(
-                    "tensor.extract {name}[{element_position}] : {}",
-                    tensor.text()
-                )));
-            }
-            for (n, tensor) in updates.iter().enumerate() {
-                let name = count + 1 + n;
-                let at = all.join(", ");
-                scalars
-                    .push(lines.value(format!("tensor.extract %{name}[{at}] : {}", tensor.text())));
-            }
-            let both: Vec<Element> = elements
-                .iter()
-                .copied()
-                .chain(updates.iter().map(|u| u.element))
-                .collect();
-            let new = payload::placeholder(lines, 0, &scalars, &both, &elements);
-            let mut written = Vec::new();
-            let results = found.results.iter().zip(arrays);
-            for ((tensor, array), (new, old)) in results.zip(new.iter().zip(&scalars)) {
-                let e = tensor.element.text();
-                let value = lines.value(format!("arith.select {inside}, {new}, {old} : {e}"));
-                written.push(lines.value(format!(
-                    "tensor.insert {value} into {array}[{element_position}] : {}",
-                    tensor.text()
-                )));
-            }
-            written
-        },
-    );
+            terms.extend(element_positions.batch(d, &at).cloned());
+            let start = sum(lines, terms);
+            let end = index(lines, (extent - size + 1).max(0));
+            // Below zero is beyond all when read without a sign.
+            let fits = lines.value(format!("arith.cmpi ult, {start}, {end} : index"));
+            inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
+            let zero = index(lines, 0);
+            let start = lines.value(format!("arith.select {fits}, {start}, {zero} : index"));
+            let step = element_positions.has_window(d).then(|| window.next()).flatten();
+            element_position.push(sum(lines, [start].into_iter().chain(step).collect()));
+        }
+        let element_position = element_position.join(", ");
+        let mut scalars = Vec::new();
+        for (name, tensor) in arrays.iter().zip(&found.results) {
+            scalars
+                .push(lines.value(format!("tensor.extract {name}[{element_position}] : {}", tensor.text())));
+        }
+        for (n, tensor) in updates.iter().enumerate() {
+            let name = count + 1 + n;
+            let at = all.join(", ");
+            scalars.push(lines.value(format!("tensor.extract %{name}[{at}] : {}", tensor.text())));
+        }
+        let both: Vec<Element> = elements.iter().copied().chain(updates.iter().map(|u| u.element)).collect();
+        let new = payload::placeholder(lines, 0, &scalars, &both, &elements);
+        let mut written = Vec::new();
+        let results = found.results.iter().zip(arrays);
+        for ((tensor, array), (new, old)) in results.zip(new.iter().zip(&scalars)) {
+            let e = tensor.element.text();
+            let value = lines.value(format!("arith.select {inside}, {new}, {old} : {e}"));
+            written.push(lines.value(format!(
+                "tensor.insert {value} into {array}[{element_position}] : {}",
+                tensor.text()
+            )));
+        }
+        written
+    });
     found.with_bodies(&lines, &made)
 }
 
@@ -246,10 +212,8 @@ fn signed_index(lines: &mut Lines, value: &str, element: Element) -> String {
     let signless = element.signless();
     let (value, cast) = match element {
         Element::Unsigned(_) => {
-            let cast = format!(
-                "builtin.unrealized_conversion_cast {value} : {} to {signless}",
-                element.text()
-            );
+            let cast =
+                format!("builtin.unrealized_conversion_cast {value} : {} to {signless}", element.text());
             (lines.value(cast), ops::arith::INDEX_CASTUI)
         }
         _ => (value.to_owned(), ops::arith::INDEX_CAST),

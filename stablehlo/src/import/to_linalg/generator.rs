@@ -52,9 +52,7 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
     for n in 0..given {
         let address = lines.value(format!("arith.constant {n} : index"));
         let word = lines.value(format!("tensor.extract %0[{address}] : {}", state.text()));
-        words.push(lines.value(format!(
-            "builtin.unrealized_conversion_cast {word} : ui64 to i64"
-        )));
+        words.push(lines.value(format!("builtin.unrealized_conversion_cast {word} : ui64 to i64")));
     }
     let [key, counter, own @ ..] = words.as_slice() else {
         return Err("lacks its state".into());
@@ -62,14 +60,11 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
     let upper = own.first().unwrap_or(key);
     // Names inside the body differ from those outside.
     let mut body = Lines::default();
-    let around = State {
-        key: "%key".to_owned(),
-        counter: "%counter".to_owned(),
-        upper: "%upper".to_owned(),
-    };
-    let (value, steps) = match is_philox {
-        true => philox(&mut body, &around, &result.extents, width),
-        false => three_fry(&mut body, &around, &result.extents, width),
+    let around = State { key: "%key".to_owned(), counter: "%counter".to_owned(), upper: "%upper".to_owned() };
+    let (value, steps) = if is_philox {
+        philox(&mut body, &around, &result.extents, width)
+    } else {
+        three_fry(&mut body, &around, &result.extents, width)
     };
     let value = match width {
         32 | 64 => value,
@@ -79,9 +74,7 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
     let value = match result.element {
         _ if signless == own => value,
         Element::Float(_) => body.value(format!("arith.bitcast {value} : {signless} to {own}")),
-        _ => body.value(format!(
-            "builtin.unrealized_conversion_cast {value} : {signless} to {own}"
-        )),
+        _ => body.value(format!("builtin.unrealized_conversion_cast {value} : {signless} to {own}")),
     };
     body.line(format!("linalg.yield {value} : {own}"));
     let out = empty(&mut lines, result);
@@ -95,15 +88,9 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
     let (low, high) = counted(&mut lines, counter, upper, &steps);
     let mut elements = Vec::new();
     for word in [key, &low, &high].into_iter().take(words.len()) {
-        elements.push(lines.value(format!(
-            "builtin.unrealized_conversion_cast {word} : i64 to ui64"
-        )));
+        elements.push(lines.value(format!("builtin.unrealized_conversion_cast {word} : i64 to ui64")));
     }
-    let next = lines.value(format!(
-        "tensor.from_elements {} : {}",
-        elements.join(", "),
-        state.text()
-    ));
+    let next = lines.value(format!("tensor.from_elements {} : {}", elements.join(", "), state.text()));
     Ok(found.splice(&lines, &[next, bits])?.values)
 }
 
@@ -129,10 +116,7 @@ fn three_fry(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (S
     }
     // Two neighbouring elements share a counter: along the first even dimension, else along the longest.
     let even = extents.iter().position(|e| e % 2 == 0);
-    let longest = || {
-        let all = extents.iter().enumerate().rev();
-        all.max_by_key(|(_, extent)| **extent).map(|(d, _)| d)
-    };
+    let longest = || extents.iter().enumerate().rev().max_by_key(|(_, extent)| **extent).map(|(d, _)| d);
     let mut halves = extents.to_vec();
     let mut half_positions = addresses;
     let split = even.or_else(longest);
@@ -164,10 +148,7 @@ fn philox(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (Stri
     let block = block_of_four(body, state, &block);
     let [first, second, third, fourth] = block;
     let (mut value, others) = match width {
-        64 => (
-            joined(body, &first, &second),
-            vec![joined(body, &third, &fourth)],
-        ),
+        64 => (joined(body, &first, &second), vec![joined(body, &third, &fourth)]),
         _ => (first, vec![second, third, fourth]),
     };
     let t = if width == 64 { "i64" } else { "i32" };
@@ -306,13 +287,9 @@ mod tests {
 
     #[test]
     fn elements_side_by_side_share_a_counter() {
-        let state = State {
-            key: "%key".to_owned(),
-            counter: "%counter".to_owned(),
-            upper: "%upper".to_owned(),
-        };
-        let steps =
-            |extents: &[i64], width| three_fry(&mut Lines::default(), &state, extents, width).1;
+        let state =
+            State { key: "%key".to_owned(), counter: "%counter".to_owned(), upper: "%upper".to_owned() };
+        let steps = |extents: &[i64], width| three_fry(&mut Lines::default(), &state, extents, width).1;
         assert_eq!(steps(&[7], 32), 4);
         assert_eq!(steps(&[3, 4, 5], 8), 30);
         assert_eq!(steps(&[3, 5], 32), 9);

@@ -13,11 +13,7 @@ pub(super) struct Port {
 
 impl Port {
     pub(super) fn new(name: &str, tensor: &Tensor, position: Vec<String>) -> Port {
-        Port {
-            name: name.to_owned(),
-            tensor: tensor.clone(),
-            position,
-        }
+        Port { name: name.to_owned(), tensor: tensor.clone(), position }
     }
 }
 
@@ -40,18 +36,10 @@ pub(super) fn generic(
     let body = body.replace("%v", "%w");
     let all = dims(0..loops).join(", ");
     let ports = || inputs.iter().chain(outputs);
-    let maps: Vec<String> = ports()
-        .map(|p| format!("affine_map<({all}) -> ({})>", p.position.join(", ")))
-        .collect();
-    let iterators: Vec<&str> = (0..loops)
-        .map(|d| {
-            if d + reductions < loops {
-                "\"parallel\""
-            } else {
-                "\"reduction\""
-            }
-        })
-        .collect();
+    let maps: Vec<String> =
+        ports().map(|p| format!("affine_map<({all}) -> ({})>", p.position.join(", "))).collect();
+    let iterators: Vec<&str> =
+        (0..loops).map(|d| if d + reductions < loops { "\"parallel\"" } else { "\"reduction\"" }).collect();
     let names = |ports: &[Port]| -> String {
         let names: Vec<&str> = ports.iter().map(|p| p.name.as_str()).collect();
         let types: Vec<String> = ports.iter().map(|p| p.tensor.text()).collect();
@@ -59,11 +47,7 @@ pub(super) fn generic(
     };
     let argument =
         |letter: char, (n, p): (usize, &Port)| format!("%{letter}{n}: {}", p.tensor.element.text());
-    let mut arguments: Vec<String> = inputs
-        .iter()
-        .enumerate()
-        .map(|p| argument('i', p))
-        .collect();
+    let mut arguments: Vec<String> = inputs.iter().enumerate().map(|p| argument('i', p)).collect();
     arguments.extend(outputs.iter().enumerate().map(|p| argument('o', p)));
     let results: Vec<String> = outputs.iter().map(|p| p.tensor.text()).collect();
     let ins = match inputs {

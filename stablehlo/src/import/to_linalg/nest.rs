@@ -14,12 +14,7 @@ pub(crate) type OneBody<'b> = dyn FnMut(&mut Lines, &str, &[String]) -> Vec<Stri
 
 /// A nest with one loop per extent, the last one innermost; `inner` writes the body and returns the yielded values.
 /// Returns the names of the results.
-pub(crate) fn nest(
-    lines: &mut Lines,
-    extents: &[i64],
-    carried: &[Carried],
-    inner: &mut Body,
-) -> Vec<String> {
+pub(crate) fn nest(lines: &mut Lines, extents: &[i64], carried: &[Carried], inner: &mut Body) -> Vec<String> {
     level(lines, extents, carried, &mut Vec::new(), inner)
 }
 
@@ -37,19 +32,14 @@ fn level(
     let start = index(lines, 0);
     let end = index(lines, *extent);
     let step = index(lines, 1);
-    one(
-        lines,
-        [&start, &end, &step],
-        carried,
-        &mut |lines, i, values| {
-            indices.push(i.to_owned());
-            let types = carried.iter().map(|c| c.1.clone());
-            let again: Vec<Carried> = values.iter().cloned().zip(types).collect();
-            let made = level(lines, rest, &again, indices, inner);
-            indices.pop();
-            made
-        },
-    )
+    one(lines, [&start, &end, &step], carried, &mut |lines, i, values| {
+        indices.push(i.to_owned());
+        let types = carried.iter().map(|c| c.1.clone());
+        let again: Vec<Carried> = values.iter().cloned().zip(types).collect();
+        let made = level(lines, rest, &again, indices, inner);
+        indices.pop();
+        made
+    })
 }
 
 /// A loop with lower bound, upper bound and step; `inner` receives its index and loop-carried values.
@@ -68,10 +58,7 @@ pub(super) fn one(
     let [from, to, by] = bounds;
     let made = lines.values(
         carried.len(),
-        format!(
-            "scf.for {i} = {from} to {to} step {by} iter_args({}) -> ({types}) {{",
-            inits.join(", ")
-        ),
+        format!("scf.for {i} = {from} to {to} step {by} iter_args({}) -> ({types}) {{", inits.join(", ")),
     );
     let yielded = inner(lines, &i, &names);
     lines.line(format!("scf.yield {} : {types}\n}}", yielded.join(", ")));

@@ -23,25 +23,16 @@ pub struct Tensor {
 impl Tensor {
     /// The type as a tensor; `None` unless it is ranked and its elements are supported.
     pub fn of(r#type: Type<'_>) -> Option<Tensor> {
-        Some(Tensor {
-            extents: types::extents(r#type)?,
-            element: Element::of(types::element_of(r#type)?)?,
-        })
+        Some(Tensor { extents: types::extents(r#type)?, element: Element::of(types::element_of(r#type)?)? })
     }
 
     pub(crate) fn with_extents(&self, extents: &[i64]) -> Tensor {
-        Tensor {
-            extents: extents.to_vec(),
-            element: self.element,
-        }
+        Tensor { extents: extents.to_vec(), element: self.element }
     }
 
     /// The same extents with another element type.
     pub fn with_element(&self, element: Element) -> Tensor {
-        Tensor {
-            extents: self.extents.clone(),
-            element,
-        }
+        Tensor { extents: self.extents.clone(), element }
     }
 
     /// The number of dimensions.
@@ -95,28 +86,19 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
     /// An operation that may have dynamic extents.
     pub(crate) fn open(op: OperationRef<'c, 'a>) -> Result<Self, PassError> {
         let values: Vec<Value> = op.operands().collect();
-        let tensor = |t: Type<'_>| {
-            Tensor::of(t).ok_or_else(|| PassError::from(format!("has no code for {t}")))
-        };
+        let tensor =
+            |t: Type<'_>| Tensor::of(t).ok_or_else(|| PassError::from(format!("has no code for {t}")));
         let operands = values.iter().map(|v| tensor(v.r#type()));
         let operands = operands.collect::<Result<Vec<_>, _>>()?;
         let results = op.results().map(|r| tensor(r.r#type()));
         let results = results.collect::<Result<Vec<_>, _>>()?;
         let name = op::name(&op);
         let name = name.split_once('.').map_or("", |(_, n)| n).to_owned();
-        Ok(Found {
-            op,
-            name,
-            values,
-            operands,
-            results,
-        })
+        Ok(Found { op, name, values, operands, results })
     }
 
     pub(crate) fn operand(&self, n: usize) -> Result<&Tensor, PassError> {
-        self.operands
-            .get(n)
-            .ok_or_else(|| "lacks an operand".into())
+        self.operands.get(n).ok_or_else(|| "lacks an operand".into())
     }
 
     pub(crate) fn result(&self) -> Result<&Tensor, PassError> {
@@ -160,10 +142,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         let text = text.unwrap_or_default();
         let list = text.trim_start_matches("array<i1: ").trim_end_matches('>');
         let items = list.split(',').map(str::trim);
-        items
-            .filter(|i| !i.is_empty())
-            .map(|i| i == "true")
-            .collect()
+        items.filter(|i| !i.is_empty()).map(|i| i == "true").collect()
     }
 
     /// The list of `key = [1, 2]` or `key = 1` in a dimension-numbers attribute; empty if the key is absent.
@@ -175,11 +154,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
     }
 
     /// Inserts text before the operation; returns the values that replace its results.
-    pub(crate) fn splice(
-        &self,
-        lines: &Lines,
-        results: &[String],
-    ) -> Result<Spliced<'c, 'a>, PassError> {
+    pub(crate) fn splice(&self, lines: &Lines, results: &[String]) -> Result<Spliced<'c, 'a>, PassError> {
         let typed = results.iter().zip(&self.results);
         let typed: Vec<_> = typed.map(|(n, t)| (n.clone(), t.text())).collect();
         splice(self.op, &self.values, lines.text(), &typed)
@@ -197,11 +172,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
     }
 
     /// As [`Found::splice`], for texts without payload and with one result.
-    pub(crate) fn replace(
-        &self,
-        lines: &Lines,
-        result: &str,
-    ) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    pub(crate) fn replace(&self, lines: &Lines, result: &str) -> Result<Vec<Value<'c, 'a>>, PassError> {
         Ok(self.splice(lines, &[result.to_owned()])?.values)
     }
 }
@@ -210,9 +181,7 @@ fn numbers(text: &str, key: &str) -> Vec<i64> {
     let wanted = format!("{key} = ");
     // `input_batching_dims` holds `batching_dims`: the key begins a word.
     let start = text.match_indices(&wanted).find(|(at, _)| {
-        text.get(..*at)
-            .and_then(|t| t.chars().next_back())
-            .is_none_or(|c| !(c.is_alphanumeric() || c == '_'))
+        text.get(..*at).and_then(|t| t.chars().next_back()).is_none_or(|c| !(c.is_alphanumeric() || c == '_'))
     });
     let Some(rest) = start.and_then(|(at, _)| text.get(at + wanted.len()..)) else {
         return Vec::new();
@@ -231,7 +200,8 @@ mod tests {
 
     #[test]
     fn numbers_are_found_by_whole_words() {
-        let text = "#stablehlo.gather<operand_batching_dims = [0], batching_dims = [1, 2], index_vector_dim = 3>";
+        let text =
+            "#stablehlo.gather<operand_batching_dims = [0], batching_dims = [1, 2], index_vector_dim = 3>";
         assert_eq!(numbers(text, "batching_dims"), [1, 2]);
         assert_eq!(numbers(text, "index_vector_dim"), [3]);
         assert!(numbers(text, "offset_dims").is_empty());

@@ -47,8 +47,7 @@ pub(super) fn fill<'c: 'a, 'a>(
     for operation in operations {
         let marked = |op: OperationRef| op.has_attribute(attribute_names::PAYLOAD);
         for position in op::collect(operation, marked) {
-            let number =
-                IntegerAttribute::try_from(position.attribute(attribute_names::PAYLOAD)?)?.value();
+            let number = IntegerAttribute::try_from(position.attribute(attribute_names::PAYLOAD)?)?.value();
             let number = usize::try_from(number).unwrap_or_default();
             let region = found.op.region(number)?;
             let block = region.first_block().ok_or("has no body")?;
@@ -93,9 +92,7 @@ fn scalars_of<'c: 'a, 'a>(
         let results: Option<Vec<Tensor>> = results.collect();
         let results = results.filter(|r| r.iter().all(|t| t.extents.is_empty()));
         let refuse = || {
-            PassError::from(format!(
-                "has a body with `{name}`, which is not an operation on single elements"
-            ))
+            PassError::from(format!("has a body with `{name}`, which is not an operation on single elements"))
         };
         let results = results.ok_or_else(refuse)?;
         let result = results.first().ok_or_else(refuse)?;
@@ -104,18 +101,14 @@ fn scalars_of<'c: 'a, 'a>(
         let e = result.element.text();
         let values = match name.as_str() {
             ops::stablehlo::CONSTANT => constant::scalar(inner, result.element, at)?,
-            ops::stablehlo::SELECT => {
-                position(format!("%r = arith.select %0, %1, %2 : {e}"))?.values
-            }
+            ops::stablehlo::SELECT => position(format!("%r = arith.select %0, %1, %2 : {e}"))?.values,
             ops::stablehlo::CLAMP => {
-                position(format!(
-                    "%m = stablehlo.maximum %0, %1 : {e}\n%r = stablehlo.minimum %m, %2 : {e}"
-                ))?
-                .values
+                position(format!("%m = stablehlo.maximum %0, %1 : {e}\n%r = stablehlo.minimum %m, %2 : {e}"))?
+                    .values
             }
-            ops::stablehlo::RESHAPE
-            | ops::stablehlo::BROADCAST_IN_DIM
-            | ops::stablehlo::TRANSPOSE => operands,
+            ops::stablehlo::RESHAPE | ops::stablehlo::BROADCAST_IN_DIM | ops::stablehlo::TRANSPOSE => {
+                operands
+            }
             _ if op::has_elementwise_trait(&inner) => {
                 let owner = at.block().ok_or("a body in no block")?;
                 let types: Vec<Type> = inner
@@ -136,22 +129,10 @@ fn scalars_of<'c: 'a, 'a>(
 }
 
 /// The element of a tensor of rank 0 that the body captures.
-fn outside<'c: 'a, 'a>(
-    value: Value<'c, 'a>,
-    at: OperationRef<'c, 'a>,
-) -> Result<Value<'c, 'a>, PassError> {
+fn outside<'c: 'a, 'a>(value: Value<'c, 'a>, at: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
     let tensor = Tensor::of(value.r#type()).filter(|t| t.extents.is_empty());
     let tensor = tensor.ok_or("has a body that uses a whole tensor from outside")?;
     let text = format!("%r = tensor.extract %0[] : {}", tensor.text());
-    let spliced = splice(
-        at,
-        &[value],
-        &text,
-        &[("%r".to_owned(), tensor.element.text())],
-    )?;
-    spliced
-        .values
-        .first()
-        .copied()
-        .ok_or_else(|| "lost a value".into())
+    let spliced = splice(at, &[value], &text, &[("%r".to_owned(), tensor.element.text())])?;
+    spliced.values.first().copied().ok_or_else(|| "lost a value".into())
 }

@@ -23,11 +23,7 @@ fn body(elements: &[Element]) -> String {
     let both = [elements, elements].concat();
     let made = payload::placeholder(&mut lines, 0, &operands, &both, elements);
     let types: Vec<String> = elements.iter().map(|e| e.text()).collect();
-    lines.line(format!(
-        "linalg.yield {} : {}",
-        made.join(", "),
-        types.join(", ")
-    ));
+    lines.line(format!("linalg.yield {} : {}", made.join(", "), types.join(", ")));
     lines.text().to_owned()
 }
 
@@ -67,11 +63,7 @@ pub(crate) fn reduce_window<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a>
     let borders: Vec<Border> = padding
         .iter()
         .zip(&base)
-        .map(|((low, high), base)| Border {
-            low: *low,
-            high: *high,
-            interior: base - 1,
-        })
+        .map(|((low, high), base)| Border { low: *low, high: *high, interior: base - 1 })
         .collect();
     let index: Vec<String> = strides
         .iter()
@@ -83,23 +75,14 @@ pub(crate) fn reduce_window<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a>
     let (mut inputs, mut outputs, mut elements) = (Vec::new(), Vec::new(), Vec::new());
     for (n, result) in found.results.iter().enumerate() {
         let init = format!("%{}", count + n);
-        let (name, tensor) = padded(
-            &mut lines,
-            &format!("%{n}"),
-            found.operand(n)?,
-            &init,
-            &borders,
-        );
+        let (name, tensor) = padded(&mut lines, &format!("%{n}"), found.operand(n)?, &init, &borders);
         inputs.push(Port::new(&name, &tensor, index.clone()));
         let whole = filled(&mut lines, &init, result);
         outputs.push(Port::new(&whole, result, dims(0..rank)));
         elements.push(result.element);
     }
     // Only the shape of this operand matters: it defines the size of windows.
-    let shape = Tensor {
-        extents: window,
-        element: Element::Pred,
-    };
+    let shape = Tensor { extents: window, element: Element::Pred };
     let name = empty(&mut lines, &shape);
     inputs.push(Port::new(&name, &shape, dims(rank..2 * rank)));
     let body = body(&elements);
@@ -120,21 +103,19 @@ pub(crate) fn accumulator(element: Element) -> Element {
 pub(crate) fn product(x: Element, y: Element, sum: Element) -> String {
     let mut lines = Lines::default();
     let t = sum.text();
-    let mut convert = |name: &str, from: Element| match from == sum {
-        true => name.to_owned(),
-        false => lines.value(format!(
-            "stablehlo.convert {name} : ({}) -> {t}",
-            from.text()
-        )),
+    let mut convert = |name: &str, from: Element| {
+        if from == sum {
+            name.to_owned()
+        } else {
+            lines.value(format!("stablehlo.convert {name} : ({}) -> {t}", from.text()))
+        }
     };
     let (x, y) = (convert("%i0", x), convert("%i1", y));
     let sum = match sum {
         // In any order, and fused, as for every other contraction.
         Element::Float(_) => {
             let product = lines.value(format!("arith.mulf {x}, {y} fastmath<contract> : {t}"));
-            lines.value(format!(
-                "arith.addf %o0, {product} fastmath<reassoc,contract> : {t}"
-            ))
+            lines.value(format!("arith.addf %o0, {product} fastmath<reassoc,contract> : {t}"))
         }
         _ => {
             let product = lines.value(format!("stablehlo.multiply {x}, {y} : {t}"));
@@ -152,18 +133,13 @@ pub(crate) fn zeros(lines: &mut Lines, tensor: &Tensor) -> String {
 }
 
 /// A tensor read at `index` for each element of `to`, converted to its type.
-pub(super) fn moved(
-    lines: &mut Lines,
-    name: &str,
-    from: &Tensor,
-    to: &Tensor,
-    index: Vec<String>,
-) -> String {
+pub(super) fn moved(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor, index: Vec<String>) -> String {
     let out = empty(lines, to);
     let (a, b) = (from.element.text(), to.element.text());
-    let body = match a == b {
-        true => format!("linalg.yield %i0 : {b}"),
-        false => format!("%r = stablehlo.convert %i0 : ({a}) -> {b}\nlinalg.yield %r : {b}"),
+    let body = if a == b {
+        format!("linalg.yield %i0 : {b}")
+    } else {
+        format!("%r = stablehlo.convert %i0 : ({a}) -> {b}\nlinalg.yield %r : {b}")
     };
     let made = generic(
         lines,

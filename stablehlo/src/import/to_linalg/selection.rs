@@ -11,9 +11,7 @@ use skript_dialect::PassError;
 use skript_dialect::melior;
 use skript_passes::ir::splice::Lines;
 
-pub(crate) fn select_and_scatter<'c: 'a, 'a>(
-    found: &Found<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, PassError> {
+pub(crate) fn select_and_scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let (array, source) = (found.operand(0)?, found.operand(1)?);
     let rank = array.rank();
     let ones = || vec![1; rank];
@@ -29,75 +27,52 @@ pub(crate) fn select_and_scatter<'c: 'a, 'a>(
     let yes = lines.value("arith.constant true");
     let zero = index(&mut lines, 0);
     let carried = [(whole, array.text())];
-    let made = nest(
-        &mut lines,
-        &source.extents,
-        &carried,
-        &mut |lines, at, sums| {
-            // Whether an element of the window was seen; the one selected, and its position.
-            let mut state = vec![(none.clone(), "i1".to_owned()), (start.clone(), e.clone())];
-            state.extend((0..rank).map(|_| (zero.clone(), "index".to_owned())));
-            let chosen = nest(lines, &window, &state, &mut |lines, k, state| {
-                let [found, selected, positions @ ..] = state else {
-                    return Vec::new();
-                };
-                let mut inside = yes.clone();
-                let mut position = Vec::new();
-                let slid = strides.iter().zip(&padding).zip(&array.extents);
-                for (((stride, (low, _)), extent), (at, k)) in slid.zip(at.iter().zip(k)) {
-                    let stride = index(lines, *stride);
-                    let low = index(lines, *low);
-                    let end = index(lines, *extent);
-                    let from = lines.value(format!("arith.muli {at}, {stride} : index"));
-                    let to = lines.value(format!("arith.addi {from}, {k} : index"));
-                    let to = lines.value(format!("arith.subi {to}, {low} : index"));
-                    let fits = lines.value(format!("arith.cmpi ult, {to}, {end} : index"));
-                    inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
-                    position
-                        .push(lines.value(format!("arith.select {fits}, {to}, {zero} : index")));
-                }
-                let value = lines.value(format!(
-                    "tensor.extract %0[{}] : {}",
-                    position.join(", "),
-                    array.text()
-                ));
-                let pair = [selected.clone(), value.clone()];
-                let kept = payload::placeholder(lines, 0, &pair, &[element; 2], &[Element::Pred]);
-                let kept = lines.value(format!("arith.andi {}, {found} : i1", kept.concat()));
-                let other = lines.value(format!("arith.xori {kept}, {yes} : i1"));
-                let take = lines.value(format!("arith.andi {inside}, {other} : i1"));
-                let seen = lines.value(format!("arith.ori {found}, {inside} : i1"));
-                let best = lines.value(format!("arith.select {take}, {value}, {selected} : {e}"));
-                let mut next = vec![seen, best];
-                for (new, old) in position.iter().zip(positions) {
-                    next.push(lines.value(format!("arith.select {take}, {new}, {old} : index")));
-                }
-                next
-            });
-            let [found, _, position @ ..] = chosen.as_slice() else {
+    let made = nest(&mut lines, &source.extents, &carried, &mut |lines, at, sums| {
+        // Whether an element of the window was seen; the one selected, and its position.
+        let mut state = vec![(none.clone(), "i1".to_owned()), (start.clone(), e.clone())];
+        state.extend((0..rank).map(|_| (zero.clone(), "index".to_owned())));
+        let chosen = nest(lines, &window, &state, &mut |lines, k, state| {
+            let [found, selected, positions @ ..] = state else {
                 return Vec::new();
             };
-            let (position, sums) = (position.join(", "), sums.concat());
-            let old = lines.value(format!(
-                "tensor.extract {sums}[{position}] : {}",
-                array.text()
-            ));
-            let new = lines.value(format!(
-                "tensor.extract %1[{}] : {}",
-                at.join(", "),
-                source.text()
-            ));
-            let pair = [old.clone(), new];
-            let sum = payload::placeholder(lines, 1, &pair, &[element; 2], &[element]);
-            let value = lines.value(format!(
-                "arith.select {found}, {}, {old} : {e}",
-                sum.concat()
-            ));
-            vec![lines.value(format!(
-                "tensor.insert {value} into {sums}[{position}] : {}",
-                array.text()
-            ))]
-        },
-    );
+            let mut inside = yes.clone();
+            let mut position = Vec::new();
+            let slid = strides.iter().zip(&padding).zip(&array.extents);
+            for (((stride, (low, _)), extent), (at, k)) in slid.zip(at.iter().zip(k)) {
+                let stride = index(lines, *stride);
+                let low = index(lines, *low);
+                let end = index(lines, *extent);
+                let from = lines.value(format!("arith.muli {at}, {stride} : index"));
+                let to = lines.value(format!("arith.addi {from}, {k} : index"));
+                let to = lines.value(format!("arith.subi {to}, {low} : index"));
+                let fits = lines.value(format!("arith.cmpi ult, {to}, {end} : index"));
+                inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
+                position.push(lines.value(format!("arith.select {fits}, {to}, {zero} : index")));
+            }
+            let value = lines.value(format!("tensor.extract %0[{}] : {}", position.join(", "), array.text()));
+            let pair = [selected.clone(), value.clone()];
+            let kept = payload::placeholder(lines, 0, &pair, &[element; 2], &[Element::Pred]);
+            let kept = lines.value(format!("arith.andi {}, {found} : i1", kept.concat()));
+            let other = lines.value(format!("arith.xori {kept}, {yes} : i1"));
+            let take = lines.value(format!("arith.andi {inside}, {other} : i1"));
+            let seen = lines.value(format!("arith.ori {found}, {inside} : i1"));
+            let best = lines.value(format!("arith.select {take}, {value}, {selected} : {e}"));
+            let mut next = vec![seen, best];
+            for (new, old) in position.iter().zip(positions) {
+                next.push(lines.value(format!("arith.select {take}, {new}, {old} : index")));
+            }
+            next
+        });
+        let [found, _, position @ ..] = chosen.as_slice() else {
+            return Vec::new();
+        };
+        let (position, sums) = (position.join(", "), sums.concat());
+        let old = lines.value(format!("tensor.extract {sums}[{position}] : {}", array.text()));
+        let new = lines.value(format!("tensor.extract %1[{}] : {}", at.join(", "), source.text()));
+        let pair = [old.clone(), new];
+        let sum = payload::placeholder(lines, 1, &pair, &[element; 2], &[element]);
+        let value = lines.value(format!("arith.select {found}, {}, {old} : {e}", sum.concat()));
+        vec![lines.value(format!("tensor.insert {value} into {sums}[{position}] : {}", array.text()))]
+    });
     found.with_bodies(&lines, &made)
 }

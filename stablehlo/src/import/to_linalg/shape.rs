@@ -16,24 +16,14 @@ type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
 /// Handles results without elements.
 pub(super) fn empty<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
-    let made: Vec<String> = found
-        .results
-        .iter()
-        .map(|t| undefined(&mut lines, t))
-        .collect();
+    let made: Vec<String> = found.results.iter().map(|t| undefined(&mut lines, t)).collect();
     Ok(found.splice(&lines, &made)?.values)
 }
 
 /// Reads one input at `position` for each element of the result.
 fn read<'c: 'a, 'a>(found: &Found<'c, 'a>, position: Vec<String>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
-    let made = moved(
-        &mut lines,
-        "%0",
-        found.operand(0)?,
-        found.result()?,
-        position,
-    );
+    let made = moved(&mut lines, "%0", found.operand(0)?, found.result()?, position);
     found.replace(&lines, &made)
 }
 
@@ -56,11 +46,15 @@ pub(crate) fn broadcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let operand = found.operand(0)?;
     let targets = found.list("broadcast_dimensions")?;
     let position = targets.iter().zip(&operand.extents);
-    let position = position.map(|(d, extent)| match extent {
-        1 => "0".to_owned(),
-        _ => format!("d{d}"),
-    });
-    read(found, position.collect())
+    read(
+        found,
+        position
+            .map(|(d, extent)| match extent {
+                1 => "0".to_owned(),
+                _ => format!("d{d}"),
+            })
+            .collect(),
+    )
 }
 
 /// Reshapes by way of one dimension.
@@ -97,11 +91,7 @@ pub(crate) fn reshaped(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor
         ));
     }
     match to.rank() {
-        0 => lines.value(format!(
-            "tensor.collapse_shape {name} [] : {} into {}",
-            flat.text(),
-            to.text()
-        )),
+        0 => lines.value(format!("tensor.collapse_shape {name} [] : {} into {}", flat.text(), to.text())),
         1 => name,
         rank => {
             let extents: Vec<String> = to.extents.iter().map(i64::to_string).collect();
@@ -136,21 +126,24 @@ pub(super) fn reverse<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 }
 
 /// The tensor `name` with the elements of some dimensions in reverse order.
-pub(crate) fn reversed(
-    lines: &mut Lines,
-    name: &str,
-    tensor: &Tensor,
-    dimensions: &[i64],
-) -> String {
+pub(crate) fn reversed(lines: &mut Lines, name: &str, tensor: &Tensor, dimensions: &[i64]) -> String {
     if dimensions.is_empty() {
         return name.to_owned();
     }
     let position = (0i64..).zip(&tensor.extents);
-    let position = position.map(|(d, extent)| match dimensions.contains(&d) {
-        true => format!("{} - d{d}", extent - 1),
-        false => format!("d{d}"),
-    });
-    moved(lines, name, tensor, tensor, position.collect())
+    moved(
+        lines,
+        name,
+        tensor,
+        tensor,
+        position
+            .map(
+                |(d, extent)| {
+                    if dimensions.contains(&d) { format!("{} - d{d}", extent - 1) } else { format!("d{d}") }
+                },
+            )
+            .collect(),
+    )
 }
 
 fn list(numbers: &[i64]) -> String {
@@ -205,11 +198,7 @@ pub(super) fn pad<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         .iter()
         .zip(&high)
         .zip(&interior)
-        .map(|((low, high), interior)| Border {
-            low: *low,
-            high: *high,
-            interior: *interior,
-        })
+        .map(|((low, high), interior)| Border { low: *low, high: *high, interior: *interior })
         .collect();
     let mut lines = Lines::default();
     let (made, _) = padded(&mut lines, "%0", found.operand(0)?, "%1", &borders);
@@ -227,10 +216,7 @@ pub(crate) fn padded(
     let extents = from.extents.iter().zip(borders);
     let extents: Vec<i64> = extents.map(|(e, b)| b.extent(*e)).collect();
     let to = from.with_extents(&extents);
-    if borders
-        .iter()
-        .all(|b| b.low == 0 && b.high == 0 && b.interior == 0)
-    {
+    if borders.iter().all(|b| b.low == 0 && b.high == 0 && b.interior == 0) {
         return (name.to_owned(), to);
     }
     let whole = filled(lines, value, &to);
@@ -243,16 +229,17 @@ pub(crate) fn padded(
     let counts = column(&|k| k.1);
     let part = from.with_extents(&counts);
     let ones = vec![1; counts.len()];
-    let source = match part == *from {
-        true => name.to_owned(),
-        false => lines.value(format!(
+    let source = if part == *from {
+        name.to_owned()
+    } else {
+        lines.value(format!(
             "tensor.extract_slice {name}{}{}{} : {} to {}",
             list(&column(&|k| k.0)),
             list(&counts),
             list(&ones),
             from.text(),
             part.text()
-        )),
+        ))
     };
     let steps: Vec<i64> = borders.iter().map(|b| b.interior + 1).collect();
     let made = lines.value(format!(
@@ -297,17 +284,11 @@ pub(crate) fn clamped(lines: &mut Lines, value: &str, element: Element, most: i6
     let unsigned = matches!(element, Element::Unsigned(_));
     let mut value = value.to_owned();
     if unsigned {
-        value = lines.value(format!(
-            "builtin.unrealized_conversion_cast {value} : {} to {signless}",
-            element.text()
-        ));
+        value = lines
+            .value(format!("builtin.unrealized_conversion_cast {value} : {} to {signless}", element.text()));
     }
     if signless != "i64" {
-        let extend = if unsigned {
-            ops::arith::EXTUI
-        } else {
-            ops::arith::EXTSI
-        };
+        let extend = if unsigned { ops::arith::EXTUI } else { ops::arith::EXTSI };
         value = lines.value(format!("{extend} {value} : {signless} to i64"));
     }
     let most = lines.value(format!("arith.constant {most} : i64"));

@@ -21,11 +21,7 @@ pub(super) fn sort<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let tensor = found.result()?;
     let rank = tensor.rank() as i64;
     let dimension = found.i64("dimension").unwrap_or(-1);
-    let dimension = if dimension < 0 {
-        dimension + rank
-    } else {
-        dimension
-    };
+    let dimension = if dimension < 0 { dimension + rank } else { dimension };
     let dimension = usize::try_from(dimension).map_err(|e| e.to_string())?;
     let inputs: Vec<(String, Tensor)> = names(&found.operands);
     let elements: Vec<Element> = found.operands.iter().flat_map(|t| [t.element; 2]).collect();
@@ -39,8 +35,7 @@ pub(super) fn sort<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 }
 
 fn names(tensors: &[Tensor]) -> Vec<(String, Tensor)> {
-    let named = tensors.iter().enumerate();
-    named.map(|(n, t)| (format!("%{n}"), t.clone())).collect()
+    tensors.iter().enumerate().map(|(n, t)| (format!("%{n}"), t.clone())).collect()
 }
 
 /// The `k` largest elements along the last dimension, and their positions; equal elements keep their order.
@@ -48,10 +43,7 @@ pub(crate) fn top_k<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (input, result) = (found.operand(0)?, found.result()?);
     let positions = found.results.get(1).ok_or("lacks its second result")?;
     let last = input.rank().checked_sub(1).ok_or("has no dimension")?;
-    let whole = Tensor {
-        extents: input.extents.clone(),
-        element: positions.element,
-    };
+    let whole = Tensor { extents: input.extents.clone(), element: positions.element };
     let mut lines = Lines::default();
     let out = empty(&mut lines, &whole);
     let e = whole.element.text();
@@ -61,10 +53,7 @@ pub(crate) fn top_k<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     );
     let out = Port::new(&out, &whole, dims(0..whole.rank()));
     let numbers = generic(&mut lines, whole.rank(), 0, &[], &[out], &body);
-    let inputs = [
-        ("%0".to_owned(), input.clone()),
-        (numbers.concat(), whole.clone()),
-    ];
+    let inputs = [("%0".to_owned(), input.clone()), (numbers.concat(), whole.clone())];
     let order = match input.element {
         Element::Float(_) => ", TOTALORDER",
         _ => "",
@@ -74,9 +63,7 @@ pub(crate) fn top_k<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         // Compares the elements, not their positions.
         let first = |values: &[String]| values.first().cloned().unwrap_or_default();
         let (right, left) = (first(right), first(left));
-        lines.value(format!(
-            "stablehlo.compare GT, {right}, {left}{order} : ({t}, {t}) -> i1"
-        ))
+        lines.value(format!("stablehlo.compare GT, {right}, {left}{order} : ({t}, {t}) -> i1"))
     });
     let zeros = vec!["0"; input.rank()].join(", ");
     let ones = vec!["1"; input.rank()].join(", ");
@@ -127,11 +114,7 @@ fn sorted(
                 *own = along.to_owned();
             }
             let address = address.join(", ");
-            lines.value(format!(
-                "tensor.extract {}[{address}] : {}",
-                input.0,
-                input.1.text()
-            ))
+            lines.value(format!("tensor.extract {}[{address}] : {}", input.0, input.1.text()))
         };
         let order = merged(lines, &start, count, &|lines, right, left| {
             let all = |lines: &mut Lines, along: &str| -> Vec<String> {
@@ -171,22 +154,13 @@ fn merged(
     goes_first: &dyn Fn(&mut Lines, &str, &str) -> String,
 ) -> String {
     let positions = format!("tensor<{count}xindex>");
-    let passes = i64::from(
-        count
-            .max(1)
-            .unsigned_abs()
-            .next_power_of_two()
-            .trailing_zeros(),
-    );
+    let passes = i64::from(count.max(1).unsigned_abs().next_power_of_two().trailing_zeros());
     let zero = index(lines, 0);
     let step = index(lines, 1);
     let end = index(lines, count);
     let most = index(lines, count - 1);
     let space = lines.value(format!("tensor.empty() : {positions}"));
-    let carried = [
-        (start.to_owned(), positions.clone()),
-        (space, positions.clone()),
-    ];
+    let carried = [(start.to_owned(), positions.clone()), (space, positions.clone())];
     let made = nest(lines, &[passes], &carried, &mut |lines, pass, values| {
         let [source, target] = values else {
             return Vec::new();
@@ -195,63 +169,47 @@ fn merged(
         let width = lines.value(format!("arith.shli {step}, {} : index", pass.concat()));
         let both = lines.value(format!("arith.addi {width}, {width} : index"));
         let carried = [(target, positions.clone())];
-        let runs = one(
-            lines,
-            [&zero, &end, &both],
-            &carried,
-            &mut |lines, low, target| {
-                let middle = lines.value(format!("arith.addi {low}, {width} : index"));
-                let middle = lines.value(format!("arith.minui {middle}, {end} : index"));
-                let high = lines.value(format!("arith.addi {low}, {both} : index"));
-                let high = lines.value(format!("arith.minui {high}, {end} : index"));
-                let carried = [
-                    (low.to_owned(), "index".to_owned()),
-                    (middle.clone(), "index".to_owned()),
-                    (target.concat(), positions.clone()),
-                ];
-                let made = one(
-                    lines,
-                    [low, &high, &step],
-                    &carried,
-                    &mut |lines, k, values| {
-                        let [i, j, target] = values else {
-                            return Vec::new();
-                        };
-                        let position = |lines: &mut Lines, n: &str| {
-                            let n = lines.value(format!("arith.minui {n}, {most} : index"));
-                            lines.value(format!("tensor.extract {source}[{n}] : {positions}"))
-                        };
-                        let (left, right) = (position(lines, i), position(lines, j));
-                        let first = goes_first(lines, &right, &left);
-                        let done = lines.value(format!("arith.cmpi uge, {i}, {middle} : index"));
-                        let there = lines.value(format!("arith.cmpi ult, {j}, {high} : index"));
-                        let take = lines.value(format!("arith.ori {done}, {first} : i1"));
-                        let take = lines.value(format!("arith.andi {there}, {take} : i1"));
-                        let value =
-                            lines.value(format!("arith.select {take}, {right}, {left} : index"));
-                        let target = lines.value(format!(
-                            "tensor.insert {value} into {target}[{k}] : {positions}"
-                        ));
-                        let more = |lines: &mut Lines, n: &str| {
-                            lines.value(format!("arith.addi {n}, {step} : index"))
-                        };
-                        let (next_i, next_j) = (more(lines, i), more(lines, j));
-                        let i = lines.value(format!("arith.select {take}, {i}, {next_i} : index"));
-                        let j = lines.value(format!("arith.select {take}, {next_j}, {j} : index"));
-                        vec![i, j, target]
-                    },
-                );
-                made.get(2).cloned().into_iter().collect()
-            },
-        );
+        let runs = one(lines, [&zero, &end, &both], &carried, &mut |lines, low, target| {
+            let middle = lines.value(format!("arith.addi {low}, {width} : index"));
+            let middle = lines.value(format!("arith.minui {middle}, {end} : index"));
+            let high = lines.value(format!("arith.addi {low}, {both} : index"));
+            let high = lines.value(format!("arith.minui {high}, {end} : index"));
+            let carried = [
+                (low.to_owned(), "index".to_owned()),
+                (middle.clone(), "index".to_owned()),
+                (target.concat(), positions.clone()),
+            ];
+            let made = one(lines, [low, &high, &step], &carried, &mut |lines, k, values| {
+                let [i, j, target] = values else {
+                    return Vec::new();
+                };
+                let position = |lines: &mut Lines, n: &str| {
+                    let n = lines.value(format!("arith.minui {n}, {most} : index"));
+                    lines.value(format!("tensor.extract {source}[{n}] : {positions}"))
+                };
+                let (left, right) = (position(lines, i), position(lines, j));
+                let first = goes_first(lines, &right, &left);
+                let done = lines.value(format!("arith.cmpi uge, {i}, {middle} : index"));
+                let there = lines.value(format!("arith.cmpi ult, {j}, {high} : index"));
+                let take = lines.value(format!("arith.ori {done}, {first} : i1"));
+                let take = lines.value(format!("arith.andi {there}, {take} : i1"));
+                let value = lines.value(format!("arith.select {take}, {right}, {left} : index"));
+                let target = lines.value(format!("tensor.insert {value} into {target}[{k}] : {positions}"));
+                let more =
+                    |lines: &mut Lines, n: &str| lines.value(format!("arith.addi {n}, {step} : index"));
+                let (next_i, next_j) = (more(lines, i), more(lines, j));
+                let i = lines.value(format!("arith.select {take}, {i}, {next_i} : index"));
+                let j = lines.value(format!("arith.select {take}, {next_j}, {j} : index"));
+                vec![i, j, target]
+            });
+            made.get(2).cloned().into_iter().collect()
+        });
         let runs = runs.concat();
         let carried = [(source, positions.clone())];
         let copied = nest(lines, &[count], &carried, &mut |lines, k, source| {
             let (k, source) = (k.concat(), source.concat());
             let value = lines.value(format!("tensor.extract {runs}[{k}] : {positions}"));
-            vec![lines.value(format!(
-                "tensor.insert {value} into {source}[{k}] : {positions}"
-            ))]
+            vec![lines.value(format!("tensor.insert {value} into {source}[{k}] : {positions}"))]
         });
         vec![copied.concat(), runs]
     });

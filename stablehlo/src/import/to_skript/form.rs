@@ -54,9 +54,7 @@ const OF_BOOLS: [(&str, &str); 4] = [
 ];
 
 /// Functions of `chlo` on reals.
-const OF_CHLO: [&str; 10] = [
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "sinh", "tan",
-];
+const OF_CHLO: [&str; 10] = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "sinh", "tan"];
 
 /// Appends the operations that compute the result; operands are `%0`, `%1`, …. `None` if it is not supported.
 pub(super) fn form(lines: &mut Lines, found: &Found) -> Option<String> {
@@ -74,18 +72,11 @@ pub(super) fn form(lines: &mut Lines, found: &Found) -> Option<String> {
         "reshape" => return views::reshape(lines, found),
         "select" => {
             let condition = views::spread(lines, found, 0)?;
-            let types = format!(
-                "{}, {}",
-                result.with_element(Element::Pred).text(),
-                result.text()
-            );
+            let types = format!("{}, {}", result.with_element(Element::Pred).text(), result.text());
             return Some(lines.value(format!("skript.select {condition}, %1, %2 : {types}")));
         }
         "clamp" => {
-            let (low, high) = (
-                views::spread(lines, found, 0)?,
-                views::spread(lines, found, 2)?,
-            );
+            let (low, high) = (views::spread(lines, found, 0)?, views::spread(lines, found, 2)?);
             let t = result.text();
             let least = lines.value(format!("skript.max %1, {low} : {t}"));
             return Some(lines.value(format!("skript.min {least}, {high} : {t}")));
@@ -95,15 +86,10 @@ pub(super) fn form(lines: &mut Lines, found: &Found) -> Option<String> {
             if direction.total && kind == ScalarKind::Real {
                 return by_bits(lines, found, |s| compare(s, direction));
             }
-            let ordered = [
-                ScalarOp::Lt,
-                ScalarOp::Le,
-                ScalarOp::Gt,
-                ScalarOp::Ge,
-                ScalarOp::Eq,
-                ScalarOp::Ne,
-            ];
-            let spelled = |op: &ScalarOp| matches!(op.stablehlo(kind), StableHlo::Compare(w) if w == direction.word);
+            let ordered =
+                [ScalarOp::Lt, ScalarOp::Le, ScalarOp::Gt, ScalarOp::Ge, ScalarOp::Eq, ScalarOp::Ne];
+            let spelled =
+                |op: &ScalarOp| matches!(op.stablehlo(kind), StableHlo::Compare(w) if w == direction.word);
             let op = ordered.iter().find(|op| spelled(op))?;
             return Some(lines.value(format!("{} %0, %1 : {t}", op.row().name)));
         }
@@ -150,12 +136,10 @@ pub(super) fn form(lines: &mut Lines, found: &Found) -> Option<String> {
 
 /// The `skript` operation whose StableHLO form on such operands has this name.
 fn named(name: &str, kind: ScalarKind) -> Option<&'static str> {
-    let is_plain =
-        |op: &ScalarOp| !matches!(op, ScalarOp::ToBool | ScalarOp::ToInt | ScalarOp::ToReal);
+    let is_plain = |op: &ScalarOp| !matches!(op, ScalarOp::ToBool | ScalarOp::ToInt | ScalarOp::ToReal);
     let mut all = ScalarOp::ALL.into_iter().filter(is_plain);
     let found = all.find(|op| {
-        op.row().domain.contains(kind)
-            && matches!(op.stablehlo(kind), StableHlo::Named(n) if n == name)
+        op.row().domain.contains(kind) && matches!(op.stablehlo(kind), StableHlo::Named(n) if n == name)
     });
     found.map(|op| op.row().name)
 }

@@ -22,11 +22,7 @@ pub(crate) fn is_safe_divisor(divisor: Value) -> bool {
         return false;
     };
     let tests = joined(condition, ops::stablehlo::OR);
-    let excluded = |n: i64| {
-        tests
-            .iter()
-            .any(|t| is_test(*t, "EQ", otherwise, |m| m == n))
-    };
+    let excluded = |n: i64| tests.iter().any(|t| is_test(*t, "EQ", otherwise, |m| m == n));
     integer(then).is_some_and(safe) && excluded(0) && excluded(-1)
 }
 
@@ -50,9 +46,7 @@ pub(crate) fn is_safe_shift(by: Value, width: u32) -> bool {
         let tests = joined(condition, ops::stablehlo::AND);
         let above = tests.iter().any(|t| is_test(*t, "GE", then, |n| n >= 0));
         let width = i64::from(width);
-        let below = tests
-            .iter()
-            .any(|t| is_test(*t, "LT", then, |n| n <= width));
+        let below = tests.iter().any(|t| is_test(*t, "LT", then, |n| n <= width));
         above && below && integer(otherwise).is_some_and(fits)
     })
 }
@@ -69,15 +63,11 @@ pub(crate) fn is_in_range(real: Value, width: u32) -> bool {
         let mut tests = tests.iter();
         tests.any(|t| test(*t, word, then).is_some_and(|b| number(b).is_some_and(holds)))
     };
-    bounded("GT", &|x| x >= -end)
-        && bounded("LT", &|x| x <= end)
-        && number(otherwise).is_some_and(fits)
+    bounded("GT", &|x| x >= -end) && bounded("LT", &|x| x <= end) && number(otherwise).is_some_and(fits)
 }
 
 /// Condition and values of a select.
-fn choice<'c: 'a, 'a>(
-    value: Value<'c, 'a>,
-) -> Option<(Value<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>)> {
+fn choice<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<(Value<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>)> {
     let select = Select::of(value)?;
     let (then, otherwise) = (select.then().ok()?, select.otherwise().ok()?);
     Some((select.predicate().ok()?, then, otherwise))
@@ -120,15 +110,10 @@ fn integer(value: Value) -> Option<i64> {
 /// A bound of a real. Beyond the largest finite number there is nothing to truncate.
 fn number(value: Value) -> Option<f64> {
     let element = splat::element(constant(value)?.value().ok()?)?;
-    let is_f16 = value.r#type().to_string().ends_with("f16>")
-        && !value.r#type().to_string().ends_with("bf16>");
+    let is_f16 =
+        value.r#type().to_string().ends_with("f16>") && !value.r#type().to_string().ends_with("bf16>");
     let most = if is_f16 { 65504.0 } else { f64::MAX };
-    Some(
-        FloatAttribute::try_from(element)
-            .ok()?
-            .value()
-            .clamp(-most, most),
-    )
+    Some(FloatAttribute::try_from(element).ok()?.value().clamp(-most, most))
 }
 
 /// The constant that a value is, also if it is broadcast.

@@ -25,10 +25,7 @@ pub(super) fn form(lines: &mut Lines, found: &Found, width: u32) -> Option<Strin
             divided(lines, found, op)
         }
         "power" => {
-            let op = match guards::is_safe_exponent(divisor) {
-                true => ops::math::IPOWI,
-                false => ops::skript::POW,
-            };
+            let op = if guards::is_safe_exponent(divisor) { ops::math::IPOWI } else { ops::skript::POW };
             Some(lines.value(format!("{op} %0, %1 : {t}")))
         }
         "shift_left" => shifted(lines, found, width, ops::arith::SHLI),
@@ -48,9 +45,7 @@ fn divided(lines: &mut Lines, found: &Found, op: &str) -> Option<String> {
     let by_minus = lines.value(format!("skript.eq %1, {minus} : {t}"));
     let either = lines.value(format!("skript.or {by_zero}, {by_minus} : {flags}"));
     let mut select = |condition: &str, then: &str, otherwise: &str| {
-        lines.value(format!(
-            "skript.select {condition}, {then}, {otherwise} : {flags}, {t}"
-        ))
+        lines.value(format!("skript.select {condition}, {then}, {otherwise} : {flags}, {t}"))
     };
     let divisor = select(&either, &one, "%1");
     let value = lines.value(format!("{op} %0, {divisor} : {t}"));
@@ -63,25 +58,16 @@ fn divided(lines: &mut Lines, found: &Found, op: &str) -> Option<String> {
         }
         _ => (value, "%0"),
     };
-    Some(lines.value(format!(
-        "skript.select {by_zero}, {of_zero}, {value} : {flags}, {t}"
-    )))
+    Some(lines.value(format!("skript.select {by_zero}, {of_zero}, {value} : {flags}, {t}")))
 }
 
 fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> Option<String> {
     let tensor = found.operands.first()?;
     let (t, flags) = (tensor.text(), tensor.with_element(Element::Pred).text());
-    if found
-        .values
-        .get(1)
-        .is_some_and(|by| guards::is_safe_shift(*by, width))
-    {
+    if found.values.get(1).is_some_and(|by| guards::is_safe_shift(*by, width)) {
         return Some(lines.value(format!("{op} %0, %1 : {t}")));
     }
-    let (zero, end) = (
-        number(lines, "0", tensor),
-        number(lines, &width.to_string(), tensor),
-    );
+    let (zero, end) = (number(lines, "0", tensor), number(lines, &width.to_string(), tensor));
     let above = lines.value(format!("skript.ge %1, {zero} : {t}"));
     let below = lines.value(format!("skript.lt %1, {end} : {t}"));
     let fits = lines.value(format!("skript.and {above}, {below} : {flags}"));
@@ -94,9 +80,7 @@ fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> Option<Str
         }
         _ => zero,
     };
-    Some(lines.value(format!(
-        "skript.select {fits}, {value}, {beyond} : {flags}, {t}"
-    )))
+    Some(lines.value(format!("skript.select {fits}, {value}, {beyond} : {flags}, {t}")))
 }
 
 /// Converts reals to integers by truncation and saturation, with NaN as 0; wider integers by dropping bits.

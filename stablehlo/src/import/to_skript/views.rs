@@ -23,18 +23,11 @@ pub(crate) fn broadcast(lines: &mut Lines, found: &Found) -> Option<String> {
         return spread(lines, found, 0);
     }
     let dimensions = found.i64s("broadcast_dimensions")?;
-    let positions = operand
-        .extents
-        .iter()
-        .zip(&dimensions)
-        .map(|(extent, dimension)| {
-            let target = usize::try_from(*dimension).ok()?;
-            // A single element is repeated everywhere.
-            Some(match result.extents.get(target)? == extent {
-                true => Some(target),
-                false => None,
-            })
-        });
+    let positions = operand.extents.iter().zip(&dimensions).map(|(extent, dimension)| {
+        let target = usize::try_from(*dimension).ok()?;
+        // A single element is repeated everywhere.
+        Some(if result.extents.get(target)? == extent { Some(target) } else { None })
+    });
     let positions = positions.collect::<Option<Vec<_>>>()?;
     view(lines, found, &positions)
 }

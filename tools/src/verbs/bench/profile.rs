@@ -31,11 +31,5 @@ pub fn record(
     several(2)?;
     let (done, profile) = profile::record(steps.len(), || several(calls));
     done?;
-    Ok(Recorded {
-        steps,
-        profile,
-        calls,
-        prepared,
-        model,
-    })
+    Ok(Recorded { steps, profile, calls, prepared, model })
 }

@@ -26,9 +26,10 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
     let mut wrong = model_flags(&arguments.reading, &own);
     let several = repeated(inputs::named(&arguments.inputs));
     wrong.extend(several.into_iter().map(|name| twice("--input", name)));
-    let done = match wrong.is_empty() {
-        true => measure(arguments, &mut sources).map_err(|d| (Status::Wrong, d)),
-        false => Err((Status::Usage, wrong)),
+    let done = if wrong.is_empty() {
+        measure(arguments, &mut sources).map_err(|d| (Status::Wrong, d))
+    } else {
+        Err((Status::Usage, wrong))
     };
     finish(done, &sources, &arguments.reading, console)
 }
@@ -92,8 +93,7 @@ fn measure(arguments: &BenchArguments, sources: &mut SourceMap) -> Result<(), Ve
     }
     if let Some(output) = &arguments.profile {
         let (path, target) = (&arguments.model, arguments.target.target());
-        let (program, steps) =
-            load_for_profile(path, &arguments.reading, &given, &target, sources)?;
+        let (program, steps) = load_for_profile(path, &arguments.reading, &given, &target, sources)?;
         let (artifact, name) = (program.artifact, name(path));
         let calls = arguments.calls;
         let recorded = super::profile::record(artifact, steps, name, calls, &tensors, &[]);

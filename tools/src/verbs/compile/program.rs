@@ -15,9 +15,10 @@ use crate::stablehlo_program::{finish, load, model_flags};
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     let mut sources = SourceMap::default();
     let wrong = usage(arguments);
-    let done = match wrong.is_empty() {
-        true => make(arguments, &mut sources, console).map_err(|d| (Status::Wrong, d)),
-        false => Err((Status::Usage, wrong)),
+    let done = if wrong.is_empty() {
+        make(arguments, &mut sources, console).map_err(|d| (Status::Wrong, d))
+    } else {
+        Err((Status::Usage, wrong))
     };
     finish(done, &sources, &arguments.reading, console)
 }
@@ -25,16 +26,12 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
 /// Prints the passes that compile a program.
 pub fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status {
     let wrong = usage(arguments);
-    let done = match wrong.is_empty() {
-        true => {
-            let target = arguments.target.target();
-            crate::verbs::print(&format!(
-                "{}\n",
-                skript_stablehlo::import::pipeline_text(&target)
-            ));
-            Ok(())
-        }
-        false => Err((Status::Usage, wrong)),
+    let done = if wrong.is_empty() {
+        let target = arguments.target.target();
+        crate::verbs::print(&format!("{}\n", skript_stablehlo::import::pipeline_text(&target)));
+        Ok(())
+    } else {
+        Err((Status::Usage, wrong))
     };
     finish(done, &SourceMap::default(), &arguments.reading, console)
 }
@@ -68,14 +65,8 @@ fn make(
     sources: &mut SourceMap,
     console: &mut Console,
 ) -> Result<(), Vec<Diagnostic>> {
-    let (program, _) = load(
-        arguments.model(),
-        &arguments.reading,
-        &[],
-        &arguments.target.target(),
-        true,
-        sources,
-    )?;
+    let (program, _) =
+        load(arguments.model(), &arguments.reading, &[], &arguments.target.target(), true, sources)?;
     let (bytes, extension) = match arguments.emit() {
         EmitName::Obj => (program.artifact.object, "o"),
         _ => (program.artifact.to_bytes(), "skm"),

@@ -65,14 +65,7 @@ pub fn object(
             .with_help("embed them in an artifact, `-o model.skm`, or leave them in files")
             .into());
     }
-    let bytes = linked(
-        &compiler,
-        &artifact.object,
-        &tables,
-        embedded,
-        kernels.as_deref(),
-        &own,
-    )?;
+    let bytes = linked(&compiler, &artifact.object, &tables, embedded, kernels.as_deref(), &own)?;
     Ok((bytes, header(&artifact, graph)))
 }
 
@@ -86,15 +79,11 @@ fn kernels(model: &Model) -> Result<Option<PathBuf>, Box<Diagnostic>> {
     let program = std::env::current_exe().ok();
     let folder = program.as_deref().and_then(Path::parent);
     let locations = folder.map(|f| [f.join(KERNELS), f.join("../lib").join(KERNELS)]);
-    let found = locations
-        .into_iter()
-        .flatten()
-        .find(|location| location.exists());
+    let found = locations.into_iter().flatten().find(|location| location.exists());
     match (found, names.first()) {
         (None, Some(name)) => {
-            let message = format!(
-                "`{name}` is an intrinsic, but {KERNELS} is neither next to skript nor in ../lib"
-            );
+            let message =
+                format!("`{name}` is an intrinsic, but {KERNELS} is neither next to skript nor in ../lib");
             Err(Box::new(
                 Diagnostic::without_location(&OUTPUT, message).with_help(
                     "`cargo build --release -p skript-intrinsics` builds it; or compile an artifact, `-o model.skm`",
@@ -114,17 +103,12 @@ const RUN_INSTEAD: &str = "compile an artifact, `-o model.skm`, and run it with 
 
 /// The C compiler that links for a triple: that of this system, or Debian's for another processor.
 fn compiler(triple: &str, has_kernels: bool) -> Result<String, Box<Diagnostic>> {
-    let wrong = |text: String, help: &str| {
-        Err(Box::new(
-            Diagnostic::without_location(&OUTPUT, text).with_help(help),
-        ))
-    };
+    let wrong =
+        |text: String, help: &str| Err(Box::new(Diagnostic::without_location(&OUTPUT, text).with_help(help)));
     let architecture = triple.split('-').next().unwrap_or_default();
     // Those compilers link GNU's C library.
-    let is_linked = triple.contains("linux")
-        && !["musl", "android"]
-            .iter()
-            .any(|other| triple.contains(other));
+    let is_linked =
+        triple.contains("linux") && !["musl", "android"].iter().any(|other| triple.contains(other));
     if architecture == std::env::consts::ARCH && is_linked {
         return Ok("cc".to_owned());
     }
@@ -151,9 +135,8 @@ fn linked(
     kernels: Option<&Path>,
     own: &Own,
 ) -> Result<Vec<u8>, Box<Diagnostic>> {
-    let wrong = |text: String, help: &str| {
-        Box::new(Diagnostic::without_location(&OUTPUT, text).with_help(help))
-    };
+    let wrong =
+        |text: String, help: &str| Box::new(Diagnostic::without_location(&OUTPUT, text).with_help(help));
     let io = |e: std::io::Error| {
         wrong(
             format!("cannot link: {e}"),
@@ -196,15 +179,11 @@ fn linked(
         .map_err(io)?;
     if !run.status.success() {
         let said = String::from_utf8_lossy(&run.stderr);
-        let missing = said
-            .split("undefined reference to `")
-            .nth(1)
-            .and_then(|rest| rest.split('\'').next());
+        let missing = said.split("undefined reference to `").nth(1).and_then(|rest| rest.split('\'').next());
         return Err(match missing {
-            Some(symbol) => wrong(
-                format!("the model's code calls `{symbol}`, which no shared object has"),
-                RUN_INSTEAD,
-            ),
+            Some(symbol) => {
+                wrong(format!("the model's code calls `{symbol}`, which no shared object has"), RUN_INSTEAD)
+            }
             None => wrong(
                 format!("{compiler} failed: {}", said.trim()),
                 &format!("--emit=obj writes the object file without {compiler}"),

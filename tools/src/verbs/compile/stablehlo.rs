@@ -4,9 +4,7 @@
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, LIMIT_EXCEEDED, WEIGHTS};
 use skript_frontend::model::Model;
-use skript_stablehlo::{
-    ExportError, Exported, Placement, PlacementError, Weights as Inside, export_model,
-};
+use skript_stablehlo::{ExportError, Exported, Placement, PlacementError, Weights as Inside, export_model};
 use skript_tensor::{Tensor, TensorError};
 
 use super::write;
@@ -60,23 +58,13 @@ pub fn make(
         write(&beside(path, ".safetensors"), &bytes)?;
     }
     let placement = placement(arguments);
-    let manifest = manifest(
-        &exported.ports,
-        &model.defaults,
-        placement.as_ref(),
-        location,
-        path,
-    );
+    let manifest = manifest(&exported.ports, &model.defaults, placement.as_ref(), location, path);
     write(&beside(path, ".json"), manifest.as_bytes())?;
     Ok(())
 }
 
 /// The program without manifest and weights.
-pub fn text(
-    arguments: &CompileArguments,
-    session: &Session,
-    model: &Model,
-) -> Result<String, Stopped> {
+pub fn text(arguments: &CompileArguments, session: &Session, model: &Model) -> Result<String, Stopped> {
     Ok(exported(arguments, session, model, &Inside::new())?.text)
 }
 
@@ -99,10 +87,7 @@ fn exported(
 
 fn placement(arguments: &CompileArguments) -> Option<Placement> {
     let mesh = arguments.mesh.clone()?;
-    Some(Placement {
-        mesh,
-        shardings: arguments.shardings.clone(),
-    })
+    Some(Placement { mesh, shardings: arguments.shardings.clone() })
 }
 
 fn advised(diagnostic: Diagnostic, error: &PlacementError) -> Diagnostic {
@@ -118,11 +103,8 @@ fn advised(diagnostic: Diagnostic, error: &PlacementError) -> Diagnostic {
         PlacementError::Twice { .. } => {
             diagnostic.with_help("an axis splits one dimension of a tensor: remove the others")
         }
-        PlacementError::Rank { .. } => {
-            diagnostic.with_help("write at most one item for each dimension")
-        }
-        PlacementError::Uneven { .. } => diagnostic.with_help(
-            "split another dimension, or by an axis whose number of devices divides this one",
-        ),
+        PlacementError::Rank { .. } => diagnostic.with_help("write at most one item for each dimension"),
+        PlacementError::Uneven { .. } => diagnostic
+            .with_help("split another dimension, or by an axis whose number of devices divides this one"),
     }
 }

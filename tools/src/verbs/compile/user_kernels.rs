@@ -32,13 +32,9 @@ impl Own {
     /// # Errors
     /// An operator without a kernel; kernels that the linker cannot distinguish.
     pub fn of(model: &Model, given: &[IntrinsicArgument]) -> Result<Own, Box<Diagnostic>> {
-        let wrong = |text: String, help: &str| {
-            Box::new(Diagnostic::without_location(&OUTPUT, text).with_help(help))
-        };
-        let mut own = Own {
-            text: String::new(),
-            flags: Vec::new(),
-        };
+        let wrong =
+            |text: String, help: &str| Box::new(Diagnostic::without_location(&OUTPUT, text).with_help(help));
+        let mut own = Own { text: String::new(), flags: Vec::new() };
         let mut calls = String::new();
         let mut taken: Vec<&IntrinsicArgument> = Vec::new();
         let intrinsics = (model.functions.iter()).filter(|f| matches!(f.body, Body::Intrinsic));
@@ -110,8 +106,7 @@ impl Own {
             location.push(folder);
             self.flags.push(location);
             for folder in [Path::new("$ORIGIN"), folder] {
-                self.flags
-                    .extend(["-Xlinker", "-rpath", "-Xlinker"].map(OsString::from));
+                self.flags.extend(["-Xlinker", "-rpath", "-Xlinker"].map(OsString::from));
                 self.flags.push(folder.into());
             }
         }

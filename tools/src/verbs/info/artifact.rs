@@ -21,9 +21,10 @@ pub fn is_artifact(path: &Path) -> bool {
 
 pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
     let wrong = model_flags(&arguments.reading, &[("--variables", arguments.variables)]);
-    let done = match wrong.is_empty() {
-        true => print(arguments).map_err(|d| (Status::Wrong, vec![*d])),
-        false => Err((Status::Usage, wrong)),
+    let done = if wrong.is_empty() {
+        print(arguments).map_err(|d| (Status::Wrong, vec![*d]))
+    } else {
+        Err((Status::Usage, wrong))
     };
     finish(done, &SourceMap::default(), &arguments.reading, console)
 }
@@ -34,9 +35,10 @@ fn print(arguments: &InfoArguments) -> Result<(), Box<Diagnostic>> {
         Box::new(Diagnostic::without_location(&UNREADABLE, text))
     };
     let artifact = Artifact::open(&arguments.model).map_err(|e| wrong(e.to_string()))?;
-    crate::verbs::print(&match arguments.json {
-        true => format!("{}\n", json(&artifact)),
-        false => skript_host::printable(&text(&artifact)).into_owned(),
+    crate::verbs::print(&if arguments.json {
+        format!("{}\n", json(&artifact))
+    } else {
+        skript_host::printable(&text(&artifact)).into_owned()
     });
     Ok(())
 }
@@ -48,19 +50,14 @@ fn roles(artifact: &Artifact) -> [(&'static str, &[Port]); 3] {
     [
         ("inputs", &artifact.inputs),
         ("variables", &artifact.variables),
-        (
-            "outputs",
-            artifact.outputs.get(..outputs).unwrap_or_default(),
-        ),
+        ("outputs", artifact.outputs.get(..outputs).unwrap_or_default()),
     ]
 }
 
 /// The features that the code may use.
 fn features(artifact: &Artifact) -> Vec<&str> {
     let features = artifact.target.features.split(',');
-    features
-        .filter_map(|feature| feature.strip_prefix('+'))
-        .collect()
+    features.filter_map(|feature| feature.strip_prefix('+')).collect()
 }
 
 fn kind(port: &Port) -> String {
@@ -68,11 +65,7 @@ fn kind(port: &Port) -> String {
         PortExtent::Fixed(n) => n.to_string(),
         PortExtent::Dynamic(bound) => format!("≤{bound}"),
     });
-    format!(
-        "{}[{}]",
-        port.element,
-        extents.collect::<Vec<_>>().join(",")
-    )
+    format!("{}[{}]", port.element, extents.collect::<Vec<_>>().join(","))
 }
 
 /// The size of embedded weights.
@@ -128,9 +121,7 @@ fn json(artifact: &Artifact) -> Json {
         })),
     });
     for (title, ports) in roles(artifact) {
-        let ports = ports
-            .iter()
-            .map(|port| json!({"name": port.name, "type": kind(port)}));
+        let ports = ports.iter().map(|port| json!({"name": port.name, "type": kind(port)}));
         if let Some(object) = object.as_object_mut() {
             object.insert(title.to_owned(), ports.collect());
         }

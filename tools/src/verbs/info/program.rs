@@ -14,44 +14,30 @@ use crate::stablehlo_program::{finish, load, model_flags};
 pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
     let mut sources = SourceMap::default();
     let wrong = model_flags(&arguments.reading, &[("--variables", arguments.variables)]);
-    let done = match wrong.is_empty() {
-        true => print(arguments, &mut sources).map_err(|d| (Status::Wrong, d)),
-        false => Err((Status::Usage, wrong)),
+    let done = if wrong.is_empty() {
+        print(arguments, &mut sources).map_err(|d| (Status::Wrong, d))
+    } else {
+        Err((Status::Usage, wrong))
     };
     finish(done, &sources, &arguments.reading, console)
 }
 
 fn print(arguments: &InfoArguments, sources: &mut SourceMap) -> Result<(), Vec<Diagnostic>> {
-    let (program, _) = load(
-        &arguments.model,
-        &arguments.reading,
-        &[],
-        &TargetDescription::host(),
-        true,
-        sources,
-    )?;
-    crate::verbs::print(&match arguments.json {
-        true => format!("{}\n", json(&program)),
-        false => text(&program),
-    });
+    let (program, _) =
+        load(&arguments.model, &arguments.reading, &[], &TargetDescription::host(), true, sources)?;
+    crate::verbs::print(&if arguments.json { format!("{}\n", json(&program)) } else { text(&program) });
     Ok(())
 }
 
 fn text(program: &Program) -> String {
     let mut text = String::new();
-    for (title, tensors) in [
-        ("arguments", &program.arguments),
-        ("results", &program.results),
-    ] {
+    for (title, tensors) in [("arguments", &program.arguments), ("results", &program.results)] {
         text += &format!("{title}\n");
         for (n, tensor) in tensors.iter().enumerate() {
             text += &format!("    {n}: {}\n", tensor.text());
         }
     }
-    text + &format!(
-        "memory      {} bytes of arena\n",
-        program.artifact.arena.size
-    )
+    text + &format!("memory      {} bytes of arena\n", program.artifact.arena.size)
 }
 
 fn json(program: &Program) -> Json {

@@ -33,10 +33,7 @@ pub fn run(path: &Path, arguments: &RunArguments, console: &mut Console) -> Stat
 /// Errors for flags that apply only to models in SkriptND, and for arguments that are given twice.
 fn usage(arguments: &RunArguments) -> Result<(), (Status, Vec<Diagnostic>)> {
     let own = [
-        (
-            "--engine=reference",
-            arguments.engine == EngineName::Reference,
-        ),
+        ("--engine=reference", arguments.engine == EngineName::Reference),
         ("--pipeline", arguments.pipeline != Pipeline::Linalg),
         ("--weights", arguments.weights.is_some()),
         ("--variables", arguments.variables.is_some()),
@@ -45,24 +42,16 @@ fn usage(arguments: &RunArguments) -> Result<(), (Status, Vec<Diagnostic>)> {
     let mut wrong = stablehlo_program::model_flags(&arguments.reading, &own);
     let several = repeated(inputs::named(&arguments.inputs));
     wrong.extend(several.into_iter().map(|name| twice("--input", name)));
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err((Status::Usage, wrong)),
-    }
+    if wrong.is_empty() { Ok(()) } else { Err((Status::Usage, wrong)) }
 }
 
-fn compute(
-    path: &Path,
-    arguments: &RunArguments,
-    sources: &mut SourceMap,
-) -> Result<(), Vec<Diagnostic>> {
+fn compute(path: &Path, arguments: &RunArguments, sources: &mut SourceMap) -> Result<(), Vec<Diagnostic>> {
     let begun = Instant::now();
     let (reading, given) = (&arguments.reading, &arguments.inputs);
     let target = arguments.target.target();
     let (program, steps, cached) = match arguments.profile {
         None => {
-            let (program, cached) =
-                load(path, reading, given, &target, !arguments.no_cache, sources)?;
+            let (program, cached) = load(path, reading, given, &target, !arguments.no_cache, sources)?;
             (program, Vec::new(), cached)
         }
         Some(_) => {
@@ -75,12 +64,8 @@ fn compute(
     let failed = |text: String| vec![Diagnostic::without_location(&RUN_FAILED, text)];
     let loaded = Loaded::load(program.artifact.clone()).map_err(|e| failed(e.to_string()))?;
     let mut instance = Instance::new(&loaded).map_err(|e| failed(e.to_string()))?;
-    let mut spent = Spent {
-        compile: begun.elapsed(),
-        cached,
-        arena: program.artifact.arena.size,
-        ..Spent::default()
-    };
+    let mut spent =
+        Spent { compile: begun.elapsed(), cached, arena: program.artifact.arena.size, ..Spent::default() };
     let read: Vec<&Tensor> = tensors.iter().collect();
     let mut results = Vec::new();
     let mut profile = Profile::default();
@@ -101,13 +86,8 @@ fn compute(
         profile = recorded;
     }
     if let Some(output) = &arguments.profile {
-        let recorded = Recorded {
-            steps,
-            profile,
-            calls: 1,
-            prepared: None,
-            model: stablehlo_program::name(path),
-        };
+        let recorded =
+            Recorded { steps, profile, calls: 1, prepared: None, model: stablehlo_program::name(path) };
         recorded.report(output).map_err(|e| vec![*e])?;
     }
     if let Some(path) = &arguments.stats {
@@ -121,10 +101,7 @@ fn compute(
                 tensor.is_some_and(|t| matches!(t.element, Element::Complex(_)))
             };
             for (n, (name, tensor)) in names.iter().zip(&results).enumerate() {
-                let write: outputs::Writer = match pairs(n) {
-                    true => npy::write_pairs,
-                    false => npy::write,
-                };
+                let write: outputs::Writer = if pairs(n) { npy::write_pairs } else { npy::write };
                 outputs::write_one(name, tensor, folder, write).map_err(|e| vec![*e])?;
             }
         }

@@ -43,20 +43,12 @@ pub struct Timings {
 }
 
 impl Build {
-    pub fn new(
-        artifact: Artifact,
-        steps: Vec<Step>,
-        variables: &[&Tensor],
-    ) -> Result<Self, RunError> {
+    pub fn new(artifact: Artifact, steps: Vec<Step>, variables: &[&Tensor]) -> Result<Self, RunError> {
         let load = |e: LoadError| RunError::Load(e.to_string());
         let program = Program::load(artifact).map_err(load)?;
         let mut instance = Instance::new(&program).map_err(load)?;
         prepare(&mut instance, variables)?;
-        Ok(Build {
-            steps,
-            outputs: skript_runtime::run::slots(program.artifact())?,
-            instance,
-        })
+        Ok(Build { steps, outputs: skript_runtime::run::slots(program.artifact())?, instance })
     }
 
     /// How the outputs of the last call differ from those of another build, with relative and absolute tolerances for rounding.
@@ -78,9 +70,8 @@ impl Build {
 
     /// The times of one call.
     fn call(&mut self, inputs: &[&Tensor], variables: &[&Tensor]) -> Result<Timings, RunError> {
-        let (done, profile) = profile::record(self.steps.len(), || {
-            self.instance.call(inputs, variables, &mut self.outputs)
-        });
+        let (done, profile) =
+            profile::record(self.steps.len(), || self.instance.call(inputs, variables, &mut self.outputs));
         done?;
         let mut kernels: HashMap<String, Duration> = HashMap::new();
         for (step, sums) in self.steps.iter().zip(&profile.sums) {
@@ -88,10 +79,7 @@ impl Build {
                 *kernels.entry(plan.key.clone()).or_default() += sums.time;
             }
         }
-        Ok(Timings {
-            call: profile.total,
-            kernels,
-        })
+        Ok(Timings { call: profile.total, kernels })
     }
 }
 

@@ -74,10 +74,7 @@ impl Kernel {
     pub fn add(&mut self, before: &Timings, after: &Timings, steps: &[Step]) {
         let plans = steps.iter().filter_map(|step| step.plan.as_ref());
         let plan = plans.into_iter().find(|plan| plan.key == self.key);
-        let times = before
-            .kernels
-            .get(&self.key)
-            .zip(after.kernels.get(&self.key));
+        let times = before.kernels.get(&self.key).zip(after.kernels.get(&self.key));
         if let (Some(plan), Some((before, after))) = (plan.filter(|p| p.number > 0), times) {
             self.measured.push(Measured {
                 number: plan.number,
@@ -112,21 +109,20 @@ pub struct Report {
 
 impl Report {
     pub fn new(kernels: Vec<Kernel>) -> Self {
-        Report {
-            kernels,
-            call: None,
-        }
+        Report { kernels, call: None }
     }
 
     /// Chooses the fastest plan of each kernel that gains at least such a share, and more than the times vary.
     pub fn select(&mut self, least_gain: f64) {
         for kernel in &mut self.kernels {
             let noise = kernel.noise();
-            let gains = kernel.measured.iter().enumerate();
-            let gains = gains.map(|(n, m)| (n, gain(m.before, m.after)));
-            let best = gains.max_by(|a, b| a.1.total_cmp(&b.1));
-            let best = best.filter(|(_, gain)| *gain >= least_gain && *gain > noise);
-            kernel.chosen = best.map(|(n, _)| n);
+            let best = kernel
+                .measured
+                .iter()
+                .enumerate()
+                .map(|(n, m)| (n, gain(m.before, m.after)))
+                .max_by(|a, b| a.1.total_cmp(&b.1));
+            kernel.chosen = best.filter(|(_, gain)| *gain >= least_gain && *gain > noise).map(|(n, _)| n);
         }
     }
 
@@ -137,10 +133,7 @@ impl Report {
         let mut all_stay = true;
         for kernel in self.kernels.iter_mut().filter(|k| k.chosen.is_some()) {
             let noise = kernel.noise();
-            let times = before
-                .kernels
-                .get(&kernel.key)
-                .zip(after.kernels.get(&kernel.key));
+            let times = before.kernels.get(&kernel.key).zip(after.kernels.get(&kernel.key));
             let times = times.map(|(before, after)| [*before, *after]);
             let gains = |[before, after]: &[Duration; 2]| gain(*before, *after) > noise;
             kernel.confirmed = times.filter(|times| is_faster && gains(times));
@@ -172,12 +165,8 @@ impl Report {
 
     /// A line for each kernel with several plans, and a summary.
     pub fn table(&self) -> String {
-        let mut lines = vec![
-            [
-                "before", "after", "speedup", "plans", "steps", "operator", "plan",
-            ]
-            .map(str::to_owned),
-        ];
+        let mut lines =
+            vec![["before", "after", "speedup", "plans", "steps", "operator", "plan"].map(str::to_owned)];
         for kernel in &self.kernels {
             let cells = match (kernel.chosen(), kernel.confirmed) {
                 (Some(chosen), Some([before, after])) => [
@@ -203,10 +192,7 @@ impl Report {
                 plan,
             ]);
         }
-        let mut text = match self.kernels.is_empty() {
-            true => String::new(),
-            false => aligned(&lines),
-        };
+        let mut text = if self.kernels.is_empty() { String::new() } else { aligned(&lines) };
         let kept = self.kernels.iter().filter(|k| k.chosen.is_some()).count();
         let all = kernels(self.kernels.len());
         text.push_str(&match (kept, self.call) {
@@ -294,12 +280,7 @@ mod tests {
     fn step(key: &str, number: usize) -> Step {
         Step {
             operators: vec![vec!["m.sknd:3:5-3:9: nn.conv".to_owned()]],
-            plan: Some(Plan {
-                key: key.to_owned(),
-                number,
-                count: 3,
-                text: format!("lanes=0x{number}"),
-            }),
+            plan: Some(Plan { key: key.to_owned(), number, count: 3, text: format!("lanes=0x{number}") }),
             ..Step::default()
         }
     }
@@ -351,9 +332,11 @@ mod tests {
     fn a_plan_that_is_not_faster_again_is_dropped() {
         let report = report(100);
         assert_eq!(report.choices(), "");
-        assert!(report.table().ends_with(
-            "2 kernels measured, none of them faster with another plan; none is kept\n"
-        ));
+        assert!(
+            report
+                .table()
+                .ends_with("2 kernels measured, none of them faster with another plan; none is kept\n")
+        );
     }
 
     #[test]

@@ -133,23 +133,19 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
     /// Where an array that nothing else accesses is, but for sums.
     fn home(&self, number: usize, access: &Access<'c, 'a>) -> Option<Home> {
         self.storage.allocation(access.array)?;
-        match self.columns.has_columns(number, access) {
-            true => self.storage.place(access.array).map(Home::Place),
-            false => {
-                let key = ValueKey::of(access.array);
-                let mut results = self.columns.results();
-                results
-                    .all(|(_, own)| own.array != access.array)
-                    .then_some(Home::Rows(key))
-            }
+        if self.columns.has_columns(number, access) {
+            self.storage.place(access.array).map(Home::Place)
+        } else {
+            let key = ValueKey::of(access.array);
+            let mut results = self.columns.results();
+            results.all(|(_, own)| own.array != access.array).then_some(Home::Rows(key))
         }
     }
 
     fn emit(&mut self, along: &Span<'c, 'a>, at: &Builder<'c, 'a>) -> Result<(), PassError> {
         let columns = self.columns;
         let of = |is_own: fn(&Role) -> bool| {
-            let roles = columns.roles.iter().enumerate();
-            roles.filter(move |(_, role)| is_own(role)).map(|(n, _)| n)
+            columns.roles.iter().enumerate().filter(move |(_, role)| is_own(role)).map(|(n, _)| n)
         };
         for number in of(|role| *role == Role::Before) {
             self.member(number, at)?;
@@ -222,14 +218,12 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
         if is_local && !self.is_read_after(access) {
             return Ok(());
         }
-        let target = match is_local {
-            true => own,
-            false => self.global(sum.member, access, at)?,
-        };
+        let target = if is_local { own } else { self.global(sum.member, access, at)? };
         if !sum.has_weights {
-            return match is_local {
-                true => Ok(()),
-                false => self.each(&[own], &[target], "linalg.yield %a0 : $0", sum.member, at),
+            return if is_local {
+                Ok(())
+            } else {
+                self.each(&[own], &[target], "linalg.yield %a0 : $0", sum.member, at)
             };
         }
         let maximum = self.columns.maximum.ok_or("weights without a maximum")?;
@@ -249,10 +243,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             result = "%q";
         }
         if let Some(is_any) = self.is_any {
-            payload.push_str(&format!(
-                "%e = arith.select %a{}, {result}, %a0 : {kind}\n",
-                inputs.len()
-            ));
+            payload.push_str(&format!("%e = arith.select %a{}, {result}, %a0 : {kind}\n", inputs.len()));
             result = "%e";
             inputs.push(is_any);
         }
@@ -311,11 +302,9 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             }
             let extents = ir::memref::extents(array.r#type());
             let own = extents.iter().zip(&shape).zip(&loops);
-            let own = own.map(|((extent, most), l)| match *extent == 1 && *most != 1 {
-                true => "0",
-                false => l.as_str(),
-            });
-            let own: Vec<&str> = own.collect();
+            let own: Vec<&str> = own
+                .map(|((extent, most), l)| if *extent == 1 && *most != 1 { "0" } else { l.as_str() })
+                .collect();
             format!("affine_map<({}) -> ({})>", loops.join(", "), own.join(", "))
         });
         let maps: Vec<String> = maps.collect();
@@ -326,10 +315,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             let (names, types): (Vec<_>, Vec<_>) = (names.collect(), types.collect());
             format!("({} : {})", names.join(", "), types.join(", "))
         };
-        let arguments = all
-            .iter()
-            .enumerate()
-            .map(|(n, array)| format!("%a{n}: {}", element(*array)));
+        let arguments = all.iter().enumerate().map(|(n, array)| format!("%a{n}: {}", element(*array)));
         let arguments: Vec<String> = arguments.collect();
         let first = inputs.first().map(|array| element(*array));
         let payload = payload.replace("$0", &first.unwrap_or_default());
@@ -356,9 +342,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
         {
             return Ok(());
         }
-        let copy = copy_member(group, number, &self.firsts, at, |access, at| {
-            self.array(number, access, at)
-        })?;
+        let copy = copy_member(group, number, &self.firsts, at, |access, at| self.array(number, access, at))?;
         if let Some(Role::Quotients { weight, sum, .. }) = role {
             let division = Payload::of(copy).and_then(|own| own.quotient([*weight, *sum]));
             let division = division.ok_or("no quotient")?;
@@ -407,8 +391,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
                 }
             }
             Some(Role::After) if self.storage.allocation(access.array).is_some() => {
-                let sums = columns.sums.iter().enumerate();
-                let mut own = sums.filter(|(_, sum)| {
+                let mut own = columns.sums.iter().enumerate().filter(|(_, sum)| {
                     let result = self.written(sum);
                     sum.member < number && result.is_ok_and(|own| own.array == access.array)
                 });
@@ -418,10 +401,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             }
             _ => {}
         }
-        if let Some(whole) = self
-            .home(number, access)
-            .and_then(|home| self.arrays.get(&home))
-        {
+        if let Some(whole) = self.home(number, access).and_then(|home| self.arrays.get(&home)) {
             let rows = columns.group.rows_of(number, access);
             let sizes = extents_of(access, &rows, &self.sizes, at)?;
             return part_of(*whole, &sizes, at);

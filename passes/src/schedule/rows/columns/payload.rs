@@ -18,11 +18,10 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
     pub(super) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
         let block: BlockRef = Generic::cast(op)?.body()?;
         let end = Yield::cast(*ir::operations(block).last()?)?;
-        (end.op().operand_count() == 1).then_some(())?;
-        Some(Payload {
-            arguments: arguments(block),
-            result: end.value().ok()?,
-        })
+        if end.op().operand_count() != 1 {
+            return None;
+        }
+        Some(Payload { arguments: arguments(block), result: end.value().ok()? })
     }
 
     /// Whether a value is an argument that nothing else uses, maybe of another storage type.
@@ -69,9 +68,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         let Some((sum, value)) = self.combined(ops::arith::ADDF) else {
             return false;
         };
-        let is_free = sum
-            .attribute("fastmath")
-            .is_ok_and(|flags| flags.to_string().contains("reassoc"));
+        let is_free = sum.attribute("fastmath").is_ok_and(|flags| flags.to_string().contains("reassoc"));
         let is_own = |value| own.iter().any(|n| self.is_argument(value, *n));
         let is_other = |value| {
             let mut others = (0..inputs).filter(|n| !own.contains(n));
@@ -90,7 +87,9 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         let sum = *self.arguments.last()?;
         let op = applied(self.result, name)?;
         let [one, other] = [op.operand(0).ok()?, op.operand(1).ok()?];
-        (ir::users(sum).len() == 1).then_some(())?;
+        if ir::users(sum).len() != 1 {
+            return None;
+        }
         match (one == sum, other == sum) {
             (true, false) => Some((op, other)),
             (false, true) => Some((op, one)),
@@ -137,7 +136,9 @@ fn extended<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
 /// The number in f32 that one in bf16 is rounded from: half of the last bit that is left is added to its bits, unless it is NaN.
 fn rounded<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     use ops::arith::{ADDI, BITCAST, CMPF, SELECT, SHRUI, TRUNCI};
-    (value.r#type().to_string() == "bf16").then_some(())?;
+    if value.r#type().to_string() != "bf16" {
+        return None;
+    }
     let choice = applied(chain(value, &[BITCAST, TRUNCI])?, SELECT)?;
     let test = applied(choice.operand(0).ok()?, CMPF)?;
     let [own, same] = [test.operand(0).ok()?, test.operand(1).ok()?];

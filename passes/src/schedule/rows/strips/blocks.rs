@@ -78,15 +78,10 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
             let kinds = i64::try_from(self.kinds(division, range)?.len()).ok()?;
             Some(kinds * rows)
         };
-        let others = [
-            others(Range::Shared, self.shared())?,
-            others(Range::Own, division.rows * self.step)?,
-        ];
+        let others = [others(Range::Shared, self.shared())?, others(Range::Own, division.rows * self.step)?];
         let mut bytes = self.locals.values().map(|local| {
-            let rows = match local.array == self.input {
-                true => self.strip(division.rows),
-                false => others.iter().sum(),
-            };
+            let rows =
+                if local.array == self.input { self.strip(division.rows) } else { others.iter().sum() };
             self.bytes_of_row(local)?.checked_mul(rows)
         });
         bytes.try_fold(0_i64, |all, own| all.checked_add(own?))
@@ -95,27 +90,22 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
     /// Selects the division; `None` if nothing is gained.
     pub(super) fn divide(&self, cache: i64) -> Option<Division> {
         let windowed = self.locals.get(&ValueKey::of(self.input))?;
-        let read = extents(windowed.array)?
-            .get(windowed.dimension)
-            .copied()??;
+        let read = extents(windowed.array)?.get(windowed.dimension).copied()??;
         let sequences = |blocks: i64| {
             let sequences = match self.shared() {
                 0 => blocks,
                 shared => blocks.min(1 + read / REPEATED / shared),
             };
             // Threads get equal numbers of them.
-            match sequences < blocks && self.images == Some(1) {
-                true => sequences / FEWEST_SEQUENCES * FEWEST_SEQUENCES,
-                false => sequences,
+            if sequences < blocks && self.images == Some(1) {
+                sequences / FEWEST_SEQUENCES * FEWEST_SEQUENCES
+            } else {
+                sequences
             }
         };
         let division = |rows: i64| {
             let blocks = (self.extent + rows - 1) / rows;
-            Division {
-                rows,
-                blocks,
-                sequences: sequences(blocks),
-            }
+            Division { rows, blocks, sequences: sequences(blocks) }
         };
         let fits = |division: &Division| {
             let stack = self.stack(division);
@@ -145,10 +135,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
             };
             match kinds.last_mut().filter(|kind| is_same(kind)) {
                 Some(kind) => kind.end = block + 1,
-                None => kinds.push(Kind {
-                    end: block + 1,
-                    spans,
-                }),
+                None => kinds.push(Kind { end: block + 1, spans }),
             }
         }
         (kinds.len() <= MOST_KINDS).then_some(kinds)

@@ -120,11 +120,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         let windowed = self.locals.get(&ValueKey::of(self.input));
         let windowed = windowed.ok_or("windows of another array")?;
         let windowed = windowed.rows(self.strip(self.division.rows), at)?;
-        let place = Place {
-            outside: *at,
-            image,
-            windowed,
-        };
+        let place = Place { outside: *at, image, windowed };
         let division = self.division;
         if division.sequences == division.blocks {
             self.emit_range(sequence, Range::Shared, &place, at)?;
@@ -146,11 +142,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
     }
 
     /// The first block of a sequence.
-    fn first_block(
-        &self,
-        sequence: Value<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn first_block(&self, sequence: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let index = Type::index(at.context);
         let division = self.division;
         let blocks = at.index(division.blocks)?;
@@ -186,9 +178,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         place: &Place<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), PassError> {
-        let kinds = self
-            .kinds(&self.division, range)
-            .ok_or("too many kinds of blocks")?;
+        let kinds = self.kinds(&self.division, range).ok_or("too many kinds of blocks")?;
         let scope = Scope {
             at: *at,
             outside: place.outside,
@@ -213,10 +203,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         let at = scope.at;
         let branch = |kinds: &[Kind]| {
             let (region, inside, _) = at.region(&[]);
-            let scope = Scope {
-                at: inside,
-                ..scope.clone()
-            };
+            let scope = Scope { at: inside, ..scope.clone() };
             self.emit_kinds(kinds, &scope)?;
             inside.create(ops::scf::YIELD, &[], &[], &[], Vec::new())?;
             Ok::<_, PassError>(region)
@@ -275,11 +262,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
     }
 
     /// The array of the strip that replaces another one.
-    fn array(
-        &self,
-        local: &Local<'c, 'a>,
-        scope: &mut Scope<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn array(&self, local: &Local<'c, 'a>, scope: &mut Scope<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let key = ValueKey::of(local.array);
         if let Some(array) = scope.arrays.get(&key) {
             return Ok(*array);
@@ -306,9 +289,7 @@ impl<'c: 'a, 'a> Local<'c, 'a> {
     /// An array of some rows.
     fn rows(&self, rows: i64, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let mut shape = memref::extents(self.array.r#type());
-        *shape
-            .get_mut(self.dimension)
-            .ok_or("an unknown dimension")? = rows;
+        *shape.get_mut(self.dimension).ok_or("an unknown dimension")? = rows;
         if let Some(images) = self.images.and_then(|images| shape.get_mut(images)) {
             *images = 1;
         }
@@ -320,12 +301,7 @@ impl<'c: 'a, 'a> Local<'c, 'a> {
 
 impl<'c: 'a, 'a> Scope<'c, 'a> {
     /// The first iteration in a block.
-    fn first(
-        &mut self,
-        from: i64,
-        advance: i64,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    fn first(&mut self, from: i64, advance: i64, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         if let Some(first) = self.firsts.get(&(from, advance)) {
             return Ok(*first);
         }
@@ -391,9 +367,8 @@ impl<'c: 'a, 'a> Scope<'c, 'a> {
             (own, from, (rows - 1) * own.step + own.window)
         });
         let slices: Vec<_> = slices.collect();
-        let key = slices
-            .iter()
-            .map(|(own, from, size)| (own.dimension, ValueKey::of(*from), own.step, *size));
+        let key =
+            slices.iter().map(|(own, from, size)| (own.dimension, ValueKey::of(*from), own.step, *size));
         let key = (ValueKey::of(array), key.collect());
         if let Some(part) = self.moved.get(&key) {
             return Ok(*part);
@@ -411,9 +386,10 @@ impl<'c: 'a, 'a> Scope<'c, 'a> {
             *firsts.get_mut(own.dimension).ok_or(unknown)? = Some(from);
             *sizes.get_mut(own.dimension).ok_or(unknown)? = Extent::Known(size);
         }
-        let part = match firsts.iter().all(Option::is_none) {
-            true => array,
-            false => memref::block(at, array, &firsts, &sizes)?,
+        let part = if firsts.iter().all(Option::is_none) {
+            array
+        } else {
+            memref::block(at, array, &firsts, &sizes)?
         };
         self.moved.insert(key, part);
         Ok(part)
@@ -443,10 +419,7 @@ fn offset_indices<'c: 'a, 'a>(
     first: Value<'c, 'a>,
     context: &'c Context,
 ) -> Result<(), PassError> {
-    for own in ir::nested(op)
-        .into_iter()
-        .filter(|own| index_of(*own) == Some(row))
-    {
+    for own in ir::nested(op).into_iter().filter(|own| index_of(*own) == Some(row)) {
         let value: Value = own.result(0)?.into();
         let users = ir::users(value);
         let Some(user) = ir::first_block(op).and_then(|block| {

@@ -42,10 +42,8 @@ impl Written {
     /// Adds what an operation writes; whether it reads only what was written before.
     fn add(&mut self, member: &Member) -> bool {
         let own = |access: &&Access| ValueKey::of(access.array) == self.array;
-        let part = |access: &Access| match access.part.is_empty() {
-            true => self.whole.clone(),
-            false => access.part.clone(),
-        };
+        let part =
+            |access: &Access| if access.part.is_empty() { self.whole.clone() } else { access.part.clone() };
         let accesses = || member.accesses.iter().filter(own);
         let is_known = |access: &Access| self.is_whole() || self.parts.contains(&part(access));
         if !accesses().filter(|access| access.reads).all(is_known) {
@@ -77,7 +75,9 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
     /// come before, or they come after and write it first.
     pub(super) fn is_apart(&self, local: &Local<'c, 'a>) -> bool {
         let apart = || {
-            self.is_closed(local).then_some(())?;
+            if !self.is_closed(local) {
+                return None;
+            }
             let is_part = |op: OperationRef| self.parts.iter().any(|part| part.member.op == op);
             let (first, last) = (self.first()?, self.parts.last()?.member.op);
             let block = last.block()?;
@@ -87,14 +87,15 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
                 return Some(true);
             }
             // The next iteration of a loop around begins with the first one.
-            (local.allocation.block() == Some(block)).then_some(())?;
+            if local.allocation.block() != Some(block) {
+                return None;
+            }
             others.retain(|op| {
                 let own = ir::ancestor_in(block, *op);
                 own.is_none_or(|own| !ir::is_before(own, first))
             });
-            others.sort_by(|a, b| match ir::is_before(*a, *b) {
-                true => std::cmp::Ordering::Less,
-                false => std::cmp::Ordering::Greater,
+            others.sort_by(|a, b| {
+                if ir::is_before(*a, *b) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater }
             });
             others.dedup();
             let mut written = Written::of(local)?;
@@ -104,7 +105,9 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
                 }
                 let is_after = op.block() == Some(block) && ir::is_before(last, op);
                 let is_new = is_after && written.add(&Member::of(op)?);
-                is_new.then_some(())?;
+                if !is_new {
+                    return None;
+                }
             }
             Some(true)
         };

@@ -42,8 +42,7 @@ impl Pairs<'_> {
 
     fn op(&mut self, name: &str, operands: &[&str]) -> String {
         let (operands, t) = (operands.join(", "), self.r#type());
-        self.lines
-            .value(format!("stablehlo.{name} {operands} : {t}"))
+        self.lines.value(format!("stablehlo.{name} {operands} : {t}"))
     }
 
     fn parts(&mut self, z: &str) -> (String, String) {

@@ -99,10 +99,7 @@ pub(crate) fn digamma(t: &mut Terms, x: &str) -> String {
     let whole = t.op(ops::math::FLOOR, &[&shifted]);
     let distance = t.sub(x, &whole);
     let angle = t.times(&distance, PI);
-    let (sine, cosine) = (
-        t.op(ops::math::SIN, &[&angle]),
-        t.op(ops::math::COS, &[&angle]),
-    );
+    let (sine, cosine) = (t.op(ops::math::SIN, &[&angle]), t.op(ops::math::COS, &[&angle]));
     let cotangent = t.div(&cosine, &sine);
     let cotangent = t.times(&cotangent, PI);
     let mirrored = t.sub(&value, &cotangent);
@@ -201,9 +198,7 @@ pub(crate) fn polygamma(t: &mut Terms, n: &str, x: &str) -> String {
     let floor = t.op(ops::math::FLOOR, &[n]);
     let broken = t.compare(n, "une", &floor);
     let negative = t.is(n, "olt", 0.0);
-    let wrong = t
-        .lines
-        .value(format!("arith.ori {broken}, {negative} : i1"));
+    let wrong = t.lines.value(format!("arith.ori {broken}, {negative} : i1"));
     let nan = t.nan();
     t.select(&wrong, &nan, &value)
 }

@@ -5,9 +5,7 @@
 //! a root of `1 - z²`, which cancels. On a cut the sign of a zero decides, as in C99, annex G.
 
 use crate::import::element::Float;
-use crate::import::scalar_to_arith::principal::{
-    Pair, greater_and_share, infinite, log_of_size, size, sqrt,
-};
+use crate::import::scalar_to_arith::principal::{Pair, greater_and_share, infinite, log_of_size, size, sqrt};
 use crate::import::terms::Terms;
 use skript_passes::ir::ops;
 use std::f64::consts::{FRAC_PI_2, LN_2};
@@ -73,10 +71,7 @@ fn sine(t: &mut Terms, x: &str, y: &str) -> Pair {
     let far = is_far(t, x, y);
     let of_y = size(t, y);
     let log = log_of_double(t, x, y);
-    let (far_re, far_im) = (
-        t.op(ops::math::ATAN2, &[x, &of_y]),
-        t.op(ops::math::COPYSIGN, &[&log, y]),
-    );
+    let (far_re, far_im) = (t.op(ops::math::ATAN2, &[x, &of_y]), t.op(ops::math::COPYSIGN, &[&log, y]));
     (t.select(&far, &far_re, &re), t.select(&far, &far_im, &im))
 }
 
@@ -89,10 +84,7 @@ fn cosine(t: &mut Terms, x: &str, y: &str) -> Pair {
     let far = is_far(t, x, y);
     let (of_y, minus) = (size(t, y), t.op(ops::arith::NEGF, &[y]));
     let log = log_of_double(t, x, y);
-    let (far_re, far_im) = (
-        t.op(ops::math::ATAN2, &[&of_y, x]),
-        t.op(ops::math::COPYSIGN, &[&log, &minus]),
-    );
+    let (far_re, far_im) = (t.op(ops::math::ATAN2, &[&of_y, x]), t.op(ops::math::COPYSIGN, &[&log, &minus]));
     (t.select(&far, &far_re, &re), t.select(&far, &far_im, &im))
 }
 

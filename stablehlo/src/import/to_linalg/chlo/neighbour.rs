@@ -7,8 +7,7 @@ use skript_passes::ir::splice::Lines;
 /// The neighbour of `%i0` toward `%i1`.
 pub(crate) fn next_after(lines: &mut Lines, float: Float) -> String {
     let (t, n) = (float.text(), float.bits());
-    let word =
-        |lines: &mut Lines, value: i64| lines.value(format!("arith.constant {value} : i{n}"));
+    let word = |lines: &mut Lines, value: i64| lines.value(format!("arith.constant {value} : i{n}"));
     let least = i64::MIN >> (64 - n);
     // Infinity, whose bits are those of the exponent.
     let endless = match float {
@@ -17,15 +16,10 @@ pub(crate) fn next_after(lines: &mut Lines, float: Float) -> String {
         Float::F32 => 0x7f80_0000,
         Float::F64 => 0x7ff0_0000_0000_0000,
     };
-    let (sign, rest, endless) = (
-        word(lines, least),
-        word(lines, !least),
-        word(lines, endless),
-    );
+    let (sign, rest, endless) = (word(lines, least), word(lines, !least), word(lines, endless));
     let (zero, one, minus) = (word(lines, 0), word(lines, 1), word(lines, -1));
-    let bits: Vec<String> = ["%i0", "%i1"]
-        .map(|x| lines.value(format!("arith.bitcast {x} : {t} to i{n}")))
-        .into();
+    let bits: Vec<String> =
+        ["%i0", "%i1"].map(|x| lines.value(format!("arith.bitcast {x} : {t} to i{n}"))).into();
     let mut apply = |text: String| lines.value(text);
     let [x, y] = bits.as_slice() else {
         return "%i0".to_owned();

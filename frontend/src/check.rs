@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Names, types, packs, optionality and binding order of definitions, proven without any invocation.
+//!
+//! Works on the syntax tree alone and reports all errors in source order. Nothing valid is ever reported: the composition
+//! checks properties that depend on values of an invocation (assertions, extents, lengths). An expression without a type
+//! suppresses errors of the expressions that use it.
+
+mod access;
+mod binding;
+mod blocks;
+mod calls;
+mod composition;
+mod control;
+mod declarations;
+mod definition;
+mod dynamic;
+mod expressions;
+mod follow_ups;
+mod formulas;
+mod free_names;
+mod invocations;
+mod labels;
+mod lengths;
+mod lookup;
+mod modules;
+mod operators;
+mod packs;
+mod quantization;
+mod recursion;
+mod scope;
+mod signatures;
+mod types;
+mod using;
+
+#[cfg(test)]
+mod checklist;
+#[cfg(test)]
+mod conformance;
+#[cfg(test)]
+mod recovery;
+#[cfg(test)]
+mod suggestions;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use calls::{is_called, is_sound};
+
+use crate::diagnostics::Sink;
+use crate::program::Program;
+
+/// The stack size for the deepest nesting that the parser accepts.
+const STACK: usize = 64 << 20;
+
+/// Checks all definitions of all modules of a program (chapter 2, as far as it needs no invocation).
+///
+/// It runs on a thread with its own stack, because expressions may nest deeper than the caller's stack allows.
+pub fn check_program(program: &Program, sink: &mut Sink) {
+    let found = std::thread::scope(|scope| {
+        let check = || {
+            let mut own = Sink::default();
+            check_modules(program, &mut own);
+            own
+        };
+        match std::thread::Builder::new().name("check".into()).stack_size(STACK).spawn_scoped(scope, check) {
+            Ok(thread) => thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause)),
+            Err(_) => check(),
+        }
+    });
+    for diagnostic in follow_ups::without(found.into_sorted(), program) {
+        sink.report(diagnostic);
+    }
+}
+
+fn check_modules(program: &Program, sink: &mut Sink) {
+    let env = signatures::Environment::of(program);
+    for (key, module) in &program.modules {
+        modules::check_module(program, key, module, sink);
+        for definition in &module.definitions {
+            definition::check_definition(&env, key, definition, sink);
+        }
+    }
+    recursion::check_recursion(program, sink);
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Diagnostics of the frontend: one list per document, complete and in source order.
+//!
+//! Every code has a file of its own under [`codes`]. [`render`] shows one to people; other formats are the tools' work.
+
+pub mod calls;
+pub mod codes;
+mod nearest;
+pub mod nodes;
+mod page;
+pub mod render;
+
+pub use nearest::closest;
+pub use page::page;
+
+use crate::source::Span;
+
+/// The identity of a diagnostic: `SKccnn`, cc = section of chapter 2 (02–16), 30 composition, 40 library, 80 `.mlir`
+/// and passes, 90 model folders and weights, 91 command line, 92 run-time checks.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Code {
+    /// The id that users see and that `skript explain` accepts, `SK0651`.
+    pub id: &'static str,
+    /// One line, lower case, no full stop.
+    pub title: &'static str,
+    /// The text of `skript explain`: the rule, an example with the error, the corrected example.
+    pub explanation: &'static str,
+}
+
+/// The severity of a diagnostic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The model cannot be used.
+    Error,
+    /// The model can be used.
+    Warning,
+}
+
+/// A secondary span with its label.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// The source text that is underlined.
+    pub span: Span,
+    /// The text beside it.
+    pub text: String,
+}
+
+/// A note on its own line, often one frame of the operator call stack.
+#[derive(Clone, Debug)]
+pub struct Note {
+    /// The source text, if the note is about one.
+    pub span: Option<Span>,
+    /// The text of the note.
+    pub text: String,
+}
+
+/// One message.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// The diagnostic's identity.
+    pub code: &'static Code,
+    /// Whether it is an error or a warning.
+    pub severity: Severity,
+    /// The specific message, with names and values.
+    pub message: String,
+    /// The primary span; `None` only without a source (a missing folder).
+    pub span: Option<Span>,
+    /// Text under the caret of the primary span; may be empty.
+    pub label: String,
+    /// Secondary locations.
+    pub labels: Vec<Label>,
+    /// Notes, in order of printing.
+    pub notes: Vec<Note>,
+    /// How to fix it.
+    pub help: Option<String>,
+    /// If an error about a name in another definition is the cause of this diagnostic: that definition and the name.
+    pub(crate) rests_on: Option<(Span, String)>,
+}
+
+impl Diagnostic {
+    /// An error at a location.
+    pub fn error(code: &'static Code, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic {
+            code,
+            severity: Severity::Error,
+            message: shortened(message.into()),
+            span: Some(span),
+            label: String::new(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+            rests_on: None,
+        }
+    }
+
+    /// A warning at a location.
+    pub fn warning(code: &'static Code, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
+    }
+
+    /// An error without a location in a source file.
+    pub fn without_location(code: &'static Code, message: impl Into<String>) -> Self {
+        Diagnostic {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            span: None,
+            label: String::new(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+            rests_on: None,
+        }
+    }
+
+    /// A warning without a location in a source file.
+    pub fn warning_without_location(code: &'static Code, message: impl Into<String>) -> Self {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::without_location(code, message) }
+    }
+
+    /// Sets the text under the primary location.
+    pub fn with_label(mut self, text: impl Into<String>) -> Self {
+        self.label = text.into();
+        self
+    }
+
+    /// Adds a secondary location with its text.
+    pub fn with_label_at(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// Adds another location of the same error, up to a maximum.
+    pub(crate) fn and_at(&mut self, span: Span) {
+        const SHOWN: usize = 8;
+        if self.labels.len() < SHOWN {
+            self.labels.push(Label { span, text: "and here".to_string() });
+        }
+    }
+
+    /// Adds a note.
+    pub fn with_note(mut self, span: Option<Span>, text: impl Into<String>) -> Self {
+        self.notes.push(Note { span, text: text.into() });
+        self
+    }
+
+    /// The location in the user's own text: for a diagnostic in a library file, the innermost call outside of it.
+    pub fn own_location(&self) -> Option<Span> {
+        let labels = self.labels.iter().map(|label| label.span);
+        let notes = self.notes.iter().filter_map(|note| note.span);
+        let mut locations = self.span.into_iter().chain(labels).chain(notes);
+        locations.find(|span| !span.file.is_library()).or(self.span)
+    }
+
+    /// Suggests `did you mean …?` if a known name is similar to the unknown one, else lists all of them if there are
+    /// any.
+    pub fn with_names(self, unknown: &str, what: &str, known: &[&str]) -> Self {
+        match closest(unknown, known.iter().copied()) {
+            Some(near) => self.with_help(format!("did you mean `{near}`?")),
+            None if known.is_empty() => self,
+            None => self.with_help(format!("{what} {}", known.join(", "))),
+        }
+    }
+
+    pub(crate) fn resting_on(mut self, definition: Span, name: &str) -> Self {
+        self.rests_on = Some((definition, name.to_string()));
+        self
+    }
+
+    /// Sets the help.
+    pub fn with_help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+}
+
+/// Collects diagnostics.
+#[derive(Debug, Default)]
+pub struct Sink {
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Sink {
+    /// Adds a diagnostic, unless it repeats one.
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds a location to an equal message of this file; returns false if there is none.
+    pub(crate) fn add_location(&mut self, code: &Code, message: &str, span: Span) -> bool {
+        let mut said = self.diagnostics.iter_mut();
+        let same = said
+            .find(|d| d.code == code && d.message == message && d.span.is_some_and(|s| s.file == span.file));
+        same.map(|d| d.and_at(span)).is_some()
+    }
+
+    /// Drops all but the first `kept` messages.
+    pub fn take_back(&mut self, kept: usize) {
+        self.diagnostics.truncate(kept);
+    }
+
+    /// The known name that was probably meant. Names are compared for the first messages only, because it takes time.
+    pub fn closest<'a>(&self, name: &str, known: impl FnOnce() -> Vec<&'a str>) -> Option<&'a str> {
+        const FIRST: usize = 100;
+        if self.diagnostics.len() < FIRST { closest(name, known()) } else { None }
+    }
+
+    /// Whether an error was reported.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    /// The number of errors.
+    pub fn error_count(&self) -> usize {
+        self.diagnostics.iter().filter(|d| d.severity == Severity::Error).count()
+    }
+
+    /// All messages, sorted by file and location in the user's text.
+    pub fn into_sorted(mut self) -> Vec<Diagnostic> {
+        let location = |d: &Diagnostic| d.own_location().map(|s| (s.file, s.start));
+        self.diagnostics.sort_by_key(location);
+        self.diagnostics
+    }
+
+    /// The reported diagnostics, in order.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+}
+/// `1 input`, `2 inputs`.
+pub(crate) fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+/// Truncates a message, because values and names in it may be as long as documents.
+fn shortened(mut message: String) -> String {
+    const LONGEST: usize = 4000;
+    if message.len() > LONGEST {
+        let end = (0..=LONGEST).rev().find(|at| message.is_char_boundary(*at));
+        message.truncate(end.unwrap_or(0));
+        message.push('…');
+    }
+    message
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Formats a program in the style of the standard library.
+//!
+//! The formatter moves whitespace, line ends and comments, and removes semicolons that end no statement, and nothing
+//! else: it writes all other tokens unchanged in their order, and verifies that before it returns a text. Line breaks
+//! depend on the tokens, the comments and a few choices of the author: blank lines (one at a time), blocks on one line,
+//! and whether commas in brackets are followed by a space.
+
+mod file;
+mod layout;
+mod source;
+mod statement;
+#[cfg(test)]
+mod tests;
+
+use crate::diagnostics::{Diagnostic, Sink, codes};
+use crate::limits::Limits;
+use crate::source::{FileId, Span};
+use crate::syntax::{STACK_PER_LEVEL, parse_module, token};
+use source::Source;
+
+/// The maximum width of lines that can be broken.
+pub(crate) const WIDTH: usize = 100;
+
+/// The formatted text of a file; `None` if it is not valid SkriptND, which is reported.
+pub fn format(file: FileId, text: &str, limits: &Limits, sink: &mut Sink) -> Option<String> {
+    let mut found = Sink::default();
+    parse_module(file, text, "main", limits, &mut found);
+    let broken = found.has_errors();
+    for diagnostic in found.into_sorted() {
+        sink.report(diagnostic);
+    }
+    if broken {
+        return None;
+    }
+    let formatted = on_deep_stack(limits, || layout_of(text));
+    if formatted.is_none() {
+        sink.report(Diagnostic::error(
+            &codes::INTERNAL,
+            Span::new(file, 0, 0),
+            "this file cannot be formatted without changing what it says; it is left as it is",
+        ));
+    }
+    formatted
+}
+
+/// Runs with a stack for the maximum nesting of statements, independent of the caller's stack.
+fn on_deep_stack<T: Send>(limits: &Limits, work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
+    let stack = (limits.nesting + 64).saturating_mul(2 * STACK_PER_LEVEL);
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(stack);
+        thread.spawn_scoped(scope, work).ok()?.join().ok().flatten()
+    })
+}
+
+fn layout_of(text: &str) -> Option<String> {
+    // A byte order mark is not a token of the language.
+    let (mark, body) = match text.strip_prefix('\u{feff}') {
+        Some(body) => ("\u{feff}", body),
+        None => ("", text),
+    };
+    let body = &source::without_empty_statements(body);
+    let source = Source::new(body);
+    let walk = file::Walk { source: &source, at: 0 };
+    let formatted = layout::write(&walk.file()?, &source.opening(), WIDTH);
+    says_the_same(body, &formatted).then(|| format!("{mark}{formatted}"))
+}
+
+/// Whether two texts have the same tokens and the same comments.
+fn says_the_same(before: &str, after: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let tokens = token::scan(text).into_iter();
+        tokens.map(|t| text.get(t.start..t.end).unwrap_or_default().to_string()).collect()
+    };
+    words(before) == words(after) && source::comments(before) == source::comments(after)
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The composed model (chapter 3): functions specialised to their attribute values, types and shapes.
+//!
+//! A [`Function`] is one distinct instance of a graph or operator; invocations with equal operator, attribute values,
+//! types and argument shapes share it. Its tensors are numbered locally. Formulas are in normal form ([`formula`]).
+//! The evaluator and the emitter read this and nothing earlier.
+
+pub mod check;
+pub mod compute_types;
+pub(crate) mod constant;
+pub(crate) mod cost;
+mod domain_size;
+mod dynamic_shapes;
+pub(crate) mod extent;
+pub(crate) mod formula;
+pub(crate) mod function;
+pub(crate) mod intermediates;
+pub(crate) mod print;
+pub(crate) mod storage_range;
+pub mod storage_types;
+
+pub use check::{Check, CheckKind, MessagePart};
+pub use constant::ConstantData;
+pub use cost::{Cost, OperatorCost, Precision};
+pub use extent::{Extent, ShapeExpr, shape_text};
+pub use formula::{Accumulation, Expr, Finding, Formula, FormulaIndex, FormulaLocal, Init, Node, Target};
+pub use function::{
+    Arm, Block, Body, Carried, Function, FunctionRole, Invoke, Loop, Operation, Port, PortTensors, Value,
+};
+
+use crate::source::Span;
+use skript_semantics::{Numbers, Scalar, ScalarKind};
+use std::sync::Arc;
+
+/// Index into [`Model::functions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+/// Index into [`Function::values`] of the function at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub u32);
+
+/// Index into [`Model::variables`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VariableId(pub u32);
+
+/// A composed graph with everything that it invokes.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The selected graph; its inputs and outputs are the model's.
+    pub entry: FunctionId,
+    /// The distinct instances; a [`FunctionId`] is an index here.
+    pub functions: Vec<Function>,
+    /// All variables below the entry; the entry's captures list them in this order.
+    pub variables: Vec<Variable>,
+    /// New values of variables, committed after the outputs are computed (2.11). Values of the entry function.
+    pub updates: Vec<(VariableId, ValueId)>,
+    /// `@quantize` entries of the entry graph, by tensor name: operator and attributes (2.14).
+    pub quantization: Vec<Quantization>,
+    /// Inputs of the entry that are given instead of their defaults (2.6), and these defaults: one number, or one for
+    /// each tensor of a pack.
+    pub defaults: Vec<(String, Vec<Scalar>)>,
+    /// The storage types of reals and ints, for tensors that have none of their own.
+    pub numbers: Numbers,
+}
+
+/// A variable tensor (2.7), stored in `<name>.dat`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Scoped name, `main.G.label.w`; packs `main.G.vs:1` (1-based).
+    pub name: String,
+    /// Aliases accepted when loading.
+    pub aliases: Vec<String>,
+    /// Kind and extents.
+    pub tensor: TensorType,
+    /// The storage types of its reals and ints.
+    pub numbers: Numbers,
+    /// The declaration in the source text.
+    pub span: Span,
+}
+
+/// Element kind and extents.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TensorType {
+    /// The kind of the elements.
+    pub kind: ScalarKind,
+    /// The extents, outermost first; empty for a scalar.
+    pub shape: Vec<Extent>,
+}
+
+impl TensorType {
+    /// All extents, if all are static.
+    pub fn fixed_shape(&self) -> Option<Vec<u64>> {
+        self.shape.iter().map(Extent::fixed).collect()
+    }
+}
+
+/// The value of an attribute, as stored in instances.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttributeValue {
+    /// An optional attribute without a value.
+    Null,
+    /// A `bool`.
+    Bool(bool),
+    /// An `int`.
+    Int(i64),
+    /// A `real`.
+    Real(f64),
+    /// A `str`.
+    Str(String),
+    /// A pack; packs of packs nest.
+    List(Vec<AttributeValue>),
+    /// A value that is known only at run time, and is not an expression over dynamic extents.
+    Unknown,
+    /// A value that depends on dynamic extents of the function; a bool is 0 or 1.
+    Run {
+        /// The kind of the value.
+        kind: ScalarKind,
+        /// The value over the dynamic extents.
+        value: Arc<ShapeExpr>,
+    },
+}
+
+impl AttributeValue {
+    /// Whether it, or some item of it, depends on dynamic extents and is otherwise known.
+    pub fn is_run_time(&self) -> bool {
+        match self {
+            AttributeValue::Run { .. } => true,
+            AttributeValue::List(items) => {
+                items.iter().any(AttributeValue::is_run_time) && !items.contains(&AttributeValue::Unknown)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// An entry of `@quantize` (2.14).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantization {
+    /// The scoped name of the tensor.
+    pub tensor: String,
+    /// The quantization operator, with its module.
+    pub operator: String,
+    /// The operator's attributes by name.
+    pub attributes: Vec<(String, AttributeValue)>,
+    /// The entry in the source text.
+    pub span: Span,
+}
+
+impl Model {
+    /// The function of an id; `None` for an id of another model.
+    pub fn function(&self, id: FunctionId) -> Option<&Function> {
+        self.functions.get(id.0 as usize)
+    }
+
+    /// The variable of an id; `None` for an id of another model.
+    pub fn variable(&self, id: VariableId) -> Option<&Variable> {
+        self.variables.get(id.0 as usize)
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Parses text to [`crate::ast`]; spans cover every byte of the file.
+//!
+//! [`splitter`] splits a file into definitions, blocks and statements by a scanner that only knows brackets and
+//! strings. Each statement is then parsed separately by the grammar of `skript.pest`, so that an error in one does not
+//! hide the next. [`repair`] finds a single missing or superfluous token in a definition with errors. [`nesting`]
+//! limits the depth of a statement before it is parsed.
+
+mod advice;
+mod brackets;
+mod build;
+mod casts;
+mod expectation;
+pub(crate) mod grammar;
+mod input_helpers;
+mod nesting;
+mod repair;
+pub(crate) mod splitter;
+mod statement;
+pub(crate) mod token;
+
+use pest::Parser as _;
+use pest::error::{ErrorVariant, InputLocation};
+
+use crate::ast::Module;
+use crate::diagnostics::{Diagnostic, Sink, codes};
+use crate::limits::Limits;
+use crate::source::FileId;
+pub(crate) use advice::{OPEN_EXTENT, foreign_literal, foreign_type, invocation_advice};
+use build::Builder;
+pub(crate) use build::open_type_list;
+use expectation::Found;
+use grammar::{Pair, Rule, SkriptGrammar};
+pub(crate) use input_helpers::expand_input_helpers;
+use nesting::TooDeep;
+use token::scan;
+
+/// The nesting up to which any thread's stack suffices.
+const SHALLOW: usize = 24;
+/// The stack size for deeper nesting, per level of [`Limits::nesting`]: ten times the need of an unoptimized build.
+pub(crate) const STACK_PER_LEVEL: usize = 256 << 10;
+
+/// The maximum number of syntax errors of one file; the rest of it is not parsed.
+pub(crate) const MOST_ERRORS: usize = 100;
+
+/// The definitions of a file by name, with all words in them.
+pub(crate) fn definitions(text: &str) -> Vec<(&str, Vec<&str>)> {
+    repair::definitions(text)
+}
+
+/// The words of a file, and those of them that follow a point.
+pub(crate) fn words(text: &str) -> (Vec<&str>, Vec<&str>) {
+    let tokens = scan(text);
+    let word = |t: &token::Token| text.get(t.start..t.end).unwrap_or_default();
+    let pairs = tokens.iter().zip(tokens.iter().skip(1));
+    let members = pairs.filter(|(point, _)| word(point) == ".");
+    let members = members.map(|(_, member)| word(member));
+    // The others are digits of a number.
+    (
+        repair::words(text, &tokens).collect(),
+        members.filter(|member| member.starts_with(|c: char| c.is_alphabetic() || c == '_')).collect(),
+    )
+}
+
+/// Parses one file; returns everything that could be parsed, even after errors.
+///
+/// `name` is the dotted name of the module. The text is at most [`Limits::source_bytes`] long (else a diagnostic and an
+/// empty module).
+pub fn parse_module(file: FileId, text: &str, name: &str, limits: &Limits, sink: &mut Sink) -> Module {
+    parse_definitions(file, text, name, &|_| true, limits, sink)
+}
+
+/// As [`parse_module`], without the definitions whose names `keep` refuses.
+pub(crate) fn parse_definitions(
+    file: FileId,
+    text: &str,
+    name: &str,
+    keep: &dyn Fn(&str) -> bool,
+    limits: &Limits,
+    sink: &mut Sink,
+) -> Module {
+    let mut module = Module {
+        file,
+        name: name.to_string(),
+        imports: Vec::new(),
+        definitions: Vec::new(),
+        unread: false,
+        edition_marks: Default::default(),
+    };
+    if text.len() > limits.source_bytes || u32::try_from(text.len()).is_err() {
+        sink.report(Diagnostic::error(
+            &codes::SOURCE_SIZE,
+            crate::source::Span::new(file, 0, 0),
+            format!("the file has {} bytes, {} are accepted", text.len(), limits.source_bytes),
+        ));
+        return module;
+    }
+    repair::read_regions(text, keep, limits, sink, &mut module);
+    casts::settle(&mut module);
+    module
+}
+
+/// Parses the piece `text` of a string, which begins at `builder.base` of the file, with an entry rule, and passes the
+/// result to `build`. Reports errors.
+fn read_piece<T>(
+    builder: &mut Builder,
+    entry: Rule,
+    text: &str,
+    build: impl Fn(&mut Builder, Pair) -> T,
+) -> Option<T> {
+    let tokens = token::scan(text);
+    match nesting::depth(text, &tokens, builder.limits) {
+        Err(deep) => {
+            too_deep(builder, &deep);
+            None
+        }
+        Ok(_) => match read(entry, text) {
+            Ok(pair) => Some(build(builder, pair)),
+            Err(failure) => {
+                failure.report(builder, entry, text, "}");
+                None
+            }
+        },
+    }
+}
+
+fn too_deep(builder: &mut Builder, deep: &TooDeep) {
+    let (token, message, limit) = match deep {
+        TooDeep::Nesting(token) => {
+            let most = builder.limits.nesting;
+            let message = format!("brackets and operators nest deeper than {most} levels here");
+            (token, message, "nesting")
+        }
+        TooDeep::Chain(token) => {
+            let most = builder.limits.chain;
+            (token, format!("there are more than {most} operators side by side here"), "chain")
+        }
+    };
+    let span = builder.span_at(token.start, token.end);
+    builder.error_with_help(
+        &codes::NESTING,
+        span,
+        message,
+        format!(
+            "split it: name parts of it in @using, or assign parts of it to tensors of their own; `--limit {limit}=N` \
+             allows more"
+        ),
+    );
+}
+
+/// The location and reason of a text that could not be parsed.
+pub(crate) struct Failure {
+    /// The offset relative to the text.
+    at: usize,
+    expected: Vec<Rule>,
+}
+
+pub(crate) fn read(entry: Rule, text: &str) -> Result<Pair<'_>, Failure> {
+    match SkriptGrammar::parse(entry, text) {
+        Ok(mut pairs) => pairs.next().ok_or(Failure { at: 0, expected: Vec::new() }),
+        Err(error) => Err(Failure {
+            at: match error.location {
+                InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+            },
+            expected: match error.variant {
+                ErrorVariant::ParsingError { positives, .. } => positives,
+                ErrorVariant::CustomError { .. } => Vec::new(),
+            },
+        }),
+    }
+}
+
+impl Failure {
+    /// `terminator`: the end of the statement in the file.
+    fn report(&self, builder: &mut Builder, entry: Rule, text: &str, terminator: &str) {
+        let tokens = token::scan(text);
+        let (start, end) = match tokens.iter().find(|t| t.end > self.at) {
+            Some(token) => (token.start.max(self.at), token.end),
+            None => self.terminator_span(builder, entry, text, terminator),
+        };
+        let before = tokens.iter().rev().find(|t| t.end <= start);
+        let found = Found {
+            text: whole_operator(text, start, end),
+            before: before.map_or("", |t| text.get(t.start..t.end).unwrap_or_default()),
+            terminator,
+            start,
+            end,
+        };
+        expectation::report(builder, entry, &self.expected, &found);
+    }
+
+    /// The end of the text in the file; offsets are relative to the text.
+    fn terminator_span(
+        &self,
+        builder: &Builder,
+        entry: Rule,
+        text: &str,
+        terminator: &str,
+    ) -> (usize, usize) {
+        let end = text.len();
+        if terminator.is_empty() {
+            return (end, end);
+        }
+        if entry == Rule::format_entry {
+            return (end, end + terminator.len());
+        }
+        let next = builder.tokens.partition_point(|t| t.start < builder.base + end);
+        builder.tokens.get(next).map_or((end, end), |t| {
+            (t.start.saturating_sub(builder.base), t.end.saturating_sub(builder.base))
+        })
+    }
+}
+
+/// Punctuation is shown as written: `...`, `-=`, `<-`.
+fn whole_operator(text: &str, start: usize, end: usize) -> &str {
+    let token = text.get(start..end).unwrap_or_default();
+    let rest = text.get(start..).unwrap_or_default();
+    ["...", "<?=", ">?=", "..", "-=", "/=", "%=", "^=", "<-", "->", ":="]
+        .into_iter()
+        .find(|op| rest.starts_with(op))
+        .unwrap_or(token)
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

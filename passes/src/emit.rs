@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Model → `skript` dialect: one file per construct.
+//!
+//! The entry graph becomes a public function, every other instance a private one; see the Rationale of the dialect.
+
+mod block;
+mod branch;
+mod check;
+mod constant;
+mod error;
+mod expression;
+mod extent;
+mod formula;
+mod function;
+mod intrinsic;
+mod repeat;
+mod scope;
+
+pub use error::EmitError;
+
+use crate::ir::{location, types};
+use melior::Context;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Location, Module, Type};
+use skript_frontend::model::compute_types::callees;
+use skript_frontend::model::{Function, FunctionId, Model, ValueId};
+use skript_frontend::source::{SourceMap, Span};
+use std::collections::HashSet;
+
+/// Builds and verifies the module of a composed model.
+///
+/// # Errors
+/// Fails for constructs that the dialect does not have (operators without a body), and if the IR does not verify.
+pub fn emit<'c>(model: &Model, sources: &SourceMap, context: &'c Context) -> Result<Module<'c>, EmitError> {
+    let emitter = Emitter { context, model, sources, symbols: symbols(model) };
+    let entry = model.function(model.entry).ok_or(EmitError::Malformed("the entry is not a function"))?;
+    let module = Module::new(emitter.location(&entry.name, entry.span));
+    let body = module.body();
+    for id in emitter.reachable() {
+        function::emit(&emitter, id, body)?;
+    }
+    if !module.as_operation().verify() {
+        return Err(EmitError::Invalid);
+    }
+    Ok(module)
+}
+
+/// The state that all functions share.
+struct Emitter<'c, 'm> {
+    context: &'c Context,
+    model: &'m Model,
+    sources: &'m SourceMap,
+    /// Symbol names by function.
+    symbols: Vec<String>,
+}
+
+impl<'c> Emitter<'c, '_> {
+    /// A location, with an operator's name.
+    fn location(&self, name: &str, span: Span) -> Location<'c> {
+        let position = match self.sources.get(span.file) {
+            Some(file) => {
+                let (start, end) = (file.line_column(span.start), file.line_column(span.end));
+                location::location(self.context, &file.path.to_string_lossy(), start, end)
+            }
+            None => Location::unknown(self.context),
+        };
+        Location::name(self.context, name, position)
+    }
+
+    /// The type of the elements of a function's tensor.
+    fn element(&self, function: &Function, id: ValueId) -> Result<Type<'c>, EmitError> {
+        let value = function.values.get(id.0 as usize);
+        let value = value.ok_or(EmitError::Malformed("no such tensor"))?;
+        let numbers = function.numbers_of(value);
+        Ok(types::element(self.context, value.tensor.kind, numbers))
+    }
+
+    fn symbol(&self, id: FunctionId) -> &str {
+        self.symbols.get(id.0 as usize).map_or("", String::as_str)
+    }
+
+    /// The entry and the functions that it invokes, callees first, each once.
+    fn reachable(&self) -> Vec<FunctionId> {
+        let mut order = Vec::new();
+        let mut seen = HashSet::new();
+        let mut stack = vec![(self.model.entry, false)];
+        while let Some((id, done)) = stack.pop() {
+            if done {
+                order.push(id);
+            } else if seen.insert(id) {
+                stack.push((id, true));
+                if let Some(function) = self.model.function(id) {
+                    stack.extend(callees(function).into_iter().map(|c| (c, false)));
+                }
+            }
+        }
+        order
+    }
+}
+
+/// The symbol: `AlexNet` for the entry; the operator's own name and the function's number for instances.
+fn symbols(model: &Model) -> Vec<String> {
+    let own = |name: &str| name.rsplit('.').next().unwrap_or(name).to_string();
+    let entry = model.function(model.entry).map_or_else(String::new, |f| own(&f.name));
+    model
+        .functions
+        .iter()
+        .enumerate()
+        .map(|(number, function)| {
+            if model.entry.0 as usize == number {
+                return entry.clone();
+            }
+            let mut name = format!("{}_{number}", own(&function.name));
+            while name == entry {
+                name.push('_');
+            }
+            name
+        })
+        .collect()
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Renders diagnostics as text.
+
+mod json;
+mod short;
+
+use skript_frontend::diagnostics::{Diagnostic, render as human};
+use skript_frontend::source::SourceMap;
+
+use crate::command_line::MessageFormat;
+use crate::console::Console;
+
+/// Writes all diagnostics, in the order given.
+pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, format: MessageFormat, console: &mut Console) {
+    for diagnostic in diagnostics {
+        let text = match format {
+            MessageFormat::Human => human::render(diagnostic, sources, console.is_terminal()),
+            MessageFormat::Short => short::render(diagnostic, sources),
+            MessageFormat::Json => json::render(diagnostic, sources),
+        };
+        console.write(&text);
+    }
+}
+
+fn severity(diagnostic: &Diagnostic) -> &'static str {
+    match diagnostic.severity {
+        skript_frontend::diagnostics::Severity::Error => "error",
+        skript_frontend::diagnostics::Severity::Warning => "warning",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skript_frontend::diagnostics::Sink;
+    use skript_frontend::diagnostics::codes::SYNTAX;
+    use skript_frontend::source::Span;
+
+    fn example() -> (SourceMap, Diagnostic) {
+        let mut sources = SourceMap::default();
+        let main = sources.add("main.sknd", "import nn;\ny = nn.f(x);\n");
+        let nn = sources.add("nn.sknd", "os = is + fd;\n");
+        let diagnostic = Diagnostic::error(&SYNTAX, Span::new(nn, 5, 7), "packs differ")
+            .with_label("length 2")
+            .with_label_at(Span::new(nn, 10, 12), "length 3")
+            .with_note(Some(Span::new(main, 15, 19)), "in operator `f`")
+            .with_note(None, "n = 1")
+            .with_help("give 2");
+        (sources, diagnostic)
+    }
+
+    #[test]
+    fn human_shows_lines_carets_and_notes() {
+        let (sources, diagnostic) = example();
+        let text = human::render(&diagnostic, &sources, false);
+        let want = "\
+error[SK0201]: packs differ
+ --> nn.sknd:1:6
+  |
+1 | os = is + fd;
+  |      ^^   -- length 3
+  |      |
+  |      length 2
+  |
+note: in operator `f`
+ --> main.sknd:2:5
+  |
+2 | y = nn.f(x);
+  |     ^^^^
+note: n = 1
+help: give 2
+
+";
+        assert_eq!(text, want);
+    }
+
+    #[test]
+    fn short_gives_every_position_a_line() {
+        let (sources, diagnostic) = example();
+        assert_eq!(
+            short::render(&diagnostic, &sources),
+            "nn.sknd:1:6: error[SK0201]: packs differ\nnn.sknd:1:11: note: length 3\n\
+             main.sknd:2:5: note: in operator `f`\nnote: n = 1\nhelp: give 2\n"
+        );
+    }
+
+    /// `layout.concat{axis=3}([x])`: an error in a library file, which the user cannot open.
+    #[test]
+    fn short_begins_with_what_the_user_wrote() {
+        let mut sources = SourceMap::default();
+        let library = sources.add_library(0, "<stdlib>/layout.sknd", "axis < rank: 'axis';\n");
+        let main = sources.add("main.sknd", "z = b;\ny = concat([x]);\n");
+        let diagnostic = Diagnostic::error(&SYNTAX, Span::new(library, 0, 11), "'axis'")
+            .with_note(Some(Span::new(main, 11, 17)), "in operator `concat`");
+        assert_eq!(
+            short::render(&diagnostic, &sources),
+            "main.sknd:2:5: error[SK0201]: 'axis'\n<stdlib>/layout.sknd:1:1: note: found here\n\
+             main.sknd:2:5: note: in operator `concat`\n"
+        );
+        let mut sink = Sink::default();
+        sink.report(diagnostic);
+        sink.report(Diagnostic::error(&SYNTAX, Span::new(main, 4, 5), "`b`"));
+        let order: Vec<String> = sink.into_sorted().into_iter().map(|d| d.message).collect();
+        assert_eq!(order, ["`b`", "'axis'"]);
+    }
+
+    /// Escape sequences and direction marks in texts, file names and quoted lines.
+    #[test]
+    fn terminals_are_not_controlled() {
+        let mut sources = SourceMap::default();
+        let text = "y = '\u{1b}[31m\u{202e}' + x;\n";
+        let file = sources.add("a\u{1b}]0;t\u{7}\u{2066}.sknd", text);
+        let at = u32::try_from(text.find('x').unwrap()).unwrap();
+        let quoted = "'\u{1b}[31m\u{9b}m\u{202e}\r'";
+        let diagnostic = Diagnostic::error(&SYNTAX, Span::new(file, at, at + 1), quoted)
+            .with_label(quoted)
+            .with_label_at(Span::new(file, 0, 1), quoted)
+            .with_note(Some(Span::new(file, 0, 1)), quoted)
+            .with_note(None, quoted)
+            .with_help(quoted);
+        let human = human::render(&diagnostic, &sources, false);
+        let short = short::render(&diagnostic, &sources);
+        for (text, count) in [(&human, 6), (&short, 5)] {
+            let hidden = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{2066}".contains(c);
+            assert!(!text.contains(hidden), "{text:?}");
+            assert!(text.contains("a\\u{1b}]0;t\\u{7}\\u{2066}.sknd:1:"), "{text}");
+            let found = text.matches("'\\u{1b}[31m\\u{9b}m\\u{202e}\\u{d}'").count();
+            assert!(found + 1 >= count, "{found}: {text}");
+        }
+        // The caret is below the character of the span.
+        let lines: Vec<&str> = human.lines().collect();
+        let shown = lines.iter().position(|l| l.contains("+ x;")).unwrap();
+        let column = lines[shown].find('x').unwrap();
+        assert_eq!(lines[shown + 1].as_bytes()[column], b'^', "{human}");
+    }
+
+    #[test]
+    fn json_is_one_line() {
+        let (sources, diagnostic) = example();
+        let text = json::render(&diagnostic, &sources);
+        assert_eq!(text.matches('\n').count(), 1);
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["code"], "SK0201");
+        assert_eq!(value["location"]["line"], 1);
+        assert_eq!(value["location"]["column"], 6);
+        assert_eq!(value["notes"][0]["location"]["path"], "main.sknd");
+    }
+
+    #[test]
+    fn odd_locations_do_no_harm() {
+        let mut sources = SourceMap::default();
+        let file = sources.add("a.sknd", "ä\r\nb");
+        for (start, end) in [(0, 0), (1, 1), (0, 99), (5, 5), (98, 99), (3, 2)] {
+            let diagnostic = Diagnostic::error(&SYNTAX, Span::new(file, start, end), "m");
+            assert!(human::render(&diagnostic, &sources, false).contains("a.sknd"));
+            assert!(short::render(&diagnostic, &sources).starts_with("a.sknd:"));
+        }
+        let empty = sources.add("b.sknd", "");
+        let diagnostic = Diagnostic::error(&SYNTAX, Span::new(empty, 0, 0), "m");
+        assert!(human::render(&diagnostic, &sources, true).contains("b.sknd"));
+    }
+}
