@@ -22,8 +22,8 @@ SUITE = ROOT.parent / "shared/conformance"
 # A fixed processor, so that results do not depend on the machine.
 OPTIONS = {
     "obj": ["--emit=obj", "--cpu=x86-64-v4"],
-    "ptx": ["--emit=ptx", "--target=nvptx64"],
-    "spv": ["--emit=spv", "--target=vulkan"],
+    "ptx": ["--emit=asm", "--target=nvptx64"],
+    "spv": ["--emit=obj", "--target=vulkan"],
 }
 SECONDS = 120
 MOST_LINES = 40
@@ -71,6 +71,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
     before, after = (folder.resolve() / "skript" for folder in (args.before, args.after))
+    for skript in (before, after):
+        if not skript.with_name("skript-driver").exists():
+            sys.exit("same-code: %s lacks skript-driver" % skript.parent)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         subjects = [model for model in models(pathlib.Path(folder)) if zlib.crc32(str(model.name).encode()) % args.sample == 0]
         differ = []

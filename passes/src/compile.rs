@@ -4,7 +4,9 @@
 use crate::codegen::gpu;
 use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory};
 use crate::emit::{EmitError, emit};
+use crate::ir::step;
 use crate::observer;
+pub use crate::pipeline::Stop;
 use crate::pipeline::stages::{self, Stage};
 use crate::pipeline::{LOWERINGS, Pipeline, gpu_stages};
 use crate::prepare;
@@ -40,36 +42,6 @@ impl Default for Options {
             target: TargetDescription::host(),
             exchange: None,
             keep: Vec::new(),
-        }
-    }
-}
-
-/// The stage at which compilation stops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The model in the `skript` dialect.
-    Skript,
-    /// After the lowering that the options name: `linalg`, `affine` or `scf`.
-    Lowered,
-    /// Memrefs, before loops.
-    Buffers,
-    /// Memrefs, with kernels instead of reductions and prepared variables.
-    Scheduled,
-    /// LLVM's dialect.
-    LlvmDialect,
-    /// LLVM IR, assembly or an object.
-    Code(Form),
-}
-
-impl Stop {
-    /// The number of stages of [`stages::all`] that run before.
-    fn stages(self) -> usize {
-        match self {
-            Stop::Skript => 0,
-            Stop::Lowered => 1,
-            Stop::Buffers => 2,
-            Stop::Scheduled => 4,
-            Stop::LlvmDialect | Stop::Code(_) => 6,
         }
     }
 }
@@ -173,7 +145,7 @@ pub fn compile_tensors_for_profile(
 ) -> Result<(Artifact, Vec<Step>), CodegenError> {
     refuse_gpu(target)?;
     crate::all::register();
-    run(module, &stages::with_profile(stages::after_lowering(target)))?;
+    run(module, &stages::after_lowering_with_profile(target))?;
     let steps = profile::table(module.as_operation());
     Ok((artifact(module, interface, target)?, steps))
 }
@@ -229,9 +201,9 @@ fn refuse_gpu(target: &TargetDescription) -> Result<(), CodegenError> {
 
 /// The passes `before`, then those of [`tensors_to_llvm`], as `skript-opt --pass-pipeline` accepts them.
 pub fn tensors_pipeline_text(before: &str, target: &TargetDescription) -> String {
-    let mut stages = vec![Stage { name: "lower", passes: before.to_owned() }];
-    stages.extend(stages::after_lowering(target));
-    stages::text(&stages)
+    let after: Vec<String> =
+        stages::after_lowering(target).iter().map(|stage| step::text(&stage.steps)).collect();
+    format!("builtin.module({before},{})", after.join(","))
 }
 
 /// The passes that run on a module in the `skript` dialect up to a stage, as `skript-opt --pass-pipeline` accepts them.
@@ -239,8 +211,8 @@ pub fn tensors_pipeline_text(before: &str, target: &TargetDescription) -> String
 /// # Errors
 /// [`CodegenError`] if the options name no pipeline.
 pub fn pipeline_text(options: &Options, stop: Stop) -> Result<String, CodegenError> {
-    let stages = all_stages(options)?;
-    Ok(stages::text(stages.get(..stop.stages()).unwrap_or_default()))
+    let stages = stages::all(lowering(options)?, &options.keep, &options.target);
+    Ok(stages::text(&stages::before(stages, stop)))
 }
 
 /// A model after a stage: text, or bytes for objects. MLIR text has locations if `locations` is set.
@@ -259,45 +231,41 @@ pub fn model_after(
         Stop::Skript => {
             let module = emit(model, sources, &context)?;
             if let Some(keeping) = stages::keep(&options.keep) {
-                let stage = [Stage { name: "keep", passes: keeping }];
-                run(&module, &stage)
+                run(&module, &[Stage::new("keep", [keeping])])
                     .map_err(|error| CompileError::Lowering { error, supporting: Vec::new() })?;
             }
             module
         }
         _ => lowered(model, sources, options, &context)?,
     };
-    let stages = all_stages(options)?;
-    let stages = stages.get(1..stop.stages()).unwrap_or_default();
-    let Some(gpu) = options.target.gpu else {
-        run(&module, stages)?;
-        return finish(&module, options, stop, locations);
+    let target = &options.target;
+    let stages = match target.gpu {
+        Some(gpu) => gpu_stages::to_kernels(target, gpu),
+        None => stages::after_lowering(target),
     };
-    let shared = stages.iter().take_while(|stage| stage.name != "functions");
-    let shared = shared.count();
-    run(&module, stages.get(..shared).unwrap_or_default())?;
-    let rest = stages.get(shared..).unwrap_or_default();
-    if rest.is_empty() {
-        return finish(&module, options, stop, locations);
+    if !matches!(stop, Stop::Skript | Stop::Lowered) {
+        run(&module, &stages::before(stages, stop))?;
     }
-    let module = device(&module, gpu, rest)?;
-    finish(&module, options, stop, locations)
+    match (target.gpu, stop) {
+        (Some(gpu), Stop::LlvmDialect | Stop::Code(_)) => {
+            finish(&device(&module, gpu)?, options, stop, locations)
+        }
+        _ => finish(&module, options, stop, locations),
+    }
 }
 
-/// The kernels of a module, after these stages.
-fn device<'c>(module: &Module<'c>, gpu: &Gpu, stages: &[Stage]) -> Result<Module<'c>, CodegenError> {
+/// The kernels of a module, in the dialect that code is written from.
+fn device<'c>(module: &Module<'c>, gpu: &Gpu) -> Result<Module<'c>, CodegenError> {
     let module = gpu::emit::kernels_alone(module)?;
     if gpu.language == Language::SpirV {
         let operation = module.as_operation();
         let environment = crate::ir::parse_attribute(operation.context(), gpu_stages::ENVIRONMENT)?;
         crate::ir::set_attribute(operation, "spirv.target_env", environment);
     }
-    for stage in stages {
-        run(&module, std::slice::from_ref(stage))?;
-        if stage.name == "functions" {
-            gpu::emit::check(&module)?;
-        }
-    }
+    let [functions, code] = gpu_stages::kernels(gpu);
+    run(&module, &[functions])?;
+    gpu::emit::check(&module)?;
+    run(&module, &[code])?;
     Ok(module)
 }
 
@@ -318,7 +286,7 @@ fn compile_for_gpu(
     let code = if names.is_empty() {
         Vec::new()
     } else {
-        let device = device(module, gpu, &gpu_stages::kernels(gpu))?;
+        let device = device(module, gpu)?;
         gpu::emit::emit(&device, gpu, Form::Object)?
     };
     run(module, &gpu_stages::host(target))?;
@@ -374,15 +342,10 @@ fn lowering(options: &Options) -> Result<&'static Pipeline, CodegenError> {
         .ok_or_else(|| CodegenError::Module(format!("there is no pipeline `{}`", options.pipeline)))
 }
 
-fn all_stages(options: &Options) -> Result<Vec<Stage>, CodegenError> {
-    let lowering = lowering(options)?;
-    Ok(stages::all(lowering, &options.keep, &options.target))
-}
-
 fn run(module: &Module, stages: &[Stage]) -> Result<(), CodegenError> {
     stages.iter().try_for_each(|stage| {
         observer::begins(stage.name);
-        crate::ir::run_pipeline(module, stage.name, &stage.passes)
+        crate::ir::run_pipeline(module, stage.name, &step::text(&stage.steps))
     })
 }
 

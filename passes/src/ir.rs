@@ -30,6 +30,7 @@ pub(crate) mod shape;
 pub mod skript;
 pub mod splat;
 pub mod splice;
+pub(crate) mod step;
 pub mod typed;
 pub mod types;
 pub(crate) mod uses;

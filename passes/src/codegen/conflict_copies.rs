@@ -13,17 +13,22 @@ use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::attribute_names;
 use crate::ir::ops;
+use crate::ir::step::{self, Step};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Module, Operation, TypeLike, Value, ValueLike};
 
-/// Upstream's bufferization; where a tensor's buffer is not known yet, as an arm of a branch may yield it, it is row-major: no kernel and
-/// no outlined function accepts strides that are known only at run time.
-pub(crate) const ONE_SHOT: &str = "one-shot-bufferize{bufferize-function-boundaries=true \
-     function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map}";
+/// Upstream's bufferization. Where the buffer of a tensor is not known yet, as an arm of a branch may yield it, the option
+/// `unknown-type-conversion` decides: it must be row-major, because no kernel and no outlined function accepts dynamic strides.
+pub(crate) fn one_shot_bufferize() -> Step {
+    Step::upstream("one-shot-bufferize")
+        .with("bufferize-function-boundaries", true)
+        .with("function-boundary-type-conversion", "identity-layout-map")
+}
 
-/// Its analysis alone, which decides whether it accepts a module.
-const ANALYSIS: &str = "eliminate-empty-tensors,one-shot-bufferize{bufferize-function-boundaries=true \
-     function-boundary-type-conversion=identity-layout-map test-analysis-only=true}";
+/// The analysis of [`one_shot_bufferize`] alone, which decides whether it accepts a module.
+fn analysis() -> [Step; 2] {
+    [Step::upstream("eliminate-empty-tensors"), one_shot_bufferize().with("test-analysis-only", true)]
+}
 
 /// Copies the initial tensors of loops, the tensors that blocks of loops and branches yield, and the operands of
 /// selections.
@@ -70,7 +75,7 @@ pub(super) fn is_needed(module: OperationRef) -> bool {
                 // The entry's results are written to arguments before bufferization, which counts for its analysis.
                 if has_entry(module) { write_outputs(copy.as_operation()) } else { Ok(()) }
             });
-            written.is_ok() && ir::run_pipeline(&copy, "bufferization", ANALYSIS).is_ok()
+            written.is_ok() && ir::run_pipeline(&copy, "bufferization", &step::text(&analysis())).is_ok()
         })
     };
     ir::nested(module).iter().any(meets) && !takes(false) && takes(true)

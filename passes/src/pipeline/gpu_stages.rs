@@ -2,32 +2,16 @@
 //! The stages of GPUs, as data: the same ones up to planned memory, then kernels and the code that launches them.
 
 use super::stages::{self, Stage};
+use super::stop::Stop;
+use crate::codegen::gpu::{kernel_math, kernel_memory, launches};
+use crate::codegen::{arguments, checks, copies, intrinsics, memory, vector_math, view_offsets};
+use crate::ir::ops;
+use crate::ir::step::{Step, simplify};
+use crate::prepare;
+use crate::schedule::gpu::{blocks, iterations, lanes, long_loops, outline, reductions};
+use crate::schedule::{borders, rows};
 use crate::target::TargetDescription;
 use crate::target::{Gpu, Language, Precision};
-
-/// Arrays become views of one arena. The entry stays one function.
-const MEMORY: &str = "skript-open-arguments,canonicalize,cse,skript-plan-memory,\
-                      skript-lower-intrinsics,skript-number-checks,skript-lower-copies,skript-yield-offsets";
-
-/// Parallel loops, for which [`crate::schedule::gpu`] makes kernels.
-const LOOPS: &str = "convert-linalg-to-parallel-loops,canonicalize,cse";
-
-/// Functions and loops of kernels.
-const KERNELS: &str = "skript-expand-kernel-math,skript-expand-math,\
-                       gpu.module(math-expand-ops{ops=tan,sinh,cosh,asinh,acosh,atanh,exp2}),\
-                       skript-approximate-math";
-
-/// Kernels without loops that upstream does not lower, without subviews and affine maps.
-const LOWER: &str = "scf-parallel-for-to-nested-fors,convert-vector-to-scf,arith-expand{include-bf16=true},\
-                     expand-strided-metadata,lower-affine,canonicalize,cse";
-
-/// Kernels become LLVM's dialect, with the operations of a GPU by `conversion`.
-fn llvm(conversion: &str) -> String {
-    format!(
-        "skript-call-math-intrinsics,gpu.module(convert-scf-to-cf,convert-complex-to-standard,convert-math-to-llvm,\
-         {conversion},convert-to-llvm,reconcile-unrealized-casts,canonicalize,cse)"
-    )
-}
 
 /// The environment of SPIR-V.
 pub(crate) const ENVIRONMENT: &str = "#spirv.target_env<#spirv.vce<v1.5, [Shader, Int64, Int16, Int8, Float64, Float16, \
@@ -36,58 +20,112 @@ pub(crate) const ENVIRONMENT: &str = "#spirv.target_env<#spirv.vce<v1.5, [Shader
 
 /// From tensors to kernels and launches.
 pub(crate) fn to_kernels(target: &TargetDescription, gpu: &Gpu) -> Vec<Stage> {
-    let (name, block) = (gpu.name, gpu.block);
+    vec![stages::bufferize(target), memory(target, gpu), schedule(gpu)]
+}
+
+/// Rows and reductions become kernels of blocks, and arrays views of one arena. The entry stays one function.
+fn memory(target: &TargetDescription, gpu: &Gpu) -> Stage {
     let precision = match target.gpu_precision {
-        Precision::F32 => String::new(),
-        other => format!(" precision={}", other.name()),
+        Precision::F32 => None,
+        other => Some(("precision", other.name())),
     };
-    let (split, check) = match gpu.iterations {
-        0 => Default::default(),
-        most => (
-            format!("skript-split-loops{{iterations={most}}},"),
-            ",skript-check-iterations,skript-number-checks,canonicalize,cse",
-        ),
-    };
-    vec![
-        stages::bufferize(target),
-        Stage {
-            name: "memory",
-            passes: format!(
-                "skript-fill-borders,canonicalize,cse,skript-prepare-variables,skript-fuse-rows{{gpu={name}}},\
-                 skript-map-rows{{gpu={name}{precision}}},canonicalize,cse,\
-                 skript-map-reductions{{gpu={name}{precision}}},{MEMORY}",
-            ),
-        },
-        Stage {
-            name: "schedule",
-            passes: format!(
-                "{LOOPS},skript-widen-iterations{{gpu={}}},{split}skript-outline-kernels{{block={block}}},canonicalize,cse{check}",
-                gpu.name
-            ),
-        },
-    ]
+    let map = |pass| Step::from(pass).with("gpu", gpu.name).with_all(precision);
+    let mut steps = vec![Step::from(&borders::PASS)];
+    steps.extend(simplify());
+    steps.extend([
+        Step::from(&prepare::PASS),
+        Step::from(&rows::PASS).with("gpu", gpu.name),
+        map(&blocks::PASS),
+    ]);
+    steps.extend(simplify());
+    steps.extend([map(&reductions::PASS), Step::from(&arguments::PASS)]);
+    steps.extend(simplify());
+    let lowered = [&memory::PASS, &intrinsics::PASS, &checks::NUMBER, &copies::PASS, &view_offsets::PASS];
+    steps.extend(lowered.map(Step::from));
+    Stage::new("memory", steps)
+}
+
+/// Parallel loops become kernels.
+fn schedule(gpu: &Gpu) -> Stage {
+    let is_bounded = gpu.iterations > 0;
+    let mut steps = vec![Step::upstream("convert-linalg-to-parallel-loops")];
+    steps.extend(simplify());
+    steps.push(Step::from(&lanes::PASS).with("gpu", gpu.name));
+    if is_bounded {
+        steps.push(Step::from(&long_loops::PASS).with("iterations", gpu.iterations));
+    }
+    steps.push(Step::from(&outline::PASS).with("block", gpu.block));
+    steps.extend(simplify());
+    if is_bounded {
+        steps.extend([Step::from(&iterations::PASS), Step::from(&checks::NUMBER)]);
+        steps.extend(simplify());
+    }
+    Stage::new("schedule", steps).before(Stop::Scheduled)
 }
 
 /// From kernels to the dialect that code is written from.
-pub(crate) fn kernels(gpu: &Gpu) -> Vec<Stage> {
-    let functions = Stage { name: "functions", passes: format!("{KERNELS},gpu.module({LOWER})") };
-    let code = match gpu.language {
-        Language::Ptx => llvm("convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=1}"),
-        Language::Amdgcn => llvm(&format!(
-            "convert-gpu-to-rocdl{{chipset={} runtime=HIP use-bare-ptr-memref-call-conv=1}}",
-            gpu.name
-        )),
-        Language::SpirV => "skript-address-kernel-memory,canonicalize,cse,convert-math-to-spirv,\
-                            convert-gpu-to-spirv{use-64bit-index=true},\
-                            spirv.module(spirv-lower-abi-attrs,spirv-update-vce)"
-            .to_owned(),
-    };
-    vec![functions, Stage { name: "kernels", passes: code }]
+pub(crate) fn kernels(gpu: &Gpu) -> [Stage; 2] {
+    [functions(), Stage::new("kernels", code(gpu))]
+}
+
+/// Functions and loops that upstream does not lower are expanded, and so are subviews and affine maps.
+fn functions() -> Stage {
+    let expanded = Step::upstream("math-expand-ops").with("ops", "tan,sinh,cosh,asinh,acosh,atanh,exp2");
+    let mut lower = vec![
+        Step::upstream("scf-parallel-for-to-nested-fors"),
+        Step::upstream("convert-vector-to-scf"),
+        Step::upstream("arith-expand").with("include-bf16", true),
+        Step::upstream("expand-strided-metadata"),
+        Step::upstream("lower-affine"),
+    ];
+    lower.extend(simplify());
+    Stage::new(
+        "functions",
+        [
+            Step::from(&kernel_math::EXPAND),
+            Step::from(&vector_math::PASS),
+            Step::nested(ops::gpu::MODULE, [expanded]),
+            Step::from(&kernel_math::PASS),
+            Step::nested(ops::gpu::MODULE, lower),
+        ],
+    )
+}
+
+fn code(gpu: &Gpu) -> Vec<Step> {
+    let bare = |step: Step| step.with("use-bare-ptr-memref-call-conv", 1);
+    match gpu.language {
+        Language::Ptx => llvm(bare(Step::upstream("convert-gpu-to-nvvm"))),
+        Language::Amdgcn => {
+            let conversion = Step::upstream("convert-gpu-to-rocdl");
+            llvm(bare(conversion.with("chipset", gpu.name).with("runtime", "HIP")))
+        }
+        Language::SpirV => {
+            let mut steps = vec![Step::from(&kernel_memory::PASS)];
+            steps.extend(simplify());
+            steps.extend([
+                Step::upstream("convert-math-to-spirv"),
+                Step::upstream("convert-gpu-to-spirv").with("use-64bit-index", true),
+                Step::nested(
+                    ops::spirv::MODULE,
+                    ["spirv-lower-abi-attrs", "spirv-update-vce"].map(Step::upstream),
+                ),
+            ]);
+            steps
+        }
+    }
+}
+
+/// Kernels become LLVM's dialect, with the operations of a GPU by `conversion`.
+fn llvm(conversion: Step) -> Vec<Step> {
+    let before = ["convert-scf-to-cf", "convert-complex-to-standard", "convert-math-to-llvm"];
+    let after = ["convert-to-llvm", "reconcile-unrealized-casts", "canonicalize", "cse"];
+    let steps = before.map(Step::upstream).into_iter().chain([conversion]).chain(after.map(Step::upstream));
+    vec![Step::from(&kernel_math::INTRINSICS), Step::nested(ops::gpu::MODULE, steps)]
 }
 
 /// From launches to host code in LLVM's dialect.
-pub(crate) fn host(target: &TargetDescription) -> Vec<Stage> {
-    let host = stages::to_llvm(target).into_iter().filter(|stage| stage.name == "llvm");
-    let calls = Stage { name: "launches", passes: "skript-lower-launches,canonicalize,cse".to_owned() };
-    std::iter::once(calls).chain(host).collect()
+pub(crate) fn host(target: &TargetDescription) -> [Stage; 2] {
+    let [canonicalize, cse] = simplify();
+    let calls = Stage::new("launches", [Step::from(&launches::PASS), canonicalize, cse]);
+    [calls, stages::llvm(target)]
 }

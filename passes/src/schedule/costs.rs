@@ -103,16 +103,15 @@ impl Costs {
     }
 
     /// The costs as the options of a pass.
-    pub(crate) fn text(&self) -> String {
-        format!(
-            "fma-ports={} fma-latency={} l2-bytes={} predicate-cycles={} load-percent={} packing-rows={} scatter-steps={}",
-            self.fma_ports,
-            self.fma_latency,
-            self.l2_bytes,
-            self.predicate,
-            self.load_percent,
-            self.packing_rows,
-            self.scatter_steps
-        )
+    pub(crate) fn options(&self) -> [(&'static str, u32); 7] {
+        [
+            ("fma-ports", self.fma_ports),
+            ("fma-latency", self.fma_latency),
+            ("l2-bytes", self.l2_bytes),
+            ("predicate-cycles", self.predicate),
+            ("load-percent", self.load_percent),
+            ("packing-rows", self.packing_rows),
+            ("scatter-steps", self.scatter_steps),
+        ]
     }
 }
