@@ -4,7 +4,7 @@
 use crate::codegen::gpu;
 use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory};
 use crate::emit::{EmitError, emit};
-use crate::ir::step;
+use crate::ir::{self, Builder, step};
 use crate::observer;
 pub use crate::pipeline::Stop;
 use crate::pipeline::stages::{self, Stage};
@@ -13,8 +13,8 @@ use crate::prepare;
 use crate::profile;
 use crate::target::{Gpu, Language, TargetDescription};
 use melior::Context;
-use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
+use melior::ir::{Module, Value, ValueLike};
 use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
 use skript_runtime::artifact::{Artifact, Kernels};
@@ -259,8 +259,8 @@ fn device<'c>(module: &Module<'c>, gpu: &Gpu) -> Result<Module<'c>, CodegenError
     let module = gpu::emit::kernels_alone(module)?;
     if gpu.language == Language::SpirV {
         let operation = module.as_operation();
-        let environment = crate::ir::parse_attribute(operation.context(), gpu_stages::ENVIRONMENT)?;
-        crate::ir::set_attribute(operation, "spirv.target_env", environment);
+        let environment = ir::parse_attribute(operation.context(), gpu_stages::ENVIRONMENT)?;
+        ir::set_attribute(operation, "spirv.target_env", environment);
     }
     let [functions, code] = gpu_stages::kernels(gpu);
     run(&module, &[functions])?;
@@ -313,7 +313,7 @@ fn finish(module: &Module, options: &Options, stop: Stop, locations: bool) -> Re
 
 fn context() -> Context {
     crate::all::register();
-    crate::ir::new_context()
+    ir::new_context()
 }
 
 fn lowered<'c>(
@@ -323,18 +323,27 @@ fn lowered<'c>(
     context: &'c Context,
 ) -> Result<Module<'c>, CompileError> {
     observer::begins("emit");
-    let mut module = emit(model, sources, context)?;
+    let module = emit(model, sources, context)?;
     if let Some((from, to)) = &options.exchange {
-        let text = module.as_operation().to_string();
-        let text = text.replace(&format!("{from} "), &format!("{to} "));
-        module = Module::parse(context, &text)
-            .ok_or_else(|| CodegenError::Module(format!("`{to}` cannot replace `{from}`")))?;
+        exchange(&module, context, from, to)?;
     }
     let pipeline = lowering(options)?;
     run(&module, &[stages::lower(pipeline, &options.keep, &options.target)]).map_err(|error| {
         CompileError::Lowering { error, supporting: supporting(model, sources, pipeline, context) }
     })?;
     Ok(module)
+}
+
+/// Replaces the operations of one name by those of another with the same operands and results.
+fn exchange<'c>(module: &Module<'c>, context: &'c Context, from: &str, to: &str) -> Result<(), CompileError> {
+    for op in ir::nested(module.as_operation()).into_iter().filter(|op| ir::name(*op) == from) {
+        let builder = Builder::before(context, op)?;
+        let operands: Vec<Value> = op.operands().collect();
+        let result = op.result(0)?;
+        ir::replace_uses(result.into(), builder.value(to, &operands, &[], result.r#type())?);
+        ir::erase(op);
+    }
+    Ok(())
 }
 
 fn lowering(options: &Options) -> Result<&'static Pipeline, CodegenError> {
@@ -345,7 +354,7 @@ fn lowering(options: &Options) -> Result<&'static Pipeline, CodegenError> {
 fn run(module: &Module, stages: &[Stage]) -> Result<(), CodegenError> {
     stages.iter().try_for_each(|stage| {
         observer::begins(stage.name);
-        crate::ir::run_pipeline(module, stage.name, &step::text(&stage.steps))
+        ir::run_pipeline(module, stage.name, &step::text(&stage.steps))
     })
 }
 
@@ -361,7 +370,7 @@ fn supporting(
         let (Ok(module), Some(pipeline)) = (emit(model, sources, context), Pipeline::named(flag)) else {
             return false;
         };
-        crate::ir::run_pipeline(&module, pipeline.flag, &pipeline.text()).is_ok()
+        ir::run_pipeline(&module, pipeline.flag, &pipeline.text()).is_ok()
     };
     others.filter(takes).copied().collect()
 }
