@@ -377,9 +377,6 @@ fn exists(file: &Path) -> bool {
 pub(crate) mod testing {
     use super::*;
 
-    /// A main file that imports another one.
-    pub(crate) const MAIN: &[u8] = b"import sub.mine; graph G { }";
-
     /// Ids of what loading a folder of these files reports.
     pub(crate) fn loaded(files: &[(&str, &[u8])]) -> Vec<&'static str> {
         loaded_within(files, &Limits::default())
