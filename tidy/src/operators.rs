@@ -75,7 +75,6 @@ pub fn check(tree: &Tree) -> Vec<String> {
             || file.path.starts_with("import/")
             || file.path.starts_with(STABLEHLO)
             || file.path.contains("/tests/")
-            || file.path.starts_with("frontend/src/diagnostics/codes/")
         {
             continue;
         }
