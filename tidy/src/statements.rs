@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Normative statements and the tests that show them: the list in `test/statements.txt`, evidence in rows
-//! `rows.kind(&[numbers], …)` of Rust tests and in lit files that say `statements: numbers`.
+//! Normative statements and the tests that show them: the list in `test/statements.txt`, evidence in expectations
+//! `#= result  # numbers` of fixtures, in rows `kind(&[numbers], …)` of Rust tests and in lit files with a line
+//! `statements: numbers`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,36 +9,20 @@ use std::fmt::Write as _;
 use crate::tree::{File, Tree};
 
 const LIST: &str = "test/statements.txt";
-/// Folders whose Rust files hold rows.
-const ROWS: &[&str] = &["frontend/src/check/checklist/", "runtime/reference/tests/checklist/"];
+/// Folders whose fixtures hold expectations, and whose Rust files hold rows.
+const ROWS: &[&str] = &["frontend/src/check/checklist/", "runtime/reference/tests/fixtures/"];
 /// How a lit file names the statements that it shows.
 const MARK: &str = "statements:";
 
-/// What a row shows, by the letters of the list; every kind also shows that something is accepted or rejected.
+/// Evidence of a row or an expectation, by the letters of the list; every kind also shows that something is accepted or
+/// rejected.
 const KINDS: &[(&str, &str)] = &[
     ("accept", "A"),
-    ("composes", "A"),
     ("reject", "R"),
-    ("rejected", "R"),
-    ("refused", "R"),
-    ("wrong", "R"),
     ("message", "VR"),
-    ("stops", "TR"),
-    ("int", "VA"),
-    ("ints", "VA"),
-    ("real", "VA"),
-    ("reals", "VA"),
-    ("bool", "VA"),
-    ("bools", "VA"),
-    ("null", "VA"),
-    ("text", "VA"),
-    ("symbols", "VA"),
-    ("output", "VA"),
-    ("updates", "VA"),
-    ("shapes", "VA"),
-    ("names", "VA"),
+    ("stop", "TR"),
+    ("value", "VA"),
     ("model", "VA"),
-    ("row", "VA"),
     ("lit", "AVRT"),
 ];
 
@@ -142,7 +127,11 @@ fn evidence(tree: &Tree, complaints: &mut Vec<String>) -> Evidence {
     let mut evidence = Evidence::new();
     for file in &tree.files {
         if ROWS.iter().any(|folder| file.path.starts_with(folder)) {
-            rows(file, &mut evidence, complaints);
+            if file.path.ends_with(".rs") {
+                rows(file, &mut evidence, complaints);
+            } else if file.path.ends_with(".sknd") {
+                expectations(file, &mut evidence, complaints);
+            }
         } else if file.path.starts_with("test/")
             && [".test", ".sknd", ".mlir"].iter().any(|e| file.path.ends_with(e))
         {
@@ -157,7 +146,32 @@ fn evidence(tree: &Tree, complaints: &mut Vec<String>) -> Evidence {
     evidence
 }
 
-/// Rows `.kind(&[1, 2],` of a Rust file, under the names of the tests around them.
+/// Expectations `#= result  # 1, 2` and `#! SK0401  # 3` of a fixture, under the names of the tests around them.
+fn expectations(file: &File, evidence: &mut Evidence, complaints: &mut Vec<String>) {
+    let stem = file.path.rsplit('/').next().unwrap_or("").trim_end_matches(".sknd");
+    let mut name = String::new();
+    for line in file.text.lines() {
+        if let Some(test) = line.strip_prefix("## ") {
+            name = format!("{stem}::{test}");
+        }
+        let Some((expectation, numbers)) = line.rsplit_once("  # ") else {
+            continue;
+        };
+        let kind = match (expectation.split_once("#= "), expectation.split_once("#! ")) {
+            (Some((_, "composes" | "checks")), _) => "accept",
+            (Some(_), _) => "value",
+            (_, Some((_, error))) if !error.starts_with("SK") => "stop",
+            (_, Some((_, error))) if error.contains(' ') => "message",
+            (_, Some(_)) => "reject",
+            (None, None) => continue,
+        };
+        for number in numbers.split(',').filter_map(|n| n.trim().parse().ok()) {
+            add(evidence, number, &name, kind, complaints);
+        }
+    }
+}
+
+/// Rows `kind(&[1, 2],` of a Rust file, under the names of the tests around them.
 fn rows(file: &File, evidence: &mut Evidence, complaints: &mut Vec<String>) {
     let stem = file.path.rsplit('/').next().unwrap_or("").trim_end_matches(".rs");
     let whole: String = file.text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -193,33 +207,34 @@ fn add(evidence: &mut Evidence, number: u16, name: &str, kind: &str, complaints:
 mod tests {
     use super::*;
 
-    fn tree(rows: &str) -> Tree {
+    fn tree(expectations: &str) -> Tree {
         let file = |path: &str, text: &str| File { path: path.to_string(), text: text.to_string() };
         Tree {
             files: vec![
                 file(LIST, "# remark\n## 2.4 Lists\n1 VR a list\n2 A a pack\n"),
-                file("runtime/reference/tests/checklist/lists.rs", rows),
+                file("runtime/reference/tests/fixtures/checklist/lists.sknd", expectations),
+                file(
+                    "runtime/reference/tests/fixtures/models.rs",
+                    "#[test] fn packs() { model(&[2], \"\"); }",
+                ),
                 file("test/tools/run/a.test", "statements: 2\n"),
             ],
         }
     }
 
     #[test]
-    fn rows_and_marks_are_evidence() {
-        let tree = tree(
-            "#[test] fn a_list() { rows.ints(&[1], \"[1]\", &[1]);\n rows.rejected(\n &[1], &codes::A); }",
-        );
+    fn expectations_rows_and_marks_are_evidence() {
+        let tree = tree("## a_list\n[1]  #= [1]  # 1\n1[0]  #! SK0401  # 1\n");
         assert_eq!(check(&tree), Vec::<String>::new());
         let text = document(&tree);
         assert!(text.contains("2 of 2 statements are shown, none is missing"));
         assert!(text.contains("| 1 | a list | VR | `lists::a_list` |"));
-        assert!(text.contains("`test/tools/run/a.test`"));
+        assert!(text.contains("`models::packs`, `test/tools/run/a.test`"));
     }
 
     #[test]
     fn values_need_values() {
-        let tree =
-            tree("#[test] fn a_list() { rows.rejected(&[1], &codes::A); rows.rejected(&[3], &codes::A); }");
+        let tree = tree("## a_list\n1[0]  #! SK0401  # 1\n2[0]  #! SK0401  # 3\n");
         let complaints = check(&tree);
         assert_eq!(complaints.len(), 2, "{complaints:?}");
         assert!(complaints[0].contains("no test shows V of statement 1"));
