@@ -33,8 +33,6 @@ mod types;
 mod using;
 
 #[cfg(test)]
-mod checklist;
-#[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod recovery;

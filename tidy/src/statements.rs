@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use crate::tree::{File, Tree};
 
 const LIST: &str = "test/statements.txt";
-/// Folders whose fixtures hold expectations, and whose Rust files hold rows.
-const ROWS: &[&str] = &["frontend/src/check/checklist/", "runtime/reference/tests/fixtures/"];
+/// The folder whose fixtures hold expectations, and whose Rust files hold rows.
+const FIXTURES: &str = "runtime/reference/tests/fixtures/";
 /// How a lit file names the statements that it shows.
 const MARK: &str = "statements:";
 
@@ -126,7 +126,7 @@ fn list(tree: &Tree) -> (Vec<Statement<'_>>, Vec<String>) {
 fn evidence(tree: &Tree, complaints: &mut Vec<String>) -> Evidence {
     let mut evidence = Evidence::new();
     for file in &tree.files {
-        if ROWS.iter().any(|folder| file.path.starts_with(folder)) {
+        if file.path.starts_with(FIXTURES) {
             if file.path.ends_with(".rs") {
                 rows(file, &mut evidence, complaints);
             } else if file.path.ends_with(".sknd") {
