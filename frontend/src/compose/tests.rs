@@ -26,36 +26,6 @@ fn equal_invocations_share_one_function() {
 }
 
 #[test]
-fn s2_8_violated_assertions_print_their_values() {
-    let text = format!(
-        "{SCALE} graph G {{ @input {{ x: real[4]; }} @output {{ z: real[4]; }} @compose {{
-            z = scale{{by=-1.0}}(x); }} }}"
-    );
-    assert_eq!(model(&text).unwrap_err(), ["'by' must be positive; by = -1.0"]);
-}
-
-#[test]
-fn assertions_tell_why_an_input_cannot_be_bound() {
-    let text = |axis: i64| {
-        format!(
-            "operator f {{ @attrib {{ axis: int; }} @input {{ x: real^(rank)[s..(axis),n,t..]; }}
-                @output {{ y: real[s..,n,t..]; }} @assert {{ axis >= 0 && axis < rank: 'axis is outside', rank, axis; }}
-                @compose {{ y = x; }} }}
-            graph G {{ @input {{ x: real[2,3]; }} @output {{ y: real[2,3]; }} @compose {{ y = f{{axis={axis}}}(x); }} }}"
-        )
-    };
-    for axis in [-1, 2] {
-        let expected = format!("axis is outside; rank = 2, axis = {axis}");
-        assert_eq!(model(&text(axis)).unwrap_err(), [expected]);
-    }
-    assert!(model(&text(1)).is_ok());
-    // Shapes are checked where no assertion covers them.
-    let silent = text(2).replace("axis < rank", "axis < 9");
-    let messages = model(&silent).unwrap_err();
-    assert!(messages[0].contains("must have at least 3 dimensions"));
-}
-
-#[test]
 fn single_values_of_packs_of_run_time_length_are_repeated() {
     let text = "operator f { @attrib { by: real..(n); } @input { x: real[n]; } @output { y: real[n]; }
             @using { all = by := ..; } @lower { y[i,] = x[i,] * all, i < n; } }
@@ -123,54 +93,6 @@ fn s3_1_quotients_of_run_time_extents_are_bounded() {
             "this dynamic extent has no upper bound that fits in 64 bits; write `… << N` with a largest extent N"
         ]
     );
-}
-
-#[test]
-fn results_of_branches_are_printed_as_they_are_written() {
-    let found = model(
-        "operator twice { @input { x: real[n]; } @output { y: real[2 * n,1]; } @lower { y[i,0] = x[i / 2,], i < 2 * n; } }
-        graph G { @input { x: real[s|4]; c: bool[]; } @output { y: real[~]; } @compose { y = if c then x else twice(x); } }",
-    );
-    assert_eq!(found.unwrap_err(), ["the branches have different results: real[s|4] and real[2 * s|8,1]"]);
-}
-
-#[test]
-fn s2_10_1_shapes_may_change_from_step_to_step_only_where_the_loop_is_unrolled() {
-    let looped = |carried: &str, word: &str| {
-        model(&format!(
-            "operator twice {{ @input {{ x: real[n]; }} @output {{ y: real[2 * n]; }} @lower {{ y[i,] = x[i / 2,], i < 2 * n; }} }}
-            graph G {{ @input {{ x: real[2]; }} @output {{ y: real[16]; }}
-                @compose {{ y = with {carried} = x {word}..(3) twice(s); }} }}"
-        ))
-    };
-    assert!(looped("s", "unroll").is_ok());
-    let found = ["`s` is real[2] before an iteration and real[4] after it"];
-    assert_eq!(looped("s", "do").unwrap_err(), found);
-    assert_eq!(looped("s: real[2]", "unroll").unwrap_err(), found);
-}
-
-#[test]
-fn s2_10_1_a_count_is_zero_or_more() {
-    let looped = |count: &str| {
-        model(&format!(
-            "operator next {{ @input {{ x: real[n]; }} @output {{ y: real[n]; }} @lower {{ y[i,] = x[i,] + 1.0, i < n; }} }}
-            graph G {{ @attrib {{ n: int = 2; }} @input {{ x: real[2]; }} @output {{ y: real[2]; }}
-                @compose {{ y = with s = x {count} next(s); }} }}"
-        ))
-    };
-    let found = ["the count of a loop is -1, but must not be negative"];
-    assert_eq!(looped("do..(n - 3)").unwrap_err(), found);
-    assert_eq!(looped("unroll..(i -> -1)").unwrap_err(), found);
-    assert!(looped("do..(n - 2)").is_ok());
-}
-
-#[test]
-fn numbers_of_results_are_printed_in_plain_english() {
-    let found = model(
-        "operator two { @input { x: real[n]; } @output { a: real[n]; b: real[n]; } @lower { a[i,] = x[i,], i < n; b[i,] = x[i,], i < n; } }
-        graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = two(x); } }",
-    );
-    assert_eq!(found.unwrap_err(), ["2 results for 1 name on the left"]);
 }
 
 #[test]
@@ -464,37 +386,6 @@ fn s2_12_packs_inside_of_other_indices_keep_the_order_of_the_loops() {
     assert_eq!(last("j < k, i < n"), [1, 1]);
 }
 
-#[test]
-fn s2_12_elements_choose_among_tensors_of_one_shape() {
-    let text = |second: &str| {
-        format!(
-            "operator f {{ @input {{ xs: real[..n]..(k); at: int[m]; }} @output {{ y: real[m]; }} \
-             @lower {{ y[i,] = xs[at[i,]][0,], i < m; }} }} \
-             graph G {{ @input {{ a: real[2]; b: real[{second}]; at: int[4]; }} @output {{ y: real[4]; }} \
-             @compose {{ y = f([a, b], at); }} }}"
-        )
-    };
-    assert_composes(&text("2"));
-    assert_eq!(
-        model(&text("3")).unwrap_err(),
-        ["a selection at run time needs tensors of one type and shape, but these are real[2] and real[3]"]
-    );
-}
-
-/// Tensors of several shapes can only be selected by separate formulas.
-#[test]
-fn s2_12_tensors_of_several_shapes_take_no_turns() {
-    let text = |bounds: &str| {
-        format!(
-            "operator f {{ @input {{ xs: real[..n]..(k); }} @output {{ y: real[]; }}
-            @lower {{ y[] = 0.0; y[] := xs[j][|i|,], {bounds} | xs[j][|i|,] > 0.5; }} }}
-            graph G {{ @input {{ a: real[2]; b: real[3]; }} @output {{ y: real[]; }} @compose {{ y = f([a, b]); }} }}"
-        )
-    };
-    assert_composes(&text("j < k, i < 3"));
-    assert_fires(&FORMULA, &text("i < 3, j < k"));
-}
-
 /// A loop as long as the largest value of its bound, and a condition.
 #[test]
 fn s2_12_bounds_rest_on_indices_of_run_time_extents() {
@@ -682,32 +573,4 @@ fn s2_6_tensors_of_a_pack_may_each_bring_an_extent() {
         assert!(own[0] != own[1] && own[1] != own[2]);
     }
     assert_fires(&PACK_LENGTHS_DIFFER, &text("[3, 4]"));
-}
-
-/// An empty pack of tensors is read and folded like others.
-#[test]
-fn s2_12_empty_packs_of_tensors_stand_in_formulas() {
-    let text = |formula: &str| {
-        format!(
-            "operator f {{ @input {{ x: real[n]; zs: real[n]..(k); }} @output {{ y: real[n]; }} @lower {{ {formula}, i < n; }} }} \
-             graph G {{ @input {{ x: real[2]; }} @output {{ y: real[2]; }} @compose {{ y = f(x, []); }} }}"
-        )
-    };
-    for formula in [
-        "y[i,] = x[i,] + (zs[i,] + ..)",
-        "y[i,] = x[i,] * (zs[i,] * ..)",
-        "y[i,] = (zs[i,] << ..) ?? -1.0",
-        "y[i,] = (zs[i,] > 0.0) && .. ? x[i,] : 0.0",
-    ] {
-        assert_composes(&text(formula));
-    }
-}
-
-#[test]
-fn s2_6_inputs_of_the_main_graph_use_lengths_of_its_attributes() {
-    for shape in ["k", "a..(k)", "~|5 ..(k)", "2 * k"] {
-        assert_composes(&format!(
-            "graph G {{ @attrib {{ a: int..(k) = [1, 2, 3]; }} @input {{ x: real[{shape}]; }} @output {{ y: real; }} @compose {{ y = x; }} }}"
-        ));
-    }
 }
