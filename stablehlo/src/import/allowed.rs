@@ -5,8 +5,8 @@
 //! operation. This module checks the parsed operations against the list of those that have a conversion. It reads the
 //! parsed IR, not the text, so no spelling hides a name.
 
-use super::program::{Refusal, refusal_at};
 use super::refine::assertion;
+use super::refusal::{Refusal, refusal_at};
 use super::to_linalg::Tensor;
 use crate::typed::BACKEND_CONFIG;
 use melior::ir::attribute::ArrayAttribute;

@@ -2,7 +2,8 @@
 //! Checks that all calls can be inlined: each callee has a body, no function calls itself directly or through others,
 //! and the program stays within a bounded number of operations after inlining. StableHLO has no recursion.
 
-use super::program::{Refusal, op_name, refusal_at};
+use super::entry::op_name;
+use super::refusal::{Refusal, refusal_at};
 
 use melior::ir::{Module, OperationRef};
 use skript_dialect::melior;

@@ -3,7 +3,7 @@
 //! parsed as `func` functions, so the parser does not check this.
 
 use super::operations::starts;
-use super::program::Refusal;
+use super::refusal::Refusal;
 
 /// Every return operation whose dialect differs from that of its function.
 pub(crate) fn of_others(text: &str) -> Vec<Refusal> {

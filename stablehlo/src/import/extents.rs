@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Checks that all extents are static, and that the number of elements of each tensor fits 64 bits.
 
-use super::program::{Refusal, refusal_at};
+use super::refusal::{Refusal, refusal_at};
 use melior::ir::Module;
 use melior::ir::operation::OperationLike;
 use skript_dialect::melior;

@@ -5,7 +5,7 @@
 //! An alias of a type or attribute stands for its text, and an alias that uses another one twice doubles it. This
 //! module computes the size of the expanded text without expanding it.
 
-use super::program::Refusal;
+use super::refusal::Refusal;
 use super::tokens::{Kind, Token, Tokens};
 use std::collections::HashMap;
 use std::iter::Peekable;

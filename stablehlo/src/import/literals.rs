@@ -4,7 +4,7 @@
 //! they are reported before it runs.
 
 use super::operations;
-use super::program::Refusal;
+use super::refusal::Refusal;
 use skript_dialect::stray_element;
 use std::ffi::CString;
 

@@ -6,8 +6,10 @@
 //! All calls are inlined.
 
 use super::element::{Element, Float};
+use super::entry::{entry, op_name};
 use super::reading::normalized;
 use super::refine::Shapes;
+use super::refusal::{Refusal, malformed, refusal_at, refused};
 use super::to_linalg::Tensor;
 use super::{
     allowed, calls, decompose, ends, extents, factorization, limits, literals, refine, resources, survey,
@@ -15,51 +17,19 @@ use super::{
 };
 use melior::Context;
 use melior::dialect::DialectRegistry;
-
 use melior::ir::block::BlockLike;
-use melior::ir::operation::OperationLike;
 use melior::ir::{Module, Operation, OperationRef, Type};
 use skript_dialect::melior;
 use skript_dialect::op;
 use skript_passes::codegen::{CodegenError, Interface};
 use skript_passes::compile::{compile_tensors, compile_tensors_for_profile};
 use skript_passes::ir;
-use skript_passes::ir::func::{is_private, symbol};
 use skript_passes::ir::ops;
 use skript_passes::ir::types;
 use skript_passes::target::TargetDescription;
 use skript_runtime::artifact::{Artifact, Port, PortExtent};
 use skript_runtime::profile::Step;
 use skript_tensor::ElementType;
-
-/// Why a program cannot be compiled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// Whether the text is not StableHLO at all, as opposed to StableHLO that is not supported.
-    pub malformed: bool,
-    /// The message, with the operation.
-    pub message: String,
-    /// Line and column, counted from 1.
-    pub source_position: Option<(usize, usize)>,
-}
-
-impl Refusal {
-    /// The error of a text that is not StableHLO, at a byte offset.
-    pub(crate) fn malformed_at(text: &str, at: usize, message: String) -> Self {
-        let before = text.get(..at).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        Self {
-            malformed: true,
-            message,
-            source_position: Some((1 + before.matches('\n').count(), 1 + line.len())),
-        }
-    }
-
-    /// The error of a program that is StableHLO but is not supported, without a location.
-    pub(crate) fn unsupported(message: String) -> Self {
-        Self { malformed: false, message, source_position: None }
-    }
-}
 
 /// A compiled program.
 pub struct Program {
@@ -238,94 +208,6 @@ pub(super) fn expand(module: &Module) -> Result<(), Vec<Refusal>> {
         endless if endless.is_empty() => Ok(()),
         endless => Err(endless),
     }
-}
-
-/// Splits `loc("-":12:3): message` or `-:12:3: message`, where the text has no name; for nested locations, the
-/// innermost one.
-pub(super) fn malformed(message: &str) -> Refusal {
-    let (location, message) =
-        if message.starts_with("loc(") { message.split_once("): ") } else { message.split_once(": ") }
-            .unwrap_or(("", message));
-    let source_position = location
-        .split_once("\"-\":")
-        .or(location.split_once("-:"))
-        .map_or("", |(_, source_position)| source_position);
-    let mut numbers = source_position.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    let source_position = match (numbers.next(), numbers.next()) {
-        (Some(Ok(line)), Some(Ok(column))) => Some((line, column)),
-        _ => None,
-    };
-    // The rest is about flags that are not available here.
-    let message = message.split(". If this is intended").next().unwrap_or_default().trim_end();
-    let advice = ADVICE.iter().find(|(what, _)| message.contains(what));
-    Refusal {
-        malformed: true,
-        message: format!("{message}{}", advice.map_or("", |(_, advice)| advice)),
-        source_position,
-    }
-}
-
-/// The help for a message of MLIR's parser, if the message does not contain it.
-const ADVICE: &[(&str, &str)] = &[
-    ("not found for custom op", ": programs are in func, StableHLO and CHLO"),
-    ("unregistered dialect", ": programs are in func, StableHLO and CHLO"),
-    (
-        "expected hex string blob",
-        ": `\"0x`, the alignment in four bytes, the elements; each byte in two digits, the lowest of a number first",
-    ),
-    ("expected non-function type", ": one such as `tensor<2x3xf32>`, whose extents are numbers from 0"),
-    ("failed to verify constraint: region with 1 blocks", ": one block, which ends with `stablehlo.return`"),
-    (
-        "failed to satisfy constraint: i64 dense array attribute",
-        ": such as `array<i64: 0, 1>`, where older programs have `dense<[0, 1]> : tensor<2xi64>`",
-    ),
-];
-
-/// Why an operation that is valid StableHLO is not a program.
-pub(crate) fn refusal_at(op: OperationRef, message: &str) -> Refusal {
-    let location = op.location();
-    malformed(&format!("{location}: '{}' op {message}", op::name(&op)))
-}
-
-pub(super) fn refused(error: &CodegenError) -> Vec<Refusal> {
-    let CodegenError::Stage { messages, .. } = error else {
-        return vec![Refusal { malformed: false, message: error.to_string(), source_position: None }];
-    };
-    let all = messages.iter().map(|m| Refusal {
-        malformed: false,
-        message: m.text.clone(),
-        source_position: m.frames.first().map(|f| (f.line, f.column)),
-    });
-    all.collect()
-}
-
-pub(crate) fn op_name(function: OperationRef) -> String {
-    symbol(function).unwrap_or_default()
-}
-
-/// The function that is compiled.
-pub(super) fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal> {
-    let functions = ir::operations(module.body());
-    let functions: Vec<_> = functions.into_iter().filter(|f| op::is(f, ops::func::FUNC)).collect();
-    let is_empty = functions.is_empty();
-    entry_of(functions).ok_or_else(|| Refusal {
-        malformed: true,
-        message: if is_empty {
-            "there is no function `main`".to_owned()
-        } else {
-            "several functions are public and none is named `main`".to_owned()
-        },
-        source_position: None,
-    })
-}
-
-/// `@main`, or the only public function.
-pub(crate) fn entry_of<'c, 'a>(functions: Vec<OperationRef<'c, 'a>>) -> Option<OperationRef<'c, 'a>> {
-    if let Some(main) = functions.iter().find(|f| op_name(**f) == "main") {
-        return Some(*main);
-    }
-    let mut visible = functions.into_iter().filter(|f| !is_private(*f));
-    visible.next().filter(|_| visible.next().is_none())
 }
 
 fn tensors(entry: OperationRef, types: &[Type], role: &str, refusals: &mut Vec<Refusal>) -> Vec<Tensor> {

@@ -12,7 +12,8 @@ mod extents;
 mod integers;
 pub(crate) mod replaced;
 
-use super::program::{Refusal, entry, op_name, refusal_at, refused};
+use super::entry::{entry, op_name};
+use super::refusal::{Refusal, malformed, refusal_at, refused};
 use super::to_linalg::{Found, Tensor};
 use integers::Known;
 use melior::ir::operation::OperationLike;
@@ -126,8 +127,7 @@ fn verified(module: &Module) -> Result<(), Vec<Refusal>> {
     if is_valid {
         return Ok(());
     }
-    let refusals =
-        messages.iter().map(|message| Refusal { malformed: false, ..super::program::malformed(message) });
+    let refusals = messages.iter().map(|message| Refusal { malformed: false, ..malformed(message) });
     Err(refusals.collect())
 }
 

@@ -5,8 +5,8 @@
 use super::decompose::is_annotation;
 use super::factorization;
 use super::operations::{foreign_types, starts};
-use super::program::Refusal;
 use super::refine::{assertion, replaced};
+use super::refusal::Refusal;
 use skript_passes::ir::ops;
 use std::collections::HashMap;
 

@@ -15,7 +15,7 @@ mod integer;
 mod views;
 
 use super::to_linalg::Found;
-use super::{program, survey};
+use super::{entry, survey};
 use crate::typed::Constant;
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
@@ -57,7 +57,7 @@ pub(crate) const PASS: Pass = Pass {
             let values = plan.carry_out(found, &Builder::before(context, found)?)?;
             rewriter.replace_op_with_values(found, &values);
         }
-        if let Some(entry) = program::entry_of(op::collect(&root, |op| op::is(&op, ops::func::FUNC))) {
+        if let Some(entry) = entry::entry_of(op::collect(&root, |op| op::is(&op, ops::func::FUNC))) {
             mutation::set(entry, attribute_names::ENTRY, attributes::unit(context));
         }
         Ok(())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Translates elementwise programs to modules in the `skript` dialect.
 
-use super::program::{Refusal, expand, read};
+use super::program::{expand, read};
+use super::refusal::{Refusal, refused};
 use super::survey;
 use melior::Context;
 use melior::ir::Module;
@@ -20,7 +21,7 @@ pub fn to_skript<'c>(context: &'c Context, text: &str) -> Result<Module<'c>, Vec
     context.load_all_available_dialects();
     let pass = "convert-stablehlo-to-skript";
     let done = ir::run_pipeline(&module, "conversion to skript", pass);
-    done.map_err(|e| super::program::refused(&e))?;
+    done.map_err(|e| refused(&e))?;
     debug_assert!(module.as_operation().verify());
     Ok(module)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bytes and texts that MLIR's parser would skip or misread, and that no program contains: rejected before parsing.
 
-use super::program::Refusal;
+use super::refusal::Refusal;
 
 /// The beginning of MLIR bytecode, by itself or in a larger file, where every byte that is not UTF-8 was replaced.
 const BYTECODE: &str = "ML\u{fffd}R";
