@@ -6,11 +6,11 @@
 //! concatenated from slices if few suffice. Dimensions that share indices, or that use an index twice, are combined to
 //! one ([`shared_indices`](super::shared_indices)). All others are gathered, at positions that are fields.
 
+use super::constants::filler;
 use super::field::{Field, union};
 use super::rearrange::rearranged;
 use super::shared_indices::straightened;
 use super::tensors::Tensors;
-use super::write::filler;
 use melior::Error;
 use melior::ir::{Attribute, Value};
 use skript_dialect::melior;

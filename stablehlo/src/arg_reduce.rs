@@ -6,13 +6,14 @@
 //! worst pair, without a position. Compared expressions are computed at all points before.
 
 use super::access::{Subscript, read};
+use super::constants::{identity, is_zero};
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
 use super::formula::Formula;
-use super::rules::Applied;
+use super::rule::Applied;
 use super::tensors::Tensors;
-use super::write::{Target, identity, is_zero};
+use super::write::Target;
 use melior::Error;
 use melior::ir::Value;
 use melior::ir::operation::{OperationLike, OperationResult};

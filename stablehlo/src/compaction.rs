@@ -3,13 +3,14 @@
 //!
 //! The position of a step is the number of earlier steps that satisfy the guard.
 
+use super::constants::is_zero;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
 use super::formula::Formula;
-use super::rules::Applied;
+use super::rule::Applied;
 use super::tensors::Tensors;
-use super::write::{Target, changing, is_zero};
+use super::write::{Target, changing};
 use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;

@@ -2,23 +2,25 @@
 //! Exports one formula: evaluates it at all points, reduces, and writes.
 
 use super::captures::Outside;
+use super::constants::identity;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::{Field, union};
 use super::guards::{Guards, all};
 use super::report::Form;
-use super::rules::{Applied, Combined, Destination, RULES, Rewrite};
+use super::rule::{Applied, Combined, Destination, Rewrite, Rule};
 use super::shift::{Shift, Written};
 use super::tensors::Tensors;
-use super::write::{Target, identity};
+use super::write::Target;
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_passes::structure::{Placement, Reading, Slot, StaticReading};
 use skript_semantics::Scalar;
 
-/// The destinations after a formula, and the form of its export.
+/// The destinations after a formula, and the form of its export: by the first of the rules that applies.
 pub(crate) fn export<'c: 'a, 'a>(
+    rules: &[Rule],
     op: OperationRef<'c, 'a>,
     outside: Outside<'_, 'c, 'a>,
     at: Tensors<'c, 'a>,
@@ -28,11 +30,12 @@ pub(crate) fn export<'c: 'a, 'a>(
     let keeps_order = reading.nest.kind == Accumulation::Replace || reading.nest.reads_destination();
     let digits = (!keeps_order).then(|| reading.by_digits(2)).flatten();
     let reading = StaticReading::try_from(digits.unwrap_or(reading))?;
-    Formula { reading: &reading, outside, outs, at }.export()
+    Formula { rules, reading: &reading, outside, outs, at }.export()
 }
 
 /// A formula to export, as the rules see it.
 pub(crate) struct Formula<'f, 'c, 'a> {
+    rules: &'f [Rule],
     pub reading: &'f StaticReading<'c, 'a>,
     pub(crate) outside: Outside<'f, 'c, 'a>,
     /// The destinations before the formula.
@@ -46,7 +49,7 @@ impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
     }
 
     fn export(&self) -> Result<(Vec<Value<'c, 'a>>, Form), ExportError> {
-        for rule in RULES {
+        for rule in self.rules {
             if let Rewrite::Formula(rewrite) = rule.rewrite
                 && let Some(results) = rewrite(self)?
             {
@@ -66,6 +69,7 @@ impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
         let mut form = Form::Map;
         for (position, out) in self.outs.iter().enumerate() {
             let statement = Statement {
+                rules: self.rules,
                 evaluator: &evaluator,
                 mask: mask.as_ref(),
                 target: Target { kind: nest.kind, out: *out, domain: &self.reading.domain, at: self.at },
@@ -75,7 +79,7 @@ impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
             results.push(result);
             form = form.max(own);
         }
-        let renamed = RULES.iter().find(|rule| match rule.rewrite {
+        let renamed = self.rules.iter().find(|rule| match rule.rewrite {
             Rewrite::Reads(applies) => applies(form, evaluator.gathered),
             _ => false,
         });
@@ -139,6 +143,7 @@ pub(crate) fn scatter<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<
 /// One destination of a formula that is evaluated at every point.
 #[derive(Clone, Copy)]
 pub(crate) struct Statement<'s, 'r, 'c, 'a> {
+    rules: &'s [Rule],
     evaluator: &'s Evaluator<'r, 'c, 'a>,
     mask: Option<&'s Field<'c, 'a>>,
     target: Target<'s, 'c, 'a>,
@@ -147,7 +152,7 @@ pub(crate) struct Statement<'s, 'r, 'c, 'a> {
 
 impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
     fn write(&self) -> Result<(Value<'c, 'a>, Form), ExportError> {
-        for rule in RULES {
+        for rule in self.rules {
             if let Rewrite::Destination(rewrite) = rule.rewrite
                 && let Some(written) = rewrite(self)?
             {
@@ -302,7 +307,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
             guards: &guards,
             reduced,
         };
-        for rule in RULES {
+        for rule in self.rules {
             if let Rewrite::Combination(rewrite) = rule.rewrite
                 && let Some(combined) = rewrite(&combination)?
             {

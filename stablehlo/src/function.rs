@@ -9,6 +9,7 @@ use super::finite::Finite;
 use super::formula;
 use super::intrinsic;
 use super::report::{Form, Report};
+use super::rules::RULES;
 use super::tensors::Tensors;
 use super::weights;
 use melior::Context;
@@ -192,7 +193,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let results = match name.as_str() {
             ops::skript::FORMULA => {
                 let outside = Outside { op, values: &self.values, finite: &self.finite };
-                let (results, form) = formula::export(op, outside, at)?;
+                let (results, form) = formula::export(RULES, op, outside, at)?;
                 self.formed = true;
                 self.report.add(self.symbol, form);
                 results

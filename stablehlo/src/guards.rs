@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The conjuncts of a formula's predicate: those that depend on a reduced index, and those that skip whole reductions.
 
+use super::constants::filler;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
 use super::tensors::Tensors;
-use super::write::filler;
 use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;

@@ -3,10 +3,10 @@
 //! scalar.
 
 use super::access::run;
+use super::constants::filler;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::tensors::Tensors;
-use super::write::filler;
 use melior::Error;
 use melior::ir::Value;
 use melior::ir::operation::OperationResult;

@@ -6,6 +6,7 @@
 //! complete sums that no guard cuts are contracted, and skipped products are left out of the rest. Ints are never
 //! infinite.
 
+use super::constants::filler;
 use super::contraction::contract;
 use super::error::ExportError;
 use super::evaluate::{Evaluator, element, uncast};
@@ -13,10 +14,10 @@ use super::field::{Field, union};
 use super::formula::Combination;
 use super::guards::{Conjunct, Guards, all, zeroed};
 use super::report::Form;
-use super::rules::{Applied, Combined};
+use super::rule::{Applied, Combined};
 use super::tensors::Tensors;
 use super::window::{Skipped, Windowed};
-use super::write::{Target, filler};
+use super::write::Target;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;

@@ -10,7 +10,7 @@ use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::field::Field;
 use super::formula::Formula;
-use super::rules::Applied;
+use super::rule::Applied;
 use super::tensors::Tensors;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Value, ValueLike};

@@ -6,9 +6,9 @@
 //! n elements are repeated and split into pieces of n + d: each piece begins d elements after the one before.
 
 use super::access::{Subscript, run};
+use super::constants::filler;
 use super::rearrange::MOST;
 use super::tensors::Tensors;
-use super::write::filler;
 use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;

@@ -4,11 +4,11 @@
 //! g; the subscripts within it are g and f.
 
 use super::access::{Subscript, read};
+use super::constants::filler;
 use super::field::Field;
 use super::rearrange::MOST;
 use super::subscript::DynamicSubscript;
 use super::tensors::Tensors;
-use super::write::filler;
 use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;

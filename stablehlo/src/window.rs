@@ -12,17 +12,17 @@ mod reduce;
 
 use super::access::{Run, run, slice};
 use super::cast;
+use super::constants::identity;
 use super::error::ExportError;
 use super::evaluate::{Evaluator, element, elementwise, uncast};
 use super::field::Field;
 use super::formula::Combination;
 use super::guards::Conjunct;
 use super::report::Form;
-use super::rules::{Applied, Combined};
+use super::rule::{Applied, Combined};
 use super::shift::Shift;
 use super::tensors::Tensors;
 use super::window_expression::windowed;
-use super::write::identity;
 use skript_passes::ir;
 use skript_passes::ir::ops;
 

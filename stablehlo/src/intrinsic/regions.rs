@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pooling of regions: one dimension after the other, reduces the elements that a bin covers and masks all others.
 
+use super::super::constants::identity;
 use super::super::error::ExportError;
 use super::super::field::Field;
-use super::super::write::identity;
 use super::Invocation;
 use super::domain::{Domain, Position};
 use melior::Error;

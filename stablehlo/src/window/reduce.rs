@@ -2,12 +2,12 @@
 //! Windows of elements as `reduce_window`.
 
 use super::{Dimension, Skipped, Window, Windowed, padding};
+use crate::constants::{filler, identity};
 use crate::evaluate::Evaluator;
 use crate::field::Field;
 use crate::guards::Conjunct;
 use crate::rearrange::MOST;
 use crate::tensors::Tensors;
-use crate::write::{filler, identity};
 use melior::Error;
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
