@@ -6,29 +6,32 @@ mod output;
 mod threads;
 mod tune;
 mod upkeep;
+mod values;
 mod view;
 
-pub use import::{ImportArguments, WeightsFormat};
+pub use import::{ImportArguments, ImportOptions, WeightsFormat};
 pub use threads::ThreadArguments;
 pub use tune::TuneArguments;
 pub use upkeep::{CacheAction, CacheArguments, ManualArguments};
+pub use values::{
+    EmitName, EngineName, InputArgument, InputShape, IntName, IntrinsicArgument, MessageFormat, Pipeline,
+    QuantizeArgument, WeightsArgument,
+};
 pub use view::ViewArguments;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::builder::PossibleValue;
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use skript_frontend::program::Edition;
-use skript_semantics::{IntType, RealType};
+use clap::{Args, Parser, Subcommand};
 use skript_stablehlo::{Mesh, Sharding};
-use skript_tensor::archive::is_packed;
-use skript_tensor::weights::is_array_file;
 
 use crate::limit_arguments::LimitArguments;
-use crate::onnx_model::ImportOptions;
 use crate::profile;
 use crate::program_weights::{ProgramWeights, READING};
 use crate::target_arguments::TargetArguments;
+use values::{
+    EditionName, RealName, input_argument, input_shape_argument, intrinsic_argument, mesh_argument,
+    name_and_value, shard_argument, tolerance, weights_argument,
+};
 
 /// Checks, runs and compiles models in SkriptND, the language of NNEF 2.0.
 #[derive(Debug, Parser)]
@@ -86,68 +89,6 @@ impl Verb {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MessageFormat {
-    /// With source lines and carets
-    Human,
-    /// One line each: `path:line:col: error[CODE]: message`
-    Short,
-    /// One JSON object per line
-    Json,
-}
-
-/// Values of `--quantize`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum QuantizeArgument {
-    /// Apply the operators of `@quantize` to its tensors
-    Simulate,
-    /// As simulate, with products of quantized tensors in integers of 8 bits, at most one step away (docs/numerics.md)
-    Integer,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum EditionName {
-    Draft6,
-    Khronos,
-}
-
-impl From<EditionName> for Edition {
-    fn from(name: EditionName) -> Self {
-        match name {
-            EditionName::Draft6 => Edition::Draft6,
-            EditionName::Khronos => Edition::Khronos,
-        }
-    }
-}
-
-/// Values of `--real`.
-#[derive(Clone, Copy, Debug)]
-pub struct RealName(pub RealType);
-
-impl ValueEnum for RealName {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[RealName(RealType::F16), RealName(RealType::BF16), RealName(RealType::F32), RealName(RealType::F64)]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()))
-    }
-}
-
-/// Values of `--int`.
-#[derive(Clone, Copy, Debug)]
-pub struct IntName(pub IntType);
-
-impl ValueEnum for IntName {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[IntName(IntType::I8), IntName(IntType::I16), IntName(IntType::I32), IntName(IntType::I64)]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()))
-    }
-}
-
 /// Options for reading a model.
 #[derive(Debug, Args)]
 pub struct ModelArguments {
@@ -195,14 +136,6 @@ pub struct ModelArguments {
     pub message_format: MessageFormat,
 }
 
-/// An operator's kernel: `main.sorted=sort@./libsort.so`.
-#[derive(Clone, Debug)]
-pub struct IntrinsicArgument {
-    pub operator: String,
-    pub symbol: String,
-    pub library: PathBuf,
-}
-
 #[derive(Debug, Args)]
 pub struct CheckArguments {
     /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir)
@@ -212,22 +145,6 @@ pub struct CheckArguments {
     /// Also check the types and shapes of the weights
     #[arg(long)]
     pub weights: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EngineName {
-    /// Native code
-    Compiled,
-    /// The reference evaluator, which is slow
-    Reference,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Pipeline {
-    Linalg,
-    LinalgNamed,
-    Affine,
-    Scf,
 }
 
 #[derive(Debug, Args)]
@@ -358,46 +275,6 @@ pub struct BenchArguments {
     pub profile: Option<profile::Output>,
 }
 
-/// The stage that `compile` prints or writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EmitName {
-    /// The syntax tree of the main module as JSON, with byte offsets
-    Ast,
-    /// The composed model: functions, formulas in normal form
-    Model,
-    /// The model in the skript dialect of MLIR
-    Skript,
-    /// Formulas as linalg on tensors
-    Linalg,
-    /// Formulas as named linalg operations where possible, such as matmul or conv_2d_nchw_fchw; assumes finite
-    /// factors
-    LinalgNamed,
-    /// Formulas as affine loops
-    Affine,
-    /// Formulas as scf loops
-    Scf,
-    /// StableHLO; with -o, names and shapes of the arguments are written to a .json file
-    Stablehlo,
-    /// After bufferization, before loops
-    Buffers,
-    /// After bufferization, with register-tiled kernels for reductions
-    Scheduled,
-    /// MLIR's LLVM dialect
-    LlvmDialect,
-    /// LLVM IR before optimization
-    LlvmUnoptimized,
-    /// Optimized LLVM IR
-    Llvm,
-    /// Assembly
-    Asm,
-    /// An object file with the entry `skript_entry`
-    Obj,
-    /// A self-contained shared object with a C header; linked by cc
-    So,
-    /// An artifact for skript-run: code and interface
-    Artifact,
-}
-
 #[derive(Debug, Args)]
 pub struct CompileArguments {
     /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir), for
@@ -521,159 +398,6 @@ pub struct CompletionArguments {
     pub shell: clap_complete::Shell,
 }
 
-/// The source of an input's values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InputArgument {
-    /// One file per tensor.
-    Files {
-        name: String,
-        files: Vec<PathBuf>,
-    },
-    Random {
-        name: String,
-        seed: u64,
-    },
-    /// One `.npz` with all inputs by name.
-    Archive(PathBuf),
-}
-
-/// The source of weights, beside the model's folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WeightsArgument {
-    Zero,
-    Random(u64),
-    /// Weights in this file have priority.
-    From(PathBuf),
-}
-
-fn name_and_value(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
-        _ => Err("write NAME=VALUE".to_string()),
-    }
-}
-
-/// `main.sorted=sort@./libsort.so`.
-fn intrinsic_argument(text: &str) -> Result<IntrinsicArgument, String> {
-    let wrong = || "write NAME=SYMBOL@LIBRARY".to_string();
-    let (operator, location) = name_and_value(text).map_err(|_| wrong())?;
-    let (symbol, library) = location.split_once('@').ok_or_else(wrong)?;
-    if symbol.is_empty() || library.is_empty() {
-        return Err(wrong());
-    }
-    Ok(IntrinsicArgument { operator, symbol: symbol.to_owned(), library: library.into() })
-}
-
-/// `data=2,model=4`.
-fn mesh_argument(text: &str) -> Result<Mesh, String> {
-    let mut axes: Vec<(String, i64)> = Vec::new();
-    for part in text.split(',') {
-        let (name, value) = name_and_value(part).map_err(|_| "write AXIS=N,AXIS=N".to_string())?;
-        axis_name(&name)?;
-        let extent = value.parse().ok().filter(|n| (1..=1 << 20).contains(n));
-        let extent = extent.ok_or_else(|| format!("`{value}` is not a number of devices"))?;
-        if axes.iter().any(|(other, _)| *other == name) {
-            return Err(format!("the axis `{name}` occurs twice"));
-        }
-        axes.push((name, extent));
-    }
-    Ok(Mesh { axes })
-}
-
-/// `x=data,_`, `w=_,data+model`.
-fn shard_argument(text: &str) -> Result<Sharding, String> {
-    let (tensor, axes) = name_and_value(text)
-        .map_err(|_| "write NAME=AXES, with `_` for a dimension that is not split".to_string())?;
-    let dimension = |part: &str| match part {
-        "_" => Ok(Vec::new()),
-        _ => part
-            .split('+')
-            .map(|axis| axis_name(axis).map(|()| axis.to_string()))
-            .collect::<Result<Vec<_>, _>>(),
-    };
-    let dimensions = axes.split(',').map(dimension).collect::<Result<_, _>>()?;
-    Ok(Sharding { tensor, dimensions })
-}
-
-/// Axes have names as the language's symbols.
-fn axis_name(text: &str) -> Result<(), String> {
-    let mut letters = text.chars();
-    let first = letters.next().is_some_and(|c| c.is_ascii_alphabetic());
-    if first && letters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        Ok(())
-    } else {
-        Err(format!("`{text}` is not a name of an axis"))
-    }
-}
-
-/// The name of an input and its shape, or those of the tensors of a pack; `None` is for an extent that stays as in the model.
-pub type InputShape = (String, Vec<Vec<Option<u64>>>);
-
-/// Parses `x=4,3`, `x=-1,3` or `xs=4,3;2,3`; nothing after `=` is the shape of a scalar.
-fn input_shape_argument(text: &str) -> Result<InputShape, String> {
-    let wrong = || "write NAME=EXTENT,EXTENT".to_string();
-    let (name, shapes) = text.split_once('=').ok_or_else(wrong)?;
-    if name.is_empty() {
-        return Err(wrong());
-    }
-    let extent = |text: &str| match text.trim() {
-        "-1" | "?" => Ok(None),
-        number => number.parse().map(Some).map_err(|_| format!("`{text}` is not an extent")),
-    };
-    let shape = |text: &str| match text {
-        "" => Ok(Vec::new()),
-        _ => text.split(',').map(extent).collect(),
-    };
-    let shapes = shapes.split(';').map(shape).collect::<Result<_, _>>()?;
-    Ok((name.to_string(), shapes))
-}
-
-fn tolerance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
-        _ => Err("a tolerance is a finite number that is not negative".to_string()),
-    }
-}
-
-fn random_seed(text: &str) -> Option<Result<u64, String>> {
-    let seed = text.strip_prefix("random:")?;
-    Some(seed.parse().map_err(|_| format!("`{seed}` is not a seed, a number from 0 to 2^64 - 1")))
-}
-
-fn input_argument(text: &str) -> Result<InputArgument, String> {
-    let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
-        if text.ends_with(".npz") {
-            return Ok(InputArgument::Archive(PathBuf::from(text)));
-        }
-        return Err("write NAME=FILE.npy, NAME=random:SEED or FILE.npz".to_string());
-    };
-    let name = name.to_string();
-    if let Some(seed) = random_seed(value) {
-        return seed.map(|seed| InputArgument::Random { name, seed });
-    }
-    // A name with commas is that of one file, if there is one.
-    let files: Vec<PathBuf> = if value.contains(',') && Path::new(value).is_file() {
-        vec![PathBuf::from(value)]
-    } else {
-        value.split(',').map(PathBuf::from).collect()
-    };
-    if files.iter().any(|file| file.as_os_str().is_empty()) {
-        return Err(format!("`{value}` needs a file name"));
-    }
-    Ok(InputArgument::Files { name, files })
-}
-
-fn weights_argument(text: &str) -> Result<WeightsArgument, String> {
-    match (text, random_seed(text)) {
-        ("zero", _) => Ok(WeightsArgument::Zero),
-        (_, Some(seed)) => seed.map(WeightsArgument::Random),
-        _ if is_array_file(Path::new(text)) || is_packed(Path::new(text)) => {
-            Ok(WeightsArgument::From(PathBuf::from(text)))
-        }
-        _ => Err("write zero, random:SEED, or a file that ends in .safetensors, .npz or .tgz".to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -692,48 +416,5 @@ mod tests {
         };
         assert_eq!(run.engine, EngineName::Reference);
         assert_eq!(run.reading.attributes.len(), 2);
-    }
-
-    #[test]
-    fn inputs() {
-        assert_eq!(
-            input_argument("x=a.npy,b.npy"),
-            Ok(InputArgument::Files { name: "x".into(), files: vec!["a.npy".into(), "b.npy".into()] })
-        );
-        assert_eq!(input_argument("x=random:7"), Ok(InputArgument::Random { name: "x".into(), seed: 7 }));
-        assert!(input_argument("x=random:-1").is_err());
-        assert!(input_argument("=a.npy").is_err());
-        assert!(weights_argument("ones").is_err());
-        let file = WeightsArgument::From("w.safetensors".into());
-        assert_eq!(weights_argument("w.safetensors"), Ok(file));
-    }
-
-    #[test]
-    fn shapes_of_inputs() {
-        let shapes = |text| input_shape_argument(text).map(|(_, shapes)| shapes);
-        let (three, four) = (Some(3), Some(4));
-        assert_eq!(shapes("x=4,3"), Ok(vec![vec![four, three]]));
-        assert_eq!(shapes("x=-1,3, ?"), Ok(vec![vec![None, three, None]]));
-        let pack = vec![vec![four, three], vec![Some(0)]];
-        assert_eq!(shapes("xs=4,3;0"), Ok(pack));
-        assert_eq!(shapes("x="), Ok(vec![vec![]]));
-        for wrong in ["x", "=4", "x=-2", "x=4,", "x=a", "x=99999999999999999999"] {
-            assert!(shapes(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn placements() {
-        let mesh = mesh_argument("data=2,model=4").unwrap();
-        assert_eq!(mesh.axes, [("data".to_string(), 2), ("model".to_string(), 4)]);
-        for wrong in ["", "data", "data=0", "data=2,data=2", "data=-1", "d\"=2", "_=2"] {
-            assert!(mesh_argument(wrong).is_err(), "{wrong}");
-        }
-        let sharding = shard_argument("w.0=_,data+model").unwrap();
-        assert_eq!(sharding.tensor, "w.0");
-        assert_eq!(sharding.dimensions, [vec![], vec!["data".to_string(), "model".to_string()]]);
-        for wrong in ["x", "x=", "=data", "x=data+", "x=\"a\""] {
-            assert!(shard_argument(wrong).is_err(), "{wrong}");
-        }
     }
 }

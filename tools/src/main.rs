@@ -15,6 +15,7 @@ mod limit_arguments;
 mod measure;
 mod onnx_model;
 mod outputs;
+mod panics;
 mod positions;
 mod profile;
 mod program_shapes;
@@ -24,6 +25,7 @@ mod session;
 mod stablehlo_program;
 #[path = "start/command.rs"]
 mod start_command;
+mod stdout;
 mod target_arguments;
 mod timings;
 mod variables;

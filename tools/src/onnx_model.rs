@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use clap::Args;
 use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, INPUT, ONNX, OUTPUT};
 use skript_frontend::diagnostics::{Diagnostic, Sink};
 use skript_frontend::format::format;
@@ -22,39 +21,11 @@ use skript_tensor::error::Admits;
 use skript_tensor::npz::Npz;
 use skript_tensor::{ElementType, HeldArrays, Tensor, TensorError, dat, npy, safetensors};
 
-use crate::command_line::{InputArgument, InputShape, WeightsFormat};
+use crate::command_line::{ImportOptions, InputArgument, InputShape, WeightsFormat};
 use crate::inputs;
 
 /// The file of a model's folder that describes the model that it was imported from.
 pub const IMPORT_FILE: &str = "import.json";
-
-/// Options of an import, for every command that reads an ONNX model.
-#[derive(Debug, Default, Args)]
-pub struct ImportOptions {
-    /// Upper bound of a dynamic dimension of an ONNX model; the default is 1024
-    #[arg(long = "bound", value_name = "NAME=N", value_parser = bound)]
-    pub bounds: Vec<(String, u64)>,
-    /// An input of an ONNX model that becomes a constant, such as a shape
-    #[arg(long = "constant", value_name = "NAME=FILE.npy", value_parser = constant)]
-    pub constants: Vec<(String, PathBuf)>,
-}
-
-fn bound(text: &str) -> Result<(String, u64), String> {
-    let wrong = || "write NAME=N".to_owned();
-    let (name, number) = text.split_once('=').ok_or_else(wrong)?;
-    match number.parse() {
-        Ok(0) => Err("an upper bound is at least 1".to_owned()),
-        Ok(number) if !name.is_empty() => Ok((name.to_owned(), number)),
-        _ => Err(wrong()),
-    }
-}
-
-fn constant(text: &str) -> Result<(String, PathBuf), String> {
-    match text.split_once('=') {
-        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_owned(), file.into())),
-        _ => Err("write NAME=FILE.npy".to_owned()),
-    }
-}
 
 /// Imports a model; with `structured`, repeated blocks become operators.
 ///
@@ -66,31 +37,29 @@ pub fn import(
     shapes: &[InputShape],
     structured: bool,
 ) -> Result<Imported, Vec<Diagnostic>> {
-    let mut options = options.with_shapes(shapes)?;
+    let mut options = convert_options(options, shapes)?;
     options.structured = structured;
     skript_import::convert(path, options).map_err(diagnostics)
 }
 
-impl ImportOptions {
-    /// The options of the import, with the arrays of `--constant`.
-    ///
-    /// # Errors
-    /// One diagnostic for each file that cannot be read.
-    fn with_shapes(&self, shapes: &[InputShape]) -> Result<Options, Vec<Diagnostic>> {
-        let mut constants = Vec::new();
-        let mut wrong = Vec::new();
-        for (name, file) in &self.constants {
-            match npy::read(file, &|_, _| Ok(())) {
-                Ok(tensor) => constants.push((name.clone(), tensor)),
-                Err(error) => wrong.push(Diagnostic::without_location(&INPUT, error.to_string())),
-            }
+/// The options of the import, with the arrays of `--constant`.
+///
+/// # Errors
+/// One diagnostic for each file that cannot be read.
+fn convert_options(options: &ImportOptions, shapes: &[InputShape]) -> Result<Options, Vec<Diagnostic>> {
+    let mut constants = Vec::new();
+    let mut wrong = Vec::new();
+    for (name, file) in &options.constants {
+        match npy::read(file, &|_, _| Ok(())) {
+            Ok(tensor) => constants.push((name.clone(), tensor)),
+            Err(error) => wrong.push(Diagnostic::without_location(&INPUT, error.to_string())),
         }
-        if !wrong.is_empty() {
-            return Err(wrong);
-        }
-        let shapes = shapes.iter().filter_map(|(name, shapes)| Some((name.clone(), shapes.first()?.clone())));
-        Ok(Options { shapes: shapes.collect(), bounds: self.bounds.clone(), constants, structured: false })
     }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let shapes = shapes.iter().filter_map(|(name, shapes)| Some((name.clone(), shapes.first()?.clone())));
+    Ok(Options { shapes: shapes.collect(), bounds: options.bounds.clone(), constants, structured: false })
 }
 
 fn diagnostics(error: ImportError) -> Vec<Diagnostic> {
@@ -235,7 +204,7 @@ pub fn open(
     call: Option<&[InputArgument]>,
     most: u64,
 ) -> Result<Opened, Vec<Diagnostic>> {
-    let options = options.with_shapes(shapes)?;
+    let options = convert_options(options, shapes)?;
     let file = ModelFile::open(path).map_err(diagnostics)?;
     let Some(inputs) = call else {
         let imported = file.convert(options).map_err(diagnostics)?;

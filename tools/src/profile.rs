@@ -53,7 +53,7 @@ impl Recorded {
     pub fn report(&self, output: &Output) -> Result<(), Box<Diagnostic>> {
         let (path, text) = match output {
             Output::Table => {
-                crate::verbs::print(&skript_host::printable(&self.table()));
+                crate::stdout::print(&skript_host::printable(&self.table()));
                 return Ok(());
             }
             Output::List(path) => (path, self.list()),

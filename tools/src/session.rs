@@ -599,7 +599,7 @@ pub fn say(diagnostic: Diagnostic, format: MessageFormat, console: &mut Console)
 
 /// An internal error.
 pub fn internal(message: &str) -> Diagnostic {
-    let message = match crate::verbs::last_panic() {
+    let message = match crate::panics::take_last() {
         Some(panic) => format!("{message}: {panic}"),
         None => message.to_string(),
     };

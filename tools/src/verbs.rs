@@ -20,8 +20,6 @@ mod view;
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
@@ -31,13 +29,14 @@ use crate::console::{Console, Status};
 use crate::session::{internal, say};
 use crate::start_command::RECORD;
 use crate::target_arguments::TargetArguments;
+use crate::{panics, stdout};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
 
 /// Parses the command line and executes it. Never panics.
 pub fn dispatch(arguments: Vec<OsString>, console: &mut Console) -> Status {
     let status = obey(arguments, console);
-    match take(&FAILED_WRITE) {
+    match stdout::take_failure() {
         None => status,
         Some(error) => {
             let message = format!("cannot write to standard output: {error}");
@@ -81,7 +80,7 @@ fn parse(arguments: &[OsString], console: &mut Console) -> Result<Verb, Status> 
                 console.write(&text);
                 Status::Usage
             } else {
-                print(&text);
+                stdout::print(&text);
                 Status::Done
             }
         })
@@ -134,22 +133,10 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
     })
 }
 
-static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
-
-/// The message of the last panic since the last call, if any.
-pub fn last_panic() -> Option<String> {
-    take(&LAST_PANIC)
-}
-
 /// Turns a panic into a diagnostic and exit status 1, on any thread.
 fn guard(console: &mut Console, format: MessageFormat, work: impl FnOnce(&mut Console) -> Status) -> Status {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        std::panic::set_hook(Box::new(|info| {
-            *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(info.to_string());
-        }));
-    });
-    let _ = last_panic();
+    panics::record();
+    let _ = panics::take_last();
     match std::panic::catch_unwind(AssertUnwindSafe(|| work(console))) {
         Ok(status) => status,
         Err(_) => {
@@ -159,38 +146,10 @@ fn guard(console: &mut Console, format: MessageFormat, work: impl FnOnce(&mut Co
     }
 }
 
-/// Whether a verb's output is dropped, as in a batch.
-static QUIET: AtomicBool = AtomicBool::new(false);
-
-/// Why writing to stdout failed; the first reason counts.
-static FAILED_WRITE: Mutex<Option<String>> = Mutex::new(None);
-
-/// Writes to stdout. A failure ends the program with status 1; a closed pipe is not an error.
-pub fn print(text: &str) {
-    use std::io::Write as _;
-    if QUIET.load(Ordering::Relaxed) {
-        return;
-    }
-    let mut stdout = std::io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes());
-    match written.and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            FAILED_WRITE
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get_or_insert_with(|| error.to_string());
-        }
-        _ => {}
-    }
-}
-
-fn take(location: &Mutex<Option<String>>) -> Option<String> {
-    location.lock().unwrap_or_else(PoisonError::into_inner).take()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::{Mutex, PoisonError};
 
     /// The last panic is global to the process: tests that guard work hold this lock.
     pub fn alone() -> std::sync::MutexGuard<'static, ()> {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of `skript import`.
 
-use super::{InputShape, MessageFormat, input_shape_argument};
-use crate::onnx_model::ImportOptions;
+use super::values::{InputShape, MessageFormat, input_shape_argument};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -39,4 +38,32 @@ pub enum WeightsFormat {
     Safetensors,
     /// One .dat file for each array
     Dat,
+}
+
+/// Options of an import, for every command that reads an ONNX model.
+#[derive(Debug, Default, Args)]
+pub struct ImportOptions {
+    /// Upper bound of a dynamic dimension of an ONNX model; the default is 1024
+    #[arg(long = "bound", value_name = "NAME=N", value_parser = bound)]
+    pub bounds: Vec<(String, u64)>,
+    /// An input of an ONNX model that becomes a constant, such as a shape
+    #[arg(long = "constant", value_name = "NAME=FILE.npy", value_parser = constant)]
+    pub constants: Vec<(String, PathBuf)>,
+}
+
+fn bound(text: &str) -> Result<(String, u64), String> {
+    let wrong = || "write NAME=N".to_owned();
+    let (name, number) = text.split_once('=').ok_or_else(wrong)?;
+    match number.parse() {
+        Ok(0) => Err("an upper bound is at least 1".to_owned()),
+        Ok(number) if !name.is_empty() => Ok((name.to_owned(), number)),
+        _ => Err(wrong()),
+    }
+}
+
+fn constant(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_owned(), file.into())),
+        _ => Err("write NAME=FILE.npy".to_owned()),
+    }
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of `skript tune`.
 
-use super::{
-    InputArgument, ModelArguments, Pipeline, ThreadArguments, WeightsArgument, input_argument,
-    weights_argument,
-};
+use super::values::{InputArgument, Pipeline, WeightsArgument, input_argument, weights_argument};
+use super::{ModelArguments, ThreadArguments};
 use crate::target_arguments::TargetArguments;
 use clap::Args;
 use std::path::PathBuf;

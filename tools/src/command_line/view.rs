@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of `skript view`.
 
-use super::{ModelArguments, WeightsArgument, weights_argument};
+use super::ModelArguments;
+use super::values::{WeightsArgument, weights_argument};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -75,9 +75,9 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
         let status = match serde_json::from_slice::<Vec<String>>(line) {
             Ok(more) => {
                 // Stdout is for the lines of results alone.
-                super::QUIET.store(true, Ordering::Relaxed);
+                crate::stdout::QUIET.store(true, Ordering::Relaxed);
                 let status = one(&common, more, arguments, &mut buffer);
-                super::QUIET.store(false, Ordering::Relaxed);
+                crate::stdout::QUIET.store(false, Ordering::Relaxed);
                 status
             }
             Err(error) => {
@@ -86,7 +86,7 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
             }
         };
         let result = json!({"exit": status as u8, "stderr": buffer.into_text()});
-        super::print(&format!("{result}\n"));
+        crate::stdout::print(&format!("{result}\n"));
     }
     Status::Done
 }

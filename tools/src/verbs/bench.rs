@@ -127,7 +127,7 @@ fn measure(
         "" => String::new(),
         prefix => format!("; {prefix}this, because extents or loops depend on data"),
     };
-    super::print(&format!(
+    crate::stdout::print(&format!(
         "compile  {:9.1} ms    from the cache {:.1} ms\n\
          call     {}    median {} of {} calls, {}\n\
          rate     {:9.1} GFLOP/s{share}{bound}\n\

@@ -24,7 +24,7 @@ pub fn run(arguments: &CacheArguments, console: &mut Console) -> Status {
     };
     match done {
         Ok(text) => {
-            super::print(&text);
+            crate::stdout::print(&text);
             Status::Done
         }
         Err(error) => {

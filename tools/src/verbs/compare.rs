@@ -26,7 +26,7 @@ pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
     if let Some((model, (inputs, variables))) = session.compose_with_arrays(&arguments.inputs, weights) {
         match compare(arguments, &session, &model, &inputs, &variables) {
-            Ok(report) => super::print(&skript_host::printable(&report)),
+            Ok(report) => crate::stdout::print(&skript_host::printable(&report)),
             Err(error) => session.report_all(error),
         }
     }

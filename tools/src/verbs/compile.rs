@@ -211,7 +211,7 @@ fn make(
             Ok(Some(path))
         }
         None => {
-            super::print(&String::from_utf8_lossy(&bytes));
+            crate::stdout::print(&String::from_utf8_lossy(&bytes));
             Ok(None)
         }
     }
@@ -298,7 +298,7 @@ fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status
     };
     match pipeline_text(&options, stop) {
         Ok(text) => {
-            super::print(&format!("{text}\n"));
+            crate::stdout::print(&format!("{text}\n"));
             Status::Done
         }
         Err(error) => {

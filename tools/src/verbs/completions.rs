@@ -10,6 +10,6 @@ pub fn run(arguments: &CompletionArguments) -> Status {
     let mut script = Vec::new();
     let mut command = CommandLine::command();
     clap_complete::generate(arguments.shell, &mut command, "skript", &mut script);
-    super::print(&String::from_utf8_lossy(&script));
+    crate::stdout::print(&String::from_utf8_lossy(&script));
     Status::Done
 }

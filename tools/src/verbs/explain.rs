@@ -12,12 +12,12 @@ use crate::console::{Console, Status};
 
 pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
     if arguments.all {
-        super::print(&skript_frontend::diagnostics::page());
+        crate::stdout::print(&skript_frontend::diagnostics::page());
         return Status::Done;
     }
     let Some(wanted) = &arguments.subject else {
         let lines = ALL.iter().map(|c| format!("{}  {}\n", c.id, c.title));
-        super::print(&lines.collect::<String>());
+        crate::stdout::print(&lines.collect::<String>());
         return Status::Done;
     };
     if wanted == "limits" {
@@ -28,12 +28,12 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
                 l.name, l.default, l.name, l.most
             )
         });
-        super::print(&lines.collect::<String>());
+        crate::stdout::print(&lines.collect::<String>());
         return Status::Done;
     }
     if let Some(code) = ALL.iter().find(|c| c.id.eq_ignore_ascii_case(wanted)) {
         let explanation = code.explanation.trim_end();
-        super::print(&format!("{}: {}\n\n{explanation}\n", code.id, code.title));
+        crate::stdout::print(&format!("{}: {}\n\n{explanation}\n", code.id, code.title));
         return Status::Done;
     }
     let model = arguments.model.as_deref();
@@ -55,7 +55,7 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
         console.write(&text);
         return Status::Usage;
     }
-    super::print(&found.join("\n"));
+    crate::stdout::print(&found.join("\n"));
     Status::Done
 }
 

@@ -61,9 +61,9 @@ impl Work {
         };
         self.differs |= formatted != text;
         match self.check {
-            true if formatted != text => super::print("<stdin>\n"),
+            true if formatted != text => crate::stdout::print("<stdin>\n"),
             true => {}
-            false => super::print(&formatted),
+            false => crate::stdout::print(&formatted),
         }
     }
 
@@ -81,7 +81,7 @@ impl Work {
         self.differs = true;
         if self.check {
             let name = path.to_string_lossy();
-            super::print(&format!("{}\n", skript_host::printable(&name)));
+            crate::stdout::print(&format!("{}\n", skript_host::printable(&name)));
         } else if let Err(error) = replace(path, &formatted) {
             let message = format!("{}: {error}", path.display());
             self.sink.report(Diagnostic::without_location(&OUTPUT, message));

@@ -47,7 +47,7 @@ fn import(arguments: &ImportArguments, console: &mut Console) -> Result<(), Vec<
     for note in &imported.notes {
         console.write(&format!("note: {}\n", skript_host::one_line(note)));
     }
-    super::print(&summary(&imported, &folder));
+    crate::stdout::print(&summary(&imported, &folder));
     Ok(())
 }
 

@@ -35,16 +35,16 @@ pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
     {
         if arguments.variables {
             match tables(arguments, &session, &model) {
-                Ok(text) => super::print(&skript_host::printable(&text)),
+                Ok(text) => crate::stdout::print(&skript_host::printable(&text)),
                 Err(error) => session.report(*error),
             }
             return session.close(console);
         }
         let facts = Facts::of(&session, &model);
         if arguments.json {
-            super::print(&format!("{}\n", facts.json()));
+            crate::stdout::print(&format!("{}\n", facts.json()));
         } else {
-            super::print(&skript_host::printable(&facts.text()));
+            crate::stdout::print(&skript_host::printable(&facts.text()));
         }
     }
     session.close(console)

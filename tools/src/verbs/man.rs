@@ -49,7 +49,7 @@ const RUN_PAGE: &str = "skript-run-model";
 fn print(command: clap::Command) -> std::io::Result<()> {
     let mut page = Vec::new();
     Man::new(command).render(&mut page)?;
-    super::print(&String::from_utf8_lossy(&page));
+    crate::stdout::print(&String::from_utf8_lossy(&page));
     Ok(())
 }
 

@@ -6,10 +6,9 @@ use skript_frontend::documentation::{self, Entry};
 use skript_frontend::program::Origin;
 use skript_semantics::IntType;
 
-use crate::command_line::{IntName, MessageFormat, ModelArguments, OpsArguments};
+use crate::command_line::{ImportOptions, IntName, MessageFormat, ModelArguments, OpsArguments};
 use crate::console::{Console, Status};
 use crate::limit_arguments::LimitArguments;
-use crate::onnx_model::ImportOptions;
 use crate::session::Session;
 
 pub fn run(arguments: &OpsArguments, console: &mut Console) -> Status {
@@ -35,14 +34,14 @@ pub fn run(arguments: &OpsArguments, console: &mut Console) -> Status {
         return Status::Usage;
     }
     if arguments.markdown {
-        super::print(&documentation::page(&entries));
+        crate::stdout::print(&documentation::page(&entries));
     } else if arguments.json {
         let list: Vec<_> = entries.iter().map(json).collect();
-        super::print(&format!("{}\n", serde_json::Value::Array(list)));
+        crate::stdout::print(&format!("{}\n", serde_json::Value::Array(list)));
     } else {
         for entry in &entries {
             let edition = edition(entry);
-            super::print(&format!("{}{edition}\n    {}\n", entry.signature, entry.comment.summary()));
+            crate::stdout::print(&format!("{}{edition}\n    {}\n", entry.signature, entry.comment.summary()));
         }
     }
     Status::Done

@@ -149,7 +149,7 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
                 session.report(*error);
             }
         }
-        None => super::print(&outputs::summary(&names, &results)),
+        None => crate::stdout::print(&outputs::summary(&names, &results)),
     }
     if let (Some(key), Some(kept)) = (record, &computed.kept) {
         session.keep_record(key, arguments, &model, kept);

@@ -51,7 +51,7 @@ pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
             let kept = Plans::of(arguments, &session, &model)?;
             check(plans, arguments, &session, &model)?;
             kept.keep(plans)?;
-            super::print(&format!("{what}\n"));
+            crate::stdout::print(&format!("{what}\n"));
             Ok(())
         }),
         None => session
@@ -134,7 +134,7 @@ fn tune(
     let tuner = Tuner { arguments, job: &job };
     let report = tuner.measure()?;
     plans.keep(&report.choices())?;
-    super::print(&skript_host::printable(&report.table()));
+    crate::stdout::print(&skript_host::printable(&report.table()));
     match &arguments.json {
         Some(path) => Ok(write_json(path, &report.json())?),
         None => Ok(()),

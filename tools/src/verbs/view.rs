@@ -63,7 +63,7 @@ fn show(
         Format::Dot => picture.dot(),
     };
     let Some(path) = output else {
-        super::print(&text);
+        crate::stdout::print(&text);
         return Ok(());
     };
     std::fs::write(&path, &text)

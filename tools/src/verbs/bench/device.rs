@@ -51,7 +51,7 @@ pub fn measure(
     let executed = session.specialized_measured(job.model, &arguments.inputs, &inputs);
     let cost = executed.unwrap_or_else(|| job.model.clone()).cost();
     let rate = cost.flops as f64 / least(&calls).as_secs_f64().max(1e-9) / 1e9;
-    crate::verbs::print(&format!(
+    crate::stdout::print(&format!(
         "compile  {:9.1} ms\n\
          call     {}    median {} of {}, arrays on the device\n\
          copies   {}    median {} of {}, with copies of inputs and outputs\n\

@@ -68,7 +68,7 @@ fn measure(arguments: &BenchArguments, sources: &mut SourceMap) -> Result<(), Ve
     let least = times.first().copied().unwrap_or_default();
     let median = times.get(times.len() / 2).copied().unwrap_or_default();
     let memory = peak_memory().unwrap_or(0);
-    crate::verbs::print(&format!(
+    crate::stdout::print(&format!(
         "compile  {:9.1} ms\n\
          call     {}    median {} of {} calls, {}\n\
          memory   {:9.1} MB arena, {:.1} MB peak of the process\n",

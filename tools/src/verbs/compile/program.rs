@@ -28,7 +28,7 @@ pub fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> St
     let wrong = usage(arguments);
     let done = if wrong.is_empty() {
         let target = arguments.target.target();
-        crate::verbs::print(&format!("{}\n", skript_stablehlo::import::pipeline_text(&target)));
+        crate::stdout::print(&format!("{}\n", skript_stablehlo::import::pipeline_text(&target)));
         Ok(())
     } else {
         Err((Status::Usage, wrong))

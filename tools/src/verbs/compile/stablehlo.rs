@@ -50,7 +50,7 @@ pub fn make(
         write(path, exported.report.to_string().as_bytes())?;
     }
     let Some(path) = arguments.output() else {
-        crate::verbs::print(&exported.text);
+        crate::stdout::print(&exported.text);
         return Ok(());
     };
     write(path, exported.text.as_bytes())?;

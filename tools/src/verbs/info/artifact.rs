@@ -35,7 +35,7 @@ fn print(arguments: &InfoArguments) -> Result<(), Box<Diagnostic>> {
         Box::new(Diagnostic::without_location(&UNREADABLE, text))
     };
     let artifact = Artifact::open(&arguments.model).map_err(|e| wrong(e.to_string()))?;
-    crate::verbs::print(&if arguments.json {
+    crate::stdout::print(&if arguments.json {
         format!("{}\n", json(&artifact))
     } else {
         skript_host::printable(&text(&artifact)).into_owned()

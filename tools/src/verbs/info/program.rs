@@ -25,7 +25,7 @@ pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
 fn print(arguments: &InfoArguments, sources: &mut SourceMap) -> Result<(), Vec<Diagnostic>> {
     let (program, _) =
         load(&arguments.model, &arguments.reading, &[], &TargetDescription::host(), true, sources)?;
-    crate::verbs::print(&if arguments.json { format!("{}\n", json(&program)) } else { text(&program) });
+    crate::stdout::print(&if arguments.json { format!("{}\n", json(&program)) } else { text(&program) });
     Ok(())
 }
 

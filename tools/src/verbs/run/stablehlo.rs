@@ -107,7 +107,7 @@ fn compute(path: &Path, arguments: &RunArguments, sources: &mut SourceMap) -> Re
         }
         None => {
             let shared: Vec<Arc<Tensor>> = results.into_iter().map(Arc::new).collect();
-            crate::verbs::print(&outputs::summary(&names, &shared));
+            crate::stdout::print(&outputs::summary(&names, &shared));
         }
     }
     Ok(())
