@@ -14,7 +14,9 @@ mod formula;
 mod function;
 mod intrinsic;
 mod repeat;
+mod scalars;
 mod scope;
+mod signature;
 
 pub use error::EmitError;
 

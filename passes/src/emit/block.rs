@@ -2,7 +2,7 @@
 //! Blocks of a composition: invocations, constants, control flow.
 
 use super::scope::{Scope, dictionary};
-use super::{EmitError, branch, constant, function, repeat};
+use super::{EmitError, branch, constant, repeat, scalars, signature};
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::FlatSymbolRefAttribute;
@@ -29,7 +29,7 @@ pub(super) fn emit<'c: 'a, 'a>(
             }
             Operation::Cut { whole, count, dimension, output, span } => {
                 let location = scope.emitter.location(&scope.function.name, *span);
-                let count = branch::element(scope.get(*count)?, at)?;
+                let count = scalars::element(scope.get(*count)?, at)?;
                 let at = &at.with_location(location);
                 scope.cut(*whole, count, *dimension, *output, at)?;
             }
@@ -49,7 +49,7 @@ fn emit_invoke<'c: 'a, 'a>(
     // Values are cast where an operator in compute types is called from storage types; its results are rounded.
     let mut arguments = scope.all(&invoke.inputs)?;
     arguments.extend(scope.all(&invoke.captures)?);
-    for (argument, id) in arguments.iter_mut().zip(function::arguments(callee)) {
+    for (argument, id) in arguments.iter_mut().zip(signature::arguments(callee)) {
         *argument = with_element(*argument, emitter.element(callee, id)?, at)?;
     }
     for extent in &invoke.extents {
@@ -57,7 +57,7 @@ fn emit_invoke<'c: 'a, 'a>(
     }
     let outputs: Vec<_> = invoke.outputs.iter().chain(&invoke.updates).copied().collect();
     let mut results = scope.types(&outputs)?;
-    let given = function::results(emitter.model, callee, false);
+    let given = signature::results(emitter.model, callee, false);
     for (result, id) in results.iter_mut().zip(given) {
         *result = types::of_element(*result, emitter.element(callee, id)?);
     }

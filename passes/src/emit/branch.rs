@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Branches on run-time conditions (2.10.1).
 
+use super::scalars::element;
 use super::scope::Scope;
 use super::{EmitError, block};
+use crate::ir::Builder;
 use crate::ir::ops;
-use crate::ir::{Builder, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::{Arm, Block, ValueId};
@@ -78,19 +79,4 @@ pub(super) fn condition<'c: 'a, 'a>(
     block::emit(scope, condition, at)?;
     let tensor = condition.results.first().ok_or(EmitError::Malformed("a condition yields nothing"))?;
     element(scope.get(*tensor)?, at)
-}
-
-/// The element of a tensor of volume 1.
-pub(super) fn element<'c: 'a, 'a>(
-    tensor: Value<'c, 'a>,
-    at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, EmitError> {
-    let r#type = tensor.r#type();
-    let rank = types::extents(r#type).ok_or(EmitError::Malformed("a condition is not a tensor"))?.len();
-    let element = types::element_of(r#type).ok_or(EmitError::Malformed("a condition is not a tensor"))?;
-    let mut operands = vec![tensor];
-    if rank > 0 {
-        operands.resize(rank + 1, at.index(0)?);
-    }
-    Ok(at.value(ops::tensor::EXTRACT, &operands, &[], element)?)
 }

@@ -4,6 +4,7 @@
 //! The location of a check is the source position, with the operator calls that lead there as call sites.
 
 use super::EmitError;
+use super::scalars::{compare, element};
 use super::scope::Scope;
 use crate::ir::ops;
 use crate::ir::{Builder, types};
@@ -46,10 +47,10 @@ pub(super) fn found_nothing<'c: 'a, 'a>(
     for finding in &formula.findings {
         let target = formula.targets.get(finding.target);
         let target = target.ok_or(EmitError::Malformed("a formula finds nothing"))?;
-        let number = super::branch::element(scope.get(target.output)?, at)?;
+        let number = element(scope.get(target.output)?, at)?;
         let index = Type::index(at.context);
         let number = at.value(ops::arith::INDEX_CAST, &[number], &[], index)?;
-        let holds = super::extent::compare(ScalarOp::Eq, number, at.index(Finding::NONE)?, at)?;
+        let holds = compare(ScalarOp::Eq, number, at.index(Finding::NONE)?, at)?;
         let indices = step(scope, formula, number, at)?;
         let (message, values) = worded(scope, &finding.message, &indices, at)?;
         report(scope, holds, ACCESS, &message, &values, finding.span, at)?;
@@ -209,7 +210,7 @@ fn scalar<'c: 'a, 'a>(
                 chosen = Some(match chosen {
                     None => item,
                     Some(others) => {
-                        let here = super::extent::compare(ScalarOp::Eq, position, at.index(number)?, at)?;
+                        let here = compare(ScalarOp::Eq, position, at.index(number)?, at)?;
                         at.scalar(ScalarOp::Select, &[here, item, others], r#type)?
                     }
                 });

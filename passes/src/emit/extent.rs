@@ -7,6 +7,7 @@
 
 use super::EmitError;
 use super::check::report;
+use super::scalars::{compare, within};
 use super::scope::Scope;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
@@ -221,25 +222,4 @@ fn apply<'c: 'a, 'a>(
         (_, [x, ..]) => Ok(at.scalar(op, operands, x.r#type())?),
         _ => Err(EmitError::Malformed("an operation without operands")),
     }
-}
-
-/// The value clamped to zero and a bound.
-pub(super) fn within<'c: 'a, 'a>(
-    value: Value<'c, 'a>,
-    bound: u64,
-    at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, EmitError> {
-    let index = Type::index(at.context);
-    let bound = i64::try_from(bound).map_err(|_| EmitError::Malformed("a huge extent"))?;
-    let value = at.value(ops::arith::MAXSI, &[value, at.index(0)?], &[], index)?;
-    Ok(at.value(ops::arith::MINSI, &[value, at.index(bound)?], &[], index)?)
-}
-
-pub(super) fn compare<'c: 'a, 'a>(
-    op: ScalarOp,
-    x: Value<'c, 'a>,
-    y: Value<'c, 'a>,
-    at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, EmitError> {
-    Ok(at.scalar(op, &[x, y], types::flag(at.context))?)
 }

@@ -2,6 +2,7 @@
 //! Functions: signature, constants, body, return.
 
 use super::scope::{Scope, argument_attributes, dictionary, port_attributes};
+use super::signature::{arguments, results};
 use super::{EmitError, Emitter, block, branch, check, constant, formula, intrinsic};
 use crate::ir::attribute_names;
 use crate::ir::ops;
@@ -10,7 +11,7 @@ use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, BlockRef, Type};
-use skript_frontend::model::{Body, Function, FunctionId, Model, Port, PortTensors, ValueId};
+use skript_frontend::model::{Body, Function, FunctionId, Model, Port, PortTensors};
 
 pub(super) fn emit<'c>(
     emitter: &Emitter<'c, '_>,
@@ -123,24 +124,6 @@ fn quantization<'c>(context: &'c Context, model: &Model) -> Vec<Attribute<'c>> {
         )
     });
     entries.collect()
-}
-
-/// Inputs with packs flattened, then captures.
-pub(super) fn arguments(function: &Function) -> Vec<ValueId> {
-    let inputs = function.inputs.iter().flat_map(|p| p.tensors.values());
-    inputs.chain(&function.captures).copied().collect()
-}
-
-/// Outputs with packs flattened; for the entry, then new values of variables.
-pub(super) fn results(model: &Model, function: &Function, is_entry: bool) -> Vec<ValueId> {
-    let mut results: Vec<_> = function.outputs.iter().flat_map(|p| p.tensors.values()).copied().collect();
-    // New values of variables follow; the entry's are the model's.
-    if is_entry {
-        results.extend(model.updates.iter().map(|(_, value)| *value));
-    } else {
-        results.extend(function.updates.iter().map(|(_, value)| *value));
-    }
-    results
 }
 
 /// The role of variables, and of results that are their new values.

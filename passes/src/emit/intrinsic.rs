@@ -2,7 +2,7 @@
 //! Operators without a body: one `skript.intrinsic`, its destinations, and the extents that its kernel determines.
 
 use super::scope::{Scope, dictionary};
-use super::{EmitError, extent};
+use super::{EmitError, scalars};
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::ArrayAttribute;
@@ -197,7 +197,7 @@ fn learn<'c: 'a, 'a>(
         let address = at.index(dimension)?;
         let found = at.value(ops::tensor::EXTRACT, &[extents, address], &[], word)?;
         let found = at.value(ops::arith::INDEX_CAST, &[found], &[], Type::index(at.context))?;
-        let found = extent::within(found, *bound, at)?;
+        let found = scalars::within(found, *bound, at)?;
         scope.symbols.insert(name.clone(), found);
     }
     Ok(())

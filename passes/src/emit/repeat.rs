@@ -2,7 +2,7 @@
 //! Loops that run at run time (2.10.1).
 
 use super::scope::Scope;
-use super::{EmitError, block, branch, check, extent};
+use super::{EmitError, block, branch, check, scalars};
 use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
@@ -30,17 +30,17 @@ pub(super) fn emit<'c: 'a, 'a>(
     let lengths = stack_lengths(scope, l, at)?;
     limits.extend(&lengths);
     if let Some(count) = l.dynamic_count {
-        let count = branch::element(scope.get(count)?, at)?;
+        let count = scalars::element(scope.get(count)?, at)?;
         let count = at.value(ops::arith::INDEX_CAST, &[count], &[], index)?;
         if let Some(most) = l.static_count {
             let most = i64::try_from(most);
             let most = most.map_err(|_| EmitError::Malformed("a loop is too long"))?;
-            let fits = extent::compare(ScalarOp::Le, count, at.index(most)?, at)?;
+            let fits = scalars::compare(ScalarOp::Le, count, at.index(most)?, at)?;
             let message = format!("the loop has a count of {{0}}, but scans only {most} items");
             check::report(scope, fits, "SK9201", &message, &[count], l.span, at)?;
         }
         for length in &lengths {
-            let fits = extent::compare(ScalarOp::Le, count, *length, at)?;
+            let fits = scalars::compare(ScalarOp::Le, count, *length, at)?;
             let message = "the loop has a count of {0}, but scans only {1} items";
             check::report(scope, fits, "SK9201", message, &[count, *length], l.span, at)?;
         }
@@ -106,7 +106,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     let (number, _) = number_and_flag(&values)?;
     if let Some(most) = l.most_steps {
         let last = i64::try_from(most).map_err(|_| EmitError::Malformed("a loop is too long"))?;
-        let goes_on = extent::compare(ScalarOp::Lt, number, body.index(last)?, &body)?;
+        let goes_on = scalars::compare(ScalarOp::Lt, number, body.index(last)?, &body)?;
         let message = format!("the loop does not end within {most} steps (limit `loop_steps`)");
         check::report(scope, goes_on, "SK9201", &message, &[], l.span, &body)?;
     }
@@ -159,7 +159,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     }
     if let Some(capacity) = l.capacity {
         let most = i64::try_from(capacity).map_err(|_| EmitError::Malformed("a huge extent"))?;
-        let fits = extent::compare(ScalarOp::Le, done, at.index(most)?, at)?;
+        let fits = scalars::compare(ScalarOp::Le, done, at.index(most)?, at)?;
         let message =
             format!("the loop runs more than {capacity} iterations, the declared length of its results");
         check::report(scope, fits, "SK9201", &message, &[], l.span, at)?;
@@ -221,8 +221,8 @@ fn determined_by_body<'c: 'a, 'a>(
     for (name, before) in determined.iter().zip(before) {
         let extent = scope.symbols.get(name).copied();
         let extent = extent.ok_or(EmitError::Malformed("a loop's body defines no extent"))?;
-        let is_first = extent::compare(ScalarOp::Eq, number, at.index(0)?, at)?;
-        let same = extent::compare(ScalarOp::Eq, extent, *before, at)?;
+        let is_first = scalars::compare(ScalarOp::Eq, number, at.index(0)?, at)?;
+        let same = scalars::compare(ScalarOp::Eq, extent, *before, at)?;
         let agree = at.value(ops::arith::ORI, &[is_first, same], &[], same.r#type())?;
         let message = "item {0} of a pack has the extent {1}, but the items before have {2}";
         let values = [number, extent, *before];
@@ -400,7 +400,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         if let Some(Extent::Dynamic { expr, bound }) = scope.tensor(id)?.shape.first()
             && let ShapeExpr::Symbol(name) = expr.as_ref()
         {
-            let done = extent::within(done, *bound, at)?;
+            let done = scalars::within(done, *bound, at)?;
             scope.symbols.insert(name.clone(), done);
         }
         Ok(())
@@ -432,7 +432,7 @@ fn stack_lengths<'c: 'a, 'a>(
         let Some(first) = first.filter(|first| first != length) else {
             continue;
         };
-        let agree = extent::compare(ScalarOp::Eq, first, *length, at)?;
+        let agree = scalars::compare(ScalarOp::Eq, first, *length, at)?;
         let message = "the packs that a loop scans have {0} and {1} items";
         check::report(scope, agree, "SK9201", message, &[first, *length], l.span, at)?;
     }
@@ -476,7 +476,7 @@ fn enter<'c: 'a, 'a>(
         let is_open = l.static_count.is_none() && l.dynamic_count.is_none();
         if is_open && int != IntType::I64 {
             let last = at.index(int.largest())?;
-            let fits = extent::compare(ScalarOp::Le, number, last, at)?;
+            let fits = scalars::compare(ScalarOp::Le, number, last, at)?;
             let message = format!("the index {{0}} of an iteration does not fit {int}");
             check::report(scope, fits, "SK9201", &message, &[number], l.span, at)?;
         }
