@@ -49,3 +49,4 @@ pub mod vectorize;
 mod vectors;
 pub(crate) mod widen_operands;
 pub(crate) mod winograd;
+mod writer;

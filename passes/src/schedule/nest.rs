@@ -34,6 +34,9 @@ pub type Source = Option<(usize, usize)>;
 /// The estimate of a dynamic extent.
 pub const ESTIMATE: i64 = 64;
 
+/// Largest distance of elements along the lanes that contiguous vectors cover.
+pub(super) const CLOSEST: i64 = 4;
+
 /// The address of an operand's element in units of elements: `offset + Σ strides[k] · i_k`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {

@@ -4,11 +4,9 @@
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::body::{Operand, Step};
-use super::kernel::{LastVector, Piece, Point, State, Writer, properties};
+use super::nest::CLOSEST;
+use super::writer::{LastVector, Piece, Point, State, Writer, properties};
 use std::collections::HashMap;
-
-/// Largest distance of elements along the lanes that contiguous vectors cover.
-pub(super) const CLOSEST: i64 = 4;
 
 /// Elements of an operand that are apart.
 pub(super) struct Apart<'a> {

@@ -2,20 +2,9 @@
 //! Predicates that are evaluated before the reductions which they do not depend on.
 
 use super::body::Operand;
-use super::kernel::{Point, State, Writer};
 use super::payload::Known;
+use super::writer::{Point, Predicate, State, Writer};
 use crate::ir::ops;
-
-/// What is known of the payload's predicate.
-#[derive(Clone, PartialEq)]
-pub(super) enum Predicate {
-    /// Each point evaluates it.
-    Open,
-    /// It holds at every point of the tile.
-    Holds,
-    /// Its value at each point of the tile.
-    Values(Vec<String>),
-}
 
 impl Writer<'_> {
     /// The reduction loops from `level` on, which the predicate does not depend on: without it where it holds at all

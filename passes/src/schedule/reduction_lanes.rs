@@ -3,8 +3,8 @@
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
-use super::kernel::{LastVector, Point, State, Tile, Writer};
 use super::payload::Known;
+use super::writer::{LastVector, Point, State, Tile, Writer};
 
 impl Writer<'_> {
     /// The reduction loop along the lanes. The vectors of a remainder are added to different accumulators of each row, whose chains of

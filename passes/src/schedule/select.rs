@@ -3,8 +3,7 @@
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
-use super::nest::{Address, LoopKind, Nest};
-use super::payload::CLOSEST;
+use super::nest::{Address, CLOSEST, LoopKind, Nest};
 use super::plan::{LaneMode, Vectors};
 
 /// Points of the smallest nest that has an operand copied.

@@ -3,7 +3,7 @@
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
-use super::kernel::{Point, State, Writer};
+use super::writer::{Point, State, Writer};
 
 impl Writer<'_> {
     /// Computes the dynamic strides, from the extents that the kernel has as arguments.

@@ -6,24 +6,15 @@
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
-use super::kernel::{Point, State, Writer};
-use super::payload::CLOSEST;
+use super::nest::CLOSEST;
 use super::plan::LaneMode;
+use super::writer::{Point, State, Taps, Writer};
 
 /// Iterations of the longest loop that is unrolled.
 const MOST_TAPS: i64 = 8;
 
 /// Points of all taps: more code does not fit the cache of decoded instructions.
 const MOST_POINTS: i64 = 128;
-
-/// Taps that are computed together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Taps {
-    /// Their loop.
-    number: usize,
-    /// How many, which is the distance of the elements of one tap.
-    count: i64,
-}
 
 impl Writer<'_> {
     /// The taps of a loop that share vectors; `None` if it is no innermost loop of a window in steps.

@@ -7,8 +7,7 @@
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::costs::Costs;
-use super::nest::{Address, LoopKind, Nest};
-use super::payload::CLOSEST;
+use super::nest::{Address, CLOSEST, LoopKind, Nest};
 use super::plan::{Plan, Vectors};
 
 /// Cycles beyond the latency that a step takes: out-of-order execution does not fill every slot.

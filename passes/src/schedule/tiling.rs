@@ -3,9 +3,9 @@
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
-use super::kernel::{LastVector, State, Tile, Writer};
 use super::nest::Nest;
 use super::plan::Plan;
+use super::writer::{LastVector, State, Tile, Writer};
 use crate::ir::ops;
 
 /// The number of steps that threads may share.

@@ -5,9 +5,9 @@
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
-use super::kernel::{LastVector, Point, State, Tile, Writer};
 use super::plan::Plan;
 use super::squares::transposed;
+use super::writer::{LastVector, Point, State, Tile, Writer};
 use crate::ir::ops;
 
 impl Plan {

@@ -2,9 +2,9 @@
 //! Writes the code of a thread as text: index arithmetic with constants folded, elements of arrays, the payload of a reduction.
 
 use super::super::body::{Body, Operand, Step};
-use super::super::kernel::properties;
 use super::super::nest::{Address, LoopKind, Nest};
 use super::super::signature::{AT_RUN_TIME, Signature};
+use super::super::writer::properties;
 use super::outline::MOST_BLOCKS;
 use crate::ir::attribute_names::RESIDENT;
 use crate::ir::ops;

@@ -6,11 +6,11 @@ use super::shape::Shape;
 use crate::ir::attribute_names::STEPS;
 use crate::ir::ops;
 use crate::schedule::body::Body;
-use crate::schedule::kernel::{Point, State, Tile, Writer};
 use crate::schedule::nest::Nest;
 use crate::schedule::packing::Packing;
 use crate::schedule::plan::{LaneMode, Plan};
 use crate::schedule::signature::Signature;
+use crate::schedule::writer::{Point, State, Tile, Writer};
 use std::fmt::Write as _;
 
 /// What the functions are written from.

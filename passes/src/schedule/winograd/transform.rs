@@ -3,7 +3,7 @@
 
 use super::matrices::{Matrix, Ratio};
 use crate::ir::ops;
-use crate::schedule::kernel::Writer;
+use crate::schedule::writer::Writer;
 
 /// A factor and a value.
 type Term = (Ratio, String);
