@@ -6,6 +6,7 @@
 
 pub(crate) mod access;
 pub(crate) mod broadcast;
+mod conditions;
 pub(crate) mod demand;
 mod dynamic_pack;
 mod empty_fold;
@@ -24,15 +25,18 @@ pub(crate) mod scalar;
 pub(crate) mod scope;
 mod selection;
 pub(crate) mod series;
+mod size_limits;
 pub mod spelling;
+pub(crate) mod stop;
 pub(crate) mod sum;
 pub(crate) mod value;
 
 pub(crate) use access::TargetIndex;
 pub(crate) use demand::{Demand, Demands, Position, Subject};
 pub(crate) use dynamic_pack::{DynamicPack, PackPart, PackSlice};
-pub(crate) use evaluator::{Evaluator, FormulaState, Stop, TypeName};
+pub(crate) use evaluator::{Evaluator, FormulaState, TypeName};
 pub(crate) use formula_state::Accessed;
 pub(crate) use scope::Scope;
 pub(crate) use series::Series;
+pub(crate) use stop::Stop;
 pub(crate) use value::{Atom, Pack, Selected, TensorRef, Value};

@@ -93,6 +93,16 @@ impl TensorType {
     pub fn fixed_shape(&self) -> Option<Vec<u64>> {
         self.shape.iter().map(Extent::fixed).collect()
     }
+
+    /// The type of the items of a pack that is stored in a tensor of this type.
+    pub(crate) fn item(&self) -> Self {
+        TensorType { kind: self.kind, shape: self.shape.iter().skip(1).cloned().collect() }
+    }
+
+    /// `real[2,3]`.
+    pub(crate) fn text(&self) -> String {
+        format!("{}{}", self.kind.name(), shape_text(&self.shape))
+    }
 }
 
 /// The value of an attribute, as stored in instances.

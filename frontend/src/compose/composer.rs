@@ -9,13 +9,11 @@ use super::ComposeOptions;
 
 use crate::ast::{Definition, DefinitionKind, Path};
 use crate::compose::declarations::label_spellings::add_spellings;
-use crate::compose::declarations::total_size::TotalSize;
 use crate::compose::invocations::arguments::{Argument, ArgumentList};
-use crate::compose::invocations::invocation_count::InvocationCounts;
-use crate::compose::quantization::quantizers::Quantizer;
+use crate::compose::quantization::quantizer::Quantizer;
 use crate::diagnostics::codes::{BRANCH_RESULTS, ENDLESS_RECURSION, GRAPH_PARAMETER, GRAPH_UNKNOWN};
 use crate::diagnostics::{Code, Diagnostic, Sink};
-use crate::eval::evaluator::EvalError;
+use crate::eval::stop::EvalError;
 use crate::eval::{Stop, Value};
 use crate::limits::Limits;
 use crate::model::{self, Function, FunctionId, FunctionRole, Model, Quantization, TensorType, VariableId};
@@ -76,6 +74,16 @@ pub(crate) struct InstanceInfo {
     /// `@quantize` entries, with names relative to the instance.
     pub quantization: Vec<Quantization>,
 }
+
+/// The total size of packs and constants. Counted over all instances of a model, because values of an instance may live as long as the model.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TotalSize {
+    pub(crate) pack_items: usize,
+    pub(crate) constant_elements: usize,
+}
+
+/// The number of invocations of operators, by module and name; none for those that are being analysed.
+pub(crate) type InvocationCounts<'p> = FxHashMap<(&'p str, &'p str), usize>;
 
 pub(crate) struct Composer<'p, 's> {
     pub program: &'p Program,

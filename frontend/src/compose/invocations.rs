@@ -4,6 +4,7 @@
 pub(super) mod arguments;
 pub(crate) mod attribute_lengths;
 pub(super) mod binding;
+pub(super) mod builder;
 pub(crate) mod coercion;
 pub(crate) mod default_input;
 pub(crate) mod deferred_attributes;

@@ -5,7 +5,7 @@ use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 
 use super::composer::{Composed, Composer, InstanceInfo, Reported};
 use crate::ast;
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::checks::text;
 use crate::compose::shapes::dynamic_extent::{Canonical, extent_of};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, LIMIT_EXCEEDED, RESULTS_MISMATCH, UNEXPECTED_VALUE};

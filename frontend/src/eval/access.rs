@@ -5,12 +5,13 @@ use std::rc::Rc;
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop, stop_with_help};
+use super::evaluator::Evaluator;
 use super::formula_state::Accessed;
 use super::ranges::extent_expr;
 use super::runtime;
 use super::series::Series;
-use super::value::{Atom, Guarded, TensorRef, Value};
+use super::stop::{EvalResult, Stop, stop, stop_with_help};
+use super::value::{Atom, Guarded, TensorRef, Value, count, describe};
 use crate::ast::Subscript;
 use crate::diagnostics::codes::{PACK_LENGTHS_DIFFER, RANK_MISMATCH, UNEXPECTED_VALUE};
 use crate::diagnostics::counted;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Broadcasting of single values to packs (2.4).
 
-use super::evaluator::{EvalResult, Evaluator, Stop, stop};
+use super::evaluator::Evaluator;
 use super::series::{Series, refused};
+use super::stop::{EvalResult, Stop, stop};
 use super::value::{Atom, Pack, Value};
 use crate::ast::{Expr, ExprKind};
 use crate::diagnostics::codes::{PACK_TOO_LONG, UNEXPECTED_VALUE};

@@ -4,9 +4,10 @@
 use skript_semantics::ScalarOp;
 
 use super::demand::{Demand, Position, Subject};
-use super::evaluator::{EvalResult, Evaluator, stop_with_help};
+use super::evaluator::Evaluator;
 use super::ranges::decided;
 use super::runtime;
+use super::stop::{EvalResult, stop_with_help};
 use crate::ast::FoldOp;
 use crate::diagnostics::codes::EMPTY_FOLD;
 use crate::model::check::is_shape_scalar;

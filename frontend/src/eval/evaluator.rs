@@ -9,15 +9,15 @@ use skript_semantics::{ScalarKind, ScalarOp};
 use super::demand::Demands;
 
 pub(crate) use super::formula_state::{Every, FormulaState};
-use super::runtime;
+use super::runtime::{self, literal_bool};
 use super::scalar::{Fault, apply};
 use super::scope::Scope;
 pub(crate) use super::spelling::{builtin, scalar_op};
-use super::value::{Atom, Pack, Value};
+use super::stop::{EvalResult, Stop, computed_guard, stop, stop_with_help};
+use super::value::{Atom, Pack, Value, count, describe};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece, UnaryOp};
-use crate::diagnostics::Code;
 use crate::diagnostics::codes::{
-    DIVISION_BY_ZERO, GUARD_AS_VALUE, INTEGER_OVERFLOW, PACK_LENGTHS_DIFFER, PACK_TOO_LONG, UNEXPECTED_VALUE,
+    DIVISION_BY_ZERO, INTEGER_OVERFLOW, PACK_LENGTHS_DIFFER, PACK_TOO_LONG, UNEXPECTED_VALUE,
 };
 use crate::limits::Limits;
 use crate::model;
@@ -48,56 +48,6 @@ impl TypeName {
             TypeName::Str => "str",
         }
     }
-}
-
-/// Why an evaluation has no value.
-#[derive(Debug)]
-pub(crate) enum Stop {
-    Error(Box<EvalError>),
-    /// The formula must be unrolled over this index variable first.
-    Unroll(usize),
-    /// It depends on something with a reported error.
-    Poison,
-}
-
-/// The error and its location.
-#[derive(Debug)]
-pub(crate) struct EvalError {
-    pub code: &'static Code,
-    pub span: Span,
-    pub message: String,
-    pub help: Option<String>,
-}
-
-pub(crate) type EvalResult<T> = Result<T, Stop>;
-
-/// A failure at a location.
-pub(crate) fn stop<T>(code: &'static Code, span: Span, message: impl Into<String>) -> EvalResult<T> {
-    Err(Stop::Error(Box::new(EvalError { code, span, message: message.into(), help: None })))
-}
-
-/// A failure at a location, with help.
-pub(crate) fn stop_with_help<T>(
-    code: &'static Code,
-    span: Span,
-    message: impl Into<String>,
-    help: &str,
-) -> EvalResult<T> {
-    Err(Stop::Error(Box::new(EvalError {
-        code,
-        span,
-        message: message.into(),
-        help: Some(help.to_string()),
-    })))
-}
-
-/// `2 * |i|`.
-pub(crate) fn computed_guard<T>(span: Span) -> EvalResult<T> {
-    stop(
-        &GUARD_AS_VALUE,
-        span,
-        "a guarded index is not a value: write computations between its bars, `|2 * i|`",
-    )
 }
 
 /// Evaluates expressions in a scope.
@@ -600,7 +550,7 @@ impl<'a> Evaluator<'a> {
         if operands.iter().any(|o| matches!(o, Atom::Poison)) {
             return Err(Stop::Poison);
         }
-        if runtime::divides_index_by_zero(op, operands) {
+        if divides_index_by_zero(op, operands) {
             let message = "division by a zero that is known at compile time";
             return stop(&DIVISION_BY_ZERO, span, message);
         }
@@ -671,28 +621,14 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// A number of items as an int.
-pub(crate) fn count(length: usize) -> i64 {
-    i64::try_from(length).unwrap_or(i64::MAX)
-}
-
-pub(crate) fn literal_bool(value: bool) -> model::Expr {
-    model::Expr::literal(skript_semantics::Scalar::Bool(value))
-}
-
-/// A value in words.
-pub(crate) fn describe(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_string(),
-        Value::Atom(atom) => match atom {
-            Atom::Run(_) | Atom::Guarded(_) | Atom::Tensor(_) | Atom::Poison => atom.describe().to_string(),
-            _ => format!("{} {}", atom.describe(), atom.text()),
-        },
-        Value::Pack(pack) => format!("a pack of {} items", pack.len()),
-    }
-}
-
 fn operands_text(operands: &[Atom]) -> String {
     let texts: Vec<String> = operands.iter().map(Atom::text).collect();
     texts.join(" and ")
+}
+
+/// Whether an extent or an index is divided by a compile-time zero: an error, as for compile-time operands.
+/// Elements of tensors have a defined result.
+fn divides_index_by_zero(op: ScalarOp, operands: &[Atom]) -> bool {
+    matches!(op, ScalarOp::Div | ScalarOp::CeilDiv | ScalarOp::Mod)
+        && matches!(operands, [Atom::Run(position), Atom::Int(0)] if !runtime::reads(position))
 }

@@ -6,8 +6,9 @@ use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::broadcast::stands_for_a_pack;
 use super::empty_fold::refused_empty;
-use super::evaluator::{EvalResult, Evaluator, stop};
+use super::evaluator::Evaluator;
 use super::runtime;
+use super::stop::{EvalResult, stop};
 use super::value::{Atom, Pack, Value};
 use crate::ast::FoldOp;
 use crate::diagnostics::codes::{LIMIT_EXCEEDED, UNEXPECTED_VALUE};

@@ -3,8 +3,9 @@
 
 use std::rc::Rc;
 
-use super::evaluator::{EvalResult, Evaluator};
+use super::evaluator::Evaluator;
 use super::series::refused;
+use super::stop::EvalResult;
 use super::value::{Atom, Guarded, Value};
 use crate::ast::Expr;
 use crate::source::Span;

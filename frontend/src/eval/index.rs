@@ -7,10 +7,11 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::broadcast::stands_for_a_pack;
 use super::dynamic_pack::PackSlice;
-use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
+use super::evaluator::Evaluator;
 use super::runtime;
 use super::series::{Series, refused};
-use super::value::{Atom, Pack, Selected, TensorRef, Value};
+use super::stop::{EvalResult, Stop, stop};
+use super::value::{Atom, Pack, Selected, TensorRef, Value, count, describe};
 use crate::ast::{Expr, ExprKind, Subscript, UnaryOp};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::diagnostics::counted;

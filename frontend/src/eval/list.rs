@@ -6,11 +6,12 @@ use std::rc::Rc;
 use skript_semantics::ScalarOp;
 
 use super::broadcast::stands_for_a_pack;
-use super::evaluator::{EvalResult, Evaluator, describe, stop};
+use super::evaluator::Evaluator;
 use super::position::int_of;
 use super::runtime;
 use super::series::{Series, binary, refused, series_of};
-use super::value::{Atom, Pack, Value};
+use super::stop::{EvalResult, stop};
+use super::value::{Atom, Pack, Value, describe};
 use crate::ast::{Expr as Text, Item};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::model::Expr;
@@ -129,7 +130,7 @@ impl Evaluator<'_> {
                 }
             }
             pack @ Value::Pack(_) => {
-                let items = Expr::int(super::evaluator::count(pack.atoms().len()));
+                let items = Expr::int(super::value::count(pack.atoms().len()));
                 self.side_by_side(&items, &length, span)?;
                 Ok(pack)
             }

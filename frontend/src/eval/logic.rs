@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `&&`, `||`, `=>` (2.4): the left side is evaluated first, and may decide the result.
 
-use super::evaluator::{EvalResult, Evaluator, literal_bool};
+use super::evaluator::Evaluator;
 use super::runtime;
+use super::runtime::literal_bool;
 use super::spelling::scalar_op;
+use super::stop::EvalResult;
 use super::value::{Atom, Value};
 use crate::ast::{BinaryOp, Expr};
 use crate::source::Span;

@@ -7,7 +7,7 @@ use std::ops::Sub as _;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 pub(crate) use skript_symbolic::Interval;
 
-use crate::eval::evaluator::literal_bool;
+use crate::eval::runtime::literal_bool;
 use crate::eval::sum::Sum;
 use crate::model::{Expr, Extent, FormulaIndex, FormulaLocal, Node};
 

@@ -3,41 +3,11 @@
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-use super::evaluator::{EvalResult, stop};
 use super::ranges::upper_bound;
 use super::scalar::{apply, result_kind};
 use super::sum::Sum;
-use super::{Atom, Evaluator};
-use crate::diagnostics::codes::LIMIT_EXCEEDED;
-use crate::model::check::extent_operations;
 use crate::model::{Expr, Node};
 use crate::program::Edition;
-use crate::source::Span;
-
-impl Evaluator<'_> {
-    /// An expression over dynamic extents, unless nested helpers have made it too large.
-    pub(crate) fn of_bounded_size(&self, expr: Expr, span: Span) -> EvalResult<Atom> {
-        let operations = extent_operations(&expr);
-        if operations > self.limits.extent_operations {
-            return stop(
-                &LIMIT_EXCEEDED,
-                span,
-                format!(
-                    "this expression over dynamic extents has {operations} operations; the limit `extent_operations` is {}",
-                    self.limits.extent_operations
-                ),
-            );
-        }
-        self.within_terms(expr, span)
-    }
-}
-
-/// Whether an extent or an index is divided by a compile-time zero: an error, as for compile-time operands.
-/// Elements of tensors have a defined result.
-pub(crate) fn divides_index_by_zero(op: ScalarOp, operands: &[Atom]) -> bool {
-    matches!(op, ScalarOp::Div | ScalarOp::CeilDiv | ScalarOp::Mod)
-        && matches!(operands, [Atom::Run(position), Atom::Int(0)] if !reads(position))
-}
 
 /// `op(operands)`, folded if that is simple; `None` if the kinds do not fit.
 pub(crate) fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> Option<Expr> {
@@ -320,6 +290,10 @@ fn never_negative(expr: &Expr) -> bool {
         }
         _ => false,
     }
+}
+
+pub(crate) fn literal_bool(value: bool) -> Expr {
+    Expr::literal(Scalar::Bool(value))
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 
 use skript_semantics::ScalarOp;
 
-use super::evaluator::{EvalResult, Evaluator, count, stop};
+use super::evaluator::Evaluator;
 use super::runtime;
-use super::value::{Atom, Selected, TensorRef};
+use super::stop::{EvalResult, stop};
+use super::value::{Atom, Selected, TensorRef, count};
 use crate::diagnostics::codes::UNEXPECTED_VALUE;
 use crate::model::{Expr, Node};
 use crate::source::Span;

@@ -6,11 +6,7 @@ use std::hash::{Hash, Hasher};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use skript_symbolic::WrappingForm;
 
-use super::evaluator::{EvalResult, Evaluator, stop};
-use super::value::Atom;
-use crate::diagnostics::codes::LIMIT_EXCEEDED;
 use crate::model::{Expr, Node};
-use crate::source::Span;
 
 /// A sum; the terms are not sums, literals or multiples themselves. Arithmetic is modulo 2⁶⁴ like that of run-time
 /// integers, so rewriting preserves the value.
@@ -82,26 +78,8 @@ impl From<Sum> for Expr {
     }
 }
 
-impl Evaluator<'_> {
-    /// A result, if the number of its terms is within the limit.
-    pub(super) fn within_terms(&self, expr: Expr, span: Span) -> EvalResult<Atom> {
-        let most = self.limits.polynomial_terms;
-        if expr.kind == ScalarKind::Int && terms(&expr) > most {
-            return stop(
-                &LIMIT_EXCEEDED,
-                span,
-                format!(
-                    "this sum of ints has more than {most} terms (limit `polynomial_terms`); compute it by a formula \
-                     with `+=`"
-                ),
-            );
-        }
-        Ok(Atom::from_expr(expr))
-    }
-}
-
 /// The number of terms of a canonical sum.
-fn terms(expr: &Expr) -> usize {
+pub(super) fn terms(expr: &Expr) -> usize {
     let mut count = 0;
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {

@@ -174,7 +174,7 @@ impl Value {
     /// The number of items of a pack of scalars.
     pub(crate) fn item_count(&self) -> Option<Value> {
         match self {
-            Value::Pack(pack) => Some(Value::int(super::evaluator::count(pack.len()))),
+            Value::Pack(pack) => Some(Value::int(count(pack.len()))),
             Value::Atom(Atom::Series(series)) => Some(Value::Atom(Atom::from_expr(series.length.clone()))),
             _ => None,
         }
@@ -377,6 +377,23 @@ fn written(expr: &model::Expr) -> Option<String> {
             Some(format!("{} ? {} : {}", operand(condition)?, operand(then)?, operand(otherwise)?))
         }
         Node::Index(_) | Node::Local(_) | Node::Access { .. } | Node::Table { .. } => None,
+    }
+}
+
+/// A number of items as an int.
+pub(crate) fn count(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+/// A value in words.
+pub(crate) fn describe(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_string(),
+        Value::Atom(atom) => match atom {
+            Atom::Run(_) | Atom::Guarded(_) | Atom::Tensor(_) | Atom::Poison => atom.describe().to_string(),
+            _ => format!("{} {}", atom.describe(), atom.text()),
+        },
+        Value::Pack(pack) => format!("a pack of {} items", pack.len()),
     }
 }
 

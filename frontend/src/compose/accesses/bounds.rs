@@ -11,8 +11,9 @@ use crate::compose::accesses::{Spans, Tests, examine};
 use crate::compose::formulas::write_partition::accesses;
 use crate::compose::packs::packed_assignment::PackExtents;
 use crate::diagnostics::codes::{EMPTY_FOLD, INDEX_OUT_OF_RANGE};
-use crate::eval::evaluator::{EvalResult, literal_bool};
 use crate::eval::ranges::{Interval, Known, Work, box_facts, collect_facts, extent_expr, implied};
+use crate::eval::runtime::literal_bool;
+use crate::eval::stop::EvalResult;
 use crate::eval::sum::Sum;
 use crate::eval::{Demand, Position, Subject, runtime};
 use crate::model::{

@@ -5,10 +5,10 @@
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::search::number;
-use crate::compose::invocations::instance::Builder;
-use crate::eval::evaluator::literal_bool;
+use crate::compose::invocations::builder::Builder;
 use crate::eval::ranges::extent_expr;
 use crate::eval::runtime;
+use crate::eval::runtime::literal_bool;
 use crate::model::{Accumulation, Expr, Finding, Formula, Init, MessagePart, Node, Target, Value, ValueId};
 use crate::source::Span;
 

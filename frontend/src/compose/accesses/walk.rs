@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! All accesses of a formula, each with the conditions under which it is evaluated.
 
-use crate::eval::evaluator::literal_bool;
+use crate::eval::runtime::literal_bool;
 use crate::model::{Expr, Formula, Node, ValueId};
 use skript_semantics::ScalarOp;
 

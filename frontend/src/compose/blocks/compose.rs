@@ -7,8 +7,7 @@ use crate::ast::{
 };
 use crate::compose::blocks::update::is_variable;
 use crate::compose::composer::{Composed, Composer, Reported};
-use crate::compose::invocations::instance::Builder;
-use crate::compose::invocations::invocation::tensor_text;
+use crate::compose::invocations::builder::Builder;
 use crate::diagnostics::codes::{RANK_MISMATCH, RESULTS_MISMATCH, UNEXPECTED_VALUE};
 use crate::diagnostics::{Diagnostic, counted};
 use crate::eval::{Atom, Pack, Value};
@@ -198,7 +197,7 @@ impl<'p> Composer<'p, '_> {
             return Ok(());
         };
         let name = &name.name;
-        let (first, other) = (tensor_text(first), tensor_text(other));
+        let (first, other) = (first.text(), other.text());
         let message = format!("the tensors of the pack `{name}` have one rank; here are {first} and {other}");
         Err(self.error(&RANK_MISMATCH, span, message))
     }

@@ -10,7 +10,7 @@ use crate::ast::{Declaration, Ident};
 use crate::compose::blocks::compose::{label_of, target_names};
 use crate::compose::composer::{Composed, Composer, InstanceInfo, Reported};
 use crate::compose::invocations::arguments::ArgumentList;
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::diagnostics::codes::{RESULTS_MISMATCH, UPDATED_TWICE};
 use crate::eval::{Atom, Value};
 use crate::model::{Block, Body, Extent, FunctionId, Invoke, Operation, Port, ShapeExpr, ValueId};
@@ -117,8 +117,8 @@ impl<'p> Composer<'p, '_> {
                     span,
                     format!(
                         "variable `{name}` is {}, its new value is {}",
-                        crate::compose::invocations::invocation::tensor_text(&old.tensor),
-                        crate::compose::invocations::invocation::tensor_text(&new.tensor)
+                        old.tensor.text(),
+                        new.tensor.text()
                     ),
                 );
                 continue;

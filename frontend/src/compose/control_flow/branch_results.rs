@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::compose::control_flow::branches::Form;
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::eval::TensorRef;
 use crate::model::{Extent, ShapeExpr, TensorType};
 

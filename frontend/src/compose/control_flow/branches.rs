@@ -6,8 +6,7 @@ use skript_semantics::ScalarKind;
 use crate::ast::{self, ComponentValue};
 use crate::compose::composer::{Composed, Composer, Reported};
 use crate::compose::control_flow::branch_results::{BranchResults, joined};
-use crate::compose::invocations::instance::Builder;
-use crate::compose::invocations::invocation::tensor_text;
+use crate::compose::invocations::builder::Builder;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BRANCH_RESULTS, CONTROL_CONDITION};
 use crate::eval::ranges::decided;
@@ -104,7 +103,7 @@ impl<'p> Composer<'p, '_> {
 
     fn branches_differ(&mut self, branches: &[BranchResults], span: Span) -> Reported {
         let types = |tensors: &[TensorRef]| {
-            let texts: Vec<String> = tensors.iter().map(|t| tensor_text(&t.tensor)).collect();
+            let texts: Vec<String> = tensors.iter().map(|t| t.tensor.text()).collect();
             texts.join(", ")
         };
         let mut texts: Vec<String> = Vec::new();
@@ -162,7 +161,7 @@ impl<'p> Composer<'p, '_> {
                 Ok(block)
             }
             _ => {
-                let texts: Vec<String> = tensors.iter().map(|t| tensor_text(&t.tensor)).collect();
+                let texts: Vec<String> = tensors.iter().map(|t| t.tensor.text()).collect();
                 Err(self.error(
                     &CONTROL_CONDITION,
                     span_of(condition),

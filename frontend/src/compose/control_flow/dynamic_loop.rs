@@ -9,9 +9,7 @@ use crate::ast::{self, ComponentValue};
 use crate::compose::composer::{Composed, Composer, Reported};
 use crate::compose::control_flow::branches::{Form, form, formed};
 use crate::compose::control_flow::loops::{Parts, Scanned};
-use crate::compose::invocations::instance::Builder;
-use crate::compose::invocations::invocation::tensor_text;
-use crate::compose::packs::dynamic_length::item_type;
+use crate::compose::invocations::builder::Builder;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BRANCH_RESULTS, LOOP_WITHOUT_END, SCAN_TYPES};
 use crate::eval::{Atom, TensorRef, Value};
@@ -47,7 +45,7 @@ impl<'p> Composer<'p, '_> {
             let Value::Atom(Atom::Stack(stack)) = value else {
                 return Err(Reported);
             };
-            results.push(builder.stack_of_none(item_type(&stack.tensor), parts.syntax.span));
+            results.push(builder.stack_of_none(stack.tensor.item(), parts.syntax.span));
         }
         Ok(results)
     }
@@ -251,7 +249,7 @@ impl<'p> Composer<'p, '_> {
         let pack = match scanned {
             Scanned::Pack(pack) => pack,
             Scanned::Stack(stack) => {
-                return Ok((item_type(&stack.tensor), Vec::new()));
+                return Ok((stack.tensor.item(), Vec::new()));
             }
         };
         let mut first: Option<TensorRef> = None;
@@ -268,8 +266,8 @@ impl<'p> Composer<'p, '_> {
                             scan.span,
                             format!(
                                 "a loop with a dynamic count or a condition scans tensors of one type, but these are {} and {}",
-                                tensor_text(&first.tensor),
-                                tensor_text(&tensor.tensor)
+                                first.tensor.text(),
+                                tensor.tensor.text()
                             ),
                         )
                         .with_help("a loop with a compile-time count and no condition may scan tensors of several shapes"),

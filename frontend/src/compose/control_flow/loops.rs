@@ -6,23 +6,19 @@ use skript_semantics::ScalarKind;
 use crate::ast;
 use crate::compose::composer::{Composed, Composer, Reported};
 use crate::compose::control_flow::branches::{Form, form, formed};
+use crate::compose::invocations::builder::Builder;
 use crate::compose::invocations::coercion::coerce_scalar;
-use crate::compose::invocations::instance::Builder;
-use crate::compose::invocations::invocation::tensor_text;
-use crate::compose::invocations::invocation_count::UNROLLED_INVOCATIONS;
+use crate::compose::invocations::invocation_count::{UNROLLED_INVOCATIONS, UNROLLED_ITERATIONS};
 use crate::compose::synthesized_functions::as_kind;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
     BRANCH_RESULTS, LIMIT_EXCEEDED, LOOP_WITHOUT_END, SCAN_LENGTHS, UNEXPECTED_VALUE,
 };
-use crate::eval::evaluator::count;
 use crate::eval::ranges::upper_bound;
+use crate::eval::value::count;
 use crate::eval::{Atom, Pack, TensorRef, Value};
 use crate::model::check::is_shape_scalar;
 use crate::model::{ConstantData, Extent, Node, TensorType};
-
-/// The maximum number of iterations of `do` loops without condition that are unrolled.
-pub(crate) const UNROLLED_ITERATIONS: u64 = 32;
 
 /// The maximum number of unrolled bodies, including enclosing loops: each further one would multiply the size of the
 /// model.
@@ -509,7 +505,7 @@ impl<'p> Composer<'p, '_> {
             let kept = tensor.tensor.kind == old.tensor.kind
                 && (reshaped || tensor.tensor.shape == old.tensor.shape);
             if !kept {
-                let [before, after] = [old, &tensor].map(|t| tensor_text(&t.tensor));
+                let [before, after] = [old, &tensor].map(|t| t.tensor.text());
                 let name = &item.name.name;
                 let message = if before == after {
                     format!(

@@ -2,14 +2,13 @@
 //! Constants as expressions of index symbols (2.7).
 
 use crate::ast::{Declaration, Expr, LoopBound};
+use crate::compose::invocations::builder::Builder;
 use crate::compose::invocations::coercion::coerce_scalar;
-use crate::compose::invocations::instance::Builder;
 use crate::diagnostics::codes::{CONSTANT_VALUE, LIMIT_EXCEEDED, UNEXPECTED_VALUE};
-use crate::eval::evaluator::{EvalResult, stop, stop_with_help};
+use crate::eval::stop::{EvalResult, stop, stop_with_help};
 use crate::eval::{Atom, Demands, Evaluator, FormulaState, Scope, Value};
 use crate::limits::Limits;
-use crate::model::shape_text;
-use crate::model::{self, Extent, FormulaIndex, Node, TensorType};
+use crate::model::{self, Extent, FormulaIndex, Node, TensorType, shape_text};
 use skript_semantics::{Scalar, ScalarOp};
 
 /// Rejects a constant whose value is known only at run time.

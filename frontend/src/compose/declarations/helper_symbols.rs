@@ -6,13 +6,13 @@ use crate::ast::{
     UsingTarget,
 };
 use crate::compose::composer::{Composed, Composer, Reported};
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::affine_extent::collect_names;
 use crate::compose::shapes::checks::{Verdict, composed_text, keep, parts, text, verdict};
 use crate::diagnostics::codes::{ASSERTION_FAILED, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::diagnostics::{Diagnostic, counted};
 use crate::eval::broadcast::stands_for_a_pack;
-use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::stop::{EvalResult, stop};
 use crate::eval::{Atom, Stop, Value};
 use crate::model::check::{is_shape_scalar, within_room};
 use crate::model::{Check, CheckKind, MessagePart};

@@ -4,7 +4,7 @@
 use crate::ast::{Declaration, ExprKind, Ident, TypeSpec};
 use crate::compose::composer::{Composed, Composer, Reported};
 use crate::compose::declarations::tensors::{DeclaredExtent, set_tensors};
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::checks::{Verdict, equality, keep, parts, text};
 use crate::compose::shapes::upper_bound::Tested;
 use crate::diagnostics::Diagnostic;

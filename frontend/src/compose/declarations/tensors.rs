@@ -9,8 +9,8 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, PackSpec};
 use crate::compose::composer::{CaptureName, Composed, Composer};
 use crate::compose::declarations::constant_elements::{computed_elements, known_while_composing};
+use crate::compose::invocations::builder::Builder;
 use crate::compose::invocations::coercion::coerced;
-use crate::compose::invocations::instance::Builder;
 use crate::compose::shapes::affine_extent::Bound;
 use crate::compose::shapes::dynamic_extent::extent_of;
 use crate::compose::shapes::upper_bound::Tested;
@@ -18,8 +18,8 @@ use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
     CONSTANT_VALUE, LIMIT_EXCEEDED, SHAPE_NOT_BOUND, UNDETERMINED_EXTENT, UNEXPECTED_VALUE, VARIABLE_EXTENT,
 };
-use crate::eval::evaluator::{EvalResult, stop, stop_with_help};
 use crate::eval::ranges::{decided, extent_expr, upper_bound};
+use crate::eval::stop::{EvalResult, stop, stop_with_help};
 use crate::eval::{Atom, Evaluator, TypeName, Value, runtime};
 use crate::model::{
     self, ConstantData, Extent, MessagePart, Port, PortTensors, ShapeExpr, TensorType, shape_text,

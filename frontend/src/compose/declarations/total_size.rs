@@ -2,17 +2,10 @@
 //! The total size of the packs and constants of a model: each has a limit, and so has their sum.
 
 use crate::compose::composer::{Composed, Composer};
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::diagnostics::codes::LIMIT_EXCEEDED;
 use crate::eval::Value;
 use crate::source::Span;
-
-/// Counted over all instances of a model, because values of an instance may live as long as the model.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TotalSize {
-    pack_items: usize,
-    constant_elements: usize,
-}
 
 impl<'p> Composer<'p, '_> {
     /// Binds a name of an operator or graph to its value.

@@ -3,7 +3,7 @@
 
 use crate::ast::Lowering;
 use crate::diagnostics::codes::FORMULA;
-use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::stop::{EvalResult, stop};
 use crate::eval::{Atom, Evaluator, Scope, Selected, Stop, TensorRef, Value};
 use crate::model;
 

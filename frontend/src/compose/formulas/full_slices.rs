@@ -3,7 +3,8 @@
 
 use crate::ast::Lowering;
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED};
-use crate::eval::evaluator::{EvalResult, count, stop};
+use crate::eval::stop::{EvalResult, stop};
+use crate::eval::value::count;
 use crate::eval::{Atom, TargetIndex, TensorRef};
 use crate::model::{self, Extent, FormulaIndex};
 

@@ -11,7 +11,7 @@ use crate::ast::Lowering;
 use crate::compose::formulas::lower_block::Draft;
 use crate::compose::formulas::write_partition::accesses;
 use crate::diagnostics::codes::FORMULA;
-use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::stop::{EvalResult, stop};
 use crate::eval::{Selected, runtime};
 use crate::model::{Accumulation, Expr, Formula, Node, ValueId};
 

@@ -13,13 +13,15 @@ use crate::compose::formulas::assigned_tensors::{AssignedTensors, targets};
 use crate::compose::formulas::full_slices::FullSlices;
 use crate::compose::formulas::index_order::{check_index_order, write_selected};
 use crate::compose::formulas::write_partition::split;
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::packs::accumulation::{Reduction, accumulation, writes_each_once};
 use crate::compose::packs::packed_assignment::{self, PackExtents};
 use crate::compose::shapes::dynamic_extent::{extent_of, largest};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
-use crate::eval::evaluator::{EvalResult, Every, computed_guard, count, stop};
+use crate::eval::evaluator::Every;
 use crate::eval::ranges::collect_facts;
+use crate::eval::stop::{EvalResult, computed_guard, stop};
+use crate::eval::value::count;
 use crate::eval::{Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TargetIndex, Value, runtime};
 use crate::model::{
     self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target, ValueId,

@@ -11,7 +11,7 @@ use crate::ast::{Declaration, ExprKind, LoweringOp, Subscript};
 use crate::compose::composer::{Composed, Composer, Reported};
 use crate::compose::declarations::tensors::{Limit, upper_extents};
 use crate::compose::invocations::arguments::ArgumentList;
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::diagnostics::codes::{FORMULA, UNDETERMINED_EXTENT};
 use crate::eval::{Atom, Value, runtime};
 use crate::model::{

@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use crate::compose::packs::dynamic_length::item_type;
 use crate::compose::shapes::dynamic_extent::Canonical;
 use skript_semantics::ScalarKind;
 
@@ -108,7 +107,7 @@ impl Argument {
             Value::Null => Argument::Null,
             Value::Atom(Atom::Stack(stack)) => {
                 let whole = canonical.stack(&stack.tensor);
-                let item = item_type(&whole);
+                let item = whole.item();
                 Argument::Stack(ArgumentItem::Tensor(Rc::new(item)), Rc::new(whole))
             }
             Value::Atom(atom) => Argument::Single(ArgumentItem::of(atom, canonical)?),

@@ -4,7 +4,7 @@
 use crate::ast::{Declaration, Expr};
 use crate::compose::composer::{Composed, Composer};
 use crate::compose::invocations::arguments::ArgumentList;
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::affine_extent::Bound;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::UNIFORM_LENGTH_UNKNOWN;

@@ -8,14 +8,14 @@ use skript_semantics::ScalarKind;
 use crate::ast::{BlockKind, Declaration, Expr, TypeSpec};
 use crate::compose::composer::{Composed, Composer, Reported};
 use crate::compose::invocations::arguments::{Argument, ArgumentItem, ArgumentList};
+use crate::compose::invocations::builder::Builder;
 use crate::compose::invocations::coercion::{coerced, converts};
-use crate::compose::invocations::instance::Builder;
 use crate::compose::shapes::affine_extent::{Bound, collect_names};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
     ARGUMENT_COUNT, ARGUMENT_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_MISSING, ATTRIBUTE_VALUE, SHAPE_NOT_BOUND,
 };
-use crate::eval::evaluator::count;
+use crate::eval::value::count;
 use crate::eval::{Atom, Pack, TypeName, Value};
 use crate::model::{self, Extent, Port, PortTensors, TensorType};
 use crate::source::Span;

@@ -4,12 +4,12 @@
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec};
 use crate::compose::composer::{Composed, Composer, Reported};
 use crate::compose::declarations::tensors::set_tensors;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::invocations::coercion::coerced;
-use crate::compose::invocations::instance::Builder;
 use crate::compose::shapes::affine_extent::Bound;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{ARGUMENT_KIND, SHAPE_NOT_BOUND};
-use crate::eval::evaluator::count;
+use crate::eval::value::count;
 use crate::eval::{Atom, TypeName, Value};
 use crate::model::ConstantData;
 use crate::source::Span;

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use crate::ast::Declaration;
 use crate::compose::composer::{Composed, Composer};
 use crate::compose::invocations::arguments::ArgumentList;
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::affine_extent::collect_names;
 use crate::diagnostics::codes::SHAPE_NOT_BOUND;
 use crate::eval::Value;

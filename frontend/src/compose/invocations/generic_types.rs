@@ -5,8 +5,8 @@ use skript_semantics::ScalarKind;
 
 use crate::compose::composer::{Composed, Composer, Reported};
 use crate::compose::invocations::arguments::{Argument, ArgumentItem, ArgumentList};
+use crate::compose::invocations::builder::Builder;
 use crate::compose::invocations::coercion::converts;
-use crate::compose::invocations::instance::Builder;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::TYPE_DEDUCTION;
 use crate::eval::{Atom, TypeName};

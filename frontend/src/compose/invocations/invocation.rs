@@ -7,9 +7,9 @@ use skript_semantics::ScalarKind;
 use crate::ast::{self, Expr};
 use crate::compose::composer::{Composed, Composer, Definitions, Reported, instance_key};
 use crate::compose::invocations::arguments::{Argument, ArgumentList};
+use crate::compose::invocations::builder::Builder;
 use crate::compose::invocations::coercion::coerce_scalar;
-use crate::compose::invocations::instance::Builder;
-use crate::compose::quantization::quantizers::Quantizer;
+use crate::compose::quantization::quantizer::Quantizer;
 use crate::compose::shapes::dynamic_extent::Canonical;
 use crate::compose::synthesized_functions::as_kind;
 use crate::diagnostics::Diagnostic;
@@ -18,7 +18,6 @@ use crate::diagnostics::codes::{
 };
 use crate::eval::{Atom, TensorRef, Value};
 use crate::model::check::is_shape_scalar;
-use crate::model::shape_text;
 use crate::model::{
     ConstantData, Extent, FunctionId, FunctionRole, Invoke, Operation, PortTensors, ShapeExpr, TensorType,
     ValueId,
@@ -448,9 +447,4 @@ impl<'p> Composer<'p, '_> {
         }
         Ok(tensors)
     }
-}
-
-/// `real[2,3]`.
-pub(crate) fn tensor_text(tensor: &TensorType) -> String {
-    format!("{}{}", tensor.kind.name(), shape_text(&tensor.shape))
 }

@@ -2,11 +2,11 @@
 //! Estimates the number of invocations in a loop's body before it is composed, which each unrolled step would add to
 //! the model.
 
-use rustc_hash::FxHashMap;
-
 use crate::ast::{Component, ComponentValue, ExprKind, Loop};
 use crate::compose::composer::Composer;
-use crate::compose::control_flow::loops::UNROLLED_ITERATIONS;
+
+/// The maximum number of iterations of `do` loops without condition that are unrolled.
+pub(crate) const UNROLLED_ITERATIONS: u64 = 32;
 
 /// The maximum number of invocations of unrolled loops, including enclosing loops, up to which short loops are
 /// unrolled.
@@ -14,9 +14,6 @@ pub(crate) const UNROLLED_INVOCATIONS: usize = 1 << 11;
 
 /// The maximum nesting of operators that is analysed; deeper ones count as too many.
 const DEPTH: usize = 128;
-
-/// The number of invocations of operators, by module and name; none for those that are being analysed.
-pub(crate) type InvocationCounts<'p> = FxHashMap<(&'p str, &'p str), usize>;
 
 impl<'p> Composer<'p, '_> {
     /// The number of invocations of a right-hand side in a module, including nested ones. An estimate, because counts

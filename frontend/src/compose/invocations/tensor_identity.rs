@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::ast::ComponentValue;
 use crate::compose::composer::{Composer, Definitions};
 use crate::compose::invocations::arguments::{Argument, ArgumentList};
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::eval::{Atom, TensorRef, Value};
 
 impl ArgumentList {

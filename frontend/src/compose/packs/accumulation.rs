@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use crate::ast::{Expr as Text, ExprKind, FoldOp, LoweringOp};
 use crate::compose::shapes::dynamic_extent::extent_of;
-use crate::eval::evaluator::EvalResult;
 use crate::eval::ranges::{Known, Work, collect_facts};
+use crate::eval::stop::EvalResult;
 use crate::eval::{Atom, Evaluator, Series, TensorRef, Value};
 use crate::model::{Accumulation, Check, Expr, FormulaIndex, Node};
 

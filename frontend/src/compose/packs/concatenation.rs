@@ -3,8 +3,7 @@
 //! part.
 
 use crate::compose::composer::{Composed, Composer, Reported};
-use crate::compose::invocations::instance::Builder;
-use crate::compose::invocations::invocation::tensor_text;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::checks::equality;
 use crate::compose::shapes::dynamic_extent::{Canonical, extent_of};
 use crate::compose::synthesized_functions::{empty_function, renamed, renamed_check};
@@ -211,8 +210,8 @@ impl<'p> Composer<'p, '_> {
                     span,
                     format!(
                         "tensors of a pack of dynamic length must have one type and shape, but these are {} and {}",
-                        tensor_text(&first),
-                        tensor_text(&other)
+                        first.text(),
+                        other.text()
                     ),
                 ));
             }

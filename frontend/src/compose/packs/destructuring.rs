@@ -5,11 +5,12 @@ use skript_semantics::ScalarOp;
 
 use crate::ast::{TargetItem, UsingItem, UsingListItem};
 use crate::compose::composer::{Composed, Composer};
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::diagnostics::Code;
 use crate::diagnostics::codes::{LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER, RESULTS_MISMATCH};
-use crate::eval::evaluator::{EvalResult, count, stop};
 use crate::eval::ranges::extent_expr;
+use crate::eval::stop::{EvalResult, stop};
+use crate::eval::value::count;
 use crate::eval::{Atom, Demand, DynamicPack, PackPart, PackSlice, Series, TensorRef, Value, runtime};
 use crate::model::{Expr, Extent, MessagePart};
 use crate::program::Edition;

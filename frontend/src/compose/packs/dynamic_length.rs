@@ -4,7 +4,7 @@
 use crate::ast::{Component, Declaration, Expr, ExprKind, PackSpec, Target, TargetItem};
 use crate::compose::composer::{Composed, Composer, Reported};
 use crate::compose::declarations::tensors::upper_extents;
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::affine_extent::Bound;
 use crate::compose::shapes::checks::{Verdict, equality, parts, text};
 use crate::compose::shapes::dynamic_extent::extent_of;
@@ -359,7 +359,7 @@ impl<'p> Composer<'p, '_> {
         let none = stack.tensor.shape.first() == Some(&Extent::Fixed(0));
         if none {
             let position = builder.function.outputs.len();
-            let item = item_type(&stack.tensor);
+            let item = stack.tensor.item();
             builder.function.items_of_none.push((position, item));
         }
         Ok(Port {
@@ -378,7 +378,7 @@ impl<'p> Composer<'p, '_> {
         stack: &TensorRef,
     ) -> Composed<()> {
         self.one_shape(builder, declaration)?;
-        let item = TensorRef { id: stack.id, tensor: std::rc::Rc::new(item_type(&stack.tensor)) };
+        let item = TensorRef { id: stack.id, tensor: std::rc::Rc::new(stack.tensor.item()) };
         let produced = builder.function.values.get(stack.id.0 as usize);
         let produced = produced.map_or(declaration.span, |v| v.span);
         self.check_declared(builder, declaration, what, 0, &item, produced)
@@ -391,11 +391,6 @@ fn new_length_name(builder: &Builder, pack: &PackSpec) -> Option<String> {
         (Some(_), ExprKind::Name(name)) if builder.scope.get(&name.name).is_none() => Some(name.name.clone()),
         _ => None,
     }
-}
-
-/// The type of the items of a tensor that holds a pack.
-pub(crate) fn item_type(whole: &TensorType) -> TensorType {
-    TensorType { kind: whole.kind, shape: whole.shape.iter().skip(1).cloned().collect() }
 }
 
 #[cfg(test)]

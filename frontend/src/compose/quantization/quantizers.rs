@@ -1,46 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `@quantize`: entries are checked and kept; on request the tensors pass through their quantizers (2.14).
 
-use std::fmt::Write as _;
-
-use crate::ast::{self, Path};
+use crate::ast;
 use crate::compose::composer::{Composed, Composer, Definitions, Reported};
 use crate::compose::invocations::arguments::ArgumentList;
-use crate::compose::invocations::instance::Builder;
-use crate::compose::invocations::invocation::tensor_text;
+use crate::compose::invocations::builder::Builder;
+use crate::compose::quantization::quantizer::Quantizer;
 use crate::diagnostics::codes::QUANTIZATION;
 use crate::diagnostics::{Diagnostic, closest};
 use crate::eval::{Atom, TensorRef, Value};
 use crate::model::{Block, Extent, Loop, Operation, Quantization, TensorType};
-use crate::source::Span;
-
-/// An entry for a tensor of the current function or of one of its invocations.
-#[derive(Clone, Debug)]
-pub(crate) struct Quantizer<'p> {
-    /// The tensor's name, or the path of labels to it followed by its name.
-    pub path: String,
-    operator: &'p Path,
-    /// The module in which the operator's name is resolved.
-    module: &'p str,
-    /// Types and attribute values, evaluated at the entry.
-    list: ArgumentList,
-    span: Span,
-}
-
-impl Quantizer<'_> {
-    /// Instances with different simulated quantizers are different.
-    pub(crate) fn describe_into(&self, key: &mut String) {
-        // Writing to a string cannot fail.
-        let _ = write!(
-            key,
-            "|quantize {}:{}@{:?}{:?}",
-            self.path,
-            self.operator.text(),
-            self.list.attributes,
-            self.list.types
-        );
-    }
-}
 
 impl<'p> Composer<'p, '_> {
     /// Evaluates the definition's own entries, so that statements may apply them. [`Composer::quantization`] reports
@@ -151,8 +120,8 @@ impl<'p> Composer<'p, '_> {
                 format!(
                     "`{}` turns {} into {}; a quantizer keeps type and shape",
                     quantizer.operator.text(),
-                    tensor_text(&old.tensor),
-                    tensor_text(&new.tensor)
+                    old.tensor.text(),
+                    new.tensor.text()
                 ),
             ));
         }

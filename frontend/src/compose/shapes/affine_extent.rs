@@ -3,11 +3,11 @@
 
 use crate::ast::{BinaryOp, Expr, ExprKind, Item, StringPiece, Subscript, UnaryOp};
 use crate::compose::composer::{Composed, Composer};
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::checks::{Verdict, composed_text, equality, parts, text, verdict};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{AFFINE_EXTENT, EXTENT_MISMATCH, SHAPE_NOT_BOUND};
-use crate::eval::evaluator::EvalResult;
+use crate::eval::stop::EvalResult;
 use crate::eval::{Atom, Evaluator, Stop, Value};
 use crate::source::Span;
 use skript_semantics::ScalarOp;

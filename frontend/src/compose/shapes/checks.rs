@@ -4,7 +4,7 @@
 use skript_semantics::{ScalarKind, ScalarOp};
 
 use crate::compose::composer::{Composed, Composer, Reported};
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, UNEXPECTED_VALUE};
 use crate::eval::ranges::decided;

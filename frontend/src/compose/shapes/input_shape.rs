@@ -3,12 +3,13 @@
 
 use crate::ast::{Declaration, ExtentSpec, TypeSpec};
 use crate::compose::composer::{Composed, Composer, Reported};
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::affine_extent::Bound;
 use crate::compose::shapes::upper_bound::Tested;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{RANK_MISMATCH, UNEXPECTED_VALUE};
-use crate::eval::evaluator::{count, stop};
+use crate::eval::stop::stop;
+use crate::eval::value::count;
 use crate::eval::{Atom, Series, Value};
 use crate::source::Span;
 

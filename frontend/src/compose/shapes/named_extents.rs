@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::compose::composer::{Composed, Composer};
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::dynamic_extent::{translated, translated_operations};
 use crate::diagnostics::codes::LIMIT_EXCEEDED;
 use crate::model::{Extent, ShapeExpr, TensorType};

@@ -4,7 +4,7 @@
 use crate::ast::{self, ExtentSpec, PackSpec};
 use crate::compose::composer::{Composed, Composer};
 use crate::compose::declarations::tensors::upper_extents;
-use crate::compose::invocations::instance::Builder;
+use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::affine_extent::Bound;
 use crate::compose::shapes::checks::{keep, parts, text};
 use crate::diagnostics::Diagnostic;

@@ -5,11 +5,12 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::{Series, binary};
 use crate::ast::FoldOp;
-use crate::eval::evaluator::{count, literal_bool};
 use crate::eval::fold::{accumulation, balanced, comparison};
 use crate::eval::ranges::upper_bound;
 use crate::eval::runtime;
+use crate::eval::runtime::literal_bool;
 use crate::eval::series::fold::among;
+use crate::eval::value::count;
 use crate::model::{Accumulation, Expr};
 use crate::program::Edition;
 
