@@ -4,6 +4,7 @@
 //! `… -- status` prints docs/status.md instead.
 //! Each rule is a function from the tree to complaints; all complaints are printed, one a line, and any makes exit 1.
 
+mod cycles;
 mod dependencies;
 mod diagnostics;
 mod documents;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut complaints = Vec::new();
+    complaints.extend(cycles::check(&tree));
     complaints.extend(dependencies::check(&tree));
     complaints.extend(documents::check(&tree));
     complaints.extend(diagnostics::check(&tree));
