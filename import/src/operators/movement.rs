@@ -207,6 +207,13 @@ fn transpose(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
+/// The sum of extents along an axis; `None` if it has so many terms that it is better read from the result.
+fn summed(extents: impl Iterator<Item = Extent> + Clone) -> Ruled<Option<Extent>> {
+    let mut known = extents.clone().filter_map(|extent| extent.value());
+    known.try_fold(0i64, i64::checked_add).ok_or_else(overflow)?;
+    Ok(extents.into_iter().try_fold(Extent::default(), |sum, extent| sum.plus(&extent)))
+}
+
 /// Tensors joined along an axis.
 pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value> {
     let first = parts.first().cloned().ok_or("there is nothing to join")?;
@@ -214,12 +221,10 @@ pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value>
         return Ok(first);
     }
     let mut shape = first.shape.clone();
-    let mut sum = Extent::from(0);
     for part in &parts {
         if part.rank() != first.rank() {
             return Err("the ranks of the inputs differ".into());
         }
-        sum = sum.plus(&part.extent(at)).ok_or_else(overflow)?;
         // Static extents are better known than dynamic ones.
         for (axis, extent) in shape.iter_mut().enumerate() {
             let other = part.extent(axis);
@@ -232,8 +237,9 @@ pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value>
             }
         }
     }
+    let sum = summed(parts.iter().map(|part| part.extent(at)))?;
     if let Some(extent) = shape.get_mut(at) {
-        *extent = sum;
+        *extent = sum.unwrap_or_else(|| Call::open(c.next_id(), at));
     }
     let known: Option<Vec<_>> = parts.iter().map(|p| p.known.clone()).collect();
     if let Some(known) = known

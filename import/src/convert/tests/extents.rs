@@ -51,6 +51,17 @@ fn slices_by_data_have_the_distance_of_their_ends() {
     assert!(text.contains("onnx.agreed{axis=0, extent=2}"), "{text}");
 }
 
+#[test]
+fn parts_of_many_dynamic_extents_are_joined() {
+    let names: Vec<String> = (0..90).map(|at| format!("x{at}")).collect();
+    let parts: Vec<&str> = names.iter().map(String::as_str).collect();
+    let inputs = names.iter().map(|name| value(name, F32, &[&format!("n_{name}"), "4"])).collect();
+    let nodes =
+        vec![node("Concat", &parts, &["all"], vec![int("axis", 0)]), node("Exp", &["all"], &["y"], vec![])];
+    let text = statements(inputs, vec![], nodes);
+    assert!(text.ends_with("y = math.exp(all);"), "{text}");
+}
+
 #[cfg(unix)]
 #[test]
 fn linked_models_have_linked_data() {
