@@ -39,6 +39,9 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   `Scan` scans together must have one length, and dimensions with one letter of `Einsum` one extent: other calls are refused (SK9203).
 - **Slices.** Where data decide the ends of a `Slice`, its extents follow from them in each call. If the end is the begin plus a constant, the
   extent is that constant, and a call that finds fewer elements is refused (SK9203).
+- **Branches.** The branches of an `If` that data select may have other extents. Where they have other ranks, the model is imported for one of
+  them: that of the rank which the graph declares or, if the condition is an `Equal`, as in the `squeeze` of torch, the one of values that
+  differ. A call whose condition selects the other branch is refused (SK9203).
 - **Resizing.** `align_corners` and `tf_crop_and_resize` relate positions by the extents of the result, as the text of `Resize` and onnxruntime do.
   Two node tests of ONNX (`resize_downsample_scales_…_align_corners`) rest on the scales instead.
 - **Random numbers** are of SkriptND (`rand.normal`, `rand.uniform`), as ONNX defines none: the same in each call and on every machine, others for

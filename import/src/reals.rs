@@ -234,6 +234,7 @@ fn moves(statement: &Statement) -> bool {
         "onnx.gather_elements",
         "onnx.gather_nd",
         "onnx.max_pool_indices",
+        "onnx.of_branch",
         "onnx.one_hot",
         "onnx.pad_wrap",
         "onnx.reverse_sequence",

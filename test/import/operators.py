@@ -292,6 +292,24 @@ case("average beyond the end", [node("AveragePool", "x", "y", kernel_shape=[3], 
 branch = lambda operator: helper.make_graph([node(operator, "x", "o")], "b", [], [helper.make_tensor_value_info("o", FLOAT, [4])])
 case("a condition of one element", [node("If", "c", "y", then_branch=branch("Exp"), else_branch=branch("Neg"))], {"x": reals(4), "c": np.array([True])})
 
+# Data decide which branch runs, and so extents that are static in each branch.
+branch = lambda name, nodes: helper.make_graph(nodes, name, [], [onnx.ValueInfoProto(name=name)])
+positive = [node("ReduceSum", "x", "sum", keepdims=0), node("Greater", "sum zero", "c")]
+repeated = node("If", "c", "f", then_branch=branch("t", [node("Concat", "x x", "t", axis=0)]), else_branch=branch("e", [node("Neg", "x", "e")]))
+for sign in (1, -1):
+    case(f"branches of other extents {sign}", [*positive, repeated, node("Exp", "f", "y")], {"x": sign * abs(reals(3, 2))}, dict(zero=np.float32(0)))
+# As torch exports `squeeze` of a dimension that may be 1: the model imports for other extents, and each call checks it.
+squeezed = [node("NonZero", "x", "z"), node("Shape", "z", "s"), node("Gather", "s one", "k"), node("Equal", "k one", "c"),
+            node("If", "c", "f", then_branch=branch("t", [node("Squeeze", "z one", "t")]), else_branch=branch("e", [node("Identity", "z", "e")])), node("Neg", "f", "y")]
+for count in (0, 1, 3):
+    case(f"a dimension of {count} that is removed if it is 1", squeezed, {"x": np.arange(5) < count}, dict(one=np.array([1])), refused="SK9203" if count == 1 else None)
+# A branch that does not run checks nothing.
+inside = [*squeezed[2:5], node("Cast", "f", "g", to=FLOAT), node("ReduceSum", "g", "o", keepdims=0)]
+outside = [node("NonZero", "x", "z"), node("Shape", "z", "s"), node("ReduceSum", "w", "v", keepdims=0), node("Greater", "v zero", "d"),
+           node("If", "d", "y", then_branch=branch("o", inside), else_branch=branch("p", [node("Neg", "v", "p")]))]
+for sign in (1, -1):
+    case(f"a check in a branch {sign}", outside, {"x": np.arange(5) < 1, "w": sign * abs(reals(4))}, dict(one=np.array([1]), zero=np.float32(0)), refused="SK9203" if sign == 1 else None)
+
 # Scan of opset 8 has a batch, whose items have a loop each.
 running = body([node("Add", "s v", "s1"), node("Mul", "v v", "o")], [("s", FLOAT, [2]), ("v", FLOAT, [2])], [("s1", FLOAT, [2]), ("o", FLOAT, [2])])
 for directions in ([0], [1]):

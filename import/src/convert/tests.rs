@@ -545,6 +545,7 @@ fn hostile_sizes_are_refused() {
     assert!(text.contains("64 bits"), "{text}");
 }
 
+mod branches;
 mod calls;
 mod extents;
 mod external;

@@ -43,25 +43,30 @@ fn branch(c: &mut Call) -> Ruled<()> {
     };
     selects(c.importer, &condition);
     let (then, otherwise) = (c.graph("then_branch")?, c.graph("else_branch")?);
-    let then = c.importer.body(then, Vec::new())?;
+    let mut then = c.importer.body(then, Vec::new())?;
     let otherwise = c.importer.body(otherwise, Vec::new())?;
     if then.yields.len() != otherwise.yields.len() {
         return Err("the branches have different numbers of outputs".into());
     }
-    let mut results = Vec::new();
-    for (at, (a, b)) in then.yields.iter().zip(&otherwise.yields).enumerate() {
-        if a.is_sequence() || b.is_sequence() {
-            return Err("a sequence that data select is not supported".into());
+    let pairs = || then.yields.iter().zip(&otherwise.yields);
+    if pairs().any(|(a, b)| a.is_sequence() || b.is_sequence()) {
+        return Err("a sequence that data select is not supported".into());
+    }
+    if let Some((at, (a, b))) = pairs().enumerate().find(|(_, (a, b))| !is_like(a, b)) {
+        let is_one_type = pairs().all(|(a, b)| a.element == b.element);
+        if let Some(taken) = expected(c, &condition, &then, &otherwise).filter(|_| is_one_type) {
+            return only(c, condition, if taken { then } else { otherwise }, taken);
         }
-        let id = c.next_id();
-        let shape = either(a, b, id).filter(|_| a.element == b.element);
-        let shape = shape.ok_or_else(|| {
-            Reason(format!(
-                "output {at} is {} in one branch and {} in the other: SkriptND needs one type and equal static extents",
-                c.importer.typed(a),
-                c.importer.typed(b)
-            ))
-        })?;
+        return Err(Reason(format!(
+            "output {at} is {} in one branch and {} in the other: SkriptND needs one type and one rank",
+            c.importer.typed(a),
+            c.importer.typed(b)
+        )));
+    }
+    let mut results = Vec::new();
+    for (a, b) in then.yields.iter_mut().zip(&otherwise.yields) {
+        *a = loosened(c, &mut then.statements, a, b)?;
+        let shape = either(a, b, c.next_id());
         results.push(c.importer.value("if", a.element, shape, None, None));
     }
     c.push(results.clone(), Body::If { condition, then, otherwise });
@@ -71,19 +76,60 @@ fn branch(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The shape of one of two values: data decide extents that differ, one of which must be dynamic.
-fn either(a: &Value, b: &Value, id: usize) -> Option<Vec<Extent>> {
-    if a.rank() != b.rank() {
-        return None;
-    }
+fn is_like(a: &Value, b: &Value) -> bool {
+    a.rank() == b.rank() && a.element == b.element
+}
+
+/// The shape of one of two values: data decide extents that differ.
+fn either(a: &Value, b: &Value, id: usize) -> Vec<Extent> {
     let extents = a.shape.iter().zip(&b.shape).enumerate();
-    extents
-        .map(|(axis, (x, y))| match (x.value(), y.value()) {
-            _ if x == y => Some(x.clone()),
-            (Some(_), Some(_)) => None,
-            _ => Some(Call::open(id, axis)),
-        })
-        .collect()
+    extents.map(|(axis, (x, y))| if x == y { x.clone() } else { Call::open(id, axis) }).collect()
+}
+
+/// The value of a branch with dynamic extents where it and the value of the other branch have static ones that differ.
+fn loosened(c: &mut Call, branch: &mut Vec<Statement>, value: &Value, other: &Value) -> Ruled<Value> {
+    let outer = std::mem::replace(&mut c.importer.statements, std::mem::take(branch));
+    let mut loosened = Ok(value.clone());
+    for axis in 0..value.rank() {
+        let (own, other) = (value.extent(axis), other.extent(axis));
+        if own != other && own.value().is_some() && other.value().is_some() {
+            loosened = loosened.and_then(|value| super::dynamic_slice::whole(c, &value, axis));
+        }
+    }
+    *branch = std::mem::replace(&mut c.importer.statements, outer);
+    loosened
+}
+
+/// The condition that a model with branches of different ranks rests on: under which the outputs have the ranks that the graph
+/// declares, or else that two values differ, as torch exports the removal of a dimension if its extent is 1.
+fn expected(c: &Call, condition: &Value, then: &Block, otherwise: &Block) -> Option<bool> {
+    let rank = |name: &String| Some(c.importer.declared(name)?.shape.as_ref()?.dim.len());
+    let outputs = c.node.output.iter().zip(then.yields.iter().zip(&otherwise.yields));
+    for (name, (a, b)) in outputs.filter(|(_, (a, b))| a.rank() != b.rank()) {
+        match rank(name) {
+            Some(rank) if rank == a.rank() => return Some(true),
+            Some(rank) if rank == b.rank() => return Some(false),
+            _ => {}
+        }
+    }
+    super::dynamic_slice::is_computed_by(c, condition, "math.eq").then_some(false)
+}
+
+/// Sets the results of one branch. Each run checks that the condition selects it.
+fn only(c: &mut Call, condition: Value, block: Block, taken: bool) -> Ruled<()> {
+    let condition = if taken { condition } else { c.map("math.not", &[], &condition) };
+    let condition = super::movement::reshaped(c, &condition, vec![Extent::from(1)]);
+    let count = Call::open(c.next_id(), 0);
+    let attributes = [("extent", "1".to_owned())];
+    let of_type = (ElementType::I64, vec![count]);
+    let selected = c.call("onnx.kept", &attributes, &[(&condition).into()], of_type);
+    c.importer.statements.extend(block.statements);
+    for (at, value) in block.yields.into_iter().enumerate() {
+        let of_type = (value.element, value.shape.clone());
+        let checked = c.call("onnx.of_branch", &[], &[(&value).into(), (&selected).into()], of_type);
+        c.set(at, checked);
+    }
+    Ok(())
 }
 
 /// What a loop has beside its body.

@@ -56,6 +56,22 @@ fn along(c: &mut Call, x: &Value, axis: usize, (begin, end): (&Value, &Value), s
     }
 }
 
+/// All elements of a tensor, whose extent along an axis is known at run time only.
+pub(super) fn whole(c: &mut Call, x: &Value, axis: usize) -> Ruled<Value> {
+    let [begin, end] = [Extent::from(0), x.extent(axis)]
+        .map(|end| c.known(ElementType::I64, Vec::new(), vec![Item::Int(end)]));
+    along(c, x, axis, (&begin, &end), 1)
+}
+
+/// Whether an operator computes a value, or one that it is a copy of.
+pub(super) fn is_computed_by(c: &Call, value: &Value, operator: &str) -> bool {
+    match definition(c, value) {
+        Some((by, _)) if by == operator => true,
+        Some((by, [Argument::Tensor(x)])) if by.starts_with("layout.") => is_computed_by(c, x, operator),
+        _ => false,
+    }
+}
+
 /// Element `at` of a tensor of rank 1, as a scalar.
 fn element(c: &mut Call, ends: &Value, at: usize) -> Ruled<Value> {
     if let Some(item) = ends.known.as_ref().and_then(|known| known.get(at)) {

@@ -16,7 +16,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("Dropout", "training only with a ratio of 0"),
     ("Expand", "the shape is known at import"),
     ("GRU", "the usual activations"),
-    ("If", "results of one type and rank; their static extents agree"),
+    ("If", "results of one type; where ranks differ, the graph declares them or the condition is an `Equal`"),
     ("LSTM", "the usual activations"),
     (
         "Loop",
