@@ -310,6 +310,15 @@ outside = [node("NonZero", "x", "z"), node("Shape", "z", "s"), node("ReduceSum",
 for sign in (1, -1):
     case(f"a check in a branch {sign}", outside, {"x": np.arange(5) < 1, "w": sign * abs(reals(4))}, dict(one=np.array([1]), zero=np.float32(0)), refused="SK9203" if sign == 1 else None)
 
+# Results without elements.
+case("repeated no times", [node("Tile", "x r", "t"), node("Concat", "t x", "y", axis=1)], {"x": reals(3, 4)}, dict(r=np.array([1, 0])))
+case("repeated no times, dynamic", [node("Tile", "x r", "y")], {"x": reals(3, 4)}, dict(r=np.array([2, 0])), {"x": ["n", 4]})
+case("the best none", [node("TopK", "x k", "y i"), node("Not", "b", "n"), node("Tile", "n r", "z")], {"x": reals(3, 4), "b": reals(3, 4) > 0}, dict(k=np.array([0]), r=np.array([0, 1])),
+     {"x": ["n", 4], "b": [3, "m"]}, outputs="y i z")
+case("a window beyond the image", [node("MaxPool", "x", "y i", kernel_shape=[3, 3]), node("AveragePool", "x", "z", kernel_shape=[3, 2])], {"x": reals(1, 2, 2, 5)}, outputs="y i z")
+case("a window beyond the end", [node("MaxPool", "x", "y", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)], {"x": reals(1, 2, 2, 5)})
+case("a window far beyond the image", [node("MaxPool", "x", "y", kernel_shape=[4, 3])], {"x": reals(1, 2, 2, 5)}, refused="larger than the padded input")
+
 # Scan of opset 8 has a batch, whose items have a loop each.
 running = body([node("Add", "s v", "s1"), node("Mul", "v v", "o")], [("s", FLOAT, [2]), ("v", FLOAT, [2])], [("s1", FLOAT, [2]), ("o", FLOAT, [2])])
 for directions in ([0], [1]):

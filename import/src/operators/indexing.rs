@@ -287,6 +287,13 @@ fn top_k(c: &mut Call) -> Ruled<()> {
     {
         return Err(Reason(format!("k is {n}, and the extent is {e}")));
     }
+    if k.is(0) {
+        if let Some(extent) = shape.get_mut(at) {
+            *extent = k;
+        }
+        super::movement::set_empty(c, &[x.element, ElementType::I64], &shape);
+        return Ok(());
+    }
     let missing = k.minus(&x.extent(at)).ok_or_else(crate::refusal::overflow)?;
     let is_enough = missing.range(&c.importer.bounds).1.is_some_and(|most| most <= 0);
     let operator = match (is_enough, x.is_real()) {

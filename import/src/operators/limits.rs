@@ -44,7 +44,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("Slice", "steps are known at import"),
     ("SplitToSequence", "a static dimension"),
     ("TfIdfVectorizer", "ints; a static number of items"),
-    ("Tile", "the numbers are known at import, and at least 1"),
+    ("Tile", "the numbers are known at import"),
     ("TopK", "k is known at import"),
     ("Unique", "no bools"),
     ("Unsqueeze", "the axes are known at import"),

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Elements that move as they are.
 
+use skript_tensor::ElementType;
+
 use super::{Operator, operator};
 use crate::call::{Call, axes, axis, axis_list, equal, extent_list, list, product};
-use crate::evaluate::moved;
+use crate::evaluate::{moved, static_shape};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::{Argument, marked};
-use crate::value::{MOST_KNOWN, Value};
+use crate::value::{MOST_KNOWN, Value, is_real};
 
 pub const OPERATORS: &[Operator] = &[
     operator("Reshape", "`layout.reshape`", reshape),
@@ -251,6 +253,24 @@ pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value>
     Ok(c.call("layout.concat", &[("axis", at.to_string())], &[Argument::Pack(parts)], (first.element, shape)))
 }
 
+/// Sets results of one shape, which has an extent of 0.
+pub(super) fn set_empty(c: &mut Call, elements: &[ElementType], shape: &[Extent]) {
+    for (output, element) in elements.iter().enumerate() {
+        let y = if static_shape(shape).is_some() {
+            c.known(*element, shape.to_vec(), Vec::new())
+        } else {
+            let value = match element {
+                ElementType::Bool => "false",
+                element if is_real(*element) => "0.0",
+                _ => "0",
+            };
+            let attributes = [("shape", extent_list(shape)), ("value", value.to_owned())];
+            c.call("onnx.fill", &attributes, &[], (*element, shape.to_vec()))
+        };
+        c.set(output, y);
+    }
+}
+
 /// Tensors of one shape along a new dimension.
 pub(super) fn stacked(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value> {
     let first = parts.first().cloned().ok_or("there is nothing to join")?;
@@ -470,8 +490,8 @@ fn tile(c: &mut Call) -> Ruled<()> {
     if repeats.len() != x.rank() {
         return Err("the number of repetitions is not that of the dimensions".into());
     }
-    if repeats.iter().any(|r| r.value().is_some_and(|r| r < 1)) {
-        return Err("a repetition of zero times is not supported".into());
+    if let Some(negative) = repeats.iter().filter_map(Extent::value).find(|r| *r < 0) {
+        return Err(Reason(format!("the number of repetitions {negative} is negative")));
     }
     if repeats.iter().all(|r| r.is(1)) {
         c.set(0, x);
@@ -479,6 +499,10 @@ fn tile(c: &mut Call) -> Ruled<()> {
     }
     let shape = x.shape.iter().zip(&repeats).map(|(e, r)| e.times(r).ok_or_else(overflow));
     let shape = shape.collect::<Ruled<Vec<_>>>()?;
+    if repeats.iter().any(|r| r.is(0)) {
+        set_empty(c, &[x.element], &shape);
+        return Ok(());
+    }
     let y = c.call("layout.tile", &[("repeats", extent_list(&repeats))], &[(&x).into()], (x.element, shape));
     c.set(0, y);
     Ok(())
@@ -560,7 +584,7 @@ fn dropout(c: &mut Call) -> Ruled<()> {
     }
     if c.wants(1) {
         let attributes = [("shape", extent_list(&x.shape)), ("value", "true".to_owned())];
-        let mask = c.call("onnx.fill", &attributes, &[], (skript_tensor::ElementType::Bool, x.shape.clone()));
+        let mask = c.call("onnx.fill", &attributes, &[], (ElementType::Bool, x.shape.clone()));
         c.set(1, mask);
     }
     c.set(0, x);

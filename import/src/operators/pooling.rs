@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pooling by windows, and of whole maps.
 
+use skript_tensor::ElementType;
+
 use super::convolution::{Window, enlarged, spatial, window};
 use super::{Operator, operator};
 use crate::call::{Call, extent_list, float_text, list};
+use crate::extent::Extent;
 use crate::refusal::Ruled;
 use crate::value::Value;
 
@@ -31,11 +34,18 @@ fn pooled_of(
     let mut attributes = vec![("size", list(&window.size))];
     attributes.extend(window.attributes());
     attributes.extend(more);
-    let mut shape = vec![x.extent(0), x.extent(1)];
-    shape.extend(window.extents);
+    let shape = result_shape(x, &window);
+    if window.is_nowhere() {
+        super::movement::set_empty(c, &[x.element], &shape);
+        return Ok(());
+    }
     let y = c.call(operator, &attributes, &[x.into()], (x.element, shape));
     c.set(0, y);
     Ok(())
+}
+
+fn result_shape(x: &Value, window: &Window) -> Vec<Extent> {
+    [&[x.extent(0), x.extent(1)], window.extents.as_slice()].concat()
 }
 
 /// The window of a pooling, of which each has elements.
@@ -53,6 +63,11 @@ fn max_pool(c: &mut Call) -> Ruled<()> {
     let window = windows(c, &x)?;
     if c.wants(1) {
         c.no_u64()?;
+        let shape = result_shape(&x, &window);
+        if window.is_nowhere() {
+            super::movement::set_empty(c, &[x.element, ElementType::I64], &shape);
+            return Ok(());
+        }
         let mut attributes = vec![("size", list(&window.size))];
         attributes.extend(window.attributes());
         if !attributes.iter().any(|(name, _)| *name == "stride") {
@@ -61,9 +76,7 @@ fn max_pool(c: &mut Call) -> Ruled<()> {
         if !attributes.iter().any(|(name, _)| *name == "dilation") {
             attributes.push(("dilation", list(&window.dilation)));
         }
-        let mut shape = vec![x.extent(0), x.extent(1)];
-        shape.extend(window.extents);
-        let types = vec![(x.element, shape.clone()), (skript_tensor::ElementType::I64, shape)];
+        let types = vec![(x.element, shape.clone()), (ElementType::I64, shape)];
         let results = c.calls("onnx.max_pool_indices", &attributes, &[(&x).into()], types);
         let [y, index] = results.as_slice() else {
             return Err("there are not two results".into());
