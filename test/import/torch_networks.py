@@ -295,6 +295,17 @@ class Detector(nn.Module):
         found = self.module([picture])[0]
         return found["boxes"], found["scores"], found["labels"]
 
+    def calibrate(self, picture):
+        """Takes the statistics of normalizations from pictures: with others, scores are equal but for their rounding, which orders the boxes."""
+        for part in self.modules():
+            if isinstance(part, nn.modules.batchnorm._BatchNorm):
+                part.momentum = None
+                part.reset_running_stats()
+                part.train()
+        with torch.no_grad():
+            self.module([picture, picture.flip(-1)])
+        self.eval()
+
 
 def detector(name, **options):
     def build():
@@ -438,7 +449,7 @@ NETWORKS = {
     **{f"EmbeddingBag {mode}": bags(mode) for mode in ("sum", "mean", "max")},
     "Faster R-CNN": detector("fasterrcnn_mobilenet_v3_large_320_fpn", min_size=96, max_size=96, rpn_pre_nms_top_n_test=50, rpn_post_nms_top_n_test=20),
     "RetinaNet": detector("retinanet_resnet50_fpn", min_size=96, max_size=96, score_thresh=0.01),
-    "SSDlite": detector("ssdlite320_mobilenet_v3_large"),
+    "SSDlite": detector("ssdlite320_mobilenet_v3_large", detections_per_img=20),
 }
 
 
@@ -474,6 +485,8 @@ def attempt(build, exporter, folder, options):
     module, arguments = build()
     module = module.eval()
     randomize(module)
+    if isinstance(module, Detector):
+        module.calibrate(*arguments)
     path = folder / "model.onnx"
     reason = export(module, arguments, exporter, path)
     if reason is not None:
