@@ -7,9 +7,10 @@ use std::cell::RefCell;
 use crate::dependence::unknown;
 use crate::extent::{Atom, Extent};
 use crate::importer::Importer;
+use crate::literals::real_text;
 use crate::proto::{AttributeProto, GraphProto, NodeProto};
 use crate::refusal::{Reason, Refusal, Ruled, overflow};
-use crate::statement::{Argument, Body, Statement, marked};
+use crate::statement::{Argument, Body, Statement};
 use crate::value::{Item, Value, extents, numbers, reals, width};
 
 /// A type of a result.
@@ -436,44 +437,6 @@ pub fn equal(what: &str, a: &Extent, b: &Extent) -> Ruled<()> {
         (Some(m), Some(n)) if m != n => Err(Reason(format!("{what} must be equal, but are {m} and {n}"))),
         _ => Ok(()),
     }
-}
-
-/// A list of numbers in SkriptND.
-pub fn list(items: &[i64]) -> String {
-    let items: Vec<String> = items.iter().map(i64::to_string).collect();
-    format!("[{}]", items.join(", "))
-}
-
-/// A list of axes in SkriptND.
-pub fn axis_list(items: &[usize]) -> String {
-    let items: Vec<String> = items.iter().map(usize::to_string).collect();
-    format!("[{}]", items.join(", "))
-}
-
-/// A list of extents in SkriptND.
-pub fn extent_list(items: &[Extent]) -> String {
-    let items: Vec<String> = items.iter().map(marked).collect();
-    format!("[{}]", items.join(", "))
-}
-
-/// A real of this type in SkriptND: the shortest text that has its value; an expression for NaN, which has no literal.
-pub fn real_text(element: ElementType, value: f64) -> String {
-    if value.is_nan() {
-        return "(inf - inf)".to_owned();
-    }
-    if value.is_infinite() {
-        return if value < 0.0 { "-inf" } else { "inf" }.to_owned();
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "the value is one of f32")]
-    match element {
-        ElementType::F64 if f64::from(value as f32) != value => format!("{value:?}"),
-        _ => format!("{:?}", value as f32),
-    }
-}
-
-/// An attribute with a real value.
-pub fn float_text(value: f32) -> String {
-    real_text(ElementType::F32, value.into())
 }
 
 /// The product of extents.

@@ -6,78 +6,23 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use skript_host::FileError;
-use skript_tensor::Tensor;
-
 use crate::declared;
 use crate::extent::Extent;
+use crate::imported::{ImportError, Imported, Options};
 use crate::importer::{Importer, refuse_newer, versions_by_domain};
-use crate::model_file::{Declaration, ModelFile, SharedTensors};
+use crate::model_file::{Declaration, ModelFile};
 use crate::names::Names;
 use crate::proto::{DimensionProto, GraphProto, ModelProto, ValueInfoProto};
 use crate::reals;
 use crate::refusal::Refusal;
+use crate::shared_tensors::SharedTensors;
 use crate::statement::Block;
 use crate::tensor;
 use crate::value::{Value, element};
-use crate::write::{self, Document, Weight};
+use crate::write::{self, Document};
 
 /// The bound of a dynamic dimension without `--bound`.
 pub const DEFAULT_BOUND: u64 = 1024;
-
-/// What the command line says about the import.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Shapes of inputs, by name in ONNX or SkriptND; dimensions that are `None` stay as they are.
-    pub shapes: Vec<(String, Vec<Option<u64>>)>,
-    /// Upper bounds of dynamic dimensions, by name.
-    pub bounds: Vec<(String, u64)>,
-    /// Inputs that are constants, by name in ONNX or SkriptND.
-    pub constants: Vec<(String, Tensor)>,
-    /// Whether blocks of equal structure become one operator.
-    pub structured: bool,
-}
-
-/// The result: the files of a model folder.
-#[derive(Debug)]
-pub struct Imported {
-    /// `main.sknd`.
-    pub main: String,
-    /// `onnx.sknd`, if the model needs operators that the library lacks.
-    pub onnx: Option<String>,
-    /// `import.json`.
-    pub json: String,
-    /// The arrays of `main.safetensors`.
-    pub weights: Vec<Weight>,
-    /// Remarks for the user.
-    pub notes: Vec<String>,
-    /// Contradictions in the model that do not affect its results.
-    pub warnings: Vec<Refusal>,
-    /// For each branch that data select: the inputs, by their names in ONNX, that the condition is computed from.
-    pub selecting: Vec<Vec<String>>,
-}
-
-/// Why a model is not imported.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    /// The file cannot be read.
-    #[error("cannot read {}: {error}", path.display())]
-    File { path: PathBuf, error: FileError },
-    /// It is not an ONNX model.
-    #[error("{} is not an ONNX model: {reason}", path.display())]
-    Format { path: PathBuf, reason: String },
-    /// A name of the command line is not in the model.
-    #[error("{0}")]
-    Name(String),
-    /// Parts of it are not supported: all of them.
-    #[error("{} is refused for {} reasons", path.display(), refusals.len())]
-    Refused {
-        path: PathBuf,
-        refusals: Vec<Refusal>,
-        /// Inputs whose elements decide what must be known, by their names in ONNX: as constants, they may help.
-        deciding: Vec<String>,
-    },
-}
 
 /// Reads a model and converts it.
 ///
@@ -145,7 +90,7 @@ fn converted(
     importer.declare(declared::declared(&graph));
     for info in &graph.input {
         // Others have the declared type.
-        if let Some(reason) = declared::initializer(&importer, info) {
+        if let Some(reason) = importer.initializer_contradiction(info) {
             importer.refuse(&info.name, "", reason);
         }
     }
@@ -165,7 +110,7 @@ fn converted(
             }
             Some(value) => {
                 // An input or initializer: nodes are compared already.
-                let reason = declared::contradiction(&importer, &output.name, &value);
+                let reason = importer.contradiction(&output.name, &value);
                 if let Some(reason) = reason.filter(|_| !computed.contains(&output.name)) {
                     importer.warn(&output.name, "", format!("the output {reason}"));
                 }

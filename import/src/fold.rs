@@ -4,8 +4,7 @@
 //! Nothing is evaluated unless a rule asks for it. The statements that a value depends on become a separate document, which the
 //! reference evaluator runs: every operator is folded by its formula, and its results have the types of the model.
 
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,8 +19,8 @@ use skript_frontend::model::storage_types::StorageType;
 use skript_frontend::source_files::load_program_with;
 use skript_tensor::{ElementType, MissingWeights, Tensor, VariableRequest, WeightStore, load_variables};
 
-use crate::convert::Imported;
 use crate::extent::Extent;
+use crate::imported::Imported;
 use crate::importer::Importer;
 use crate::names::Names;
 use crate::origin::Origin;
@@ -33,39 +32,10 @@ use crate::write::{self, Document};
 
 /// Elements of all constants and results of one evaluation, at most.
 const MOST_ELEMENTS: i64 = 1 << 20;
-/// Statements of all evaluations of an import, at most.
-const MOST_STATEMENTS: usize = 1 << 16;
 /// Statements that an evaluation counts for in addition to its own: a document is written, checked and composed for it.
 const EVALUATION: usize = 16;
-/// Points of formulas in all evaluations of an import, at most: seconds.
-const MOST_WORK: u64 = 1 << 26;
 /// The file that the evaluated document would be in.
 const FILE: &str = "folded/main.sknd";
-
-/// The values that follow from constants alone, and their elements where these were evaluated.
-#[derive(Debug)]
-pub struct Folds {
-    /// The values that statements compute from constants alone, by number.
-    constant: HashSet<usize>,
-    /// The elements of those that were evaluated, or why they have none.
-    evaluated: RefCell<HashMap<usize, Result<Rc<Tensor>, String>>>,
-    /// The values that stand for evaluated ones.
-    settled: HashMap<usize, Value>,
-    statements: Cell<usize>,
-    work: Arc<AtomicU64>,
-}
-
-impl Default for Folds {
-    fn default() -> Self {
-        Folds {
-            constant: HashSet::new(),
-            evaluated: RefCell::default(),
-            settled: HashMap::new(),
-            statements: Cell::new(MOST_STATEMENTS),
-            work: Arc::new(AtomicU64::new(MOST_WORK)),
-        }
-    }
-}
 
 impl Importer {
     /// Adds a statement to the block that is written.

@@ -10,15 +10,15 @@ use std::sync::Arc;
 use skript_tensor::{ElementType, Tensor};
 
 use crate::call::Call;
-use crate::declared::{Declared, contradiction, declared};
+use crate::declared::{Declared, declared};
 use crate::extent::{Bounds, Extent};
-use crate::fold::Folds;
-use crate::model_file::SharedTensors;
+use crate::folds::Folds;
 use crate::operators;
 use crate::proto::{
     AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, TensorProto, TensorTypeProto,
 };
 use crate::refusal::{Reason, Refusal, Ruled};
+use crate::shared_tensors::SharedTensors;
 use crate::statement::{Block, Statement};
 use crate::tensor;
 use crate::value::{Item, Value, ValueData, nibble};
@@ -297,7 +297,7 @@ impl Importer {
                     match result {
                         _ if output.is_empty() => {}
                         Some(value) => {
-                            if let Some(reason) = contradiction(self, output, &value) {
+                            if let Some(reason) = self.contradiction(output, &value) {
                                 self.warn(&name, &operator, format!("its output {reason}"));
                             }
                             self.bind(output, Some(value));

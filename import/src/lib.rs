@@ -7,6 +7,7 @@
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 mod call;
+mod contradiction;
 mod convert;
 mod declared;
 mod dependence;
@@ -14,8 +15,11 @@ mod evaluate;
 mod extent;
 mod external;
 mod fold;
+mod folds;
+mod imported;
 mod importer;
 mod library;
+mod literals;
 mod model_file;
 mod names;
 pub mod operators;
@@ -23,14 +27,16 @@ mod origin;
 mod proto;
 mod reals;
 mod refusal;
+mod shared_tensors;
 mod statement;
 mod structure;
 mod tensor;
 mod value;
 mod write;
 
-pub use convert::{ImportError, Imported, Options, convert};
+pub use convert::convert;
+pub use imported::{ImportError, Imported, Options, Weight};
 pub use model_file::{Declaration, DeclaredExtent, ForCall, ModelFile};
 pub use origin::{Input, Origin, Output};
 pub use refusal::Refusal;
-pub use write::{Port, Weight};
+pub use write::Port;

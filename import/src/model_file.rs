@@ -3,17 +3,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use prost::Message as _;
 use skript_host::RegularFile;
 use skript_tensor::{ElementType, Tensor};
 
-use crate::convert::{ImportError, Imported, Options, dimension_names, model_of};
+use crate::convert::{dimension_names, model_of};
 use crate::external;
+use crate::imported::{ImportError, Imported, Options};
 use crate::names::Names;
-use crate::proto::{DimensionProto, GraphProto, ModelProto, TensorProto, ValueInfoProto};
+use crate::proto::{DimensionProto, GraphProto, ModelProto, ValueInfoProto};
+use crate::shared_tensors::SharedTensors;
 use crate::value::{MOST_KNOWN, element};
 
 /// The largest model file; larger weights are in files beside it.
@@ -21,9 +23,6 @@ const MOST_BYTES: u64 = 1 << 31;
 
 /// The most elements of an integer input whose values a conversion may depend on without a rule that requires them.
 const SMALL: usize = 64;
-
-/// Bytes of the smallest tensor that conversions share.
-const SHARED_BYTES: usize = 1 << 12;
 
 /// A parsed model. It is converted several times: for all shapes, and for the shapes of calls.
 #[derive(Debug)]
@@ -33,36 +32,6 @@ pub struct ModelFile {
     folders: Vec<PathBuf>,
     model: ModelProto,
     tensors: Arc<SharedTensors>,
-}
-
-/// Tensors by their bytes in the file, with their element types; all conversions share them.
-#[derive(Debug, Default)]
-pub struct SharedTensors(Mutex<HashMap<(usize, usize, i32), Tensor>>);
-
-impl SharedTensors {
-    /// The tensor of these bytes, which `read` reads if no conversion has.
-    ///
-    /// # Errors
-    /// Those of `read`.
-    pub fn get(
-        &self,
-        proto: &mut TensorProto,
-        read: impl FnOnce(&mut TensorProto) -> Result<Tensor, String>,
-    ) -> Result<Tensor, String> {
-        let bytes = &proto.raw_data;
-        if bytes.len() < SHARED_BYTES {
-            return read(proto);
-        }
-        // The file's bytes do not move while it is open.
-        let key = (bytes.as_ptr().addr(), bytes.len(), proto.data_type);
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tensor) = lock().get(&key) {
-            return Ok(tensor.clone());
-        }
-        let tensor = read(proto)?;
-        lock().insert(key, tensor.clone());
-        Ok(tensor)
-    }
 }
 
 /// An input or output as the model declares it.

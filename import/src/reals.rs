@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use skript_tensor::ElementType;
 
-use crate::call::real_text;
 use crate::importer::Importer;
+use crate::literals::real_text;
 use crate::statement::{Argument, Block, Body, Statement};
 use crate::tensor::rounded;
 use crate::value::{Value, is_real};

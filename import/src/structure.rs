@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::call::extent_list;
 use crate::extent::Extent;
+use crate::literals::extent_list;
 use crate::statement::{Argument, Block, Body, Instance, Statement, Template, is_marked, marked};
 use crate::value::{Value, spelled};
 use crate::write::{Written, written};

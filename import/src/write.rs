@@ -5,12 +5,11 @@ mod constant;
 mod text;
 
 use std::collections::{BTreeMap, HashSet};
-use std::rc::Rc;
 
 use serde_json::json;
-use skript_tensor::{ElementType, Tensor};
+use skript_tensor::ElementType;
 
-use crate::convert::Imported;
+use crate::imported::Imported;
 use crate::importer::Importer;
 use crate::library;
 use crate::names::Names;
@@ -24,14 +23,6 @@ pub use constant::{Written, written};
 
 /// An input or output.
 pub type Port = (Value, String);
-
-/// An array of the weights: its full name, and its name in the ONNX graph.
-#[derive(Debug)]
-pub struct Weight {
-    pub name: String,
-    pub onnx: String,
-    pub tensor: Rc<Tensor>,
-}
 
 /// What is written.
 pub struct Document<'i> {

@@ -4,8 +4,9 @@
 use super::elementwise::converted;
 use super::movement::{joined, reshaped, transposed};
 use super::{Operator, operator};
-use crate::call::{Call, broadcast, extent_list, fixed, product, real_text};
+use crate::call::{Call, broadcast, fixed, product};
 use crate::extent::Extent;
+use crate::literals::{extent_list, real_text};
 use crate::refusal::{Ruled, overflow};
 use crate::statement::{Argument, marked};
 use crate::value::{Value, element, is_real};

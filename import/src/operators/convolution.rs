@@ -4,8 +4,9 @@
 use skript_tensor::ElementType;
 
 use super::{Operator, operator};
-use crate::call::{Call, axis_list, fixed, list};
+use crate::call::{Call, fixed};
 use crate::extent::Extent;
+use crate::literals::{axis_list, list};
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::value::Value;
 
@@ -361,7 +362,7 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
     }
     attributes.push(("padding", list(&padding)));
     if more.iter().any(|m| *m != 0) {
-        attributes.push(("output_size", crate::call::extent_list(&output)));
+        attributes.push(("output_size", crate::literals::extent_list(&output)));
     }
     let groups = c.int("group", 1);
     if groups < 1 {

@@ -4,8 +4,9 @@
 use skript_tensor::ElementType;
 
 use super::{Operator, microsoft, operator};
-use crate::call::{Call, broadcast, float_text, real_text};
+use crate::call::{Call, broadcast};
 use crate::evaluate;
+use crate::literals::{float_text, real_text};
 use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
 use crate::value::{Value, element, is_real, spelled, width};

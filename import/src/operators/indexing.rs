@@ -348,10 +348,10 @@ fn suppress(c: &mut Call) -> Ruled<()> {
     let mut attributes = vec![
         ("box_format", format.to_owned()),
         ("max_outputs_per_class", most.to_string()),
-        ("iou_threshold", crate::call::real_text(ElementType::F32, overlap)),
+        ("iou_threshold", crate::literals::real_text(ElementType::F32, overlap)),
     ];
     if let Some(least) = number(c, 4, "the threshold of scores")? {
-        attributes.push(("score_threshold", crate::call::real_text(ElementType::F32, least)));
+        attributes.push(("score_threshold", crate::literals::real_text(ElementType::F32, least)));
     }
     let boxes = super::movement::turned(c, &boxes, 1);
     let scores = super::movement::turned(c, &scores, 2);

@@ -2,8 +2,9 @@
 //! Losses.
 
 use super::{Operator, operator};
-use crate::call::{Call, axis_list};
+use crate::call::Call;
 use crate::extent::Extent;
+use crate::literals::axis_list;
 use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
 use crate::value::Value;

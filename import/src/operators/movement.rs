@@ -4,9 +4,10 @@
 use skript_tensor::ElementType;
 
 use super::{Operator, operator};
-use crate::call::{Call, axes, axis, axis_list, equal, extent_list, list, product};
+use crate::call::{Call, axes, axis, equal, product};
 use crate::evaluate::{moved, static_shape};
 use crate::extent::Extent;
+use crate::literals::{axis_list, extent_list, list};
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::{Argument, marked};
 use crate::value::{MOST_KNOWN, Value, is_real};

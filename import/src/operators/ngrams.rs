@@ -95,7 +95,7 @@ fn vectorize(c: &mut Call) -> Ruled<()> {
     let y = match total {
         Some(total) => total,
         None => {
-            let attributes = [("shape", crate::call::extent_list(&shape)), ("value", "0.0".to_owned())];
+            let attributes = [("shape", crate::literals::extent_list(&shape)), ("value", "0.0".to_owned())];
             c.call("onnx.fill", &attributes, &[], (kind, shape.clone()))
         }
     };

@@ -5,8 +5,9 @@ use skript_tensor::ElementType;
 
 use super::convolution::{Window, enlarged, spatial, window};
 use super::{Operator, operator};
-use crate::call::{Call, extent_list, float_text, list};
+use crate::call::Call;
 use crate::extent::Extent;
+use crate::literals::{extent_list, float_text, list};
 use crate::refusal::Ruled;
 use crate::value::Value;
 
@@ -155,7 +156,7 @@ fn global_lp(c: &mut Call) -> Ruled<()> {
     spatial(&x)?;
     let axes: Vec<usize> = (2..x.rank()).collect();
     let shape = super::reduction::reduced_shape(&x.shape, &axes, true);
-    let attributes = [("axes", crate::call::axis_list(&axes)), ("p", float_text(order(c)))];
+    let attributes = [("axes", crate::literals::axis_list(&axes)), ("p", float_text(order(c)))];
     let y = c.call("math.lp_reduce", &attributes, &[(&x).into()], (x.element, shape));
     c.set(0, y);
     Ok(())

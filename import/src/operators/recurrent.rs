@@ -3,8 +3,9 @@
 
 use super::movement::{reshaped, transposed, unsqueezed};
 use super::{Operator, microsoft, operator};
-use crate::call::{Call, Type, extent_list};
+use crate::call::{Call, Type};
 use crate::extent::Extent;
+use crate::literals::extent_list;
 use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
 use crate::value::Value;

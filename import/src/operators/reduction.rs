@@ -5,8 +5,9 @@ use skript_tensor::ElementType;
 
 use super::elementwise::converted;
 use super::{Operator, operator};
-use crate::call::{Call, axes, axis, axis_list, product};
+use crate::call::{Call, axes, axis, product};
 use crate::extent::Extent;
+use crate::literals::axis_list;
 use crate::refusal::Ruled;
 use crate::statement::{Argument, marked};
 use crate::value::{Item, Value, width};

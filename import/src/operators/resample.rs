@@ -247,7 +247,7 @@ fn outside(c: &mut Call, x: &Value, axis: &Axis, manner: &Manner) -> Ruled<Value
         *extent = Extent::from(axis.to);
     }
     let mask = c.known(skript_tensor::ElementType::Bool, shape, flags);
-    let value = Argument::Number(crate::call::real_text(x.element, manner.beyond));
+    let value = Argument::Number(crate::literals::real_text(x.element, manner.beyond));
     Ok(c.call("math.select", &[], &[(&mask).into(), value, x.into()], (x.element, x.shape.clone())))
 }
 

@@ -3,8 +3,9 @@
 
 use super::resample::{Axis, BY_SCALE, Kernel, Manner, resampled};
 use super::{Operator, operator};
-use crate::call::{Call, axis, axis_list, fixed, float_text, list};
+use crate::call::{Call, axis, fixed};
 use crate::extent::Extent;
+use crate::literals::{axis_list, float_text, list};
 use crate::refusal::{Reason, Ruled};
 use crate::value::Value;
 

@@ -5,8 +5,9 @@ use skript_tensor::ElementType;
 
 use super::elementwise::converted;
 use super::{Operator, operator};
-use crate::call::{Call, extent_list, float_text, real_text};
+use crate::call::Call;
 use crate::extent::Extent;
+use crate::literals::{extent_list, float_text, real_text};
 use crate::proto::TensorProto;
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::marked;

@@ -3,10 +3,11 @@
 
 use super::dynamic_slice::{self, Ends};
 use super::{Operator, operator};
-use crate::call::{Call, axis, axis_list, extent_list, fixed, list};
+use crate::call::{Call, axis, fixed};
 use crate::dependence::unknown;
 use crate::evaluate::moved;
 use crate::extent::Extent;
+use crate::literals::{axis_list, extent_list, list};
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::Argument;
 use crate::value::Value;
@@ -234,7 +235,7 @@ fn pad(c: &mut Call) -> Ruled<()> {
             _ => Argument::from(&v),
         })
     } else {
-        c.has("value").then(|| Argument::Number(crate::call::float_text(c.float("value", 0.0))))
+        c.has("value").then(|| Argument::Number(crate::literals::float_text(c.float("value", 0.0))))
     };
     let mode = c.string("mode", "constant");
     let (before, after) = amounts.split_at_checked(on.len()).ok_or("the padding is too short")?;

@@ -4,8 +4,9 @@
 use super::convolution::{numbers, spatial};
 use super::movement::reshaped;
 use super::{Operator, operator};
-use crate::call::{Call, axis, axis_list, fixed, float_text, list, product};
+use crate::call::{Call, axis, fixed, product};
 use crate::extent::Extent;
+use crate::literals::{axis_list, float_text, list};
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::value::Value;
 

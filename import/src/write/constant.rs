@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use skript_tensor::{ElementType, Tensor};
 
-use crate::call::real_text;
 use crate::extent::Extent;
+use crate::literals::real_text;
 use crate::tensor::of_items;
 use crate::value::{Item, Value};
 

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::Port;
 use super::constant::{Written, tensor_of, written};
-use super::{Port, Weight};
-use crate::call::extent_list;
 use crate::extent::Extent;
+use crate::imported::Weight;
 use crate::importer::Importer;
+use crate::literals::extent_list;
 use crate::names::{Names, within};
 use crate::statement::{Argument, Block, Body, Count, Instance, Statement, Template, marked, named};
 use crate::value::{Value, spelled};

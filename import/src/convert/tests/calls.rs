@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Models that are converted for the arrays of a call.
 
+use skript_tensor::Tensor;
+
 use super::*;
 use crate::model_file::ForCall;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Names, shapes and bounds of inputs from the command line, and reasons behind a refused node.
 
+use skript_tensor::Tensor;
+
 use super::*;
 
 /// The document of `image[batch,3] → Exp`, with these options, or its message.
