@@ -448,7 +448,7 @@ NETWORKS = {
     **{f"Packed {kind}": packed(kind) for kind in ("LSTM", "GRU", "RNN")},
     **{f"EmbeddingBag {mode}": bags(mode) for mode in ("sum", "mean", "max")},
     "Faster R-CNN": detector("fasterrcnn_mobilenet_v3_large_320_fpn", min_size=96, max_size=96, rpn_pre_nms_top_n_test=50, rpn_post_nms_top_n_test=20),
-    "RetinaNet": detector("retinanet_resnet50_fpn", min_size=96, max_size=96, score_thresh=0.01),
+    "RetinaNet": detector("retinanet_resnet50_fpn", min_size=96, max_size=96, score_thresh=0.01, detections_per_img=20),
     "SSDlite": detector("ssdlite320_mobilenet_v3_large", detections_per_img=20),
 }
 
