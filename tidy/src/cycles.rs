@@ -10,9 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The maximum number of files in a cycle.
 const MOST: usize = 5;
 
-/// Larger cycles that still exist: the folder and the number of files, which may only shrink.
-const LARGER: &[(&str, usize)] = &[("import/src/", 14)];
-
 /// The maximum number of re-exports that a name is followed through.
 const MOST_REEXPORTS: usize = 4;
 
@@ -21,29 +18,11 @@ type Graph<'t> = BTreeMap<&'t str, BTreeSet<&'t str>>;
 
 pub fn check(tree: &Tree) -> Vec<String> {
     let files = tree.files.iter().map(|file| (file.path.as_str(), file.text.as_str()));
-    complaints(&cycles(&graph(files)), LARGER)
+    complaints(&cycles(&graph(files)))
 }
 
-fn complaints(cycles: &[Graph], larger: &[(&str, usize)]) -> Vec<String> {
-    let mut complaints = Vec::new();
-    let mut known: Vec<(&str, usize, usize)> =
-        larger.iter().map(|(folder, size)| (*folder, *size, 0)).collect();
-    for cycle in cycles.iter().filter(|cycle| cycle.len() > MOST) {
-        let exception = known.iter_mut().find(|(folder, size, _)| {
-            cycle.len() <= *size && cycle.keys().all(|file| file.starts_with(folder))
-        });
-        match exception {
-            Some((.., measured)) => *measured = cycle.len().max(*measured),
-            None => complaints.push(described(cycle)),
-        }
-    }
-    for (folder, size, measured) in known.into_iter().filter(|(_, size, measured)| measured < size) {
-        complaints.push(format!(
-            "tidy/src/cycles.rs: {folder} has no cycle of {size} files: lower the exception to {measured}, or remove \
-             it at 0"
-        ));
-    }
-    complaints
+fn complaints(cycles: &[Graph]) -> Vec<String> {
+    cycles.iter().filter(|cycle| cycle.len() > MOST).map(described).collect()
 }
 
 fn described(cycle: &Graph) -> String {
@@ -309,38 +288,16 @@ mod tests {
 
     /// A ring of files.
     fn ring(size: usize) -> Vec<Graph<'static>> {
-        let names = [
-            "a/src/0.rs",
-            "a/src/1.rs",
-            "a/src/2.rs",
-            "a/src/3.rs",
-            "a/src/4.rs",
-            "a/src/5.rs",
-            "a/src/6.rs",
-        ];
+        let names = ["a/src/0.rs", "a/src/1.rs", "a/src/2.rs", "a/src/3.rs", "a/src/4.rs", "a/src/5.rs"];
         let next = |n: usize| (names[n], BTreeSet::from([names[(n + 1) % size]]));
         cycles(&(0..size).map(next).collect())
     }
 
     #[test]
     fn large_cycles_are_reported_with_their_arrows() {
-        assert_eq!(complaints(&ring(5), &[]), [""; 0]);
-        let complaint = &complaints(&ring(6), &[])[0];
+        assert_eq!(complaints(&ring(5)), [""; 0]);
+        let complaint = &complaints(&ring(6))[0];
         assert!(complaint.starts_with("a/src/0.rs: 6 files depend on each other"), "{complaint}");
         assert!(complaint.contains("\n    a/src/5.rs -> 0.rs"), "{complaint}");
-    }
-
-    #[test]
-    fn known_cycles_may_only_shrink() {
-        assert_eq!(complaints(&ring(6), &[("a/src/", 6)]), [""; 0]);
-        assert!(complaints(&ring(7), &[("a/src/", 6)])[0].starts_with("a/src/0.rs: 7 files"));
-        assert!(
-            complaints(&ring(6), &[("a/src/", 7)])[0]
-                .contains("no cycle of 7 files: lower the exception to 6")
-        );
-        assert!(
-            complaints(&ring(5), &[("a/src/", 6)])[0]
-                .contains("no cycle of 6 files: lower the exception to 0")
-        );
     }
 }
