@@ -14,11 +14,6 @@ pub(crate) fn in_document(text: &str) -> Document {
     vec![("main", text.to_string()), ("other", String::new())]
 }
 
-/// The text of a module that the main file imports.
-pub(crate) fn in_module(text: &str) -> Document {
-    vec![("main", format!("import mine; {GRAPH}")), ("mine", text.to_string())]
-}
-
 const GRAPH: &str = "graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }";
 
 const HEAD: &str = "
