@@ -41,14 +41,14 @@ def models(folder):
 
 
 def generated(skript, model, options):
-    """The bytes, or the messages of a compiler that refuses."""
+    """The bytes, or the messages of a compiler that refuses; None if it takes too long."""
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder, "out")
         command = [skript, "compile", model, "--message-format=short", *options, "-o", output]
         try:
             done = subprocess.run(command, capture_output=True, timeout=SECONDS)
         except subprocess.TimeoutExpired:
-            return b"out of time"
+            return None
         if done.returncode == 0 and output.exists():
             return output.read_bytes()
         return b"exit %d\n" % done.returncode + done.stderr.replace(folder.encode(), b"")
@@ -57,7 +57,7 @@ def generated(skript, model, options):
 def difference(before, after, model, options):
     """The first lines in which the LLVM IR differs."""
     options = [option for option in options if not option.startswith("--emit")] + ["--emit=llvm"]
-    texts = [generated(skript, model, options).decode(errors="replace").splitlines() for skript in (before, after)]
+    texts = [(generated(skript, model, options) or b"").decode(errors="replace").splitlines() for skript in (before, after)]
     lines = list(difflib.unified_diff(*texts, "before", "after", lineterm="", n=1))
     return "\n".join(lines[:MOST_LINES]) or "the LLVM IR is the same"
 
@@ -81,9 +81,13 @@ def main():
             options = OPTIONS[name]
             pairs = pool.map(lambda model: [generated(skript, model, options) for skript in (before, after)], subjects)
             results = list(zip(subjects, pairs))
+            late = [model for model, pair in results if None in pair]
+            results = [(model, pair) for model, pair in results if None not in pair]
             unequal = [model for model, (old, new) in results if old != new]
             compiled = sum(not old.startswith(b"exit ") for _, (old, _) in results)
-            print("%s: %d models, %d compiled, %d differ" % (name, len(subjects), compiled, len(unequal)), flush=True)
+            print("%s: %d models, %d compiled, %d differ, %d take too long" % (name, len(subjects), compiled, len(unequal), len(late)), flush=True)
+            if not compiled:
+                sys.exit("same-code: no model compiles to %s" % name)
             differ += [(model, options) for model in unequal]
         for model, options in differ[:20]:
             print("differs: %s %s" % (model, " ".join(options)))

@@ -53,9 +53,10 @@ impl Call<'_> {
         convert: impl FnOnce(&mut Self) -> Ruled<T>,
     ) -> Result<T, (Reason, Vec<Refusal>)> {
         let (statements, refused) = (self.importer.statements.len(), self.importer.refused.clone());
-        let before = self.importer.refusals.len();
+        let (before, selecting) = (self.importer.refusals.len(), self.importer.selecting.len());
         convert(self).map_err(|reason| {
             self.importer.statements.truncate(statements);
+            self.importer.selecting.truncate(selecting);
             self.importer.refused = refused;
             (reason, self.importer.refusals.split_off(before))
         })

@@ -32,10 +32,33 @@ pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
 
 /// Records the inputs that a condition is computed from, for calls that specialize the model to their values.
 pub fn selects(importer: &mut Importer, condition: &Value) {
-    let inputs = inputs(importer, condition);
-    if !inputs.is_empty() {
+    if let Some(inputs) = only_inputs(importer, condition).filter(|inputs| !inputs.is_empty()) {
         importer.selecting.push(inputs);
     }
+}
+
+/// The inputs of the model that a value is computed from; `None` if it also depends on the step of a loop.
+fn only_inputs(importer: &Importer, value: &Value) -> Option<Vec<String>> {
+    let mut wanted = BTreeSet::from([value.id]);
+    let mut computed = BTreeSet::new();
+    let blocks = importer.enclosing.iter().chain([&importer.statements]);
+    for statement in blocks.rev().flat_map(|block| block.iter().rev()) {
+        if statement.results.iter().any(|result| wanted.contains(&result.id)) {
+            statement.reads(&mut wanted);
+            computed.extend(statement.results.iter().map(|result| result.id));
+        }
+    }
+    let sources = wanted.difference(&computed).map(|id| importer.values.get(*id));
+    let mut inputs = Vec::new();
+    for source in sources {
+        let source = source?;
+        if importer.inputs.contains(&source.id) {
+            inputs.push(source.onnx.clone());
+        } else if source.tensor.is_none() && source.known.is_none() {
+            return None;
+        }
+    }
+    Some(inputs)
 }
 
 /// The inputs of the model that the value is computed from, in the order of the model, if all of it is in the block at hand.

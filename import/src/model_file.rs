@@ -244,6 +244,8 @@ impl ModelFile {
         let inputs = self.inputs();
         let arrays = pairs(&inputs, arrays);
         let mut constants: Vec<Declaration> = Vec::new();
+        // Specializing to flags is an optimization: a model that is accepted without it stays accepted.
+        let mut accepted = None;
         loop {
             let converted = self.convert(options.clone());
             let open: Vec<_> =
@@ -254,7 +256,13 @@ impl ModelFile {
                 Err(_) => Vec::new(),
             };
             if more.is_empty() {
-                return converted.map(|imported| ForCall { imported, constants });
+                return match converted {
+                    Ok(imported) => Ok(ForCall { imported, constants }),
+                    Err(error) => accepted.ok_or(error),
+                };
+            }
+            if let Ok(imported) = converted {
+                accepted = Some(ForCall { imported, constants: constants.clone() });
             }
             for (input, tensor) in more {
                 constants.push(input.clone());

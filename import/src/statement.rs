@@ -79,6 +79,9 @@ impl Body {
     }
 }
 
+/// Operators that refuse calls. They are kept even if only the shapes of their results are used, which are known at import.
+const CHECKS: [&str; 2] = ["onnx.agreed", "onnx.of_branch"];
+
 /// Statements that repeat, as an operator: those of their first occurrence, whose outputs the block yields.
 #[derive(Debug)]
 pub struct Template {
@@ -185,6 +188,19 @@ fn read(value: &Value, found: &mut BTreeSet<usize>) {
 }
 
 impl Statement {
+    /// Whether the statement may refuse a call.
+    fn checks(&self) -> bool {
+        match &self.body {
+            Body::Call { operator, .. } | Body::Unpacked { operator, .. } => {
+                CHECKS.contains(&operator.as_str())
+            }
+            Body::Same(_) => false,
+            Body::Instance(instance) => instance.operator.block.checks(),
+            Body::If { then, otherwise, .. } => then.checks() || otherwise.checks(),
+            Body::Loop(l) => l.body.checks(),
+        }
+    }
+
     /// The values that the statement reads.
     pub fn reads(&self, found: &mut BTreeSet<usize>) {
         match &self.body {
@@ -233,13 +249,17 @@ impl Block {
         self.yields.iter().for_each(|v| read(v, found));
     }
 
-    /// Drops statements whose results nothing reads.
+    fn checks(&self) -> bool {
+        self.statements.iter().any(Statement::checks)
+    }
+
+    /// Drops statements whose results nothing reads, except those that check a call.
     pub fn drop_unread(&mut self) {
         let mut live = BTreeSet::new();
         self.yields.iter().for_each(|v| read(v, &mut live));
         let mut kept = Vec::new();
         for mut statement in std::mem::take(&mut self.statements).into_iter().rev() {
-            if !statement.results.iter().any(|r| live.contains(&r.id)) {
+            if !statement.results.iter().any(|r| live.contains(&r.id)) && !statement.checks() {
                 continue;
             }
             match &mut statement.body {

@@ -70,5 +70,11 @@ mod tests {
         assert_eq!(names(before(stages(), Stop::Buffers)), ["bufferize"]);
         assert_eq!(names(before(stages(), Stop::Scheduled)), ["bufferize", "schedule", "prepare"]);
         assert_eq!(names(before(stages(), Stop::LlvmDialect)), names(stages()));
+        for target in targets() {
+            for stop in [Stop::Lowered, Stop::Buffers, Stop::Scheduled] {
+                let stages = all(Pipeline::named("skript-to-linalg").unwrap(), &[], &target);
+                assert_eq!(stages.iter().filter(|stage| stage.stop == Some(stop)).count(), 1, "{stop:?}");
+            }
+        }
     }
 }

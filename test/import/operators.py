@@ -303,6 +303,19 @@ squeezed = [node("NonZero", "x", "z"), node("Shape", "z", "s"), node("Gather", "
             node("If", "c", "f", then_branch=branch("t", [node("Squeeze", "z one", "t")]), else_branch=branch("e", [node("Identity", "z", "e")])), node("Neg", "f", "y")]
 for count in (0, 1, 3):
     case(f"a dimension of {count} that is removed if it is 1", squeezed, {"x": np.arange(5) < count}, dict(one=np.array([1])), refused="SK9203" if count == 1 else None)
+# The check remains where only the shape of the result is used, which is known at import, and in the body of a loop.
+ranked = [node("ReduceSum", "w", "s", keepdims=0), node("Equal", "s zero", "c"),
+          node("If", "c", "f", then_branch=branch("t", [node("Squeeze", "x one", "t")]), else_branch=branch("e", [node("Identity", "x", "e")]))]
+for weight in (0, 1):
+    case(f"the shape of a branch of another rank {weight}", [*ranked, node("Shape", "f", "y")], {"x": reals(2, 1), "w": np.array([weight], np.float32)},
+         dict(zero=np.float32(0), one=np.array([1])), refused=None if weight else "SK9203")
+stepped = body([node("Equal", "i three", "c"), node("If", "c", "f", then_branch=branch("t", [node("Squeeze", "x one", "t")]), else_branch=branch("e", [node("Identity", "x", "e")])),
+                node("Size", "f", "n"), node("Shape", "f", "d"), node("ReduceSum", "d", "k", keepdims=0), node("Add", "a k", "b"), node("Identity", "g", "h")],
+               [("i", INT64, []), ("g", onnx.TensorProto.BOOL, []), ("a", INT64, [])], [("h", onnx.TensorProto.BOOL, []), ("b", INT64, [])])
+for steps in (3, 4):
+    case(f"the shape of a branch in {steps} steps", [node("Loop", ["n", "go", "a"], "y", body=stepped)], {"x": reals(2, 1), "n": np.int64(steps), "a": np.int64(0)},
+         dict(three=np.int64(3), one=np.array([1]), go=np.array(True)), refused="SK9203" if steps == 4 else None)
+
 # A branch that does not run checks nothing.
 inside = [*squeezed[2:5], node("Cast", "f", "g", to=FLOAT), node("ReduceSum", "g", "o", keepdims=0)]
 outside = [node("NonZero", "x", "z"), node("Shape", "z", "s"), node("ReduceSum", "w", "v", keepdims=0), node("Greater", "v zero", "d"),

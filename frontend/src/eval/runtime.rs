@@ -111,33 +111,34 @@ fn where_true(condition: &Expr, expr: Expr) -> Expr {
 /// The quotient of two products, if the factors of the divisor are factors of the dividend, which does not wrap around.
 fn exact_quotient(dividend: &Expr, divisor: &Expr) -> Option<Expr> {
     upper_bound(dividend)?;
-    let (factor, mut left) = factors(dividend);
-    let (by, cancelled) = factors(divisor);
+    let (factor, mut left) = factors(dividend)?;
+    let (by, cancelled) = factors(divisor)?;
     for expr in cancelled {
         left.remove(left.iter().position(|other| *other == expr)?);
     }
-    if by == 0 || factor % by != 0 {
+    if factor.checked_rem(by)? != 0 {
         return None;
     }
+    let factor = factor.checked_div(by)?;
     let product =
         left.into_iter().cloned().reduce(|a, b| Expr::apply(ScalarKind::Int, ScalarOp::Mul, vec![a, b]));
     Some(match product {
-        Some(product) => simplified(ScalarOp::Mul, ScalarKind::Int, vec![Expr::int(factor / by), product]),
-        None => Expr::int(factor / by),
+        Some(product) => simplified(ScalarOp::Mul, ScalarKind::Int, vec![Expr::int(factor), product]),
+        None => Expr::int(factor),
     })
 }
 
-/// The factors of a product: the literal ones multiplied, and the others from left to right.
-fn factors(expr: &Expr) -> (i64, Vec<&Expr>) {
+/// The factors of a product: the literal ones multiplied, and the others from left to right. `None` if the literal ones overflow.
+fn factors(expr: &Expr) -> Option<(i64, Vec<&Expr>)> {
     let (mut literal, mut others, mut open) = (1_i64, Vec::new(), vec![expr]);
     while let Some(expr) = open.pop() {
         match &expr.node {
-            Node::Literal(Scalar::Int(value)) => literal = literal.wrapping_mul(*value),
+            Node::Literal(Scalar::Int(value)) => literal = literal.checked_mul(*value)?,
             Node::Apply { op: ScalarOp::Mul, operands } => open.extend(operands.iter().rev()),
             _ => others.push(expr),
         }
     }
-    (literal, others)
+    Some((literal, others))
 }
 
 /// Whether a tensor may be read; a local may denote a read.
@@ -189,12 +190,12 @@ pub(crate) fn compare(op: ScalarOp, a: Expr, b: Expr) -> Expr {
 /// An expression that is zero where the given one is: without a literal factor, if the product does not wrap around.
 fn without_factor(expr: Expr) -> Expr {
     match &expr.node {
-        Node::Apply { op: ScalarOp::Mul, operands } if upper_bound(&expr).is_some() => {
-            match operands.as_slice() {
-                [a, b] if literal(a).is_some_and(|a| a.to_int() != 0) => b.clone(),
-                _ => expr,
+        Node::Apply { op: ScalarOp::Mul, operands } => match operands.as_slice() {
+            [a, b] if literal(a).is_some_and(|a| a.to_int() != 0) && upper_bound(&expr).is_some() => {
+                b.clone()
             }
-        }
+            _ => expr,
+        },
         _ => expr,
     }
 }
@@ -340,6 +341,13 @@ mod tests {
         // Another guard, and factors that are not in the dividend.
         let other = int(ScalarOp::Ne, &a, &Expr::int(0));
         assert_ne!(select(other.clone(), quotient.clone(), Expr::int(0)), guarded);
+        // Literal factors whose product overflows.
+        let large = int(ScalarOp::Mul, &Expr::int(6_148_914_691_236_517_205), &b);
+        let wrapping = int(ScalarOp::Mul, &int(ScalarOp::Mul, &Expr::int(3), &a), &large);
+        let least = int(ScalarOp::Mul, &Expr::int(i64::MIN), &int(ScalarOp::Mul, &a, &b));
+        let quotient = int(ScalarOp::Div, &least, &wrapping);
+        let kept = select(int(ScalarOp::Ne, &wrapping, &Expr::int(0)), quotient.clone(), Expr::int(0));
+        assert!(any(&kept, &|part| *part == quotient));
         let rounded = int(ScalarOp::Div, &divisor, &a);
         let kept = select(other, rounded.clone(), Expr::int(0));
         assert!(any(&kept, &|part| *part == rounded));

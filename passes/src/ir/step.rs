@@ -40,6 +40,7 @@ impl Step {
         mut self,
         added: impl IntoIterator<Item = (&'static str, impl fmt::Display)>,
     ) -> Step {
+        debug_assert!(matches!(self, Step::Pass { .. }), "nested steps have no options");
         if let Step::Pass { options, .. } = &mut self {
             options.extend(added.into_iter().map(|(name, value)| (name, value.to_string())));
         }

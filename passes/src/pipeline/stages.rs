@@ -323,16 +323,16 @@ pub(crate) fn after_lowering(target: &TargetDescription) -> Vec<Stage> {
 /// The stages of [`after_lowering`] for a CPU with marks where the steps of the code begin: set before schedules, numbered after the
 /// preparation.
 pub(crate) fn after_lowering_with_profile(target: &TargetDescription) -> Vec<Stage> {
-    let profile = |pass| Stage::new("profile", [Step::from(pass)]);
-    vec![
-        bufferize(target),
-        profile(&mark::PASS),
-        schedule(target),
-        prepare(),
-        profile(&number::PASS),
-        memory(target),
-        llvm(target),
-    ]
+    let followed = after_lowering(target).into_iter().flat_map(|stage| {
+        let pass = match stage.stop {
+            Some(Stop::Buffers) => Some(&mark::PASS),
+            Some(Stop::Scheduled) => Some(&number::PASS),
+            _ => None,
+        };
+        let profile = pass.map(|pass| Stage::new("profile", [Step::from(pass)]));
+        std::iter::once(stage).chain(profile)
+    });
+    followed.collect()
 }
 
 /// The stages that run before a compilation stops.
