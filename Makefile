@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON = .venv/bin/python
 
-.PHONY: setup build demo test test-all bench bench-peers bench-operators wheel docs tidy clean
+.PHONY: setup build demo test test-all bench bench-peers bench-operators test-networks wheel docs site tidy clean
 
 setup:
 	@scripts/setup.sh
@@ -33,8 +33,8 @@ bench-operators: build
 	@bench/operators-setup.sh
 	@build/torch-venv/bin/python bench/operators.py $(OPERATORS)
 
-# Networks that packages ship and that torch exports, compared with onnxruntime. NETWORKS: options of test/import/torch_networks.py, such as
-# `--only BERT`; SHIPPED: options of test/import/shipped.py.
+# Networks that packages ship and that torch exports, compared with onnxruntime. NETWORKS: options of
+# test/import/torch_networks.py, such as `--only BERT`; SHIPPED: options of test/import/shipped.py.
 test-networks: build
 	@$(PYTHON) test/import/shipped.py --table out/shipped.md $(SHIPPED)
 	@test/import/networks-setup.sh
@@ -46,6 +46,10 @@ wheel: build
 
 docs: build
 	@scripts/docs.sh
+
+# The documentation as a site, in build/site/book. With RUSTDOC=1 it has the documentation of the Rust API.
+site:
+	@scripts/site.sh $(if $(RUSTDOC),--rustdoc)
 
 tidy:
 	$(CARGO) run --quiet -p skript-tidy

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the cost of compilation up to each stage: chains of operators, each twice as long as the one before. Processor time
-of `skript compile`, so that other work on the machine does not count."""
+"""Measures the cost of compilation up to each stage: chains of operators, each twice as long as the previous one. Measures the
+CPU time of `skript compile`, which other work on the machine affects less than wall time."""
 import os
 import re
 import resource
@@ -12,18 +12,18 @@ import composition
 
 LENGTHS = (1000, 2000, 4000)
 STAGES = ("skript", "linalg", "buffers", "llvm", "obj")
-# What doubling a chain may multiply the time by.
-MOST_GROWTH = 2.3
+# Maximum factor of the compile time when a chain doubles.
+MAX_GROWTH = 2.3
 SHORT = (400, 800, 1600)
-# Seconds.
+# Repeated runs end after this number of seconds.
 ENOUGH = 10
 
 
 def document(shape, variables, steps, length):
-    """A graph of `length` steps, each on the result of the one before. `variables` and `steps` are texts: of the former there is
-    one for each step if it says `{number}`, of the latter `{before}` and `{after}` are tensors of the same shape."""
-    places = ["x"] + ["t%d" % number for number in range(length - 1)] + ["y"]
-    pairs = enumerate(zip(places, places[1:]))
+    """A graph of `length` steps, each on the result of the previous one. `variables` and `steps` are templates: `variables` is
+    repeated for each step if it contains `{number}`; in `steps`, `{before}` and `{after}` are tensors of the same shape."""
+    names = ["x"] + ["t%d" % number for number in range(length - 1)] + ["y"]
+    pairs = enumerate(zip(names, names[1:]))
     lines = ["        " + steps.format(number=number, before=before, after=after) for number, (before, after) in pairs]
     copies = range(length if "{number}" in variables else 1)
     # The input states the upper bounds of dynamic dimensions.
@@ -57,7 +57,7 @@ MODELS = [
 
 
 def chains():
-    """Name, lengths, text of a length."""
+    """For each chain: its name, its lengths, and the function that returns the document of a length."""
     for name, chain in composition.CHAINS.items():
         yield name, LENGTHS, lambda length, chain=chain: composition.document(length, *chain)
     for name, *model in MODELS:
@@ -72,8 +72,8 @@ def seconds(skript, folder, stage):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def least(skript, text, lengths, stage):
-    """The least time for each length, of three runs, or of fewer that took `ENOUGH` seconds together."""
+def minimum_times(skript, text, lengths, stage):
+    """The minimum time of three runs for each length; of fewer runs if these take `ENOUGH` seconds together."""
     times = []
     for length in lengths:
         with tempfile.TemporaryDirectory() as folder:
@@ -91,8 +91,8 @@ def growth(times):
 
 
 def table(skript, only=""):
-    """Lines of the report; `only`: a part of the names of the chains. What seems to grow faster than allowed is measured twice
-    more: other work on the machine evicts caches."""
+    """The lines of the report, for chains whose names contain `only`. Chains that grow faster than allowed are measured two
+    more times, because other work on the machine evicts caches."""
     lines = [
         "",
         "Compilation (`skript compile --emit=STAGE`, processor time, from the text): chains of invocations.",
@@ -105,21 +105,21 @@ def table(skript, only=""):
         if only not in name:
             continue
         for stage in STAGES:
-            times = least(skript, text, lengths, stage)
+            times = minimum_times(skript, text, lengths, stage)
             for _ in range(2):
-                if max(growth(times)) > MOST_GROWTH:
-                    times = [min(pair) for pair in zip(times, least(skript, text, lengths, stage))]
+                if max(growth(times)) > MAX_GROWTH:
+                    times = [min(pair) for pair in zip(times, minimum_times(skript, text, lengths, stage))]
             grown = growth(times)
-            if max(grown) > MOST_GROWTH:
+            if max(grown) > MAX_GROWTH:
                 steep.append("%s at `%s`: %.2f" % (name, stage, max(grown)))
             cells = [name, "%d to %d" % (lengths[0], lengths[-1]), "`%s`" % stage, *("%.2f" % t for t in times)]
             lines.append("| %s | %s |" % (" | ".join(cells), ", ".join("%.2f" % g for g in grown)))
-    more = "Doubling a chain took more than %s × the time for: %s." % (MOST_GROWTH, ", ".join(steep))
-    return [*lines, "", more if steep else "Doubling a chain took at most %s × the time at every stage." % MOST_GROWTH]
+    more = "Doubling a chain took more than %s × the time for: %s." % (MAX_GROWTH, ", ".join(steep))
+    return [*lines, "", more if steep else "Doubling a chain took at most %s × the time at every stage." % MAX_GROWTH]
 
 
 def main():
-    """`compilation.py SKRIPT [CHAIN]`: prints the table; fails where time grows faster than allowed."""
+    """`compilation.py SKRIPT [CHAIN]`: prints the table; fails if a time grows faster than allowed."""
     lines = table(*sys.argv[1:2], only=sys.argv[2] if len(sys.argv) > 2 else "")
     print("\n".join(lines))
     return "more than" in lines[-1]

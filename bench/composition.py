@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the cost of composition: chains of operators, each twice as long as the one before. Processor time of `skript check`,
-so that other work on the machine does not count."""
+"""Measures the cost of composition: chains of operators, each twice as long as the previous one. Measures the CPU time of
+`skript check`, which other work on the machine affects less than wall time."""
 import os
 import resource
 import subprocess
@@ -14,7 +14,7 @@ CHAINS = {
 
 
 def document(length, variable, invocation):
-    """A graph of `length` invocations, each on the result of the one before."""
+    """A graph of `length` invocations, each on the result of the previous one."""
     statements = []
     for number in range(length):
         source = "t%d" % (number - 1) if number else "x"
@@ -38,7 +38,7 @@ def seconds(skript, length, chain):
 
 
 def table(skript):
-    """Lines of the report."""
+    """The lines of the report."""
     lines = [
         "",
         "Composition (`skript check`, processor time): chains of invocations.",

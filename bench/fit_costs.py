@@ -4,8 +4,8 @@
 
     .venv/bin/python bench/fit_costs.py MODEL… [--calls 8] [--threads 1]
 
-For each model, every plan of every kernel is measured. Then the costs are changed one at a time while the kernels' time with the plans
-that the cost model selects becomes less. A plan that was not measured counts as one that is a little slower than the selected one.
+Measures every plan of every kernel of each model. Then changes one cost at a time, as long as this reduces the time of the kernels
+with the plans that the cost model selects. A plan that was not measured counts as slightly slower than the selected one.
 """
 import argparse
 import json
@@ -35,7 +35,7 @@ def run(command, **options):
 
 
 class Model:
-    """A model before schedules, and the times of the plans of its kernels."""
+    """A model before scheduling, and the times of the plans of its kernels."""
 
     def __init__(self, path, folder, tools, options):
         self.opt = os.path.join(tools, "skript-opt")
@@ -45,14 +45,14 @@ class Model:
         environment = dict(os.environ, XDG_CACHE_HOME=folder)
         run([skript, "compile", path, "--emit=buffers", "-o", self.file])
         pipeline = run([skript, "compile", path, "--emit=scheduled", "--print-pipeline"])
-        found = re.search(r"skript-vectorize-reductions\{([^}]*)\}", pipeline).group(1)
-        self.fixed = dict(item.split("=") for item in found.split())
+        options_of_pass = re.search(r"skript-vectorize-reductions\{([^}]*)\}", pipeline).group(1)
+        self.fixed = dict(item.split("=") for item in options_of_pass.split())
         run([skript, "tune", path, "--weights=random:1", "--json", times, "--calls", str(options.calls), "--threads", str(options.threads)],
             env=environment)
         with open(times) as file:
             kernels = json.load(file)["kernels"]
         self.times = {kernel["key"]: self.ratios(kernel) for kernel in kernels}
-        # Kernels are in one order for all costs; their keys are those of the plans that these costs select.
+        # The order of the kernels does not depend on the costs, but their keys do: they are those of the selected plans.
         self.order = [key for key, _ in self.selected({})]
 
     @staticmethod
@@ -93,7 +93,7 @@ def main():
             print("%s: %d kernels" % (path, len(models[-1].times)), flush=True)
 
         def relative(costs):
-            """The time beside that with the best plan of each kernel, as the mean over the models."""
+            """The time relative to that with the best plan of each kernel, as the mean over the models."""
             times = [model.time(costs) for model in models]
             return sum(total / best for total, best in times) / len(times)
 

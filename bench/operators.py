@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the operators of examples/operators against the same in numpy and in torch, eager and compiled, and writes the
-table in bench/README.md.
+"""Measures the operators of examples/operators against their equivalents in numpy and in torch, eager and compiled, and writes
+the table in bench/README.md.
 
-Each engine runs in a process of its own, in turn, pinned to as many CPUs as it has threads. Outputs are compared with numpy's first.
+Engines alternate, each in a separate process that is pinned to as many CPUs as it has threads. Before the measurement, outputs
+are compared with those of numpy.
 """
 import argparse
 import datetime
@@ -24,7 +25,7 @@ BEGIN, END = "<!-- operators: made by bench/operators.py -->", "<!-- operators: 
 ENGINES = ("ours", "numpy", "torch", "torch.compile")
 # Seconds that a process may take, compilation included.
 TIMEOUT = 240
-# torch.compile unrolls loops over steps; with so many it does not end within minutes.
+# torch.compile unrolls loops over steps, so hundreds of steps take minutes to compile.
 NOT_COMPILED = {"moving_average", "soft_dtw", "edit_distance", "viterbi"}
 
 
@@ -77,7 +78,7 @@ def peer(engine, name, threads, round, seconds):
 
 
 def measure(engine, name, threads, seconds):
-    """In the process of a peer: the least time of a call, in milliseconds."""
+    """Prints the shortest time of a call in milliseconds. Runs in the process of a peer."""
     import cases
     import numpy
 
@@ -93,21 +94,21 @@ def measure(engine, name, threads, seconds):
 
         torch.set_num_threads(threads)
         function = getattr(operators_torch, name)
-        others = cases.options(function, attributes)
+        options = cases.options(function, attributes)
         tensors = {key: torch.from_numpy(value) for key, value in inputs.items()}
         compiled = torch.compile(function) if engine == "torch.compile" else function
         with torch.inference_mode():
-            found = compiled(**tensors, **others)
-        found = [value.numpy() for value in (found if isinstance(found, tuple) else (found,))]
-        for mine, theirs in zip(found, expected.values()):
+            results = compiled(**tensors, **options)
+        results = [value.numpy() for value in (results if isinstance(results, tuple) else (results,))]
+        for mine, theirs in zip(results, expected.values()):
             scale = numpy.abs(theirs).max()
             off = numpy.abs(mine.astype(float) - theirs) > 1e-3 * scale
-            # Values on the border of two bins may round to either one.
+            # Values on the border of two bins may round into either bin.
             assert off.mean() < 1e-3 or name == "histogram" and numpy.abs(mine - theirs).sum() < 1e-3 * theirs.sum(), "%s differs" % name
 
         def call():
             with torch.inference_mode():
-                compiled(**tensors, **others)
+                compiled(**tensors, **options)
 
     call()
     times, end = [], time.perf_counter() + seconds
@@ -146,8 +147,8 @@ def write(results):
         text = file.read()
     body = "\n".join([BEGIN, "## Operators that no engine has", "",
         "`make bench-operators` (`bench/operators.py`) writes this part: the formulas of [examples/operators](../examples/operators) against the",
-        "same in numpy and in torch, eager and compiled, in f32 and in turn, each in a process of its own on as many CPUs as threads.",
-        "Cells: least time of a call in ms; *ours / best*: our time divided by that of the fastest other engine; –: no result.", "",
+        "same in numpy and in torch, eager and compiled, in f32, alternating, each in a separate process on as many CPUs as threads.",
+        "Cells: shortest time of a call in ms; *ours / best*: our time divided by that of the fastest other engine; –: no result.", "",
         "%s; numpy %s, torch %s; %s." % (results["machine"], results["numpy"], results["torch"], results["date"]), *filter(None, [results.get("note")]), "", *table(results), END])
     if BEGIN in text:
         before, rest = text.split(BEGIN)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of examples/operators in torch, as its users write them: without loops over elements, where there is a way."""
+"""The operators of examples/operators in idiomatic torch: without loops over elements where possible."""
 import math
 
 import torch
@@ -20,7 +20,7 @@ def swiglu(x, value, gates):
 
 
 def local_attention(query, key, value, radius):
-    """Blocks of steps attend to three blocks of keys under a mask: what torch users write for windows."""
+    """Blocks of steps attend to three blocks of keys under a mask, the usual implementation of windows in torch."""
     heads, steps, width = query.shape
     block = radius if steps % radius == 0 else steps
     blocks = steps // block

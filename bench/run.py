@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures models with `skript bench` and writes bench/README.md: command, machine, numbers. The tables of bench/peers follow."""
+"""Measures models with `skript bench` and writes bench/README.md: commands, machine, times. Keeps the tables of bench/peers."""
 import datetime
 import json
 import os
@@ -56,7 +56,7 @@ def main():
         "# Benchmarks",
         "",
         "`make bench` (`bench/run.py`) writes this page. f32. *call* is the minimum over the timed iterations; *% of FMA peak* is the",
-        "share of the multiply-add rate that as many threads reached in the same process. Shared machines are noisy: compare within one table only.",
+        "share of the multiply-add rate that the same number of threads reached in the same process. Shared machines are noisy: compare within one table only.",
         "",
         "Machine: %s, %s, %s." % (processor(), platform.system(), datetime.date.today().isoformat()),
         "",

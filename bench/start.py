@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures runs of models whose code is in the cache: the times by the clock and of the processor, and the peak memory.
+"""Measures runs of models whose code is in the cache: wall time, CPU time and peak memory.
 
     start.py FOLDER...     model folders, with an array NAME.npy for each input
 
-Prints rows of a table: `skript`, which repeats a run by its record; the driver, which reads the model; the compiled file in
-`skript-run`. They run in turn; the table has the minima of milliseconds by the clock, of the processor, and megabytes.
+Prints a table with a row per model and three commands, which alternate: `skript`, which repeats a recorded run; `skript-driver`,
+which reads the model; and `skript-run` with the compiled file. Each number is the minimum of all rounds: wall time and CPU time
+in milliseconds, memory in megabytes.
 """
 import argparse
 import os
@@ -16,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def process(command, environment):
-    """Times in ms by the clock and of the processor, and the peak memory in MB."""
+    """Wall time and CPU time in ms, and the peak memory in MB."""
     begun = time.perf_counter()
     child = os.posix_spawn(command[0], [str(word) for word in command], environment)
     _, status, usage = os.wait4(child, 0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the error of padded 3 × 3 windows on normal random data, by level of fast math: the largest, in units of the unit
-roundoff times the sum of the absolute values of all terms (docs/numerics.md)."""
+"""Prints the maximum error of padded 3 × 3 convolutions of normally distributed data for each level of fast math. The unit is the
+unit roundoff times the sum of the absolute values of all terms (docs/numerics.md)."""
 
 import argparse
 import json

@@ -47,7 +47,7 @@ fn variable(name: &str) -> Result<String, String> {
     env::var(name).map_err(|e| format!("{name}: {e}"))
 }
 
-/// The folder that holds `bin`, `lib` and `include` of LLVM 22 with MLIR.
+/// The prefix of an LLVM 22 installation with MLIR, which contains `bin`, `lib` and `include`.
 fn llvm_prefix() -> Result<PathBuf, String> {
     let asked = ["SKRIPT_LLVM_PREFIX", "MLIR_SYS_220_PREFIX"]
         .iter()
@@ -71,12 +71,12 @@ fn llvm_prefix() -> Result<PathBuf, String> {
 }
 
 /// The build folder of the C++ dialect, `target/PROFILE/dialect-library`. Cargo runs this script separately for builds
-/// and for lints; a common folder lets the second one reuse what the first has compiled.
+/// and for lints; with a common folder, the second run reuses the compiled files of the first.
 fn shared_folder() -> Result<PathBuf, String> {
-    let own = PathBuf::from(variable("OUT_DIR")?);
+    let out_folder = PathBuf::from(variable("OUT_DIR")?);
     // target/PROFILE/build/skript-dialect-HASH/out
-    let profile = own.ancestors().nth(3);
-    let profile = profile.ok_or_else(|| format!("{} is not a folder of Cargo", own.display()))?;
+    let profile = out_folder.ancestors().nth(3);
+    let profile = profile.ok_or_else(|| format!("{} is not a folder of Cargo", out_folder.display()))?;
     let folder = profile.join("dialect-library");
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     Ok(folder)
@@ -129,7 +129,7 @@ fn build_library(prefix: &Path, out: &Path) -> Result<PathBuf, String> {
     Ok(build)
 }
 
-/// A build folder of another source path, which CMake rejects after a checkout was moved or copied.
+/// Removes a build folder for another source path, which CMake rejects after a checkout was moved or copied.
 fn remove_if_moved(root: &Path, build: &Path) {
     let Ok(cache) = fs::read_to_string(build.join("CMakeCache.txt")) else {
         return;
@@ -137,7 +137,7 @@ fn remove_if_moved(root: &Path, build: &Path) {
     let home = cache.lines().find_map(|line| line.strip_prefix("CMAKE_HOME_DIRECTORY:INTERNAL="));
     let same = home.and_then(|home| fs::canonicalize(home).ok()) == fs::canonicalize(root).ok();
     if !same {
-        // CMake reports what cannot be removed.
+        // CMake reports files that cannot be removed.
         let _ = fs::remove_dir_all(build);
     }
 }

@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let folder = |name: &str| {
+        let value = env::var_os(name).map(PathBuf::from);
+        value.ok_or_else(|| io::Error::other(format!("{name} is not set")))
+    };
+    let (root, out) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
     fs::write(out.join("library.rs"), library(&root)?)?;
     fs::write(out.join("codes.rs"), codes(&root)?)
 }
@@ -45,7 +48,7 @@ fn codes(root: &Path) -> io::Result<String> {
                 "expected `# ID: title` with the id of the file's name, an explanation and `## Tests`";
             return Err(io::Error::other(format!("{FOLDER}/{name}.md: {message}")));
         };
-        let constant = name.get(id.len() + 1..).unwrap_or_default().to_uppercase();
+        let constant = name.split_at(id.len() + 1).1.to_uppercase();
         let _ = writeln!(
             code,
             "/// {id}: {title}.\npub static {constant}: Code = \

@@ -12,7 +12,7 @@ export CARGO_TARGET_DIR=$PWD/../target/fuzz RUSTC_BOOTSTRAP=1
 coverage="-sanitizer-coverage-level=4 -sanitizer-coverage-inline-8bit-counters -sanitizer-coverage-pc-table -sanitizer-coverage-trace-compares"
 flags="-Cpasses=sancov-module --cfg fuzzing -Cdebug-assertions"
 for option in $coverage; do flags="$flags -Cllvm-args=$option"; done
-# With a target, build scripts are not instrumented.
+# Build scripts are not instrumented if there is a target.
 RUSTFLAGS=$flags cargo build --quiet --release --target "$host"
 cd ../target/fuzz
 for target in "$@"; do

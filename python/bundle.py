@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Completes the wheel of the package skript: puts MLIR, LLVM and the command-line tools beside the extension module, with
-relative paths, so that it runs where nothing else is installed.
+"""Completes the wheel of the package skript: adds MLIR, LLVM and the command-line tools beside the extension module, with
+relative paths, so that the package runs without other installed software.
 
     bundle.py WHEEL --binaries target/release --patchelf PATCHELF -o FOLDER
 
-Libraries that LLVM refers to and no compiler calls (an SMT solver, XML, line editing, foreign calls) are replaced by
-libraries with the same symbols, which trap: they would be half of the wheel's dependencies.
+Libraries that LLVM links, but that the compiler does not call (an SMT solver, XML, line editing, foreign calls), are
+replaced by libraries with the same symbols, which trap: they would be half of the wheel's dependencies.
 """
 import argparse
 import base64
@@ -19,34 +19,34 @@ import sys
 import tempfile
 import zipfile
 
-# Libraries that every Linux has, in the words of manylinux.
+# Libraries that every Linux distribution has, as defined by manylinux.
 SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libz)\.so\.\d+|ld-linux-.*|linux-vdso.*")
-# Libraries that are replaced: what calls them is not in this compiler.
+# Libraries that are replaced, because this compiler does not contain their callers.
 REPLACED = re.compile(r"(libz3|libxml2|libedit|libffi)\.so\.\d+")
 TOOLS = ["skript", "skript-driver", "skript-opt", "skript-translate"]
-# The C library of Debian 12, which the binaries are linked with.
+# The binaries are linked with Debian 12's C library.
 TAG = "manylinux_2_36_%s" % platform.machine()
 NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
 SYMBOL = re.compile(r"^\s*\d+: \S+\s+\d+ (\S+)\s+\S+\s+\S+\s+(\S+) ([^\s@]+)@?@?(\S*)")
 
 
-def said(*command):
+def stdout_of(*command):
     return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
 
 
 def needed(binary):
-    return NEEDED.findall(said("readelf", "-d", binary))
+    return NEEDED.findall(stdout_of("readelf", "-d", binary))
 
 
-def found(binary):
-    """The files of the libraries that a binary loads, all of them, by name."""
-    lines = (line.split() for line in said("ldd", binary).splitlines())
+def loaded_libraries(binary):
+    """The files of all libraries that a binary loads, by name."""
+    lines = (line.split() for line in stdout_of("ldd", binary).splitlines())
     return {words[0]: pathlib.Path(words[2]) for words in lines if len(words) > 2 and words[1] == "=>"}
 
 
 def symbols(binary):
-    """Symbols of a library: name, version, kind, whether it defines it."""
-    for line in said("readelf", "--dyn-syms", "-W", binary).splitlines():
+    """The symbols of a library: name, version, kind, and whether the library defines it."""
+    for line in stdout_of("readelf", "--dyn-syms", "-W", binary).splitlines():
         match = SYMBOL.match(line)
         if match:
             kind, section, name, version = match.groups()
@@ -54,7 +54,7 @@ def symbols(binary):
 
 
 def replacement(name, library, users, folder):
-    """A library with the symbols of `library` that `users` refer to."""
+    """Builds a stub library with the symbols of `library` that `users` refer to."""
     wanted = {symbol for user in users for symbol, _, _, defined in symbols(user) if not defined}
     defined = {symbol: (version, kind) for symbol, version, kind, here in symbols(library) if here and symbol in wanted}
     source, versions = [], {}
@@ -70,14 +70,14 @@ def replacement(name, library, users, folder):
     text.write_text("\n".join(source) + "\n")
     map_file.write_text(script)
     flags = ["-Wl,--version-script=%s" % map_file] if script else []
-    said("cc", "-shared", "-fPIC", "-w", "-fno-builtin", "-s", "-Wl,-soname,%s" % name, *flags, text, "-o", result)
+    stdout_of("cc", "-shared", "-fPIC", "-w", "-fno-builtin", "-s", "-Wl,-soname,%s" % name, *flags, text, "-o", result)
     text.unlink()
     map_file.unlink()
     return len(defined)
 
 
 def own_name(name):
-    """The name of a library in the package: no other module of the process may find it under the usual one."""
+    """The name of a library in the package. It is unique, so that no other module of the process loads it by the usual name."""
     return re.sub(r"\.so\b.*", "-skript.so", name)
 
 
@@ -89,9 +89,9 @@ def complete(package, binaries, patchelf):
     tools.mkdir()
     for tool in TOOLS:
         shutil.copy2(binaries / tool, tools / tool)
-        said("strip", tools / tool)
-    said("strip", "--strip-unneeded", extension)
-    where, copies, replaced = found(extension), {}, {}
+        stdout_of("strip", tools / tool)
+    stdout_of("strip", "--strip-unneeded", extension)
+    where, copies, replaced = loaded_libraries(extension), {}, {}
     wanted = needed(extension)
     while wanted:
         name = wanted.pop()
@@ -112,11 +112,11 @@ def complete(package, binaries, patchelf):
                 changes += ["--replace-needed", name, own_name(name)]
         if binary in copies.values():
             changes += ["--set-soname", binary.name]
-        said(patchelf, *changes, binary)
+        stdout_of(patchelf, *changes, binary)
 
 
 def pack(folder, wheel):
-    """Writes a wheel, with its list of files."""
+    """Writes a wheel with its list of files."""
     (metadata,) = folder.glob("*.dist-info")
     description = metadata / "WHEEL"
     lines = [line for line in description.read_text().splitlines() if line and not line.startswith("Tag:")]
@@ -130,7 +130,7 @@ def pack(folder, wheel):
             data, name = path.read_bytes(), path.relative_to(folder).as_posix()
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             rows.append("%s,sha256=%s,%d" % (name, digest, len(data)))
-            # A fixed time: equal files make equal wheels.
+            # A fixed time, so that equal files result in equal wheels.
             entry = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
             entry.external_attr = (0o100755 if path.stat().st_mode & 0o100 else 0o100644) << 16
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
@@ -156,8 +156,8 @@ def main():
             foreign = [name for name in needed(extension) if not SYSTEM.fullmatch(name)]
             if foreign:
                 sys.exit("bundle: the runtime links %s" % ", ".join(foreign))
-            said("strip", "--strip-unneeded", extension)
-            said(options.patchelf, "--remove-rpath", extension)
+            stdout_of("strip", "--strip-unneeded", extension)
+            stdout_of(options.patchelf, "--remove-rpath", extension)
         parts = options.wheel.stem.split("-")
         wheel = options.output / ("-".join([*parts[:4], TAG]) + ".whl")
         pack(folder, wheel)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the wheels of the packages skript and skript-runtime into build/wheels; installs what it needs into
+# Builds the wheels of the packages skript and skript-runtime into build/wheels; installs the required tools into
 # build/wheel-tools. The command-line tools must be built.
 set -eu
 cd "$(dirname "$0")/.."
 export PATH="$HOME/.cargo/bin:$PATH"
 requirements=python/requirements.txt environment=build/wheel-tools wheels=build/wheels
-# `$environment/requirements.txt` is a copy of the requirements that the environment was made from.
+# `$environment/requirements.txt` is a copy of the requirements that were installed into the environment.
 if ! cmp -s "$requirements" "$environment/requirements.txt"; then
   echo "wheels: installing the packages of $requirements into $environment"
   [ -x "$environment/bin/python" ] || python3 -m venv "$environment"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures the functions of compiled code and of the evaluator, and holds them against the bounds of docs/numerics.md.
-# Every 4099th f32 number; all of them with --all; every Nth with a number N, which also prints the table's columns.
+# Measures the functions of compiled code and of the evaluator, and compares them with the bounds of docs/numerics.md.
+# Arguments are every 4099th f32 number; all of them with --all; every Nth with a number N, which also prints the columns of the table.
 set -eu
 cd "$(dirname "$0")/.."
 case ${1:-} in
@@ -14,7 +14,7 @@ mkdir -p "$out"
 target/release/skript compile test/numerics/functions.sknd -o "$out/functions.so"
 vectors=
 [ "$(uname -m)" != x86_64 ] || vectors="-march=native -lmvec"
-# shellcheck disable=SC2086 # several words, or none
+# shellcheck disable=SC2086 # several words or none
 cc -std=gnu11 -O3 -include "$out/functions.h" test/numerics/ulp.c -lpthread $vectors -lm -ldl -o "$out/ulp"
 "$out/ulp" "$out/functions.so" "$stride" "$(nproc)" >"$out/measured.txt"
 .venv/bin/python test/numerics/samples.py target/release/skript "$out" >>"$out/measured.txt"

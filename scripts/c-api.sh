@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds examples/c-api against libskript-c.so as C and as C++ and runs it; then random calls of the interface, with the
-# address sanitizer in the program.
+# Builds examples/c-api against libskript-c.so as C and as C++ and runs it; then runs random calls of the interface with the
+# address sanitizer.
 set -eu
 cd "$(dirname "$0")/.."
 out=$PWD/out/c-api
@@ -24,7 +24,7 @@ for program in example example-cpp; do
 done
 cc -std=gnu11 "${flags[@]}" -g -fsanitize=address,undefined -fno-sanitize-recover=all test/c/random_calls.c "${link[@]}" -o "$out/random"
 for seed in ${SEEDS:-1 2 3}; do
-  # MLIR keeps memory to the end of the process; it is not what is tested.
+  # MLIR keeps memory until the process ends, which is not a leak of the library.
   ASAN_OPTIONS=detect_leaks=0 "$out/random" "$seed" "${CALLS:-3000}" "$out"
 done
 cc -shared -fPIC -o "$out/libcuda.so.1" test/tools/run/inputs/cuda-driver.c

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiles examples/c to a shared object and calls it from C, as its users do; then from C that makes every mistake.
+# Compiles examples/c to a shared object and calls it from C; then calls it with every kind of error.
 set -eu
 cd "$(dirname "$0")/.."
 out=$PWD/out/c
@@ -21,7 +21,7 @@ if [ "${said:0:${#wanted}}" != "$wanted" ]; then
   exit 1
 fi
 for line in '^0 points: SK9203: there must be a point to follow, not.*0' '^  in examples/c/main.sknd:17:9-17:14: main.follow$' \
-  '^5 points: input `points` has shape \[5, 2\], the model wants \[at most 4, 2\]$' \
+  '^5 points: input `points` has shape \[5, 2\], the model expects \[at most 4, 2\]$' \
   '^no weights for variable `main.Follow.center`: there is no /nowhere/main.Follow.center.dat$'; do
   if ! grep -q "$line" <<<"$said"; then
     printf 'no line `%s` in\n%s\n' "$line" "$said" >&2
@@ -29,7 +29,7 @@ for line in '^0 points: SK9203: there must be a point to follow, not.*0' '^  in 
   fi
 done
 .venv/bin/python test/c/weights.py --skript target/release/skript
-# The same model always makes the same bytes.
+# Compilation is deterministic: the bytes are equal.
 target/release/skript compile examples/c -o "$out/again.so"
 cmp "$out/follow.so" "$out/again.so"
-echo "C: a shared object is loaded, queried, run, and says what is wrong in two threads"
+echo "C: a shared object is loaded, queried, run, and reports errors in two threads"

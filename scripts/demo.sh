@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The main job on real input: AlexNet on an image, then a perceptron whose operators are its own.
+# Runs AlexNet on an image, then a perceptron that defines its operators.
 set -eu
 cd "$(dirname "$0")/.."
 out=out/demo

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Writes the generated documents: scripts/docs.sh [--check]. With --check it prints what is out of date instead, and fails.
+# Writes the generated documents: scripts/docs.sh [--check]. With --check it prints the differences instead, and fails if there are any.
 set -eu
 cd "$(dirname "$0")/.."
 prefix=$(scripts/llvm/bin/llvm-config --prefix)
@@ -30,15 +30,16 @@ stablehlo() {
     stablehlo/dialect/include/skript-stablehlo/StablehloOps.td
 }
 
+python=.venv/bin/python
 built=${CARGO_TARGET_DIR:-target}/release
 
-# The page has the output of skript-opt.
+# The page contains output of skript-opt.
 passes() {
   "$built/examples/passes_page"
 }
 
-# All at once, with the features of the whole workspace: what the test command has built is not built again.
-cargo build --release --quiet --workspace --bins --examples
+# One build with the features of the whole workspace, so that crates that the tests have built are not built again.
+cargo build --release --quiet --workspace --lib --bins --examples
 document docs/dialect.md dialect
 document docs/diagnostics.md "$built/skript" explain --all
 document docs/stdlib.md "$built/skript" ops --markdown
@@ -46,5 +47,8 @@ document docs/status.md "$built/skript-tidy" status
 document docs/stablehlo-dialect.md stablehlo
 document docs/passes.md passes
 document docs/onnx.md "$built/examples/onnx_page"
+document docs/command-line.md "$python" scripts/reference.py command-line
+document docs/python-api.md "$python" scripts/reference.py python
+document docs/c-api.md "$python" scripts/reference.py c
 document docs/pipelines.md python3 scripts/pipeline_shares.py
 exit $stale

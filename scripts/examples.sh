@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the examples through every engine and pipeline, and compares the answers.
+# Runs the examples in every engine and pipeline, and compares the results.
 set -eu
 cd "$(dirname "$0")/.."
 out=out/examples
@@ -24,7 +24,7 @@ for how in --engine=reference --pipeline=linalg --pipeline=affine --pipeline=scf
   .venv/bin/python examples/contrast/expected.py check "$out/image.npy" "$out/contrast/result.npy"
 done
 .venv/bin/python examples/operators/check.py --skript "$skript"
-# The page shows the operator that runs here.
+# docs/adding-an-operator.md contains the operator of this example.
 diff <(sed -n '/^operator/,/^}/p' examples/contrast/main.sknd) <(sed -n '/^operator/,/^}/p' docs/adding-an-operator.md)
 $skript check examples/alexnet
 echo "examples: perceptron, contrast and the operators are right through the evaluator and three pipelines; AlexNet checks"

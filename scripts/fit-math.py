@@ -4,9 +4,9 @@
 
     .venv/bin/python scripts/fit-math.py > frontend/semantics/src/expansion/coefficients.rs
 
-Each polynomial minimizes the greatest relative error of its function, by the exchange algorithm of E. Remez (1934) in 50 digits. Its
-doc comment states that error. Coefficients of functions that compute in f32 are rounded to f32, those of others to f64 (`_WIDE` of f32
-functions, `_DOUBLE` of f64 ones).
+Each polynomial minimizes the maximum relative error of its function; the exchange algorithm of E. Remez (1934) computes it with 50
+digits. Its doc comment states that error. Coefficients of functions that compute in f32 are rounded to f32, and the others to f64
+(`_WIDE` are those of f32 functions, `_DOUBLE` those of f64 functions).
 """
 import numpy as np
 import mpmath as mp
@@ -15,7 +15,7 @@ mp.mp.dps = 60
 
 
 def remez(target, weight, powers, low, high):
-    """Coefficients of x**power that minimize the greatest |weight * (polynomial - target)|, and that error."""
+    """Coefficients of x**power that minimize the maximum of |weight * (polynomial - target)|, and that maximum."""
     powers = list(powers)
     n, low, high = len(powers), mp.mpf(low), mp.mpf(high)
     count = 40 * (n + 1)
@@ -39,7 +39,7 @@ def remez(target, weight, powers, low, high):
             best = (worst, found)
         if worst <= abs(solution[n]) * mp.mpf("1.001"):
             break
-        # The greatest errors of neighbours with one sign.
+        # The maximum error of each run of neighbours with the same sign.
         extrema = []
         for k, e in enumerate(errors):
             if not extrema or (errors[extrema[-1]] > 0) != (e > 0):
@@ -55,7 +55,7 @@ def remez(target, weight, powers, low, high):
 
 
 def rounded(target, weight, powers, low, high):
-    """The same with coefficients of f32: each one is rounded before those of higher powers are fitted, which make up for it."""
+    """The same with f32 coefficients: each one is rounded before those of higher powers are fitted, so that they compensate."""
     powers, fixed = list(powers), []
     for k in range(len(powers)):
         rest = lambda x: target(x) - sum(c * x**p for c, p in zip(fixed, powers))
@@ -93,7 +93,7 @@ def even(count):
 
 
 def parts(value, *bits):
-    """The value as a sum of numbers, each of which has its lowest bit at 2^-bits; the last one is rounded to f64."""
+    """The value as a sum of numbers whose lowest bits are at 2^-bits; the last number is rounded to f64."""
     result = []
     for lowest in bits:
         part = mp.floor(value * mp.mpf(2) ** lowest) / mp.mpf(2) ** lowest

@@ -22,13 +22,13 @@ HEADER = """\
 # Inputs, attributes and types of operators, by the operator set since which they are so.
 # Written by scripts/onnx-signatures.py from the schemas of onnx {} and onnxruntime {}.
 #
-# Lines `@n types` name sets of types; `[t]` is a sequence. The others are: operator; set; types or type variables of the
+# Lines `@n types` name sets of types; `[t]` is a sequence. Other lines have: operator; set; types or type variables of the
 # inputs (`?`: optional, `*`: any number of one type, `**`: any number of any of the types); attributes (`!`: required); type variables.
 """
 
 
 def supported():
-    """The operators of the rules, with their domains."""
+    """The operators that have import rules, with their domains."""
     found = set()
     for path in FOLDER.glob("*.rs"):
         text = path.read_text()
@@ -38,7 +38,7 @@ def supported():
 
 
 def short(name):
-    """The type here, or None if the import has no such values."""
+    """The type in signatures.txt, or None if the import does not support values of this type."""
     name = re.sub(r"^optional\((.*)\)$", r"\1", name.replace(" ", ""))
     sequence = re.fullmatch(r"seq\((.*)\)", name)
     if sequence:
@@ -53,7 +53,7 @@ def main():
     schemas = {}
     for schema in runtime.get_all_operator_schema():
         schemas[(schema.domain, schema.name, schema.since_version)] = schema
-    # Those of onnx have the last word about its own operators.
+    # For the operators of onnx, its own schemas replace those of onnxruntime.
     for schema in onnx.defs.get_all_schemas_with_history():
         schemas[(schema.domain, schema.name, schema.since_version)] = schema
     own = {(s.domain, s.name) for s in onnx.defs.get_all_schemas_with_history()}
@@ -92,7 +92,7 @@ def main():
 
 
 def either(owner, *names):
-    """The attribute, which the two packages name differently."""
+    """The first of these attributes that exists: the two packages name it differently."""
     return next(getattr(owner, name) for name in names if hasattr(owner, name))
 
 

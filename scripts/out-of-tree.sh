@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the dialect as a CMake package and builds the tool of examples/out-of-tree against it, as its users do.
+# Installs the dialect as a CMake package, and builds the tool of examples/out-of-tree with it.
 set -eu
 cd "$(dirname "$0")/.."
 prefix=$(scripts/llvm/bin/llvm-config --prefix)
@@ -25,7 +25,7 @@ for line in '^operator main\.' '^formula sum: ' '^elementwise skript\.mul: '; do
   fi
 done
 
-# The passes lower the model in another process as the compiler does in its own.
+# The passes lower the model in a separate process with the same result as in the compiler.
 pipeline=$(target/release/skript compile --print-pipeline --emit=llvm-dialect)
 build/out-of-tree/skript-lower build/out-of-tree/model.mlir "$pipeline" >build/out-of-tree/lowered.mlir
 target/release/skript compile examples/perceptron --emit=llvm-dialect --no-locations -o build/out-of-tree/compiled.mlir

@@ -30,7 +30,7 @@ MOST_LINES = 40
 
 
 def models(folder):
-    """The models; those of networks are written to a folder."""
+    """The models. Those of networks.py are written to a folder."""
     sys.path.insert(0, str(ROOT / "test/import"))
     import networks
 
@@ -41,7 +41,7 @@ def models(folder):
 
 
 def generated(skript, model, options):
-    """The bytes, or the messages of a compiler that refuses; None if it takes too long."""
+    """The compiled bytes, or the error messages of the compiler; None after the time limit."""
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder, "out")
         command = [skript, "compile", model, "--message-format=short", *options, "-o", output]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing: Debian packages, and the Python environment of the tests. Quick when nothing is.
+# Installs missing Debian packages and the Python environment of the tests. Fast if nothing is missing.
 set -eu
 cd "$(dirname "$0")/.."
 packages=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 libclang-22-dev cmake ninja-build
@@ -27,11 +27,11 @@ if ! command -v cargo >/dev/null; then
   exit 1
 fi
 
-# `.venv/requirements.txt` is a copy of the requirements that the environment was made from.
+# `.venv/requirements.txt` is a copy of the requirements from which the environment was created.
 requirements=scripts/requirements.txt
 if ! cmp -s "$requirements" .venv/requirements.txt; then
   echo "setup: installing the packages of $requirements into .venv"
   [ -x .venv/bin/python ] || python3 -m venv .venv
-  .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r "$requirements"
+  .venv/bin/python -m pip install -q --no-cache-dir --disable-pip-version-check --require-hashes -r "$requirements"
   cp "$requirements" .venv/requirements.txt
 fi

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# All that CI runs. `--all` adds what is too slow for every change.
+# Runs the tests of CI. `--all` adds tests that are too slow for every change.
 set -u
 cd "$(dirname "$0")/.."
 all=${1:-}
 export PATH="$HOME/.cargo/bin:$PATH"
 passed=0 failed=0 failures=()
 
-# step NAME COMMAND…: runs, times, counts; the next step runs whatever this one says.
+# step NAME COMMAND…: runs a command, prints its time and counts failures, which do not stop later steps.
 step() {
   local name=$1 start=$SECONDS
   shift
@@ -17,12 +17,12 @@ step() {
 }
 
 step "format" cargo fmt --all --check
-# With the libraries: a shared object of a model links one.
+# Also builds the libraries: shared objects of models are linked with one.
 step "one build" .venv/bin/python test/one_build.py
 step "tools" cargo build --release --workspace
 step "format of SkriptND" target/release/skript fmt --check frontend/stdlib examples
 step "clippy" cargo clippy --release --workspace --all-targets -- -D warnings
-# As crates.io wants them: those that need no MLIR. Without lock files, whose dependencies would have to be published.
+# Packages the crates without MLIR as for crates.io. A lock file would require that their dependencies are published.
 packages="symbolic host semantics tensor intrinsics frontend reference language-server runtime"
 step "packages" cargo package --offline --quiet --no-verify --allow-dirty --exclude-lockfile $(printf -- '-p skript-%s ' $packages)
 step "house rules" cargo run --release --quiet -p skript-tidy
@@ -33,6 +33,10 @@ step "repeated passes" .venv/bin/python test/repeated_passes.py
 step "one pipeline" .venv/bin/python test/one_pipeline.py
 step "generated documents" scripts/docs.sh --check
 step "examples" scripts/examples.sh
+step "versions" .venv/bin/python test/versions.py
+step "code blocks of documents" .venv/bin/python test/documents.py
+step "files of earlier releases" .venv/bin/python test/stability/run.py
+step "documentation site" test/site/run.sh
 sweep="test/library/sweep.py --skript target/release/skript"
 if [ "$all" = --all ]; then
   step "library" .venv/bin/python $sweep --verbose
@@ -56,7 +60,7 @@ step "ONNX networks" .venv/bin/python test/import/networks.py
 step "ONNX operators" .venv/bin/python test/import/operators.py
 step "ONNX operators on dynamic dimensions" .venv/bin/python test/import/dynamic.py
 step "ONNX node tests" .venv/bin/python test/import/nodes.py $([ "$all" = --all ] || echo --sample 60)
-# Only the small models of the packages in shipped.py.
+# Runs only the small models of shipped.py.
 step "ONNX models of packages" .venv/bin/python test/import/shipped.py $([ "$all" = --all ] && echo "--threads=" || echo --quick)
 step "ONNX schemas" .venv/bin/python scripts/onnx-signatures.py --check
 step "workloads of bench/peers" .venv/bin/python test/peers.py --skript target/release/skript
@@ -65,12 +69,12 @@ step "random guards" .venv/bin/python test/differential/guards.py --count $([ "$
 networks="test/differential/networks.py --keep out/networks"
 if [ "$all" = --all ]; then
   step "random networks" .venv/bin/python $networks --seed 1 --count 240
-  # Without affine: convert-skript-formula-to-affine takes the square of the number of operators.
+  # Without affine: the time of convert-skript-formula-to-affine is quadratic in the number of operators.
   step "random networks, long" .venv/bin/python $networks --seed 1 --count 20 --min-operators 400 --max-operators 2000 --pipelines linalg,linalg-named,scf
   step "random networks of the day" .venv/bin/python $networks --seed day --count 40
   step "fuzzing" fuzz/run.sh 30
 else
-  # Seed 113 was computed wrongly once. Other seeds each day, as many as there is time for.
+  # Seed 113 had a wrong result once. Other seeds run each day, up to a time limit.
   step "random networks" .venv/bin/python $networks --seed 107 --count 12
   step "random networks of the day" .venv/bin/python $networks --seed day --count 100 --seconds 40
 fi
@@ -81,8 +85,8 @@ step "pages in a browser" test/view/run.sh
 step "a model on a microcontroller" .venv/bin/python examples/microcontroller/run.py --skript target/release/skript
 step "Python" .venv/bin/python test/python/package.py
 step "ONNX models in Python" .venv/bin/python test/python/imported.py
-step "what callers of Python pass" .venv/bin/python test/python/callers.py
-# With torch where it is (build/torch-venv), or a line that it is skipped.
+step "arguments of Python callers" .venv/bin/python test/python/callers.py
+# With torch, if it is installed in build/torch-venv; otherwise prints that it is skipped.
 step "Python, torch" "$(test -x build/torch-venv/bin/python && echo build/torch-venv || echo .venv)/bin/python" test/python/torch_modules.py
 step "wheels for Python" test/python/wheels.sh
 step "a tool out of the tree" scripts/out-of-tree.sh
@@ -91,9 +95,9 @@ if [ "$all" = --all ]; then step "examples of Ray and Spark" scripts/scale.sh --
 step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/release/skript
 # Another quarter each day.
 jax="test/stablehlo/jax_programs.py --skript target/release/skript $([ "$all" = --all ] || echo --shard day/4)"
-step "programs of jax" .venv/bin/python $jax
-step "programs of jax with symbolic dimensions" .venv/bin/python test/stablehlo/jax_symbolic.py --skript target/release/skript
-step "programs of jax through the dialect" .venv/bin/python $jax --through-skript
+step "JAX programs" .venv/bin/python $jax
+step "JAX programs with symbolic dimensions" .venv/bin/python test/stablehlo/jax_symbolic.py --skript target/release/skript
+step "JAX programs through the dialect" .venv/bin/python $jax --through-skript
 step "intrinsics in XLA" .venv/bin/python test/stablehlo/intrinsics.py --skript target/release/skript
 if [ "$all" = --all ]; then
   step "library in XLA" .venv/bin/python test/stablehlo/library.py --skript target/release/skript --sample 3
@@ -106,7 +110,7 @@ if [ -d "$suite" ]; then
   done
   step "conformance, compiled for small caches" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine compiled --small-caches $([ "$all" = --all ] || echo --sample 12)
   step "recorded runs" .venv/bin/python test/conformance/repeated.py "$suite" --skript target/release/skript $([ "$all" = --all ] || echo --sample 12)
-  # Kernels of GPUs without a GPU: a driver of Vulkan that computes on the processor, and the assembler of PTX.
+  # GPU kernels without a GPU: a Vulkan driver that computes on the processor, and the PTX assembler.
   gpu=$([ "$all" = --all ] || echo --sample 12)
   export VK_ICD_FILENAMES=${VK_ICD_FILENAMES:-$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json)}
   if [ -e "$VK_ICD_FILENAMES" ]; then
@@ -115,7 +119,7 @@ if [ -d "$suite" ]; then
       .venv/bin/python test/gpu/carried.py pack "$suite" out/carried --skript target/release/skript --target vulkan "$@" &&
         .venv/bin/python test/gpu/carried.py run out/carried --runner target/release/skript-run
     }
-    # What a machine with a GPU is to run in one command (docs/gpu.md), and there may be only one try.
+    # The command for computers with a GPU (docs/gpu.md).
     on_device() {
       .venv/bin/python test/gpu/on_device.py pack out/device --skript target/release/skript --runner target/release/skript-run --suite "$suite" \
         --target vulkan --sample 40 --small && .venv/bin/python out/device/on_device.py run out/device/results --device vulkan --seconds 150 --calls 3
@@ -139,9 +143,9 @@ if [ -d "$suite" ]; then
   for real in f16 bf16; do
     step "other processors in $real" .venv/bin/python test/targets/conformance.py "$suite" --skript target/release/skript --real $real $([ "$all" = --all ] || echo --sample 40)
   done
-  step "reals of 16 bits on other processors" .venv/bin/python test/targets/narrow_reals.py --skript target/release/skript
+  step "16-bit reals on other processors" .venv/bin/python test/targets/narrow_reals.py --skript target/release/skript
   step "shared objects for other processors" .venv/bin/python test/targets/shared_objects.py --skript target/release/skript
-  # The same models through the C interface; `--case` takes those with packs, extents and state that it must hand on.
+  # Runs the same models through the C interface; `--case` selects those with packs, extents and state.
   shared() { .venv/bin/python "$suite/run_conformance.py" "$suite" --command ".venv/bin/python test/c/run_shared.py $PWD/target/release/skript" "$@"; }
   if [ "$all" = --all ]; then
     step "conformance through C" shared --family composition --family quant
@@ -165,7 +169,7 @@ if [ -d "$suite" ]; then
     for pipeline in linalg-named affine scf; do
       step "conformance, compiled, $pipeline" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine compiled --pipeline $pipeline
     done
-    step "what is affine" .venv/bin/python test/conformance/affine.py "$suite" --skript target/release/skript
+    step "affine formulas" .venv/bin/python test/conformance/affine.py "$suite" --skript target/release/skript
   fi
 fi
 for name in ${failures[@]+"${failures[@]}"}; do echo "FAILED: $name"; done

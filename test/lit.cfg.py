@@ -8,7 +8,7 @@ import lit.formats
 config.name = "skript"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".sknd", ".test"]
-config.excludes = ["Inputs", "inputs", "conformance", "differential", "numerics"]
+config.excludes = ["Inputs", "inputs", "conformance", "differential", "numerics", "stability"]
 config.test_source_root = os.path.dirname(__file__)
 
 binaries = lit_config.params["binaries"]
@@ -26,11 +26,11 @@ config.substitutions.append(("%python", python if os.path.exists(python) else "p
 config.substitutions.append(("%llvm_lib", os.path.join(os.path.dirname(lit_config.params["llvm"]), "lib")))
 config.substitutions.append(("%examples", os.path.join(root, "examples")))
 
-# A test says `REQUIRES: skript` if it runs that binary, so that a partial build tests what it has.
+# A test that runs a binary has `REQUIRES: skript`, so that the other tests also run with a partial build.
 for name in ["skript", "skript-opt", "skript-translate", "skript-run"]:
     if os.path.exists(os.path.join(binaries, name)):
         config.available_features.add(name)
 
-# scripts/lit.sh --param roundtrip=1: whatever a test reads must survive printing and parsing.
+# scripts/lit.sh --param roundtrip=1: all inputs of tests must survive printing and parsing.
 if "roundtrip" in lit_config.params:
     config.substitutions.append((r"(?<![-/\w])skript-opt(?![-\w])", "skript-opt --verify-roundtrip"))

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the packages that are built alone choose the features of their dependencies as the whole workspace does.
+"""Checks that packages that are built separately select the same features of dependencies as the whole workspace.
 
-Where they differ, Cargo builds the dependency, and all that depends on it, once more. `features/Cargo.toml` has the list.
+Otherwise, Cargo builds the dependency and all its dependents again. `features/Cargo.toml` has the list.
 """
 
 import subprocess
 import sys
 
-# What tests, wheels and examples build alone.
+# The packages that tests, wheels and examples build separately.
 ALONE = ["skript-python", "skript-python-runtime", "skript-c", "skript-passes-c", "skript-tools", "skript-run"]
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that `skript-opt` and `skript compile` run one pipeline.
+"""Checks that `skript-opt` and `skript compile` run the same pipeline.
 
-For each model and stage, `skript-opt --pass-pipeline`, with the passes that `skript compile --print-pipeline` prints, must make of the
-text that `skript compile --emit=skript` wrote the module that `skript compile --emit=STAGE` writes, byte for byte; and
-`skript-translate --mlir-to-llvmir` the LLVM IR of `--emit=llvm-unoptimized`.
+For each model and stage, `skript-opt --pass-pipeline` runs the passes that `skript compile --print-pipeline` prints, on the text of
+`skript compile --emit=skript`. The result must be byte for byte the module that `skript compile --emit=STAGE` writes, and
+`skript-translate --mlir-to-llvmir` must print the LLVM IR of `--emit=llvm-unoptimized`.
 """
 
 import argparse
@@ -16,8 +16,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STAGES = ["buffers", "scheduled", "llvm-dialect"]
 
-# A model and the lowerings that it goes through: contractions, windows, loops and branches of graphs, state, dynamic
-# dimensions, run-time checks, intrinsics, scatters, hundreds of operators.
+# Models for different lowerings: contractions, windows, loops and branches of graphs, state, dynamic dimensions, run-time
+# checks, intrinsics, scatters, hundreds of operators.
 MODELS = [
     ("examples/alexnet", ["linalg"]),
     ("examples/perceptron", ["linalg", "linalg-named", "affine", "scf"]),

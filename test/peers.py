@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the workloads of bench/peers: `skript check` accepts all models, results of small ones agree with onnxruntime, and pages
-keep what they have beside the tables.
+"""Checks the workloads of bench/peers: `skript check` accepts all models, results of small ones agree with onnxruntime, and updates
+of pages change only tables.
 
     peers.py --skript BINARY
 """
@@ -67,7 +67,7 @@ def best(net):
         net.output(value, integers=integers)
 
 
-# What the untuned shapes do not contain.
+# Workloads that the untuned shapes exclude.
 SMALL = [
     ("encoder", encoder),
     ("blocks", blocks),
@@ -93,7 +93,7 @@ UNTUNED = [w for w in WORKLOADS if w.group == "untuned"]
 
 
 def accepted(skript, workload, folder):
-    """What `skript check` finds wrong with the text, or with the ONNX model of a workload that has none."""
+    """The errors that `skript check` reports for the text, or for the ONNX model of a workload without a text."""
     net = workload.build()
     path = os.path.join(folder, workload.slug + (".sknd" if net.text() else ".onnx"))
     with open(path, "wb") as file:
@@ -103,7 +103,7 @@ def accepted(skript, workload, folder):
 
 
 def computed(skript, runs, above):
-    """Runs all models, in folders of `above`, in one process; what went wrong, by folder."""
+    """Runs all models, in folders of `above`, in one process. Returns the errors by folder."""
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
         for folder, net in runs.items():
             inputs = [part for name in net.inputs for part in ("--input", "%s=%s/%s.npy" % (name, folder, name))]
@@ -117,7 +117,7 @@ def computed(skript, runs, above):
 
 
 def disagreement(folder, net):
-    """How far the results are from onnxruntime's, if too far."""
+    """Describes the difference from the results of onnxruntime, if it exceeds the tolerance."""
     session = onnxruntime.InferenceSession(os.path.join(folder, "model.onnx"), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     expected = dict(zip(names, session.run(names, {name: array.values for name, array in net.inputs.items()})))
@@ -139,22 +139,22 @@ def disagreements(skript, folder):
 
 
 def without_torch():
-    """Each workload bound by memory has a function of torch that Python can parse."""
+    """Yields the memory-bound workloads without a torch function. Raises SyntaxError if Python cannot parse a function."""
     for workload in WORKLOADS:
         if workload.group in memory_bound.GROUPS:
             text = workload.build().torch()
             if not text:
-                yield "%s has no line of torch" % workload.name
+                yield "%s has no torch function" % workload.name
             else:
                 compile(text, workload.name, "exec")
 
 
 def wrong_pages():
-    """Tables replace tables only, and rows only rows of the same workload."""
+    """Errors of updated pages: tables may replace only tables, and rows only rows of the same workload."""
     page = tables.replaced("# Title\n\ntext\n")
     again = tables.replaced(page.replace(tables.END, "old\n" + tables.END) + "\nafter\n")
     if not page.startswith("# Title\n\ntext\n\n" + tables.BEGIN) or again != page.rstrip("\n") + "\n\nafter\n":
-        yield "a page lost what it has beside the tables"
+        yield "a page lost its text beside the tables"
     row = {"workload": "a", "group": "main", "threads": 1, "engines": {"ours": {"ms": 3}, "one": {"ms": 2}, "two": {"ms": 4}}}
     if tables.ratio(row) != 1.5 or abs(tables.geometric_mean([2, 8]) - 4) > 1e-9:
         yield "wrong ratio or mean"

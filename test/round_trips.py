@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every `.mlir` file below test/ and examples/ survives printing and parsing: `skript-opt --verify-roundtrip` reads each part of
-each file, as text and as bytecode. Prints how many did, and which parts there is nothing to print of, for MLIR refuses them:
-those of tests that expect it, and of no other file."""
+"""Checks that all `.mlir` files below test/ and examples/ survive printing and parsing: `skript-opt --verify-roundtrip` reads each
+part of each file, as text and as bytecode. Prints the number of parts, and lists those that MLIR refuses, which must be parts of
+tests that expect an error."""
 import argparse
 import concurrent.futures
 import pathlib
@@ -10,21 +10,21 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# What a test says of the file's reader.
+# An option in the command line of a test that the parser of the file also needs.
 READS_UNKNOWN = "--allow-unregistered-dialect"
 SHARDY = "sdy.mesh"
 EXPECTS_REFUSAL = re.compile(r"^// RUN:.*(\bnot\b|--verify-diagnostics)", re.MULTILINE)
 
 
 def run(opt, text, flags):
-    """Whether skript-opt takes a text, and what it says."""
+    """Whether skript-opt accepts a text, and its output."""
     command = [opt, "-", "-o", "/dev/null", *flags]
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
     return done.returncode == 0, done.stderr
 
 
 def read(opt, path):
-    """Parts that survive, parts that MLIR refuses, what failed."""
+    """The parts that survive, the parts that MLIR refuses, and the errors."""
     text = path.read_text()
     flags = [READS_UNKNOWN] if READS_UNKNOWN in text else []
     parts = re.split(r"^// -----.*$", text, flags=re.MULTILINE)
@@ -48,7 +48,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--skript-opt", default=str(ROOT / "target/release/skript-opt"))
     opt = parser.parse_args().skript_opt
-    # Programs that a run must refuse are not MLIR that prints, and Shardy's placements are read by the import alone.
+    # Programs that a run must refuse are not valid MLIR, and only the import reads the annotations of Shardy.
     files = sorted(
         path
         for folder in ("test", "examples")

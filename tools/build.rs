@@ -11,7 +11,7 @@ fn main() {
     };
     let commit = git(&["rev-parse", "--short=12", "HEAD"]);
     println!("cargo:rustc-env=SKRIPT_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
-    // The commit changes when these files change; a path that does not exist would run this script every time.
+    // The commit changes when these files change. A missing path would rerun this script in every build.
     for file in ["HEAD", "logs/HEAD"] {
         if let Some(path) = git(&["rev-parse", "--git-path", file])
             && std::path::Path::new(&path).exists()

@@ -4,7 +4,7 @@ import numpy
 
 
 def difference(results, expected):
-    """The largest difference of all outputs, relative to the largest element of each; infinite if shapes or names differ."""
+    """The maximum difference of all outputs, relative to the largest element of each output; infinite if shapes or names differ."""
     if results.keys() != expected.keys():
         return float("inf")
     return max(_difference(results[name], expected[name]) for name in expected)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one engine on one workload in a process of its own, pinned to as many CPUs as it has threads.
+"""Runs one engine on one workload in a separate process, pinned to as many CPUs as it has threads.
 
-A peer is a program that has imported its library and makes such a process for each request."""
+A peer is a program that imports its library once and forks such a process for each request."""
 import atexit
 import contextlib
 import glob
@@ -16,21 +16,21 @@ import tempfile
 import numpy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# torch has an environment of its own, if it is installed, and computes the workloads that have a text for it.
+# torch has a separate environment, if it is installed, and computes the workloads with a torch function.
 PYTHON = {"torch": os.path.join(os.path.dirname(os.path.dirname(HERE)), "build", "torch-venv", "bin", "python")}
 OURS, PEERS = "ours", ("onnxruntime", "openvino", "tract", *(name for name, path in PYTHON.items() if os.path.exists(path)))
-# tract has no threads of its own.
+# tract does not create threads.
 MOST_THREADS = {"tract": 1}
-# Seconds that a process may take.
+# The time limit of a process, in seconds.
 TIMEOUT = 180
 
 
 class Failed(Exception):
-    """An engine failed on a workload; the text says how."""
+    """An engine failed on a workload, with the reason."""
 
 
 def cpus(threads, round):
-    """CPUs for a process: others in each round, so that a neighbour on one of them does not disturb all rounds."""
+    """CPUs for a process. They change in each round, so that other work on one of them does not affect all rounds."""
     available = sorted(os.sched_getaffinity(0))
     first = round % len(available)
     return {(available[first:] + available[:first])[at] for at in range(min(threads, len(available)))}
@@ -47,7 +47,7 @@ def run(command, pinned, **environment):
     return done.stdout
 
 
-# Further options of skript.
+# Additional options of skript.
 OURS_OPTIONS = []
 
 
@@ -58,26 +58,26 @@ def arguments(folder):
 
 
 def ours(folder):
-    """A workload as arguments of skript. One without a text is a quantized ONNX model."""
+    """A workload as arguments of skript. A workload without a document is a quantized ONNX model."""
     has_text = os.path.exists(os.path.join(folder, "main.sknd"))
     model = [folder] if has_text else [os.path.join(folder, "model.onnx"), "--quantize=integer"]
     return [*model, *OURS_OPTIONS, *arguments(folder)]
 
 
 def measure_ours(skript, folder, threads, round, calls):
-    """What `skript bench --json` writes."""
+    """The output of `skript bench --json`."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         run([skript, "bench", *ours(folder), "--threads", str(threads), "--calls", str(calls), "--json", file.name], cpus(threads, round))
         return json.load(file)
 
 
 def available(names, folder):
-    """Those of the peers that can compute a workload."""
+    """The peers that can compute a workload."""
     return [name for name in names if name != "torch" or os.path.exists(os.path.join(folder, "model.py"))]
 
 
 def python(name):
-    """The interpreter that has a peer's package."""
+    """The Python interpreter with a peer's package."""
     return PYTHON.get(name, sys.executable)
 
 
@@ -86,12 +86,12 @@ def version(name):
     return run([python(name), "-c", "import importlib.metadata as m; print(m.version('%s'))" % name], os.sched_getaffinity(0)).strip()
 
 
-# The programs of the peers that were asked, by name.
+# The started programs of the peers, by name.
 _programs = {}
 
 
 def request(name, folder, pinned, threads=1, seconds=0.0, outputs=None):
-    """What a peer answers about one workload (timing.py)."""
+    """The response of a peer for one workload (timing.py)."""
     if name not in _programs:
         command = [python(name), os.path.join(HERE, "peer_%s.py" % name)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
@@ -108,7 +108,7 @@ def request(name, folder, pinned, threads=1, seconds=0.0, outputs=None):
 
 
 def stop(name):
-    """Ends the program of a peer and the process that it made."""
+    """Ends the program of a peer and the process that it forked."""
     program = _programs.pop(name)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(program.pid, signal.SIGKILL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads bound by memory, or by functions of each element: large ones, ones that fit the L2 cache (1 MB), and ones of odd extents."""
+"""Memory-bound workloads and elementwise functions in three sizes: large, within the L2 cache (1 MB), and with odd extents."""
 import operators as op
 
 LARGE, SMALL, ODD = GROUPS = ("memory", "memory-l2", "memory-odd")
@@ -47,25 +47,25 @@ def pool(kind, stride):
 
 
 def chain(net, x):
-    """Eight operators, element by element."""
+    """Eight elementwise operators."""
     steps = [("math.sub", "Sub", 0.5), ("math.mul", "Mul", 1.75), ("math.max", "Max", -2.0), ("math.add", "Add", 0.25)]
     for text, operator, number in steps:
-        x = op.with_number(net, x, text, operator, number)
-    x = op.with_number(net, op.relu(net, x), "math.mul", "Mul", 0.5)
-    return op.unary(net, op.with_number(net, x, "math.min", "Min", 3.0), "math.sqrt", "Sqrt")
+        x = op.with_scalar(net, x, text, operator, number)
+    x = op.with_scalar(net, op.relu(net, x), "math.mul", "Mul", 0.5)
+    return op.unary(net, op.with_scalar(net, x, "math.min", "Min", 3.0), "math.sqrt", "Sqrt")
 
 
-def of(large, small, odd):
+def by_group(large, small, odd):
     """A label and a shape for each group."""
     return dict(zip(GROUPS, (large, small, odd)))
 
 
-FLAT = of(("4 M", [4 << 20]), ("96 K", [96 << 10]), ("1234577", [1234577]))
-ROWS = of(("4096×1024", [4096, 1024]), ("96×1024", [96, 1024]), ("1009×773", [1009, 773]))
-CLASSES = of(("4096×1000", [4096, 1000]), ("96×1000", [96, 1000]), ("1511×997", [1511, 997]))
-MAPS = of(("64×112²", [1, 64, 112, 112]), ("32×56²", [1, 32, 56, 56]), ("37×59×61", [1, 37, 59, 61]))
-IMAGES = of(("64×128²", [1, 64, 128, 128]), ("16×64²", [1, 16, 64, 64]), ("24×131×127", [1, 24, 131, 127]))
-RESIZED = of(
+FLAT = by_group(("4 M", [4 << 20]), ("96 K", [96 << 10]), ("1234577", [1234577]))
+ROWS = by_group(("4096×1024", [4096, 1024]), ("96×1024", [96, 1024]), ("1009×773", [1009, 773]))
+CLASSES = by_group(("4096×1000", [4096, 1000]), ("96×1000", [96, 1000]), ("1511×997", [1511, 997]))
+MAPS = by_group(("64×112²", [1, 64, 112, 112]), ("32×56²", [1, 32, 56, 56]), ("37×59×61", [1, 37, 59, 61]))
+IMAGES = by_group(("64×128²", [1, 64, 128, 128]), ("16×64²", [1, 16, 64, 64]), ("24×131×127", [1, 24, 131, 127]))
+RESIZED = by_group(
     ("64×56² to 112²", [1, 64, 56, 56, 112, 112]), ("16×28² to 56²", [1, 16, 28, 28, 56, 56]), ("19×37×41 to 83×97", [1, 19, 37, 41, 83, 97])
 )
 # A title with a `%s` for the size, the function that adds the operator, and the sizes.
@@ -93,7 +93,7 @@ OPERATORS = [
     (
         "global pool %s",
         on_one(op.global_pool),
-        of(("512×28²", [1, 512, 28, 28]), ("128×28²", [1, 128, 28, 28]), ("131×19×23", [1, 131, 19, 23])),
+        by_group(("512×28²", [1, 512, 28, 28]), ("128×28²", [1, 128, 28, 28]), ("131×19×23", [1, 131, 19, 23])),
     ),
     ("sum over axis 0, %s", on_one(lambda net, x: op.total(net, x, 0)), ROWS),
     ("sum over axis 1, %s", on_one(lambda net, x: op.total(net, x, 1)), ROWS),
@@ -103,19 +103,19 @@ OPERATORS = [
     (
         "transposition %s",
         on_one(lambda net, x: op.transpose(net, x, [1, 0])),
-        of(("2048²", [2048, 2048]), ("320²", [320, 320]), ("1009×773", [1009, 773])),
+        by_group(("2048²", [2048, 2048]), ("320²", [320, 320]), ("1009×773", [1009, 773])),
     ),
     (
         "transposition of rank 3, %s",
         on_one(lambda net, x: op.transpose(net, x, [2, 0, 1])),
-        of(("256×256×64", [256, 256, 64]), ("40×40×64", [40, 40, 64]), ("67×129×53", [67, 129, 53])),
+        by_group(("256×256×64", [256, 256, 64]), ("40×40×64", [40, 40, 64]), ("67×129×53", [67, 129, 53])),
     ),
     ("bilinear %s", resized(op.resize), RESIZED),
     ("nearest %s", resized(op.resize_nearest), RESIZED),
     (
         "concat %s",
         concat,
-        of(
+        by_group(
             ("3 × 64×112²", [[1, 64, 112, 112]] * 3),
             ("3 × 8×64²", [[1, 8, 64, 64]] * 3),
             ("of 13, 17 and 29, 47×43", [[1, n, 47, 43] for n in (13, 17, 29)]),
@@ -124,12 +124,12 @@ OPERATORS = [
     (
         "embedding %s",
         embedding,
-        of(("512 of 30522×768", [512, 30522, 768]), ("128 of 500×256", [128, 500, 256]), ("211 of 5003×301", [211, 5003, 301])),
+        by_group(("512 of 30522×768", [512, 30522, 768]), ("128 of 500×256", [128, 500, 256]), ("211 of 5003×301", [211, 5003, 301])),
     ),
     (
         "top-k, %s",
         top_k,
-        of(("4 of 500×5000", [4, 500, 5000]), ("4 of 40×2500", [4, 40, 2500]), ("7 of 307×1511", [7, 307, 1511])),
+        by_group(("4 of 500×5000", [4, 500, 5000]), ("4 of 40×2500", [4, 40, 2500]), ("7 of 307×1511", [7, 307, 1511])),
     ),
 ]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of one workload: main.sknd and main.safetensors, if it has a text, model.onnx, the inputs as .npy, and model.py and the
-variables as .npy, if torch computes it."""
+"""The files of one workload: main.sknd and main.safetensors if it has a SkriptND document, model.onnx, the inputs as .npy, and
+model.py and the variables as .npy if torch computes it."""
 import json
 import os
 import struct
@@ -9,7 +9,7 @@ import numpy
 
 
 def write(net, folder):
-    """Writes what all engines need."""
+    """Writes the files for all engines."""
     os.makedirs(folder, exist_ok=True)
     if net.text():
         with open(os.path.join(folder, "main.sknd"), "w") as file:

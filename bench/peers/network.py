@@ -10,7 +10,7 @@ import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-# Gelu is an operator from 20 on.
+# Gelu exists from opset 20 on.
 OPSET = 20
 IR_VERSION = 9
 
@@ -24,7 +24,7 @@ class Value:
 
 @dataclasses.dataclass
 class Array:
-    """An input or a variable; its values are computed when they are needed: the texts do not depend on them."""
+    """An input or a variable. Its values are computed on demand, because the documents do not depend on them."""
 
     shape: list
     compute: typing.Callable
@@ -36,9 +36,10 @@ class Array:
 
 
 class Network:
-    """Inputs, variables, statements, nodes and lines. Values depend on the name and on the position alone: every process has the same."""
+    """Inputs, variables, statements, nodes and lines. Values depend only on the name and the position, so they are the same in
+    every process."""
 
-    # The largest difference of two engines, relative to the largest element. Both round each step to f32 and sum in an order of their own.
+    # The largest difference of two engines, relative to the largest element. Both round each step to f32 and sum in different orders.
     tolerance = 1e-3
 
     def __init__(self, name):
@@ -84,11 +85,11 @@ class Network:
         return Value(name, shape)
 
     def constant(self, values):
-        """An initializer of the ONNX model that SkriptND has as an attribute or a literal. Returns its name."""
+        """Adds an initializer to the ONNX model that is an attribute or a literal in SkriptND. Returns its name."""
         return self.derived(lambda: numpy.asarray(values, numpy.int64 if _are_integers(values) else numpy.float32))
 
     def derived(self, compute):
-        """An initializer of the ONNX model that holds the values of variables in another form. Returns its name."""
+        """Adds an initializer to the ONNX model with the values of variables in another form. Returns its name."""
         self.constants["c%d" % len(self.constants)] = compute
         return "c%d" % (len(self.constants) - 1)
 
@@ -99,17 +100,17 @@ class Network:
         return Value("t%d" % self.count, shape)
 
     def operator(self, text):
-        """Defines an operator that the library does not have, once."""
+        """Defines an operator that the library lacks, once."""
         if text not in self.operators:
             self.operators.append(text)
 
     def statement(self, results, text, *operands):
-        """`text` has a `%s` for each operand."""
+        """Adds a statement; `text` has a `%s` for each operand."""
         names = ", ".join(result.name for result in results)
         self.statements.append("%s = %s;" % (names, text % tuple(operand.name for operand in operands)))
 
     def eager(self, results, text, *operands):
-        """The same in torch; `text` has a `%s` for each operand."""
+        """Adds a line of the torch function; `text` has a `%s` for each operand."""
         self.lines.append((results, text % tuple(operand.name for operand in operands), operands))
 
     def node(self, operator, inputs, outputs=None, **attributes):
@@ -121,7 +122,7 @@ class Network:
         return names[1][0]
 
     def both(self, shape, text, operator, operands, extra=(), torch=None, **attributes):
-        """One statement and one node with the same operands, and what torch has for it; `extra` are inputs of the node only."""
+        """Adds one statement and one node with the same operands, and the torch expression; `extra` are inputs of the node only."""
         result = self.value(shape)
         if torch:
             self.eager([result], torch, *operands)
@@ -152,7 +153,7 @@ class Network:
         return "\n".join([*lines, "    @compose {", *("        " + s for s in self.statements), "    }", "}", ""])
 
     def torch(self):
-        """A function of torch that returns the outputs, or `None` where a part of the network has no line."""
+        """A torch function that returns the outputs; `None` if a part of the network has no torch expression."""
         needed, lines = {value.name for value, _, _ in self.outputs}, []
         for results, text, operands in reversed(self.lines):
             names = {result.name for result in results}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole networks: AlexNet, ResNet-50, DenseNet-121, MobileNet-v2, an encoder like BERT, a perceptron."""
+"""Complete networks: AlexNet, ResNet-50, DenseNet-121, MobileNet-v2, a BERT-like encoder, a perceptron."""
 from operators import (
     add, batch_norm, concat, conv, dense, flatten, gelu, global_pool, layer_norm, linear, merge_last, pool, product, product_with_transposed,
     relu, relu6, scale, softmax, split_last, transpose,
@@ -68,7 +68,7 @@ def mobilenet_v2(net):
 
 
 def encoder_layer(net, x, heads):
-    """Attention of each step to all steps, then a feed-forward part; residual sums, normalized."""
+    """Attention of each step to all steps, then a feed-forward part, both with normalized residual sums."""
     width = x.shape[-1]
 
     def head(value):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators in both languages. Each function adds a statement of SkriptND and nodes of ONNX to a network and returns the result."""
+"""Operators in SkriptND and ONNX. Each function adds a SkriptND statement and ONNX nodes to a network and returns the result."""
 import math
 
 import numpy
@@ -17,7 +17,7 @@ def repeated(number, count):
 
 
 def conv(net, x, channels, size, stride=1, padding=None, dilation=1, groups=1, bias=True):
-    """A convolution with weights of its own. `padding` is the amount on both sides; by default the extents stay, divided by the stride."""
+    """A convolution with new weights. `padding` applies to both sides; by default, the result has the extents of x divided by the stride."""
     d = len(x.shape) - 2
     size, stride, dilation = (repeated(n, d) for n in (size, stride, dilation))
     reach = [(k - 1) * r + 1 for k, r in zip(size, dilation)]
@@ -34,7 +34,7 @@ def conv(net, x, channels, size, stride=1, padding=None, dilation=1, groups=1, b
 
 
 def deconv(net, x, channels, size, stride, padding):
-    """A transposed convolution with weights and bias of its own."""
+    """A transposed convolution with new weights and bias."""
     d = len(x.shape) - 2
     size, stride, padding = (repeated(n, d) for n in (size, stride, padding))
     extents = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(x.shape[2:], stride, size, padding)]
@@ -55,7 +55,7 @@ def product(net, x, y):
 
 
 def dense(net, x, channels, spread=None):
-    """Products of the last dimension with weights, x · w + b."""
+    """A fully connected layer over the last dimension, x · w + b."""
     shape = [x.shape[-1], channels]
     w = net.weights(shape, x.shape[-1]) if spread is None else net.variable(shape, spread)
     return add(net, product(net, x, w), net.variable([channels], 0.1))
@@ -70,13 +70,13 @@ def product_with_transposed(net, x, y):
 
 
 def lstm(net, x, features):
-    """A recurrence over x (steps, batch, features); the outputs of all steps."""
+    """An LSTM over x (steps, batch, features). The result has the outputs of all steps."""
     width = x.shape[2]
     W, R = net.variable([4 * features, width], width**-0.5), net.variable([4 * features, features], features**-0.5)
     B = net.variable([4 * features], 0.1)
     result, last, cell = (net.value([x.shape[0], x.shape[1], features]) for _ in range(3))
     net.statement([result, last, cell], "nn.lstm(%s, %s, %s, %s)", x, W, R, B)
-    # ONNX has a leading dimension of directions, and a second bias, for R.
+    # ONNX requires a leading dimension for directions, and a second half of the bias, which is for R.
     gates = [net.derived(lambda v=v: _onnx_gates(net.variables[v.name].values, features)[None]) for v in (W, R)]
     gates.append(net.derived(lambda: numpy.pad(_onnx_gates(net.variables[B.name].values, features), (0, 4 * features))[None]))
     stacked = net.node("LSTM", [x, *gates], hidden_size=features)
@@ -89,11 +89,11 @@ def _onnx_gates(values, features):
     return values.reshape(4, features, *values.shape[1:])[[0, 3, 1, 2]].reshape(values.shape)
 
 
-# --- element by element -------------------------------------------------------------------------------------------------
+# --- elementwise --------------------------------------------------------------------------------------------------------
 
 
 def unary(net, x, text, operator, **attributes):
-    """An operator of each element; torch has it under the same name."""
+    """An elementwise operator with the same name in torch."""
     return net.both(x.shape, text + "(%s)", operator, [x], torch="torch.%s(%%s)" % text.split(".")[1], **attributes)
 
 
@@ -114,7 +114,7 @@ def gelu_by_tanh(net, x):
     return net.both(x.shape, text, "Gelu", [x], approximate="tanh", torch="F.gelu(%s, approximate='tanh')")
 
 
-# x · tanh(ln(1 + eˣ)) without tanh and ln, as the import of ONNX models defines it.
+# x · tanh(ln(1 + eˣ)) without tanh and ln, as the ONNX importer defines it.
 MISH = """operator mish {
     @input { x: real[s..]; }
     @output { y: real[s..]; }
@@ -132,8 +132,8 @@ def mish(net, x):
     return net.both(x.shape, "mish(%s)", "Mish", [x], torch="F.mish(%s)")
 
 
-def with_number(net, x, text, operator, number):
-    """An operator of an element and a number."""
+def with_scalar(net, x, text, operator, number):
+    """An elementwise operator with a scalar operand."""
     torch = {"Sub": "%%s - %r", "Add": "%%s + %r", "Mul": "%%s * %r", "Max": "torch.clamp(%%s, min=%r)", "Min": "torch.clamp(%%s, max=%r)"}
     return net.both(x.shape, "%s(%%s, %r)" % (text, number), operator, [x], [net.constant(number)], torch=torch[operator] % number)
 
@@ -147,7 +147,7 @@ def silu(net, x):
 
 
 def add(net, x, y):
-    """The sum; the shape of y may be the end of that of x."""
+    """The sum. The shape of y may be a suffix of the shape of x."""
     return net.both(x.shape, "math.add(%s, %s)", "Add", [x, y], torch="%s + %s")
 
 
@@ -196,7 +196,7 @@ def layer_norm(net, x):
 
 
 def rms_norm(net, x):
-    """Division by the root of the mean of squares over the last dimension, with scale."""
+    """RMS normalization over the last dimension, with scale."""
     last, gain = len(x.shape) - 1, net.positive(x.shape[-1:])
     narrow = [*x.shape[:-1], 1]
     squares = net.both(x.shape, "math.mul(%s, %s)", "Mul", [x, x])

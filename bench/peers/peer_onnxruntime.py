@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""onnxruntime on the CPU, all optimizations, its outputs bound to memory that it keeps."""
+"""onnxruntime on the CPU with all optimizations. Inputs and outputs are bound to memory that is reused."""
 import onnxruntime
 
 import timing
@@ -24,7 +24,7 @@ def engine(model, inputs, threads):
     try:
         session.run_with_iobinding(binding)
     except RuntimeError:
-        # An output has another rank than declared, which only calls without bound memory accept.
+        # The rank of an output differs from the declared rank. Only calls without bound memory support this.
         return lambda: session.run(names, inputs), lambda: dict(zip(names, results))
 
     def outputs():

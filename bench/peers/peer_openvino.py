@@ -4,7 +4,7 @@ import timing
 
 
 def engine(model, inputs, threads):
-    # Imported here, in the process of one request: a process that has the library sometimes waits for ever if another one made it.
+    # Imported in the process of each request: the library sometimes hangs in processes that are forked after the import.
     import openvino
 
     core = openvino.Core()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch on the CPU, eager: the function of model.py (network.py) on the inputs and variables beside it."""
+"""Eager torch on the CPU: the function of model.py (network.py) on the inputs and variables in the same folder."""
 import glob
 import os
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tract, which uses one thread."""
+"""The engine tract, on one thread."""
 import tract
 
 import timing
 
 
 def engine(path, inputs, threads):
-    # Shapes of dynamic dimensions are those of the call: tract's best case.
+    # Dynamic dimensions are fixed to the extents of the inputs, which is tract's best case.
     model = tract.onnx().load(path)
     for at, values in enumerate(inputs.values()):
         kind = "i64" if values.dtype == "int64" else "f32"

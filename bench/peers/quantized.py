@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks and layers in integers of 8 bits, as converters write them to ONNX.
+"""8-bit quantized networks and layers, in the form that converters write to ONNX.
 
-QuantizeLinear and DequantizeLinear stand around each operator; tensors are uint8 with fixed scales, weights int8 with a scale for
-each channel, biases int32. Whoever computes them rounds each tensor once, so that results differ by a few steps of the quantization.
+QuantizeLinear and DequantizeLinear surround each operator; tensors are uint8 with fixed scales, weights int8 with a scale for
+each channel, biases int32. Every engine rounds each tensor once, so the results of engines differ by a few quantization steps.
 """
 import hashlib
 
@@ -13,21 +13,21 @@ from onnx import TensorProto, helper, numpy_helper
 from network import IR_VERSION, Array
 
 OPSET = 17
-# Scale and zero point: of inputs, of what follows a rectifier, and of other results.
+# Scale and zero point: of inputs, of results of ReLU, and of other results (`ANY` and `LAST`).
 INPUT, POSITIVE, ANY, LAST = (0.02, 128), (0.025, 0), (0.04, 128), (0.05, 128)
 
 
 class Tensor:
-    """A quantized tensor: the name of its reals, the scale of a step, the shape."""
+    """A quantized tensor: the name of the dequantized tensor, the scale, the shape."""
 
     def __init__(self, name, scale, shape):
         self.name, self.scale, self.shape = name, scale, list(shape)
 
 
 class QuantizedNetwork:
-    """Nodes and initializers of one ONNX model with random weights. It has no text: our compiler imports the model."""
+    """Nodes and initializers of one ONNX model with random weights. There is no SkriptND document: our compiler imports the model."""
 
-    # The largest difference of two engines, relative to the largest element: a few steps of 256.
+    # The maximum difference between two engines, relative to the largest element: a few of 256 quantization steps.
     tolerance = 0.04
     variables = {}
 
@@ -66,7 +66,7 @@ class QuantizedNetwork:
         return Tensor(name, kind[0], shape)
 
     def weights(self, shape, terms, axis=0):
-        """Weights with a scale for each channel of the result, dimension `axis`: the name, and the scales."""
+        """Adds weights with a scale per output channel (dimension `axis`); returns the name and the scales."""
         values = self.random.standard_normal(shape) * terms**-0.5
         others = tuple(at for at in range(len(shape)) if at != axis)
         scales = numpy.abs(values).max(others, keepdims=True) / 127
@@ -91,18 +91,18 @@ class QuantizedNetwork:
         return model
 
 
-def conv(net, x, channels, size, stride=1, groups=1, most=None, follows=True):
-    """A convolution with a rectifier behind it, unless it does not follow; the extents stay, divided by the stride."""
+def conv(net, x, channels, size, stride=1, groups=1, clip_at=None, with_relu=True):
+    """A convolution, followed by ReLU if `with_relu`. The extents of the result are those of x divided by the stride."""
     terms = x.shape[1] // groups * size * size
-    weights, scales = net.weights([channels, x.shape[1] // groups, size, size], terms / (2 if follows else 1))
+    weights, scales = net.weights([channels, x.shape[1] // groups, size, size], terms / (2 if with_relu else 1))
     bias = net.bias(numpy.float32(x.scale) * scales)
     y = net.node("Conv", x.name, weights, bias, pads=[size // 2] * 4, group=groups, strides=[stride] * 2)
-    if most:
-        y = net.node("Clip", y, net.constant(numpy.float32(0)), net.constant(numpy.float32(most)))
-    elif follows:
+    if clip_at:
+        y = net.node("Clip", y, net.constant(numpy.float32(0)), net.constant(numpy.float32(clip_at)))
+    elif with_relu:
         y = net.node("Relu", y)
     extents = [(n + size // 2 * 2 - size) // stride + 1 for n in x.shape[2:]]
-    return net.quantized(y, [x.shape[0], channels, *extents], POSITIVE if follows else ANY)
+    return net.quantized(y, [x.shape[0], channels, *extents], POSITIVE if with_relu else ANY)
 
 
 def linear(net, x, channels):
@@ -113,19 +113,19 @@ def linear(net, x, channels):
 
 
 def product(net, x, channels):
-    """A product of matrices, x · w, with constant weights."""
+    """A matrix product, x · w, with constant weights."""
     weights, _ = net.weights([x.shape[-1], channels], x.shape[-1], axis=1)
     return net.quantized(net.node("MatMul", x.name, weights), [*x.shape[:-1], channels], LAST)
 
 
-def add(net, x, y, follows=True):
-    """The sum of tensors, with a rectifier behind it."""
+def add(net, x, y, with_relu=True):
+    """The sum of tensors, followed by ReLU if `with_relu`."""
     z = net.node("Add", x.name, y.name)
-    return net.quantized(net.node("Relu", z) if follows else z, x.shape, (0.04, 0) if follows else LAST)
+    return net.quantized(net.node("Relu", z) if with_relu else z, x.shape, (0.04, 0) if with_relu else LAST)
 
 
 def max_pool(net, x):
-    """The largest of windows of 3 × 3 with a stride of 2, which has the scale of its operand."""
+    """Max pooling with windows of 3 × 3 and a stride of 2, which keeps the scale of its operand."""
     name = net.node("MaxPool", x.name, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     return Tensor(name, x.scale, [*x.shape[:2], *((n - 1) // 2 + 1 for n in x.shape[2:])])
 
@@ -139,21 +139,21 @@ def resnet50(net):
     x = max_pool(net, conv(net, net.input([1, 3, 224, 224]), 64, 7, 2))
     for width, blocks, first in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
         for stride in [first] + [1] * (blocks - 1):
-            y = conv(net, conv(net, conv(net, x, width, 1), width, 3, stride), 4 * width, 1, follows=False)
-            shortcut = x if x.shape == y.shape else conv(net, x, 4 * width, 1, stride, follows=False)
+            y = conv(net, conv(net, conv(net, x, width, 1), width, 3, stride), 4 * width, 1, with_relu=False)
+            shortcut = x if x.shape == y.shape else conv(net, x, 4 * width, 1, stride, with_relu=False)
             x = add(net, y, shortcut)
     return head(net, x)
 
 
 def mobilenet_v2(net):
-    x = conv(net, net.input([1, 3, 224, 224]), 32, 3, 2, most=6)
+    x = conv(net, net.input([1, 3, 224, 224]), 32, 3, 2, clip_at=6)
     for factor, width, blocks, first in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)):
         for stride in [first] + [1] * (blocks - 1):
-            y = x if factor == 1 else conv(net, x, factor * x.shape[1], 1, most=6)
-            y = conv(net, y, y.shape[1], 3, stride, y.shape[1], most=6)
-            y = conv(net, y, width, 1, follows=False)
-            x = add(net, y, x, follows=False) if y.shape == x.shape else y
-    return head(net, conv(net, x, 1280, 1, most=6))
+            y = x if factor == 1 else conv(net, x, factor * x.shape[1], 1, clip_at=6)
+            y = conv(net, y, y.shape[1], 3, stride, y.shape[1], clip_at=6)
+            y = conv(net, y, width, 1, with_relu=False)
+            x = add(net, y, x, with_relu=False) if y.shape == x.shape else y
+    return head(net, conv(net, x, 1280, 1, clip_at=6))
 
 
 def layer(shape, add, *geometry, **more):

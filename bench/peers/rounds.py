@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures one workload: checks that the engines agree, then runs them in turn, each in a process of its own."""
+"""Measures one workload: checks that the engines agree, then runs them alternately, each in a separate process."""
 import collections
 import statistics
 import tempfile
@@ -8,14 +8,14 @@ import agreement
 import engines
 import model_files
 
-# The number of calls in a process of ours, by its first round; peers measure their own.
+# The number of calls in our process is computed from its first round; peers compute theirs.
 FIRST_CALLS, LEAST_CALLS, MOST_CALLS = 10, 5, 2000
 
 Comparison = collections.namedtuple("Comparison", "rows failures")
 
 
 def compare(workload, peers, threads, rounds, seconds, skript, scratch):
-    """Rows by number of threads, and what failed: (engine, reason)."""
+    """Rows by number of threads, and failures: (engine, reason)."""
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         net = workload.build()
         model_files.write(net, folder)
@@ -30,7 +30,7 @@ def compare(workload, peers, threads, rounds, seconds, skript, scratch):
 
 
 def agreeing(names, skript, folder, tolerance):
-    """The engines whose results agree with those of the first that has any, and why the others are left out."""
+    """The engines whose results agree with those of the first successful engine, and the reasons why other engines are excluded."""
     kept, failures, expected = [], [], None
     for name in names:
         try:
@@ -48,7 +48,7 @@ def agreeing(names, skript, folder, tolerance):
 
 
 def alternate(names, skript, folder, threads, rounds, seconds):
-    """What each engine measured in each round. An engine that fails once is not run again."""
+    """The measurements of each engine in each round. An engine that fails once is not run again."""
     samples, failures = {name: [] for name in names}, []
     for round in range(rounds):
         for name in [n for n in names if len(samples[n]) == round]:
@@ -64,14 +64,14 @@ def alternate(names, skript, folder, threads, rounds, seconds):
 
 
 def calls(before, seconds):
-    """As many calls as take about `seconds`, by the last round."""
+    """The number of calls that take about `seconds`, by the last round."""
     if not before:
         return FIRST_CALLS
     return max(LEAST_CALLS, min(MOST_CALLS, int(1e3 * seconds / before[-1]["call_ms"])))
 
 
 def summary(samples):
-    """Least times and medians in ms, and the greatest multiply-add rate that any round reached beside ours."""
+    """Minimum and median times in ms, and the maximum multiply-add rate of our rounds."""
     found = {
         name: {"ms": min(s["call_ms"] for s in rounds), "median": statistics.median(s["median_ms"] for s in rounds)}
         for name, rounds in samples.items()

@@ -47,7 +47,7 @@ def selected(only, groups):
 
 
 def line(row):
-    """One row for the terminal."""
+    """The text of one row for the terminal."""
     times = "  ".join("%s %.3f" % (name, times["ms"]) for name, times in row["engines"].items())
     share = tables.ratio(row)
     return "%-48s %d  %s  %s" % (row["workload"], row["threads"], "%5.2f" % share if share else "    –", times)
@@ -94,7 +94,7 @@ def main():
         print("\n".join(map(line, found.rows)), flush=True)
         for name, reason in found.failures:
             print("    %s: %s" % (name, reason), flush=True)
-        # Whatever ends the program, what was measured stays.
+        # Saves after each workload, so that measurements are kept if the program fails.
         if not options.dry:
             save(results(rows, failures, peers, options.note))
     for group in GROUPS:

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the other engines into build/peers-venv. Quick when nothing is missing.
+# Installs the other engines into build/peers-venv, if any is missing.
 set -eu
 cd "$(dirname "$0")/../.."
 requirements=bench/peers/requirements.txt environment=build/peers-venv
-# `$environment/requirements.txt` is a copy of the requirements that the environment was made from.
+# `$environment/requirements.txt` is a copy of the requirements that the environment was built from.
 if ! cmp -s "$requirements" "$environment/requirements.txt"; then
   echo "peers: installing the packages of $requirements into $environment"
   [ -x "$environment/bin/python" ] || python3 -m venv "$environment"

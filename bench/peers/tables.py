@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of bench/README.md, one section for each machine kind, made from bench/peers/results/*.json."""
+"""The tables of bench/README.md, one section for each machine kind, from bench/peers/results/*.json."""
 import glob
 import json
 import math
@@ -10,19 +10,19 @@ BEGIN, END = "<!-- peers: made by bench/peers -->", "<!-- peers: end -->"
 TITLES = {
     "main": "Networks, products and a convolution",
     "single": "Single operators",
-    "untuned": "Shapes that nobody tuned on",
+    "untuned": "Shapes that were not used for tuning",
     "dynamic": "Dynamic and static dimensions",
-    "memory": "Bound by memory or by functions of each element",
-    "memory-l2": "The same in the cache of level 2",
-    "memory-odd": "The same of odd extents",
-    "int8": "Integers of 8 bits",
+    "memory": "Memory-bound operators and elementwise functions",
+    "memory-l2": "The same in the L2 cache",
+    "memory-odd": "The same with odd extents",
+    "int8": "8-bit integers",
 }
-# A round is noisy where the multiply-add rate was below this share of the greatest one.
+# A round is noisy if the multiply-add rate is below this share of the maximum.
 QUIET = 0.9
 
 
 def ratio(row):
-    """Our time divided by the least time of a peer; `None` if either is missing."""
+    """Our time divided by the shortest time of a peer; `None` if either is missing."""
     peers = [times["ms"] for name, times in row["engines"].items() if name != "ours"]
     return row["engines"]["ours"]["ms"] / min(peers) if "ours" in row["engines"] and peers else None
 
@@ -105,16 +105,16 @@ def section(results):
 
 
 def region():
-    """All sections between their marks."""
+    """All sections, between the markers."""
     lines = [
         BEGIN,
         "## Other engines",
         "",
-        "`make bench-peers` (`bench/peers/run.py`) writes this part: the same networks with the same weights in f32, each engine in a process",
-        "of its own, in turn, on as many CPUs as threads, whose number stands behind its name. Cells: least time of a call / median over rounds of the median, in ms. *ours / best*: our",
-        "least time divided by that of the fastest other engine; * marks rows in whose rounds the machine was busy: the multiply-add rate stayed",
-        "below %.0f %% of the greatest. The outputs of all engines agree to 10⁻³ of the largest element, in integers of 8 bits, which all engines" % (100 * QUIET),
-        "read from one ONNX model with QuantizeLinear and DequantizeLinear, to a few steps of the quantization (0.04).",
+        "`make bench-peers` (`bench/peers/run.py`) writes this part: the same networks with the same weights in f32. Engines alternate, each in a",
+        "separate process on as many CPUs as threads; the number of threads follows the name. A cell is the shortest time of a call / the median over",
+        "rounds of the median, in ms. *ours / best* is our shortest time divided by that of the fastest other engine. * marks rows measured on a busy",
+        "machine: the multiply-add rate was below %.0f %% of the maximum. The outputs of all engines agree to 10⁻³ of the largest element. In 8-bit" % (100 * QUIET),
+        "integers, all engines read one ONNX model with QuantizeLinear and DequantizeLinear, and agree to a few quantization steps (0.04).",
     ]
     for path in sorted(glob.glob(os.path.join(RESULTS, "*.json"))):
         with open(path) as file:

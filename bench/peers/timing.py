@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every peer does: import its library once, then make a process for each request that loads a model and calls it for a while."""
+"""The common code of all peers: imports the library once, then forks a process per request. The process loads a model and calls it."""
 import glob
 import json
 import os
@@ -10,14 +10,14 @@ import traceback
 import numpy
 
 WARM_UP = 3
-LEAST_CALLS, MOST_CALLS = 5, 2000
+MIN_CALLS, MAX_CALLS = 5, 2000
 
 
 def run(engine):
-    """The main function of a peer. `engine(path, inputs, threads)` returns a function without arguments that makes one call, and one
-    that returns the outputs of the last call as arrays by name. Requests and answers are lines of JSON, as engines.py has them."""
+    """The main function of a peer. `engine(path, inputs, threads)` returns two functions without arguments: the first makes one call,
+    the second returns the outputs of the last call as arrays by name. Requests and responses are lines of JSON (engines.py)."""
     answers = os.fdopen(os.dup(1), "w")
-    # What the library prints is no answer.
+    # Output of the library is not part of the response.
     os.dup2(2, 1)
     for line in sys.stdin:
         child = os.fork()
@@ -32,19 +32,19 @@ def run(engine):
 def answer(engine, request, answers):
     os.sched_setaffinity(0, request["cpus"])
     try:
-        result = computed(engine, **{name: request[name] for name in ("folder", "threads", "seconds", "outputs")})
+        result = response(engine, **{name: request[name] for name in ("folder", "threads", "seconds", "outputs")})
     except Exception:
         result = {"error": traceback.format_exc().strip().splitlines()[-1][:300]}
     print(json.dumps(result), file=answers, flush=True)
 
 
-def computed(engine, folder, threads, seconds, outputs):
-    """The least time and the median of the calls within `seconds`; a single call's outputs go to the folder `outputs` instead."""
+def response(engine, folder, threads, seconds, outputs):
+    """The minimum and the median time of the calls within `seconds`. With a folder `outputs`, writes the outputs of one call to it instead."""
     paths = sorted(glob.glob(os.path.join(folder, "x*.npy")))
     inputs = {os.path.basename(path)[: -len(".npy")]: numpy.load(path) for path in paths}
     call, results = engine(os.path.join(folder, "model.onnx"), inputs, threads)
     if outputs is None:
-        times = measured(call, seconds)
+        times = call_times(call, seconds)
         return {"call_ms": 1e3 * min(times), "median_ms": 1e3 * numpy.median(times)}
     call()
     for name, values in results().items():
@@ -52,12 +52,12 @@ def computed(engine, folder, threads, seconds, outputs):
     return {}
 
 
-def measured(call, seconds):
+def call_times(call, seconds):
     """Seconds of each call, after warming up."""
     for _ in range(WARM_UP):
         call()
     times, clock = [], time.perf_counter
-    while len(times) < LEAST_CALLS or (sum(times) < seconds and len(times) < MOST_CALLS):
+    while len(times) < MIN_CALLS or (sum(times) < seconds and len(times) < MAX_CALLS):
         start = clock()
         call()
         times.append(clock() - start)

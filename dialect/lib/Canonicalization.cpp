@@ -15,7 +15,7 @@ using namespace skript;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A predicate that holds everywhere is none.
+/// Removes a predicate that always holds.
 struct DropPredicate : OpRewritePattern<FormulaOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -31,13 +31,13 @@ struct DropPredicate : OpRewritePattern<FormulaOp> {
   }
 };
 
-/// A destination whose result nothing uses, and that no step reads, is not written.
+/// Drops a destination whose result is unused and that no step reads.
 struct DropUnusedResults : OpRewritePattern<FormulaOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(FormulaOp op, PatternRewriter &rewriter) const override {
     unsigned indices = op.getNumIndices(), count = op.getOuts().size();
-    // Positions in this attribute are those of the destinations; two that are one tensor are written in turn.
+    // The attribute contains positions of destinations. Destinations that are the same tensor are written in order.
     if (op->hasAttr(FormulaOp::getSameTensorAttrName()))
       return failure();
     auto isUsed = [&](unsigned destination) {
@@ -84,10 +84,10 @@ struct DropUnusedResults : OpRewritePattern<FormulaOp> {
   }
 };
 
-/// Destinations that are casts to types that say less are what is cast; the results are cast instead.
+/// Replaces destinations that are casts to less static types by the source of the cast; casts the results instead.
 struct FoldDestinationCasts : OpRewritePattern<FormulaOp> {
-  // Upstream's pattern for whatever is in destination style leaves the regions' arguments as they were: it comes later, and
-  // finds nothing to do.
+  // The upstream pattern for destination-style ops does not update the regions' arguments. Its lower benefit makes it run
+  // later, when no cast is left.
   explicit FoldDestinationCasts(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/2) {}
 
   LogicalResult matchAndRewrite(FormulaOp op, PatternRewriter &rewriter) const override {
@@ -126,7 +126,7 @@ void FormulaOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 // access
 //===----------------------------------------------------------------------===//
 
-/// An element of a constant, or of a tensor that holds one value everywhere.
+/// An element of a constant, or of a tensor whose elements are all equal.
 OpFoldResult AccessOp::fold(FoldAdaptor adaptor) {
   if (auto filled = getTensor().getDefiningOp<tensor::SplatOp>())
     return filled.getInput();

@@ -13,7 +13,7 @@ using namespace skript;
 /// Verifies the placeholders of a message.
 static LogicalResult verifyMessage(CheckOp op) {
   StringRef rest = op.getMessage();
-  // Choices whose `{/}` is still to come: whether each has its `{|}`.
+  // The open choices, whose `{/}` follows later: whether each has its `{|}`.
   SmallVector<bool> choices;
   while (true) {
     rest = rest.substr(rest.find('{'));
@@ -65,8 +65,8 @@ LogicalResult CheckOp::verify() {
   StringRef digits = getCode();
   if (!digits.consume_front("SK") || digits.size() != 4 || !llvm::all_of(digits, llvm::isDigit))
     return emitOpError() << "has the code '" << getCode() << "': a code is 'SK' and four digits";
-  if (getValues().size() > kMostValues)
-    return emitOpError() << "has " << getValues().size() << " values, but a message prints at most " << kMostValues;
+  if (getValues().size() > kMaxValues)
+    return emitOpError() << "has " << getValues().size() << " values, but a message prints at most " << kMaxValues;
   return verifyMessage(*this);
 }
 

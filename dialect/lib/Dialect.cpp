@@ -21,7 +21,7 @@ using namespace skript;
 #include "skript/SkriptAttributes.cpp.inc"
 
 namespace {
-/// Nothing in the dialect minds where it stands; invocations that are kept stay.
+/// All operations can be inlined anywhere; kept invocations are not inlined.
 struct Inliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *call, Operation *, bool) const final { return !call->hasAttr("skript.keep"); }

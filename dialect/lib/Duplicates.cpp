@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Duplicates.cpp - equal operations become one -------------------------===//
+//===- Duplicates.cpp - merging of equal operations -------------------------===//
 
 #include "skript/Transforms.h"
 
@@ -21,7 +21,7 @@ static llvm::hash_code hash(Operation *op) {
     region.walk([&](Operation *inner) {
       code = llvm::hash_combine(code, inner->getName(), inner->getRawDictionaryAttrs());
       for (Value operand : inner->getOperands())
-        // What the regions define has another address in each copy.
+        // Values that the regions define have another address in each copy.
         if (!op->isAncestor(operand.getParentRegion()->getParentOp()))
           code = llvm::hash_combine(code, operand.getAsOpaquePointer());
     });
@@ -44,11 +44,11 @@ struct Equality : llvm::DenseMapInfo<Operation *> {
 using Allocator = llvm::RecyclingAllocator<llvm::BumpPtrAllocator, llvm::ScopedHashTableVal<Operation *, Operation *>>;
 using Table = llvm::ScopedHashTable<Operation *, Operation *, Equality, Allocator>;
 
-/// One walk over the blocks of a region, with what dominates them in the table.
+/// One walk over the blocks of a region; the table contains the operations that dominate the current one.
 class Merger {
 public:
   void visit(Operation *op) {
-    // Values from outside may not be used inside: nothing around counts.
+    // Values from outside must not be used inside, so enclosing scopes are not searched.
     if (op->mightHaveTrait<OpTrait::IsIsolatedFromAbove>()) {
       Merger inner;
       inner.visitRegions(op);
@@ -60,7 +60,7 @@ public:
 private:
   void visitRegions(Operation *op) {
     for (Region &region : op->getRegions()) {
-      // Blocks after the first have dominators of their own: each sees only itself.
+      // Blocks after the first have separate dominators, so each of them is a separate scope.
       bool single = region.hasOneBlock();
       for (Block &block : region) {
         if (single) {

@@ -99,7 +99,7 @@ LogicalResult reifyElementwise(OpBuilder &builder, Operation *op, ReifiedRankedS
   if (!source)
     return failure();
   shapes.assign(1, tensor::getMixedSizes(builder, op->getLoc(), source));
-  // A static extent may be known of another operand or the result only.
+  // A static extent may be known only from another operand or from the result.
   auto refine = [&](Type type) {
     if (auto tensor = dyn_cast<RankedTensorType>(type))
       for (auto [extent, known] : llvm::zip(shapes.front(), tensor.getShape()))
@@ -208,7 +208,7 @@ ParseResult SelectOp::parse(OpAsmParser &parser, OperationState &state) {
     types.push_back(types.back());
   if (types.size() != 3)
     return parser.emitError(typesLocation,
-                            "expected the values' type, or the condition's and the values', or one for each operand");
+                            "expected the type of the values, the types of the condition and of the values, or one type per operand");
   if (parser.resolveOperands(names, types, location, state.operands))
     return failure();
   if (succeeded(parser.parseOptionalArrow())) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===- Folds.cpp - folders of elementwise operations ------------------------===//
 //
-// Only what is exact: for floats `x + -0`, `x - +0`, `x * 1`, `x / 1`; never `x + 0` or `x * 0`.
+// Only exact folds: for floats `x + -0`, `x - +0`, `x * 1`, `x / 1`; never `x + 0` or `x * 0`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,14 @@ using namespace mlir;
 using namespace skript;
 using skript::detail::foldElementwise;
 
-/// `value` if it may stand for the only result of `op`.
+/// `value` if it can replace the only result of `op`.
 static OpFoldResult same(Operation *op, Value value) {
   return value.getType() == op->getResult(0).getType() ? OpFoldResult(value) : OpFoldResult();
 }
 
 static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
-/// A constant of the result's type, everywhere `value`; null if the shape is not static.
+/// A constant of the result's type whose elements are all `value`; null if the shape is not static.
 static OpFoldResult everywhere(Operation *op, int64_t value) {
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   Attribute scalar = IntegerAttr::get(element, element.isInteger(1) ? value & 1 : value);
@@ -55,7 +55,7 @@ OpFoldResult SubOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
-/// Whether a constant is one, in the numbers of `value`.
+/// Whether a constant is one, in the element type of `value`.
 static bool isOne(Value value, Attribute constant) {
   return isReal(value) ? matchPattern(constant, m_OneFloat()) : matchPattern(constant, m_One());
 }
@@ -184,13 +184,13 @@ OpFoldResult NotOp::fold(FoldAdaptor adaptor) {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions of the reals
+// Real functions
 //===----------------------------------------------------------------------===//
 
 OpFoldResult SqrtOp::fold(FoldAdaptor adaptor) { return foldElementwise(*this, adaptor.getOperands()); }
 OpFoldResult FracOp::fold(FoldAdaptor adaptor) { return foldElementwise(*this, adaptor.getOperands()); }
 
-/// Rounding changes nothing that is an integer already.
+/// Rounding an integer is the identity.
 template <typename Op>
 static OpFoldResult foldRounding(Op op, typename Op::FoldAdaptor adaptor) {
   if (Attribute folded = foldElementwise(op, adaptor.getOperands()))
@@ -208,7 +208,7 @@ OpFoldResult CeilOp::fold(FoldAdaptor adaptor) { return foldRounding(*this, adap
 // Casts and selection
 //===----------------------------------------------------------------------===//
 
-/// Whether every value of `from` comes back unchanged after a cast to `to`.
+/// Whether a cast from `from` to `to` and back preserves every value.
 static bool isLossless(Type from, Type to) {
   auto width = [](Type type) { return type.isIndex() ? 64u : type.getIntOrFloatBitWidth(); };
   if (from == to)

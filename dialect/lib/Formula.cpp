@@ -34,7 +34,7 @@ LogicalResult FormulaOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShap
 // Folding
 //===----------------------------------------------------------------------===//
 
-/// Whether the predicate holds nowhere.
+/// Whether the predicate is always false.
 static bool isNever(Region &predicate) {
   if (predicate.empty())
     return false;
@@ -75,7 +75,7 @@ LogicalResult FormulaOp::fold(FoldAdaptor adaptor, SmallVectorImpl<OpFoldResult>
 // Verification
 //===----------------------------------------------------------------------===//
 
-/// Destinations that are one tensor name the first of them, and have its operand.
+/// Destinations that are the same tensor refer to the first of them, and have its operand.
 static LogicalResult verifySameTensor(FormulaOp op) {
   Attribute attribute = op->getAttr(FormulaOp::getSameTensorAttrName());
   if (!attribute)
@@ -149,7 +149,7 @@ static LogicalResult verifyArguments(FormulaOp op, Region &region, StringRef nam
   return success();
 }
 
-/// A step reads elements of tensors; it neither makes tensors nor takes whole ones.
+/// A step reads elements of tensors; it neither creates tensors nor uses entire ones.
 static LogicalResult verifyElements(Region &region) {
   auto isTensor = [](Type type) { return isa<TensorType>(type); };
   WalkResult result = region.walk<WalkOrder::PreOrder>([&](Operation *inner) -> WalkResult {
@@ -207,7 +207,7 @@ LogicalResult AccessOp::verify() {
 }
 
 Speculation::Speculatability AccessOp::getSpeculatability() {
-  // Only where no guard can have been meant: constant indices within constant extents.
+  // Only where a guard is impossible: constant indices within constant extents.
   for (auto [index, extent] : llvm::zip_equal(getIndices(), getTensor().getType().getShape())) {
     APInt value;
     if (ShapedType::isDynamic(extent) || !matchPattern(index, m_ConstantInt(&value)) || value.isNegative() ||

@@ -123,7 +123,7 @@ void FormulaOp::print(OpAsmPrinter &printer) {
 }
 
 void FormulaOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
-  // Both regions have equal lists, so the printer finds equal names for both: the header serves the two.
+  // Both regions have equal lists of arguments, so the printer assigns equal names: one header suffices for both.
   static constexpr StringLiteral names[] = {"i", "j", "k", "l", "m", "n", "o", "p"};
   unsigned indices = getNumIndices();
   for (auto [position, argument] : llvm::enumerate(region.getArguments())) {

@@ -14,18 +14,18 @@
 
 using namespace mlir;
 
-/// Whether producer and consumer together keep the bounds. What is no `linalg.generic` is a reshape, and moves.
+/// Whether the fused operation respects the bounds. A producer that is not a `linalg.generic` is a reshape, which moves.
 static bool fits(linalg::GenericOp producer, linalg::GenericOp consumer, skript::FusionBounds bounds) {
   if (!producer || !consumer)
     return true;
   auto count = [](linalg::GenericOp op) { return op.getBody()->getOperations().size() - 1; };
-  // The fused value is no input any more.
+  // The fused value is not an input of the result.
   size_t inputs = producer.getNumDpsInputs() + consumer.getNumDpsInputs() - 1;
   return inputs <= bounds.inputs && count(producer) + count(consumer) <= bounds.operations;
 }
 
-/// Whether the consumer visits a point of the producer more than once where that adds to its output: it would do so each
-/// time.
+/// Whether the consumer visits a point of the producer more than once while the producer accumulates into its output: fusion
+/// would repeat the accumulation.
 static bool repeats(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *fused) {
   if (!producer || !consumer || consumer.getMatchingIndexingMap(fused).isPermutation())
     return false;
@@ -33,8 +33,8 @@ static bool repeats(linalg::GenericOp producer, linalg::GenericOp consumer, OpOp
                       [&](OpOperand &init) { return producer.payloadUsesValueFromOperand(&init); });
 }
 
-/// Whether the consumer reads a part of what the producer reads at the indices of its own loops, such as the first row of a tensor that is
-/// read by one index: `linalg.generic` takes the extents of its loops from such operands.
+/// Whether the consumer reads only a part of the producer's operands, such as the first row of a tensor, at its own loop
+/// indices: `linalg.generic` derives the extents of its loops from such operands.
 static bool readsPart(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *fused) {
   if (!producer || !consumer || producer.getNumDpsInits() != 1)
     return false;
@@ -79,24 +79,24 @@ LogicalResult skript::fuseElementwise(Operation *root, FusionBounds bounds) {
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
   context->getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
-  // From the top, so that a chain becomes groups in its order.
+  // Top-down, so that a chain is grouped in its order.
   return applyPatternsGreedily(root, std::move(patterns), GreedyRewriteConfig().setUseTopDownTraversal());
 }
 
-/// Whether the operand of a payload is another element at each point, not a value that points share.
+/// Whether the operand of a payload is a different element at each point, not a value that points share.
 static bool isWhole(linalg::GenericOp op, OpOperand *operand) {
   AffineMap map = op.getMatchingIndexingMap(operand);
   auto isOnce = [&](auto loop) { return loop.value() == 1 || map.isFunctionOfDim(loop.index()); };
   return map.isProjectedPermutation() && llvm::all_of(llvm::enumerate(op.getStaticLoopRanges()), isOnce);
 }
 
-/// Whether each element is computed by a few operations of one cycle from one element for each point: to compute it again
-/// takes no longer than to read it.
+/// Whether each element is computed from one element by a few single-cycle operations: recomputing it takes no longer than
+/// reading it.
 static bool isCheap(linalg::GenericOp op) {
   const unsigned most = 4;
   unsigned operations = 0;
   for (Operation &inner : op.getBody()->without_terminator()) {
-    // Conversions of 64 bits take several operations where vectors have none.
+    // Without a vector instruction, a 64-bit conversion takes several operations.
     auto conversion = dyn_cast<arith::SIToFPOp>(inner);
     bool narrow = conversion && conversion.getIn().getType().getIntOrFloatBitWidth() <= 32;
     bool simple = narrow || isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
@@ -109,7 +109,7 @@ static bool isCheap(linalg::GenericOp op) {
   return llvm::count_if(op.getDpsInputOperands(), whole) <= 1;
 }
 
-/// Whether an elementwise operation reads the result of a contraction or window, whose kernel computes it as well.
+/// Whether an elementwise operation reads the result of a contraction or window, whose kernel also computes the operation.
 static bool endsContraction(linalg::GenericOp op) {
   return llvm::any_of(op.getDpsInputOperands(), [](OpOperand *input) {
     auto maker = input->get().getDefiningOp<linalg::GenericOp>();
@@ -117,8 +117,7 @@ static bool endsContraction(linalg::GenericOp op) {
   });
 }
 
-/// Whether the payload of the operation that makes an operand can be computed in the payload of the operation that reads it, at
-/// the same points, once each.
+/// Whether the payload of the operand's producer can be computed in the payload of its user, at the same points, once each.
 static bool canCompute(OpOperand &operand) {
   auto producer = operand.get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand.getOwner());
@@ -131,7 +130,7 @@ static bool canCompute(OpOperand &operand) {
          linalg::areElementwiseOpsFusable(&operand) && !readsPart(producer, consumer, &operand);
 }
 
-/// Whether a tensor follows from variables that no call updates, so that it is computed once, before the first call.
+/// Whether a tensor depends only on variables that no call updates, so that it is computed once, before the first call.
 static bool isPrepared(Value value, unsigned depth = 4) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
@@ -181,7 +180,7 @@ struct ComputeInUsers : OpRewritePattern<linalg::GenericOp> {
   }
 
 private:
-  /// Whether no user needs the result in memory, and the bounds admit the payload in each.
+  /// Whether no user needs the result in memory, and the payload fits the bounds of each user.
   bool isComputedInAll(linalg::GenericOp producer) const {
     return llvm::all_of(producer->getUses(), [&](OpOperand &use) {
       return canCompute(use) && fits(producer, cast<linalg::GenericOp>(use.getOwner()), bounds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Intrinsic.cpp - operators that kernels of the runtime compute -------===//
+//===- Intrinsic.cpp - operators computed by kernels of the runtime --------===//
 
 #include "skript/Skript.h"
 
@@ -62,7 +62,7 @@ void IntrinsicOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryE
     else
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
   }
-  // The place in the stream of random numbers.
+  // The position in the stream of random numbers.
   if (getRandom()) {
     effects.emplace_back(MemoryEffects::Read::get());
     effects.emplace_back(MemoryEffects::Write::get());
@@ -74,7 +74,7 @@ using namespace bufferization;
 
 struct IntrinsicBufferization
     : DstBufferizableOpInterfaceExternalModel<IntrinsicBufferization, IntrinsicOp> {
-  /// Destinations are overwritten: their contents before do not matter.
+  /// Destinations are overwritten without being read.
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
     return cast<DestinationStyleOpInterface>(op).isDpsInput(&operand);
   }

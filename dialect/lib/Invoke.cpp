@@ -95,8 +95,8 @@ void InvokeOp::print(OpAsmPrinter &printer) {
 namespace {
 using namespace bufferization;
 
-/// Whether a value of a function may be in the buffer of one of its arguments, which it does not write: what is written into has
-/// a buffer of its own, then. Views, branches and loops are followed; any other operation may hand on all that it takes.
+/// Whether a value of a function may alias the buffer of one of its arguments. The function does not write the argument, so
+/// written values have separate buffers. Follows views, branches and loops; any other operation may return its operands.
 bool mayBeIn(Value value, BlockArgument argument) {
   while (value != argument) {
     auto result = dyn_cast<OpResult>(value);
@@ -107,7 +107,7 @@ bool mayBeIn(Value value, BlockArgument argument) {
     if (isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
       value = op->getOperand(0);
     } else if (auto made = dyn_cast<ToTensorOp>(op)) {
-      // The buffer that loops fill is said to be nobody else's.
+      // A restrict buffer, which loops fill, has no alias.
       return !made.getRestrict();
     } else if (isa<DestinationStyleOpInterface, tensor::InsertOp, tensor::InsertSliceOp, MaterializeInDestinationOp>(op)) {
       return false;
@@ -118,7 +118,7 @@ bool mayBeIn(Value value, BlockArgument argument) {
       Value yielded = loop.getYieldedValues()[number];
       if (mayBeIn(yielded, argument))
         return true;
-      // A loop that writes into what it carries starts with a tensor that may be written.
+      // A loop that writes into a loop-carried tensor starts with a writable one.
       if (!mayBeIn(yielded, loop.getRegionIterArg(number)))
         return false;
       value = loop.getInitArgs()[number];
@@ -129,12 +129,12 @@ bool mayBeIn(Value value, BlockArgument argument) {
   return true;
 }
 
-/// What is not inlined becomes an invocation on memrefs, row-major without gaps, as the arguments and results of functions
+/// An invocation that is not inlined becomes one on contiguous row-major memrefs, like the arguments and results of functions
 /// under `function-boundary-type-conversion=identity-layout-map`.
 struct InvokeBufferization : BufferizableOpInterface::ExternalModel<InvokeBufferization, InvokeOp> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &, const AnalysisState &) const { return true; }
 
-  /// The function that is invoked may write into its arguments, unless it says that it does not.
+  /// The callee may write into its arguments, unless its attributes exclude it.
   bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand, const AnalysisState &) const {
     auto callee = cast<InvokeOp>(op).getCalleeAttr();
     auto function = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(op, callee);
@@ -145,7 +145,7 @@ struct InvokeBufferization : BufferizableOpInterface::ExternalModel<InvokeBuffer
     return !writable || writable.getValue();
   }
 
-  /// A result may be an argument that is handed back, unless the function shows that it makes a tensor of its own.
+  /// A result may alias an argument, unless the callee creates a new tensor.
   AliasingValueList getAliasingValues(Operation *op, OpOperand &operand, const AnalysisState &state) const {
     auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, cast<InvokeOp>(op).getCalleeAttr());
     bool isShown = function && function.getBody().hasOneBlock() && !bufferizesToMemoryWrite(op, operand, state);

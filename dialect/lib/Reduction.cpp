@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Reduction.cpp - what `skript-reduce` leaves out ----------------------===//
+//===- Reduction.cpp - the reduction pass of `skript-reduce` ----------------===//
 
 #include "skript/Reduction.h"
 
@@ -17,8 +17,8 @@
 
 using namespace mlir;
 
-/// A value of the type that `op` may use: one of its operands, else what was made last in front of it, in its block or in one
-/// around, else an argument of these blocks.
+/// A value of the type that `op` may use: one of its operands, else the latest preceding result in its block or an enclosing
+/// one, else an argument of these blocks.
 static Value valueOfType(Operation *op, Type type) {
   for (Value operand : op->getOperands())
     if (operand.getType() == type)
@@ -39,7 +39,7 @@ static Value valueOfType(Operation *op, Type type) {
   return {};
 }
 
-/// Zero; a tensor of zeros, whose open extents are 1.
+/// Zero, or a tensor of zeros, whose dynamic extents are 1.
 static Value zero(RewriterBase &rewriter, Location location, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (tensor && !tensor.hasStaticShape()) {
@@ -56,7 +56,7 @@ static Value zero(RewriterBase &rewriter, Location location, Type type) {
   return value ? arith::ConstantOp::create(rewriter, location, value) : Value();
 }
 
-/// Whether `op` could be left out: what takes its place must be simpler.
+/// Whether `op` can be erased: its replacement must be simpler.
 static bool mayBeLeftOut(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>() || op->hasTrait<OpTrait::ConstantLike>())
     return op->use_empty() && !op->hasTrait<OpTrait::IsTerminator>();
@@ -65,7 +65,7 @@ static bool mayBeLeftOut(Operation *op) {
   return !isa<SymbolOpInterface>(op) || SymbolTable::symbolKnownUseEmpty(op, op->getParentOp());
 }
 
-/// Puts values of the same types in place of the results; without effect where there are none.
+/// Replaces the results by values of the same types, if such values exist.
 static void leaveOut(Operation *op, RewriterBase &rewriter) {
   SmallVector<Value> values;
   rewriter.setInsertionPoint(op);
@@ -84,13 +84,13 @@ static void leaveOut(Operation *op, RewriterBase &rewriter) {
 }
 
 namespace {
-/// Operations that are gone.
+/// Erased operations.
 struct Erased : RewriterBase::Listener {
   void notifyOperationErased(Operation *op) final { operations.insert(op); }
   DenseSet<Operation *> operations;
 };
 
-/// Leaves operations out, in ever smaller groups, until none can be missed.
+/// Erases operations in groups of decreasing size, until every remaining operation is needed.
 struct LeaveOut : PassWrapper<LeaveOut, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LeaveOut)
 
@@ -144,7 +144,7 @@ private:
     return all;
   }
 
-  /// One walk over the module, `group` operations at a time, users first; whether anything was left out.
+  /// One walk over the module, `group` operations at a time, users first; returns whether anything was erased.
   static bool shorten(const Tester &tester, OwningOpRef<ModuleOp> &module, size_t group) {
     bool less = false;
     size_t kept = 0;
@@ -163,7 +163,7 @@ private:
     }
   }
 
-  /// A copy of the module without some operations, and what only these asked for; none if it is no valid module, or the same.
+  /// A copy of the module without some operations and the operations that only they used; null if the copy is invalid or equal.
   static OwningOpRef<ModuleOp> without(ModuleOp module, ArrayRef<Operation *> operations) {
     IRMapping copies;
     OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone(copies)));

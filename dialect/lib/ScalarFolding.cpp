@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace skript::detail {
 
-/// A splat is folded whatever its size, other constants only up to this number of elements.
+/// Maximum number of elements of folded constants other than splats.
 static constexpr int64_t kMostElements = 4096;
 
 static constexpr APFloat::roundingMode kNearest = APFloat::rmNearestTiesToEven;
@@ -68,7 +68,7 @@ static std::optional<APInt> foldInteger(Operation *op, const APInt &a, const API
       .Case([&](NegOp) { return -a; })
       .Case([&](AbsOp) { return a.abs(); })
       .Case([&](SignOp) { return APInt(width, a.isZero() ? 0 : a.isNegative() ? -1 : 1, /*isSigned=*/true); })
-      // i1 orders false before true, which is unsigned.
+      // i1 compares as unsigned: false < true.
       .Case([&](LtOp) { return truth(width == 1 ? a.ult(b) : a.slt(b)); })
       .Case([&](LeOp) { return truth(width == 1 ? a.ule(b) : a.sle(b)); })
       .Case([&](GtOp) { return truth(width == 1 ? a.ugt(b) : a.sgt(b)); })
@@ -105,7 +105,7 @@ static APFloat divided(APFloat a, const APFloat &b) {
   return a;
 }
 
-/// The exact remainder with the sign of the divisor, rounded once; none is +0.
+/// The exact remainder with the sign of the divisor, rounded once; a zero remainder is +0.
 static APFloat modulo(const APFloat &a, const APFloat &b) {
   const APFloat zero = APFloat::getZero(a.getSemantics());
   APFloat rest = a;
@@ -114,7 +114,7 @@ static APFloat modulo(const APFloat &a, const APFloat &b) {
   return rest + (differ ? b : zero);
 }
 
-/// Correctly rounded for types of up to 53 bits of precision that are far enough from it: rounding twice is harmless.
+/// Correctly rounded for types whose precision is far enough below 53 bits that double rounding is harmless.
 static std::optional<APFloat> squareRoot(const APFloat &a) {
   const llvm::fltSemantics &semantics = a.getSemantics();
   if (&semantics != &APFloat::IEEEdouble() && APFloat::semanticsPrecision(semantics) > 24)
@@ -146,7 +146,7 @@ static std::optional<APFloat> foldFloat(Operation *op, const APFloat &a, const A
       .Case([&](RoundOp) { return rounded(a, APFloat::rmNearestTiesToAway); })
       .Case([&](FloorOp) { return rounded(a, APFloat::rmTowardNegative); })
       .Case([&](CeilOp) { return rounded(a, APFloat::rmTowardPositive); })
-      // The difference of an infinity and itself is NaN, as computed.
+      // Infinity minus infinity is NaN, as at run time.
       .Case([&](FracOp) { return a - rounded(a, APFloat::rmTowardZero); })
       .Default([](Operation *) { return std::nullopt; });
 }

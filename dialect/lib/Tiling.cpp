@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //===- Tiling.cpp - formulas in tiles ---------------------------------------===//
 //
-// A tile is the same formula over a part of the domain. Dimensions of a destination whose subscript is an index alone are
-// cut with the tile, and those of a tensor that all accesses read at one index alone; so what computes such a tensor can be
-// computed in tiles as well. All others stay whole, at subscripts that the tile's place is added to.
+// A tile is the same formula over a part of the domain. The tile slices dimensions of a destination whose subscript is a
+// single index, and dimensions of a read tensor that all accesses subscript by one index; the producer of such a tensor can
+// be tiled as well. All other dimensions are whole, and the tile's offset is added to their subscripts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 using namespace mlir;
 using namespace skript;
 
-/// The index that a subscript is, if it is one alone.
+/// The index that a subscript consists of, if it is a single index.
 static std::optional<unsigned> plainIndex(FormulaOp op, Value subscript) {
   auto argument = dyn_cast<BlockArgument>(subscript);
   if (!argument || argument.getOwner()->getParentOp() != op || argument.getArgNumber() >= op.getNumIndices())
@@ -31,14 +31,14 @@ static std::optional<unsigned> plainIndex(FormulaOp op, Value subscript) {
 
 static YieldOp yieldOf(FormulaOp op) { return cast<YieldOp>(op.getBody().front().getTerminator()); }
 
-/// Whether some bound or extent that a dimension of a destination goes along is known to the run only.
+/// Whether the bound of an index or the extent of the destination's dimension is dynamic.
 static bool isOpen(FormulaOp op, unsigned index, unsigned destination, unsigned dimension) {
   return ShapedType::isDynamic(op.getStaticBounds()[index]) ||
          cast<RankedTensorType>(op.getOuts()[destination].getType()).isDynamicDim(dimension);
 }
 
-/// The index that a dimension of a destination is cut along: the subscript alone, and one that does not lead beyond the
-/// dimension at any step. Where a guard keeps it inside, tiles of the loop have no part of the destination.
+/// The index along which a dimension of a destination is sliced: its subscript, if that index never exceeds the dimension.
+/// If only a guard keeps it in bounds, tiles of the loop have no slice of the destination.
 static std::optional<unsigned> cutIndex(FormulaOp op, unsigned destination, unsigned dimension) {
   std::optional<unsigned> index = plainIndex(op, yieldOf(op).getSubscriptsOf(destination)[dimension]);
   if (!index)
@@ -49,8 +49,8 @@ static std::optional<unsigned> cutIndex(FormulaOp op, unsigned destination, unsi
   return op.getStaticBounds()[*index] <= extent ? index : std::nullopt;
 }
 
-/// Whether each loop with a dynamic bound is a subscript of its own in a destination. If one of these loops is empty, so is
-/// the destination. If another loop is empty, there is no iteration, and the bounds of the other loops do not matter.
+/// Whether each loop with a dynamic bound is by itself a subscript of a destination. If one of these loops is empty, so is
+/// the destination. If another loop is empty, no step is executed, and the bounds of the other loops do not matter.
 static bool writesAlongOpenLoops(FormulaOp op, unsigned destination) {
   llvm::SmallDenseSet<unsigned> alone;
   for (Value subscript : yieldOf(op).getSubscriptsOf(destination))
@@ -61,7 +61,7 @@ static bool writesAlongOpenLoops(FormulaOp op, unsigned destination) {
   });
 }
 
-/// The sizes of a tile, no larger than what is left of the destinations.
+/// The sizes of a tile, clamped to the remaining elements of the destinations.
 static SmallVector<OpFoldResult> withinDestinations(FormulaOp op, OpBuilder &builder, ArrayRef<OpFoldResult> offsets,
                                                     ArrayRef<OpFoldResult> sizes) {
   AffineExpr size, extent, offset;
@@ -88,7 +88,7 @@ static SmallVector<OpFoldResult> withinDestinations(FormulaOp op, OpBuilder &bui
 /// Whether a step writes several elements of one tensor: its tiles would be separate tensors.
 static bool writesTwice(FormulaOp op) { return op->hasAttr(FormulaOp::getSameTensorAttrName()); }
 
-/// Whether the steps may be taken in any order.
+/// Whether the steps may run in any order.
 static bool isUnordered(FormulaOp op) {
   if (op.getKind() == FormulaKind::Replace)
     return false;
@@ -100,7 +100,7 @@ static bool isUnordered(FormulaOp op) {
 }
 
 SmallVector<utils::IteratorType> FormulaOp::getLoopIteratorTypes() {
-  // Steps of a loop that is a subscript of every destination write apart from each other.
+  // Steps of a loop that is a subscript of every destination write disjoint elements.
   SmallVector<utils::IteratorType> types(getNumIndices(), utils::IteratorType::parallel);
   YieldOp yield = yieldOf(*this);
   for (unsigned destination = 0; destination < getOuts().size(); ++destination) {
@@ -122,7 +122,7 @@ SmallVector<Range> FormulaOp::getIterationDomain(OpBuilder &builder) {
   return domain;
 }
 
-/// Where the part of a destination lies that a tile of such sizes has.
+/// Computes the offsets and sizes of a tile's slice of a destination.
 static void cutDestination(FormulaOp op, OpBuilder &builder, unsigned destination, ArrayRef<OpFoldResult> offsets,
                            ArrayRef<OpFoldResult> within, SmallVector<OpFoldResult> &positions,
                            SmallVector<OpFoldResult> &sizes) {
@@ -144,7 +144,7 @@ LogicalResult FormulaOp::getResultTilePosition(OpBuilder &builder, unsigned resu
 }
 
 namespace {
-/// What a tile reads of a tensor, and the index that each dimension is cut along.
+/// The slice of a tensor that a tile reads, and the index along which each dimension is sliced.
 struct ReadPart {
   Value part;
   SmallVector<std::optional<unsigned>> indices;
@@ -152,7 +152,7 @@ struct ReadPart {
 using ReadParts = llvm::SmallMapVector<Value, ReadPart, 4>;
 } // namespace
 
-/// Whether no step of a loop leads beyond a dimension of a tensor.
+/// Whether an index never exceeds a dimension of a tensor.
 static bool staysInside(FormulaOp op, unsigned index, Value tensor, unsigned dimension) {
   int64_t bound = op.getStaticBounds()[index];
   int64_t extent = cast<RankedTensorType>(tensor.getType()).getDimSize(dimension);
@@ -162,8 +162,8 @@ static bool staysInside(FormulaOp op, unsigned index, Value tensor, unsigned dim
                                            {tensor, static_cast<int64_t>(dimension)});
 }
 
-/// The parts that a tile reads of tensors from outside of the formula; there is none of a tensor that is read whole, or that
-/// something else than an access looks at.
+/// The slices of captured tensors that a tile reads; empty for a tensor that is read entirely, or that operations other
+/// than accesses use.
 static ReadParts cutWhatIsRead(FormulaOp op, OpBuilder &builder, ArrayRef<OpFoldResult> offsets,
                                ArrayRef<OpFoldResult> sizes) {
   ReadParts parts;
@@ -208,8 +208,8 @@ static ReadParts cutWhatIsRead(FormulaOp op, OpBuilder &builder, ArrayRef<OpFold
   return parts;
 }
 
-/// Copies a region with indices that are moved by `offsets`; destinations have the types of the tile's, and `parts` are read in
-/// place of tensors.
+/// Copies a region with indices offset by `offsets`; destinations have the types of the tile, and `parts` replace captured
+/// tensors.
 static void copyRegion(OpBuilder &builder, Region &from, Region &to, FormulaOp op, FormulaOp tile,
                        ArrayRef<Value> offsets, const ReadParts &parts) {
   if (from.empty())
@@ -248,7 +248,7 @@ static void copyRegion(OpBuilder &builder, Region &from, Region &to, FormulaOp o
         yield.getSubscriptsMutable()[next].set(block->getArgument(*index));
 }
 
-/// The formula over a part of its domain, on parts of `destinations`. `cutting`: what is read is cut as well.
+/// The formula over a part of its domain, on slices of `destinations`; with `cutting`, read tensors are sliced as well.
 static FailureOr<TilingResult> tile(FormulaOp op, OpBuilder &builder, ValueRange destinations,
                                     ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> asked, bool guarded,
                                     bool cutting) {
@@ -320,7 +320,7 @@ LogicalResult FormulaOp::getIterationDomainTileFromResultTile(OpBuilder &builder
   llvm::SmallDenseSet<unsigned> known;
   for (unsigned dimension = 0; dimension < offsets.size(); ++dimension) {
     std::optional<unsigned> index = cutIndex(*this, result, dimension);
-    // Elements beyond the bound have no step, and those of a diagonal no tile.
+    // Elements beyond the bound have no step, and elements of a diagonal no tile.
     if (!index || !known.insert(*index).second)
       return failure();
     FailureOr<bool> covered =

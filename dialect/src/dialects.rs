@@ -124,12 +124,12 @@ pub fn stray_element(text: &CStr) -> Option<(usize, String)> {
     is_stray.then_some((offset, message))
 }
 
-/// Registers all dialects and extensions of MLIR.
+/// Registers all upstream dialects and extensions.
 pub(crate) fn register_upstream(registry: &DialectRegistry) {
     melior::utility::register_all_dialects(registry);
 }
 
-/// A context with `skript` and all of MLIR's dialects registered, and with `skript` and the dialects of emitted models
+/// A context with `skript` and all upstream dialects registered, and with `skript` and the dialects of emitted models
 /// loaded.
 ///
 /// It uses MLIR's own thread pool; `enable_multi_threading(false)` disables it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What code generation for GPUs needs of upstream's libraries.
+//! Upstream C++ functions for GPU code generation.
 
 use crate::ffi;
 use melior::ir::OperationRef;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The `skript` dialect of MLIR, and passes and tools over it in safe Rust.
+//! The MLIR dialect `skript`, and passes and tools for it in safe Rust.
 //!
 //! The dialect itself is C++ (`include/skript/*.td`, `lib/`); [`ops`] are its builders, generated from the same `.td`.
 //! [`pass`] describes how to write a pass, with a complete example. All `unsafe` towards MLIR is in this crate.

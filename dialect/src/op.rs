@@ -55,14 +55,14 @@ pub fn clone_with<'c: 'a, 'a>(
 }
 
 /// Replaces operations below `root` without memory effects by equal earlier ones, and erases unused ones. Unlike
-/// upstream's `cse` it needs linear time, because the hash includes captured values.
+/// upstream `cse`, it takes linear time, because the hash includes captured values.
 pub fn merge_duplicates<'c: 'a, 'a>(root: &impl OperationLike<'c, 'a>) {
     // SAFETY: the operation is valid; callers hold no references below it.
     unsafe { ffi::skriptMergeDuplicates(root.to_raw()) }
 }
 
 /// Fuses elementwise `linalg.generic` operations below `root` into their only users, as long as the result has at most
-/// `operations` operations in its payload and reads at most `inputs` tensors; with `maps_only` not into users that reduce. Returns
+/// `operations` operations in its payload and reads at most `inputs` tensors; with `maps_only`, not into reductions. Returns
 /// false if the rewriting did not converge.
 pub fn fuse_elementwise<'c: 'a, 'a>(
     root: &impl OperationLike<'c, 'a>,
@@ -74,9 +74,9 @@ pub fn fuse_elementwise<'c: 'a, 'a>(
     unsafe { ffi::skriptFuseElementwise(root.to_raw(), operations, inputs, maps_only) }
 }
 
-/// Computes elementwise `linalg.generic` operations below `root` in the payloads of what reads each of their elements once: their
-/// only user, if it reduces, or all of them, where an element takes a few operations. Bounds and result are those of
-/// [`fuse_elementwise`].
+/// Computes elementwise `linalg.generic` operations below `root` in the payloads of users that read each of their elements once:
+/// in the only user, if it is a reduction, or in all users, if an element takes a few operations. Bounds and result are those
+/// of [`fuse_elementwise`].
 pub fn compute_in_users<'c: 'a, 'a>(root: &impl OperationLike<'c, 'a>, operations: u32, inputs: u32) -> bool {
     // SAFETY: as in `merge_duplicates`.
     unsafe { ffi::skriptComputeInUsers(root.to_raw(), operations, inputs) }
@@ -123,14 +123,14 @@ pub fn name<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> String {
 /// Whether the operation has this full name.
 pub fn is<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>, name: &str) -> bool {
     // SAFETY: the identifier is valid, and its bytes outlive the comparison.
-    let own = unsafe {
-        let own = mlir_sys::mlirIdentifierStr(op.name().to_raw());
-        match own.length {
+    let name_bytes = unsafe {
+        let text = mlir_sys::mlirIdentifierStr(op.name().to_raw());
+        match text.length {
             0 => &[][..],
-            length => std::slice::from_raw_parts(own.data.cast::<u8>(), length),
+            length => std::slice::from_raw_parts(text.data.cast::<u8>(), length),
         }
     };
-    own == name.as_bytes()
+    name_bytes == name.as_bytes()
 }
 
 /// Names of the attributes that are not part of the operation's definition.
@@ -154,19 +154,19 @@ pub fn parent<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> 
 /// All operations below `root` (and `root` itself) for which `choose` is true: nested ones first, otherwise in textual
 /// order.
 ///
-/// The list stays valid while its operations are not erased.
+/// The list is valid until one of its operations is erased.
 pub fn collect<'c: 'a, 'a>(
     root: &impl OperationLike<'c, 'a>,
     mut choose: impl FnMut(OperationRef<'c, 'a>) -> bool,
 ) -> Vec<OperationRef<'c, 'a>> {
-    let mut found = Vec::new();
+    let mut operations = Vec::new();
     root.walk(WalkOrder::PostOrder, |op| {
-        // SAFETY: operations below `root` live as long as it; the caller tracks what it erases.
+        // SAFETY: operations nested in `root` live as long as `root`; the caller tracks erased operations.
         let op = unsafe { OperationRef::from_raw(op.to_raw()) };
         if choose(op) {
-            found.push(op);
+            operations.push(op);
         }
         WalkResult::Advance
     });
-    found
+    operations
 }

@@ -146,7 +146,7 @@ impl Options {
     }
 }
 
-/// Registers passes with pass managers and command lines. Passes that are registered already stay unchanged.
+/// Registers passes with pass managers and command lines. Registered passes are not replaced.
 pub fn register_passes(passes: &'static [Pass]) {
     for entry in passes {
         if !registered().add_pass(entry.flag, entry.summary, entry.options) {
@@ -179,8 +179,8 @@ pub fn register_passes(passes: &'static [Pass]) {
     }
 }
 
-/// The registered pass of a flag, with default options; null if there is none. The caller owns it until a pass manager
-/// takes ownership.
+/// The registered pass of a flag, with default options; null for an unknown flag. The caller owns it until a pass
+/// manager takes ownership.
 pub fn create(flag: &str) -> MlirPass {
     // SAFETY: the flag is valid during the call.
     unsafe { ffi::skriptCreatePass(ffi::string_ref(flag)) }

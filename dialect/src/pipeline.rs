@@ -65,8 +65,8 @@ impl std::error::Error for Failure {}
 
 /// Runs a pipeline, such as `builtin.module(cse,func.func(canonicalize))`, on a module.
 ///
-/// All passes of MLIR are available, and those registered with [`crate::register_passes`]. The module is verified after
-/// each pass. After a failure the module is valid, but its state is unspecified.
+/// All upstream passes are available, and those registered with [`crate::register_passes`]. The module is verified
+/// after each pass. After a failure the module is valid, but its state is unspecified.
 ///
 /// # Errors
 /// The text is not a pipeline, or a pass failed.
@@ -115,7 +115,7 @@ fn run_unheard(op: mlir_sys::MlirOperation, text: &str) -> Result<(), Option<Str
     unsafe {
         let context = mlir_sys::mlirOperationGetContext(op);
         let manager = mlir_sys::mlirPassManagerCreateOnOperation(context, crate::ffi::string_ref(anchor));
-        // Once at the end: after each pass it takes as long as the passes. `skript-opt` verifies after each.
+        // Once at the end: verification after each pass would take as long as the passes. `skript-opt` verifies after each.
         mlir_sys::mlirPassManagerEnableVerifier(manager, cfg!(debug_assertions));
         let parsed = mlir_sys::mlirOpPassManagerAddPipeline(
             mlir_sys::mlirPassManagerGetAsOpPassManager(manager),

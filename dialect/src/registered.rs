@@ -59,7 +59,7 @@ impl Registered {
         for (title, entries) in groups.iter().filter(|(_, entries)| !entries.is_empty()) {
             let _ = write!(text, "\n{title}:\n\n");
             let rows: Vec<_> = entries.iter().flat_map(|(flag, e)| rows(flag, e)).collect();
-            let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+            let width = rows.iter().map(|(name, _)| name.len()).fold(0, usize::max);
             for (name, summary) in rows {
                 let _ = writeln!(text, "{name:width$} - {summary}");
             }
@@ -70,7 +70,7 @@ impl Registered {
 
 /// A row for the flag, then one for each option.
 fn rows(flag: &str, entry: &Entry) -> Vec<(String, String)> {
-    let own = (format!("  --{flag}"), entry.summary.clone());
+    let pass = (format!("  --{flag}"), entry.summary.clone());
     let options = entry.options.iter().map(|option| {
         let summary = match option.default {
             "" => option.summary.to_owned(),
@@ -78,7 +78,7 @@ fn rows(flag: &str, entry: &Entry) -> Vec<(String, String)> {
         };
         (format!("    --{}=<value>", option.name), summary)
     });
-    std::iter::once(own).chain(options).collect()
+    std::iter::once(pass).chain(options).collect()
 }
 
 #[cfg(test)]

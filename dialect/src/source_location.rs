@@ -10,7 +10,7 @@ use std::ffi::c_void;
 /// A source range, and the name of the operator in which it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// The name of the enclosing operator; empty if there is none.
+    /// The name of the enclosing operator; empty outside of operators.
     pub name: String,
     /// The file, as MLIR writes it in `loc("file":1:2)`.
     pub path: String,
@@ -27,7 +27,7 @@ pub struct Frame {
 /// The source positions of a location, innermost first; each is called from the next. Of a fused location, the first
 /// part counts.
 pub(crate) fn frames(location: MlirLocation) -> Vec<Frame> {
-    let mut found = Vec::new();
+    let mut frames = Vec::new();
     let mut pending = vec![(location, String::new())];
     while let Some((location, name)) = pending.pop() {
         // SAFETY: the location is valid, and so are its parts, which are queried according to its kind.
@@ -42,8 +42,8 @@ pub(crate) fn frames(location: MlirLocation) -> Vec<Frame> {
             } else if mlir_sys::mlirLocationIsAFused(location) {
                 pending.extend(first(location).map(|part| (part, name)));
             } else if mlir_sys::mlirLocationIsAFileLineColRange(location) {
-                let number = |n: i32| usize::try_from(n).unwrap_or_default();
-                found.push(Frame {
+                let number = |n: i32| n.max(0) as usize;
+                frames.push(Frame {
                     name,
                     path: text(mlir_sys::mlirLocationFileLineColRangeGetFilename(location)),
                     line: number(mlir_sys::mlirLocationFileLineColRangeGetStartLine(location)),
@@ -54,7 +54,7 @@ pub(crate) fn frames(location: MlirLocation) -> Vec<Frame> {
             }
         }
     }
-    found
+    frames
 }
 
 /// The first part of a fused location.
@@ -98,7 +98,7 @@ pub struct Levels {
 
 impl Levels {
     /// The nesting depth of a location; 1 for a source position.
-    pub fn of(&mut self, location: Location) -> usize {
+    pub fn levels(&mut self, location: Location) -> usize {
         let whole = location.to_raw();
         let mut pending = vec![(whole, false)];
         while let Some((location, is_entered)) = pending.pop() {
@@ -107,15 +107,18 @@ impl Levels {
             }
             let parts = parts(location);
             if is_entered {
-                let inner = parts.iter().filter_map(|part| self.known.get(&part.ptr));
-                let levels = 1 + inner.max().copied().unwrap_or_default();
+                let inner = parts.iter().filter_map(|part| self.known.get(&part.ptr).copied());
+                let levels = 1 + inner.fold(0, usize::max);
                 self.known.insert(location.ptr, levels);
             } else {
                 pending.push((location, true));
                 pending.extend(parts.into_iter().map(|part| (part, false)));
             }
         }
-        self.known.get(&whole.ptr).copied().unwrap_or_default()
+        let Some(levels) = self.known.get(&whole.ptr) else {
+            unreachable!("internal compiler error: a location has no depth")
+        };
+        *levels
     }
 }
 
@@ -129,7 +132,7 @@ mod tests {
     use super::*;
     use melior::ir::{Module, operation::OperationLike};
 
-    fn of(text: &str) -> Vec<(String, usize, usize, usize)> {
+    fn rendered(text: &str) -> Vec<(String, usize, usize, usize)> {
         let context = crate::context();
         let module = Module::parse(&context, &format!("module {{}} loc({text})")).unwrap();
         let location: Location = module.as_operation().location();
@@ -143,11 +146,11 @@ mod tests {
         let text =
             r#"callsite(callsite("f"("a":1:2 to :5) at "g"("b":3:4)) at fused["h"("c":5:6), "d":7:8])"#;
         let want = [("f a", 1, 2, 5), ("g b", 3, 4, 4), ("h c", 5, 6, 6)];
-        assert_eq!(of(text), want.map(|(n, l, c, e)| (n.to_string(), l, c, e)));
+        assert_eq!(rendered(text), want.map(|(n, l, c, e)| (n.to_string(), l, c, e)));
     }
 
     #[test]
     fn a_location_without_a_source_gives_none() {
-        assert!(of("unknown").is_empty());
+        assert!(rendered("unknown").is_empty());
     }
 }

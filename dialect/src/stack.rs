@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A stack that is large enough for deeply nested IR.
 //!
-//! MLIR parses, verifies and prints nested regions by recursion: a few thousand levels overflow the usual 8 MiB, and the
-//! process dies without a message. Threads of MLIR's pool take their size from the limit at the start of the process,
-//! so raising the limit needs a new one.
+//! MLIR parses, verifies and prints nested regions by recursion: a few thousand levels overflow the usual 8 MiB, and
+//! the process crashes without a message. The threads of MLIR's pool have the stack size limit of process start, so
+//! raising the limit requires a new process.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -17,7 +17,7 @@ pub(crate) fn ensure_large() {
     // SAFETY: the structure is valid.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) } == 0;
     let wanted = WANTED.min(limit.rlim_max);
-    // An unlimited stack gives threads a small one.
+    // If the stack is unlimited, threads get a small one.
     if !known || limit.rlim_cur >= wanted && limit.rlim_cur != libc::RLIM_INFINITY {
         return;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The main functions of the command-line tools: those of MLIR, with `skript` and this project's passes.
+//! The main functions of the command-line tools: upstream's, with `skript` and this project's passes.
 //!
 //! Each may restart the program with a larger stack, so call it first.
 
@@ -13,7 +13,7 @@ use melior::{Context, ContextRef};
 use mlir_sys::{MlirContext, MlirOperation, MlirStringRef};
 use std::ffi::{CString, c_char, c_int, c_void};
 
-/// Runs `mlir-opt` with all dialects and passes of MLIR, `skript`, this project's StableHLO, the test dialect, and
+/// Runs `mlir-opt` with all upstream dialects and passes, `skript`, this project's StableHLO, the test dialect, and
 /// passes registered before the call, which `--help` also lists in groups. Returns the exit status.
 pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let registry = DialectRegistry::new();
@@ -27,7 +27,7 @@ pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     })
 }
 
-/// Runs `mlir-translate` with all translations of MLIR, and those registered before the call.
+/// Runs `mlir-translate` with all upstream translations, and those registered before the call.
 pub fn translate_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     // SAFETY: the argument vector is as `main` gets it.
     with_arguments(arguments, |argc, argv| unsafe { ffi::skriptTranslateMain(argc, argv) })
@@ -53,7 +53,7 @@ fn with_arguments(
     run: impl FnOnce(c_int, *mut *mut c_char) -> c_int,
 ) -> i32 {
     crate::stack::ensure_large();
-    // An argument never contains NUL: the system ends it there.
+    // An argument never contains NUL, because the system ends it there.
     let owned: Vec<CString> =
         arguments.into_iter().map(|argument| CString::new(argument).unwrap_or_default()).collect();
     let mut pointers: Vec<*mut c_char> = owned.iter().map(|a| a.as_ptr().cast_mut()).collect();

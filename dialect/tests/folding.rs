@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Folders compute the values of the scalar table, and every operation of the table is in the dialect.
+//! Tests that folders compute the values of the scalar table, and that the dialect has every operation of the table.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -71,7 +71,7 @@ fn same(a: Scalar, b: Scalar) -> bool {
     }
 }
 
-/// All operand lists that the operation takes, over the samples.
+/// All operand lists that the operation accepts, with the samples as operands.
 fn operand_lists(op: ScalarOp) -> Vec<Vec<Scalar>> {
     let all = [ScalarKind::Bool, ScalarKind::Int, ScalarKind::Real];
     let mut lists = Vec::new();
@@ -98,7 +98,7 @@ fn operand_lists(op: ScalarOp) -> Vec<Vec<Scalar>> {
     lists
 }
 
-/// It has no folder for floats: the result depends on the target's library.
+/// Whether the operation may have no folder: its result on floats depends on the target's math library.
 fn may_stay(op: ScalarOp, operands: &[Scalar]) -> bool {
     use ScalarOp::*;
     let real = matches!(operands[0], Scalar::Real(_));

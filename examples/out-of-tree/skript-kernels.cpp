@@ -2,7 +2,7 @@
 //===- skript-kernels.cpp - what a backend finds in a SkriptND model ------===//
 //
 // Reads a module in the skript dialect and lists its operator instances with their types, then what their bodies are made
-// of: formulas by kind, elementwise operations by the dialect's trait. A backend with kernels of its own starts here.
+// of: formulas by kind, elementwise operations by the dialect's trait. A backend with additional kernels starts here.
 //
 //===----------------------------------------------------------------------===//
 

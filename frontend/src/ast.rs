@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// A name with its span.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Ident {
     /// The characters of the name.
     pub name: String,
@@ -56,8 +56,8 @@ pub struct Module {
     pub(crate) edition_marks: EditionMarks,
 }
 
-/// The first token of a module that only one edition has, with its text. They select the edition of a module
-/// that does not state it.
+/// The first tokens of a module that only one edition has, with their texts. They select the edition of a module
+/// that does not state its edition.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct EditionMarks {
     pub(crate) draft_only: Option<(Span, String)>,
@@ -78,9 +78,10 @@ pub struct Import {
 }
 
 /// The two kinds of definitions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub enum DefinitionKind {
     /// `operator`.
+    #[default]
     Operator,
     /// `graph`.
     Graph,
@@ -88,7 +89,7 @@ pub enum DefinitionKind {
 
 /// `operator NAME { … }` or `graph NAME { … }` (2.2). The items of repeated blocks are appended, and `duplicate_blocks`
 /// has the repeated blocks in textual order, so that one error does not hide others.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Definition {
     /// The keyword.
     pub kind: DefinitionKind,
@@ -124,8 +125,8 @@ pub struct Definition {
     /// Blocks with a statement that could not be parsed (reported). Missing names and follow-up errors in these blocks
     /// are not reported.
     pub unread: Vec<BlockKind>,
-    /// The words of the text that could not be parsed; what they declare or use is unknown. `None`: any word may be
-    /// among them.
+    /// The words of unparsed text, which may declare or use names. `None` if they are unknown, so that they may include
+    /// any name.
     #[serde(skip)]
     pub(crate) unread_words: Option<BTreeSet<String>>,
     /// Statements that were parsed with one token more or less than written (reported). Other errors in them may be
@@ -148,8 +149,8 @@ impl Definition {
 
     /// The statement or declaration that contains a position.
     pub(crate) fn statement_around(&self, span: Span) -> Option<Span> {
-        let declared = [&self.attributes, &self.inputs, &self.constants, &self.variables, &self.outputs];
-        let declared = declared.into_iter().flatten().map(|d| d.span);
+        let declarations = [&self.attributes, &self.inputs, &self.constants, &self.variables, &self.outputs];
+        let declared = declarations.into_iter().flatten().map(|d| d.span);
         let helpers = self.usings.iter().map(|u| u.span);
         let asserted = self.asserts.iter().map(|a| a.span);
         let lowered = self.lowers.iter().map(|l| l.span);

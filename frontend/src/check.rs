@@ -9,6 +9,7 @@ mod access;
 mod binding;
 mod blocks;
 mod calls;
+mod checker;
 mod composition;
 mod control;
 mod declarations;
@@ -17,16 +18,14 @@ mod dynamic;
 mod expressions;
 mod follow_ups;
 mod formulas;
-mod free_names;
 mod invocations;
-mod labels;
 mod lengths;
-mod lookup;
 mod modules;
 mod operators;
 mod packs;
 mod quantization;
 mod recursion;
+mod resolution;
 mod scope;
 mod signatures;
 mod types;
@@ -49,28 +48,28 @@ use crate::program::Program;
 /// The stack size for the deepest nesting that the parser accepts.
 const STACK: usize = 64 << 20;
 
-/// Checks all definitions of all modules of a program (chapter 2, as far as it needs no invocation).
+/// Checks all definitions of all modules of a program, by the rules of chapter 2 that do not depend on an invocation.
 ///
 /// It runs on a thread with its own stack, because expressions may nest deeper than the caller's stack allows.
 pub fn check_program(program: &Program, sink: &mut Sink) {
-    let found = std::thread::scope(|scope| {
+    let diagnostics = std::thread::scope(|scope| {
         let check = || {
-            let mut own = Sink::default();
-            check_modules(program, &mut own);
-            own
+            let mut sink_of_thread = Sink::default();
+            check_modules(program, &mut sink_of_thread);
+            sink_of_thread
         };
         match std::thread::Builder::new().name("check".into()).stack_size(STACK).spawn_scoped(scope, check) {
             Ok(thread) => thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause)),
             Err(_) => check(),
         }
     });
-    for diagnostic in follow_ups::without(found.into_sorted(), program) {
+    for diagnostic in follow_ups::without(diagnostics.into_sorted(), program) {
         sink.report(diagnostic);
     }
 }
 
 fn check_modules(program: &Program, sink: &mut Sink) {
-    let env = signatures::Environment::of(program);
+    let env = signatures::Environment::new(program);
     for (key, module) in &program.modules {
         modules::check_module(program, key, module, sink);
         for definition in &module.definitions {

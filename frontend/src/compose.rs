@@ -6,12 +6,16 @@
 
 mod accesses;
 mod blocks;
+mod calls;
 mod composer;
+mod context;
 mod control_flow;
 mod declarations;
 mod formulas;
 mod inferred_tensors;
+mod instances;
 mod invocations;
+mod operators;
 mod packs;
 mod quantization;
 mod shapes;
@@ -44,12 +48,12 @@ pub struct ComposeOptions {
     pub graph: Option<String>,
     /// Values of graph attributes by name.
     pub attributes: IndexMap<String, AttributeValue>,
-    /// Optional inputs of the graph without a value: they are null (2.6). Others are as declared.
+    /// Optional inputs of the graph without a value: they are null (2.6). Other inputs are as declared.
     pub absent_inputs: Vec<String>,
-    /// Inputs of the graph that get a value instead of their default. Others with a default have it.
+    /// Inputs of the graph that get a value instead of their default. Other inputs with a default use the default.
     pub given_inputs: Vec<String>,
-    /// The numbers of tensors for packs among the inputs of the graph, by name: the length of packs that are declared
-    /// with a new name, or without a length.
+    /// The lengths of packs among the inputs of the graph, by name, for packs whose declared length is a new name or is
+    /// missing.
     pub pack_lengths: IndexMap<String, usize>,
     /// Shapes for inputs of the graph, by name: one, or one for each tensor of a pack. They make dynamic extents of
     /// these inputs static.
@@ -60,7 +64,7 @@ pub struct ComposeOptions {
     pub simulate_quantization: bool,
     /// The storage types of reals and ints.
     pub numbers: Numbers,
-    /// Those of tensors of the graph and of variables that have their own.
+    /// The storage types of tensors of the graph and of variables that differ from `numbers`.
     pub storage: StorageTypes,
 }
 
@@ -77,7 +81,7 @@ pub fn compose(
 ) -> Option<Model> {
     let composed = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let work = || composer::Composer::new(program, limits, &mut *sink).graph(options);
+        let work = || composer::Composer::new(program, limits, options, &mut *sink).graph();
         let composed = thread.spawn_scoped(scope, work)?.join();
         Ok(composed.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
@@ -97,7 +101,7 @@ pub fn compose(
             .into_iter()
             .map(|(span, message)| Diagnostic::error(&CONSTANT_VALUE, span, message))
             .chain(quantization::narrow_ints::narrow_ints(model));
-        // The ranges of results of intrinsics are known in later crates only.
+        // The ranges of results of intrinsics are known only in later crates.
         let results = quantization::constant_results::misfits(model, &|_| None);
         let misfits: Vec<_> = misfits.chain(results).collect();
         if !misfits.is_empty() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Diagnostics of the frontend: one list per document, complete and in source order.
 //!
-//! Every code has a file of its own under [`codes`]. [`render`] shows one to people; other formats are the tools' work.
+//! Every code has a separate file under [`codes`]. [`render`] prints a diagnostic for users; the tools print other formats.
 
 pub mod calls;
 pub mod codes;
@@ -48,7 +48,7 @@ pub struct Label {
 /// A note on its own line, often one frame of the operator call stack.
 #[derive(Clone, Debug)]
 pub struct Note {
-    /// The source text, if the note is about one.
+    /// The source text that the note is about, if any.
     pub span: Option<Span>,
     /// The text of the note.
     pub text: String,
@@ -74,7 +74,7 @@ pub struct Diagnostic {
     /// How to fix it.
     pub help: Option<String>,
     /// If an error about a name in another definition is the cause of this diagnostic: that definition and the name.
-    pub(crate) rests_on: Option<(Span, String)>,
+    pub(crate) cause: Option<(Span, String)>,
 }
 
 impl Diagnostic {
@@ -89,7 +89,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
-            rests_on: None,
+            cause: None,
         }
     }
 
@@ -109,7 +109,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
-            rests_on: None,
+            cause: None,
         }
     }
 
@@ -132,8 +132,8 @@ impl Diagnostic {
 
     /// Adds another location of the same error, up to a maximum.
     pub(crate) fn and_at(&mut self, span: Span) {
-        const SHOWN: usize = 8;
-        if self.labels.len() < SHOWN {
+        const MAX_LABELS: usize = 8;
+        if self.labels.len() < MAX_LABELS {
             self.labels.push(Label { span, text: "and here".to_string() });
         }
     }
@@ -144,7 +144,7 @@ impl Diagnostic {
         self
     }
 
-    /// The location in the user's own text: for a diagnostic in a library file, the innermost call outside of it.
+    /// The location in the user's text: for a diagnostic in a library file, the innermost call outside of the library.
     pub fn own_location(&self) -> Option<Span> {
         let labels = self.labels.iter().map(|label| label.span);
         let notes = self.notes.iter().filter_map(|note| note.span);
@@ -152,8 +152,7 @@ impl Diagnostic {
         locations.find(|span| !span.file.is_library()).or(self.span)
     }
 
-    /// Suggests `did you mean …?` if a known name is similar to the unknown one, else lists all of them if there are
-    /// any.
+    /// Suggests `did you mean …?` if a known name is similar to the unknown name, else lists all known names, if any.
     pub fn with_names(self, unknown: &str, what: &str, known: &[&str]) -> Self {
         match closest(unknown, known.iter().copied()) {
             Some(near) => self.with_help(format!("did you mean `{near}`?")),
@@ -162,8 +161,8 @@ impl Diagnostic {
         }
     }
 
-    pub(crate) fn resting_on(mut self, definition: Span, name: &str) -> Self {
-        self.rests_on = Some((definition, name.to_string()));
+    pub(crate) fn with_cause(mut self, definition: Span, name: &str) -> Self {
+        self.cause = Some((definition, name.to_string()));
         self
     }
 
@@ -181,15 +180,15 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Adds a diagnostic, unless it repeats one.
+    /// Adds a diagnostic.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Adds a location to an equal message of this file; returns false if there is none.
+    /// Adds a location to a diagnostic of the same file with this code and message; returns whether there is one.
     pub(crate) fn add_location(&mut self, code: &Code, message: &str, span: Span) -> bool {
-        let mut said = self.diagnostics.iter_mut();
-        let same = said
+        let mut reported = self.diagnostics.iter_mut();
+        let same = reported
             .find(|d| d.code == code && d.message == message && d.span.is_some_and(|s| s.file == span.file));
         same.map(|d| d.and_at(span)).is_some()
     }
@@ -199,10 +198,10 @@ impl Sink {
         self.diagnostics.truncate(kept);
     }
 
-    /// The known name that was probably meant. Names are compared for the first messages only, because it takes time.
+    /// The known name that was probably meant. Only the first messages compare names, which takes time.
     pub fn closest<'a>(&self, name: &str, known: impl FnOnce() -> Vec<&'a str>) -> Option<&'a str> {
-        const FIRST: usize = 100;
-        if self.diagnostics.len() < FIRST { closest(name, known()) } else { None }
+        const MAX_DIAGNOSTICS: usize = 100;
+        if self.diagnostics.len() < MAX_DIAGNOSTICS { closest(name, known()) } else { None }
     }
 
     /// Whether an error was reported.
@@ -233,10 +232,13 @@ pub(crate) fn counted(n: usize, what: &str) -> String {
 }
 /// Truncates a message, because values and names in it may be as long as documents.
 fn shortened(mut message: String) -> String {
-    const LONGEST: usize = 4000;
-    if message.len() > LONGEST {
-        let end = (0..=LONGEST).rev().find(|at| message.is_char_boundary(*at));
-        message.truncate(end.unwrap_or(0));
+    const MAX_BYTES: usize = 4000;
+    if message.len() > MAX_BYTES {
+        let mut end = MAX_BYTES;
+        while !message.is_char_boundary(end) {
+            end -= 1;
+        }
+        message.truncate(end);
         message.push('…');
     }
     message

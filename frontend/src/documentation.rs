@@ -48,7 +48,7 @@ fn entry(module: &Module, definition: &Definition, sources: &SourceMap) -> Entry
     let name = format!("{}.{}", module.name, definition.name.name);
     let text = sources.get(module.file).map_or("", |f| &f.text);
     Entry {
-        signature: signature::of(&name, definition, sources),
+        signature: signature::written(&name, definition, sources),
         comment: Comment::above(text, definition.span.start as usize),
         section: Comment::of_section(text, definition.span.start as usize),
         module: module.name.clone(),
@@ -57,7 +57,8 @@ fn entry(module: &Module, definition: &Definition, sources: &SourceMap) -> Entry
     }
 }
 
-/// The operators of the standard library; those of edition khronos directly after the ones that they replace.
+/// The operators of the standard library. An operator of the edition khronos directly follows the operator that it
+/// replaces.
 pub fn of_library() -> Vec<Entry> {
     let mut entries = Vec::new();
     for name in library::names() {
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_operator_of_the_library_says_what_it_does_and_shows_it() {
+    fn every_operator_of_the_library_has_a_summary_and_an_example() {
         let entries = of_library();
         assert!(entries.len() > 150, "{}", entries.len());
         for entry in entries {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Models in formats that are not read.
+//! Models in unsupported formats.
 
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::UNREADABLE;
 use skript_host::format::foreign_format;
 use std::path::Path;
 
-/// A diagnostic if the path names a file in a format that is not read.
+/// A diagnostic if the path names a file in an unsupported format.
 pub fn refusal(path: &Path) -> Option<Diagnostic> {
     let format = foreign_format(path)?;
     let text = format!(

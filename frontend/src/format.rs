@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Formats a program in the style of the standard library.
 //!
-//! The formatter moves whitespace, line ends and comments, and removes semicolons that end no statement, and nothing
-//! else: it writes all other tokens unchanged in their order, and verifies that before it returns a text. Line breaks
-//! depend on the tokens, the comments and a few choices of the author: blank lines (one at a time), blocks on one line,
-//! and whether commas in brackets are followed by a space.
+//! The formatter changes only whitespace, line ends, the positions of comments, and semicolons that do not end a
+//! statement. It writes all other tokens unchanged in their order, and verifies this before it returns a text. Line
+//! breaks depend on the tokens, the comments and a few choices of the author: blank lines (one at a time), blocks on one
+//! line, and whether commas in brackets are followed by a space.
 
 mod file;
 mod layout;
@@ -24,10 +24,10 @@ pub(crate) const WIDTH: usize = 100;
 
 /// The formatted text of a file; `None` if it is not valid SkriptND, which is reported.
 pub fn format(file: FileId, text: &str, limits: &Limits, sink: &mut Sink) -> Option<String> {
-    let mut found = Sink::default();
-    parse_module(file, text, "main", limits, &mut found);
-    let broken = found.has_errors();
-    for diagnostic in found.into_sorted() {
+    let mut parse_sink = Sink::default();
+    parse_module(file, text, "main", limits, &mut parse_sink);
+    let broken = parse_sink.has_errors();
+    for diagnostic in parse_sink.into_sorted() {
         sink.report(diagnostic);
     }
     if broken {
@@ -38,7 +38,7 @@ pub fn format(file: FileId, text: &str, limits: &Limits, sink: &mut Sink) -> Opt
         sink.report(Diagnostic::error(
             &codes::INTERNAL,
             Span::new(file, 0, 0),
-            "this file cannot be formatted without changing what it says; it is left as it is",
+            "formatting this file would change its tokens or comments; the file is left unchanged",
         ));
     }
     formatted
@@ -63,14 +63,14 @@ fn layout_of(text: &str) -> Option<String> {
     let source = Source::new(body);
     let walk = file::Walk { source: &source, at: 0 };
     let formatted = layout::write(&walk.file()?, &source.opening(), WIDTH);
-    says_the_same(body, &formatted).then(|| format!("{mark}{formatted}"))
+    has_same_tokens(body, &formatted).then(|| format!("{mark}{formatted}"))
 }
 
 /// Whether two texts have the same tokens and the same comments.
-fn says_the_same(before: &str, after: &str) -> bool {
+fn has_same_tokens(before: &str, after: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let tokens = token::scan(text).into_iter();
-        tokens.map(|t| text.get(t.start..t.end).unwrap_or_default().to_string()).collect()
+        tokens.map(|t| t.written(text).to_string()).collect()
     };
     words(before) == words(after) && source::comments(before) == source::comments(after)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The standard library's text, embedded, and its syntax trees. Of a module that a model imports, what the model uses is parsed;
-//! a whole module is parsed once per process.
+//! The embedded text of the standard library, and its syntax trees. Only the definitions that a model uses are parsed; a complete
+//! module is parsed at most once per process.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -42,7 +42,7 @@ impl Layer {
         }
     }
 
-    /// The numbers of a layer's files begin here.
+    /// The number of the layer's first file.
     fn first(self) -> usize {
         match self {
             Layer::Draft => 0,
@@ -78,9 +78,9 @@ static PARSED: Mutex<Option<Parsed>> = Mutex::new(None);
 /// The definitions of the library that a model uses.
 #[derive(Debug)]
 pub(crate) enum Used {
-    /// All there are, whether they are used or not.
+    /// All definitions.
     All,
-    /// Those of these names, in any module.
+    /// The definitions with these names, in any module.
     Names(FxHashSet<&'static str>),
 }
 
@@ -90,9 +90,8 @@ impl Used {
         Used::Names(FxHashSet::default())
     }
 
-    /// What the texts of a model's files and their definitions use of some modules: every definition whose name is a word of
-    /// the texts, or of another one of these definitions. All of them if the texts refer to one that is not there: the message
-    /// lists the names.
+    /// The definitions of `modules` that a model uses: every definition whose name is a word of `texts` or of another used
+    /// definition. All definitions if the texts refer to an unknown one, because the error message lists the names.
     pub(crate) fn by(texts: &[&str], modules: &[(Layer, &str)]) -> Self {
         let files = modules.iter().filter_map(|(layer, name)| {
             let mut files = layer.files().iter();
@@ -129,7 +128,7 @@ pub fn module(layer: Layer, name: &str, sources: &mut SourceMap, sink: &mut Sink
     part(layer, name, &Used::All, sources, sink)
 }
 
-/// As [`module`], with the definitions that are used, and all imports.
+/// Like [`module`], but with the used definitions only, and with all imports.
 pub(crate) fn part(
     layer: Layer,
     name: &str,
@@ -164,22 +163,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_module_parses_without_complaint() {
+    fn every_module_parses_without_diagnostics() {
         for layer in [Layer::Draft, Layer::Khronos] {
             for file in layer.files() {
                 let mut sources = SourceMap::default();
                 let mut sink = Sink::default();
                 let module = module(layer, file.name, &mut sources, &mut sink);
-                let complaints: Vec<String> =
+                let messages: Vec<String> =
                     sink.into_sorted().iter().map(|d| format!("{}: {d:?}", file.path)).collect();
-                assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+                assert!(messages.is_empty(), "{}", messages.join("\n"));
                 assert!(module.is_some_and(|m| !m.definitions.is_empty()), "{}", file.path);
             }
         }
     }
 
     #[test]
-    fn a_part_of_a_module_has_what_is_used_and_what_that_uses() {
+    fn a_part_of_a_module_has_all_used_definitions() {
         let modules: Vec<_> = names().map(|name| (Layer::Draft, name)).collect();
         let names = |text| match Used::by(&[text], &modules) {
             Used::Names(names) => names,
@@ -202,7 +201,7 @@ mod tests {
             assert_eq!(format!("{:?}", part.definitions), format!("{:?}", whole.definitions));
             assert_eq!(part.imports.len(), whole.imports.len());
         }
-        // A name that is not there: messages list the names that are.
+        // An unknown name needs whole modules, because messages suggest known names.
         assert!(matches!(Used::by(&["nn.cnv"], &modules), Used::All));
     }
 

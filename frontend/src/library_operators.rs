@@ -29,8 +29,8 @@ pub(crate) struct LibraryOperator {
 pub(crate) fn elementwise(operation: &Operation) -> Option<&'static LibraryOperator> {
     static ALL: OnceLock<Vec<(Operation, LibraryOperator)>> = OnceLock::new();
     let all = ALL.get_or_init(read);
-    let mut found = all.iter().filter(|(own, _)| own == operation);
-    found.next().map(|(_, operator)| operator)
+    let mut operators = all.iter().filter(|(computed, _)| computed == operation);
+    operators.next().map(|(_, operator)| operator)
 }
 
 fn read() -> Vec<(Operation, LibraryOperator)> {
@@ -74,7 +74,7 @@ fn only_operation(definition: &Definition) -> Option<Operation> {
     read.eq(inputs).then_some(operation)
 }
 
-/// The tensor that an expression reads one element of.
+/// The tensor of which an expression reads one element.
 fn tensor_read(expr: &Expr) -> Option<&str> {
     let ExprKind::Index { base, .. } = &expr.kind else {
         return None;

@@ -6,7 +6,7 @@
 pub struct Limit {
     /// The name for `--limit NAME=N`, and in messages.
     pub name: &'static str,
-    /// What is counted.
+    /// The counted quantity.
     pub summary: &'static str,
     /// The default.
     pub default: u64,
@@ -16,7 +16,7 @@ pub struct Limit {
 
 /// Why a limit was not set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The message of each variant describes its fields.
 pub enum LimitError {
     #[error("there is no limit `{0}`")]
     Unknown(String),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_what_the_table_says() {
+    fn defaults_match_the_table() {
         assert!(Limits::ALL.iter().all(|l| l.default <= l.most && !l.summary.is_empty()));
         let unrolled = Limits::ALL.iter().find(|l| l.name == "unrolled").unwrap();
         assert_eq!(Limits::default().unrolled as u64, unrolled.default);

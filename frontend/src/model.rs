@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The composed model (chapter 3): functions specialised to their attribute values, types and shapes.
+//! The composed model (chapter 3): functions specialized to their attribute values, types and shapes.
 //!
 //! A [`Function`] is one distinct instance of a graph or operator; invocations with equal operator, attribute values,
 //! types and argument shapes share it. Its tensors are numbered locally. Formulas are in normal form ([`formula`]).
-//! The evaluator and the emitter read this and nothing earlier.
+//! The evaluator and the emitter read only this representation.
 
 pub mod check;
 pub mod compute_types;
@@ -36,7 +36,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub u32);
 
-/// Index into [`Function::values`] of the function at hand.
+/// Index into [`Function::values`] of the current function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueId(pub u32);
 
@@ -57,10 +57,10 @@ pub struct Model {
     pub updates: Vec<(VariableId, ValueId)>,
     /// `@quantize` entries of the entry graph, by tensor name: operator and attributes (2.14).
     pub quantization: Vec<Quantization>,
-    /// Inputs of the entry that are given instead of their defaults (2.6), and these defaults: one number, or one for
-    /// each tensor of a pack.
+    /// Inputs of the entry that get values instead of their defaults (2.6), and these defaults: one number, or one number
+    /// for each tensor of a pack.
     pub defaults: Vec<(String, Vec<Scalar>)>,
-    /// The storage types of reals and ints, for tensors that have none of their own.
+    /// The storage types of reals and ints, for tensors without separate storage types.
     pub numbers: Numbers,
 }
 
@@ -132,12 +132,12 @@ pub enum AttributeValue {
 }
 
 impl AttributeValue {
-    /// Whether it, or some item of it, depends on dynamic extents and is otherwise known.
-    pub fn is_run_time(&self) -> bool {
+    /// Whether it, or an item of it, depends on dynamic extents, and no item is unknown.
+    pub fn is_dynamic(&self) -> bool {
         match self {
             AttributeValue::Run { .. } => true,
             AttributeValue::List(items) => {
-                items.iter().any(AttributeValue::is_run_time) && !items.contains(&AttributeValue::Unknown)
+                items.iter().any(AttributeValue::is_dynamic) && !items.contains(&AttributeValue::Unknown)
             }
             _ => false,
         }
@@ -158,12 +158,12 @@ pub struct Quantization {
 }
 
 impl Model {
-    /// The function of an id; `None` for an id of another model.
+    /// The function with an id; `None` for an id of another model.
     pub fn function(&self, id: FunctionId) -> Option<&Function> {
         self.functions.get(id.0 as usize)
     }
 
-    /// The variable of an id; `None` for an id of another model.
+    /// The variable with an id; `None` for an id of another model.
     pub fn variable(&self, id: VariableId) -> Option<&Variable> {
         self.variables.get(id.0 as usize)
     }

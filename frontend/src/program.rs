@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 use crate::ast::Module;
 use crate::source::SourceMap;
 
-/// Which language a module means (`draft6` is the draft with its errata, `khronos` the reference implementation's of 2026).
+/// The edition of the language that a module uses (`draft6` is the draft with its errata, `khronos` that of the reference
+/// implementation of 2026).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Edition {
     /// The draft that this compiler implements by default.
@@ -37,7 +38,7 @@ pub enum Origin {
     Library,
 }
 
-/// What the loader knows of a module beside its syntax tree.
+/// Properties of a module beside its syntax tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModuleInfo {
     /// The edition that gives the module its meaning.
@@ -51,8 +52,8 @@ pub struct ModuleInfo {
 pub struct Program {
     /// The texts of all modules.
     pub sources: SourceMap,
-    /// By key, in order of loading. The key is the dotted name, but a library module that a model's file hides, or an
-    /// edition's variant of a library module, has a key of its own: look modules up with [`Program::resolve`].
+    /// By key, in order of loading. The key is the dotted name; a library module that a file of the model hides, or an
+    /// edition's variant of a library module, has a different key. Look modules up with [`Program::resolve`].
     pub modules: IndexMap<String, Module>,
     /// Per key of `modules`.
     pub info: FxHashMap<String, ModuleInfo>,
@@ -78,12 +79,12 @@ impl Program {
         Some((key, module))
     }
 
-    /// The edition that gives a module its meaning; draft6 for keys that are not ours.
+    /// The edition that gives a module its meaning; draft6 for unknown keys.
     pub fn edition(&self, key: &str) -> Edition {
         self.info.get(key).map_or(Edition::Draft6, |i| i.edition)
     }
 
-    /// Where a module comes from; the model for keys that do not exist.
+    /// The origin of a module; the model for unknown keys.
     pub fn origin(&self, key: &str) -> Origin {
         self.info.get(key).map_or(Origin::Model, |i| i.origin)
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A file in a [`SourceMap`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u32);
 
 impl FileId {
@@ -17,8 +17,8 @@ impl FileId {
     }
 }
 
-/// A byte range of one file. Serialized as `start..end`: a tree is that of one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+/// A byte range of one file. Serialized as `start..end`, because a serialized tree belongs to one file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(into = "String")]
 pub struct Span {
     /// The file in the source map.
@@ -49,7 +49,7 @@ impl Span {
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// Whether `other` lies in it.
+    /// Whether the span contains `other`.
     pub fn holds(self, other: Span) -> bool {
         self.file == other.file && self.start <= other.start && other.end <= self.end
     }
@@ -80,27 +80,27 @@ impl SourceFile {
 
     /// 1-based line and column (in characters) of a byte offset.
     pub fn line_column(&self, offset: u32) -> (usize, usize) {
-        let line = self.line_starts.partition_point(|&s| s <= offset).max(1);
-        let start = self.line_starts.get(line - 1).copied().unwrap_or(0) as usize;
+        let (lines, _) = self.line_starts.split_at(self.line_starts.partition_point(|&s| s <= offset));
         let upto = (offset as usize).min(self.text.len());
-        let column = self.text.get(start..upto).map_or(0, |t| t.chars().count());
-        (line, column + 1)
+        let before = lines.last().and_then(|start| self.text.get(*start as usize..upto));
+        let column = before.map_or(0, |t| t.chars().count());
+        (lines.len(), column + 1)
     }
 
-    /// The byte offset of a 1-based line and column; `None` if the text has no such line. A column past the line's end
-    /// is its end.
+    /// The byte offset of a 1-based line and column; `None` if the text has no such line. A column past the end of the
+    /// line is clamped to the end.
     pub fn offset(&self, line: usize, column: usize) -> Option<u32> {
         let start = *self.line_starts.get(line.checked_sub(1)?)?;
         let rest = self.text.get(start as usize..)?;
-        let text = rest.split('\n').next().unwrap_or_default();
+        let text = rest.split_once('\n').map_or(rest, |(text, _)| text);
         let within = text.char_indices().nth(column.saturating_sub(1));
         let within = within.map_or(text.len(), |(byte, _)| byte);
         u32::try_from(start as usize + within).ok()
     }
 }
 
-/// Files of the standard library have the same numbers in every [`SourceMap`], so that what was parsed from them can be
-/// shared; they begin here.
+/// The number of the first file of the standard library. These files have the same numbers in every [`SourceMap`], so
+/// that their syntax trees can be shared.
 const FIRST_LIBRARY_FILE: u32 = 1 << 30;
 
 /// All source files of a run.
@@ -111,7 +111,7 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    /// Adds a file; texts longer than u32 are refused by [`crate::limits`] before.
+    /// Adds a file; [`crate::limits`] exclude texts whose length exceeds u32.
     pub fn add(&mut self, path: impl AsRef<Path>, text: impl Into<Arc<str>>) -> FileId {
         self.files.push(SourceFile::new(path, text));
         FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
@@ -129,7 +129,7 @@ impl SourceMap {
         self.files.get(file.0 as usize).or_else(|| self.library.get(&file))
     }
 
-    /// The text a span covers, empty if it is none of ours.
+    /// The text a span covers, empty for spans of other source maps.
     pub fn text(&self, span: Span) -> &str {
         self.get(span.file).and_then(|f| f.text.get(span.start as usize..span.end as usize)).unwrap_or("")
     }

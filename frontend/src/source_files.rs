@@ -20,9 +20,9 @@ use crate::syntax::{expand_input_helpers, parse_module};
 /// Loads the model at `path`: a folder with `main.sknd`, or a single file whose stem becomes the main module's name.
 ///
 /// Imports are looked up in the model folder (`a.b` is `a/b.sknd`, always from the folder itself), then in the library;
-/// library modules see the library only. `edition` overrides the automatic choice for the model's own modules. Whatever
-/// is wrong is reported to `sink`; what could be read is returned. Of the library's modules it has the definitions that are
-/// used.
+/// library modules import from the library only. `edition` overrides the automatic choice for the modules of the model.
+/// Errors are reported to `sink`; the readable part of the program is returned. Of library modules, it contains only the
+/// definitions that are used.
 pub fn load_program(path: &Path, edition: Option<Edition>, limits: &Limits, sink: &mut Sink) -> Program {
     load_program_with(path, edition, limits, sink, &|_| None)
 }
@@ -74,8 +74,8 @@ fn load(
     loader.program
 }
 
-/// Like [`load_program`] for a text that is in memory; `file` is what messages call it, and imports are looked up
-/// beside it.
+/// Like [`load_program`], for a text in memory. `file` is its name in messages, and imports are looked up in the folder
+/// of `file`.
 pub fn load_text(
     text: &str,
     file: &Path,
@@ -105,17 +105,17 @@ struct Loader<'a> {
     edition: Option<Edition>,
     limits: &'a Limits,
     sink: &'a mut Sink,
-    /// Bytes that stand for files.
+    /// The contents of files that are not read from disk.
     open: &'a dyn Fn(&Path) -> Option<Vec<u8>>,
     /// Keys of modules whose imports are not followed yet, with their distance from the main module.
     pending: Vec<(String, usize)>,
-    /// Modules of the library by key and name, and whether they are those of edition khronos. They have imports alone until all
-    /// files are read.
+    /// The key and the name of each imported library module, and whether it belongs to edition khronos. The modules contain only
+    /// imports until all files are read.
     library: Vec<(String, String, bool)>,
 }
 
 impl<'a> Loader<'a> {
-    /// The main module is called after its file.
+    /// The main module is named after its file.
     fn new(
         file: &Path,
         folder: PathBuf,
@@ -139,7 +139,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Reads the definitions of the library that the model's files use, or all of those modules.
+    /// Reads the library definitions that the files of the model use, or all definitions of the imported modules.
     fn read_library(&mut self, whole: bool) {
         let sources = &self.program.sources;
         let texts = self
@@ -150,11 +150,11 @@ impl<'a> Loader<'a> {
             .filter_map(|(_, module)| sources.get(module.file));
         let texts: Vec<&str> = texts.map(|file| file.text.as_ref()).collect();
         let modules = self.library.iter().flat_map(|(_, name, khronos)| {
-            let own = khronos.then_some((Layer::Khronos, name.as_str()));
-            own.into_iter().chain([(Layer::Draft, name.as_str())])
+            let overlay = khronos.then_some((Layer::Khronos, name.as_str()));
+            overlay.into_iter().chain([(Layer::Draft, name.as_str())])
         });
         let modules: Vec<(Layer, &str)> = modules.collect();
-        // What is wrong with a file may be the name of a definition.
+        // A file with errors may misspell the name of a definition, so all names are read.
         let used = if whole || self.sink.has_errors() { Used::All } else { Used::by(&texts, &modules) };
         for (key, name, khronos) in std::mem::take(&mut self.library) {
             if let Some(module) = self.library_module(&name, khronos, &used) {
@@ -167,9 +167,9 @@ impl<'a> Loader<'a> {
         let edition = self.choose_edition(&module, origin);
         if edition == Edition::Khronos {
             expand_input_helpers(&mut module);
-            // A module's own name needs no import; an import of that name takes precedence.
-            let own = (key.clone(), module.name.clone());
-            self.program.imports.insert(own, key.clone());
+            // A module may use its name without an import; an import of that name takes precedence.
+            let own_import = (key.clone(), module.name.clone());
+            self.program.imports.insert(own_import, key.clone());
         }
         self.program.info.insert(key.clone(), ModuleInfo { edition, origin });
         self.program.modules.insert(key.clone(), module);
@@ -228,7 +228,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// The key of the imported module, loaded now if it was not yet.
+    /// The key of the imported module, which is loaded on its first import.
     fn import(&mut self, from: &str, import: &Import, depth: usize) -> Option<String> {
         let name = import.path.text();
         let file = self.model_file(&name);
@@ -310,7 +310,7 @@ impl<'a> Loader<'a> {
         self.sink.report(diagnostic.with_names(name, known, &standard));
     }
 
-    /// Reads and parses a file. What is wrong with the file itself is reported at `import`, or at its own beginning.
+    /// Reads and parses a file. Errors of the file itself are reported at `import`, or at the beginning of the file.
     fn read(&mut self, file: &Path, name: &str, import: Option<Span>) -> Option<Module> {
         match self.read_bytes(file) {
             Ok(bytes) => {
@@ -350,7 +350,7 @@ impl<'a> Loader<'a> {
         if let Some(bytes) = (self.open)(path) {
             return (bytes.len() <= limit).then_some(bytes).ok_or_else(too_large);
         }
-        // The main file is the one that the user named, wherever the link leads; imports must be in its folder.
+        // The main file may be a link to any location, because the user named it; imports must be in its folder.
         let most = u64::try_from(limit).unwrap_or(u64::MAX);
         let read = if self.program.modules.contains_key(&self.program.main) {
             file::read_within(path, &self.program.folder, most)
@@ -368,7 +368,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Whether something has this name, a broken link too: it must not be mistaken for a library module.
+/// Whether an entry with this name exists. A broken link counts, so that it is not mistaken for a library module.
 fn exists(file: &Path) -> bool {
     fs::symlink_metadata(file).is_ok()
 }
@@ -377,7 +377,7 @@ fn exists(file: &Path) -> bool {
 pub(crate) mod testing {
     use super::*;
 
-    /// Ids of what loading a folder of these files reports.
+    /// The codes that loading a folder with these files reports.
     pub(crate) fn loaded(files: &[(&str, &[u8])]) -> Vec<&'static str> {
         loaded_within(files, &Limits::default())
     }
@@ -414,14 +414,14 @@ mod tests {
     fn load_folder(folder: &Path, limits: &Limits) -> (Program, Vec<String>) {
         let mut sink = Sink::default();
         let program = load_program(folder, None, limits, &mut sink);
-        let messages = sink.into_sorted().into_iter().map(|d| {
+        let lines = sink.into_sorted().into_iter().map(|d| {
             let span = d.span.unwrap();
             let file = program.sources.get(span.file).unwrap();
             let (line, column) = file.line_column(span.start);
             let path = file.path.strip_prefix(folder).unwrap();
             format!("{}:{line}:{column}: {}", path.display(), d.code.id)
         });
-        let messages = messages.collect();
+        let messages = lines.collect();
         (program, messages)
     }
 
@@ -515,7 +515,7 @@ mod tests {
         assert_eq!(edition(both), (Edition::Draft6, warned));
     }
 
-    /// Codes of what is wrong with a folder whose module `math` names its own operator in full; `head` begins the module.
+    /// The codes reported for a folder whose module `math` refers to its operator by the full name; `head` begins the module.
     fn own_name(head: &str, edition: Edition) -> Vec<&'static str> {
         let folder = tempfile::tempdir().unwrap();
         let body = "@input { x: real[n]; } @output { y: real[n]; }";

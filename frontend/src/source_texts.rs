@@ -17,11 +17,11 @@ use crate::limits::Limits;
 /// # Errors
 /// The path cannot be read.
 pub fn find(path: &Path) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     let mut folders = Vec::new();
     match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => folders.push(path.to_path_buf()),
-        Ok(_) => found.push(path.to_path_buf()),
+        Ok(_) => files.push(path.to_path_buf()),
         Err(error) => return Err(unreadable(path, &error)),
     }
     while let Some(folder) = folders.pop() {
@@ -31,13 +31,13 @@ pub fn find(path: &Path) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
             let path = entry.path();
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(path),
-                Ok(_) if path.extension().is_some_and(|e| e == "sknd") => found.push(path),
+                Ok(_) if path.extension().is_some_and(|e| e == "sknd") => files.push(path),
                 _ => {}
             }
         }
     }
-    found.sort();
-    Ok(found)
+    files.sort();
+    Ok(files)
 }
 
 /// A file's text.
@@ -45,23 +45,23 @@ pub fn find(path: &Path) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
 /// # Errors
 /// It cannot be read, is longer than the limit, or is not UTF-8.
 pub fn read(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>> {
-    let most = u64::try_from(limits.source_bytes).unwrap_or(u64::MAX);
-    text(path, file::read(path, most))
+    let max_bytes = u64::try_from(limits.source_bytes).unwrap_or(u64::MAX);
+    text(path, file::read(path, max_bytes))
 }
 
-/// The text of a stream such as standard input; `path` is what messages call it.
+/// The text of a stream such as standard input; `path` names it in messages.
 ///
 /// # Errors
-/// As [`read`].
+/// Like [`read`].
 pub fn read_stream(stream: impl Read, path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>> {
-    let most = u64::try_from(limits.source_bytes).unwrap_or(u64::MAX);
-    text(path, file::read_stream(stream, most))
+    let max_bytes = u64::try_from(limits.source_bytes).unwrap_or(u64::MAX);
+    text(path, file::read_stream(stream, max_bytes))
 }
 
 fn text(path: &Path, bytes: Result<Vec<u8>, FileError>) -> Result<String, Box<Diagnostic>> {
     let bytes = bytes.map_err(|error| match error {
-        FileError::Size { most } => {
-            let message = format!("{}: larger than {most} bytes (limit `source_bytes`)", path.display());
+        FileError::Size { max_bytes } => {
+            let message = format!("{}: larger than {max_bytes} bytes (limit `source_bytes`)", path.display());
             Box::new(Diagnostic::without_location(&SOURCE_SIZE, message))
         }
         other => unreadable(path, &other),
@@ -104,14 +104,14 @@ mod tests {
         assert_eq!(stream(b"abcde").unwrap_err().code, &SOURCE_SIZE);
     }
 
-    /// Opening a pipe used to wait for somebody who writes to it.
+    /// Opening a pipe would block until a writer opens it.
     #[cfg(unix)]
     #[test]
     fn pipes_and_devices_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("a.sknd");
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-        assert!(made.unwrap().success());
+        let status = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(status.unwrap().success());
         for path in [pipe.as_path(), Path::new("/dev/zero")] {
             let refused = read(path, &Limits::default()).unwrap_err();
             assert_eq!(refused.code, &UNREADABLE);

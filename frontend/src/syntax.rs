@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parses text to [`crate::ast`]; spans cover every byte of the file.
 //!
-//! [`splitter`] splits a file into definitions, blocks and statements by a scanner that only knows brackets and
-//! strings. Each statement is then parsed separately by the grammar of `skript.pest`, so that an error in one does not
-//! hide the next. [`repair`] finds a single missing or superfluous token in a definition with errors. [`nesting`]
-//! limits the depth of a statement before it is parsed.
+//! [`splitter`] splits a file into definitions, blocks and statements with a scanner that only recognizes brackets and
+//! strings. Each statement is then parsed separately by the grammar of `skript.pest`, so that an error in one statement
+//! does not hide errors in the next. [`repair`] finds a single missing or superfluous token in a definition with errors.
+//! [`nesting`] limits the depth of a statement before it is parsed.
 
 mod advice;
 mod brackets;
@@ -35,27 +35,26 @@ pub(crate) use input_helpers::expand_input_helpers;
 use nesting::TooDeep;
 use token::scan;
 
-/// The nesting up to which any thread's stack suffices.
+/// The maximum nesting for which the stack of any thread suffices.
 const SHALLOW: usize = 24;
 /// The stack size for deeper nesting, per level of [`Limits::nesting`]: ten times the need of an unoptimized build.
 pub(crate) const STACK_PER_LEVEL: usize = 256 << 10;
 
-/// The maximum number of syntax errors of one file; the rest of it is not parsed.
-pub(crate) const MOST_ERRORS: usize = 100;
+/// The maximum number of syntax errors of one file; the remaining text is not parsed.
+pub(crate) const MAX_ERRORS: usize = 100;
 
 /// The definitions of a file by name, with all words in them.
 pub(crate) fn definitions(text: &str) -> Vec<(&str, Vec<&str>)> {
     repair::definitions(text)
 }
 
-/// The words of a file, and those of them that follow a point.
+/// The words of a file, and the words that follow a point.
 pub(crate) fn words(text: &str) -> (Vec<&str>, Vec<&str>) {
     let tokens = scan(text);
-    let word = |t: &token::Token| text.get(t.start..t.end).unwrap_or_default();
+    let word = |t: &token::Token| t.written(text);
     let pairs = tokens.iter().zip(tokens.iter().skip(1));
-    let members = pairs.filter(|(point, _)| word(point) == ".");
-    let members = members.map(|(_, member)| word(member));
-    // The others are digits of a number.
+    let members = pairs.filter(|(point, _)| word(point) == ".").map(|(_, member)| word(member));
+    // The digits of a number follow a point, too.
     (
         repair::words(text, &tokens).collect(),
         members.filter(|member| member.starts_with(|c: char| c.is_alphabetic() || c == '_')).collect(),
@@ -70,7 +69,7 @@ pub fn parse_module(file: FileId, text: &str, name: &str, limits: &Limits, sink:
     parse_definitions(file, text, name, &|_| true, limits, sink)
 }
 
-/// As [`parse_module`], without the definitions whose names `keep` refuses.
+/// Like [`parse_module`], without the definitions whose names `keep` rejects.
 pub(crate) fn parse_definitions(
     file: FileId,
     text: &str,
@@ -96,7 +95,7 @@ pub(crate) fn parse_definitions(
         return module;
     }
     repair::read_regions(text, keep, limits, sink, &mut module);
-    casts::settle(&mut module);
+    casts::resolve(&mut module);
     module
 }
 
@@ -127,13 +126,13 @@ fn read_piece<T>(
 fn too_deep(builder: &mut Builder, deep: &TooDeep) {
     let (token, message, limit) = match deep {
         TooDeep::Nesting(token) => {
-            let most = builder.limits.nesting;
-            let message = format!("brackets and operators nest deeper than {most} levels here");
+            let levels = builder.limits.nesting;
+            let message = format!("brackets and operators nest deeper than {levels} levels here");
             (token, message, "nesting")
         }
         TooDeep::Chain(token) => {
-            let most = builder.limits.chain;
-            (token, format!("there are more than {most} operators side by side here"), "chain")
+            let operators = builder.limits.chain;
+            (token, format!("there are more than {operators} operators side by side here"), "chain")
         }
     };
     let span = builder.span_at(token.start, token.end);
@@ -179,14 +178,14 @@ impl Failure {
             None => self.terminator_span(builder, entry, text, terminator),
         };
         let before = tokens.iter().rev().find(|t| t.end <= start);
-        let found = Found {
+        let stopped_at = Found {
             text: whole_operator(text, start, end),
-            before: before.map_or("", |t| text.get(t.start..t.end).unwrap_or_default()),
+            before: before.map_or("", |t| t.written(text)),
             terminator,
             start,
             end,
         };
-        expectation::report(builder, entry, &self.expected, &found);
+        expectation::report(builder, entry, &self.expected, &stopped_at);
     }
 
     /// The end of the text in the file; offsets are relative to the text.
@@ -211,7 +210,7 @@ impl Failure {
     }
 }
 
-/// Punctuation is shown as written: `...`, `-=`, `<-`.
+/// The whole operator that begins at a token, because some operators consist of several tokens: `...`, `-=`, `<-`.
 fn whole_operator(text: &str, start: usize, end: usize) -> &str {
     let token = text.get(start..end).unwrap_or_default();
     let rest = text.get(start..).unwrap_or_default();

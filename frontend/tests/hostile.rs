@@ -18,7 +18,7 @@ fn answers(bytes: &[u8]) -> Vec<&'static str> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("main.sknd");
     std::fs::write(&path, bytes).unwrap();
-    // With the default limits, optimized code needs two seconds; tests are not optimized.
+    // Optimized code needs two seconds under the default limits; tests are not optimized.
     let limits = Limits { instances: 1 << 11, invocations: 1 << 13, ..Limits::default() };
     let (mut sink, start) = (Sink::default(), Instant::now());
     let program = load_program(&path, None, &limits, &mut sink);
@@ -132,7 +132,6 @@ fn locals_that_use_each_other_are_answered() {
 }
 
 /// Dynamic extents that are used twice in each step: helpers reach the limit, and in a chain of operators long extents
-/// are named.
 /// are named.
 #[test]
 fn run_time_extents_are_bounded() {

@@ -13,7 +13,7 @@ fuzz_target!(|text: &str| {
     let file = sources.add("main.sknd", text);
     let mut sink = Sink::default();
     let module = parse_module(file, text, "main", &Limits::default(), &mut sink);
-    // What is reported lies in the text.
+    // Reported ranges are inside of the text.
     let size = u32::try_from(text.len()).unwrap_or(u32::MAX);
     for diagnostic in sink.diagnostics() {
         assert!(

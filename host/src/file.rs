@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads files: regular files only, never more bytes than a limit.
+//! Reads files: only regular files, and at most a given number of bytes.
 //!
-//! A pipe would wait for a writer, a device may never end, and a file may be larger than memory. The type of a file is
-//! tested before opening, because opening a device may act on it, and again after opening, because a name may change its
-//! meaning. Opening does not block.
+//! Opening a pipe would wait for a writer, reading a device may never end, and a file may be larger than memory. The type of
+//! a file is tested before opening, because opening a device may act on it, and again after opening, because the name may
+//! refer to another file by then. Opening does not block.
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Why a file cannot be read.
+/// The reason why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The messages describe the fields.
 pub enum FileError {
     #[error("{0}")]
     System(#[from] std::io::Error),
     #[error("not a regular file, but {kind}")]
     Kind { kind: &'static str },
-    #[error("larger than {most} bytes")]
-    Size { most: u64 },
+    #[error("larger than {max_bytes} bytes")]
+    Size { max_bytes: u64 },
     #[error("a link out of the folder {}, to {}", folder.display(), target.display())]
     Outside { folder: PathBuf, target: PathBuf },
     #[error("the name was given to another file while it was opened")]
@@ -33,7 +33,7 @@ pub struct RegularFile {
     metadata: Metadata,
 }
 
-/// The version of a file: two versions of one file differ in the time of the last change or in the length.
+/// The version of a file. Two versions of one file differ in the time of the last change or in the length.
 #[derive(Clone, Debug)]
 pub struct Version {
     inode: Inode,
@@ -82,7 +82,7 @@ pub enum Fate {
     Unchanged,
     /// The file is shorter or longer, or was written to.
     Changed,
-    /// The name is gone or belongs to another file; the opened file cannot be examined any more.
+    /// The name was removed or refers to another file, so the opened file can no longer be examined.
     Renamed,
 }
 
@@ -90,7 +90,7 @@ impl RegularFile {
     /// Opens a file; links are followed.
     ///
     /// # Errors
-    /// [`FileError`] if the system refuses, or it is not a regular file.
+    /// [`FileError`] if the system refuses, or the path is not a regular file.
     pub fn open(path: &Path) -> Result<RegularFile, FileError> {
         regular(&std::fs::metadata(path)?)?;
         let file = options().open(path)?;
@@ -99,10 +99,10 @@ impl RegularFile {
         Ok(RegularFile { file, metadata })
     }
 
-    /// Opens a file in a folder or below it; links are followed if they stay there.
+    /// Opens a file in a folder or below it; links are followed if they do not leave the folder.
     ///
     /// # Errors
-    /// As [`RegularFile::open`]; [`FileError::Outside`] if links lead out of the folder.
+    /// Like [`RegularFile::open`]; [`FileError::Outside`] if links lead out of the folder.
     pub fn open_within(path: &Path, folder: &Path) -> Result<RegularFile, FileError> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let opened = RegularFile::open(path)?;
@@ -110,9 +110,9 @@ impl RegularFile {
         if !target.starts_with(folder.canonicalize()?) {
             return Err(FileError::Outside { folder: folder.to_path_buf(), target });
         }
-        // The path was followed twice: both must have led to one file.
-        let found = Inode::of(&std::fs::metadata(&target)?);
-        if found == Inode::of(&opened.metadata) { Ok(opened) } else { Err(FileError::Replaced) }
+        // The path was resolved twice, and both must refer to the same file.
+        let inode = Inode::new(&std::fs::metadata(&target)?);
+        if inode == Inode::new(&opened.metadata) { Ok(opened) } else { Err(FileError::Replaced) }
     }
 
     /// The length in bytes when the file was opened.
@@ -120,75 +120,75 @@ impl RegularFile {
         self.metadata.len()
     }
 
-    /// The version of the file, which changes when the file is written to or replaced.
+    /// The version of the file. Versions differ after the file is written to or replaced.
     pub fn version(&self) -> Version {
-        Version::of(&self.metadata)
+        Version::new(&self.metadata)
     }
 
-    /// The file itself, for readers of streams and for mapping.
+    /// Returns the file, for streaming or mapping.
     pub fn into_file(self) -> File {
         self.file
     }
 
-    /// The file itself.
+    /// The opened file.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// All bytes, if they are at most `most`.
+    /// Reads all bytes, if there are at most `max_bytes`.
     ///
     /// # Errors
-    /// [`FileError::Size`] if there are more, or the system's.
-    pub fn read(self, most: u64) -> Result<Vec<u8>, FileError> {
-        // Files of the kernel state no length: what counts is what comes.
-        if self.length() > most {
-            return Err(FileError::Size { most });
+    /// [`FileError::Size`] if there are more, or the system's error.
+    pub fn read(self, max_bytes: u64) -> Result<Vec<u8>, FileError> {
+        // Kernel files report length 0, so the number of bytes read decides.
+        if self.length() > max_bytes {
+            return Err(FileError::Size { max_bytes });
         }
-        read_stream(self.file, most)
+        read_stream(self.file, max_bytes)
     }
 }
 
-/// Reads all bytes of a regular file, if they are at most `most`; links are followed.
+/// Reads all bytes of a regular file, if there are at most `max_bytes`; links are followed.
 ///
 /// # Errors
-/// As [`RegularFile::open`] and [`RegularFile::read`].
-pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
-    RegularFile::open(path)?.read(most)
+/// Like [`RegularFile::open`] and [`RegularFile::read`].
+pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>, FileError> {
+    RegularFile::open(path)?.read(max_bytes)
 }
 
-/// As [`read`], for a file in a folder or below it.
+/// Reads all bytes of a file in a folder or below it, if there are at most `most`.
 ///
 /// # Errors
-/// As [`RegularFile::open_within`] and [`RegularFile::read`].
-pub fn read_within(path: &Path, folder: &Path, most: u64) -> Result<Vec<u8>, FileError> {
-    RegularFile::open_within(path, folder)?.read(most)
+/// Like [`RegularFile::open_within`] and [`RegularFile::read`].
+pub fn read_within(path: &Path, folder: &Path, max_bytes: u64) -> Result<Vec<u8>, FileError> {
+    RegularFile::open_within(path, folder)?.read(max_bytes)
 }
 
-/// Reads all bytes of a stream such as standard input, if they are at most `most`.
+/// Reads all bytes of a stream such as standard input, if there are at most `max_bytes`.
 ///
 /// # Errors
-/// [`FileError::Size`] if there are more, or the system's.
-pub fn read_stream(stream: impl Read, most: u64) -> Result<Vec<u8>, FileError> {
+/// [`FileError::Size`] if there are more, or the system's error.
+pub fn read_stream(stream: impl Read, max_bytes: u64) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::new();
-    stream.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most { Err(FileError::Size { most }) } else { Ok(bytes) }
+    stream.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes { Err(FileError::Size { max_bytes }) } else { Ok(bytes) }
 }
 
 impl Version {
-    fn of(metadata: &Metadata) -> Version {
+    fn new(metadata: &Metadata) -> Version {
         Version {
-            inode: Inode::of(metadata),
+            inode: Inode::new(metadata),
             length: metadata.len(),
             changed: metadata.modified().ok(),
             status_changed: status_changed(metadata),
         }
     }
 
-    /// The state of the file that had this path.
+    /// The current state of the file that was opened at this path.
     pub fn fate(&self, path: &Path) -> Fate {
         match std::fs::metadata(path) {
-            Ok(metadata) if Inode::of(&metadata) == self.inode => {
-                if Version::of(&metadata) == *self {
+            Ok(metadata) if Inode::new(&metadata) == self.inode => {
+                if Version::new(&metadata) == *self {
                     Fate::Unchanged
                 } else {
                     Fate::Changed
@@ -201,14 +201,14 @@ impl Version {
 
 impl Inode {
     #[cfg(unix)]
-    fn of(metadata: &Metadata) -> Inode {
+    fn new(metadata: &Metadata) -> Inode {
         use std::os::unix::fs::MetadataExt as _;
         Inode(metadata.dev(), metadata.ino())
     }
 
     /// Other systems have no inode numbers in the standard library.
     #[cfg(not(unix))]
-    fn of(_: &Metadata) -> Inode {
+    fn new(_: &Metadata) -> Inode {
         Inode(0, 0)
     }
 }
@@ -229,20 +229,20 @@ fn regular(metadata: &Metadata) -> Result<(), FileError> {
     if metadata.is_file() { Ok(()) } else { Err(FileError::Kind { kind: kind(metadata.file_type()) }) }
 }
 
-fn kind(found: FileType) -> &'static str {
-    if found.is_dir() {
+fn kind(file_type: FileType) -> &'static str {
+    if file_type.is_dir() {
         return "a folder";
     }
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;
-        if found.is_fifo() {
+        if file_type.is_fifo() {
             return "a pipe";
         }
-        if found.is_socket() {
+        if file_type.is_socket() {
             return "a socket";
         }
-        if found.is_char_device() || found.is_block_device() {
+        if file_type.is_char_device() || file_type.is_block_device() {
             return "a device";
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formats of models by the names and the first bytes of files.
+//! Recognizes model formats by the names and the first bytes of files.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -10,16 +10,16 @@ use crate::RegularFile;
 /// The number of bytes at the beginning of a file that are compared.
 const HEAD: u64 = 512;
 
-/// A format that is not read.
+/// An unsupported format.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Foreign {
     /// Lowercase extensions of its files.
     extensions: &'static [&'static str],
-    /// The bytes of its files at an offset; none if extensions alone identify it.
+    /// An offset and the bytes at this offset in its files; `None` if only extensions identify the format.
     magic: Option<(usize, &'static [u8])>,
     /// The name, with an article.
     pub name: &'static str,
-    /// How to get a model that is read.
+    /// The way to obtain a supported model.
     pub remedy: &'static str,
 }
 
@@ -30,7 +30,7 @@ const PICKLE: &str = "load it with the package that wrote it, and export the mod
 const WEIGHTS: &str = "these are arrays without a graph: pass the model, and this file as its weights";
 const OTHER: &str = "pass the ONNX model that it was converted from";
 
-/// The formats; those with `magic` first.
+/// The formats; formats with `magic` come first.
 const FORMATS: &[Foreign] = &[
     foreign(&["tflite"], Some((4, b"TFL3")), "a TensorFlow Lite model", KERAS),
     foreign(&["ort"], Some((4, b"ORTM")), "a model in the format of onnxruntime", OTHER),
@@ -43,10 +43,10 @@ const FORMATS: &[Foreign] = &[
     foreign(&["h5", "hdf5", "keras"], Some((0, b"\x89HDF\r\n\x1a\n")), "a Keras model", KERAS),
     foreign(&["pt", "pth", "pt2", "ckpt", "torchscript"], None, "a PyTorch file", TORCH),
     foreign(&["pb"], None, "a TensorFlow model", KERAS),
-    foreign(&["pkl", "pickle", "joblib"], Some((0, b"\x80\x02")), "a pickle of Python", PICKLE),
-    foreign(&[], Some((0, b"\x80\x03")), "a pickle of Python", PICKLE),
-    foreign(&[], Some((0, b"\x80\x04")), "a pickle of Python", PICKLE),
-    foreign(&[], Some((0, b"\x80\x05")), "a pickle of Python", PICKLE),
+    foreign(&["pkl", "pickle", "joblib"], Some((0, b"\x80\x02")), "a Python pickle", PICKLE),
+    foreign(&[], Some((0, b"\x80\x03")), "a Python pickle", PICKLE),
+    foreign(&[], Some((0, b"\x80\x04")), "a Python pickle", PICKLE),
+    foreign(&[], Some((0, b"\x80\x05")), "a Python pickle", PICKLE),
     foreign(
         &["nnef"],
         None,
@@ -75,8 +75,8 @@ const fn foreign(
     Foreign { extensions, magic, name, remedy }
 }
 
-/// The format of a file that is not read, by its extension or its content; `None` for models in text, ONNX models, and paths that are
-/// not files.
+/// The unsupported format of a file, by its extension or its content; `None` for SkriptND models, ONNX models, and paths that
+/// are not files.
 pub fn foreign_format(path: &Path) -> Option<&'static Foreign> {
     if !path.is_file() || is_onnx_model(path) {
         return None;
@@ -86,11 +86,11 @@ pub fn foreign_format(path: &Path) -> Option<&'static Foreign> {
         return None;
     }
     let named = |format: &&Foreign| format.extensions.contains(&extension.as_str());
-    if let Some(found) = FORMATS.iter().find(named) {
-        return Some(found);
+    if let Some(format) = FORMATS.iter().find(named) {
+        return Some(format);
     }
     let head = head(path)?;
-    // An archive of `torch.save`: its first file is NAME/data.pkl, or one beside it.
+    // An archive of `torch.save`: its first file is NAME/data.pkl, or another file in the same folder.
     let is_torch = head.starts_with(b"PK\x03\x04")
         && [&b"/data.pkl"[..], b"/.format_version", b"/archive_format"]
             .iter()
@@ -116,7 +116,7 @@ pub fn is_onnx(bytes: &[u8]) -> bool {
 
 fn extension(path: &Path) -> String {
     let extension = path.extension().and_then(|e| e.to_str());
-    extension.unwrap_or_default().to_ascii_lowercase()
+    extension.map_or_else(String::new, str::to_ascii_lowercase)
 }
 
 /// The first bytes of a file.
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(format("net", b"....TFL3...."), "a TensorFlow Lite model");
         assert_eq!(format("net.bin", b"PK\x03\x04....net/data.pkl"), "a PyTorch file");
         assert_eq!(format("net.bin", b"PK\x03\x04....main.sknd"), "");
-        assert_eq!(format("net", b"\x80\x04\x95"), "a pickle of Python");
+        assert_eq!(format("net", b"\x80\x04\x95"), "a Python pickle");
         assert_eq!(format("net", b"\x89HDF\r\n\x1a\n"), "a Keras model");
         assert_eq!(format("net.pt", b"\x08\x08\x12\x07pytorch"), "");
     }

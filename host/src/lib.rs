@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The boundary to the host system: reading files ([`file`]), their formats ([`format`]), and text for terminals ([`printable`]).
 //!
-//! Both are untrusted: a path may name a pipe or a device, a file may have any size, and its text may contain control
-//! characters of a terminal.
+//! Paths and files are untrusted: a path may name a pipe or a device, a file may have any size, and its text may contain
+//! control characters of terminals.
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]

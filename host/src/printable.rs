@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Escapes text of files, and names of files, so that a terminal prints it and does not interpret it.
+//! Escapes file contents and file names, so that a terminal does not interpret them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The text with `\u{…}` for every character that controls a terminal, reorders text or is invisible.
+/// Escapes as `\u{…}` every character that controls a terminal, reorders text or is invisible.
 ///
-/// Line feeds (with the carriage return before them) and tabs stay. The result of a prefix of the text is a prefix of the
-/// result, unless it ends between a carriage return and a line feed.
+/// Line feeds (with a preceding carriage return) and tabs are unchanged. The result for a prefix of the text is a prefix
+/// of the result, unless the prefix ends between a carriage return and a line feed.
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// As [`printable`], on one line: line ends become spaces.
+/// Escapes the text as [`printable`] does, and replaces line ends by spaces.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains('\n') {
         let line = text.replace("\r\n", " ").replace('\n', " ");
@@ -22,15 +22,15 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let is_hidden = |c: char| is_hidden(c) && !stays(c);
+fn escaped(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let is_hidden = |c: char| is_hidden(c) && !is_kept(c);
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
-        let ends_line = c == '\r' && rest.peek() == Some(&'\n') && stays('\n');
+        let ends_line = c == '\r' && rest.peek() == Some(&'\n') && is_kept('\n');
         if is_hidden(c) && !ends_line {
             let _ = write!(shown, "{}", c.escape_unicode());
         } else {
@@ -40,7 +40,7 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Control characters, and those of Unicode's categories Cf, Zl and Zp: direction marks, joiners, tags.
+/// Control characters, and characters of Unicode's categories Cf, Zl and Zp: direction marks, joiners, tags.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_escaped() {
+    fn control_characters_are_escaped() {
         for (text, shown) in [
             ("\u{1b}[31mred", "\\u{1b}[31mred"),
             ("a\u{202e}b", "a\\u{202e}b"),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_stays() {
+    fn other_text_is_unchanged() {
         for text in ["", "größer ≤ 3\tπ", "日本語 🙂", "two\nlines\r\n"] {
             assert!(matches!(printable(text), Cow::Borrowed(_)) || text.contains('\r'));
             assert_eq!(printable(text), text);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_have_prefixes() {
+    fn results_for_prefixes_are_prefixes() {
         let text = "x\u{1b}ä\u{202e}\n\u{e0001}y";
         let whole = printable(text);
         for (at, _) in text.char_indices() {

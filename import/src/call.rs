@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a rule sees of a node, and what it adds to the composition.
+//! A node during its conversion: its operands and attributes, and the statements that its rule adds.
 
 use skript_tensor::ElementType;
 use std::cell::RefCell;
@@ -10,13 +10,13 @@ use crate::importer::Importer;
 use crate::literals::real_text;
 use crate::proto::{AttributeProto, GraphProto, NodeProto};
 use crate::refusal::{Reason, Refusal, Ruled, overflow};
-use crate::statement::{Argument, Body, Statement};
-use crate::value::{Item, Value, extents, numbers, reals, width};
+use crate::statement::{Argument, Body, Statement, short_name};
+use crate::value::{Item, Value, element, extents, numbers, reals, signed_length, width};
 
-/// A type of a result.
+/// Element type and shape of a result.
 pub type Type = (ElementType, Vec<Extent>);
 
-/// A node whose rule runs.
+/// A node that is being converted.
 pub struct Call<'i> {
     pub importer: &'i mut Importer,
     pub node: NodeProto,
@@ -24,11 +24,11 @@ pub struct Call<'i> {
     pub results: Vec<Option<Value>>,
     /// The version of the operator set.
     pub opset: i64,
-    /// The first attribute whose type isn't the one that the rule asked for.
+    /// A message for the first attribute whose type differs from the type that the rule requires.
     pub mistyped: RefCell<Option<String>>,
 }
 
-/// Types of attributes, by their numbers in a model.
+/// The ONNX attribute types by number.
 const TYPES: [(i32, &str); 8] = [
     (FLOAT, "a float"),
     (INT, "an int"),
@@ -47,7 +47,7 @@ const INTS: i32 = 7;
 const STRINGS: i32 = 8;
 
 impl Call<'_> {
-    /// Tries a conversion. If it is refused, what it reported is returned, and nothing of it is left.
+    /// Tries a conversion. If it is refused, its statements are removed, and its reports are returned with the reason.
     pub fn attempt<T>(
         &mut self,
         convert: impl FnOnce(&mut Self) -> Ruled<T>,
@@ -66,17 +66,22 @@ impl Call<'_> {
         self.node.attribute.iter().find(|a| a.name == name)
     }
 
-    /// An attribute that must have a type; 0 is that of models which do not say.
+    /// An attribute that must have this type. Old models omit the types of attributes, which are then 0.
     fn typed(&self, name: &str, kind: i32) -> Option<&AttributeProto> {
         let attribute = self.attribute(name)?;
         if ![0, kind].contains(&attribute.kind) {
             let text = |number| TYPES.iter().find(|row| row.0 == number).map(|row| row.1);
-            let (found, wanted) = (text(attribute.kind), text(kind));
-            let (found, wanted) = (found.unwrap_or("of another type"), wanted.unwrap_or(""));
-            let text = format!("the attribute `{name}` is {found}, the operator takes {wanted}");
+            let actual = text(attribute.kind).unwrap_or("of another type");
+            let wanted = text(kind).unwrap_or("another type");
+            let text = format!("the attribute `{name}` is {actual}, the operator takes {wanted}");
             self.mistyped.borrow_mut().get_or_insert(text);
         }
         Some(attribute)
+    }
+
+    /// The element type that an int attribute refers to by its number.
+    pub fn element_type(&self, name: &str, default: i64) -> Ruled<ElementType> {
+        supported_type(self.int(name, default))
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -118,18 +123,18 @@ impl Call<'_> {
         graph.ok_or_else(|| Reason(format!("the attribute `{name}` is missing")))
     }
 
-    /// Input `at`, which must be there.
+    /// The required input `at`.
     pub fn input(&self, at: usize) -> Ruled<Value> {
         let input = self.inputs.get(at).cloned().flatten();
         input.ok_or_else(|| Reason(format!("input {at} is missing")))
     }
 
-    /// Input `at`, if it is there.
+    /// The optional input `at`.
     pub fn optional(&self, at: usize) -> Option<Value> {
         self.inputs.get(at).cloned().flatten()
     }
 
-    /// Input `at`, which must have reals.
+    /// The required input `at`, whose elements must be reals.
     pub fn real(&self, at: usize) -> Ruled<Value> {
         let value = self.input(at)?;
         if value.is_real() {
@@ -139,22 +144,22 @@ impl Call<'_> {
         }
     }
 
-    /// Whether output `at` is asked for.
+    /// Whether the node has output `at`.
     pub fn wants(&self, at: usize) -> bool {
         self.node.output.get(at).is_some_and(|name| !name.is_empty())
     }
 
-    /// Input `at` as ints that are known at import.
+    /// The elements of input `at` as ints; they must be known at import.
     pub fn numbers(&self, at: usize, what: &str) -> Ruled<Vec<i64>> {
         self.needed(at, what, numbers)
     }
 
-    /// Input `at` as reals that are known at import.
+    /// The elements of input `at` as reals; they must be known at import.
     pub fn reals(&self, at: usize, what: &str) -> Ruled<Vec<f64>> {
         self.needed(at, what, reals)
     }
 
-    /// Input `at` as extents that are known at import.
+    /// The elements of input `at` as extents; they must be known at import.
     pub fn extents(&self, at: usize, what: &str) -> Ruled<Vec<Extent>> {
         self.needed(at, what, extents)
     }
@@ -188,16 +193,15 @@ impl Call<'_> {
         }
     }
 
-    /// A value without a statement, known at import.
+    /// A value whose elements are known at import; it needs no statement.
     pub fn known(&mut self, element: ElementType, shape: Vec<Extent>, items: Vec<Item>) -> Value {
         self.importer.value("", element, shape, Some(items), None)
     }
 
-    /// An int of rank 0 or 1 that is known at import.
+    /// A vector of extents that is known at import.
     pub fn known_extents(&mut self, items: Vec<Extent>) -> Value {
-        let count = Extent::from(i64::try_from(items.len()).unwrap_or(0));
-        let items = items.into_iter().map(Item::Int).collect();
-        self.known(ElementType::I64, vec![count], items)
+        let shape = vec![Extent::from(signed_length(items.len()))];
+        self.known(ElementType::I64, shape, items.into_iter().map(Item::Int).collect())
     }
 
     /// Adds an invocation with one result.
@@ -208,9 +212,7 @@ impl Call<'_> {
         arguments: &[Argument],
         (element, shape): Type,
     ) -> Value {
-        let hint = operator.rsplit('.').next().unwrap_or_default();
-        let hint = hint.split('<').next().unwrap_or_default().to_owned();
-        let result = self.importer.value(&hint, element, shape, None, None);
+        let result = self.importer.value(short_name(operator), element, shape, None, None);
         self.add(operator, attributes, arguments, vec![result.clone()], false);
         result
     }
@@ -245,11 +247,10 @@ impl Call<'_> {
         types: Vec<Type>,
         packed: bool,
     ) -> Vec<Value> {
-        let hint = operator.rsplit('.').next().unwrap_or_default();
-        let hint = hint.split('<').next().unwrap_or_default().to_owned();
+        let hint = short_name(operator);
         let results: Vec<Value> = types
             .into_iter()
-            .map(|(element, shape)| self.importer.value(&hint, element, shape, None, None))
+            .map(|(element, shape)| self.importer.value(hint, element, shape, None, None))
             .collect();
         self.add(operator, attributes, arguments, results.clone(), packed);
         results
@@ -264,7 +265,8 @@ impl Call<'_> {
         packed: bool,
     ) {
         let operator = operator.to_owned();
-        let attributes = attributes.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();
+        let attributes: Vec<_> =
+            attributes.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();
         let mut arguments = arguments.to_vec();
         while matches!(arguments.last(), Some(Argument::Absent)) {
             arguments.pop();
@@ -277,30 +279,29 @@ impl Call<'_> {
         self.push(results, body);
     }
 
-    /// Adds a statement.
     pub fn push(&mut self, results: Vec<Value>, body: Body) {
         let node = self.node.name.clone();
         self.importer.push(Statement { results, body, node });
     }
 
-    /// A call of an operator that keeps type and shape.
+    /// Adds an invocation of an operator that preserves type and shape.
     pub fn map(&mut self, operator: &str, attributes: &[(&str, String)], x: &Value) -> Value {
         self.call(operator, attributes, &[x.into()], (x.element, x.shape.clone()))
     }
 
-    /// A call with two operands that broadcast; the result has the element type of the first one.
+    /// Adds an invocation with two operands that broadcast; the result has the element type of the first operand.
     pub fn binary(&mut self, operator: &str, x: &Value, y: &Value) -> Ruled<Value> {
         let shape = broadcast(&x.shape, &y.shape)?;
         Ok(self.call(operator, &[], &[x.into(), y.into()], (x.element, shape)))
     }
 
-    /// A call with a number as the second operand.
+    /// Adds an invocation with a number as the second operand.
     pub fn with_number(&mut self, operator: &str, x: &Value, number: f64) -> Value {
         let number = Argument::Number(real_text(ElementType::F64, number));
         self.call(operator, &[], &[x.into(), number], (x.element, x.shape.clone()))
     }
 
-    /// Ints reduced to the bits of their type, as ONNX's arithmetic wraps around.
+    /// Wraps ints around to the width of their type, as ONNX does.
     pub fn wrapped(&mut self, x: Value) -> Value {
         let (bits, signed) = width(x.element);
         if !x.is_int() || bits == 64 {
@@ -310,7 +311,7 @@ impl Call<'_> {
         self.map("onnx.wrap", &attributes, &x)
     }
 
-    /// The same tensor as another type of the same kind.
+    /// The tensor with another element type of the same kind.
     pub fn retyped(&mut self, x: &Value, element: ElementType) -> Value {
         let result = self.importer.value(&x.onnx, element, x.shape.clone(), x.known.clone(), None);
         if result.known.is_none() {
@@ -319,7 +320,7 @@ impl Call<'_> {
         result
     }
 
-    /// The same tensor as another type of the same kind, whose elements are not known at import.
+    /// The tensor with another element type of the same kind; the elements of the result are not known at import.
     pub fn alias(&mut self, x: &Value, element: ElementType) -> Value {
         let shape = x.shape.clone();
         let result = self.importer.value(&x.onnx, element, shape, None, None);
@@ -327,7 +328,7 @@ impl Call<'_> {
         result
     }
 
-    /// Ints reduced to the bits of another type.
+    /// Wraps ints around to the width of another type.
     pub fn wrapped_as(&mut self, x: &Value, element: ElementType) -> Value {
         let (bits, signed) = width(element);
         if bits == 64 {
@@ -337,8 +338,8 @@ impl Call<'_> {
         self.call("onnx.wrap", &attributes, &[x.into()], (element, x.shape.clone()))
     }
 
-    /// The tensor in the order of its type: unsigned ints of 64 bits, which are kept as ints with the same bits, as ints that are in the
-    /// same order.
+    /// Converts the tensor to signed ints in the same order. Only unsigned 64-bit ints change: they are represented by signed ints with
+    /// the same bits.
     pub fn ordered(&mut self, x: &Value) -> Value {
         if x.element != ElementType::U64 {
             return x.clone();
@@ -347,7 +348,7 @@ impl Call<'_> {
         self.call("onnx.change_sign_bit", &[], &[x.into()], of_type)
     }
 
-    /// The reverse of [`Call::ordered`], for a tensor of this type.
+    /// The inverse of [`Call::ordered`] for a tensor of this type.
     pub fn unordered(&mut self, x: Value, element: ElementType) -> Value {
         if element != ElementType::U64 {
             return x;
@@ -356,36 +357,40 @@ impl Call<'_> {
         self.call("onnx.change_sign_bit", &[], &[(&x).into()], of_type)
     }
 
-    /// Refuses the unsigned ints of 64 bits, which are kept as ints with the same bits.
+    /// Refuses unsigned 64-bit ints, which are represented by signed ints with the same bits.
     pub fn no_u64(&self) -> Ruled<()> {
         if self.inputs.iter().flatten().any(|x| x.element == ElementType::U64) {
-            Err("uint64 is not supported here: ints have 64 bits with a sign".into())
+            Err("uint64 is not supported here: SkriptND has signed 64-bit ints".into())
         } else {
             Ok(())
         }
     }
 
-    /// An extent that data decide at run time: dimension `axis` of a value.
+    /// A data-dependent extent, known only at run time: dimension `axis` of a value.
     pub fn open(value: usize, axis: usize) -> Extent {
         Extent::atom(Atom::Of(value, axis))
     }
 
-    /// The next value's number.
+    /// The id of the next value.
     pub fn next_id(&self) -> usize {
         self.importer.values.len()
     }
 }
 
-/// An axis from 0 on.
-pub fn axis(axis: i64, rank: usize) -> Ruled<usize> {
-    let signed = i64::try_from(rank).unwrap_or(i64::MAX);
-    let wrong = || Reason(format!("the axis {axis} is outside of the rank {rank}"));
-    let from_zero = if axis < 0 { axis.checked_add(signed) } else { Some(axis) };
-    let from_zero = from_zero.filter(|a| (0..signed).contains(a)).ok_or_else(wrong)?;
-    usize::try_from(from_zero).map_err(|_| wrong())
+/// The element type with this number in ONNX.
+pub fn supported_type(number: i64) -> Ruled<ElementType> {
+    let supported = i32::try_from(number).map_or(Err("unknown"), element);
+    supported.map_err(|name| Reason(format!("the element type {name} is not supported")))
 }
 
-/// Distinct axes from 0 on, sorted.
+/// Normalizes an axis to an index from 0 to rank - 1; negative axes count from the end.
+pub fn axis(axis: i64, rank: usize) -> Ruled<usize> {
+    let index = if axis < 0 { axis.checked_add(signed_length(rank)) } else { Some(axis) };
+    let index = index.and_then(|index| usize::try_from(index).ok()).filter(|index| *index < rank);
+    index.ok_or_else(|| Reason(format!("the axis {axis} is outside of the rank {rank}")))
+}
+
+/// Normalizes distinct axes to sorted indices.
 pub fn axes(given: &[i64], rank: usize) -> Ruled<Vec<usize>> {
     let mut axes: Vec<usize> = given.iter().map(|a| axis(*a, rank)).collect::<Ruled<_>>()?;
     axes.sort_unstable();
@@ -393,24 +398,19 @@ pub fn axes(given: &[i64], rank: usize) -> Ruled<Vec<usize>> {
     if axes.len() == given.len() { Ok(axes) } else { Err("an axis occurs twice".into()) }
 }
 
-/// The shape of operands that broadcast.
+/// The common shape of operands that broadcast.
 pub fn broadcast(x: &[Extent], y: &[Extent]) -> Ruled<Vec<Extent>> {
     let rank = x.len().max(y.len());
-    let one = Extent::from(1);
-    let extent = |shape: &[Extent], at: usize| match at.checked_sub(rank - shape.len()) {
-        Some(at) => shape.get(at).cloned().unwrap_or_default(),
-        None => one.clone(),
-    };
+    let padded = |shape: &[Extent]| [vec![Extent::from(1); rank - shape.len()], shape.to_vec()].concat();
     let mut shape = Vec::new();
-    for at in 0..rank {
-        let (a, b) = (extent(x, at), extent(y, at));
+    for (a, b) in padded(x).into_iter().zip(padded(y)) {
         shape.push(match (a.value(), b.value()) {
             (Some(1), _) => b,
             (_, Some(1)) => a,
             (Some(m), Some(n)) if m != n => {
                 return Err(Reason(format!("extents {m} and {n} cannot be broadcast")));
             }
-            // Every run checks that a dynamic extent agrees.
+            // The compiled model checks at each call that the dynamic extent is equal.
             (None, Some(_)) => b,
             _ => a,
         });
@@ -418,7 +418,7 @@ pub fn broadcast(x: &[Extent], y: &[Extent]) -> Ruled<Vec<Extent>> {
     Ok(shape)
 }
 
-/// A static extent.
+/// The value of an extent that must be static.
 pub fn fixed(what: &str, extent: &Extent) -> Ruled<i64> {
     extent.value().ok_or_else(|| {
         Reason(match extent.name() {
@@ -432,7 +432,7 @@ pub fn fixed(what: &str, extent: &Extent) -> Ruled<i64> {
     })
 }
 
-/// Refuses static extents that differ where an operator needs equal ones; each run compares dynamic ones.
+/// Refuses static extents that differ where an operator requires equal ones. Dynamic extents are compared at each call.
 pub fn equal(what: &str, a: &Extent, b: &Extent) -> Ruled<()> {
     match (a.value(), b.value()) {
         (Some(m), Some(n)) if m != n => Err(Reason(format!("{what} must be equal, but are {m} and {n}"))),

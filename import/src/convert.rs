@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From the bytes of a file to the document.
+//! Converts a model file to a document.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::tensor;
 use crate::value::{Value, element};
 use crate::write::{self, Document};
 
-/// The bound of a dynamic dimension without `--bound`.
+/// The upper bound of dynamic dimensions without `--bound`.
 pub const DEFAULT_BOUND: u64 = 1024;
 
 /// Reads a model and converts it.
@@ -89,7 +89,7 @@ fn converted(
     importer.bounds = bounds.clone();
     importer.declare(declared::declared(&graph));
     for info in &graph.input {
-        // Others have the declared type.
+        // Values without an initializer have the declared type.
         if let Some(reason) = importer.initializer_contradiction(info) {
             importer.refuse(&info.name, "", reason);
         }
@@ -105,11 +105,11 @@ fn converted(
                 importer.refuse(&output.name, "", reason);
             }
             Some(value) if importer.nibbles.contains(&value.id) => {
-                let reason = "the output has elements of 4 bits, which is not supported";
+                let reason = "the output has 4-bit elements, which is not supported";
                 importer.refuse(&output.name, "", reason);
             }
             Some(value) => {
-                // An input or initializer: nodes are compared already.
+                // The output is an input or initializer; results of nodes were compared when they were added.
                 let reason = importer.contradiction(&output.name, &value);
                 if let Some(reason) = reason.filter(|_| !computed.contains(&output.name)) {
                     importer.warn(&output.name, "", format!("the output {reason}"));
@@ -117,7 +117,7 @@ fn converted(
                 results.push((output.name, value));
             }
             None if importer.refusals.is_empty() => {
-                importer.refuse(&output.name, "", "nothing gives this output of the graph");
+                importer.refuse(&output.name, "", "no node computes this output of the graph");
             }
             None => {}
         }
@@ -154,7 +154,7 @@ fn converted(
 /// Reads the inputs of the graph.
 struct Inputs<'n> {
     names: &'n mut Names,
-    /// Dynamic dimensions with their bounds.
+    /// Dynamic dimensions with their upper bounds.
     bounds: BTreeMap<String, u64>,
     options: Options,
     listed: Vec<(Value, String)>,
@@ -182,21 +182,24 @@ impl Inputs<'_> {
             }
             let ours = dims.get(name).unwrap_or(name);
             if !used.contains(&ours) {
-                let used = used.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-                let others =
-                    if used.is_empty() { "it has none".to_owned() } else { format!("there is {used}") };
+                let names = used.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+                let others = if used.is_empty() {
+                    "it has none".to_owned()
+                } else {
+                    format!("its dimensions are {names}")
+                };
                 return Err(Failed::Name(format!("the model has no dynamic dimension `{name}`; {others}")));
             }
         }
         Ok(())
     }
 
-    /// The names of the inputs in SkriptND. The options then have those of ONNX.
+    /// Returns the names of the inputs in SkriptND. Replaces SkriptND names in the options by ONNX names.
     fn inputs_by_name(&mut self, given: &[&ValueInfoProto]) -> Result<Vec<String>, Failed> {
         let constants: HashSet<String> = self.options.constants.iter().map(|c| c.0.clone()).collect();
         let ours = given.iter().map(|info| {
             if constants.contains(&info.name) {
-                // What is a constant is no input of the document.
+                // Constants are not inputs of the document.
                 info.name.clone()
             } else {
                 self.names.fresh(&info.name, "x")
@@ -210,10 +213,12 @@ impl Inputs<'_> {
                 continue;
             }
             let mut both = given.iter().zip(&ours);
-            let Some((info, _)) = both.find(|(_, own)| *own == name) else {
+            let Some((info, _)) = both.find(|(_, ours)| *ours == name) else {
                 let inputs: Vec<&str> = given.iter().map(|i| i.name.as_str()).collect();
                 let inputs = inputs.join("`, `");
-                return Err(Failed::Name(format!("the model has no input `{name}`; there is `{inputs}`")));
+                return Err(Failed::Name(format!(
+                    "the model has no input `{name}`; its inputs are `{inputs}`"
+                )));
             };
             name.clone_from(&info.name);
         }
@@ -250,16 +255,14 @@ impl Inputs<'_> {
             }
         };
         if let Some((_, constant)) = self.options.constants.iter().find(|(name, _)| *name == info.name) {
-            let shape = constant.shape().iter().map(|d| Extent::from(i64::try_from(*d).unwrap_or(i64::MAX)));
             if constant.kind() != element.kind() {
-                let (wanted, found) = (element.name(), constant.element().name());
+                let (wanted, actual) = (element.name(), constant.element().name());
                 let text = format!(
-                    "the constant `{}` has elements of type {found}, the model's are {wanted}",
+                    "the constant `{}` has elements of type {actual}, but the model declares {wanted}",
                     info.name
                 );
                 return Err(Failed::Name(text));
             }
-            let shape = shape.collect();
             let mut shapes = self.options.shapes.iter();
             if let Some((_, wanted)) = shapes.find(|(name, _)| *name == info.name) {
                 agree(&info.name, constant.shape(), wanted)?;
@@ -267,7 +270,7 @@ impl Inputs<'_> {
             let what = format!("the constant `{}`", info.name);
             let constant = constant.clone().into_input(&what, element, element);
             let constant = constant.map_err(|e| Failed::Name(e.to_string()))?;
-            let known = tensor::known(&constant);
+            let (known, shape) = (tensor::known(&constant), tensor::extents(&constant));
             let constant = Some(Rc::new(constant));
             let value = importer.value(&info.name, element, shape, known, constant);
             importer.bind(&info.name, Some(value));
@@ -337,8 +340,8 @@ impl Inputs<'_> {
                 };
                 if !self.bounds.contains_key(&name) {
                     let mut bounds = self.options.bounds.iter();
-                    let bound = bounds.find(|(n, _)| *n == name || Some(n) == onnx.as_ref());
-                    let bound = bound.map(|(_, b)| *b).unwrap_or_else(|| {
+                    let given = bounds.find(|(n, _)| *n == name || Some(n) == onnx.as_ref());
+                    let bound = given.map(|(_, b)| *b).unwrap_or_else(|| {
                         let text = format!(
                             "the dynamic dimension `{name}` has the upper bound {DEFAULT_BOUND}; --bound {name}=N sets another one, --input-shape {input}=… makes it static"
                         );
@@ -353,7 +356,7 @@ impl Inputs<'_> {
     }
 }
 
-/// The names of dynamic dimensions in SkriptND, by those in ONNX. Dimensions have their names before tensors do.
+/// Maps the ONNX names of dynamic dimensions to their names in SkriptND. Dimensions are named before tensors.
 pub(crate) fn dimension_names(names: &mut Names, given: &[&ValueInfoProto]) -> HashMap<String, String> {
     let shapes = given.iter().flat_map(|info| {
         let tensor = info.kind.as_ref().and_then(|kind| kind.tensor.as_ref());
@@ -371,13 +374,13 @@ pub(crate) fn dimension_names(names: &mut Names, given: &[&ValueInfoProto]) -> H
 }
 
 impl Options {
-    /// Fixes the dimensions of an input that have no extent yet.
+    /// Makes the dynamic dimensions of an input static.
     pub(crate) fn fix(&mut self, input: &Declaration, shape: &[u64]) {
         let shape: Vec<Option<u64>> = shape.iter().copied().map(Some).collect();
         self.fix_some(input, &shape);
     }
 
-    /// As [`Options::fix`], for some of them.
+    /// Like [`Options::fix`], for the extents that are not `None`.
     pub(crate) fn fix_some(&mut self, input: &Declaration, shape: &[Option<u64>]) {
         let mut shapes = self.shapes.iter_mut();
         match shapes.find(|(name, _)| input.has_name(name)) {
@@ -391,11 +394,11 @@ impl Options {
         }
     }
 
-    /// The extents of an input that are fixed.
+    /// The extents that the options fix for an input.
     pub(crate) fn shape_of(&self, input: &Declaration) -> Option<&[Option<u64>]> {
         let mut shapes = self.shapes.iter();
-        let found = shapes.find(|(name, _)| input.has_name(name))?;
-        Some(&found.1)
+        let (_, shape) = shapes.find(|(name, _)| input.has_name(name))?;
+        Some(shape)
     }
 
     /// Whether an input is a constant.
@@ -405,7 +408,7 @@ impl Options {
     }
 }
 
-/// An input has one shape and is one constant, whichever of its names the options have.
+/// Refuses options that give an input two shapes or two constants, whichever of its names they use.
 fn once<'n>(what: &str, names: impl Iterator<Item = &'n String>) -> Result<(), Failed> {
     let mut seen = HashSet::new();
     let mut names = names.filter(|name| !seen.insert(*name));
@@ -417,16 +420,16 @@ fn once<'n>(what: &str, names: impl Iterator<Item = &'n String>) -> Result<(), F
     }
 }
 
-/// Whether a constant has the shape that the options have for it.
-fn agree(name: &str, found: &[u64], wanted: &[Option<u64>]) -> Result<(), Failed> {
-    let fits = |(wanted, found): (&Option<u64>, &u64)| wanted.is_none_or(|n| n == *found);
-    if wanted.len() == found.len() && wanted.iter().zip(found).all(fits) {
+/// Refuses a constant that contradicts the shape in the options.
+fn agree(name: &str, actual: &[u64], wanted: &[Option<u64>]) -> Result<(), Failed> {
+    let fits = |(wanted, actual): (&Option<u64>, &u64)| wanted.is_none_or(|n| n == *actual);
+    if wanted.len() == actual.len() && wanted.iter().zip(actual).all(fits) {
         return Ok(());
     }
     let shown = |extent: &Option<u64>| extent.map_or("?".to_owned(), |n| n.to_string());
     let wanted: Vec<String> = wanted.iter().map(shown).collect();
     Err(Failed::Name(format!(
-        "the constant `{name}` has the shape {found:?}, but the shape [{}] is passed for it: pass one that fits, or none",
+        "the constant `{name}` has the shape {actual:?}, but the shape [{}] is passed for it: pass one that fits, or none",
         wanted.join(", ")
     )))
 }

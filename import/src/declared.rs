@@ -8,7 +8,7 @@ use crate::proto::{GraphProto, TensorTypeProto, ValueInfoProto};
 /// The declared types of the values of a graph, by name.
 pub type Declared = HashMap<String, TensorTypeProto>;
 
-/// The types that a graph declares: of inner values, and of outputs.
+/// The types that a graph declares for inner values and outputs.
 pub fn declared(graph: &GraphProto) -> Declared {
     let infos = graph.value_info.iter().chain(&graph.output);
     infos.filter_map(|info| Some((info.name.clone(), tensor(info)?))).collect()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which inputs of the model decide a value that must be known at import.
+//! Determines which inputs of the model determine a value that must be known at import.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use crate::importer::Importer;
 use crate::refusal::Reason;
 use crate::value::Value;
 
-/// Inputs that a message names, at most.
-const MOST_NAMED: usize = 8;
+/// Maximum number of inputs in a message.
+const MAX_NAMED: usize = 8;
 
-/// The reason that a value must be known at import, with the inputs that would have to be constants for it.
+/// Reports a value that must be known at import, with the inputs that would have to be constants.
 pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
     let inputs = inputs(importer, value);
     let mut deciding = importer.deciding.borrow_mut();
@@ -21,7 +21,7 @@ pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
     let names = names.join(", ");
     Reason(match inputs.as_slice() {
         [] => format!(
-            "{what} must be known at import, and no constants of inputs would decide them: fold the constants of the model, as onnxsim does, or export it with static shapes"
+            "{what} must be known at import, and constant inputs would not decide this: fold the constants of the model, as onnxsim does, or export it with static shapes"
         ),
         [input] if *input == value.onnx => {
             format!("{what} must be known at import; pass `{flags}`")
@@ -30,14 +30,14 @@ pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
     })
 }
 
-/// Records the inputs that a condition is computed from, for calls that specialize the model to their values.
+/// Records the inputs that a condition depends on, so that calls can specialize the model to their values.
 pub fn selects(importer: &mut Importer, condition: &Value) {
     if let Some(inputs) = only_inputs(importer, condition).filter(|inputs| !inputs.is_empty()) {
         importer.selecting.push(inputs);
     }
 }
 
-/// The inputs of the model that a value is computed from; `None` if it also depends on the step of a loop.
+/// The inputs of the model that a value depends on; `None` if the value also depends on the step of a loop.
 fn only_inputs(importer: &Importer, value: &Value) -> Option<Vec<String>> {
     let mut wanted = BTreeSet::from([value.id]);
     let mut computed = BTreeSet::new();
@@ -61,7 +61,7 @@ fn only_inputs(importer: &Importer, value: &Value) -> Option<Vec<String>> {
     Some(inputs)
 }
 
-/// The inputs of the model that the value is computed from, in the order of the model, if all of it is in the block at hand.
+/// The inputs of the model that the value depends on, in the order of the model. Only the current block is searched.
 fn inputs(importer: &Importer, value: &Value) -> Vec<String> {
     let mut wanted = BTreeSet::from([value.id]);
     for statement in importer.statements.iter().rev() {
@@ -72,8 +72,8 @@ fn inputs(importer: &Importer, value: &Value) -> Vec<String> {
     let indices = importer.loops.iter().filter(|(index, _)| wanted.contains(index));
     let deciding: Vec<usize> = indices.flat_map(|(_, ids)| ids.clone()).collect();
     wanted.extend(deciding);
-    let found = wanted.iter().filter(|id| importer.inputs.contains(id));
-    let names = found.filter_map(|id| importer.values.get(*id).map(|v| v.onnx.clone()));
+    let inputs = wanted.iter().filter(|id| importer.inputs.contains(id));
+    let names = inputs.filter_map(|id| importer.values.get(*id).map(|v| v.onnx.clone()));
     let names: Vec<String> = names.collect();
-    if names.len() > MOST_NAMED { Vec::new() } else { names }
+    if names.len() > MAX_NAMED { Vec::new() } else { names }
 }

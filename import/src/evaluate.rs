@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Computes small tensors whose elements are known at import: shapes, indices, and the arithmetic on them. Elements may depend on dynamic
-//! dimensions; those of operators that are not here are computed by [`crate::fold`] where they do not.
+//! Computes small tensors whose elements are known at import: shapes, indices, and the arithmetic on them. Elements may depend on
+//! dynamic dimensions. [`crate::fold`] computes the results of other operators, unless they depend on dynamic dimensions.
 
 use skript_tensor::ElementType;
 
 use crate::call::{Call, broadcast};
 use crate::extent::{Bounds, Extent};
 use crate::tensor::rounded;
-use crate::value::{Item, MOST_KNOWN, Value, width};
+use crate::value::{Item, MAX_KNOWN, Value, width};
 
-/// The operators that [`unary`] computes. Without elements, nothing else would refuse the others.
+/// The operators that [`unary`] computes. The list is needed for tensors without elements, because [`unary`] refuses other operators
+/// only when it computes an element.
 const UNARY: &[&str] =
     &["Cast", "Neg", "Sqrt", "Floor", "Ceil", "Abs", "Reciprocal", "Not", "Identity", "Relu"];
 
@@ -33,14 +34,14 @@ const BINARY: &[&str] = &[
     "Xor",
 ];
 
-/// The operators that [`reduced`] computes, by the binary ones that they repeat.
+/// The operators that [`reduced`] computes, with the binary operators that they repeat.
 const REDUCTIONS: &[(&str, &str)] =
     &[("ReduceMax", "Max"), ("ReduceMin", "Min"), ("ReduceProd", "Mul"), ("ReduceSum", "Add")];
 
-/// Elements of a list that are combined, at most: extents that are not known nest.
-const MOST_REDUCED: usize = 64;
+/// Maximum number of elements that a reduction combines: each element nests dynamic extents one level deeper.
+const MAX_REDUCED: usize = 64;
 
-/// Computes a node whose inputs are all known. `None` if it is left to its rule.
+/// Computes a node whose inputs are all known; `None` for other nodes, which are converted by their rules.
 pub fn fold(call: &mut Call) -> Option<Value> {
     let given: Vec<Value> = call.inputs.iter().flatten().cloned().collect();
     if given.is_empty() || given.iter().any(|v| v.known.is_none()) {
@@ -58,8 +59,8 @@ pub fn fold(call: &mut Call) -> Option<Value> {
     }
     let folded = match given.as_slice() {
         [x] if UNARY.contains(&operator.as_str()) => unary(&operator, call, x)?,
-        [x, rest @ .., last] if ["Max", "Min"].contains(&operator.as_str()) => {
-            let first = rest.iter().try_fold(x.clone(), |x, y| pair(call, &operator, &x, y))?;
+        [x, middle @ .., last] if ["Max", "Min"].contains(&operator.as_str()) => {
+            let first = middle.iter().try_fold(x.clone(), |x, y| pair(call, &operator, &x, y))?;
             return pair(call, &operator, &first, last);
         }
         [x, y] if BINARY.contains(&operator.as_str()) => return pair(call, &operator, x, y),
@@ -69,7 +70,7 @@ pub fn fold(call: &mut Call) -> Option<Value> {
     known(call, folded)
 }
 
-/// A binary operator of two known values.
+/// The result of a binary operator on two known values.
 fn pair(call: &mut Call, operator: &str, x: &Value, y: &Value) -> Option<Value> {
     let context = Context { operator, bounds: &call.importer.bounds, by_dividend: call.flag("fmod", false) };
     let folded = binary(&context, x, y)?;
@@ -89,7 +90,7 @@ fn clipped(call: &mut Call) -> Option<Value> {
     Some(clipped)
 }
 
-/// All ints of a list combined by a binary operator.
+/// Reduces a list of ints by a binary operator.
 fn reduced(call: &mut Call, operator: &str, given: &[Value]) -> Option<Value> {
     let (x, axes) = match given {
         [x] => (x, call.ints("axes").unwrap_or_default()),
@@ -101,7 +102,7 @@ fn reduced(call: &mut Call, operator: &str, given: &[Value]) -> Option<Value> {
         return None;
     }
     let mut elements = Vec::new();
-    for item in x.known.as_ref().filter(|items| items.len() <= MOST_REDUCED)? {
+    for item in x.known.as_ref().filter(|items| items.len() <= MAX_REDUCED)? {
         elements.push(call.known(x.element, Vec::new(), vec![item.clone()]));
     }
     let mut elements = elements.into_iter();
@@ -112,26 +113,26 @@ fn reduced(call: &mut Call, operator: &str, given: &[Value]) -> Option<Value> {
     Some(call.known(x.element, shape, items))
 }
 
-/// A value of computed elements, if its type holds them.
+/// A value with computed elements, if its type can represent them.
 fn known(call: &mut Call, (element, shape, items): Folded) -> Option<Value> {
-    let items = items.into_iter().map(|item| fitted(element, item)).collect::<Option<Vec<_>>>()?;
-    Some(call.known(element, shape, items))
+    let fitted: Option<Vec<Item>> = items.into_iter().map(|item| fitted(element, item)).collect();
+    Some(call.known(element, shape, fitted?))
 }
 
-/// Rounds a real to its type; `None` for an int that its type cannot hold.
+/// Rounds a real to its type; `None` for an int that its type cannot represent.
 fn fitted(element: ElementType, item: Item) -> Option<Item> {
     match &item {
         Item::Real(value) => Some(Item::Real(rounded(element, *value))),
         Item::Int(extent) => match extent.value() {
             Some(value) => {
                 let (bits, signed) = width(element);
-                let least = if signed { i64::MIN >> (64 - bits) } else { 0 };
-                let most = match (bits, signed) {
+                let min = if signed { i64::MIN >> (64 - bits) } else { 0 };
+                let max = match (bits, signed) {
                     (64, _) => i64::MAX,
                     (_, true) => (1 << (bits - 1)) - 1,
                     (_, false) => (1 << bits) - 1,
                 };
-                (least..=most).contains(&value).then_some(item)
+                (min..=max).contains(&value).then_some(item)
             }
             None => Some(item),
         },
@@ -168,7 +169,7 @@ fn unary(operator: &str, call: &Call, x: &Value) -> Option<Folded> {
     Some((element, x.shape.clone(), items))
 }
 
-/// Known elements as another element type.
+/// Converts known elements to another element type.
 pub fn converted(x: &Value, to: ElementType) -> Option<Vec<Item>> {
     let known = x.known.as_ref()?.iter();
     known.map(|item| fitted(to, cast(to, item)?)).collect()
@@ -191,7 +192,7 @@ fn cast(element: ElementType, item: &Item) -> Option<Item> {
         Item::Real(v) if bool => Item::Bool(*v != 0.0),
         Item::Real(_) if real => item.clone(),
         Item::Real(v) => {
-            // Beyond 2^53 the result would depend on the machine.
+            // The conversion is limited to exact ints below 2^53.
             if v.is_nan() || v.abs() >= 9.0e15 {
                 return None;
             }
@@ -202,16 +203,16 @@ fn cast(element: ElementType, item: &Item) -> Option<Item> {
     })
 }
 
-/// What a binary operation rests on beside its operands.
+/// The parameters of a binary operation.
 struct Context<'c> {
     operator: &'c str,
     bounds: &'c Bounds,
-    /// Whether a remainder has the sign of the dividend.
+    /// Whether a remainder has the sign of the dividend instead of the divisor.
     by_dividend: bool,
 }
 
 impl Context<'_> {
-    /// The quotient, rounded towards zero, where the signs are known.
+    /// The quotient, rounded towards zero, if the signs are known.
     fn quotient(&self, a: &Extent, b: &Extent) -> Option<Extent> {
         if let (Some(a), Some(b)) = (a.value(), b.value()) {
             return a.checked_div(b).map(Extent::from);
@@ -225,9 +226,9 @@ impl Context<'_> {
         match (a.value(), b.value()) {
             (Some(a), Some(b)) if self.by_dividend => a.checked_rem(b).map(Extent::from),
             (Some(a), Some(b)) => {
-                let rest = a.checked_rem(b)?;
-                let turned = rest != 0 && (rest < 0) != (b < 0);
-                Some(Extent::from(if turned { rest + b } else { rest }))
+                let remainder = a.checked_rem(b)?;
+                let turned = remainder != 0 && (remainder < 0) != (b < 0);
+                Some(Extent::from(if turned { remainder + b } else { remainder }))
             }
             (None, Some(b)) if b > 0 && (!self.by_dividend || a.is_natural(self.bounds)) => {
                 let b = Extent::from(b);
@@ -237,7 +238,7 @@ impl Context<'_> {
         }
     }
 
-    /// Whether a is less than b, where the bounds decide that.
+    /// Whether `a < b`; `None` if the bounds do not decide it.
     fn less(&self, a: &Extent, b: &Extent) -> Option<bool> {
         match a.minus(b)?.range(self.bounds) {
             (_, Some(high)) if high < 0 => Some(true),
@@ -283,7 +284,7 @@ fn binary(context: &Context, x: &Value, y: &Value) -> Option<Folded> {
                 "Sub" => Item::Real(a - b),
                 "Mul" => Item::Real(a * b),
                 "Div" => Item::Real(a / b),
-                // Other powers would depend on the machine.
+                // Other powers depend on the platform's math library.
                 "Pow" if a > 0.0 && b == 0.5 => Item::Real(a.sqrt()),
                 "Pow" if b == 1.0 => Item::Real(a),
                 "Pow" if b == 2.0 => Item::Real(a * a),
@@ -316,12 +317,12 @@ fn select(c: &Value, x: &Value, y: &Value) -> Option<Folded> {
     Some((x.element, shape, items.collect::<Option<Vec<_>>>()?))
 }
 
-/// Static extents as numbers.
+/// The extents as numbers, if all are static.
 pub fn static_shape(shape: &[Extent]) -> Option<Vec<usize>> {
     shape.iter().map(|e| usize::try_from(e.value()?).ok()).collect()
 }
 
-/// The elements of a value that is repeated to a shape.
+/// The elements of a value that is broadcast to a shape.
 fn spread(x: &Value, shape: &[Extent]) -> Option<Vec<Item>> {
     let rank = x.rank();
     let from = static_shape(&x.shape)?;
@@ -332,7 +333,7 @@ fn spread(x: &Value, shape: &[Extent]) -> Option<Vec<Item>> {
     })
 }
 
-/// The elements at positions that depend on the positions of the result.
+/// The elements of a result of this shape; `source` maps each index of the result to an index of the operand.
 pub fn moved(
     x: &Value,
     shape: &[Extent],
@@ -340,7 +341,7 @@ pub fn moved(
 ) -> Option<Vec<Item>> {
     let known = x.known.as_ref()?;
     let (from, to) = (static_shape(&x.shape)?, static_shape(shape)?);
-    let count = to.iter().try_fold(1usize, |p, e| p.checked_mul(*e)).filter(|c| *c <= MOST_KNOWN)?;
+    let count = to.iter().try_fold(1usize, |p, e| p.checked_mul(*e)).filter(|c| *c <= MAX_KNOWN)?;
     let mut items = Vec::with_capacity(count);
     let mut index = vec![0; to.len()];
     for _ in 0..count {

@@ -9,30 +9,28 @@ use std::fmt::Write as _;
 pub enum Atom {
     /// A dynamic dimension of an input, by its name in the graph.
     Named(String),
-    /// A dimension of a computed tensor, which data decide: value and axis.
+    /// A data-dependent dimension of a computed tensor: value and axis.
     Of(usize, usize),
     /// A quotient, rounded down.
     Quotient(Box<Extent>, Box<Extent>),
-    /// A quotient without a remainder, as that of a Reshape: times its divisor it is its dividend.
+    /// A quotient without remainder, as in a Reshape: its product with the divisor is the dividend.
     Exact(Box<Extent>, Box<Extent>),
-    /// The smaller of two.
     Smaller(Box<Extent>, Box<Extent>),
-    /// The larger of two.
     Larger(Box<Extent>, Box<Extent>),
 }
 
 /// Upper bounds of named dimensions.
 pub type Bounds = BTreeMap<String, u64>;
 
-/// The least and the largest value; `None` where there is none.
+/// Minimum and maximum; `None` if unbounded.
 type Range = (Option<i64>, Option<i64>);
 
-/// A sum of products of atoms, each with a factor that is not zero.
+/// A sum of products of atoms, each with a nonzero coefficient.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Extent(BTreeMap<Vec<Atom>, i64>);
 
-/// Terms that an extent has at most; larger ones are refused.
-const MOST_TERMS: usize = 64;
+/// Maximum number of terms; operations with larger results are refused.
+const MAX_TERMS: usize = 64;
 
 impl From<i64> for Extent {
     fn from(value: i64) -> Self {
@@ -55,7 +53,7 @@ impl Extent {
         Extent::atom(Atom::Named(name.to_owned()))
     }
 
-    /// The value, if it is known.
+    /// The value of a static extent.
     pub fn value(&self) -> Option<i64> {
         match self.0.len() {
             0 => Some(0),
@@ -75,7 +73,7 @@ impl Extent {
         }
     }
 
-    /// Whether the extent is this number.
+    /// Whether the extent is static with this value.
     pub fn is(&self, value: i64) -> bool {
         self.value() == Some(value)
     }
@@ -107,7 +105,7 @@ impl Extent {
         Some(product.cancelled())
     }
 
-    /// The sum without exact quotients that are multiplied by their divisors.
+    /// Cancels exact quotients that are multiplied by their divisors.
     fn cancelled(self) -> Extent {
         let mut sum = self;
         for atom in sum.exact_quotients() {
@@ -123,7 +121,7 @@ impl Extent {
         exact.cloned().collect()
     }
 
-    /// The same sum, if the divisor of an exact quotient divides what the quotient is multiplied by.
+    /// The sum with an exact quotient cancelled, if the divisor of the quotient divides its cofactor.
     fn without_quotient(&self, atom: &Atom) -> Option<Extent> {
         let Atom::Exact(dividend, divisor) = atom else {
             return None;
@@ -132,15 +130,15 @@ impl Extent {
         for (factors, factor) in &self.0 {
             match factors.iter().position(|other| other == atom) {
                 Some(at) => {
-                    let mut rest = factors.clone();
-                    rest.remove(at);
-                    multiplied.add(rest, *factor)?;
+                    let mut cofactors = factors.clone();
+                    cofactors.remove(at);
+                    multiplied.add(cofactors, *factor)?;
                 }
                 None => others.add(factors.clone(), *factor)?,
             }
         }
-        let rest = multiplied.exactly_over(divisor)?;
-        dividend.times(&rest)?.plus(&others)
+        let cofactor = multiplied.exactly_over(divisor)?;
+        dividend.times(&cofactor)?.plus(&others)
     }
 
     /// The quotient, rounded down; `None` if the divisor is zero or a number overflows.
@@ -148,7 +146,7 @@ impl Extent {
         self.divided(other, Atom::Quotient)
     }
 
-    /// The quotient of extents that have no remainder; `None` if the divisor is zero or a number overflows.
+    /// The quotient of extents that divide without remainder; `None` if the divisor is zero or a number overflows.
     pub fn divided_exactly(&self, other: &Extent) -> Option<Extent> {
         self.divided(other, Atom::Exact)
     }
@@ -168,9 +166,9 @@ impl Extent {
         // Exact quotients in the divisor: `a / ((b / c) * d)` is `a * c / (b * d)`.
         for atom in other.exact_quotients() {
             if let Atom::Exact(dividend, divisor) = &atom
-                && let Some(rest) = other.exactly_over(&Extent::atom(atom.clone()))
+                && let Some(cofactor) = other.exactly_over(&Extent::atom(atom.clone()))
                 && let Some(all) = self.times(divisor)
-                && let Some(exact) = all.exactly_over(&dividend.times(&rest)?)
+                && let Some(exact) = all.exactly_over(&dividend.times(&cofactor)?)
             {
                 return Some(exact);
             }
@@ -180,14 +178,14 @@ impl Extent {
         Some(Extent::atom(atom))
     }
 
-    /// Dividend and divisor without factors that both have.
+    /// Dividend and divisor without their common factors.
     fn reduced(&self, other: &Extent) -> Option<(Extent, Extent)> {
         let shared = Extent::content([self, other]);
         let (dividend, divisor) = (self.exactly_over(&shared)?, other.exactly_over(&shared)?);
         let content = Extent::content([&divisor]);
         let sum = divisor.exactly_over(&content)?;
         match dividend.exactly_over(&sum) {
-            Some(rest) => Some((rest, content)),
+            Some(quotient) => Some((quotient, content)),
             None => Some((dividend, divisor)),
         }
     }
@@ -201,24 +199,25 @@ impl Extent {
         let (mut atoms, mut number) = (first.clone(), factor.unsigned_abs());
         for (factors, factor) in terms {
             number = greatest_divisor(number, factor.unsigned_abs());
-            let mut rest = factors.clone();
-            atoms.retain(|atom| match rest.iter().position(|other| other == atom) {
+            let mut unmatched = factors.clone();
+            atoms.retain(|atom| match unmatched.iter().position(|other| other == atom) {
                 Some(at) => {
-                    rest.remove(at);
+                    unmatched.remove(at);
                     true
                 }
                 None => false,
             });
         }
+        // A common factor of 2^63 is not divided out.
         let number = i64::try_from(number).unwrap_or(1);
         Extent(BTreeMap::from([(atoms, number)]))
     }
 
-    /// The quotient, if there is no remainder whatever the atoms are: division of polynomials, from the leading terms on.
+    /// The quotient, if the polynomial division, which starts at the leading terms, has no remainder.
     fn exactly_over(&self, other: &Extent) -> Option<Extent> {
         let (divisor, divisor_factor) = other.leading()?;
-        let (mut rest, mut quotient) = (self.clone(), Extent::default());
-        while let Some((factors, factor)) = rest.leading() {
+        let (mut remainder, mut quotient) = (self.clone(), Extent::default());
+        while let Some((factors, factor)) = remainder.leading() {
             let mut factors = factors.clone();
             for atom in divisor {
                 let at = factors.iter().position(|a| a == atom)?;
@@ -229,28 +228,28 @@ impl Extent {
             }
             let factor = factor.checked_div(*divisor_factor)?;
             quotient.add(factors.clone(), factor)?;
-            for (own, own_factor) in &other.0 {
-                let mut product = [factors.as_slice(), own.as_slice()].concat();
+            for (other_factors, other_factor) in &other.0 {
+                let mut product = [factors.as_slice(), other_factors.as_slice()].concat();
                 product.sort();
-                rest.add(product, own_factor.checked_mul(factor)?.checked_neg()?)?;
+                remainder.add(product, other_factor.checked_mul(factor)?.checked_neg()?)?;
             }
         }
         Some(quotient)
     }
 
-    /// The first term in an order that products keep: of the highest degree, and of those the one with the most of the least atom.
+    /// The leading term in a monomial order: the highest degree first, then the highest power of the smallest atom.
     fn leading(&self) -> Option<(&Vec<Atom>, &i64)> {
         self.0.iter().max_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| b.cmp(a)))
     }
 
-    /// What the extent may be, where named dimensions are from 0 to their bounds and computed ones from 0 on.
+    /// The range of the extent: named dimensions are between 0 and their bounds, computed dimensions are at least 0.
     pub fn range(&self, bounds: &Bounds) -> Range {
         let mut sum: Range = (Some(0), Some(0));
         for (factors, factor) in &self.0 {
             let mut product: Range = (Some(1), Some(1));
             for atom in factors {
                 let (low, high) = atom.range(bounds);
-                // Products of what may be negative are not needed.
+                // Products of possibly negative factors do not occur in practice.
                 product = match (product, low) {
                     ((Some(a), b), Some(low)) if a >= 0 && low >= 0 => {
                         let high = b.zip(high).and_then(|(b, high)| b.checked_mul(high));
@@ -272,12 +271,24 @@ impl Extent {
         sum
     }
 
+    /// Whether the extent contains a division whose divisor may be zero.
+    pub fn may_divide_by_zero(&self) -> bool {
+        self.0.keys().flatten().any(|atom| match atom {
+            Atom::Named(_) | Atom::Of(..) => false,
+            Atom::Quotient(a, b) | Atom::Exact(a, b) => {
+                let is_filled = b.value().is_some_and(|divisor| divisor != 0);
+                !is_filled || a.may_divide_by_zero()
+            }
+            Atom::Smaller(a, b) | Atom::Larger(a, b) => a.may_divide_by_zero() || b.may_divide_by_zero(),
+        })
+    }
+
     /// Whether the extent is never negative.
     pub fn is_natural(&self, bounds: &Bounds) -> bool {
         self.range(bounds).0.is_some_and(|low| low >= 0)
     }
 
-    /// The smaller of two; `None` if a number overflows.
+    /// The smaller of two extents; `None` if a number overflows.
     pub fn smaller(&self, other: &Extent, bounds: &Bounds) -> Option<Extent> {
         match self.minus(other)?.range(bounds) {
             (_, Some(high)) if high <= 0 => Some(self.clone()),
@@ -289,7 +300,7 @@ impl Extent {
         }
     }
 
-    /// The larger of two; `None` if a number overflows.
+    /// The larger of two extents; `None` if a number overflows.
     pub fn larger(&self, other: &Extent, bounds: &Bounds) -> Option<Extent> {
         match self.minus(other)?.range(bounds) {
             (_, Some(high)) if high <= 0 => Some(other.clone()),
@@ -313,7 +324,7 @@ impl Extent {
             0 => self.0.remove(&factors),
             sum => self.0.insert(factors, sum),
         };
-        (self.0.len() <= MOST_TERMS).then_some(())
+        (self.0.len() <= MAX_TERMS).then_some(())
     }
 
     /// The product of several extents.
@@ -322,17 +333,17 @@ impl Extent {
         extents.try_fold(Extent::from(1), |product, extent| product.times(extent))
     }
 
-    /// The values whose dimensions occur in the extent.
-    pub fn values(&self, found: &mut BTreeSet<usize>) {
+    /// Collects the values whose dimensions occur in the extent.
+    pub fn values(&self, values: &mut BTreeSet<usize>) {
         for atom in self.0.keys().flatten() {
             match atom {
                 Atom::Named(_) => {}
                 Atom::Of(value, _) => {
-                    found.insert(*value);
+                    values.insert(*value);
                 }
                 Atom::Quotient(a, b) | Atom::Exact(a, b) | Atom::Smaller(a, b) | Atom::Larger(a, b) => {
-                    a.values(found);
-                    b.values(found);
+                    a.values(values);
+                    b.values(values);
                 }
             }
         }
@@ -344,7 +355,7 @@ impl Extent {
             return "0".to_owned();
         }
         let mut text = String::new();
-        // Numbers come last: `n + 1`.
+        // The constant term comes last: `n + 1`.
         let (constant, others): (Vec<_>, Vec<_>) = self.0.iter().partition(|(f, _)| f.is_empty());
         for (factors, factor) in others.into_iter().chain(constant) {
             match (text.is_empty(), *factor < 0) {
@@ -389,8 +400,10 @@ fn greatest_divisor(a: u64, b: u64) -> u64 {
 
 impl Atom {
     fn range(&self, bounds: &Bounds) -> Range {
-        let both = |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| a.zip(b).map(|(a, b)| of(a, b));
-        let either = |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| both(a, b, of).or(a).or(b);
+        let both =
+            |a: Option<i64>, b: Option<i64>, select: fn(i64, i64) -> i64| a.zip(b).map(|(a, b)| select(a, b));
+        let either =
+            |a: Option<i64>, b: Option<i64>, select: fn(i64, i64) -> i64| both(a, b, select).or(a).or(b);
         match self {
             Atom::Named(name) => {
                 let bound = bounds.get(name).and_then(|b| i64::try_from(*b).ok());
@@ -469,24 +482,24 @@ mod tests {
         let number = |n: i64| Extent::from(n);
         let (n, p) = (Extent::named("n"), Extent::named("p"));
         let times = |a: &Extent, b: &Extent| a.times(b).unwrap();
-        // A Reshape to [-1, 4, p]: its elements are those of the operand.
+        // A Reshape to [-1, 4, p] preserves the number of elements.
         let divisor = times(&number(4), &p);
-        let rest = times(&n, &number(12)).divided_exactly(&divisor).unwrap();
-        assert_eq!(text(&rest), "((3 * n) / p)");
-        let elements = times(&times(&rest, &number(4)), &p);
+        let inferred = times(&n, &number(12)).divided_exactly(&divisor).unwrap();
+        assert_eq!(text(&inferred), "((3 * n) / p)");
+        let elements = times(&times(&inferred, &number(4)), &p);
         assert_eq!(text(&elements), "12 * n");
-        assert_eq!(text(&elements.over(&rest).unwrap()), "4 * p");
+        assert_eq!(text(&elements.over(&inferred).unwrap()), "4 * p");
         let sum = times(&n, &n).divided_exactly(&n.plus(&p).unwrap()).unwrap();
         let back = times(&sum, &n).plus(&times(&sum, &p)).unwrap();
         assert_eq!(text(&times(&back, &number(1))), "n * n");
         assert_eq!(text(&times(&sum, &n.plus(&p).unwrap())), "n * n");
-        // Others round down.
+        // Other quotients round down.
         let half = n.over(&number(2)).unwrap();
         assert_eq!(text(&times(&half, &number(2))), "2 * (n / 2)");
     }
 
     #[test]
-    fn the_smaller_one_is_known_by_bounds() {
+    fn bounds_decide_minimum_and_maximum() {
         let bounds = Bounds::from([("n".to_owned(), 1024)]);
         let n = Extent::named("n");
         let more = n.plus(&Extent::from(1)).unwrap();
@@ -498,17 +511,17 @@ mod tests {
         let less = n.minus(&Extent::from(1)).unwrap();
         assert_eq!(text(&less.larger(&Extent::from(0), &bounds).unwrap()), "((n - 1) >> 0)");
         assert_eq!(n.larger(&Extent::from(0), &bounds), Some(n.clone()));
-        let least = Extent::from(i64::MIN);
-        assert_eq!(least.smaller(&Extent::from(1), &bounds), None);
+        let min = Extent::from(i64::MIN);
+        assert_eq!(min.smaller(&Extent::from(1), &bounds), None);
     }
 
     #[test]
-    fn overflow_is_no_panic() {
-        let most = Extent::from(i64::MAX);
-        assert_eq!(most.plus(&Extent::from(1)), None);
-        assert_eq!(most.times(&most), None);
-        let least = Extent::from(i64::MIN);
-        assert_eq!(least.over(&Extent::from(-1)), None);
+    fn overflow_does_not_panic() {
+        let max = Extent::from(i64::MAX);
+        assert_eq!(max.plus(&Extent::from(1)), None);
+        assert_eq!(max.times(&max), None);
+        let min = Extent::from(i64::MIN);
+        assert_eq!(min.over(&Extent::from(-1)), None);
         assert_eq!(Extent::from(1).over(&Extent::from(0)), None);
         assert_eq!(Extent::from(-7).over(&Extent::from(2)).unwrap().value(), Some(-4));
         assert_eq!(Extent::from(7).over(&Extent::from(-2)).unwrap().value(), Some(-4));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Elements in files beside the model.
+//! Reads external data: elements in separate files beside the model.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -10,8 +10,8 @@ use skript_tensor::{ElementType, Tensor};
 
 use crate::proto::StringStringEntryProto;
 
-/// The folders of a model's external data: that of its path, then, if the path is a link, that of the file that it leads to. Caches such as
-/// that of the Hugging Face Hub have links to all files of a model, which lie together elsewhere.
+/// The folders of a model's external data: the folder of its path and, if the path is a link, the folder of the target. Caches,
+/// such as the cache of the Hugging Face Hub, contain links to all files of a model, and the targets share a folder.
 pub fn folders(model: &Path) -> Vec<PathBuf> {
     let folder = model.parent().unwrap_or(Path::new(""));
     let mut folders = vec![folder.to_path_buf()];
@@ -23,7 +23,7 @@ pub fn folders(model: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Opens a file of the first folder; a link may lead to any of the folders.
+/// Opens a file in the first folder. The target of a link may be in any of the folders.
 fn open(path: &Path, folders: &[PathBuf]) -> Result<RegularFile, FileError> {
     let mut opened = folders.iter().map(|folder| RegularFile::open_within(path, folder));
     let first = opened.next().unwrap_or_else(|| RegularFile::open(path));
@@ -33,10 +33,10 @@ fn open(path: &Path, folders: &[PathBuf]) -> Result<RegularFile, FileError> {
     }
 }
 
-/// Maps a tensor of a file in the model's folder.
+/// Maps the external data of a tensor.
 ///
 /// # Errors
-/// What is wrong with the entries or the file.
+/// The error in the entries or in the file.
 pub fn read(
     entries: &[StringStringEntryProto],
     folders: &[PathBuf],
@@ -70,7 +70,7 @@ pub fn read(
     let file = open(&path, folders).map_err(|e| wrong(e.to_string()))?;
     let file = MappedFile::map(&path, file).map_err(|e| wrong(e.to_string()))?;
     let offset = number("offset")?.unwrap_or(0);
-    // Some writers state 0 where they do not know it.
+    // Some exporters write 0 for an unknown length.
     if let Some(length) = number("length")?.filter(|length| *length != 0)
         && length != needed
     {

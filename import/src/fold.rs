@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Evaluates values that follow from constants alone, where a rule needs their elements.
+//! Evaluates values that depend only on constants, if a rule requires their elements.
 //!
-//! Nothing is evaluated unless a rule asks for it. The statements that a value depends on become a separate document, which the
-//! reference evaluator runs: every operator is folded by its formula, and its results have the types of the model.
+//! Evaluation is lazy. The statements that a value depends on become a separate document, which the reference evaluator executes:
+//! every operator is folded by its formula, and its results have the types of the model.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
@@ -19,7 +19,6 @@ use skript_frontend::model::storage_types::StorageType;
 use skript_frontend::source_files::load_program_with;
 use skript_tensor::{ElementType, MissingWeights, Tensor, VariableRequest, WeightStore, load_variables};
 
-use crate::extent::Extent;
 use crate::imported::Imported;
 use crate::importer::Importer;
 use crate::names::Names;
@@ -27,18 +26,18 @@ use crate::origin::Origin;
 use crate::reals;
 use crate::statement::{Argument, Block, Body, Count, Statement, marked};
 use crate::tensor;
-use crate::value::{Item, MOST_KNOWN, Value, ValueData};
+use crate::value::{Item, MAX_KNOWN, Value, ValueData, signed_length};
 use crate::write::{self, Document};
 
-/// Elements of all constants and results of one evaluation, at most.
-const MOST_ELEMENTS: i64 = 1 << 20;
-/// Statements that an evaluation counts for in addition to its own: a document is written, checked and composed for it.
-const EVALUATION: usize = 16;
-/// The file that the evaluated document would be in.
+/// Maximum number of elements of all constants and results in one evaluation.
+const MAX_ELEMENTS: i64 = 1 << 20;
+/// The fixed cost of an evaluation in statements: a document is written, checked and composed.
+const EVALUATION_COST: usize = 16;
+/// The path of the evaluated document in messages.
 const FILE: &str = "folded/main.sknd";
 
 impl Importer {
-    /// Adds a statement to the block that is written.
+    /// Adds a statement to the current block.
     pub fn push(&mut self, statement: Statement) {
         if self.is_constant_statement(&statement) {
             let results = statement.results.iter().map(|result| result.id);
@@ -47,18 +46,18 @@ impl Importer {
         self.statements.push(statement);
     }
 
-    /// Whether a statement reads constants alone, also in its blocks.
+    /// Whether a statement and its blocks read only constants.
     fn is_constant_statement(&self, statement: &Statement) -> bool {
-        let (mut own, mut read) = (HashSet::new(), BTreeSet::new());
+        let (mut inner_values, mut read) = (HashSet::new(), BTreeSet::new());
         statement.reads(&mut read);
         reals::visit_statement(statement, &mut |inner| {
-            own.extend(inner.results.iter().map(|result| result.id));
+            inner_values.extend(inner.results.iter().map(|result| result.id));
             if let Body::Loop(l) = &inner.body {
-                own.insert(l.index.id);
-                own.extend(l.carried.iter().map(|(carried, _)| carried.id));
+                inner_values.insert(l.index.id);
+                inner_values.extend(l.carried.iter().map(|(carried, _)| carried.id));
             }
         });
-        let mut outer = read.iter().filter(|id| !own.contains(id));
+        let mut outer = read.iter().filter(|id| !inner_values.contains(id));
         let is_constant = outer.all(|id| {
             let value = self.values.get(*id);
             value.is_some_and(|value| self.is_constant(value))
@@ -72,7 +71,7 @@ impl Importer {
         is_constant && !has_dimensions
     }
 
-    /// Whether a statement has dynamic dimensions of inputs in its text.
+    /// Whether the text of a statement contains dynamic dimensions of inputs.
     fn has_dimensions(&self, statement: &Statement) -> bool {
         let mut texts: Vec<String> = Vec::new();
         if let Some((_, attributes, arguments)) = statement.body.call() {
@@ -96,14 +95,14 @@ impl Importer {
         })
     }
 
-    /// Whether a value does not depend on inputs of the model, nor on its loops.
+    /// Whether a value depends neither on inputs of the model nor on the step of a loop.
     fn is_constant(&self, value: &Value) -> bool {
         value.tensor.is_some()
             || self.folds.constant.contains(&value.id)
             || value.known.as_ref().is_some_and(|items| items.iter().all(is_number))
     }
 
-    /// The elements of a value, if they are few and known at import, or follow from constants alone.
+    /// The elements of a small value, if they are known at import or depend only on constants.
     pub fn items(&self, value: &Value) -> Option<Vec<Item>> {
         if value.known.is_some() {
             return value.known.clone();
@@ -111,12 +110,12 @@ impl Importer {
         tensor::known(self.evaluated(value)?.ok()?.as_ref())
     }
 
-    /// Why the value has no elements although it follows from constants alone.
+    /// The reason that a value cannot be evaluated although it depends only on constants.
     pub fn failure(&self, value: &Value) -> Option<String> {
         self.evaluated(value)?.err()
     }
 
-    /// The value with its elements, if they follow from constants alone.
+    /// Evaluates a value if it depends only on constants.
     pub fn settled(&mut self, value: Value) -> Value {
         if value.known.is_some() || value.is_sequence() {
             return value;
@@ -127,7 +126,7 @@ impl Importer {
         let Some(Ok(tensor)) = self.evaluated(&value) else {
             return value;
         };
-        let (known, shape) = (tensor::known(&tensor), extents(&tensor));
+        let (known, shape) = (tensor::known(&tensor), tensor::extents(&tensor));
         let settled = self.value(&value.onnx, value.element, shape, known, Some(tensor));
         if self.nibbles.contains(&value.id) {
             self.nibbles.insert(settled.id);
@@ -136,7 +135,7 @@ impl Importer {
         settled
     }
 
-    /// The value with its elements, if they are evaluated already.
+    /// The value with its elements, if it was evaluated before.
     pub fn settled_before(&mut self, value: Value) -> Value {
         if self.folds.evaluated.borrow().contains_key(&value.id) {
             return self.settled(value);
@@ -144,7 +143,8 @@ impl Importer {
         value
     }
 
-    /// Settles operands beside one that follows from dynamic dimensions: rules compute it with known ones only.
+    /// Settles the small operands of a node if another operand depends on dynamic dimensions: rules fold such an operand only together
+    /// with known operands.
     pub fn settle_beside_dimensions(&mut self, operands: &mut [Option<Value>]) {
         let mut known = operands.iter().flatten().flat_map(|x| &x.known).flatten();
         if known.all(is_number) {
@@ -156,7 +156,7 @@ impl Importer {
         }
     }
 
-    /// Settles results whose extents follow from constants alone.
+    /// Settles results whose data-dependent extents depend only on constants.
     pub fn settle_extents(&mut self, results: &mut [Option<Value>]) {
         for result in results.iter_mut().flatten() {
             let mut deciding = BTreeSet::new();
@@ -167,7 +167,7 @@ impl Importer {
         }
     }
 
-    /// The value with its element, if it is a bool that follows from constants alone.
+    /// Evaluates a value if it is a single bool that depends only on constants.
     pub fn decided(&mut self, value: Value) -> Value {
         if value.is_bool() && value.volume() == Some(1) {
             return self.settled(value);
@@ -175,7 +175,7 @@ impl Importer {
         value
     }
 
-    /// The tensor of a value that follows from constants alone, or why it has none; `None` for others.
+    /// The tensor of a value that depends only on constants, or the reason that it cannot be evaluated; `None` for other values.
     fn evaluated(&self, value: &Value) -> Option<Result<Rc<Tensor>, String>> {
         if !self.folds.constant.contains(&value.id) {
             return None;
@@ -184,19 +184,18 @@ impl Importer {
             return Some(known.clone());
         }
         let evaluated = self.evaluate(value);
-        let mut all = self.folds.evaluated.borrow_mut();
-        all.insert(value.id, evaluated.clone());
+        self.folds.evaluated.borrow_mut().insert(value.id, evaluated.clone());
         Some(evaluated)
     }
 
     fn evaluate(&self, value: &Value) -> Result<Rc<Tensor>, String> {
         let too_large = || "it takes too much work".to_owned();
         let volume = value.volume().and_then(|n| usize::try_from(n).ok());
-        if volume.is_some_and(|volume| volume > MOST_KNOWN) {
-            return Err(format!("it has more than {MOST_KNOWN} elements"));
+        if volume.is_some_and(|volume| volume > MAX_KNOWN) {
+            return Err(format!("it has more than {MAX_KNOWN} elements"));
         }
-        // The search for the statements costs as well.
-        let left = self.folds.statements.get().checked_sub(EVALUATION);
+        // The budget covers the search for the statements, too.
+        let left = self.folds.statements.get().checked_sub(EVALUATION_COST);
         self.folds.statements.set(left.ok_or_else(too_large)?);
         let block = self.statements_for(value).ok_or_else(too_large)?;
         let left = self.folds.statements.get();
@@ -209,7 +208,7 @@ impl Importer {
     /// The statements that a value depends on, with evaluated values as constants; `None` if they have too many elements.
     fn statements_for(&self, value: &Value) -> Option<Block> {
         let evaluated = self.folds.evaluated.borrow();
-        let tensor_of = |id: &usize| evaluated.get(id).and_then(|found| found.as_ref().ok());
+        let tensor_of = |id: &usize| evaluated.get(id).and_then(|evaluated| evaluated.as_ref().ok());
         let (mut wanted, mut given) = (BTreeSet::from([value.id]), BTreeSet::new());
         let mut kept: Vec<Statement> = Vec::new();
         let outer = self.enclosing.iter().rev().flat_map(|block| block.iter().rev());
@@ -230,25 +229,24 @@ impl Importer {
             };
             let tensor = tensor_of(id).filter(|_| !given.contains(id));
             if let Some(tensor) = tensor.or(old.tensor.as_ref()) {
-                let volume = i64::try_from(tensor.volume()).unwrap_or(i64::MAX);
-                elements = elements.saturating_add(volume);
+                elements = elements.saturating_add(signed_length(tensor.volume()));
             }
             if let Some(tensor) = tensor {
                 kept.push(self.replaced(old, tensor));
             }
         }
         kept.reverse();
-        (elements <= MOST_ELEMENTS).then(|| Block { statements: kept, yields: vec![value.clone()] })
+        (elements <= MAX_ELEMENTS).then(|| Block { statements: kept, yields: vec![value.clone()] })
     }
 
-    /// A statement that gives a value its tensor.
+    /// A statement that defines a value by its tensor.
     fn replaced(&self, value: &Value, tensor: &Rc<Tensor>) -> Statement {
         let constant = ValueData {
-            // No value of the model has this number.
+            // No value of the model has this id.
             id: self.values.len() + value.id,
             onnx: value.onnx.clone(),
             element: value.element,
-            shape: extents(tensor),
+            shape: tensor::extents(tensor),
             known: tensor::known(tensor),
             tensor: Some(tensor.clone()),
             items: None,
@@ -281,10 +279,6 @@ fn is_number(item: &Item) -> bool {
     !matches!(item, Item::Int(extent) if extent.value().is_none())
 }
 
-fn extents(tensor: &Tensor) -> Vec<Extent> {
-    tensor.shape().iter().map(|n| Extent::from(i64::try_from(*n).unwrap_or(i64::MAX))).collect()
-}
-
 /// Evaluates the only output of a model without inputs.
 fn run(imported: &Imported, work: &Arc<AtomicU64>) -> Result<Tensor, String> {
     let model = composed(imported)?;
@@ -293,7 +287,7 @@ fn run(imported: &Imported, work: &Arc<AtomicU64>) -> Result<Tensor, String> {
     let variables = model.variables.iter().map(|variable| VariableRequest {
         name: &variable.name,
         aliases: &variable.aliases,
-        element: ElementType::run_time(variable.tensor.kind, variable.numbers),
+        element: ElementType::for_kind(variable.tensor.kind, variable.numbers),
         shape: variable.tensor.shape.iter().map(|e| e.bound()).collect(),
     });
     let variables = load_variables(&store, &variables.collect::<Vec<_>>(), MissingWeights::Error);
@@ -302,11 +296,12 @@ fn run(imported: &Imported, work: &Arc<AtomicU64>) -> Result<Tensor, String> {
     let outcome = skript_reference::evaluate_within(&model, &[], &variables, work);
     let outcome = outcome.map_err(|error| error.failure.to_string())?;
     let output = outcome.outputs.into_iter().next();
-    output.map(Arc::unwrap_or_clone).ok_or_else(|| "it has no output".to_owned())
+    output.map(Arc::unwrap_or_clone).ok_or_else(|| "internal compiler error: no output".to_owned())
 }
 
 fn composed(imported: &Imported) -> Result<Model, String> {
-    let origin = Origin::of_json(imported.json.as_bytes()).unwrap_or_default();
+    let origin = Origin::from_json(imported.json.as_bytes());
+    let origin = origin.ok_or("internal compiler error: unreadable import.json")?;
     let (limits, mut sink) = (Limits::default(), Sink::default());
     let text = |path: &Path| match path.file_name()?.to_str()? {
         "main.sknd" => Some(imported.main.clone().into_bytes()),
@@ -318,7 +313,7 @@ fn composed(imported: &Imported) -> Result<Model, String> {
     let storage = origin
         .storage
         .iter()
-        .map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())));
+        .map(|(name, element)| (name.clone(), StorageType::new(element.real(), element.int())));
     let mut options = ComposeOptions { storage: storage.collect(), ..ComposeOptions::default() };
     if let Some(real) = origin.real.and_then(ElementType::real) {
         options.numbers.real = real;
@@ -342,7 +337,7 @@ fn joined<T: ToString>(messages: impl Iterator<Item = T>) -> String {
 /// The tensor with the element type of the ONNX model.
 fn typed(tensor: Tensor, element: ElementType) -> Result<Tensor, String> {
     match (tensor.element(), element) {
-        // Ints without a sign are kept with their bits.
+        // Unsigned 64-bit ints are represented by signed ints with the same bits.
         (ElementType::I64, ElementType::U64) => {
             let typed = Tensor::from_bytes(element, tensor.shape(), tensor.bytes());
             typed.map_err(|error| error.to_string())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The values that follow from constants alone.
+//! The values that depend only on constants.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -11,23 +11,23 @@ use skript_tensor::Tensor;
 
 use crate::value::Value;
 
-/// Statements of all evaluations of an import, at most.
-const MOST_STATEMENTS: usize = 1 << 16;
-/// Points of formulas in all evaluations of an import, at most: seconds.
-const MOST_WORK: u64 = 1 << 26;
+/// Maximum number of statements in all evaluations of an import.
+const MAX_STATEMENTS: usize = 1 << 16;
+/// Maximum number of formula points in all evaluations of an import; evaluating as many takes seconds.
+const MAX_WORK: u64 = 1 << 26;
 
-/// The values that follow from constants alone, and their elements where these were evaluated.
+/// The values that depend only on constants, with the results of their evaluation.
 #[derive(Debug)]
 pub struct Folds {
-    /// The values that statements compute from constants alone, by number.
+    /// The ids of the values that statements compute only from constants.
     pub constant: HashSet<usize>,
-    /// The elements of those that were evaluated, or why they have none.
+    /// The results of evaluations, or the reasons for their failure.
     pub evaluated: RefCell<HashMap<usize, Result<Rc<Tensor>, String>>>,
-    /// The values that stand for evaluated ones.
+    /// The literals that replace evaluated values, by the id of the value.
     pub settled: HashMap<usize, Value>,
-    /// Statements that evaluations may still have.
+    /// The number of statements that may still be evaluated.
     pub statements: Cell<usize>,
-    /// Points of formulas that evaluations may still compute.
+    /// The number of formula points that may still be computed.
     pub work: Arc<AtomicU64>,
 }
 
@@ -37,8 +37,8 @@ impl Default for Folds {
             constant: HashSet::new(),
             evaluated: RefCell::default(),
             settled: HashMap::new(),
-            statements: Cell::new(MOST_STATEMENTS),
-            work: Arc::new(AtomicU64::new(MOST_WORK)),
+            statements: Cell::new(MAX_STATEMENTS),
+            work: Arc::new(AtomicU64::new(MAX_WORK)),
         }
     }
 }

@@ -9,39 +9,39 @@ use skript_tensor::Tensor;
 
 use crate::refusal::Refusal;
 
-/// What the command line says about the import.
+/// The options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Shapes of inputs, by name in ONNX or SkriptND; dimensions that are `None` stay as they are.
+    /// Shapes of inputs, by name in ONNX or SkriptND; `None` keeps the dimension of the model.
     pub shapes: Vec<(String, Vec<Option<u64>>)>,
     /// Upper bounds of dynamic dimensions, by name.
     pub bounds: Vec<(String, u64)>,
-    /// Inputs that are constants, by name in ONNX or SkriptND.
+    /// Inputs that become constants, by name in ONNX or SkriptND.
     pub constants: Vec<(String, Tensor)>,
-    /// Whether blocks of equal structure become one operator.
+    /// Whether repeated blocks of equal structure become operators.
     pub structured: bool,
 }
 
-/// The result: the files of a model folder.
+/// The result of an import: the files of a model folder.
 #[derive(Debug)]
 pub struct Imported {
-    /// `main.sknd`.
+    /// The text of `main.sknd`.
     pub main: String,
     /// `onnx.sknd`, if the model needs operators that the library lacks.
     pub onnx: Option<String>,
-    /// `import.json`.
+    /// The text of `import.json`.
     pub json: String,
     /// The arrays of `main.safetensors`.
     pub weights: Vec<Weight>,
-    /// Remarks for the user.
+    /// Messages for the user.
     pub notes: Vec<String>,
     /// Contradictions in the model that do not affect its results.
     pub warnings: Vec<Refusal>,
-    /// For each branch that data select: the inputs, by their names in ONNX, that the condition is computed from.
+    /// For each data-dependent branch: the inputs, by their names in ONNX, that the condition depends on.
     pub selecting: Vec<Vec<String>>,
 }
 
-/// Why a model is not imported.
+/// The errors of an import.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The file cannot be read.
@@ -50,20 +50,20 @@ pub enum ImportError {
     /// It is not an ONNX model.
     #[error("{} is not an ONNX model: {reason}", path.display())]
     Format { path: PathBuf, reason: String },
-    /// A name of the command line is not in the model.
+    /// An option contradicts the model, for instance by an unknown name.
     #[error("{0}")]
     Name(String),
-    /// Parts of it are not supported: all of them.
+    /// The model has unsupported parts; `refusals` lists all of them.
     #[error("{} is refused for {} reasons", path.display(), refusals.len())]
     Refused {
         path: PathBuf,
         refusals: Vec<Refusal>,
-        /// Inputs whose elements decide what must be known, by their names in ONNX: as constants, they may help.
+        /// The inputs, by their names in ONNX, that determine values that the import must know. Making them constants may help.
         deciding: Vec<String>,
     },
 }
 
-/// An array of the weights: its full name, and its name in the ONNX graph.
+/// An array of the weights.
 #[derive(Debug)]
 pub struct Weight {
     pub name: String,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Walks a graph: values by name, rules by operator, refusals collected.
+//! Walks a graph: resolves names to values, applies the rule of each operator, and collects refusals.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -23,10 +23,10 @@ use crate::statement::{Block, Statement};
 use crate::tensor;
 use crate::value::{Item, Value, ValueData, nibble};
 
-/// Bodies and functions within each other, at most.
-const DEEPEST: usize = 64;
-/// Nodes, with those of functions where they are used, at most.
-const MOST_NODES: usize = 1 << 20;
+/// Maximum nesting depth of bodies and functions.
+const MAX_DEPTH: usize = 64;
+/// Maximum number of nodes, with functions inlined.
+const MAX_NODES: usize = 1 << 20;
 
 /// The state of an import.
 #[derive(Debug, Default)]
@@ -34,44 +34,47 @@ pub struct Importer {
     /// The folders of external data.
     pub folders: Vec<PathBuf>,
     pub values: Vec<Value>,
-    /// The index of each loop, with the number of steps and the first condition: it is known at import where they are.
+    /// For each loop, the id of its index, and the ids of its number of steps and of its first condition: if these two are known at
+    /// import, so is the index.
     pub loops: Vec<(usize, Vec<usize>)>,
-    /// Numbers of the values that are inputs of the model.
+    /// The ids of the inputs of the model.
     pub inputs: BTreeSet<usize>,
-    /// Numbers of the values that are ints of 4 bits, kept in 8.
+    /// The ids of the values that are 4-bit ints, stored as 8-bit ints.
     pub nibbles: BTreeSet<usize>,
-    /// The statements of the block that is written.
+    /// Whether a node of the model computes with quantized values.
+    pub is_quantized: bool,
+    /// The statements of the current block.
     pub statements: Vec<Statement>,
-    /// Those of the blocks around it, the innermost last.
+    /// The statements of the enclosing blocks, the innermost last.
     pub enclosing: Vec<Vec<Statement>>,
-    /// The values that follow from constants alone.
+    /// The values that depend only on constants.
     pub folds: Folds,
     pub refusals: Vec<Refusal>,
     /// Defects of the model that do not affect its results.
     pub warnings: Vec<Refusal>,
-    /// Upper bounds of the dynamic dimensions of inputs.
+    /// The upper bounds of the dynamic dimensions of inputs.
     pub bounds: Bounds,
-    /// Values by their names in the graphs, the innermost graph last.
+    /// The values by their names, for each enclosing graph, the innermost last.
     scopes: Vec<HashMap<String, Option<Value>>>,
-    /// The types that the graphs declare, likewise.
+    /// The declared types by name, for each enclosing graph.
     types: Vec<Declared>,
     opsets: HashMap<String, i64>,
     functions: HashMap<(String, String), Rc<FunctionProto>>,
     depth: usize,
     nodes: usize,
-    /// The first ONNX name of a value, by its number.
+    /// The first ONNX name of each value, by id.
     pub titles: HashMap<usize, String>,
-    /// Names that no node gives because their node was refused.
+    /// Names that have no value because their node was refused.
     pub refused: BTreeSet<String>,
-    /// Inputs, by their names in ONNX, whose elements decide what a refused node needs.
+    /// The inputs, by their names in ONNX, that decide values which refused nodes require at import.
     pub deciding: RefCell<BTreeSet<String>>,
-    /// For each branch that data select: the inputs, by their names in ONNX, that the condition is computed from.
+    /// For each data-dependent branch: the inputs, by their names in ONNX, that the condition depends on.
     pub selecting: Vec<Vec<String>>,
-    /// The tensors that conversions of one file share.
+    /// The tensors that the conversions of a file share.
     pub tensors: Arc<SharedTensors>,
 }
 
-/// A domain of operators; the default one has two names.
+/// The canonical name of a domain; the default domain has two names.
 fn domain(name: &str) -> String {
     match name {
         "ai.onnx" => String::new(),
@@ -79,26 +82,26 @@ fn domain(name: &str) -> String {
     }
 }
 
-/// The version of the operators of each domain.
+/// The operator set version of each domain.
 pub fn versions_by_domain(imports: &[OperatorSetIdProto]) -> HashMap<String, i64> {
-    let versions = imports.iter().map(|own| (domain(&own.domain), own.version));
+    let versions = imports.iter().map(|import| (domain(&import.domain), import.version));
     versions.collect()
 }
 
-/// Refuses operator sets of which operators are not known.
+/// Refuses operator sets that are newer than the supported operator sets.
 pub fn refuse_newer(importer: &mut Importer, node: &str, imports: &[OperatorSetIdProto]) {
-    for own in imports {
-        let domain = domain(&own.domain);
-        let Some(newest) = operators::newest_of(&domain).filter(|n| own.version > *n) else {
+    for import in imports {
+        let domain = domain(&import.domain);
+        let Some(newest) = operators::newest_of(&domain).filter(|n| import.version > *n) else {
             continue;
         };
-        let (of, remedy) = match domain.as_str() {
+        let (origin, remedy) = match domain.as_str() {
             "" => (String::new(), "; convert it with `onnx.version_converter`"),
             domain => (format!(" of {domain}"), ""),
         };
         let reason = format!(
-            "the model has operators of opset {}{of}, sets up to {newest} are known{remedy}",
-            own.version
+            "the model uses opset {}{origin}, but only opsets up to {newest} are supported{remedy}",
+            import.version
         );
         importer.refuse(node, "", reason);
     }
@@ -110,18 +113,18 @@ impl Importer {
         opsets: HashMap<String, i64>,
         functions: Vec<FunctionProto>,
     ) -> Importer {
-        let functions = functions.into_iter().map(|f| ((f.domain.clone(), f.name.clone()), Rc::new(f)));
+        let keyed = |f: FunctionProto| ((f.domain.clone(), f.name.clone()), Rc::new(f));
         Importer {
             folders,
             opsets,
-            functions: functions.collect(),
+            functions: functions.into_iter().map(keyed).collect(),
             scopes: vec![HashMap::new()],
             types: vec![Declared::new()],
             ..Importer::default()
         }
     }
 
-    /// A new value.
+    /// Creates a value.
     pub fn value(
         &mut self,
         onnx: &str,
@@ -141,7 +144,7 @@ impl Importer {
         })
     }
 
-    /// A new sequence.
+    /// Creates a sequence.
     pub fn sequence(&mut self, element: ElementType, items: Vec<Value>) -> Value {
         self.add(ValueData {
             id: self.values.len(),
@@ -160,7 +163,7 @@ impl Importer {
         value
     }
 
-    /// Gives a value a name in the innermost graph.
+    /// Binds a name in the innermost graph to a value.
     pub fn bind(&mut self, name: &str, value: Option<Value>) {
         if let Some(value) = &value
             && self.depth == 0
@@ -172,7 +175,7 @@ impl Importer {
         }
     }
 
-    /// The value of this name.
+    /// The value that a name refers to.
     pub fn find(&self, name: &str) -> Option<Value> {
         let mut scopes = self.scopes.iter().rev();
         scopes.find_map(|scope| scope.get(name)).cloned().flatten()
@@ -181,7 +184,7 @@ impl Importer {
     /// Adds a tensor of the file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The defect of the tensor.
     pub fn tensor(&mut self, proto: &mut TensorProto) -> Result<Value, String> {
         let shared = Arc::clone(&self.tensors);
         let tensor = shared.get(proto, |proto| tensor::read(proto, &self.folders))?;
@@ -211,10 +214,10 @@ impl Importer {
         self.refusals.push(Refusal { node, operator, reason });
     }
 
-    /// Warns of a defect of the model that does not affect its results.
+    /// Records a defect of the model that does not affect its results.
     pub fn warn(&mut self, node: &str, operator: &str, reason: impl Into<String>) {
         let warning = Refusal { node: node.to_owned(), operator: operator.to_owned(), reason: reason.into() };
-        // Steps that are written one by one have the same ones.
+        // The steps of unrolled loops repeat their warnings.
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
@@ -234,13 +237,13 @@ impl Importer {
         }
     }
 
-    /// Adds the statements of nodes, in an order in which each follows what it reads.
+    /// Converts nodes, each of which must follow the nodes whose results it reads.
     pub fn nodes(&mut self, nodes: Vec<NodeProto>) {
         for node in nodes {
             self.nodes += 1;
-            if self.nodes > MOST_NODES {
-                if self.nodes == MOST_NODES + 1 {
-                    self.refuse("", "", format!("the model has more than {MOST_NODES} nodes"));
+            if self.nodes > MAX_NODES {
+                if self.nodes == MAX_NODES + 1 {
+                    self.refuse("", "", format!("the model has more than {MAX_NODES} nodes"));
                 }
                 return;
             }
@@ -261,7 +264,7 @@ impl Importer {
             if value.is_none() && !input.is_empty() && !self.is_absent(input) {
                 is_behind = true;
                 if !self.refused.contains(input) {
-                    self.refuse(&name, &operator, format!("nothing before it gives its input `{input}`"));
+                    self.refuse(&name, &operator, format!("no node before it computes its input `{input}`"));
                 }
             }
             if value.as_ref().is_some_and(|v| v.is_sequence()) && !operators::takes_sequences(&operator) {
@@ -286,14 +289,14 @@ impl Importer {
             is_bound || named().filter(|other| other == output).count() > 1
         });
         if let Some(output) = twice {
-            let reason = format!("its output `{output}` has a value already");
+            let reason = format!("another node before it computes its output `{output}`, too");
             self.refuse(&name, &operator, reason);
             return;
         }
         match self.apply(node, inputs) {
             Ok(results) => {
-                let results = results.into_iter().chain(std::iter::repeat(None));
-                for (output, result) in outputs.iter().zip(results) {
+                let padded = results.into_iter().chain(std::iter::repeat(None));
+                for (output, result) in outputs.iter().zip(padded) {
                     match result {
                         _ if output.is_empty() => {}
                         Some(value) => {
@@ -318,10 +321,11 @@ impl Importer {
         }
     }
 
-    /// Refuses a node behind a refused one for what is wrong whatever its operands are, also in its bodies and its function.
+    /// Reports defects of a node that do not depend on its operands, also in its bodies and its function. The node cannot be converted,
+    /// because it reads results of a refused node.
     fn refuse_alone(&mut self, node: &NodeProto, name: &str, inputs: &[Option<Value>], depth: usize) {
         self.nodes += 1;
-        if depth > DEEPEST || self.nodes > MOST_NODES {
+        if depth > MAX_DEPTH || self.nodes > MAX_NODES {
             return;
         }
         let key = (node.domain.clone(), node.op_type.clone());
@@ -348,7 +352,7 @@ impl Importer {
         }
     }
 
-    /// Why a node is refused whatever its operands have: its operator, their types, and its attributes.
+    /// Describes an unsupported operator, or operand types and attributes that contradict the signature of the operator.
     fn problem(&self, node: &NodeProto, inputs: &[Option<Value>]) -> Option<String> {
         let domain = domain(&node.domain);
         let name = &node.op_type;
@@ -362,13 +366,12 @@ impl Importer {
         }
         let full = operators::full_name(&domain, name);
         let signature = operators::signature(&full, opset)?;
-        let inputs = node.input.iter().zip(inputs);
-        let inputs = inputs.map(|(name, value)| {
+        let operands = node.input.iter().zip(inputs).map(|(name, value)| {
             let value = value.as_ref()?;
             Some((name.as_str(), self.type_name(value)))
         });
         let attributes = node.attribute.iter().map(|a| a.name.as_str());
-        let problems = signature.problems(&inputs.collect::<Vec<_>>(), &attributes.collect::<Vec<_>>());
+        let problems = signature.problems(&operands.collect::<Vec<_>>(), &attributes.collect::<Vec<_>>());
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 
@@ -389,7 +392,7 @@ impl Importer {
         let of_nibbles = inputs.first().is_some_and(is_nibbles);
         let moves = operators::moves(&domain, &node.op_type);
         if inputs.iter().any(is_nibbles) && !moves && !operators::quantizes(&node.op_type) {
-            return Err("ints of 4 bits are supported where they are quantized or move".into());
+            return Err("4-bit ints are supported only in quantization and data movement".into());
         }
         if let Some(problem) = self.problem(&node, &inputs) {
             return Err(Reason(problem));
@@ -413,7 +416,7 @@ impl Importer {
         Ok(results)
     }
 
-    /// Writes the nodes of a function where it is used.
+    /// Inlines a call of a function.
     fn function(
         &mut self,
         function: &FunctionProto,
@@ -422,15 +425,14 @@ impl Importer {
     ) -> Ruled<Vec<Option<Value>>> {
         self.deeper()?;
         let mut scope = HashMap::new();
-        let inputs = inputs.into_iter().chain(std::iter::repeat(None));
-        for (name, value) in function.input.iter().zip(inputs) {
+        let padded = inputs.into_iter().chain(std::iter::repeat(None));
+        for (name, value) in function.input.iter().zip(padded) {
             scope.insert(name.clone(), value);
         }
         let before = self.refusals.len();
         refuse_newer(self, &node.name, &function.opset_import);
         let outer_opsets = self.opsets.clone();
-        let own = versions_by_domain(&function.opset_import);
-        self.opsets.extend(own);
+        self.opsets.extend(versions_by_domain(&function.opset_import));
         let outer_scopes = std::mem::replace(&mut self.scopes, vec![scope]);
         let outer_types = std::mem::replace(&mut self.types, vec![Declared::new()]);
         let mut given: Vec<AttributeProto> = node.attribute.clone();
@@ -453,7 +455,7 @@ impl Importer {
         self.opsets = outer_opsets;
         self.depth -= 1;
         if self.refusals.len() > before {
-            // They are reported already.
+            // The reasons have already been reported.
             Err("".into())
         } else {
             Ok(results)
@@ -461,17 +463,17 @@ impl Importer {
     }
 
     fn deeper(&mut self) -> Ruled<()> {
-        if self.depth >= DEEPEST {
-            return Err(Reason(format!("functions and bodies are nested deeper than {DEEPEST}")));
+        if self.depth >= MAX_DEPTH {
+            return Err(Reason(format!("functions and bodies are nested deeper than {MAX_DEPTH}")));
         }
         self.depth += 1;
         Ok(())
     }
 
-    /// The statements of a body, whose inputs are these values.
+    /// Converts a body whose inputs are these values.
     ///
     /// # Errors
-    /// The body is refused; an empty reason if its reasons are reported already.
+    /// The body is refused; the reason is empty if the reasons have already been reported.
     pub fn body(&mut self, mut graph: GraphProto, inputs: Vec<(String, Value)>) -> Ruled<Block> {
         self.deeper()?;
         let outer = std::mem::take(&mut self.statements);
@@ -483,21 +485,23 @@ impl Importer {
         self.initializers(&mut graph.initializer);
         self.nodes(graph.node);
         let yields: Option<Vec<Value>> = graph.output.iter().map(|o| self.find(&o.name)).collect();
-        // Whether a loop goes on may follow from constants.
-        let yields = yields.map(|all| all.into_iter().map(|v| self.decided(v)).collect());
+        // The condition of a loop may depend only on constants.
+        let decided = yields.map(|yields| yields.into_iter().map(|v| self.decided(v)).collect());
         self.scopes.pop();
         self.types.pop();
-        let outer = self.enclosing.pop().unwrap_or_default();
+        let Some(outer) = self.enclosing.pop() else {
+            unreachable!("internal compiler error: a body has no enclosing statements")
+        };
         let statements = std::mem::replace(&mut self.statements, outer);
         self.depth -= 1;
-        match yields {
+        match decided {
             _ if self.refusals.len() > before => Err("".into()),
-            None => Err("nothing gives an output of its body".into()),
+            None => Err("no node of its body computes one of its outputs".into()),
             Some(yields) => Ok(Block { statements, yields }),
         }
     }
 
-    /// The name of a value's type in messages: `f32`, `i4`, `[f32]` for a sequence.
+    /// The name of a value's type in messages: `f32`, `i4`, or `[f32]` for a sequence.
     pub fn type_name(&self, value: &Value) -> String {
         let name = match (value.element, self.nibbles.contains(&value.id)) {
             (ElementType::U8, true) => "u4",
@@ -509,22 +513,19 @@ impl Importer {
 
     /// A value's type with its shape in messages, such as `f32[n, 4]`.
     pub fn typed(&self, value: &Value) -> String {
-        let name = |id: usize| {
-            let own = self.values.get(id).map(|v| v.onnx.as_str());
-            own.unwrap_or_default().to_owned()
-        };
+        let name = |id: usize| self.values.get(id).map_or(String::new(), |v| v.onnx.clone());
         let extents = value.shape.iter().map(|extent| extent.text(&name));
         let extents = extents.collect::<Vec<_>>().join(", ");
         format!("{}[{extents}]", self.type_name(value))
     }
 
-    /// The version of a domain's operators.
+    /// The operator set version of a domain; 1 if the model does not import the domain.
     pub fn opset(&self, domain: &str) -> i64 {
         self.opsets.get(domain).copied().unwrap_or(1)
     }
 }
 
-/// Replaces references to attributes of the function by their values, in bodies of the node as well.
+/// Replaces references to attributes of the function by their values, also in the bodies of a node.
 fn resolve(node: &mut NodeProto, given: &[AttributeProto]) {
     node.attribute.retain_mut(|attribute| {
         if attribute.ref_attr_name.is_empty() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reads ONNX models and writes them as SkriptND.
 //!
-//! [`convert`] reads the file ([`proto`]), walks its graph with a rule for each operator ([`operators`]), computes shapes and
-//! small integer tensors meanwhile ([`evaluate`], [`fold`]), and writes the document ([`write`]). What is not supported is a
-//! [`Refusal`]; all of them are returned.
+//! [`convert`] reads the file ([`proto`]), walks its graph with a rule for each operator ([`operators`]), evaluates shapes and
+//! small integer tensors on the way ([`evaluate`], [`fold`]), and writes the document ([`write`]). An import returns a
+//! [`Refusal`] for each unsupported part of the model.
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 mod call;

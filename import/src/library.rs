@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The operators of ONNX that the library lacks, defined in SkriptND.
+//! ONNX operators that the standard library lacks, defined in SkriptND.
 
 use std::collections::BTreeSet;
 
-/// Operators by group. Each begins in column 1, after its comment.
+/// The source of each group of operators. Every operator begins in column 1, after its comment. `rounded_to_even` in
+/// `passes/src/integers/rounding.rs` recognizes the formula of `_nearest_even`.
 const SOURCES: &[&str] = &[
     include_str!("../library/elementwise.sknd"),
     include_str!("../library/integer.sknd"),
@@ -20,10 +21,10 @@ const SOURCES: &[&str] = &[
     include_str!("../library/attention.sknd"),
 ];
 
-/// Modules of the standard library that operators may use.
+/// The modules of the standard library that the operators may import.
 const MODULES: &[&str] = &["algo", "image", "layout", "linalg", "math", "nn"];
 
-/// All operators: name and text with its comment.
+/// The names of the operators, and their texts with comments.
 fn all() -> Vec<(&'static str, &'static str)> {
     let mut operators = Vec::new();
     for source in SOURCES {
@@ -50,7 +51,7 @@ fn name(text: &str) -> Option<&str> {
     line.strip_prefix("operator ")?.split([' ', '{']).next()
 }
 
-/// Whether a text invokes or names a word.
+/// Whether a text contains a word.
 fn mentions(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     text.match_indices(word).any(|(at, _)| {
@@ -62,11 +63,11 @@ fn mentions(text: &str, word: &str) -> bool {
 
 /// The text without its comments.
 fn code(text: &str) -> String {
-    let lines = text.lines().map(|l| l.split('#').next().unwrap_or_default());
+    let lines = text.lines().map(|line| line.split_once('#').map_or(line, |(code, _)| code));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A module with these operators and those that they invoke.
+/// A module with these operators and the operators that they invoke.
 pub fn module(names: &BTreeSet<String>) -> String {
     let all = all();
     let mut wanted: BTreeSet<&str> = names.iter().map(String::as_str).collect();
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operators_come_with_what_they_invoke() {
+    fn modules_contain_the_operators_that_others_invoke() {
         let module = module(&BTreeSet::from(["wrap".to_owned()]));
         assert!(module.contains("operator wrap"), "{module}");
         assert!(!module.contains("operator gather"), "{module}");

@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Numbers and lists in SkriptND.
+//! Literals of numbers and lists in SkriptND.
 
 use skript_tensor::ElementType;
 
 use crate::extent::Extent;
 use crate::statement::marked;
 
-/// A list of numbers in SkriptND.
 pub fn list(items: &[i64]) -> String {
     let items: Vec<String> = items.iter().map(i64::to_string).collect();
     format!("[{}]", items.join(", "))
 }
 
-/// A list of axes in SkriptND.
 pub fn axis_list(items: &[usize]) -> String {
     let items: Vec<String> = items.iter().map(usize::to_string).collect();
     format!("[{}]", items.join(", "))
 }
 
-/// A list of extents in SkriptND.
 pub fn extent_list(items: &[Extent]) -> String {
     let items: Vec<String> = items.iter().map(marked).collect();
     format!("[{}]", items.join(", "))
 }
 
-/// A real of this type in SkriptND: the shortest text that has its value; an expression for NaN, which has no literal.
+/// The shortest literal with the value of a real of this type. NaN has no literal and becomes an expression.
 pub fn real_text(element: ElementType, value: f64) -> String {
     if value.is_nan() {
         return "(inf - inf)".to_owned();
@@ -39,7 +36,7 @@ pub fn real_text(element: ElementType, value: f64) -> String {
     }
 }
 
-/// An attribute with a real value.
+/// The literal of a real attribute.
 pub fn float_text(value: f32) -> String {
     real_text(ElementType::F32, value.into())
 }

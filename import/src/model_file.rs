@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A parsed model file, and its conversion for all shapes or for the arrays of a call.
+//! A parsed model file and its conversion, for all shapes or for the arrays of a call.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,25 +16,25 @@ use crate::imported::{ImportError, Imported, Options};
 use crate::names::Names;
 use crate::proto::{DimensionProto, GraphProto, ModelProto, ValueInfoProto};
 use crate::shared_tensors::SharedTensors;
-use crate::value::{MOST_KNOWN, element};
+use crate::value::{MAX_KNOWN, element};
 
-/// The largest model file; larger weights are in files beside it.
-const MOST_BYTES: u64 = 1 << 31;
+/// Maximum size of a model file. ONNX stores larger weights as external data.
+const MAX_BYTES: u64 = 1 << 31;
 
-/// The most elements of an integer input whose values a conversion may depend on without a rule that requires them.
-const SMALL: usize = 64;
+/// Maximum number of elements of an integer input that may become a constant although no rule requires its values.
+const MAX_CANDIDATE: usize = 64;
 
-/// A parsed model. It is converted several times: for all shapes, and for the shapes of calls.
+/// A parsed model, which can be converted several times: for all shapes and for the shapes of calls.
 #[derive(Debug)]
 pub struct ModelFile {
     path: PathBuf,
-    /// The folders of external data; none for a model in memory.
+    /// The folders of external data; empty for a model in memory.
     folders: Vec<PathBuf>,
     model: ModelProto,
     tensors: Arc<SharedTensors>,
 }
 
-/// An input or output as the model declares it.
+/// The declaration of an input or output in the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declaration {
     /// The name in ONNX.
@@ -47,7 +47,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// The declared dimensions, by number, by name, or `?`: `batch, 3, ?`; `None` if the rank is not declared.
+    /// The declared dimensions, such as `batch, 3, ?`; `None` if the rank is not declared.
     pub fn shape_text(&self) -> Option<String> {
         let extents = self.shape.as_ref()?.iter().map(|extent| match extent {
             DeclaredExtent::Static(n) => n.to_string(),
@@ -57,25 +57,25 @@ impl Declaration {
         Some(extents.collect::<Vec<_>>().join(", "))
     }
 
-    /// Whether this is its name in ONNX or SkriptND.
+    /// Whether `name` is its name in ONNX or SkriptND.
     pub fn has_name(&self, name: &str) -> bool {
         name == self.onnx || name == self.name
     }
 }
 
-/// An extent as the model declares it.
+/// The declaration of an extent in the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeclaredExtent {
     Static(u64),
-    /// A dynamic dimension with its name, which may be empty.
+    /// A dynamic dimension; its name may be empty.
     Dynamic(String),
 }
 
-/// A model that was converted for the arrays of a call.
+/// The conversion of a model for the arrays of a call.
 #[derive(Debug)]
 pub struct ForCall {
     pub imported: Imported,
-    /// The inputs whose values decided shapes or branches: they are not inputs of the document.
+    /// The inputs whose values decided shapes or branches. They are constants of the document.
     pub constants: Vec<Declaration>,
 }
 
@@ -87,27 +87,27 @@ impl ModelFile {
     pub fn open(path: &Path) -> Result<ModelFile, ImportError> {
         let failed = |error| ImportError::File { path: path.to_path_buf(), error };
         let file = RegularFile::open(path).map_err(failed)?;
-        let parsed = ModelFile::from_bytes(path, file.read(MOST_BYTES).map_err(failed)?)?;
+        let parsed = ModelFile::from_bytes(path, file.read(MAX_BYTES).map_err(failed)?)?;
         Ok(ModelFile { folders: external::folders(path), ..parsed })
     }
 
-    /// Parses a model in memory, whose tensors are all in it; `path` stands for its file in messages.
+    /// Parses a model in memory without external data; messages refer to it by `path`.
     ///
     /// # Errors
     /// [`ImportError::Format`].
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<ModelFile, ImportError> {
-        // Elements of tensors are slices of it.
+        // The elements of tensors are slices of these bytes.
         let model = ModelProto::decode(Bytes::from(bytes))
             .map_err(|e| ImportError::Format { path: path.to_path_buf(), reason: e.to_string() })?;
         Ok(ModelFile { path: path.to_path_buf(), folders: Vec::new(), model, tensors: Arc::default() })
     }
 
-    /// The path that messages have.
+    /// The path in messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The inputs that callers pass.
+    /// The inputs without an initializer, which callers pass.
     pub fn inputs(&self) -> Vec<Declaration> {
         let Some(graph) = &self.model.graph else {
             return Vec::new();
@@ -118,7 +118,7 @@ impl ModelFile {
         declarations(given, &mut names)
     }
 
-    /// The outputs. Those without a declared type are left out.
+    /// The outputs with a declared type.
     pub fn outputs(&self) -> Vec<Declaration> {
         let mut names = Names::default();
         let graph = self.model.graph.as_ref();
@@ -134,7 +134,7 @@ impl ModelFile {
         model_of(&self.path, folders, self.model.clone(), &self.tensors, options)
     }
 
-    /// Converts the model for all shapes within upper bounds, by the names of inputs.
+    /// Converts the model for all shapes within upper bounds; `bounds` lists them by the names of inputs.
     ///
     /// # Errors
     /// [`ImportError`], with all reasons.
@@ -145,8 +145,8 @@ impl ModelFile {
     ) -> Result<Imported, ImportError> {
         let mut options = options.clone();
         for input in self.inputs() {
-            let found = bounds.iter().find(|(name, _)| input.has_name(name));
-            let pairs = input.shape.iter().flatten().zip(found.into_iter().flat_map(|(_, bounds)| bounds));
+            let given = bounds.iter().find(|(name, _)| input.has_name(name));
+            let pairs = input.shape.iter().flatten().zip(given.into_iter().flat_map(|(_, bounds)| bounds));
             for (axis, (extent, bound)) in pairs.enumerate() {
                 let DeclaredExtent::Dynamic(name) = extent else {
                     continue;
@@ -165,8 +165,8 @@ impl ModelFile {
         self.convert(options)
     }
 
-    /// The options with the dimensions that arrays decide, by the names of inputs in ONNX or SkriptND. Of an input without an
-    /// array, dimensions with the same names as theirs are decided.
+    /// Adds the dimensions of arrays to the options. Arrays have the names of inputs in ONNX or SkriptND. For inputs without an array,
+    /// adds the dimensions whose names also occur in an input with an array.
     pub fn fixed(&self, options: &Options, arrays: &[(String, Tensor)]) -> Options {
         let mut options = options.clone();
         let inputs = self.inputs();
@@ -197,7 +197,7 @@ impl ModelFile {
         options
     }
 
-    /// Reports mismatches between the inputs and the shapes of arrays, which are named as in ONNX or SkriptND.
+    /// Reports mismatches between the inputs and the shapes of arrays, which are named as inputs in ONNX or SkriptND.
     pub fn misfits(&self, arrays: &[(String, Tensor)]) -> Vec<String> {
         let inputs = self.inputs();
         let pairs = pairs(&inputs, arrays).into_iter();
@@ -217,13 +217,13 @@ impl ModelFile {
         misfits.collect()
     }
 
-    /// The inputs with dimensions that are still dynamic.
+    /// The inputs whose dimensions are still dynamic.
     pub fn undetermined(&self, options: &Options) -> Vec<Declaration> {
         let is_open = |input: &Declaration| {
             let Some(declared) = &input.shape else {
                 return options.shape_of(input).is_none();
             };
-            let decided = options.shape_of(input).unwrap_or_default();
+            let decided = options.shape_of(input).unwrap_or(&[]);
             declared.iter().enumerate().any(|(axis, extent)| {
                 matches!(extent, DeclaredExtent::Dynamic(_)) && decided.get(axis).copied().flatten().is_none()
             })
@@ -231,8 +231,8 @@ impl ModelFile {
         self.inputs().into_iter().filter(|input| !options.is_constant(input) && is_open(input)).collect()
     }
 
-    /// Converts the model for a call with these arrays, by the names of inputs in ONNX or SkriptND; `options` are those of
-    /// [`ModelFile::fixed`]. Where elements of small arrays decide shapes or branches, these inputs become constants.
+    /// Converts the model for a call with these arrays, which are named as inputs in ONNX or SkriptND; `options` is the result of
+    /// [`ModelFile::fixed`]. Inputs become constants if elements of their small arrays decide shapes or branches.
     ///
     /// # Errors
     /// [`ImportError`], with all reasons.
@@ -244,7 +244,7 @@ impl ModelFile {
         let inputs = self.inputs();
         let arrays = pairs(&inputs, arrays);
         let mut constants: Vec<Declaration> = Vec::new();
-        // Specializing to flags is an optimization: a model that is accepted without it stays accepted.
+        // Specialization to flags is an optimization: a model that is accepted without it must not be refused.
         let mut accepted = None;
         loop {
             let converted = self.convert(options.clone());
@@ -272,7 +272,8 @@ impl ModelFile {
     }
 }
 
-/// The single ints and bools that alone select a branch: with their values, the branch that is not taken is not compiled.
+/// Integer and boolean inputs of one element that alone select a branch. If they become constants, only the taken branch is
+/// compiled.
 fn flags<'m>(
     imported: &Imported,
     open: &[(&'m Declaration, &'m Tensor)],
@@ -292,29 +293,29 @@ fn required<'m>(
     open: &[(&'m Declaration, &'m Tensor)],
 ) -> Vec<(&'m Declaration, &'m Tensor)> {
     let decides = |(input, tensor): &&(&Declaration, &Tensor)| {
-        deciding.contains(&input.onnx) && tensor.volume() <= MOST_KNOWN
+        deciding.contains(&input.onnx) && tensor.volume() <= MAX_KNOWN
     };
     let decided: Vec<_> = open.iter().filter(decides).copied().collect();
     if !decided.is_empty() {
         return decided;
     }
-    // A rule inside of a body does not see what decides. One by one: what decides nothing, such as tokens, would need new code
-    // for each value.
+    // A rule in a body cannot determine the deciding inputs, so all small inputs are candidates. They are tried one by one, because an
+    // input that decides nothing, such as tokens, would need new code for each value if it became a constant.
     let is_small = |(_, tensor): &&(&Declaration, &Tensor)| {
-        tensor.element().real().is_none() && tensor.volume() <= SMALL
+        tensor.element().real().is_none() && tensor.volume() <= MAX_CANDIDATE
     };
     open.iter().filter(is_small).copied().take(1).collect()
 }
 
-/// The inputs with their arrays.
+/// Pairs the inputs with their arrays.
 fn pairs<'m>(
     inputs: &'m [Declaration],
     arrays: &'m [(String, Tensor)],
 ) -> Vec<(&'m Declaration, &'m Tensor)> {
     let pair = |input: &'m Declaration| {
         let mut named = arrays.iter();
-        let found = named.find(|(name, _)| input.has_name(name))?;
-        Some((input, &found.1))
+        let (_, array) = named.find(|(name, _)| input.has_name(name))?;
+        Some((input, array))
     };
     inputs.iter().filter_map(pair).collect()
 }
@@ -333,7 +334,7 @@ fn declarations(infos: Vec<&ValueInfoProto>, names: &mut Names) -> Vec<Declarati
         let tensor = info.kind.as_ref()?.tensor.as_ref()?;
         let extent = |dim: &DimensionProto| match dim.value {
             Some(value) if value >= 0 => DeclaredExtent::Static(value.unsigned_abs()),
-            _ => DeclaredExtent::Dynamic(dim.own_name().unwrap_or_default().to_owned()),
+            _ => DeclaredExtent::Dynamic(dim.own_name().map_or(String::new(), str::to_owned)),
         };
         let shape = tensor.shape.as_ref();
         Some(Declaration {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of ONNX values as names of SkriptND.
+//! Converts ONNX names to SkriptND names.
 //!
-//! The rule: `_output_0` at the end is dropped, each run of other characters than letters, digits and `_` becomes `_`, `_`
-//! at both ends is dropped. A name that begins with a digit or is a word of the language gets a prefix. A name that is in
-//! use gets the first free suffix of `_2`, `_3`, ….
+//! A trailing `_output_0` is dropped, each run of characters other than letters, digits and `_` becomes `_`, and leading and
+//! trailing `_` are dropped. A name that begins with a digit or is reserved gets a prefix. A name that is in use gets the first
+//! free suffix of `_2`, `_3`, ….
 
 use std::collections::{HashMap, HashSet};
 
-/// Words of the language, and names that a document reads more easily without.
+/// Keywords of the language, and names that would be confusing in a document.
 const RESERVED: &[&str] = &[
     "optional", "operator", "import", "public", "unroll", "graph", "yield", "while", "false", "elif", "else",
     "then", "with", "real", "bool", "true", "for", "inf", "int", "str", "if", "in", "is", "do", "pi",
@@ -15,8 +15,8 @@ const RESERVED: &[&str] = &[
     "layer", "main",
 ];
 
-/// The longest name; longer ones are cut.
-const LONGEST: usize = 96;
+/// Maximum length of a name; longer names are truncated.
+const MAX_LENGTH: usize = 96;
 
 /// The names in use.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// A name that is not in use yet; `prefix` precedes names that begin with a digit.
+    /// Returns a name that is not in use yet; `prefix` precedes names that begin with a digit or are reserved.
     pub fn fresh(&mut self, onnx: &str, prefix: &str) -> String {
         let name = valid(onnx, prefix);
         if self.used.insert(name.clone()) {
@@ -44,36 +44,38 @@ impl Names {
     }
 }
 
-/// The name without the name of what it is a part of: `attention_MatMul` of `/layer.0/attention/MatMul` in `layer.0`.
+/// Removes the name of the enclosing part as a prefix: `attention_MatMul` for `/layer.0/attention/MatMul` in `layer.0`.
 pub fn within(onnx: &str, whole: &str) -> String {
     let (name, whole) = (valid(onnx, ""), valid(whole, ""));
-    let rest = name.strip_prefix(&whole).and_then(|r| r.strip_prefix('_'));
-    match rest {
-        Some(rest) if !whole.is_empty() && !rest.is_empty() => rest.to_owned(),
+    let suffix = name.strip_prefix(&whole).and_then(|suffix| suffix.strip_prefix('_'));
+    match suffix {
+        Some(suffix) if !whole.is_empty() && !suffix.is_empty() => suffix.to_owned(),
         _ => onnx.to_owned(),
     }
 }
 
-/// A valid name.
+/// Applies the rules for characters and prefixes.
 fn valid(onnx: &str, prefix: &str) -> String {
     let onnx = onnx.strip_suffix("_output_0").unwrap_or(onnx);
     let mut name = String::new();
     for c in onnx.chars() {
-        if name.len() >= LONGEST {
+        if name.len() >= MAX_LENGTH {
             break;
         }
-        match c.is_ascii_alphanumeric() {
-            true => name.push(c),
-            false if !name.ends_with('_') => name.push('_'),
-            false => {}
+        if c.is_ascii_alphanumeric() {
+            name.push(c);
+        } else if !name.ends_with('_') {
+            name.push('_');
         }
     }
     let name = name.trim_matches('_');
     let digit = name.starts_with(|c: char| c.is_ascii_digit());
-    match name.is_empty() {
-        true => prefix.to_owned(),
-        false if digit || RESERVED.contains(&name) => format!("{prefix}_{name}"),
-        false => name.to_owned(),
+    if name.is_empty() {
+        prefix.to_owned()
+    } else if digit || RESERVED.contains(&name) {
+        format!("{prefix}_{name}")
+    } else {
+        name.to_owned()
     }
 }
 
@@ -94,6 +96,6 @@ mod tests {
         assert_eq!(of("123"), "conv_123");
         assert_eq!(of("if"), "conv_if");
         assert_eq!(of("ß→"), "conv");
-        assert!(of(&"a".repeat(4000)).len() <= LONGEST);
+        assert!(of(&"a".repeat(4000)).len() <= MAX_LENGTH);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The rules: one for each operator, in files by group.
+//! The conversion rules of operators, in one file per group.
 
 mod attention;
 mod control;
@@ -37,28 +37,27 @@ use crate::evaluate;
 use crate::refusal::Ruled;
 pub(crate) use signatures::find as signature;
 
-/// How a node becomes statements.
+/// Converts a node to statements.
 pub type Rule = fn(&mut Call) -> Ruled<()>;
 
-/// An operator with its rule.
+/// An operator with its conversion rule.
 #[derive(Clone, Copy)]
 pub struct Operator {
-    /// The domain; empty for ONNX's own.
+    /// The domain; empty for the ONNX domain.
     pub domain: &'static str,
     pub name: &'static str,
-    /// What it becomes, for the documentation.
+    /// The conversion, for the documentation.
     pub how: &'static str,
     rule: Rule,
 }
 
 impl Operator {
-    /// The name, after its domain unless that is ONNX's own.
     fn full_name(&self) -> String {
         full_name(self.domain, self.name)
     }
 }
 
-/// The name of an operator, after its domain unless that is ONNX's own.
+/// The name of an operator, qualified by its domain unless it is the ONNX domain.
 pub(crate) fn full_name(domain: &str, name: &str) -> String {
     match domain {
         "" | "ai.onnx" => name.to_owned(),
@@ -74,20 +73,18 @@ const fn microsoft(name: &'static str, how: &'static str, rule: Rule) -> Operato
     Operator { domain: "com.microsoft", name, how, rule }
 }
 
-/// A group of operators.
 pub struct Group {
     pub name: &'static str,
     pub operators: &'static [Operator],
 }
 
-/// All groups.
 pub const GROUPS: &[Group] = &[
     Group { name: "Elementwise", operators: elementwise::OPERATORS },
-    Group { name: "Ints and bits", operators: integer::OPERATORS },
+    Group { name: "Bitwise operations", operators: integer::OPERATORS },
     Group { name: "Reductions", operators: reduction::OPERATORS },
     Group { name: "Shapes and constants", operators: shape::OPERATORS },
     Group { name: "Movement", operators: movement::OPERATORS },
-    Group { name: "Slices and borders", operators: slice::OPERATORS },
+    Group { name: "Slices and padding", operators: slice::OPERATORS },
     Group { name: "Indexing", operators: indexing::OPERATORS },
     Group { name: "Products", operators: product::OPERATORS },
     Group { name: "Convolution", operators: convolution::OPERATORS },
@@ -96,7 +93,7 @@ pub const GROUPS: &[Group] = &[
     Group { name: "Resizing", operators: resize::OPERATORS },
     Group { name: "Regions and grids", operators: spatial::OPERATORS },
     Group { name: "Fourier transforms", operators: signal::OPERATORS },
-    Group { name: "Different elements", operators: unique::OPERATORS },
+    Group { name: "Unique elements", operators: unique::OPERATORS },
     Group { name: "Attention", operators: attention::OPERATORS },
     Group { name: "Attention of com.microsoft", operators: fused::OPERATORS },
     Group { name: "Quantization of com.microsoft", operators: quantized::OPERATORS },
@@ -109,23 +106,23 @@ pub const GROUPS: &[Group] = &[
     Group { name: "Control flow", operators: control::OPERATORS },
 ];
 
-/// Whether an operator may have sequences among its operands.
+/// Whether an operator accepts sequences as operands.
 pub(crate) fn takes_sequences(name: &str) -> bool {
     let others = ["Identity", "If", "Loop"];
     sequence::OPERATORS.iter().any(|o| o.name == name) || others.contains(&name)
 }
 
-/// Why a node of an old operator set isn't supported, if so: its operator is another one since.
+/// Describes why a node of an old operator set is not supported: the semantics of its operator has changed since.
 pub(crate) fn outdated(domain: &str, name: &str, opset: i64) -> Option<String> {
     let first = signatures::FIRST;
-    // The rule reads those attributes, too.
+    // The rule supports the old attributes of Cast, too.
     let is_known = name == "Cast";
     (domain.is_empty() && !is_known && versions::has_changed(name, opset)).then(|| {
-        format!("in opset {opset} the operator is another one than from opset {first} on, where it is supported; convert the model with `onnx.version_converter`")
+        format!("the operator is supported from opset {first} on, where its meaning changed, and the model has opset {opset}; convert the model with `onnx.version_converter`")
     })
 }
 
-/// Why a node's operator is not in the operator set of the model, if so.
+/// Describes a node whose operator is newer than the operator set of the model.
 pub(crate) fn newer(domain: &str, name: &str, opset: i64) -> Option<String> {
     let first = signatures::all(&full_name(domain, name)).first()?.since;
     (first > opset).then(|| {
@@ -133,38 +130,77 @@ pub(crate) fn newer(domain: &str, name: &str, opset: i64) -> Option<String> {
     })
 }
 
-/// Whether the elements of an operator's results are those of its first operand.
+/// Whether an operator only moves the elements of its first operand.
 pub(crate) fn moves(domain: &str, name: &str) -> bool {
     let operators = movement::OPERATORS.iter();
     let moves = operators.map(|o| o.name).filter(|name| *name != "Concat");
     domain.is_empty() && (name == "Identity" || name == "Constant" || moves.into_iter().any(|o| o == name))
 }
 
-/// Whether an operator quantizes its operand, or reverses that.
+/// Whether an operator quantizes or dequantizes its operand.
 pub(crate) fn quantizes(name: &str) -> bool {
     matches!(name, "QuantizeLinear" | "DequantizeLinear")
+}
+
+/// Operators on quantized values: integers that represent reals by a scale and a zero point. The list does not contain `MatMulNBits`:
+/// its input is real, so it does not compute products of integers.
+pub(crate) const QUANTIZED: [(&str, &[&str]); 2] = [
+    (
+        "",
+        &[
+            "ConvInteger",
+            "DequantizeLinear",
+            "DynamicQuantizeLinear",
+            "MatMulInteger",
+            "QLinearConv",
+            "QLinearMatMul",
+            "QuantizeLinear",
+        ],
+    ),
+    (
+        "com.microsoft",
+        &[
+            "DequantizeLinear",
+            "DynamicQuantizeLSTM",
+            "DynamicQuantizeMatMul",
+            "MatMulIntegerToFloat",
+            "QGemm",
+            "QLinearAdd",
+            "QLinearConcat",
+            "QLinearGlobalAveragePool",
+            "QLinearLeakyRelu",
+            "QLinearMul",
+            "QLinearSigmoid",
+            "QuantizeLinear",
+        ],
+    ),
+];
+
+/// Whether an operator computes with quantized values.
+fn is_quantized(operator: &Operator) -> bool {
+    QUANTIZED.iter().any(|(domain, names)| operator.domain == *domain && names.contains(&operator.name))
 }
 
 /// The rule of an operator.
 pub(crate) fn find(domain: &str, name: &str) -> Option<impl Fn(&mut Call) -> Ruled<()> + use<>> {
     let mut all = GROUPS.iter().flat_map(|g| g.operators);
     let operator = all.find(|o| o.domain == domain && o.name == name)?;
-    let rule = operator.rule;
     Some(move |call: &mut Call| {
         if let Some(value) = evaluate::fold(call) {
             call.set(0, value);
             return Ok(());
         }
-        rule(call)
+        call.importer.is_quantized |= is_quantized(operator);
+        (operator.rule)(call)
     })
 }
 
-/// The newest operator set of ONNX whose operators are known.
+/// The newest supported ONNX operator set.
 pub fn newest() -> i64 {
     signatures::newest()
 }
 
-/// The newest operator set of a domain, if that has operators that are known.
+/// The newest supported operator set of a domain; `None` if no operator of the domain is supported.
 pub(crate) fn newest_of(domain: &str) -> Option<i64> {
     match domain {
         "" => Some(newest()),
@@ -175,7 +211,7 @@ pub(crate) fn newest_of(domain: &str) -> Option<i64> {
     }
 }
 
-/// The tables of all operators, in Markdown.
+/// The tables of all operators in Markdown.
 pub fn markdown() -> String {
     let count = |of: &dyn Fn(&Operator) -> bool| {
         let all = GROUPS.iter().flat_map(|g| g.operators);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The messages of an `.onnx` file, as far as they are read. Other fields are skipped.
+//! The Protocol Buffers messages of an `.onnx` file. Fields that the import does not read are omitted.
 
 use bytes::Bytes;
 use prost::Message;
 
-/// A file.
+/// A model file.
 #[derive(Clone, PartialEq, Message)]
 pub struct ModelProto {
     #[prost(int64, tag = "1")]
@@ -30,7 +30,7 @@ pub struct OperatorSetIdProto {
     pub version: i64,
 }
 
-/// A graph: the model's, or the body of a branch or loop.
+/// A graph: the main graph, or the body of a branch or loop.
 #[derive(Clone, PartialEq, Message)]
 pub struct GraphProto {
     #[prost(message, repeated, tag = "1")]
@@ -49,7 +49,7 @@ pub struct GraphProto {
     pub sparse_initializer: Vec<SparseTensorProto>,
 }
 
-/// A sparse tensor, of which only the name of the values is read, for messages.
+/// A sparse tensor. Only the name of its values is read, for messages.
 #[derive(Clone, PartialEq, Message)]
 pub struct SparseTensorProto {
     #[prost(message, optional, tag = "1")]
@@ -100,7 +100,7 @@ pub struct AttributeProto {
     pub ref_attr_name: String,
 }
 
-/// A function of the model: operators of its own.
+/// A function, which defines an operator of the model.
 #[derive(Clone, PartialEq, Message)]
 pub struct FunctionProto {
     #[prost(string, tag = "1")]
@@ -121,7 +121,7 @@ pub struct FunctionProto {
     pub attribute_proto: Vec<AttributeProto>,
 }
 
-/// A tensor with its elements, or the name of the file that has them.
+/// A tensor with its elements, or with the file of its external data.
 #[derive(Clone, PartialEq, Message)]
 pub struct TensorProto {
     #[prost(int64, repeated, tag = "1")]
@@ -211,7 +211,7 @@ pub struct DimensionProto {
 }
 
 impl DimensionProto {
-    /// The name that dimensions of one extent share. Some exporters write `?` for each dimension that they do not know.
+    /// The name that dimensions with equal extents share. Some exporters write `?` for every unknown dimension.
     pub fn own_name(&self) -> Option<&str> {
         let name = self.name.as_deref()?;
         let is_name = name.contains(char::is_alphabetic) && name != "None";

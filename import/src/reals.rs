@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The type of reals of a model, and the rounding of those that are narrower.
+//! The type of reals of a model, and the rounding of narrower reals.
 //!
-//! `real` is one type in a model of SkriptND: the least that holds all of the ONNX model's. Tensors of narrower types have these as storage
-//! types, which `import.json` lists, and so are rounded when they are computed. Tensors between the statements of an operator of the
-//! document have none: with `--structure`, each operation that gives narrower reals is followed by an operator that rounds. The wider type
-//! has at least two digits more than twice the narrower ones' (11 bits of f16 in 24 of f32, 24 of f32 in 53 of f64), so a sum, product,
-//! quotient or root that is rounded twice is the one that is rounded once.
+//! A SkriptND model has one type `real`: the narrowest type that represents all reals of the ONNX model. Tensors of narrower types have
+//! storage types, which `import.json` lists, and are rounded when they are computed. Tensors between the statements of an operator of
+//! the document have no storage type: with `--structure`, each operation with a narrower result is followed by an operator that rounds.
+//! The significand of the wider type has more than twice as many digits as that of the narrower type, plus one (24 for f32 and 11 for
+//! f16, 53 for f64 and 24 for f32), so rounding a sum, product, quotient or root twice is equivalent to rounding it once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,8 @@ use crate::statement::{Argument, Block, Body, Statement};
 use crate::tensor::rounded;
 use crate::value::{Value, is_real};
 
-/// The type of reals that holds those of the inputs, the statements and what they yield. `is_stored`: whether narrower results have storage
-/// types; otherwise they become rounded.
+/// Determines the type that represents all reals of the inputs and the block. Narrower results have storage types if `is_stored`;
+/// otherwise operators that round them are added.
 pub fn settle(importer: &mut Importer, inputs: &[Value], block: &mut Block, is_stored: bool) -> ElementType {
     let widest = widest(inputs, block);
     if is_stored {
@@ -33,7 +33,7 @@ pub fn settle(importer: &mut Importer, inputs: &[Value], block: &mut Block, is_s
 
 /// The widest real type of the inputs, the statements and the yielded values.
 pub fn widest(inputs: &[Value], block: &Block) -> ElementType {
-    let mut found: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    let mut types_by_size: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     let mut widest = ElementType::F16;
     let mut any = false;
     let mut note = |value: &Value| {
@@ -42,7 +42,7 @@ pub fn widest(inputs: &[Value], block: &Block) -> ElementType {
             return;
         }
         any = true;
-        found.entry(element.size()).or_default().insert(element.name());
+        types_by_size.entry(element.size()).or_default().insert(element.name());
         if element.size() >= widest.size() {
             widest = element;
         }
@@ -50,19 +50,19 @@ pub fn widest(inputs: &[Value], block: &Block) -> ElementType {
     inputs.iter().for_each(&mut note);
     block.yields.iter().for_each(&mut note);
     visit(block, &mut |statement| statement.results.iter().for_each(&mut note));
-    if !any || found.get(&widest.size()).is_some_and(|f| f.len() > 1) {
-        // Neither of f16 and bf16 holds the other.
+    if !any || types_by_size.get(&widest.size()).is_some_and(|types| types.len() > 1) {
+        // Neither f16 nor bf16 can represent all values of the other.
         widest = ElementType::F32;
     }
     widest
 }
 
-/// Visits all statements, those of bodies as well.
+/// Visits all statements, including statements of bodies.
 pub fn visit(block: &Block, see: &mut dyn FnMut(&Statement)) {
     block.statements.iter().for_each(|statement| visit_statement(statement, see));
 }
 
-/// Visits a statement and those of its bodies.
+/// Visits a statement and the statements of its bodies.
 pub fn visit_statement(statement: &Statement, see: &mut dyn FnMut(&Statement)) {
     see(statement);
     match &statement.body {
@@ -89,12 +89,11 @@ fn visit_mut(block: &mut Block, change: &mut dyn FnMut(&mut Statement)) {
     }
 }
 
-/// Casts reals to narrower types by operators, whose results have separate storage types.
+/// Converts copies of reals with narrower types to casts, whose results have separate storage types.
 pub fn cast_narrower(block: &mut Block) {
     visit_mut(block, &mut cast_one);
 }
 
-/// A Cast to a narrower type gives another tensor.
 fn cast_one(statement: &mut Statement) {
     if let Body::Same(from) = &statement.body
         && !holds(statement, from.element)
@@ -110,7 +109,7 @@ fn cast_one(statement: &mut Statement) {
 struct Rounding<'i> {
     importer: &'i mut Importer,
     widest: ElementType,
-    /// Values that statements read. Others are outputs, which are rounded when they are written.
+    /// The values that statements read. Other results are outputs, which are rounded when they are written.
     read: BTreeSet<usize>,
 }
 
@@ -163,7 +162,7 @@ impl Rounding<'_> {
             });
         }
         if let (Body::Same(from), [rounding]) = (&statement.body, after.as_mut_slice()) {
-            // A Cast is nothing but the rounding.
+            // A Cast only rounds.
             if let Body::Call { arguments, .. } = &mut rounding.body {
                 *arguments = vec![Argument::Tensor(from.clone())];
             }
@@ -174,48 +173,48 @@ impl Rounding<'_> {
     }
 }
 
-/// Whether the results' type holds all reals of another. Ints are as they are.
+/// Whether the type of the results represents all reals of another type. Ints are not rounded.
 fn holds(statement: &Statement, from: ElementType) -> bool {
     let mut elements = statement.results.iter().map(|r| r.element);
     elements.all(|e| !is_real(e) || e == from || e.size() > from.size())
 }
 
-/// Digits, the least exponent, and the number from which on infinity is nearest, of a narrower type.
+/// The parameters of rounding to a narrower type: digits, minimum exponent, and the smallest number that rounds to infinity.
 fn attributes(element: ElementType) -> Vec<(String, String)> {
-    let Format { digits, least, .. } = Format::of(element);
+    let Format { digits, min_exponent, .. } = Format::from_element(element);
     let largest = if element == ElementType::F16 { 16 } else { 128 };
     let limit = 2f64.powi(largest) * (1.0 - 2f64.powi(-1 - digits));
     vec![
         ("digits".to_owned(), digits.to_string()),
-        ("least".to_owned(), least.to_string()),
+        ("least".to_owned(), min_exponent.to_string()),
         ("limit".to_owned(), real_text(ElementType::F64, limit)),
     ]
 }
 
-/// How reals are represented.
+/// A binary format of reals.
 pub struct Format {
     pub digits: i32,
-    /// The exponent of the least positive number.
-    pub least: i32,
-    /// The exponent of infinity in bits.
+    /// The binary exponent of the smallest positive number.
+    pub min_exponent: i32,
+    /// The biased exponent of infinity.
     pub exponents: i32,
 }
 
 impl Format {
-    pub fn of(element: ElementType) -> Format {
-        let (digits, least, exponents) = match element {
+    pub fn from_element(element: ElementType) -> Format {
+        let (digits, min_exponent, exponents) = match element {
             ElementType::F16 => (11, -24, 31),
             ElementType::BF16 => (8, -133, 255),
             ElementType::F64 => (53, -1074, 2047),
             _ => (24, -149, 255),
         };
-        Format { digits, least, exponents }
+        Format { digits, min_exponent, exponents }
     }
 }
 
-/// Whether narrow operands have narrow results: each element is one of the operands, its negative, or a whole number next to it.
+/// Whether narrow operands imply exact narrow results: each element is an element of an operand, its negative, or an adjacent integer.
 fn moves(statement: &Statement) -> bool {
-    const OWN: &[&str] = &[
+    const EXACT: &[&str] = &[
         "algo.top_k",
         "math.abs",
         "math.ceil",
@@ -261,5 +260,5 @@ fn moves(statement: &Statement) -> bool {
     });
     let is_relu = operator == "nn.relu" && attributes.is_empty();
     let is_layout = operator.starts_with("layout.") && !operator.starts_with("layout.cast");
-    numbers_fit && (is_layout || is_relu || OWN.contains(&operator))
+    numbers_fit && (is_layout || is_relu || EXACT.contains(&operator))
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a model is refused.
+//! Reasons for which a model is refused.
 
 use std::fmt;
 
-/// A reason, with the node that has it.
+/// A reason and the node that it applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The name of the node or, if it has none, of its first output; empty for the model.
     pub node: String,
     /// The operator of the node; empty for the model.
     pub operator: String,
-    /// What is not supported.
+    /// The unsupported part.
     pub reason: String,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The reason of a rule, which does not know its node.
+/// The reason that a rule returns, without the node.
 #[derive(Debug)]
 pub struct Reason(pub String);
 

@@ -8,18 +8,18 @@ use skript_tensor::Tensor;
 
 use crate::proto::TensorProto;
 
-/// Bytes of the smallest tensor that conversions share.
+/// Minimum size of shared tensors in bytes.
 const SHARED_BYTES: usize = 1 << 12;
 
-/// Tensors by their bytes in the file, with their element types; all conversions share them.
+/// Tensors by address and length of their bytes in the file, and element type.
 #[derive(Debug, Default)]
 pub struct SharedTensors(Mutex<HashMap<(usize, usize, i32), Tensor>>);
 
 impl SharedTensors {
-    /// The tensor of these bytes, which `read` reads if no conversion has.
+    /// Returns the tensor of these bytes. The first conversion reads it by `read`.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// The errors of `read`.
     pub fn get(
         &self,
         proto: &mut TensorProto,
@@ -29,7 +29,7 @@ impl SharedTensors {
         if bytes.len() < SHARED_BYTES {
             return read(proto);
         }
-        // The file's bytes do not move while it is open.
+        // The bytes do not move while the file is open.
         let key = (bytes.as_ptr().addr(), bytes.len(), proto.data_type);
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tensor) = lock().get(&key) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements of a composition, before values have names.
+//! Statements of a composition, before names are assigned to values.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -11,10 +11,9 @@ use crate::value::Value;
 #[derive(Clone, Debug)]
 pub enum Argument {
     Tensor(Value),
-    /// A number.
     Number(String),
     Pack(Vec<Value>),
-    /// An input that is left out.
+    /// An omitted input.
     Absent,
 }
 
@@ -45,23 +44,23 @@ pub enum Body {
         attributes: Vec<(String, String)>,
         arguments: Vec<Argument>,
     },
-    /// An operator whose results are a pack.
+    /// An invocation whose result is a pack.
     Unpacked {
         operator: String,
         attributes: Vec<(String, String)>,
         arguments: Vec<Argument>,
     },
-    /// The same tensor as a value of another type of the same kind.
+    /// A copy, possibly with another type of the same kind.
     Same(Value),
-    /// An operator of the document, which stands for repeated statements.
+    /// An operator of the document that replaces repeated statements.
     Instance(Instance),
-    /// A branch by a condition that is known at run time only.
+    /// A branch whose condition is known only at run time.
     If {
         condition: Value,
         then: Block,
         otherwise: Block,
     },
-    /// A loop with carried values.
+    /// A loop with loop-carried values.
     Loop(Box<Loop>),
 }
 
@@ -69,7 +68,7 @@ pub enum Body {
 type Invocation<'b> = (&'b str, &'b [(String, String)], &'b [Argument]);
 
 impl Body {
-    /// The invocation, if the body is one of an operator of a library.
+    /// The invocation, if the body is an operator of a library.
     pub fn call(&self) -> Option<Invocation<'_>> {
         match self {
             Body::Call { operator, attributes, arguments }
@@ -79,21 +78,21 @@ impl Body {
     }
 }
 
-/// Operators that refuse calls. They are kept even if only the shapes of their results are used, which are known at import.
+/// Operators that check a call. They are kept even if their results are dead, for example if only the shapes of the results are used.
 const CHECKS: [&str; 2] = ["onnx.agreed", "onnx.of_branch"];
 
-/// Statements that repeat, as an operator: those of their first occurrence, whose outputs the block yields.
+/// Repeated statements as an operator. The block contains the statements of the first occurrence and yields its outputs.
 #[derive(Debug)]
 pub struct Template {
-    /// The number of the operator in the document.
+    /// The index of the operator in the document.
     pub index: usize,
     pub name: String,
-    /// What the names of values and nodes begin with.
+    /// The common prefix of the names of values and nodes.
     pub prefix: String,
-    /// The names of dynamic dimensions in the shapes of its inputs.
+    /// The names of dynamic dimensions in the shapes of the inputs.
     pub dimensions: Vec<String>,
     pub inputs: Vec<Value>,
-    /// Arrays that nothing else reads.
+    /// Weights that only this operator reads.
     pub variables: Vec<Value>,
     pub block: Block,
 }
@@ -111,13 +110,13 @@ pub struct Instance {
 /// A loop.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// Carried values of a step, with what they start as.
+    /// Loop-carried values with their initial values.
     pub carried: Vec<(Value, Value)>,
-    /// The carried value that must be true for another step.
+    /// The loop-carried value that must be true for another step.
     pub condition: Option<Value>,
     /// The index of the step.
     pub index: Value,
-    /// The number of steps, at most, unless the condition alone ends the loop.
+    /// The maximum number of steps; `None` if only the condition ends the loop.
     pub count: Option<Count>,
     pub body: Block,
 }
@@ -134,61 +133,66 @@ pub enum Count {
 pub struct Statement {
     pub results: Vec<Value>,
     pub body: Body,
-    /// The name of the ONNX node that it is for.
+    /// The name of the ONNX node.
     pub node: String,
 }
 
-/// Marks the name of a value in the text of attributes.
+/// Delimiters of value ids in the text of attributes.
 const BEGIN: char = '\u{2}';
 const END: char = '\u{3}';
 
-/// The text of an extent; names of values are marked.
+/// The text of an extent, with delimited ids in place of the names of values.
 pub fn marked(extent: &Extent) -> String {
     extent.text(&|value| format!("{BEGIN}{value}{END}"))
 }
 
-/// Whether a text names a value.
+/// Whether a text refers to a value.
 pub fn is_marked(text: &str) -> bool {
     text.contains(BEGIN)
 }
 
-/// The text with the marked values replaced by their names.
+/// The text with the delimited ids replaced by the names of the values.
 pub fn named(text: &str, name: &dyn Fn(usize) -> String) -> String {
-    if !is_marked(text) {
+    let Some((plain, delimited)) = text.split_once(BEGIN) else {
         return text.to_owned();
-    }
-    let mut parts = text.split(BEGIN);
-    let mut result = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (value, rest) = part.split_once(END).unwrap_or(("", part));
+    };
+    let mut result = plain.to_owned();
+    for part in delimited.split(BEGIN) {
+        let (value, plain) = part.split_once(END).unwrap_or(("", part));
         if let Ok(value) = value.parse() {
             result.push_str(&name(value));
         }
-        result.push_str(rest);
+        result.push_str(plain);
     }
     result
 }
 
-/// The values that a text names.
-fn mentioned(text: &str, found: &mut BTreeSet<usize>) {
+/// Collects the values that a text refers to.
+fn mentioned(text: &str, ids: &mut BTreeSet<usize>) {
     for part in text.split(BEGIN).skip(1) {
         let value: Option<usize> = part.split_once(END).and_then(|(value, _)| value.parse().ok());
-        found.extend(value);
+        ids.extend(value);
     }
 }
 
-/// A value that is read, and those that its known elements rest on.
-fn read(value: &Value, found: &mut BTreeSet<usize>) {
-    found.insert(value.id);
+/// Collects a value and the values that its known elements depend on.
+fn read(value: &Value, ids: &mut BTreeSet<usize>) {
+    ids.insert(value.id);
     for item in value.known.iter().flatten() {
         if let crate::value::Item::Int(extent) = item {
-            extent.values(found);
+            extent.values(ids);
         }
     }
 }
 
+/// The name of an operator without its module and type argument: `cast` for `layout.cast<real>`.
+pub fn short_name(operator: &str) -> &str {
+    let name = operator.rsplit_once('.').map_or(operator, |(_, name)| name);
+    name.split_once('<').map_or(name, |(name, _)| name)
+}
+
 impl Statement {
-    /// Whether the statement may refuse a call.
+    /// Whether the statement may fail a call.
     fn checks(&self) -> bool {
         match &self.body {
             Body::Call { operator, .. } | Body::Unpacked { operator, .. } => {
@@ -201,59 +205,59 @@ impl Statement {
         }
     }
 
-    /// The values that the statement reads.
-    pub fn reads(&self, found: &mut BTreeSet<usize>) {
+    /// Collects the values that the statement reads.
+    pub fn reads(&self, ids: &mut BTreeSet<usize>) {
         match &self.body {
             Body::Call { attributes, arguments, .. } | Body::Unpacked { attributes, arguments, .. } => {
                 for (_, text) in attributes {
-                    mentioned(text, found);
+                    mentioned(text, ids);
                 }
                 for argument in arguments {
                     match argument {
-                        Argument::Tensor(value) => read(value, found),
-                        Argument::Pack(values) => values.iter().for_each(|v| read(v, found)),
-                        Argument::Number(text) => mentioned(text, found),
+                        Argument::Tensor(value) => read(value, ids),
+                        Argument::Pack(values) => values.iter().for_each(|v| read(v, ids)),
+                        Argument::Number(text) => mentioned(text, ids),
                         Argument::Absent => {}
                     }
                 }
             }
-            Body::Same(value) => read(value, found),
+            Body::Same(value) => read(value, ids),
             Body::Instance(instance) => {
                 let variables = &instance.variables;
                 let values = instance.arguments.iter().chain(variables);
-                values.for_each(|v| read(v, found));
+                values.for_each(|v| read(v, ids));
             }
             Body::If { condition, then, otherwise } => {
-                read(condition, found);
-                then.reads(found);
-                otherwise.reads(found);
+                read(condition, ids);
+                then.reads(ids);
+                otherwise.reads(ids);
             }
             Body::Loop(l) => {
                 for (_, start) in &l.carried {
-                    read(start, found);
+                    read(start, ids);
                 }
                 match &l.count {
-                    Some(Count::Extent(count)) => count.values(found),
-                    Some(Count::Tensor(count)) => read(count, found),
+                    Some(Count::Extent(count)) => count.values(ids),
+                    Some(Count::Tensor(count)) => read(count, ids),
                     None => {}
                 }
-                l.body.reads(found);
+                l.body.reads(ids);
             }
         }
     }
 }
 
 impl Block {
-    fn reads(&self, found: &mut BTreeSet<usize>) {
-        self.statements.iter().for_each(|s| s.reads(found));
-        self.yields.iter().for_each(|v| read(v, found));
+    fn reads(&self, ids: &mut BTreeSet<usize>) {
+        self.statements.iter().for_each(|s| s.reads(ids));
+        self.yields.iter().for_each(|v| read(v, ids));
     }
 
     fn checks(&self) -> bool {
         self.statements.iter().any(Statement::checks)
     }
 
-    /// Drops statements whose results nothing reads, except those that check a call.
+    /// Drops dead statements, except those that check a call.
     pub fn drop_unread(&mut self) {
         let mut live = BTreeSet::new();
         self.yields.iter().for_each(|v| read(v, &mut live));

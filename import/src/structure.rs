@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Repeated blocks of a graph become operators.
+//! Converts repeated blocks of a graph to operators.
 //!
-//! A window is a run of statements. Windows of equal [`Form`]s differ only in the values that they read from outside and in their
-//! arrays of weights. In each round the form that saves most statements becomes a [`Template`], and its windows become
-//! instances; the rounds end when no form saves enough.
+//! A window is a sequence of consecutive statements. Windows with equal [`Form`]s differ only in the values that they read from
+//! outside and in their weights. Each round converts the form that saves the most statements to a [`Template`], and its windows to
+//! instances, until no form saves enough.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -14,16 +14,17 @@ use crate::statement::{Argument, Block, Body, Instance, Statement, Template, is_
 use crate::value::{Value, spelled};
 use crate::write::{Written, written};
 
-/// An operator has at least this many statements, and at most.
-const FEWEST: usize = 3;
-const MOST: usize = 2000;
-/// An operator saves at least this many statements.
-const LEAST_GAIN: usize = 4;
-/// Later statements of the same kind that a statement is compared with.
-const COMPARED: usize = 6;
-/// Lengths of windows that a round tries, and rounds.
-const MOST_LENGTHS: usize = 64;
-const MOST_ROUNDS: usize = 32;
+/// Minimum and maximum number of statements of an operator.
+const MIN_STATEMENTS: usize = 3;
+const MAX_STATEMENTS: usize = 2000;
+/// Minimum number of statements that an operator saves.
+const MIN_GAIN: usize = 4;
+/// Maximum number of later statements of the same kind that a statement is compared with.
+const MAX_COMPARED: usize = 6;
+/// Maximum number of window lengths that a round tries.
+const MAX_LENGTHS: usize = 64;
+/// Maximum number of rounds.
+const MAX_ROUNDS: usize = 32;
 
 /// Replaces repeated statements of the graph.
 pub fn structure(block: &mut Block, inputs: &[Value], dims: &[String]) {
@@ -31,38 +32,39 @@ pub fn structure(block: &mut Block, inputs: &[Value], dims: &[String]) {
     for value in block.statements.iter().flat_map(|s| &s.results) {
         finder.given.insert(value.id);
     }
-    for index in 0..MOST_ROUNDS {
+    for index in 0..MAX_ROUNDS {
         finder.count_uses(block);
-        let Some(found) = finder.best(&block.statements) else {
+        let Some(group) = finder.best(&block.statements) else {
             break;
         };
-        finder.replace(block, &found, index);
+        finder.replace(block, &group, index);
     }
 }
 
-/// What windows of equal structure have in common, and the values in which this one differs.
+/// The text that is equal for windows of equal structure, and the values in which the windows differ.
 struct Form {
     text: String,
     inputs: Vec<Value>,
     variables: Vec<Value>,
 }
 
-/// Windows of the same form.
-struct Found {
+/// Windows of equal form.
+struct Group {
     starts: Vec<usize>,
     length: usize,
     score: Score,
 }
 
-/// Statements that are saved; components of node names that the window shares; inputs and outputs, of which fewer are better.
+/// The number of saved statements, the number of shared components of node names, and the number of inputs and outputs (fewer are
+/// better).
 type Score = (usize, usize, std::cmp::Reverse<usize>);
 
 struct Finder<'i> {
-    /// Names of dynamic dimensions.
+    /// The names of dynamic dimensions.
     dims: &'i [String],
     /// The inputs of the graph and the results of statements.
     given: HashSet<usize>,
-    /// The number of statements, and outputs, that read a value.
+    /// The number of statements and outputs that read each value.
     uses: HashMap<usize, usize>,
 }
 
@@ -74,11 +76,11 @@ impl Finder<'_> {
         }
     }
 
-    /// The form that saves most.
-    fn best(&self, statements: &[Statement]) -> Option<Found> {
+    /// Finds the windows that save the most statements.
+    fn best(&self, statements: &[Statement]) -> Option<Group> {
         let keys = keys(statements);
         let prefixes = prefix_hashes(&keys);
-        let mut best: Option<Found> = None;
+        let mut best: Option<Group> = None;
         for length in lengths(&keys) {
             let mut windows: HashMap<u64, Vec<usize>> = HashMap::new();
             for start in 0..=statements.len().saturating_sub(length) {
@@ -89,13 +91,13 @@ impl Finder<'_> {
             let mut windows: Vec<Vec<usize>> = windows.into_values().collect();
             windows.sort_unstable();
             for starts in windows {
-                let enough = best.as_ref().map_or(LEAST_GAIN, |b| b.score.0);
+                let enough = best.as_ref().map_or(MIN_GAIN, |b| b.score.0);
                 if gain(starts.len(), length) < enough {
                     continue;
                 }
-                for found in self.equal(statements, &starts, length) {
-                    if best.as_ref().is_none_or(|b| found.score > b.score) {
-                        best = Some(found);
+                for group in self.equal(statements, &starts, length) {
+                    if best.as_ref().is_none_or(|b| group.score > b.score) {
+                        best = Some(group);
                     }
                 }
             }
@@ -103,12 +105,12 @@ impl Finder<'_> {
         best
     }
 
-    /// The windows, which have statements of the same kinds, by their forms.
-    fn equal(&self, statements: &[Statement], starts: &[usize], length: usize) -> Vec<Found> {
+    /// Groups windows with statements of the same kinds by form.
+    fn equal(&self, statements: &[Statement], starts: &[usize], length: usize) -> Vec<Group> {
         let mut forms: BTreeMap<String, (Vec<usize>, usize)> = BTreeMap::new();
         for start in starts {
-            let window = statements.get(*start..*start + length).unwrap_or_default();
-            if let Some(form) = self.form(window) {
+            let window = statements.get(*start..*start + length);
+            if let Some(form) = window.and_then(|window| self.form(window)) {
                 let entry = forms.entry(form.text);
                 let (starts, _) = entry.or_insert_with(|| (Vec::new(), form.inputs.len()));
                 if starts.last().is_none_or(|last| last + length <= *start) {
@@ -116,29 +118,31 @@ impl Finder<'_> {
                 }
             }
         }
-        let mut found = Vec::new();
+        let mut groups = Vec::new();
         for (starts, inputs) in forms.into_values() {
             let saved = gain(starts.len(), length);
             let outputs = self.outputs(statements, &starts, length).len();
-            if starts.len() < 2 || saved < LEAST_GAIN || outputs == 0 {
+            if starts.len() < 2 || saved < MIN_GAIN || outputs == 0 {
                 continue;
             }
             let windows = starts.iter().filter_map(|s| statements.get(*s..s + length));
             let shared = windows.map(|w| prefix(w).matches(['/', '.']).count());
-            found.push(Found {
-                score: (saved, shared.min().unwrap_or(0), std::cmp::Reverse(inputs + outputs)),
+            let Some(shared) = shared.min() else {
+                continue;
+            };
+            groups.push(Group {
+                score: (saved, shared, std::cmp::Reverse(inputs + outputs)),
                 starts,
                 length,
             });
         }
-        found
+        groups
     }
 
-    /// The results that something outside reads, by statement and number, in any of the windows.
+    /// The results that are read outside of their window, for any of the windows, as positions of the statement and of the result.
     fn outputs(&self, statements: &[Statement], starts: &[usize], length: usize) -> BTreeSet<(usize, usize)> {
         let mut outputs = BTreeSet::new();
-        for start in starts {
-            let window = statements.get(*start..start + length).unwrap_or_default();
+        for window in starts.iter().filter_map(|start| statements.get(*start..start + length)) {
             let inside = uses_in(window);
             for (at, statement) in window.iter().enumerate() {
                 for (number, result) in statement.results.iter().enumerate() {
@@ -151,7 +155,7 @@ impl Finder<'_> {
         outputs
     }
 
-    /// The form of a window; `None` if it cannot be an operator.
+    /// The form of a window; `None` if the window cannot become an operator.
     fn form(&self, window: &[Statement]) -> Option<Form> {
         let mut builder = FormBuilder {
             finder: self,
@@ -168,13 +172,13 @@ impl Finder<'_> {
         Some(builder.form)
     }
 
-    fn replace(&self, block: &mut Block, found: &Found, index: usize) {
-        let outputs = self.outputs(&block.statements, &found.starts, found.length);
-        let mut rest: Vec<Option<Statement>> =
+    fn replace(&self, block: &mut Block, group: &Group, index: usize) {
+        let outputs = self.outputs(&block.statements, &group.starts, group.length);
+        let mut remaining: Vec<Option<Statement>> =
             std::mem::take(&mut block.statements).into_iter().map(Some).collect();
         let mut operator: Option<Rc<Template>> = None;
-        for start in &found.starts {
-            let Some(slots) = rest.get_mut(*start..start + found.length) else {
+        for start in &group.starts {
+            let Some(slots) = remaining.get_mut(*start..start + group.length) else {
                 continue;
             };
             let window: Vec<Statement> = slots.iter_mut().filter_map(Option::take).collect();
@@ -208,21 +212,21 @@ impl Finder<'_> {
                 *slot = Some(Statement { results, body: Body::Instance(instance), node });
             }
         }
-        block.statements = rest.into_iter().flatten().collect();
+        block.statements = remaining.into_iter().flatten().collect();
     }
 }
 
-/// Writes the form of a window.
+/// Computes the form of a window.
 struct FormBuilder<'f> {
     finder: &'f Finder<'f>,
-    /// Results of the window, by statement and number.
+    /// The results of the window: the positions of the statement and of the result.
     inside: HashMap<usize, (usize, usize)>,
-    /// The number of statements of the window that read a value.
+    /// The number of statements of the window that read each value.
     reads: HashMap<usize, usize>,
-    /// The numbers of inputs and variables.
+    /// The texts of inputs and variables.
     slots: HashMap<usize, String>,
     form: Form,
-    /// Dynamic dimensions that the window names.
+    /// The dynamic dimensions that occur in the window.
     mentioned: BTreeSet<String>,
 }
 
@@ -274,10 +278,10 @@ impl FormBuilder<'_> {
         }
         let kind = self.kind(value)?;
         let given = self.finder.given.contains(&value.id);
-        // What is shared with other windows, or with statements outside, is an input.
-        let own = self.reads.get(&value.id) == self.finder.uses.get(&value.id);
+        // Values that other windows or statements outside read, too, are inputs.
+        let is_local = self.reads.get(&value.id) == self.finder.uses.get(&value.id);
         let slot = match written(value) {
-            Written::Variable if !given && own => {
+            Written::Variable if !given && is_local => {
                 self.form.variables.push(value.clone());
                 format!("variable {}: {kind}", self.form.variables.len())
             }
@@ -303,7 +307,7 @@ impl FormBuilder<'_> {
         Some(format!("{kind}{}", extent_list(&value.shape)))
     }
 
-    /// A text without values; `None` if it names any.
+    /// Returns the text if it does not refer to values, and records its dynamic dimensions.
     fn text(&mut self, text: &str) -> Option<String> {
         if is_marked(text) {
             return None;
@@ -316,7 +320,7 @@ impl FormBuilder<'_> {
         Some(text.to_owned())
     }
 
-    /// Whether each dimension that the window names is an extent of an input, before any extent that depends on it.
+    /// Checks that each dimension that occurs in the window is an extent of an input, and that no earlier extent depends on it.
     fn dimensions_are_bound(&self) -> Option<()> {
         let mut bound: HashSet<&str> = HashSet::new();
         for extent in self.form.inputs.iter().flat_map(|v| &v.shape) {
@@ -346,7 +350,7 @@ fn mentions(extent: &Extent, dimension: &str) -> bool {
     words.any(|word| word == dimension)
 }
 
-/// The statements that `count` windows save.
+/// The number of statements that `count` windows save.
 fn gain(count: usize, length: usize) -> usize {
     (count.saturating_sub(1) * length).saturating_sub(count)
 }
@@ -364,7 +368,7 @@ fn uses_in(statements: &[Statement]) -> HashMap<usize, usize> {
     uses
 }
 
-/// Numbers of the kinds of statements: operator, attributes, types. What cannot be in a window has a number of its own.
+/// The kind of each statement (operator, attributes, types) as a number. Each statement that cannot be in a window has a unique number.
 fn keys(statements: &[Statement]) -> Vec<usize> {
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut keys = Vec::new();
@@ -397,32 +401,32 @@ fn typed(value: &Value) -> String {
     format!("{}{}", spelled(value.element), extent_list(&value.shape))
 }
 
-/// Lengths of runs that occur again, the longest first.
+/// The lengths of repeated sequences, the longest first.
 fn lengths(keys: &[usize]) -> Vec<usize> {
     let mut next: HashMap<usize, Vec<usize>> = HashMap::new();
-    let mut found: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for (start, key) in keys.iter().enumerate().rev() {
         let later = next.entry(*key).or_default();
-        for other in later.iter().rev().take(COMPARED) {
-            let most = (other - start).min(MOST);
+        for other in later.iter().rev().take(MAX_COMPARED) {
+            let max_length = (other - start).min(MAX_STATEMENTS);
             let pairs = keys.iter().skip(start).zip(keys.iter().skip(*other));
-            let equal = pairs.take(most).take_while(|(a, b)| a == b).count();
-            if equal >= FEWEST {
-                *found.entry(equal).or_default() += 1;
+            let equal = pairs.take(max_length).take_while(|(a, b)| a == b).count();
+            if equal >= MIN_STATEMENTS {
+                *counts.entry(equal).or_default() += 1;
             }
         }
         later.push(start);
     }
-    let mut lengths: Vec<(usize, usize)> = found.into_iter().collect();
+    let mut lengths: Vec<(usize, usize)> = counts.into_iter().collect();
     lengths.sort_by_key(|(length, count)| std::cmp::Reverse(gain(count + 1, *length)));
-    lengths.truncate(MOST_LENGTHS);
+    lengths.truncate(MAX_LENGTHS);
     lengths.sort_unstable();
     lengths.iter().rev().map(|(length, _)| *length).collect()
 }
 
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Polynomial hashes of the first keys, with the powers of the factor.
+/// Polynomial hashes of the prefixes of `keys`, with the powers of the factor.
 fn prefix_hashes(keys: &[usize]) -> Vec<(u64, u64)> {
     let mut hashes = vec![(0, 1)];
     let (mut hash, mut power) = (0u64, 1u64);
@@ -441,21 +445,21 @@ fn window_hash(prefixes: &[(u64, u64)], start: usize, length: usize) -> Option<u
     Some(after.wrapping_sub(before.wrapping_mul(*power)))
 }
 
-/// What the names of all nodes of a window begin with, up to a `/` or `.`.
-fn prefix(window: &[Statement]) -> String {
-    let mut names = window.iter().map(|s| s.node.as_str());
-    let first = names.next().unwrap_or_default();
-    let common = names.fold(first, |common, name| {
-        let equal = common.char_indices().zip(name.chars());
-        let end = equal.take_while(|((_, a), b)| a == b).last();
-        let end = end.map_or(0, |((at, c), _)| at + c.len_utf8());
-        common.get(..end).unwrap_or_default()
-    });
-    let end = common.rfind(['/', '.']).map_or(0, |at| at + 1);
-    common.get(..end).unwrap_or_default().to_owned()
+fn common_prefix<'a>(a: &'a str, b: &str) -> &'a str {
+    let equal = a.chars().zip(b.chars()).take_while(|(a, b)| a == b);
+    let length = equal.map(|(a, _)| a.len_utf8()).sum();
+    a.split_at(length).0
 }
 
-/// `Layer` of `/encoder/layer.0/`: the last component that has letters.
+/// The common prefix of the node names of a window, up to a `/` or `.`.
+fn prefix(window: &[Statement]) -> String {
+    let names = window.iter().map(|statement| statement.node.as_str());
+    let common = names.reduce(common_prefix).unwrap_or("");
+    let length = common.rfind(['/', '.']).map_or(0, |at| at + 1);
+    common.split_at(length).0.to_owned()
+}
+
+/// The last component that begins with a letter: `Layer` for `/encoder/layer.0/`.
 fn operator_name(prefix: &str) -> String {
     let mut parts = prefix.rsplit(['/', '.', ':']);
     let name = parts.find(|part| part.starts_with(|c: char| c.is_ascii_alphabetic()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tensors of the file: initializers, and attributes of nodes.
+//! Reads the tensors of a file: initializers and attributes.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -13,15 +13,15 @@ use skript_tensor::{ElementType, Tensor};
 use crate::extent::Extent;
 use crate::external;
 use crate::proto::TensorProto;
-use crate::value::{Item, MOST_KNOWN, element, nibble};
+use crate::value::{Item, MAX_KNOWN, element, nibble};
 
-/// Elements that are in a file beside the model.
+/// The `data_location` of elements in a file next to the model.
 const EXTERNAL: i32 = 1;
 
 /// Reads a tensor.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The error in the tensor.
 pub fn read(proto: &mut TensorProto, folders: &[PathBuf]) -> Result<Tensor, String> {
     if let Some(kind) = nibble(proto.data_type) {
         return nibbles(proto, folders, kind);
@@ -36,33 +36,33 @@ pub fn read(proto: &mut TensorProto, folders: &[PathBuf]) -> Result<Tensor, Stri
         return external::read(&proto.external_data, folders, kind, &shape);
     }
     let raw: Bytes = std::mem::take(&mut proto.raw_data);
-    let wrong = |found: usize| format!("has {found} elements, which do not match its shape {shape:?}");
+    let wrong = |count: usize| format!("has {count} elements, which do not match its shape {shape:?}");
     let bytes = if raw.len() == bytes && (bytes > 0 || listed(proto, kind) == 0) {
         raw
     } else if !raw.is_empty() {
         return Err(format!("has {} bytes, but its shape {shape:?} needs {bytes}", raw.len()));
     } else {
-        let found = listed(proto, kind);
-        if found as u64 != count {
-            return Err(wrong(found));
+        let listed = listed(proto, kind);
+        if listed as u64 != count {
+            return Err(wrong(listed));
         }
         packed(proto, kind)?.into()
     };
     if kind != ElementType::Bool {
-        // Memory that clones share.
-        let held = MappedFile::filled(bytes.len(), |memory| memory.copy_from_slice(&bytes));
-        let tensor = held.and_then(|held| Tensor::mapped(kind, &shape, held, 0));
+        // Clones share this memory.
+        let memory = MappedFile::filled(bytes.len(), |memory| memory.copy_from_slice(&bytes));
+        let tensor = memory.and_then(|memory| Tensor::mapped(kind, &shape, memory, 0));
         return tensor.ok_or_else(|| "does not fit the memory".to_owned());
     }
     let mut tensor = Tensor::from_bytes(kind, &shape, &bytes).map_err(|e| e.to_string())?;
-    // Any byte but zero is true.
+    // Every nonzero byte is true.
     for byte in tensor.bytes_mut().map_err(|e| e.to_string())? {
         *byte = u8::from(*byte != 0);
     }
     Ok(tensor)
 }
 
-/// Reads ints of 4 bits, two in a byte with the first in its lower half, as ints of 8 bits.
+/// Reads 4-bit ints as 8-bit ints. A byte contains two 4-bit ints, the first one in the low half.
 fn nibbles(proto: &mut TensorProto, folders: &[PathBuf], kind: ElementType) -> Result<Tensor, String> {
     let extent = |d: &i64| u64::try_from(*d).map_err(|_| format!("the extent {d} is negative"));
     let shape: Vec<u64> = proto.dims.iter().map(extent).collect::<Result<_, _>>()?;
@@ -93,7 +93,7 @@ fn nibbles(proto: &mut TensorProto, folders: &[PathBuf], kind: ElementType) -> R
     Tensor::from_bytes(kind, &shape, &bytes).map_err(|e| e.to_string())
 }
 
-/// The number of listed elements.
+/// The number of elements in the typed lists.
 fn listed(proto: &TensorProto, kind: ElementType) -> usize {
     match kind {
         ElementType::F32 => proto.float_data.len(),
@@ -104,7 +104,7 @@ fn listed(proto: &TensorProto, kind: ElementType) -> usize {
     }
 }
 
-/// The bytes of listed elements.
+/// The bytes of the elements in the typed lists.
 fn packed(proto: &TensorProto, kind: ElementType) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let fits = |fits: bool| fits.then_some(()).ok_or("an element does not fit its type");
@@ -138,10 +138,16 @@ fn packed(proto: &TensorProto, kind: ElementType) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
+/// The shape of a tensor.
+pub fn extents(tensor: &Tensor) -> Vec<Extent> {
+    let extent = |n: &u64| Extent::from(n.cast_signed());
+    tensor.shape().iter().map(extent).collect()
+}
+
 /// The elements of a small tensor.
 pub fn known(tensor: &Tensor) -> Option<Vec<Item>> {
     let count = tensor.volume();
-    if count > MOST_KNOWN {
+    if count > MAX_KNOWN {
         return None;
     }
     let kind = tensor.element();
@@ -171,7 +177,7 @@ fn item(kind: ElementType, bytes: &[u8]) -> Option<Item> {
     })
 }
 
-/// A tensor of known elements; `None` if one is not a number or does not fit.
+/// A tensor of known elements; `None` if an element depends on dynamic dimensions or exceeds the element type.
 pub fn of_items(kind: ElementType, shape: &[u64], items: &[Item]) -> Option<Rc<Tensor>> {
     let mut bytes = Vec::new();
     for item in items {
@@ -194,7 +200,7 @@ pub fn of_items(kind: ElementType, shape: &[u64], items: &[Item]) -> Option<Rc<T
     Tensor::from_bytes(kind, shape, &bytes).ok().map(Rc::new)
 }
 
-/// A real rounded to an element type.
+/// Rounds a real to an element type.
 pub fn rounded(kind: ElementType, value: f64) -> f64 {
     match kind {
         ElementType::F16 => f16::from_f64(value).to_f64(),

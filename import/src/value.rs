@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values of a graph: element type, shape, and elements that are known at import.
+//! Values of a graph: their element types, shapes, and elements if they are known at import.
 
 use std::rc::Rc;
 
@@ -15,27 +15,26 @@ pub enum Item {
     Bool(bool),
 }
 
-/// Elements that are known at import, at most this many of a tensor.
-pub const MOST_KNOWN: usize = 4096;
+/// Maximum number of elements of a tensor that the import tracks.
+pub const MAX_KNOWN: usize = 4096;
 
 /// A value.
 #[derive(Debug)]
 pub struct ValueData {
-    /// The number of the value, in the order of creation.
+    /// Ids are in the order of creation.
     pub id: usize,
-    /// The name in the ONNX graph; for others a hint.
+    /// The name in the ONNX graph, or a hint for values without a name there.
     pub onnx: String,
     pub element: ElementType,
     pub shape: Vec<Extent>,
-    /// The elements in row-major order, if they are few and known at import.
+    /// The elements in row-major order, if they are known at import and at most [`MAX_KNOWN`].
     pub known: Option<Vec<Item>>,
-    /// The tensor, of an initializer or constant.
+    /// The tensor of an initializer or constant.
     pub tensor: Option<Rc<Tensor>>,
-    /// The tensors of a sequence, whose number is known at import.
+    /// The tensors of a sequence.
     pub items: Option<Vec<Value>>,
 }
 
-/// A shared value.
 pub type Value = Rc<ValueData>;
 
 impl ValueData {
@@ -48,7 +47,7 @@ impl ValueData {
         self.shape.get(axis).cloned().unwrap_or_default()
     }
 
-    /// The number of elements, if it is known and fits.
+    /// The number of elements, if it is static and less than 2^63.
     pub fn volume(&self) -> Option<i64> {
         Extent::product(&self.shape)?.value()
     }
@@ -69,7 +68,7 @@ impl ValueData {
         !self.is_real() && !self.is_bool()
     }
 
-    /// The known elements as ints that do not depend on dynamic dimensions.
+    /// The known elements as ints, unless they depend on dynamic dimensions.
     pub fn numbers(&self) -> Option<Vec<i64>> {
         numbers(self.known.as_ref()?)
     }
@@ -85,7 +84,7 @@ impl ValueData {
     }
 }
 
-/// Elements as ints that do not depend on dynamic dimensions.
+/// Elements as ints, unless they depend on dynamic dimensions.
 pub fn numbers(items: &[Item]) -> Option<Vec<i64>> {
     let number = |item: &Item| match item {
         Item::Int(extent) => extent.value(),
@@ -113,12 +112,12 @@ pub fn extents(items: &[Item]) -> Option<Vec<Extent>> {
     items.iter().map(extent).collect()
 }
 
-/// Whether tensors of this type are `real`.
+/// Whether tensors of this type are `real` in SkriptND.
 pub fn is_real(element: ElementType) -> bool {
     element.real().is_some()
 }
 
-/// The type in SkriptND.
+/// The type name in SkriptND.
 pub fn spelled(element: ElementType) -> &'static str {
     match element {
         ElementType::Bool => "bool",
@@ -127,7 +126,12 @@ pub fn spelled(element: ElementType) -> &'static str {
     }
 }
 
-/// The number of bits of an int, and whether it is signed.
+/// The length of a list as an int. No list in memory has 2^63 elements.
+pub fn signed_length(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+/// The width of an int type in bits, and whether it is signed.
 pub fn width(element: ElementType) -> (u32, bool) {
     let bits = u32::try_from(element.size() * 8).unwrap_or(64);
     let unsigned =
@@ -135,7 +139,7 @@ pub fn width(element: ElementType) -> (u32, bool) {
     (bits, !unsigned)
 }
 
-/// The element type in which ints of 4 bits are kept, for their number in ONNX.
+/// The storage type of a 4-bit int type, by its number in ONNX.
 pub fn nibble(number: i32) -> Option<ElementType> {
     match number {
         21 => Some(ElementType::U8),
@@ -147,7 +151,7 @@ pub fn nibble(number: i32) -> Option<ElementType> {
 /// The element type with this number in ONNX.
 ///
 /// # Errors
-/// The name of a type that is not supported.
+/// Returns the name of the type if it is not supported.
 pub fn element(number: i32) -> Result<ElementType, &'static str> {
     Ok(match number {
         1 => ElementType::F32,
@@ -176,6 +180,6 @@ pub fn element(number: i32) -> Result<ElementType, &'static str> {
         24 => return Err("float8e8m0"),
         25 => return Err("uint2"),
         26 => return Err("int2"),
-        _ => return Err("an unknown element type"),
+        _ => return Err("unknown"),
     })
 }

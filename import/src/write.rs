@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The document: `main.sknd`, `onnx.sknd`, `import.json` and the weights.
+//! Writes a document: `main.sknd`, `onnx.sknd`, `import.json` and the weights.
 
 mod constant;
 mod text;
@@ -21,10 +21,10 @@ use text::Writer;
 
 pub use constant::{Written, written};
 
-/// An input or output.
+/// An input or output with its name.
 pub type Port = (Value, String);
 
-/// What is written.
+/// The contents of a document.
 pub struct Document<'i> {
     pub importer: &'i Importer,
     pub names: Names,
@@ -103,6 +103,7 @@ pub fn write(mut document: Document<'_>) -> Imported {
         "int": "i64",
         "opsets": document.opsets,
         "producer": document.producer,
+        "quantized": document.importer.is_quantized,
     });
     Imported {
         main,
@@ -115,7 +116,7 @@ pub fn write(mut document: Document<'_>) -> Imported {
     }
 }
 
-/// The types of the other tensors of the graph that are narrower than its reals, by name.
+/// The storage types of the tensors that are narrower than the reals of the graph, by name.
 fn storage_types(
     document: &Document<'_>,
     writer: &Writer<'_>,
@@ -139,15 +140,14 @@ fn storage_types(
         is_real(value.element) && value.element != document.real && !aliases.contains(&value.id)
     });
     let named = narrow.filter_map(|value| {
-        let own = writer.texts.get(&value.id);
-        let name = own.or_else(|| writer.inner_texts.get(&value.id))?;
-        let is_own = is_name(name) && !ports.contains(name);
-        is_own.then(|| (name.clone(), value.element.name()))
+        let name = writer.texts.get(&value.id).or_else(|| writer.inner_texts.get(&value.id))?;
+        let is_inner = is_name(name) && !ports.contains(name);
+        is_inner.then(|| (name.clone(), value.element.name()))
     });
     named.collect()
 }
 
-/// A name for the graph: `ResNet50` of `resnet50`.
+/// Derives the name of the graph from the name of the file.
 fn graph_name(stem: &str) -> String {
     let name = Names::default().fresh(stem, "G");
     let mut letters = name.chars();
@@ -157,11 +157,8 @@ fn graph_name(stem: &str) -> String {
     }
 }
 
-/// The values that statements give, in bodies as well.
+/// The ids of the results of statements.
 fn results(block: &Block) -> HashSet<usize> {
-    let mut found = HashSet::new();
-    for statement in &block.statements {
-        found.extend(statement.results.iter().map(|r| r.id));
-    }
-    found
+    let results = block.statements.iter().flat_map(|statement| &statement.results);
+    results.map(|result| result.id).collect()
 }

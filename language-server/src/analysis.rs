@@ -22,21 +22,21 @@ pub(crate) struct Analysis {
     main: PathBuf,
     pub(crate) program: Program,
     pub diagnostics: Vec<Diagnostic>,
-    /// Line tables of the files that were requested.
+    /// Line tables by file, built on demand.
     lines: RefCell<BTreeMap<FileId, Rc<Lines>>>,
-    /// The tensors of the first graph with default attribute values, as far as they can be composed.
+    /// The composed tensors of the first graph with default attribute values.
     tensors: Vec<Value>,
 }
 
 impl Analysis {
     /// Loads and checks a model, and composes it if every attribute has a default.
-    pub(crate) fn of(main: &Path, open: &dyn Fn(&Path) -> Option<String>) -> Analysis {
+    pub(crate) fn new(main: &Path, open: &dyn Fn(&Path) -> Option<String>) -> Analysis {
         let (limits, mut sink) = (Limits::default(), Sink::default());
         let open = |path: &Path| open(path).map(String::into_bytes);
         let mut program = load_program_and_library(main, None, &limits, &mut sink, &open);
         check_program(&program, &mut sink);
         let mut tensors = Vec::new();
-        if let Some(graph) = first_graph(&program).filter(|graph| complete(graph)) {
+        if let Some(graph) = first_graph(&program).filter(|graph| has_all_defaults(graph)) {
             let mut model = None;
             if !sink.has_errors() || is_sound(&program, &sink, &graph.name.name) {
                 model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
@@ -57,7 +57,7 @@ impl Analysis {
                 }
             };
         }
-        // A module that is analysed alone needs no graph.
+        // Modules other than `main.sknd` may lack a graph.
         let is_model = main.file_name().is_some_and(|name| name == "main.sknd");
         let mut diagnostics = sink.into_sorted();
         diagnostics.retain(|d| is_model || d.code.id != NO_GRAPH.id);
@@ -78,7 +78,7 @@ impl Analysis {
         Some((key, module))
     }
 
-    /// The text that a module was parsed from.
+    /// The source text of a module.
     pub(crate) fn text(&self, file: FileId) -> &str {
         self.program.sources.get(file).map_or("", |f| &f.text)
     }
@@ -86,7 +86,7 @@ impl Analysis {
     /// The line table of a file, built once.
     pub(crate) fn lines(&self, file: FileId) -> Rc<Lines> {
         let mut known = self.lines.borrow_mut();
-        let lines = known.entry(file).or_insert_with(|| Rc::new(Lines::of(self.text(file))));
+        let lines = known.entry(file).or_insert_with(|| Rc::new(Lines::new(self.text(file))));
         Rc::clone(lines)
     }
 
@@ -96,14 +96,14 @@ impl Analysis {
         self.lines(span.file).range(text, span.start as usize, span.end as usize)
     }
 
-    /// The file of a span and its text; files of the library are named `<stdlib>/…`.
+    /// The path and the text of a span's file. Files of the library have paths below `<stdlib>/`.
     pub(crate) fn location(&self, span: Span) -> Option<(&Path, &str)> {
         let file = self.program.sources.get(span.file)?;
         Some((&file.path, &file.text))
     }
 
-    /// The composed type of a tensor of the model's graph, `real[1,64,54,54]`; dynamic extents by their upper bound,
-    /// `~|10`.
+    /// The composed type of a tensor of the model's graph, such as `real[1,64,~|10,54]`, where `~|10` is a dynamic extent with
+    /// its upper bound.
     pub(crate) fn composed_type(&self, definition: &Definition, name: &str) -> Option<String> {
         let graph = first_graph(&self.program)?;
         if definition.kind != DefinitionKind::Graph || graph.name != definition.name {
@@ -125,8 +125,8 @@ fn first_graph(program: &Program) -> Option<&Definition> {
     definitions.iter().find(|d| d.kind == DefinitionKind::Graph)
 }
 
-/// Whether it can be composed without attribute values.
-fn complete(graph: &Definition) -> bool {
+/// Whether a graph can be composed without attribute values.
+fn has_all_defaults(graph: &Definition) -> bool {
     let given = graph.attributes.iter().all(|a| a.default.is_some() || a.type_spec.optional);
     given && graph.dtypes.iter().all(|t| t.default.is_some())
 }

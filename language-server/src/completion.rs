@@ -3,7 +3,7 @@
 
 use crate::analysis::Analysis;
 use crate::hover;
-use crate::names::{Found, declared_in, definition_at, operator};
+use crate::names::{Entity, declared_in, definition_at, operator};
 use lsp_types::{CompletionItem, CompletionItemKind, Documentation, MarkupContent, MarkupKind};
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
 use skript_frontend::eval::spelling::builtin;
@@ -31,10 +31,11 @@ enum Context<'t> {
     Anything,
 }
 
-pub(crate) fn at(analysis: &Analysis, key: &str, module: &Module, offset: usize) -> Vec<CompletionItem> {
+/// The completions at an offset of a module's text.
+pub(crate) fn items(analysis: &Analysis, key: &str, module: &Module, offset: usize) -> Vec<CompletionItem> {
     let text = analysis.text(module.file);
     let before = text.get(..offset).unwrap_or(text);
-    match Context::of(before) {
+    match Context::from_text(before) {
         Context::Block => plain(BLOCKS, CompletionItemKind::KEYWORD),
         Context::Import => plain(library::names(), CompletionItemKind::MODULE),
         Context::BuiltIn => plain(built_ins(), CompletionItemKind::FUNCTION),
@@ -43,7 +44,7 @@ pub(crate) fn at(analysis: &Analysis, key: &str, module: &Module, offset: usize)
             None => Vec::new(),
         },
         Context::Attribute(path, given) => match operator(analysis, key, module, path) {
-            Some(Found::Operator { definition, .. }) => attributes(analysis, definition, given),
+            Some(Entity::Operator { definition, .. }) => attributes(analysis, definition, given),
             _ => Vec::new(),
         },
         Context::Anything => anything(analysis, module, offset),
@@ -51,23 +52,23 @@ pub(crate) fn at(analysis: &Analysis, key: &str, module: &Module, offset: usize)
 }
 
 impl<'t> Context<'t> {
-    fn of(before: &'t str) -> Self {
+    fn from_text(before: &'t str) -> Self {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let head = before.trim_end_matches(is_word);
         if head.ends_with('@') {
             return Context::Block;
         }
-        let line = before.rsplit('\n').next().unwrap_or_default();
+        let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
         if line.trim_start().starts_with("import ") {
             return Context::Import;
         }
-        // An odd number of back-ticks on the line: inside a pair.
+        // With an odd number of backticks on the line, the position is inside a pair.
         if line.matches('`').count() % 2 == 1 {
             return Context::BuiltIn;
         }
         let path_before = |text: &'t str| {
-            let path = text.trim_end_matches(|c| is_word(c) || c == '.');
-            let path = text.get(path.len()..).unwrap_or_default();
+            let other = text.trim_end_matches(|c| is_word(c) || c == '.');
+            let path = text.split_at(other.len()).1;
             (!path.is_empty() && !path.starts_with('.') && !path.ends_with('.')).then_some(path)
         };
         if let Some(owner) = head.strip_suffix('.')
@@ -75,7 +76,7 @@ impl<'t> Context<'t> {
         {
             return Context::Member(path);
         }
-        // The brace that is open here, unless a statement has ended since.
+        // Finds the innermost open brace, unless a statement ends after it.
         let mut depth = 0;
         for (at, c) in before.char_indices().rev() {
             match c {
@@ -83,16 +84,16 @@ impl<'t> Context<'t> {
                 '{' | '(' | '[' if depth > 0 => depth -= 1,
                 '(' | '[' | ';' => return Context::Anything,
                 '{' => {
-                    let owner = before.get(..at).unwrap_or_default().trim_end();
-                    let owner = match owner.strip_suffix('>').and_then(|o| o.rfind('<')) {
-                        Some(types) => owner.get(..types).unwrap_or_default(),
-                        None => owner,
-                    };
-                    let given = before.get(at + 1..).unwrap_or_default();
+                    let (owner, braced) = before.split_at(at);
+                    let owner = owner.trim_end();
+                    let generic = owner.strip_suffix('>').and_then(|owner| owner.rsplit_once('<'));
+                    let owner = generic.map_or(owner, |(owner, _)| owner);
+                    let given = braced.split_at(1).1;
                     let is_value = given.rsplit(',').next().is_some_and(|last| last.contains('='));
-                    // A block's brace follows `@name`, a definition's its name: neither is an invocation.
+                    // The brace of a block follows `@name`, and the brace of a definition follows its name: neither is an
+                    // invocation.
                     let path = path_before(owner).filter(|path| {
-                        let head = owner.strip_suffix(path).unwrap_or_default();
+                        let head = owner.split_at(owner.len() - path.len()).0;
                         let word = head.trim_end().rsplit(|c| !is_word(c)).next();
                         !head.ends_with('@') && !matches!(word, Some("operator" | "graph"))
                     });
@@ -119,27 +120,27 @@ fn built_ins() -> impl Iterator<Item = &'static str> {
     names.filter(|name| builtin(name).is_some())
 }
 
-/// Operators of a module except private ones (`_…`), with signature and comment.
+/// Operators of a module except private operators (`_…`), with signature and comment.
 fn operators<'a>(analysis: &'a Analysis, owner: &'a Module) -> impl Iterator<Item = CompletionItem> + 'a {
     let shown = owner
         .definitions
         .iter()
         .filter(|d| d.kind == DefinitionKind::Operator && !d.name.name.starts_with('_'));
     shown.map(move |definition| {
-        let found = Found::Operator { module: owner, definition };
+        let entity = Entity::Operator { module: owner, definition };
         CompletionItem {
             label: definition.name.name.clone(),
             kind: Some(CompletionItemKind::FUNCTION),
             documentation: Some(Documentation::MarkupContent(MarkupContent {
                 kind: MarkupKind::Markdown,
-                value: hover::text(analysis, &found),
+                value: hover::text(analysis, &entity),
             })),
             ..CompletionItem::default()
         }
     })
 }
 
-/// Attributes without a value.
+/// The attributes of an operator that have no value yet.
 fn attributes(analysis: &Analysis, operator: &Definition, given: &str) -> Vec<CompletionItem> {
     let given: Vec<&str> = given.split(',').filter_map(|part| Some(part.split_once('=')?.0.trim())).collect();
     let items = operator.attributes.iter().filter(|a| !given.contains(&a.name.name.as_str())).map(|a| {
@@ -154,10 +155,10 @@ fn attributes(analysis: &Analysis, operator: &Definition, given: &str) -> Vec<Co
     items.collect()
 }
 
-/// Names of the enclosing definition, operators and modules of the file, words of the language.
+/// The names of the enclosing definition, the operators and modules of the file, and the keywords of the language.
 fn anything(analysis: &Analysis, module: &Module, offset: usize) -> Vec<CompletionItem> {
     let mut items = Vec::new();
-    // One that is being written has no closing brace yet.
+    // A definition that is being written may lack its closing brace.
     let before = |d: &&Definition| (d.span.start as usize) < offset;
     let around = definition_at(module, offset).or_else(|| module.definitions.iter().rev().find(before));
     if let Some(definition) = around {
@@ -183,7 +184,7 @@ mod tests {
     use super::*;
 
     fn name(before: &str) -> String {
-        match Context::of(before) {
+        match Context::from_text(before) {
             Context::Block => "block".into(),
             Context::Import => "import".into(),
             Context::BuiltIn => "built-in".into(),

@@ -9,22 +9,22 @@ use skript_frontend::source::Span;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Diagnostics per file of the model, including files without any, so that old ones are removed.
+/// Diagnostics per file of the model, including files without diagnostics, so that editors remove outdated diagnostics.
 pub(crate) fn by_file(analysis: &Analysis) -> BTreeMap<Url, Vec<lsp_types::Diagnostic>> {
-    let mut found = BTreeMap::new();
+    let mut by_file = BTreeMap::new();
     let files = analysis.program.sources.files().map(|(_, file)| file.path.as_path());
     for path in files.chain([analysis.main()]).filter(|path| !is_library(path)) {
         if let Some(url) = url_of(path) {
-            found.entry(url).or_insert_with(Vec::new);
+            by_file.entry(url).or_insert_with(Vec::new);
         }
     }
     for diagnostic in &analysis.diagnostics {
         let (url, converted) = convert(analysis, diagnostic);
-        if let Some(list) = url.and_then(|url| found.get_mut(&url)) {
+        if let Some(list) = url.and_then(|url| by_file.get_mut(&url)) {
             list.push(converted);
         }
     }
-    found
+    by_file
 }
 
 fn is_library(path: &Path) -> bool {
@@ -40,13 +40,12 @@ fn location(analysis: &Analysis, span: Span) -> Option<Location> {
     Some(Location::new(url_of(path)?, analysis.range(span)))
 }
 
-/// A diagnostic in the library is shown in the user's text: at the first location of its notes that is there.
+/// Converts a diagnostic. A diagnostic in the library moves to the first location of its notes in a file of the user.
 fn convert(analysis: &Analysis, diagnostic: &Diagnostic) -> (Option<Url>, lsp_types::Diagnostic) {
     let notes = diagnostic.notes.iter().filter_map(|note| note.span);
-    let mut source_positions = diagnostic.span.into_iter().chain(notes);
-    let source_position = source_positions.find_map(|span| location(analysis, span));
-    let main = || Some(Location::new(url_of(analysis.main())?, Range::default()));
-    let source_position = source_position.or_else(main);
+    let mut spans = diagnostic.span.into_iter().chain(notes);
+    let start_of_main = || Some(Location::new(url_of(analysis.main())?, Range::default()));
+    let shown_at = spans.find_map(|span| location(analysis, span)).or_else(start_of_main);
 
     let mut message = diagnostic.message.clone();
     if !diagnostic.label.is_empty() {
@@ -67,7 +66,7 @@ fn convert(analysis: &Analysis, diagnostic: &Diagnostic) -> (Option<Url>, lsp_ty
         }
     }
     let converted = lsp_types::Diagnostic {
-        range: source_position.as_ref().map(|p| p.range).unwrap_or_default(),
+        range: shown_at.as_ref().map_or_else(Range::default, |location| location.range),
         severity: Some(match diagnostic.severity {
             Severity::Error => DiagnosticSeverity::ERROR,
             Severity::Warning => DiagnosticSeverity::WARNING,
@@ -78,5 +77,5 @@ fn convert(analysis: &Analysis, diagnostic: &Diagnostic) -> (Option<Url>, lsp_ty
         related_information: (!related.is_empty()).then_some(related),
         ..lsp_types::Diagnostic::default()
     };
-    (source_position.map(|p| p.uri), converted)
+    (shown_at.map(|location| location.uri), converted)
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Messages of the protocol in a stream of bytes: a header with the length, an empty line, JSON.
 //!
-//! The stated length is untrusted: memory is allocated as bytes arrive, up to a limit, and invalid messages are answered and
-//! skipped.
+//! The stated length is untrusted: memory is allocated as bytes arrive, up to a limit. Invalid messages are answered with an
+//! error and skipped.
 
 use lsp_server::{Connection, ErrorCode, Message};
 use serde::Serialize;
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The maximum size of a message in bytes; it may contain the text of a document.
-const MOST_BYTES: u64 = 64 << 20;
-/// The maximum size of a message's header in bytes; the protocol's has two short lines.
-const MOST_HEADER_BYTES: u64 = 64 << 10;
-/// The maximum number of queued messages; further ones stay in the editor's pipe.
-const WAITING: usize = 64;
+/// Maximum size of a message in bytes; it may contain the text of a document.
+const MAX_BYTES: u64 = 64 << 20;
+/// Maximum size of a message's header in bytes; a header of the protocol has two short lines.
+const MAX_HEADER_BYTES: u64 = 64 << 10;
+/// Maximum number of queued messages; further messages wait in the editor's pipe.
+const MAX_QUEUED: usize = 64;
 
 /// A malformed message.
 #[derive(Debug)]
@@ -37,12 +37,12 @@ impl Refusal {
     }
 }
 
-/// Why no further message can be read.
+/// The reason why no further messages can be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FramingError {
     #[error("the editor's messages cannot be read: {0}")]
     System(#[from] std::io::Error),
-    #[error("the header of a message has more than {MOST_HEADER_BYTES} bytes")]
+    #[error("the header of a message has more than {MAX_HEADER_BYTES} bytes")]
     LongHeader,
     #[error("a message has no `Content-Length: N`, so its end is unknown")]
     NoLength,
@@ -53,17 +53,17 @@ pub(crate) enum FramingError {
 /// Reads messages from a stream.
 pub(crate) struct Frames<R> {
     input: R,
-    most: u64,
+    max_bytes: u64,
     /// The number of bytes to skip of a rejected message.
     skipped: u64,
 }
 
 impl<R: BufRead> Frames<R> {
-    pub(crate) fn new(input: R, most: u64) -> Frames<R> {
-        Frames { input, most, skipped: 0 }
+    pub(crate) fn new(input: R, max_bytes: u64) -> Frames<R> {
+        Frames { input, max_bytes, skipped: 0 }
     }
 
-    /// The next message, or the error in its position; `None` at the end.
+    /// The next message, or the error in place of it; `None` at the end of the input.
     ///
     /// # Errors
     /// [`FramingError`] if the beginning of the next message is unknown.
@@ -73,9 +73,9 @@ impl<R: BufRead> Frames<R> {
         let Some(length) = self.length()? else {
             return Ok(None);
         };
-        if length > self.most {
+        if length > self.max_bytes {
             self.skipped = length;
-            let text = format!("a message of {length} bytes is not read: {} are accepted", self.most);
+            let text = format!("a message of {length} bytes exceeds the limit of {} bytes", self.max_bytes);
             return Ok(Some(Err(Refusal::new(ErrorCode::InvalidRequest, text))));
         }
         let mut body = Vec::new();
@@ -83,10 +83,10 @@ impl<R: BufRead> Frames<R> {
         if read as u64 == length { Ok(Some(message(&body))) } else { Err(FramingError::Cut) }
     }
 
-    /// The contents of the next header; `None` at the end of the input.
+    /// The length in the next header; `None` at the end of the input.
     fn length(&mut self) -> Result<Option<u64>, FramingError> {
         let mut length = None;
-        let mut header = self.input.by_ref().take(MOST_HEADER_BYTES);
+        let mut header = self.input.by_ref().take(MAX_HEADER_BYTES);
         let mut is_first = true;
         loop {
             let mut line = Vec::new();
@@ -104,12 +104,12 @@ impl<R: BufRead> Frames<R> {
             if line.is_empty() {
                 return length.map(Some).ok_or(FramingError::NoLength);
             }
-            let field = line.split_once(':');
-            let field = field.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-            if let Some((_, value)) = field {
+            if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
                 let value = value.trim();
                 let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
-                // A length beyond u64 is too long in any case.
+                // A length that overflows u64 exceeds the limit as well.
                 length = is_number.then(|| value.parse().unwrap_or(u64::MAX));
             }
         }
@@ -119,7 +119,7 @@ impl<R: BufRead> Frames<R> {
 fn message(body: &[u8]) -> Result<Message, Refusal> {
     let value: Value = serde_json::from_slice(body)
         .map_err(|e| Refusal::new(ErrorCode::ParseError, format!("this is not JSON: {e}")))?;
-    let id = value.get("id").cloned().unwrap_or_default();
+    let id = value.get("id").cloned().unwrap_or(Value::Null);
     let read = match (value.get("method").is_some(), id.is_null()) {
         (true, false) => serde_json::from_value(value).map(Message::Request),
         (true, true) => serde_json::from_value(value).map(Message::Notification),
@@ -152,7 +152,7 @@ fn send<W: Write>(output: &Mutex<W>, message: &impl Serialize) -> std::io::Resul
 /// Connects `serve` with an editor on two streams, until one of them ends.
 ///
 /// # Errors
-/// [`FramingError`], or what `serve` returns.
+/// [`FramingError`], or the error of `serve`.
 pub(crate) fn connected<I, O>(
     input: I,
     output: O,
@@ -162,18 +162,18 @@ where
     I: Read + Send + 'static,
     O: Write + Send + 'static,
 {
-    let (received, receiver) = crossbeam_channel::bounded(WAITING);
-    let (sender, sent) = crossbeam_channel::bounded::<Message>(WAITING);
+    let (received, receiver) = crossbeam_channel::bounded(MAX_QUEUED);
+    let (sender, sent) = crossbeam_channel::bounded::<Message>(MAX_QUEUED);
     let output = Arc::new(Mutex::new(output));
     let broken = Arc::new(Mutex::new(None));
     let reader = {
         let (output, broken) = (Arc::clone(&output), Arc::clone(&broken));
         move || {
-            let mut frames = Frames::new(BufReader::new(input), MOST_BYTES);
+            let mut frames = Frames::new(BufReader::new(input), MAX_BYTES);
             let ended = loop {
                 match frames.next() {
                     Ok(Some(Ok(message))) => {
-                        // Nothing receives messages after the end of the conversation.
+                        // Fails after the end of the conversation.
                         if received.send(message).is_err() {
                             break None;
                         }
@@ -192,7 +192,7 @@ where
     };
     let writer =
         move || -> std::io::Result<()> { sent.iter().try_for_each(|message| send(&output, &message)) };
-    // Not joined: it may wait for an editor that has nothing more to say.
+    // The reader is not joined: it may block on an editor that sends nothing more.
     std::thread::Builder::new().spawn(reader)?;
     let writer = std::thread::Builder::new().spawn(writer)?;
     let connection = Connection { sender, receiver };
@@ -215,19 +215,19 @@ mod tests {
         format!("Content-Length: {}\r\n\r\n{body}", body.len())
     }
 
-    /// The results for a stream: methods, error codes, and how it ends.
-    fn read(text: &str, most: u64) -> Vec<String> {
-        let mut frames = Frames::new(text.as_bytes(), most);
-        let mut found = Vec::new();
+    /// The methods and error codes of a stream, and how the stream ends.
+    fn read(text: &str, max_bytes: u64) -> Vec<String> {
+        let mut frames = Frames::new(text.as_bytes(), max_bytes);
+        let mut results = Vec::new();
         loop {
-            found.push(match frames.next() {
+            results.push(match frames.next() {
                 Ok(Some(Ok(Message::Notification(note)))) => note.method,
                 Ok(Some(Ok(other))) => format!("{other:?}"),
                 Ok(Some(Err(refusal))) => format!("{} {}", refusal.code as i32, refusal.id),
-                Ok(None) => return found,
+                Ok(None) => return results,
                 Err(error) => {
-                    found.push(error.to_string());
-                    return found;
+                    results.push(error.to_string());
+                    return results;
                 }
             });
         }
@@ -236,7 +236,7 @@ mod tests {
     const NOTE: &str = r#"{"jsonrpc":"2.0","method":"m"}"#;
 
     #[test]
-    fn what_is_no_message_is_refused_and_skipped() {
+    fn malformed_messages_are_refused_and_skipped() {
         for (body, refused) in [
             ("{", "-32700 null"),
             ("", "-32700 null"),
@@ -247,8 +247,7 @@ mod tests {
             (&"[".repeat(100_000), "-32700 null"),
         ] {
             let text = frame(body) + &frame(NOTE);
-            let found = read(&text, 1 << 20);
-            assert_eq!(found, [refused, "m"], "{body:.20}");
+            assert_eq!(read(&text, 1 << 20), [refused, "m"], "{body:.20}");
         }
     }
 
@@ -264,15 +263,15 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_read_as_the_protocol_has_them() {
+    fn headers_follow_the_protocol() {
         let text = format!("Content-Type: x\r\ncontent-length:{}\r\n\r\n{NOTE}", NOTE.len());
         assert_eq!(read(&text, 100), ["m"]);
         for header in ["Content-Length: -1", "Content-Length: ", "Content-Length: 1x", "X: 3", "x"] {
-            let found = read(&format!("{header}\r\n\r\n"), 100);
-            assert!(found[0].contains("no `Content-Length"), "{header}: {found:?}");
+            let results = read(&format!("{header}\r\n\r\n"), 100);
+            assert!(results[0].contains("no `Content-Length"), "{header}: {results:?}");
         }
-        let found = read(&"x".repeat(1 << 20), 100);
-        assert!(found[0].contains("more than 65536 bytes"), "{found:?}");
+        let results = read(&"x".repeat(1 << 20), 100);
+        assert!(results[0].contains("more than 65536 bytes"), "{results:?}");
         for text in ["Content-", "Content-Length: 30\r\n\r\n{"] {
             assert_eq!(read(text, 100), ["the input ends within a message"]);
         }

@@ -2,14 +2,14 @@
 //! Hover text for the name at a position.
 
 use crate::analysis::Analysis;
-use crate::names::Found;
+use crate::names::Entity;
 use skript_frontend::ast::{Declaration, Definition, DefinitionKind, Module};
 use skript_frontend::source::Span;
 
-/// Markdown: the declaration, the composed shape of a tensor, the comment above a definition.
-pub(crate) fn text(analysis: &Analysis, found: &Found) -> String {
-    match found {
-        Found::Declared { definition, declared } => {
+/// The Markdown text: the declaration, the composed shape of a tensor, and the comment above a definition.
+pub(crate) fn text(analysis: &Analysis, entity: &Entity) -> String {
+    match entity {
+        Entity::Declared { definition, declared } => {
             let written = one_line(analysis, declared.whole);
             let mut text = format!("({}) {written}", declared.role);
             if let Some(composed) = analysis.composed_type(definition, &declared.name) {
@@ -17,18 +17,18 @@ pub(crate) fn text(analysis: &Analysis, found: &Found) -> String {
             }
             fenced(&text)
         }
-        Found::Attribute { operator, declared } => {
+        Entity::Attribute { operator, declared } => {
             let written = one_line(analysis, declared.whole);
             fenced(&format!("(attribute of {}) {written}", operator.name.name))
         }
-        Found::Operator { module, definition } => {
+        Entity::Operator { module, definition } => {
             let mut text = fenced(&signature(analysis, module, definition));
             if let Some(comment) = comment_above(analysis.text(module.file), definition.span) {
                 text.push_str(&format!("\n\n{comment}"));
             }
             text
         }
-        Found::Module(module) => {
+        Entity::Module(module) => {
             let names = module.definitions.iter().map(|d| d.name.name.as_str());
             let names: Vec<&str> = names.filter(|n| !n.starts_with('_')).collect();
             format!("{}\n\n{}", fenced(&format!("module {}", module.name)), names.join(", "))
@@ -36,7 +36,7 @@ pub(crate) fn text(analysis: &Analysis, found: &Found) -> String {
     }
 }
 
-/// `operator nn.linear` with types, attributes, inputs and outputs, one a line.
+/// `operator nn.linear` with types, attributes, inputs and outputs, one per line.
 pub(crate) fn signature(analysis: &Analysis, module: &Module, definition: &Definition) -> String {
     let kind = match definition.kind {
         DefinitionKind::Operator => "operator",
@@ -66,11 +66,11 @@ fn fenced(text: &str) -> String {
 
 /// The source text of a span with whitespace collapsed, up to a maximum length.
 fn one_line(analysis: &Analysis, span: Span) -> String {
-    const MOST: usize = 200;
+    const MAX_CHARACTERS: usize = 200;
     let text = analysis.program.sources.text(span);
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(MOST) {
-        Some((at, _)) => format!("{} …", text.get(..at).unwrap_or_default()),
+    match text.char_indices().nth(MAX_CHARACTERS) {
+        Some((at, _)) => format!("{} …", text.split_at(at).0),
         None => text,
     }
 }
@@ -78,7 +78,7 @@ fn one_line(analysis: &Analysis, span: Span) -> String {
 /// The comment lines directly above a definition, without comment marks.
 pub(crate) fn comment_above(text: &str, span: Span) -> Option<String> {
     let before = text.get(..span.start as usize)?;
-    // The definition's own line, where it is indented or `public`.
+    // The start of the definition's line, which may be indented or begin with `public`, is skipped.
     let above = before.rsplit_once('\n')?.0;
     let mut lines: Vec<&str> = Vec::new();
     for line in above.lines().rev() {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A language server for SkriptND.
 //!
-//! [`serve`] answers an editor until it disconnects, [`serve_streams`] one on two streams of bytes (`framing`). `workspace`
-//! holds the open texts and finds the model of a file; `analysis` runs the frontend on them; `names` finds the name at a
-//! position.
+//! [`serve_streams`] serves an editor on two streams of bytes (`framing`, `server`). `workspace` holds the open texts and finds the
+//! model of a file; `analysis` runs the frontend on them; `names` finds the name at a position.
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files for the embedded library, so that an editor can show where its operators are defined.
+//! Writes the embedded library to files, so that an editor can open the definitions of its operators.
 
 use std::path::{Path, PathBuf};
 
-/// A file with the library module's text, below the user's cache folder. `None` if it cannot be written.
+/// Writes the library module's text to a file below the user's cache folder. `None` if the file cannot be written.
 pub(crate) fn file_of(shown: &Path, text: &str) -> Option<PathBuf> {
-    // `<stdlib>/nn.sknd`, `<stdlib/khronos>/nn.sknd`
+    // Converts `<stdlib>/nn.sknd` and `<stdlib/khronos>/nn.sknd` to file names.
     let name = shown.to_string_lossy().replace(['<', '>'], "").replace('/', "-");
     let folder = cache()?.join(format!("library-{}", env!("CARGO_PKG_VERSION")));
     std::fs::create_dir_all(&folder).ok()?;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The name at a position: a declared name, an operator, an attribute of one, a module.
+//! The name at a position: a declared name, an operator, an attribute of an operator, a module.
 
 use crate::analysis::Analysis;
 use skript_frontend::ast::{
     AttributeAssignment, Component, ComponentValue, Declaration, Definition, Expr, ExprKind, Ident,
-    Invocation, Loop, Module, Path, Target, TargetItem, UsingListItem, UsingTarget,
+    Invocation, Module, Path,
 };
 use skript_frontend::source::Span;
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Declared {
     pub name: String,
-    /// Its kind: `input`, `attribute`, …
+    /// The kind of the name: `input`, `attribute`, …
     pub(crate) role: &'static str,
     /// The span of the name in the declaration.
     pub(crate) span: Span,
@@ -28,7 +28,7 @@ impl Declared {
 }
 
 /// The entity at a position.
-pub(crate) enum Found<'a> {
+pub(crate) enum Entity<'a> {
     Declared { definition: &'a Definition, declared: Declared },
     Operator { module: &'a Module, definition: &'a Definition },
     Attribute { operator: &'a Definition, declared: Declared },
@@ -70,42 +70,47 @@ pub(crate) fn definition_at(module: &Module, offset: usize) -> Option<&Definitio
     module.definitions.iter().find(|d| holds(d.span, offset))
 }
 
-impl<'a> Found<'a> {
+impl<'a> Entity<'a> {
     /// The entity at an offset of a module's text.
-    pub(crate) fn at(analysis: &'a Analysis, key: &str, module: &'a Module, offset: usize) -> Option<Self> {
+    pub(crate) fn at_offset(
+        analysis: &'a Analysis,
+        key: &str,
+        module: &'a Module,
+        offset: usize,
+    ) -> Option<Self> {
         let text = analysis.text(module.file);
         let (words, end) = words_at(text, offset)?;
         let name = *words.last()?;
-        let rest = text.get(end..).unwrap_or_default();
-        let module_named = |path: &str| Some(Found::Module(analysis.program.resolve(key, path)?.1));
+        let rest = text.split_at(end).1;
+        let module_named = |path: &str| Some(Entity::Module(analysis.program.resolve(key, path)?.1));
         if let Some(import) = module.imports.iter().find(|i| holds(i.span, offset)) {
             return module_named(&import.path.text());
         }
         let path = words.join(".");
-        // Before another dot: a module that contains the operator.
+        // A path before another dot refers to the module that contains the operator.
         if words.len() > 1 || rest.starts_with('.') && !rest.starts_with("..") {
             let operator = operator(analysis, key, module, &path).filter(|_| words.len() > 1);
-            if let Some(found) = operator.or_else(|| module_named(&path)) {
-                return Some(found);
+            if let Some(entity) = operator.or_else(|| module_named(&path)) {
+                return Some(entity);
             }
         }
         let definition = definition_at(module, offset)?;
         if holds(definition.name.span, offset) {
-            return Some(Found::Operator { module, definition });
+            return Some(Entity::Operator { module, definition });
         }
         if let Some((path, _)) = assignment_at(definition, offset)
-            && let Some(Found::Operator { definition, .. }) = operator(analysis, key, module, &path.text())
+            && let Some(Entity::Operator { definition, .. }) = operator(analysis, key, module, &path.text())
         {
             let declared = declarations("attribute", &definition.attributes).find(|d| d.name == name);
-            return declared.map(|declared| Found::Attribute { operator: definition, declared });
+            return declared.map(|declared| Entity::Attribute { operator: definition, declared });
         }
         let of_operator = || operator(analysis, key, module, name);
         let invoked = matches!(rest.trim_start().chars().next(), Some('(' | '{' | '<'));
-        if invoked && let Some(found) = of_operator() {
-            return Some(found);
+        if invoked && let Some(entity) = of_operator() {
+            return Some(entity);
         }
         let declared = declared_in(definition).into_iter().find(|d| d.name == name);
-        declared.map_or_else(of_operator, |declared| Some(Found::Declared { definition, declared }))
+        declared.map_or_else(of_operator, |declared| Some(Entity::Declared { definition, declared }))
     }
 }
 
@@ -115,70 +120,59 @@ pub(crate) fn operator<'a>(
     key: &str,
     module: &'a Module,
     path: &str,
-) -> Option<Found<'a>> {
+) -> Option<Entity<'a>> {
     let (module, name) = match path.rsplit_once('.') {
         Some((prefix, name)) => (analysis.program.resolve(key, prefix)?.1, name),
         None => (module, path),
     };
     let definition = module.definitions.iter().find(|d| d.name.name == name)?;
-    Some(Found::Operator { module, definition })
+    Some(Entity::Operator { module, definition })
 }
 
-/// Every name that a definition declares, once, in textual order.
+/// The distinct names that a definition declares, in textual order.
 pub(crate) fn declared_in(definition: &Definition) -> Vec<Declared> {
-    let mut found = Vec::new();
-    found.extend(definition.dtypes.iter().map(|t| Declared::new("type", &t.name, t.span)));
-    found.extend(declarations("attribute", &definition.attributes));
-    found.extend(declarations("input", &definition.inputs));
-    found.extend(declarations("constant", &definition.constants));
-    found.extend(declarations("variable", &definition.variables));
-    found.extend(declarations("output", &definition.outputs));
+    let mut declared = Vec::new();
+    declared.extend(definition.dtypes.iter().map(|t| Declared::new("type", &t.name, t.span)));
+    declared.extend(declarations("attribute", &definition.attributes));
+    declared.extend(declarations("input", &definition.inputs));
+    declared.extend(declarations("constant", &definition.constants));
+    declared.extend(declarations("variable", &definition.variables));
+    declared.extend(declarations("output", &definition.outputs));
     for using in &definition.usings {
-        let names: Vec<&Ident> = match &using.target {
-            UsingTarget::Name(item) => vec![&item.name],
-            UsingTarget::List(items) => {
-                let names = items.iter().flat_map(|item| match item {
-                    UsingListItem::Item(item) => std::slice::from_ref(&item.name),
-                    UsingListItem::Zip { names, .. } => names,
-                    UsingListItem::Omitted(_) => &[],
-                });
-                names.collect()
-            }
-        };
-        found.extend(names.iter().map(|n| Declared::new("helper", n, using.span)));
+        declared.extend(using.target.names().map(|n| Declared::new("helper", n, using.span)));
     }
     for component in definition.composes.iter().chain(&definition.updates) {
-        of_component(component, &mut found);
+        of_component(component, &mut declared);
     }
     for lowering in &definition.lowers {
-        found.extend(
+        declared.extend(
             lowering.locals.iter().map(|(n, value)| Declared::new("local", n, n.span.to(value.span))),
         );
-        found.extend(lowering.bounds.iter().map(|b| Declared::new("index", &b.name, b.span)));
+        declared.extend(lowering.bounds.iter().map(|b| Declared::new("index", &b.name, b.span)));
     }
     for declaration in definition.inputs.iter().chain(&definition.attributes) {
-        symbols(declaration, &mut found);
+        symbols(declaration, &mut declared);
     }
-    // Declarations come before symbols of the same name, whose first occurrence is then not a declaration.
-    found.sort_by_key(|d| (d.role == "symbol", d.span));
+    // Declarations precede symbols of the same name: the first occurrence of such a symbol is not its declaration.
+    declared.sort_by_key(|d| (d.role == "symbol", d.span));
     let mut seen = HashSet::new();
-    found.retain(|d| seen.insert(d.name.clone()));
-    found.sort_by_key(|d| d.span);
-    found
+    declared.retain(|d| seen.insert(d.name.clone()));
+    declared.sort_by_key(|d| d.span);
+    declared
 }
 
-/// Names of extents, lengths and ranks.
-fn symbols(declaration: &Declaration, found: &mut Vec<Declared>) {
+/// Adds the names of extents, lengths and ranks.
+fn symbols(declaration: &Declaration, declared: &mut Vec<Declared>) {
     let spec = &declaration.type_spec;
-    let mut locations: Vec<Option<&Expr>> = vec![spec.rank.as_ref()];
-    locations.push(spec.pack.as_ref().and_then(|p| p.length.as_ref()));
+    let mut exprs: Vec<Option<&Expr>> = vec![spec.rank.as_ref()];
+    exprs.push(spec.pack.as_ref().and_then(|p| p.length.as_ref()));
     for extent in spec.shape.iter().flatten() {
-        locations.push(extent.extent.as_ref());
-        locations.push(extent.pack.as_ref().and_then(|p| p.length.as_ref()));
+        exprs.push(extent.extent.as_ref());
+        exprs.push(extent.pack.as_ref().and_then(|p| p.length.as_ref()));
     }
-    for location in locations.into_iter().flatten() {
-        if let ExprKind::Name(name) = &location.kind {
-            found.push(Declared::new("symbol", name, declaration.span));
+    for expr in exprs.into_iter().flatten() {
+        if let ExprKind::Name(name) = &expr.kind {
+            declared.push(Declared::new("symbol", name, declaration.span));
         }
     }
 }
@@ -187,59 +181,22 @@ fn declarations(role: &'static str, list: &[Declaration]) -> impl Iterator<Item 
     list.iter().map(move |d| Declared::new(role, &d.name, d.span))
 }
 
-fn of_component(component: &Component, found: &mut Vec<Declared>) {
-    for target in &component.targets {
-        let items = match target {
-            Target::Item(item) => std::slice::from_ref(item),
-            Target::List { items, .. } => items,
-        };
-        let names = items.iter().flat_map(|item| match item {
-            TargetItem::Name { name, .. } => std::slice::from_ref(name),
-            TargetItem::Zip { names, .. } => names,
-            TargetItem::Omitted(_) => &[],
-        });
-        found.extend(names.map(|n| Declared::new("tensor", n, component.span)));
+fn of_component(component: &Component, declared: &mut Vec<Declared>) {
+    declared.extend(component.names().map(|n| Declared::new("tensor", n, component.span)));
+    for value in component.value.nested() {
+        match value {
+            ComponentValue::Block(block) => {
+                let names = block.components.iter().flat_map(|c| c.names().map(|n| (n, c.span)));
+                declared.extend(names.map(|(name, span)| Declared::new("tensor", name, span)));
+            }
+            ComponentValue::Loop(looping) => {
+                declared
+                    .extend(looping.carried.iter().map(|c| Declared::new("carried tensor", &c.name, c.span)));
+                declared.extend(looping.scans.iter().map(|s| Declared::new("scanned item", &s.item, s.span)));
+            }
+            _ => {}
+        }
     }
-    each_value(&component.value, &mut |value| match value {
-        ComponentValue::Block(block) => {
-            for inner in &block.components {
-                of_component(inner, found);
-            }
-        }
-        ComponentValue::Loop(looping) => {
-            found.extend(looping.carried.iter().map(|c| Declared::new("carried tensor", &c.name, c.span)));
-            found.extend(looping.scans.iter().map(|s| Declared::new("scanned item", &s.item, s.span)));
-        }
-        _ => {}
-    });
-}
-
-/// The value and its subexpressions; the visitor handles components of blocks.
-fn each_value<'a>(value: &'a ComponentValue, visit: &mut dyn FnMut(&'a ComponentValue)) {
-    visit(value);
-    match value {
-        ComponentValue::If(branching) => {
-            for (condition, consequent) in &branching.arms {
-                each_value(condition, visit);
-                each_value(consequent, visit);
-            }
-            each_value(&branching.otherwise, visit);
-        }
-        ComponentValue::Loop(looping) => {
-            for part in parts(looping) {
-                each_value(part, visit);
-            }
-        }
-        ComponentValue::Invocation(_)
-        | ComponentValue::Expr(_)
-        | ComponentValue::Block(_)
-        | ComponentValue::Error(_) => {}
-    }
-}
-
-fn parts(looping: &Loop) -> impl Iterator<Item = &ComponentValue> {
-    let ends = looping.before.iter().chain(&looping.after);
-    ends.chain(std::iter::once(&looping.body))
 }
 
 /// The attribute whose value is at an offset, with the path of its operator.
@@ -255,16 +212,8 @@ fn assignment_at(definition: &Definition, offset: usize) -> Option<(&Path, &Attr
 
 /// All invocations of a definition.
 fn invocations(definition: &Definition) -> Vec<&Invocation> {
-    let mut found = Vec::new();
-    let mut pending: Vec<&Component> = definition.composes.iter().chain(&definition.updates).collect();
-    while let Some(component) = pending.pop() {
-        each_value(&component.value, &mut |value| match value {
-            ComponentValue::Invocation(invocation) => found.push(invocation),
-            ComponentValue::Block(block) => pending.extend(&block.components),
-            _ => {}
-        });
-    }
-    found
+    let components = definition.composes.iter().chain(&definition.updates);
+    components.flat_map(|component| component.value.invocations()).collect()
 }
 
 #[cfg(test)]
@@ -272,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_reach_back_over_dots_and_no_further() {
+    fn words_extend_back_over_single_dots() {
         let text = "y = nn.conv{stride=2}(x.., a)";
         let at = |needle: &str| text.find(needle).unwrap();
         let words = |offset| words_at(text, offset).map(|(words, _)| words);

@@ -7,12 +7,12 @@ use lsp_types::{DocumentSymbol, Range, SymbolKind};
 use skript_frontend::ast::{DefinitionKind, Module};
 use skript_frontend::source::Span;
 
-pub(crate) fn of(analysis: &Analysis, module: &Module) -> Vec<DocumentSymbol> {
+pub(crate) fn symbols(analysis: &Analysis, module: &Module) -> Vec<DocumentSymbol> {
     let location = |span: Span| analysis.range(span);
     let definitions = module.definitions.iter().map(|definition| {
         let listed = ["type", "attribute", "input", "constant", "variable", "output"];
-        let children = declared_in(definition).into_iter();
-        let children = children.filter(|d| listed.contains(&d.role)).map(|declared| {
+        let declarations = declared_in(definition).into_iter().filter(|d| listed.contains(&d.role));
+        let children = declarations.map(|declared| {
             let kind = match declared.role {
                 "type" => SymbolKind::TYPE_PARAMETER,
                 "attribute" => SymbolKind::PROPERTY,

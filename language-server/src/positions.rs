@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Positions of the protocol (line, UTF-16 unit) and of the frontend (byte).
+//! Converts between positions of the protocol (line, UTF-16 unit) and of the frontend (byte).
 
 use lsp_types::{Position, Range};
 
-/// An index of the lines of a text, so that positions are found without scanning the text, or a long line, from its
-/// beginning.
+/// An index of the lines of a text, which avoids scanning the text, or a long line, from its beginning.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    /// Byte offsets of the lines.
+    /// The byte offset of each line.
     starts: Vec<usize>,
-    /// Byte offsets about every [`STEP`] bytes, with the number of UTF-16 units before them.
+    /// Byte offsets, one about every [`STEP`] bytes, with the number of UTF-16 units before them.
     units: Vec<(usize, usize)>,
 }
 
@@ -17,7 +16,7 @@ const STEP: usize = 512;
 
 impl Lines {
     /// Builds the index in linear time.
-    pub(crate) fn of(text: &str) -> Lines {
+    pub(crate) fn new(text: &str) -> Lines {
         let mut lines = Lines { starts: vec![0], units: vec![(0, 0)] };
         let (mut next, mut units) = (STEP, 0);
         for (at, c) in text.char_indices() {
@@ -33,24 +32,23 @@ impl Lines {
         lines
     }
 
-    /// The position of a byte offset in this text; offsets inside a character count as its beginning.
+    /// The position of a byte offset in this text. An offset inside a character counts as its beginning.
     pub(crate) fn position(&self, text: &str, offset: usize) -> Position {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
             offset -= 1;
         }
-        let after = self.starts.partition_point(|start| *start <= offset);
-        let line = after.saturating_sub(1);
-        let start = self.starts.get(line).copied().unwrap_or(0);
-        let column = self.units(text, offset) - self.units(text, start);
-        Position::new(number(line), number(column))
+        let (starts, _) = self.starts.split_at(self.starts.partition_point(|start| *start <= offset));
+        let Some((start, above)) = starts.split_last() else { unreachable!("the first line begins at 0") };
+        let column = self.units(text, offset) - self.units(text, *start);
+        Position::new(number(above.len()), number(column))
     }
 
     pub(crate) fn range(&self, text: &str, start: usize, end: usize) -> Range {
         Range::new(self.position(text, start), self.position(text, end.max(start)))
     }
 
-    /// UTF-16 units before a byte offset.
+    /// The number of UTF-16 units before a byte offset.
     fn units(&self, text: &str, offset: usize) -> usize {
         let after = self.units.partition_point(|(at, _)| *at <= offset);
         let known = self.units.get(after.saturating_sub(1));
@@ -70,7 +68,7 @@ pub(crate) fn offset(text: &str, position: Position) -> usize {
         }
     }
     let mut units = 0;
-    for (at, c) in text.get(start..).unwrap_or_default().char_indices() {
+    for (at, c) in text.split_at(start).1.char_indices() {
         if c == '\n' || units >= position.character as usize {
             return start + at;
         }
@@ -88,16 +86,16 @@ mod tests {
     use super::*;
 
     fn position(text: &str, offset: usize) -> Position {
-        Lines::of(text).position(text, offset)
+        Lines::new(text).position(text, offset)
     }
 
-    /// Positions were once computed by scanning from the beginning: the symbols of 20 000 operators took minutes.
+    /// Scanning from the beginning for each position would take minutes for the symbols of 20 000 operators.
     #[test]
-    fn many_positions_of_a_long_text_are_found_soon() {
+    fn positions_of_long_texts_are_computed_fast() {
         for line in ["operator f { }\n", "operator f { } "] {
             let text = line.repeat(1 << 17);
             let begun = std::time::Instant::now();
-            let lines = Lines::of(&text);
+            let lines = Lines::new(&text);
             let columns = (0..1 << 17).map(|n| lines.position(&text, n * line.len()).character);
             let sum: u64 = columns.map(u64::from).sum();
             assert_eq!(sum == 0, line.ends_with('\n'));
@@ -121,7 +119,7 @@ mod tests {
     const TEXT: &str = "ab\nx\u{1F600}y\n\nend";
 
     #[test]
-    fn every_offset_comes_back() {
+    fn offsets_and_positions_are_inverse() {
         for (at, _) in TEXT.char_indices() {
             assert_eq!(offset(TEXT, position(TEXT, at)), at, "{at}");
         }
@@ -129,13 +127,13 @@ mod tests {
     }
 
     #[test]
-    fn units_are_those_of_utf_16() {
+    fn positions_count_utf_16_units() {
         assert_eq!(position(TEXT, 3 + 1 + 4), Position::new(1, 3));
         assert_eq!(offset(TEXT, Position::new(1, 3)), 8);
     }
 
     #[test]
-    fn positions_that_do_not_exist_are_moved() {
+    fn out_of_range_positions_are_clamped() {
         assert_eq!(offset(TEXT, Position::new(0, 99)), 2);
         assert_eq!(offset(TEXT, Position::new(99, 0)), TEXT.len());
         assert_eq!(position(TEXT, 5), Position::new(1, 1));

@@ -2,7 +2,7 @@
 //! Serves an editor: requests, notifications and published diagnostics.
 
 use crate::analysis::Analysis;
-use crate::names::{Found, words_at};
+use crate::names::{Entity, words_at};
 use crate::workspace::{Analyses, Workspace, path_of, url_of};
 use crate::{completion, diagnostics, framing, hover, library_files, outline, positions};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
@@ -31,7 +31,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// The stack size of the thread that parses texts; limits on nesting are chosen to fit.
+/// The stack size of the thread that parses texts, which suffices for the nesting limits.
 const STACK_BYTES: usize = 1 << 30;
 
 fn capabilities() -> ServerCapabilities {
@@ -52,7 +52,7 @@ fn capabilities() -> ServerCapabilities {
 /// Serves an editor that writes to `input` and reads from `output`, until it exits.
 ///
 /// # Errors
-/// Message boundaries are lost, the connection broke, or the editor violates the protocol.
+/// Message boundaries are lost, the connection breaks, or the editor violates the protocol.
 pub fn serve_streams<I, O>(input: I, output: O) -> anyhow::Result<()>
 where
     I: std::io::Read + Send + 'static,
@@ -64,7 +64,7 @@ where
 /// Serves an editor until it exits.
 ///
 /// # Errors
-/// The connection broke, or the editor violates the protocol.
+/// The connection breaks, or the editor violates the protocol.
 pub(crate) fn serve(connection: &Connection) -> anyhow::Result<()> {
     std::thread::scope(|scope| {
         let work = || converse(connection);
@@ -107,10 +107,10 @@ fn converse(connection: &Connection) -> anyhow::Result<()> {
                     anyhow::ensure!(is_shut, "the editor closed the connection without `shutdown`");
                     return Ok(());
                 }
-                // While the user types, only the newest text is analysed.
+                // While the user types, only the latest text is analysed.
                 let is_old = is_superseded(&notification, &waiting);
                 let published = catch_unwind(AssertUnwindSafe(|| server.take_note(notification, !is_old)));
-                for published in published.unwrap_or_default() {
+                for published in published.into_iter().flatten() {
                     let method = PublishDiagnostics::METHOD.to_owned();
                     let notification = Notification::new(method, published);
                     connection.sender.send(notification.into())?;
@@ -121,17 +121,17 @@ fn converse(connection: &Connection) -> anyhow::Result<()> {
     }
 }
 
-/// Handles a request; a panic becomes an error response, so that the server survives.
+/// Handles a request. A panic becomes an error response, so that the server continues.
 fn guarded(server: &Server, request: Request) -> Response {
     let id = request.id.clone();
     let answer = catch_unwind(AssertUnwindSafe(|| server.answer(request)));
     answer.unwrap_or_else(|_| {
-        let text = "this position cannot be looked at".to_owned();
+        let text = "internal compiler error: the request failed at this position".to_owned();
         Response::new_err(id, ErrorCode::InternalError as i32, text)
     })
 }
 
-/// Whether the opened or changed text is replaced by a later change before any request.
+/// Whether the opened or changed text is replaced by a later change that precedes all requests.
 fn is_superseded(notification: &Notification, waiting: &VecDeque<Message>) -> bool {
     let document = |note: &Notification| note.params.pointer("/textDocument/uri").cloned();
     let changes = [DidOpenTextDocument::METHOD, DidChangeTextDocument::METHOD];
@@ -153,7 +153,7 @@ struct Server {
 }
 
 impl Server {
-    /// Stores a notification of the editor, and returns the changed diagnostics if they are to be published.
+    /// Processes a notification of the editor. Returns the changed diagnostics if `publishes`.
     fn take_note(&mut self, notification: Notification, publishes: bool) -> Vec<PublishDiagnosticsParams> {
         let changed = match notification.method.as_str() {
             DidOpenTextDocument::METHOD => {
@@ -166,7 +166,7 @@ impl Server {
             DidChangeTextDocument::METHOD => {
                 read(notification.params).and_then(|mut p: DidChangeTextDocumentParams| {
                     let path = path_of(&p.text_document.uri)?;
-                    // Full texts: the last one is the newest.
+                    // Each change is a full text; only the last change counts.
                     self.workspace.set(path.clone(), p.content_changes.pop()?.text);
                     Some(path)
                 })
@@ -184,7 +184,7 @@ impl Server {
         changed.filter(|_| publishes).map_or_else(Vec::new, |path| self.publish(&path))
     }
 
-    /// Diagnostics of the model that contains a file, and of every other open model, since they may share modules.
+    /// The diagnostics of the model that contains a file, and of all other open models, because they may share modules.
     fn publish(&mut self, changed: &Path) -> Vec<PublishDiagnosticsParams> {
         let mut roots = BTreeSet::new();
         let mut lists = std::collections::BTreeMap::new();
@@ -217,7 +217,7 @@ impl Server {
             Formatting::METHOD => read(params).map(|p| to_value(self.format(&p))),
             DocumentSymbolRequest::METHOD => read(params).map(|p| to_value(self.outline(p))),
             _ => {
-                let text = format!("`{method}` is not offered");
+                let text = format!("`{method}` is not supported");
                 return Response::new_err(id, ErrorCode::MethodNotFound as i32, text);
             }
         };
@@ -233,14 +233,14 @@ impl Server {
     fn hover(&self, params: HoverParams) -> Option<Hover> {
         let location = params.text_document_position_params;
         self.look(&location, |analysis, key, module, offset| {
-            let found = Found::at(analysis, key, module, offset)?;
+            let entity = Entity::at_offset(analysis, key, module, offset)?;
             let text = analysis.text(module.file);
             let (words, end) = words_at(text, offset)?;
             let start = end - words.last().map_or(0, |word| word.len());
             Some(Hover {
                 contents: HoverContents::Markup(MarkupContent {
                     kind: MarkupKind::Markdown,
-                    value: hover::text(analysis, &found),
+                    value: hover::text(analysis, &entity),
                 }),
                 range: Some(analysis.lines(module.file).range(text, start, end)),
             })
@@ -250,10 +250,10 @@ impl Server {
     fn definition(&self, params: GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
         let location = params.text_document_position_params;
         self.look(&location, |analysis, key, module, offset| {
-            let span = match Found::at(analysis, key, module, offset)? {
-                Found::Declared { declared, .. } | Found::Attribute { declared, .. } => declared.span,
-                Found::Operator { definition, .. } => definition.name.span,
-                Found::Module(module) => Span::new(module.file, 0, 0),
+            let span = match Entity::at_offset(analysis, key, module, offset)? {
+                Entity::Declared { declared, .. } | Entity::Attribute { declared, .. } => declared.span,
+                Entity::Operator { definition, .. } => definition.name.span,
+                Entity::Module(module) => Span::new(module.file, 0, 0),
             };
             let (shown, text) = analysis.location(span)?;
             let path = if shown.to_string_lossy().starts_with("<stdlib") {
@@ -269,7 +269,7 @@ impl Server {
     fn complete(&self, params: CompletionParams) -> Option<CompletionResponse> {
         let location = params.text_document_position;
         self.look(&location, |analysis, key, module, offset| {
-            let items = completion::at(analysis, key, module, offset);
+            let items = completion::items(analysis, key, module, offset);
             Some(CompletionResponse::Array(items))
         })
     }
@@ -278,10 +278,10 @@ impl Server {
         let path = path_of(&params.text_document.uri)?;
         let analysis = self.workspace.analyse(&path);
         let (_, module) = analysis.module_of(&path)?;
-        Some(DocumentSymbolResponse::Nested(outline::of(&analysis, module)))
+        Some(DocumentSymbolResponse::Nested(outline::symbols(&analysis, module)))
     }
 
-    /// One edit of the full text; none if it is formatted; `None` for a text with errors.
+    /// One edit that replaces the full text, or no edit if the text is already formatted; `None` for a text with errors.
     fn format(&self, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
         let path = path_of(&params.text_document.uri)?;
         let analysis = self.workspace.analyse(&path);
@@ -295,7 +295,7 @@ impl Server {
         Some(vec![TextEdit::new(whole, formatted)])
     }
 
-    /// Tests requests at a position of a file.
+    /// Answers a request at a position of a file.
     fn look<T>(
         &self,
         location: &TextDocumentPositionParams,
@@ -314,7 +314,7 @@ fn read<T: DeserializeOwned>(params: serde_json::Value) -> Option<T> {
 }
 
 fn to_value(value: impl serde::Serialize) -> serde_json::Value {
-    serde_json::to_value(value).unwrap_or_default()
+    serde_json::to_value(value).unwrap_or_else(|error| unreachable!("not JSON: {error}"))
 }
 
 #[cfg(test)]
@@ -324,7 +324,7 @@ mod tests {
     use lsp_types::{TextDocumentIdentifier, WorkDoneProgressParams};
 
     #[test]
-    fn only_the_newest_text_is_looked_at() {
+    fn only_the_newest_text_is_analysed() {
         let note = |method: &str, uri: &str| {
             let params = serde_json::json!({"textDocument": {"uri": uri}});
             Notification::new(method.to_owned(), params)
@@ -344,9 +344,9 @@ mod tests {
         assert!(!is_superseded(&old, &waits(vec![saved.into()])));
     }
 
-    /// Every file of the library, truncated at any position.
+    /// Truncates every file of the library at several positions.
     #[test]
-    fn any_prefix_of_the_library_is_looked_at() {
+    fn requests_succeed_on_any_prefix_of_the_library() {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../frontend/stdlib"));
         let mut server = Server::default();
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -354,7 +354,7 @@ mod tests {
             let Ok(text) = std::fs::read_to_string(&path) else {
                 continue;
             };
-            // A separate module, so that nothing of the library hides it.
+            // A path outside of the library, so that the library does not shadow the module.
             let path = Path::new("/nowhere/broken.sknd").with_file_name(path.file_name().unwrap());
             for part in 1..=4 {
                 let end = text.floor_char_boundary(text.len() * part / 5 + part);
@@ -363,11 +363,11 @@ mod tests {
                 let uri = url_of(&path).unwrap();
                 let location = TextDocumentPositionParams::new(
                     TextDocumentIdentifier::new(uri),
-                    Lines::of(piece).position(piece, end),
+                    Lines::new(piece).position(piece, end),
                 );
                 server.look(&location, |analysis, key, module, offset| {
-                    completion::at(analysis, key, module, offset);
-                    outline::of(analysis, module);
+                    completion::items(analysis, key, module, offset);
+                    outline::symbols(analysis, module);
                     diagnostics::by_file(analysis);
                     Some(())
                 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Open texts, and the model that contains a file.
+//! The open texts, and the analysis of the model that contains a file.
 
 use crate::analysis::Analysis;
 use lsp_types::Url;
@@ -38,19 +38,19 @@ impl Workspace {
         self.open.keys().map(PathBuf::as_path)
     }
 
-    /// Analyses the model that contains the file: that of the nearest `main.sknd` above it which imports the file, else
-    /// the file alone.
+    /// Analyses the model that contains the file: the model of the nearest `main.sknd` in the folders above that imports the
+    /// file, or the file alone.
     pub(crate) fn analyse(&self, path: &Path) -> Rc<Analysis> {
         self.analyse_among(path, &mut Analyses::default())
     }
 
-    /// As [`Workspace::analyse`]; reuses the given analyses, and adds new ones to them.
+    /// Like [`Workspace::analyse`]; reuses the given analyses, and adds new analyses to them.
     pub(crate) fn analyse_among(&self, path: &Path, known: &mut Analyses) -> Rc<Analysis> {
         let open = |file: &Path| self.open.get(file).cloned();
         let mut analysis = |main: &Path| match known.get(main) {
             Some(analysis) => Rc::clone(analysis),
             None => {
-                let analysis = Rc::new(Analysis::of(main, &open));
+                let analysis = Rc::new(Analysis::new(main, &open));
                 known.insert(main.to_path_buf(), Rc::clone(&analysis));
                 analysis
             }

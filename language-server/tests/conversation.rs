@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The server as an editor uses it: the program, over its standard input and output.
+//! Tests of the server program over its standard input and output, as an editor uses it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -31,11 +31,11 @@ impl Editor {
         let mut editor = Editor { server, input, output, next: 0, notes: Vec::new() };
         let answer = editor.ask("initialize", json!({"capabilities": {}}));
         assert_eq!(answer["capabilities"]["hoverProvider"], true);
-        editor.tell("initialized", json!({}));
+        editor.notify("initialized", json!({}));
         editor
     }
 
-    fn tell(&mut self, method: &str, params: Value) {
+    fn notify(&mut self, method: &str, params: Value) {
         let message = Message::Notification(Notification::new(method.to_owned(), params));
         message.write(&mut self.input).unwrap();
     }
@@ -57,22 +57,23 @@ impl Editor {
     fn ask(&mut self, method: &str, params: Value) -> Value {
         let response = self.answer(method, params);
         assert!(response.error.is_none(), "{response:?}");
-        response.result.unwrap_or_default()
+        response.result.unwrap_or(Value::Null)
     }
 
     fn open(&mut self, path: &Path, text: &str) {
         let document = json!({"uri": url(path), "languageId": "sknd", "version": 1, "text": text});
-        self.tell("textDocument/didOpen", json!({"textDocument": document}));
+        self.notify("textDocument/didOpen", json!({"textDocument": document}));
     }
 
     fn change(&mut self, path: &Path, text: &str) {
-        self.tell(
+        self.notify(
             "textDocument/didChange",
             json!({"textDocument": {"uri": url(path), "version": 2}, "contentChanges": [{"text": text}]}),
         );
     }
 
-    fn at(&mut self, method: &str, path: &Path, text: &str, needle: &str) -> Value {
+    /// The response to a request at the first occurrence of `needle` in `text`.
+    fn ask_at(&mut self, method: &str, path: &Path, text: &str, needle: &str) -> Value {
         let offset = text.find(needle).unwrap();
         let before = &text[..offset];
         let line = before.matches('\n').count();
@@ -86,7 +87,7 @@ impl Editor {
 
     /// The last diagnostics of a file: `line:column code message` each.
     fn diagnostics(&mut self, path: &Path) -> Vec<String> {
-        // Diagnostics published before the response to a later request have arrived with it.
+        // The response to a later request arrives after the published diagnostics.
         let symbols = json!({"textDocument": {"uri": url(path)}});
         self.ask("textDocument/documentSymbol", symbols);
         let uri = url(path);
@@ -97,12 +98,12 @@ impl Editor {
             let message = d["message"].as_str().unwrap().lines().next().unwrap();
             format!("{}:{} {} {message}", start["line"], start["character"], d["code"].as_str().unwrap())
         };
-        list.unwrap_or_default().iter().map(line).collect()
+        list.iter().flatten().map(line).collect()
     }
 
     fn quit(mut self) {
         self.ask("shutdown", Value::Null);
-        self.tell("exit", Value::Null);
+        self.notify("exit", Value::Null);
         assert!(self.server.wait().unwrap().success());
     }
 }
@@ -146,7 +147,7 @@ operator twice {
 ";
 
 #[test]
-fn an_editor_is_answered() {
+fn requests_are_answered() {
     let folder = tempfile::tempdir().unwrap();
     let (main, module) = (folder.path().join("main.sknd"), folder.path().join("mine.sknd"));
     std::fs::write(&module, MODULE).unwrap();
@@ -154,22 +155,22 @@ fn an_editor_is_answered() {
     editor.open(&main, MODEL);
     assert_eq!(editor.diagnostics(&main), Vec::<String>::new());
 
-    let hover = editor.at("textDocument/hover", &main, MODEL, "c = nn");
+    let hover = editor.ask_at("textDocument/hover", &main, MODEL, "c = nn");
     let text = hover["contents"]["value"].as_str().unwrap();
     assert!(text.contains("(tensor) c = nn.conv") && text.contains("real[1,4,8,8]"), "{text}");
-    let hover = editor.at("textDocument/hover", &main, MODEL, "twice(c)");
+    let hover = editor.ask_at("textDocument/hover", &main, MODEL, "twice(c)");
     let text = hover["contents"]["value"].as_str().unwrap();
     assert!(text.contains("operator mine.twice") && text.contains("Twice of everything."), "{text}");
-    let hover = editor.at("textDocument/hover", &main, MODEL, "padding=");
+    let hover = editor.ask_at("textDocument/hover", &main, MODEL, "padding=");
     let text = hover["contents"]["value"].as_str().unwrap();
     assert!(text.contains("(attribute of conv) padding: optional int"), "{text}");
 
-    let location = editor.at("textDocument/definition", &main, MODEL, "twice(c)");
+    let location = editor.ask_at("textDocument/definition", &main, MODEL, "twice(c)");
     assert_eq!(location["uri"], url(&module));
     assert_eq!(location["range"]["start"], json!({"line": 1, "character": 9}));
-    let location = editor.at("textDocument/definition", &main, MODEL, "c);");
+    let location = editor.ask_at("textDocument/definition", &main, MODEL, "c);");
     assert_eq!(location["range"]["start"]["line"], 14);
-    let location = editor.at("textDocument/definition", &main, MODEL, "conv{");
+    let location = editor.ask_at("textDocument/definition", &main, MODEL, "conv{");
     let library = location["uri"].as_str().unwrap().strip_prefix("file://").unwrap();
     let line = location["range"]["start"]["line"].as_u64().unwrap() as usize;
     let text = std::fs::read_to_string(library).unwrap();
@@ -184,7 +185,7 @@ fn an_editor_is_answered() {
 }
 
 #[test]
-fn what_is_wrong_is_shown_while_it_is_wrong() {
+fn diagnostics_follow_the_text() {
     let folder = tempfile::tempdir().unwrap();
     let (main, module) = (folder.path().join("main.sknd"), folder.path().join("mine.sknd"));
     std::fs::write(&module, MODULE).unwrap();
@@ -192,9 +193,9 @@ fn what_is_wrong_is_shown_while_it_is_wrong() {
     // Two statements that cannot be parsed, and an unknown name.
     let broken = MODEL.replace("c = nn.conv", "c = = nn.conv").replace("x: real[1,", "x: rael[1,");
     editor.open(&main, &broken);
-    let found = editor.diagnostics(&main);
-    assert!(found.iter().any(|d| d.starts_with("5:") && d.contains("SK0301")), "{found:?}");
-    assert!(found.iter().any(|d| d.starts_with("14:")), "{found:?}");
+    let diagnostics = editor.diagnostics(&main);
+    assert!(diagnostics.iter().any(|d| d.starts_with("5:") && d.contains("SK0301")), "{diagnostics:?}");
+    assert!(diagnostics.iter().any(|d| d.starts_with("14:")), "{diagnostics:?}");
     editor.change(&main, MODEL);
     assert_eq!(editor.diagnostics(&main), Vec::<String>::new());
 
@@ -207,14 +208,14 @@ fn what_is_wrong_is_shown_while_it_is_wrong() {
 
     let shapes = MODEL.replace("w: real[4, 3, 3, 3]", "w: real[4, 2, 3, 3]");
     editor.change(&main, &shapes);
-    let found = editor.diagnostics(&main);
-    assert!(found[0].starts_with("14:") && found[0].contains("SK0850"), "{found:?}");
+    let diagnostics = editor.diagnostics(&main);
+    assert!(diagnostics[0].starts_with("14:") && diagnostics[0].contains("SK0850"), "{diagnostics:?}");
     editor.quit();
 }
 
-/// Correct text beside an error is analysed as without the error.
+/// An error does not change the analysis of the correct text around it.
 #[test]
-fn broken_files_keep_what_is_known() {
+fn correct_parts_of_broken_files_are_analysed() {
     let folder = tempfile::tempdir().unwrap();
     let main = folder.path().join("main.sknd");
     std::fs::write(folder.path().join("mine.sknd"), MODULE).unwrap();
@@ -250,25 +251,25 @@ operator own {
         editor.open(&main, &broken);
         assert!(!editor.diagnostics(&main).is_empty(), "{wrong}");
         for (name, location) in [("c", "c = nn"), ("d", "d = mine")] {
-            let hover = editor.at("textDocument/hover", &main, &broken, location);
+            let hover = editor.ask_at("textDocument/hover", &main, &broken, location);
             let hover = hover["contents"]["value"].as_str().unwrap();
             let wanted = format!("# here: {name}: real[1,4,8,8]");
             assert!(hover.contains(&wanted), "{wrong}: {hover}");
         }
-        let hover = editor.at("textDocument/hover", &main, &broken, "w: real");
+        let hover = editor.ask_at("textDocument/hover", &main, &broken, "w: real");
         let hover = hover["contents"]["value"].as_str().unwrap();
         assert!(hover.contains("# here: w: real[4,3,3,3]"), "{wrong}: {hover}");
         // Go to the definition of a name, in the graph and in another module.
-        let location = editor.at("textDocument/definition", &main, &broken, "c);\n        e");
+        let location = editor.ask_at("textDocument/definition", &main, &broken, "c);\n        e");
         let line = broken[..broken.find("c = nn").unwrap()].matches('\n').count();
         assert_eq!(location["range"]["start"]["line"], line, "{wrong}");
-        let location = editor.at("textDocument/definition", &main, &broken, "twice(c);\n        e");
+        let location = editor.ask_at("textDocument/definition", &main, &broken, "twice(c);\n        e");
         assert_eq!(location["range"]["start"]["line"], 1, "{wrong}");
         // Completion offers all names of the graph after the last correct statement.
         let mut typed = broken.clone();
         typed.insert_str(typed.find("        e = mine").unwrap(), "        f = ");
         editor.open(&main, &typed);
-        let items = editor.at("textDocument/completion", &main, &typed, "        e = mine");
+        let items = editor.ask_at("textDocument/completion", &main, &typed, "        e = mine");
         let items = items.as_array().unwrap().iter();
         let labels: Vec<&str> = items.map(|i| i["label"].as_str().unwrap()).collect();
         for name in ["x", "w", "c", "d"] {
@@ -310,9 +311,9 @@ fn completion_follows_the_position() {
     editor.quit();
 }
 
-/// Every request has a response, whatever has been typed so far.
+/// Every request has a response, even for unfinished text.
 #[test]
-fn unfinished_texts_do_no_harm() {
+fn requests_succeed_on_unfinished_texts() {
     let folder = tempfile::tempdir().unwrap();
     let main = folder.path().join("main.sknd");
     std::fs::write(folder.path().join("mine.sknd"), MODULE).unwrap();
@@ -351,7 +352,7 @@ fn texts_are_formatted_unless_they_are_broken() {
     editor.quit();
 }
 
-/// The server's output for these bytes, and whether it exits successfully.
+/// The server's output for these bytes, whether it exits successfully, and its errors.
 fn answers(input: &[u8]) -> (String, bool, String) {
     let mut server = Command::new(env!("CARGO_BIN_EXE_skript-language-server"))
         .stdin(Stdio::piped())
@@ -373,7 +374,7 @@ fn frame(body: &str) -> String {
 
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
 
-/// Invalid JSON once ended the server.
+/// Invalid JSON does not end the server.
 #[test]
 fn malformed_messages_are_answered_and_the_conversation_goes_on() {
     let mut conversation = frame("{not json") + &frame(HELLO);
@@ -394,13 +395,13 @@ fn malformed_messages_are_answered_and_the_conversation_goes_on() {
     }
 }
 
-/// The first once aborted the server, the second ended it by a panic; the stated bytes never arrive.
+/// The first length once aborted the server, the second length ended it by a panic. The stated bytes never arrive.
 #[test]
 fn absurd_lengths_are_refused() {
     for length in ["99999999999999", "18446744073709551616", "68719476736"] {
         let header = format!("Content-Length: {length}\r\n\r\n{{}}");
         let (text, _, errors) = answers((frame(HELLO) + &header).as_bytes());
-        assert!(text.contains("67108864 are accepted"), "{length}: {text}");
+        assert!(text.contains("exceeds the limit of 67108864 bytes"), "{length}: {text}");
         assert!(!errors.contains("panicked"), "{length}: {errors}");
     }
     let (_, is_success, errors) = answers(b"Content-Length: many\r\n\r\n{}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The TextMate grammar knows every word of the language, and its patterns are regular expressions.
+//! The TextMate grammar covers every reserved word of the language, and its patterns are regular expressions.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -12,7 +12,7 @@ fn grammar() -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Every `match`, `begin` and `end` pattern.
+/// All `match`, `begin` and `end` patterns.
 fn patterns(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
@@ -30,7 +30,7 @@ fn patterns(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Look-ahead, which editors have and this crate lacks.
+/// Compiles a pattern without its look-aheads, which the crate `regex` does not support.
 fn compiled(pattern: &str) -> Regex {
     let without = Regex::new(r"\(\?=[^)]*\)").unwrap().replace_all(pattern, "");
     Regex::new(&without).unwrap_or_else(|e| panic!("{pattern}: {e}"))
@@ -38,16 +38,16 @@ fn compiled(pattern: &str) -> Regex {
 
 #[test]
 fn patterns_compile() {
-    let mut found = Vec::new();
-    patterns(&grammar(), &mut found);
-    assert!(found.len() > 15);
-    for pattern in found {
+    let mut all = Vec::new();
+    patterns(&grammar(), &mut all);
+    assert!(all.len() > 15);
+    for pattern in all {
         compiled(&pattern);
     }
 }
 
 #[test]
-fn includes_lead_somewhere() {
+fn includes_are_defined() {
     let grammar = grammar();
     let text = grammar.to_string();
     for part in text.split("\"include\":\"#").skip(1) {
@@ -72,7 +72,7 @@ fn reserved_words_are_coloured() {
         let whole = |r: &Regex| r.find(word).is_some_and(|m| m.len() == word.len());
         assert!(known.iter().any(whole), "`{word}` has no colour");
     }
-    // Blocks, and the shape of a built-in function's call.
+    // Names of blocks, and calls of built-in functions.
     let block = compiled(grammar["repository"]["block"]["match"].as_str().unwrap());
     for part in pest.split("\"@").skip(1) {
         let name = format!("@{}", part.split('"').next().unwrap());

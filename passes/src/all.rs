@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The table of passes: registration, documentation and tests go by it.
+//! The table of passes, for registration, documentation and tests.
 
 use crate::pipeline;
 use crate::structure;
@@ -44,6 +44,7 @@ pub const ALL: &[Pass] = &[
     profile::kernels::PASS,
     schedule::clamps::PASS,
     schedule::phases::PASS,
+    schedule::prefixes::PASS,
     schedule::comparisons::PASS,
     schedule::scatters::PASS,
     schedule::borders::PASS,
@@ -68,6 +69,7 @@ pub const ALL: &[Pass] = &[
     integers::PASS,
     prepare::fold_scales::PASS,
     elementwise::factor_sums::PASS,
+    elementwise::slice_gathers::PASS,
     prepare::hoist_constants::PASS,
     layout::PASS,
     prepare::PASS,
@@ -115,7 +117,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn passes_have_flags_of_their_own_and_summaries() {
+    fn passes_have_distinct_flags_and_summaries() {
         let flags: HashSet<_> = ALL.iter().map(|pass| pass.flag).collect();
         assert_eq!(flags.len(), ALL.len());
         assert!(ALL.iter().all(|pass| !pass.flag.is_empty() && !pass.summary.is_empty()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compiled models in the user's cache: their keys, and compilation that looks there first.
+//! Compiles models with the user's cache: computes keys, and looks up compiled models.
 //!
-//! Programs with the same [`Compiler`] share entries: the tools, and the package for Python that has them.
+//! Programs with the same [`Compiler`] share entries, such as the tools and the Python package that contains them.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::codegen::Interface;
 use crate::compile::{CompileError, Options, compile_model};
 use crate::target::TargetDescription;
 
-/// What distinguishes builds of the compiler, which differ during development: the length and the time of a file.
+/// The build of the compiler, which changes during development: the length and the modification time of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compiler {
     file: Option<(u64, String)>,
@@ -22,14 +22,14 @@ pub struct Compiler {
 
 impl Compiler {
     /// The compiler in this file.
-    pub fn at(file: &Path) -> Self {
+    pub fn from_file(file: &Path) -> Self {
         let metadata = std::fs::metadata(file).ok();
         Compiler { file: metadata.map(|m| (m.len(), format!("{:?}", m.modified().ok()))) }
     }
 
     /// The compiler in the executable of this process.
-    pub fn of_process() -> Self {
-        std::env::current_exe().map_or_else(|_| Compiler::default(), |file| Compiler::at(&file))
+    pub fn for_this_executable() -> Self {
+        std::env::current_exe().map_or_else(|_| Compiler::default(), |file| Compiler::from_file(&file))
     }
 
     fn add(&self, key: &mut Key) {
@@ -40,8 +40,8 @@ impl Compiler {
         }
     }
 
-    /// The cache key of a model: everything that determines the code, which is the composed model with its locations, the
-    /// texts, options, processor, and the compiler.
+    /// The cache key of a model. It depends on everything that determines the code: the composed model with its locations, the
+    /// texts, the options, the processor, and the compiler.
     pub fn key(&self, model: &Model, sources: &SourceMap, options: &Options) -> String {
         let mut key = Key::new();
         for (_, file) in sources.files() {
@@ -51,7 +51,8 @@ impl Compiler {
         key.finish()
     }
 
-    /// The cache key of the plans of a model's kernels: what determines the kernels, wherever the model's files are.
+    /// The cache key of the plans for the kernels of a model. It depends on everything that determines the kernels, but not on the
+    /// paths of the files of the model.
     pub fn plans_key(&self, model: &Model, sources: &SourceMap, options: &Options) -> String {
         let mut key = Key::new();
         let mut options = options.clone();
@@ -75,14 +76,14 @@ impl Compiler {
         }
         key.add("model", format!("{model:?}").as_bytes());
         key.add("options", format!("{options:?}").as_bytes());
-        // A model with an operator that has no kernel is not compiled, so code for a bound kernel must not stand for it.
+        // Whether a model can be compiled depends on the bound kernels.
         for kernel in skript_intrinsics::user::bound() {
             key.add("kernel", format!("{kernel:?}").as_bytes());
         }
         self.add(key);
     }
 
-    /// The options with the plans that `skript tune` kept for this model, unless they have some; and the key of the plans.
+    /// The options with the plans that `skript tune` stored for this model, unless they already have plans; and the key of the plans.
     pub fn tuned(&self, model: &Model, sources: &SourceMap, mut options: Options) -> (Options, String) {
         let key = self.plans_key(model, sources, &options);
         if options.target.plans.is_empty()
@@ -93,8 +94,8 @@ impl Compiler {
         (options, key)
     }
 
-    /// Loads the code from the user's cache, or compiles and stores it; returns the code, its key (`None` without a
-    /// cache), and whether it was there. Errors of writing the cache are ignored: they cost time only.
+    /// Loads the code from the user's cache, or compiles and stores it. Returns the code, its key (`None` without a
+    /// cache), and whether the cache contained it. Errors of writing the cache are ignored, because they do not affect the result.
     ///
     /// # Errors
     /// Those of [`compile_model`].
@@ -108,7 +109,7 @@ impl Compiler {
             return Ok((compile_model(model, sources, options)?, None, false));
         };
         let key = self.key(model, sources, options);
-        let interface = Interface::of(model);
+        let interface = Interface::from_model(model);
         let has_interface = |a: &Artifact| interface.as_ref().is_some_and(|i| i.is_of(a));
         if let Some(artifact) = cache.get(&key).filter(has_interface) {
             return Ok((artifact, Some(key), true));

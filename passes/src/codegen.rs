@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a module on tensors to an artifact: outputs as arguments, buffers, memory plan, LLVM, objects.
+//! Generates an object from a module on tensors: results as arguments, buffers, memory plan, LLVM.
 //!
-//! The passes here complement upstream's in the stages of [`crate::pipeline::stages`] from bufferization on. The
-//! driver, [`crate::compile`], runs those stages; [`llvm`] compiles a module in the LLVM dialect.
+//! The passes complement upstream passes in the stages of [`crate::pipeline::stages`] from bufferization on. The driver,
+//! [`crate::compile`], runs these stages; [`llvm`] compiles a module in the LLVM dialect.
 
 pub(crate) mod accesses;
 pub(crate) mod annotations;

@@ -23,19 +23,19 @@ use skript_runtime::profile::Step;
 /// Options of a compilation.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How formulas are lowered: the named pipeline that ends on tensors or loops.
+    /// The lowering of formulas, which is a named pipeline that ends with tensors or loops.
     pub pipeline: &'static str,
-    /// The processor that code is generated for.
+    /// The target of code generation.
     pub target: TargetDescription,
     /// For tests of `skript compare`: emits every op of the first name as one of the second (`skript.max`,
     /// `skript.min`), a deliberately broken lowering.
     pub exchange: Option<(String, String)>,
-    /// Qualified names of operators whose invocations are kept; only for stages before code.
+    /// Qualified names of operators whose invocations are kept. Only for stages before code generation.
     pub keep: Vec<String>,
 }
 
 impl Default for Options {
-    /// Linalg, for this machine.
+    /// The lowering to linalg, for this machine.
     fn default() -> Self {
         Options {
             pipeline: "skript-to-linalg",
@@ -46,9 +46,9 @@ impl Default for Options {
     }
 }
 
-/// Why a model could not be compiled.
+/// An error of the compilation of a model.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The message of each variant states its fields.
 pub enum CompileError {
     #[error(transparent)]
     Emit(#[from] EmitError),
@@ -87,8 +87,8 @@ pub fn compile_model(
     }
 }
 
-/// As [`compile_model`], to code that reports to the runtime which step it computes ([`skript_runtime::profile`]); returns the
-/// steps as well.
+/// Like [`compile_model`], for code that reports the step that it computes to the runtime ([`skript_runtime::profile`]). Also returns the
+/// steps.
 ///
 /// # Errors
 /// Those of [`compile_model`].
@@ -114,7 +114,7 @@ fn tensors<'c>(
     context: &'c Context,
 ) -> Result<(Module<'c>, Interface), CompileError> {
     let module = lowered(model, sources, options, context)?;
-    let interface = Interface::of(model)
+    let interface = Interface::from_model(model)
         .ok_or_else(|| CodegenError::Module("the model's entry is incomplete".to_owned()))?;
     Ok((module, interface))
 }
@@ -134,7 +134,7 @@ pub fn compile_tensors(
     artifact(module, interface, target)
 }
 
-/// As [`compile_tensors`], with the steps of the code; see [`compile_model_for_profile`].
+/// Like [`compile_tensors`], with the steps of the code; see [`compile_model_for_profile`].
 ///
 /// # Errors
 /// Those of [`compile_tensors`].
@@ -150,7 +150,7 @@ pub fn compile_tensors_for_profile(
     Ok((artifact(module, interface, target)?, steps))
 }
 
-/// The artifact of a module in LLVM's dialect.
+/// The artifact of a module in the `llvm` dialect.
 fn artifact(
     module: &Module,
     interface: Interface,
@@ -172,14 +172,14 @@ fn artifact(
         variables: interface.variables,
         outputs: interface.outputs,
         updates: interface.updates,
-        checks: checks::table(module.as_operation()),
+        checks: checks::table(module.as_operation())?,
         object: codegen::emit(module, &target.code, Form::Object)?,
         kernels: None,
         embedded: None,
     })
 }
 
-/// Runs every stage after the lowering: converts such a module to LLVM's dialect.
+/// Runs every stage after the lowering, which converts a module to the `llvm` dialect.
 ///
 /// # Errors
 /// As for [`compile_tensors`].
@@ -189,7 +189,7 @@ pub fn tensors_to_llvm(module: &Module, target: &TargetDescription) -> Result<()
     run(module, &stages::after_lowering(target))
 }
 
-/// Modules that become one object have no kernels.
+/// Rejects targets with a GPU, because a single object cannot contain kernels.
 fn refuse_gpu(target: &TargetDescription) -> Result<(), CodegenError> {
     match target.gpu {
         None => Ok(()),
@@ -254,12 +254,12 @@ pub fn model_after(
     }
 }
 
-/// The kernels of a module, in the dialect that code is written from.
+/// The kernels of a module, in the dialect for the code.
 fn device<'c>(module: &Module<'c>, gpu: &Gpu) -> Result<Module<'c>, CodegenError> {
     let module = gpu::emit::kernels_alone(module)?;
     if gpu.language == Language::SpirV {
         let operation = module.as_operation();
-        let environment = ir::parse_attribute(operation.context(), gpu_stages::ENVIRONMENT)?;
+        let environment = ir::spirv::environment(ir::context::of(operation));
         ir::set_attribute(operation, "spirv.target_env", environment);
     }
     let [functions, code] = gpu_stages::kernels(gpu);
@@ -269,7 +269,7 @@ fn device<'c>(module: &Module<'c>, gpu: &Gpu) -> Result<Module<'c>, CodegenError
     Ok(module)
 }
 
-/// The artifact of tensor code for a GPU, and the steps of its profile if it reports them.
+/// The artifact of tensor code for a GPU, and the steps of its profile, if there are any.
 fn compile_for_gpu(
     module: &Module,
     interface: Interface,
@@ -334,7 +334,7 @@ fn lowered<'c>(
     Ok(module)
 }
 
-/// Replaces the operations of one name by those of another with the same operands and results.
+/// Replaces the operations with one name by operations with another name, and the same operands and results.
 fn exchange<'c>(module: &Module<'c>, context: &'c Context, from: &str, to: &str) -> Result<(), CompileError> {
     for op in ir::nested(module.as_operation()).into_iter().filter(|op| ir::name(*op) == from) {
         let builder = Builder::before(context, op)?;

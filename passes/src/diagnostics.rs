@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors of compilation as diagnostics: each at its location, with the chain of operator calls.
+//! Converts errors of compilation to diagnostics with locations and the chain of operator calls.
 
 use skript_dialect::Frame;
 use skript_dialect::pipeline::Message;
@@ -13,7 +13,7 @@ use crate::compile::CompileError;
 use crate::emit::EmitError;
 use crate::error::CodegenError;
 
-/// The diagnostics of a model that was not compiled, at least one.
+/// The diagnostics of a model that was not compiled. There is at least one.
 pub fn of_compilation(error: &CompileError, model: &Model, sources: &SourceMap) -> Vec<Diagnostic> {
     let error = match error {
         CompileError::Emit(error) => return vec![of_emission(error)],
@@ -27,7 +27,7 @@ pub fn of_compilation(error: &CompileError, model: &Model, sources: &SourceMap) 
     }
 }
 
-/// The diagnostic of a model without a form in the dialect.
+/// The diagnostic of a model that cannot be represented in the dialect.
 pub fn of_emission(error: &EmitError) -> Diagnostic {
     match error.span() {
         Some(span) => Diagnostic::error(&NOT_COMPILED, span, error.to_string()),
@@ -47,7 +47,7 @@ fn at_frames(message: &Message, entry: &str, sources: &SourceMap) -> Diagnostic 
     let Some((_, Some(innermost))) = source_positions.first() else {
         return Diagnostic::without_location(&NOT_COMPILED, format!("{}: {text}", message.location));
     };
-    // The name of a call's location is that of the callee.
+    // The location of a call has the name of the callee.
     let calls: Vec<_> =
         source_positions.iter().skip(1).map(|(callee, call)| (callee.name.as_str(), *call)).collect();
     with_calls(Diagnostic::error(&NOT_COMPILED, *innermost, text), &calls, entry)
@@ -55,8 +55,8 @@ fn at_frames(message: &Message, entry: &str, sources: &SourceMap) -> Diagnostic 
 
 /// Removes MLIR's prefix, `'skript.formula' op `, which does not help the author of a model.
 fn without_operation(text: &str) -> &str {
-    let rest = text.strip_prefix('\'');
-    rest.and_then(|rest| rest.split_once("' op ")).map_or(text, |(_, said)| said)
+    let operation = text.strip_prefix('\'');
+    operation.and_then(|text| text.split_once("' op ")).map_or(text, |(_, message)| message)
 }
 
 fn span(frame: &Frame, sources: &SourceMap) -> Option<Span> {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_a_known_location_keeps_that_of_mlir() {
+    fn a_message_without_a_known_location_has_that_of_mlir() {
         let sources = SourceMap::default();
         for frames in [vec![frame("f", 1, 1)], Vec::new()] {
             let diagnostic = at_frames(&message(frames), "G", &sources);

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Merging of equal operations.
+//! Merges equal operations.
 
 pub(crate) mod merge_duplicates;

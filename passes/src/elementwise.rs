@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Elementwise operations on tensors and vectors: one pattern for every op with the trait, whatever its dialect.
+//! Converts elementwise operations on tensors and vectors. The same patterns apply to all operations with the trait, in any dialect.
 
 pub(crate) mod check_extents;
 pub(crate) mod compute_in_users;
@@ -9,21 +9,18 @@ pub(crate) mod factor_sums;
 pub(crate) mod fuse_elementwise;
 pub(crate) mod hoist_invariants;
 pub(crate) mod scalarize_elementwise;
+pub(crate) mod slice_gathers;
 pub(crate) mod unroll_elementwise;
 
-use crate::ir::arith::Select;
-use crate::ir::{replace_each, types};
+use crate::facts::computes_elements;
+use crate::ir::replace_each;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, Rewriter, op};
 
-/// Replaces every elementwise op whose results have types that `wanted` accepts, and that computes elements.
+/// Replaces every elementwise operation that computes elements and has a result type that `wanted` accepts.
 ///
-/// `replace` returns the new values, or `None` for an op that the conversion does not support.
-///
-/// # Errors
-/// Fails at each operation that has regions (a payload cannot hold them), or that is not supported, with the reason
-/// `otherwise`.
+/// `replace` returns the new values, or `None` for an operation that the conversion does not support.
 fn replace_all<'c, 'a>(
     root: &OperationRef<'c, 'a>,
     rewriter: &Rewriter<'c>,
@@ -34,26 +31,11 @@ fn replace_all<'c, 'a>(
 where
     'c: 'a,
 {
-    let all = op::collect(root, |op| {
-        op::has_elementwise_trait(&op) && op.results().any(|r| wanted(r.r#type())) && !selects_tensors(op)
-    });
-    replace_each(all, rewriter, |found| {
-        if found.region_count() > 0 {
-            return Err("is elementwise but has regions, which a payload cannot hold".into());
+    let all = op::collect(root, |op| computes_elements(op) && op.results().any(|r| wanted(r.r#type())));
+    replace_each(all, rewriter, |op| {
+        if op.region_count() > 0 {
+            return Err("is elementwise but has regions, which a payload cannot contain".into());
         }
-        replace(found)?.ok_or_else(|| otherwise.into())
-    })
-}
-
-/// `arith.select` with a scalar condition and tensors of dynamic extents. It has the trait, but the tensors may differ
-/// in their extents, as results of branches do; it selects a tensor and computes no elements.
-fn selects_tensors<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    let open = |v: Value<'c, 'a>| {
-        types::extents(v.r#type()).is_some_and(|extents| extents.contains(&types::DYNAMIC))
-    };
-    Select::cast(op).is_some_and(|select| {
-        let condition = select.condition();
-        condition.is_ok_and(|condition| types::extents(condition.r#type()).is_none())
-            && select.then().is_ok_and(open)
+        replace(op)?.ok_or_else(|| otherwise.into())
     })
 }

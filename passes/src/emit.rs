@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Model → `skript` dialect: one file per construct.
+//! Emits a model in the `skript` dialect, with one file per construct.
 //!
-//! The entry graph becomes a public function, every other instance a private one; see the Rationale of the dialect.
+//! The entry graph becomes a public function, and every other operator instance a private function; see the rationale of the dialect.
 
 mod block;
 mod branch;
@@ -32,7 +32,7 @@ use std::collections::HashSet;
 /// Builds and verifies the module of a composed model.
 ///
 /// # Errors
-/// Fails for constructs that the dialect does not have (operators without a body), and if the IR does not verify.
+/// Fails for constructs that the dialect lacks (operators without a body), and if the IR does not verify.
 pub fn emit<'c>(model: &Model, sources: &SourceMap, context: &'c Context) -> Result<Module<'c>, EmitError> {
     let emitter = Emitter { context, model, sources, symbols: symbols(model) };
     let entry = model.function(model.entry).ok_or(EmitError::Malformed("the entry is not a function"))?;
@@ -57,7 +57,7 @@ struct Emitter<'c, 'm> {
 }
 
 impl<'c> Emitter<'c, '_> {
-    /// A location, with an operator's name.
+    /// The location of a span, named after an operator.
     fn location(&self, name: &str, span: Span) -> Location<'c> {
         let position = match self.sources.get(span.file) {
             Some(file) => {
@@ -69,10 +69,9 @@ impl<'c> Emitter<'c, '_> {
         Location::name(self.context, name, position)
     }
 
-    /// The type of the elements of a function's tensor.
+    /// The element type of a function's tensor.
     fn element(&self, function: &Function, id: ValueId) -> Result<Type<'c>, EmitError> {
-        let value = function.values.get(id.0 as usize);
-        let value = value.ok_or(EmitError::Malformed("no such tensor"))?;
+        let value = function.values.get(id.0 as usize).ok_or(EmitError::Malformed("no such tensor"))?;
         let numbers = function.numbers_of(value);
         Ok(types::element(self.context, value.tensor.kind, numbers))
     }
@@ -81,7 +80,7 @@ impl<'c> Emitter<'c, '_> {
         self.symbols.get(id.0 as usize).map_or("", String::as_str)
     }
 
-    /// The entry and the functions that it invokes, callees first, each once.
+    /// The entry and the functions that it invokes, without duplicates. Callees precede callers.
     fn reachable(&self) -> Vec<FunctionId> {
         let mut order = Vec::new();
         let mut seen = HashSet::new();
@@ -100,10 +99,11 @@ impl<'c> Emitter<'c, '_> {
     }
 }
 
-/// The symbol: `AlexNet` for the entry; the operator's own name and the function's number for instances.
+/// The symbol of each function: the unqualified name of the graph, such as `AlexNet`, for the entry; the unqualified name of the
+/// operator and the number of the function for instances.
 fn symbols(model: &Model) -> Vec<String> {
-    let own = |name: &str| name.rsplit('.').next().unwrap_or(name).to_string();
-    let entry = model.function(model.entry).map_or_else(String::new, |f| own(&f.name));
+    let unqualified = |name: &str| name.rsplit('.').next().unwrap_or(name).to_string();
+    let entry = model.function(model.entry).map_or_else(String::new, |f| unqualified(&f.name));
     model
         .functions
         .iter()
@@ -112,7 +112,7 @@ fn symbols(model: &Model) -> Vec<String> {
             if model.entry.0 as usize == number {
                 return entry.clone();
             }
-            let mut name = format!("{}_{number}", own(&function.name));
+            let mut name = format!("{}_{number}", unqualified(&function.name));
             while name == entry {
                 name.push('_');
             }

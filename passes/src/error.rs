@@ -4,11 +4,11 @@
 use skript_dialect::PassError;
 use skript_dialect::pipeline::Message;
 
-/// A stage of code generation rejected its input; the message contains the diagnostics of MLIR and LLVM.
+/// A stage of code generation rejected its input. The message contains the diagnostics of MLIR and LLVM.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The message of a variant explains its fields.
 pub enum CodegenError {
-    /// A pass failed; all errors, in order.
+    /// A pass failed. Has all errors, in order.
     #[error("{stage} failed: {}", listed(messages))]
     Stage { stage: &'static str, messages: Vec<Message> },
     /// The module does not meet a requirement of code generation.
@@ -19,6 +19,12 @@ pub enum CodegenError {
     Llvm(String),
 }
 
+impl From<melior::Error> for CodegenError {
+    fn from(error: melior::Error) -> Self {
+        CodegenError::Module(error.to_string())
+    }
+}
+
 impl From<CodegenError> for PassError {
     fn from(error: CodegenError) -> Self {
         error.to_string().into()
@@ -26,6 +32,5 @@ impl From<CodegenError> for PassError {
 }
 
 fn listed(messages: &[Message]) -> String {
-    let lines = messages.iter().map(|m| format!("{}: {}", m.location, m.text));
-    lines.collect::<Vec<_>>().join("; ")
+    messages.iter().map(|m| format!("{}: {}", m.location, m.text)).collect::<Vec<_>>().join("; ")
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Simplification and padding of dynamic extents.
+//! Simplifies and pads dynamic extents.
 
 pub mod bounds;
 mod control;
@@ -12,4 +12,3 @@ pub mod pad_extents;
 mod padding;
 pub(crate) mod size;
 mod slice;
-mod updated_positions;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How far the results of compiled code may differ from the formulas by rounding.
+//! Levels of allowed rounding differences between compiled code and formulas.
 
 use std::str::FromStr;
 
-/// A level of `--fast-math`. `docs/numerics.md` has the errors that each one brings.
+/// A level of `--fast-math`. `docs/numerics.md` has the errors of each level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FastMath {
-    /// Each operation rounds, and sums are computed in the order of the formula.
+    /// Each operation is rounded, and sums are computed in the order of the formula.
     None,
     /// Products are contracted with sums, sums are computed in an order that is fixed for a target, and constant factors
     /// of sums become part of weights.
     #[default]
     Default,
-    /// Windows may be computed by Winograd's minimal filtering, with larger errors.
+    /// Windows may also be computed by Winograd's minimal filtering, with larger errors.
     Winograd,
 }
 
@@ -34,8 +34,10 @@ impl FromStr for FastMath {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let found = FastMath::ALL.into_iter().find(|level| level.name() == name);
-        found.ok_or_else(|| format!("there is no level `{name}` of fast math"))
+        let mut levels = FastMath::ALL.into_iter();
+        levels
+            .find(|level| level.name() == name)
+            .ok_or_else(|| format!("`{name}` is not a level of fast math"))
     }
 }
 

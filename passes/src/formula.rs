@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas to `linalg`, `affine` or `scf`.
+//! Lowers formulas to `linalg`, `affine` or `scf`.
 
 pub(crate) mod block;
 pub(crate) mod border;
@@ -7,7 +7,6 @@ pub(crate) mod covered_fills;
 pub(crate) mod domain;
 pub(crate) mod drop_fast_math;
 pub(crate) mod dynamic_extents;
-pub(crate) mod equal_extents;
 pub(crate) mod finite;
 pub(crate) mod formula_to_linalg;
 pub(crate) mod formula_to_loops;

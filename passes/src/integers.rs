@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-compute-integers`: computes sums of products of quantized values in bytes.
+//! `skript-compute-integers`: computes sums of products of quantized values with bytes.
 //!
-//! A quantized tensor holds reals `scale · (q − zero point)` with integers `q` of 8 bits. This pass recognizes such tensors by what
-//! computes them: a product of a scale and an integer whose limits are constants. It stores the integers as bytes; what else
-//! reads the tensor computes the reals again. A sum of products of two such tensors becomes a sum of products of bytes in 32
-//! bits, which is exact, and one product with both scales. Zero points are folded: sums of bytes of weights, which depend on
-//! variables alone, are what the sums start from, and borders are filled with the zero point.
+//! A quantized tensor consists of reals `scale · (q − zero point)` with 8-bit integers `q`. This pass recognizes such tensors by the
+//! operations that compute them: a product of a scale and an integer between constant limits. It stores the integers as bytes; other users
+//! compute the reals from them. A sum of products of two such tensors becomes a 32-bit sum of products of bytes, which is exact, and is
+//! multiplied by both scales. Zero points are multiplied by sums of the bytes of the other factor, which are computed once for weights,
+//! before the first call. The products are added to each sum. A border of zeros is filled with the byte of the zero point.
 //!
-//! Quantizations round in 32 bits and multiply by the reciprocal of a constant scale, so that results may differ by one step of
-//! the quantization where a value lies between two. NaN becomes the zero point.
+//! A quantization computes the rounded quotient as a product with the reciprocal of a constant scale. Therefore, results may differ by one
+//! step if a value is near a midpoint. NaN becomes the zero point.
 //!
-//! Requires tensors; scales that do not vary along reductions; sums that 32 bits hold.
+//! Requires tensors of f32, f64, i32 or i64, scales that do not vary along reductions, and sums that fit 32 bits.
 
 mod contraction;
-mod level;
+mod dequantize;
+mod finite_test;
+mod inputs;
+mod limited_integer;
 mod limits;
 mod map;
-mod maps;
+mod maximum;
+mod quantize;
+mod quantized;
+mod rounding;
+mod scalars;
 mod storage;
+mod sums;
 mod windows;
 
 use crate::ir::linalg::Generic;
@@ -33,12 +41,12 @@ use windows::Largest;
 /// The pass `skript-compute-integers`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-compute-integers",
-    summary: "compute sums of products of quantized values in bytes",
+    summary: "compute sums of products of quantized values with bytes",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Linalg, Dialect::Math, Dialect::Tensor],
     run: |root, _, rewriter| {
         for function in named(root, ops::func::FUNC) {
-            let mut storage = Storage::of(function, rewriter.context());
+            let mut storage = Storage::new(function, rewriter.context());
             for op in named(function, ops::linalg::GENERIC) {
                 convert(op, &mut storage)?;
             }
@@ -49,7 +57,7 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Erases the operations that computed what was replaced, and bytes that nothing reads.
+/// Erases the replaced operations, and bytes without users.
 fn erase_unused(function: melior::ir::OperationRef) {
     let computes = [
         ops::arith::CONSTANT,
@@ -70,29 +78,27 @@ fn erase_unused(function: melior::ir::OperationRef) {
     }
 }
 
-/// Stores what an operation quantizes as bytes, or computes its sum of products in bytes.
+/// Stores the result of an operation as bytes, or computes its sum of products with bytes.
 fn convert<'c: 'a, 'a>(
     op: melior::ir::OperationRef<'c, 'a>,
     storage: &mut Storage<'c, 'a>,
 ) -> Result<(), PassError> {
-    let Some(generic) = Generic::cast(op).filter(|_| op.result_count() == 1) else {
+    let Some(reductions) = Generic::cast(op).map(Generic::reductions) else {
         return Ok(());
     };
-    if generic.reductions().contains(&true) {
-        if let Some(contraction) = Contraction::of(op) {
-            contraction.convert(storage)?;
-        } else if Largest::of(op).is_some() {
-            storage.bytes(op.result(0)?.into(), false)?;
-        }
-        return Ok(());
-    }
-    // A single element, as a zero point is, takes no memory to save.
-    if generic.reductions().is_empty() {
+    // Bytes would save no memory for a single element, such as a zero point.
+    if op.result_count() != 1 || reductions.is_empty() {
         return Ok(());
     }
     let tensor = op.result(0)?.into();
-    if !storage.constants.contains(tensor) {
-        storage.bytes(tensor, false)?;
+    if !reductions.contains(&true) {
+        if !storage.constants.contains(tensor) {
+            storage.store(tensor, false)?;
+        }
+    } else if let Some(contraction) = Contraction::new(op) {
+        contraction.convert(storage)?;
+    } else if Largest::new(op).is_some() {
+        storage.store(tensor, false)?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operator instances and their invocations, before they are inlined and where they are not.
+//! Handles invocations of operator instances that are not inlined.
 
 pub(crate) mod keep_operators;
 pub(crate) mod lower_invocations;
@@ -12,13 +12,10 @@ use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
 use skript_dialect::melior::ir::{Attribute, OperationRef, TypeLike, Value, ValueLike};
 
-/// Attribute of an argument: whether bufferization may write into it.
+/// The attribute of an argument for whether bufferization may write into it.
 const WRITABLE: &str = "bufferization.writable";
 
-/// Marks the tensor arguments of a function as never written; functions that are defined elsewhere are unknown.
-///
-/// # Errors
-/// It is not a function.
+/// Marks the tensor arguments of a function as never written. Does nothing for functions that are defined elsewhere.
 pub(crate) fn read_only(function: OperationRef, context: &Context) -> Result<(), PassError> {
     if first_block(function).is_none() {
         return Ok(());
@@ -42,7 +39,7 @@ pub(crate) fn read_only(function: OperationRef, context: &Context) -> Result<(),
     Ok(())
 }
 
-/// The tensors among a function's arguments that are not written.
+/// The tensor arguments of a function that are marked as never written.
 pub(crate) fn read_only_arguments<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let arguments = first_block(function).map(copy::arguments);
     let known = argument_attributes(function);

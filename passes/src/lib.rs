@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Compiles composed models to native code: the `skript` dialect, its lowerings, and code generation.
 //!
-//! No operator of a library is known by name: lowerings ask [`structure`] what a formula *is*.
+//! No operator of a library is known by name. Lowerings use [`structure`] to classify formulas.
 //!
-//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+//! This crate is internal to the compiler, and its interface changes without notice. Programs embed the crate `skript`.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
 
 mod all;
@@ -16,6 +16,7 @@ mod elementwise;
 pub mod emit;
 mod error;
 pub mod extents;
+mod facts;
 pub mod fast_math;
 mod formula;
 mod integers;
@@ -29,6 +30,7 @@ pub(crate) mod prepare;
 mod profile;
 mod recurrence;
 pub mod schedule;
+mod sets;
 pub mod structure;
 pub mod target;
 

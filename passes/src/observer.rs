@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who observes the stages of a compilation, such as a table of their times or a progress bar.
+//! Observers of the stages of a compilation, such as a table of times or a progress bar.
 
 use std::cell::RefCell;
 
-/// Receives the name of each stage where it begins.
+/// A function that is called with the name of each stage when it begins.
 pub type Observer = Box<dyn Fn(&'static str)>;
 
 thread_local! {
@@ -13,15 +13,15 @@ thread_local! {
 /// The stages of [`compile_model`](crate::compile_model), in order.
 pub const STAGES: [&str; 8] = ["emit", "lower", "bufferize", "schedule", "prepare", "memory", "llvm", "code"];
 
-/// Sets the observer of compilations on this thread; `None`: nobody observes them.
+/// Sets the observer of compilations on this thread; `None` removes it.
 pub fn observe(observer: Option<Observer>) {
-    OBSERVER.with(|own| *own.borrow_mut() = observer);
+    OBSERVER.with(|current| *current.borrow_mut() = observer);
 }
 
-/// Passes the beginning of a stage to the observer. An observer does not compile.
+/// Notifies the observer that a stage begins. The observer must not start a compilation.
 pub fn begins(stage: &'static str) {
-    OBSERVER.with(|own| {
-        if let Some(observer) = own.borrow().as_ref() {
+    OBSERVER.with(|current| {
+        if let Some(observer) = current.borrow().as_ref() {
             observer(stage);
         }
     });
@@ -33,15 +33,15 @@ mod tests {
     use std::rc::Rc;
 
     #[test]
-    fn an_observer_hears_until_it_is_removed() {
-        let heard = Rc::new(RefCell::new(Vec::new()));
-        let own = Rc::clone(&heard);
+    fn an_observer_is_notified_until_it_is_removed() {
+        let notified = Rc::new(RefCell::new(Vec::new()));
+        let stages = Rc::clone(&notified);
         begins("before");
-        observe(Some(Box::new(move |stage| own.borrow_mut().push(stage))));
+        observe(Some(Box::new(move |stage| stages.borrow_mut().push(stage))));
         begins("lower");
         begins("code");
         observe(None);
         begins("after");
-        assert_eq!(*heard.borrow(), ["lower", "code"]);
+        assert_eq!(*notified.borrow(), ["lower", "code"]);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pipelines as lists of passes: `skript-opt --skript-to-linalg` and the compiler run the same ones.
+//! Pipelines as lists of passes. `skript-opt --skript-to-linalg` and the compiler run the same pipelines.
 
 pub(crate) mod gpu_stages;
 mod lowerings;
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
     use crate::fast_math::FastMath;
     use crate::ir::step::Step;
-    use crate::target::{GPUS, TargetDescription};
+    use crate::target::{GPUS, Integers, TargetDescription};
 
     fn targets() -> Vec<TargetDescription> {
         let mut targets = vec![TargetDescription::host()];
@@ -33,7 +33,7 @@ mod tests {
             .extend(GPUS.iter().map(|gpu| TargetDescription { gpu: Some(gpu), ..TargetDescription::host() }));
         let exact = TargetDescription {
             fast_math: FastMath::None,
-            computes_integers: true,
+            integers: Integers::Always,
             ..TargetDescription::host()
         };
         targets.push(exact);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-prepare-variables`: moves what depends on variables alone into functions that run once.
+//! `skript-prepare-variables`: moves computations that only depend on variables into functions that are executed once.
 //!
-//! Variables that no call updates have the same values in every call, and so has whatever is computed from them alone:
-//! copies in the order of a kernel, transposed weights, folded factors; so have tables of values that depend on positions alone. Such
-//! buffers become views of one array, an
-//! argument of the entry. The operations that write them move into functions with the attribute `skript.prepares`, which
-//! the loader calls once, before the first call of the entry.
+//! Variables that no call updates have the same values in every call. Therefore, values that are only computed from them are also the
+//! same: copies in the order of a kernel, transposed weights, folded factors, and tables of values that only depend on positions. Such
+//! buffers become views of one array, which is an argument of the entry. The operations that write them move into functions with the
+//! attribute `skript.prepares`, which the loader calls once, before the first call of the entry.
 //!
-//! Requires: a bufferized entry of one block. Guarantees: the entry reads the array and never writes it; the module has
+//! Requires: a bufferized entry with one block. Guarantees: the entry reads the array and never writes it; the module has
 //! `skript.prepared_size`, the bytes of the array, if there is one, and `skript.prepared_arguments`, the positions of the
 //! variables that the entry no longer reads.
 
@@ -20,46 +19,43 @@ pub(crate) mod hoist_constants;
 use crate::extents::size::bytes;
 use crate::ir::memref::is_view;
 use crate::ir::outline::Outlined;
-use crate::ir::{self, Builder, ValueKey, attribute_names, attributes, ops, typed};
+use crate::ir::{self, Builder, ValueKey, attribute_names, attributes, ops, typed, types};
+use crate::sets::Sets;
 use constants::Constants;
 use melior::Context;
-use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-/// The pass `skript-prepare-variables`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-prepare-variables",
-    summary: "move what depends on variables alone into functions that run once",
+    summary: "move computations that only depend on variables into functions that are executed once",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::MemRef],
     run: |root, _, rewriter| prepare(root, rewriter.context()),
     ..Pass::NONE
 };
 
-/// Bytes; a cache line, and the widest vector.
+/// The alignment in bytes: the size of a cache line, and of the widest vector.
 const ALIGNMENT: u64 = 64;
 
-/// How many times the bytes of its variables a result may have: more is cheaper to compute again than to read. Weights that are scaled,
-/// packed, and transformed for `skript-winograd` have six times their bytes.
-const MOST_GROWTH: u64 = 8;
+/// The maximum size of a result, as a multiple of the size of its variables. A larger result is faster to compute again than to read.
+/// The size of weights that are scaled, packed, and transformed for `skript-winograd` grows by a factor of six.
+const MAX_GROWTH: u64 = 8;
 
-/// The largest table of values that depend on no variable.
-const LARGEST_TABLE: u64 = 4 << 20;
+/// The maximum size, in bytes, of a table of values that depend on no variable.
+const MAX_TABLE: u64 = 4 << 20;
 
-/// Operations on scalars that take longer than to read an element of a table.
-const LONGEST: i64 = 8;
+/// The minimum number of scalar operations for an element of a table, so that reading it is faster than computing it.
+const MIN_WORK: i64 = 8;
 
-/// The bytes that the functions of [`PASS`] fill, as it left them at the module; 0 if there are none.
+/// The number of bytes that the functions of [`PASS`] fill, from an attribute of the module; 0 without such functions.
 pub(crate) fn size(module: OperationRef) -> u64 {
-    let size = module.attribute(attribute_names::PREPARED_SIZE).ok();
-    let size = size.and_then(|size| IntegerAttribute::try_from(size).ok());
-    size.map_or(0, |size| size.value().cast_unsigned())
+    typed::integer(module, attribute_names::PREPARED_SIZE).map_or(0, i64::cast_unsigned)
 }
 
-/// The positions of the entry's arguments that the functions of [`PASS`] read and the entry does not.
+/// The positions of the arguments of the entry that only the functions of [`PASS`] read.
 pub(crate) fn arguments(module: OperationRef) -> Vec<i64> {
     typed::i64s(module, attribute_names::PREPARED_ARGUMENTS)
 }
@@ -67,8 +63,8 @@ pub(crate) fn arguments(module: OperationRef) -> Vec<i64> {
 /// Moves the operations.
 fn prepare<'c: 'a, 'a>(root: OperationRef<'c, 'a>, context: &'c Context) -> Result<(), PassError> {
     let entry = ir::uncalled_entry(root)?;
-    let constants = Constants::of(entry, root);
-    let parts: Vec<Part> = parts(&constants).into_iter().filter(Part::pays).collect();
+    let constants = Constants::new(entry, root);
+    let parts: Vec<Part> = parts(&constants).into_iter().filter(Part::is_profitable).collect();
     if parts.is_empty() {
         return Ok(());
     }
@@ -81,8 +77,9 @@ fn prepare<'c: 'a, 'a>(root: OperationRef<'c, 'a>, context: &'c Context) -> Resu
         let next = size.and_then(|size| end.checked_add(size));
         end = next.ok_or("the variables are too large to prepare")?;
     }
-    let r#type = ir::parse_type(entry.context(), &format!("memref<{end}xi8>"))?;
-    let array = ir::append_argument(entry, r#type, "{llvm.align = 64 : i64}")?;
+    let r#type = types::memref(&[end], types::int(context, 8));
+    let aligned = attributes::dictionary(context, &[("llvm.align", attributes::i64(context, 64))]);
+    let array = ir::append_argument(entry, r#type, aligned)?;
     ir::set_attribute(root, attribute_names::PREPARED_SIZE, attributes::i64(context, end));
     for (allocation, offset) in offsets {
         view(allocation, array, offset, context)?;
@@ -92,7 +89,7 @@ fn prepare<'c: 'a, 'a>(root: OperationRef<'c, 'a>, context: &'c Context) -> Resu
     let names = ir::symbols(root);
     let mut free = (0..).map(|number| format!("prepare_{number}"));
     for part in parts {
-        let name = free.find(|name| !names.contains(name)).unwrap_or_default();
+        let name = free.find(|name| !names.contains(name)).ok_or("no name is free")?;
         let mut outlined = Outlined::new(context, module, &name, &part.writers)?;
         for op in &part.writers {
             outlined.take(*op)?;
@@ -125,70 +122,39 @@ fn is_read(memref: Value) -> bool {
 /// The position of an argument of the entry.
 fn position(value: Value) -> Result<i64, PassError> {
     let argument = ir::argument(value).and_then(|a| i64::try_from(a.argument_number()).ok());
-    argument.ok_or_else(|| "a preparation uses a value that is no argument".into())
+    argument.ok_or_else(|| "a preparation uses a value that is not an argument".into())
 }
 
-/// Operations that write the same buffers, with those buffers.
+/// Operations that write the same buffers, and these buffers.
 struct Part<'c, 'a> {
     writers: Vec<OperationRef<'c, 'a>>,
-    /// With their bytes.
+    /// The allocations and their sizes in bytes.
     allocations: Vec<(OperationRef<'c, 'a>, u64)>,
-    /// Bytes of the variables that are read.
+    /// The size in bytes of the variables that are read.
     variables: u64,
 }
 
 impl Part<'_, '_> {
-    /// Whether to read the buffers costs less than to compute them.
-    fn pays(&self) -> bool {
+    /// Whether reading the buffers is faster than computing them.
+    fn is_profitable(&self) -> bool {
         let bytes = self.allocations.iter().map(|(_, bytes)| *bytes);
         let bytes = bytes.fold(0, u64::saturating_add);
         match self.variables {
-            0 => bytes <= LARGEST_TABLE && self.work() >= LONGEST,
-            variables => bytes <= variables.saturating_mul(MOST_GROWTH),
+            0 => bytes <= MAX_TABLE && self.work() >= MIN_WORK,
+            variables => bytes <= variables.saturating_mul(MAX_GROWTH),
         }
     }
 
-    /// Operations on scalars for an element of the buffers.
+    /// The number of scalar operations for an element of the buffers.
     fn work(&self) -> i64 {
         self.writers.iter().copied().flat_map(ir::nested).map(ir::work::of_scalars).sum()
-    }
-}
-
-/// Numbers in groups, each known by its least number.
-struct Groups(Vec<usize>);
-
-impl Groups {
-    /// Each number alone.
-    fn new(count: usize) -> Self {
-        Groups((0..count).collect())
-    }
-
-    /// The least number of a group.
-    fn first(&mut self, mut number: usize) -> usize {
-        while let Some(next) = self.0.get(number).copied().filter(|next| *next != number) {
-            // The next search is half as long.
-            let after = self.0.get(next).copied().unwrap_or(next);
-            if let Some(own) = self.0.get_mut(number) {
-                *own = after;
-            }
-            number = after;
-        }
-        number
-    }
-
-    /// Makes one group of those of two numbers.
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.first(a), self.first(b));
-        if let Some(own) = self.0.get_mut(a.max(b)) {
-            *own = a.min(b);
-        }
     }
 }
 
 /// Groups writers that share a buffer.
 fn parts<'c: 'a, 'a>(constants: &Constants<'c, 'a>) -> Vec<Part<'c, 'a>> {
     let writers = constants.writers();
-    let mut groups = Groups::new(writers.len());
+    let mut groups = Sets::with(writers.len());
     let mut first_user: HashMap<ValueKey, usize> = HashMap::new();
     for (number, (_, roots)) in writers.iter().enumerate() {
         for root in roots.iter().filter(|root| !constants.is_variable(root)) {
@@ -196,12 +162,9 @@ fn parts<'c: 'a, 'a>(constants: &Constants<'c, 'a>) -> Vec<Part<'c, 'a>> {
             groups.join(number, other);
         }
     }
-    let mut members_of: BTreeMap<usize, Vec<&(OperationRef, Vec<ValueKey>)>> = BTreeMap::new();
-    for (number, writer) in writers.iter().enumerate() {
-        members_of.entry(groups.first(number)).or_default().push(writer);
-    }
     let mut parts = Vec::new();
-    for members in members_of.into_values() {
+    for numbers in groups.members() {
+        let members: Vec<_> = numbers.into_iter().filter_map(|number| writers.get(number)).collect();
         let mut part = Part {
             writers: members.iter().map(|(op, _)| *op).collect(),
             allocations: Vec::new(),
@@ -237,7 +200,7 @@ fn view<'c: 'a, 'a>(
     context: &'c Context,
 ) -> Result<(), PassError> {
     let at = Builder::before(context, allocation)?;
-    let start = at.index(offset)?;
+    let start = at.idx(offset);
     let result = allocation.result(0)?;
     let view = at.value(ops::memref::VIEW, &[array, start], &[], result.r#type())?;
     for user in ir::users(result.into()) {
@@ -248,19 +211,4 @@ fn view<'c: 'a, 'a>(
     ir::replace_uses(result.into(), view);
     ir::erase(allocation);
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Groups;
-
-    #[test]
-    fn groups_that_share_a_number_become_one() {
-        let mut groups = Groups::new(6);
-        groups.join(4, 5);
-        groups.join(1, 3);
-        groups.join(3, 5);
-        let firsts: Vec<usize> = (0..6).map(|number| groups.first(number)).collect();
-        assert_eq!(firsts, [0, 1, 2, 1, 1, 1]);
-    }
 }

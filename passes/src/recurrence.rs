@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loops whose steps depend on each other: what does not depend on the loop-carried values moves out of them.
+//! Moves computations that do not depend on loop-carried values out of recurrences.
 
 mod classes;
 mod counted;

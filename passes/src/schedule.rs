@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Schedules of bufferized code: loop nests over linear addresses, and their register tiles.
+//! Schedules bufferized code: loop nests over linear addresses, and their register tiles.
 //!
-//! Extents and strides decide everything; operator names are not read. A reduction over static arrays is read as a
+//! Schedules depend on extents and strides, but not on operator names. A reduction over static arrays is analyzed as a
 //! [`nest`] with a [`body`], a register tile is [`plan`]ned, and a [`kernel`] replaces it.
 
 pub(crate) mod blocks;
@@ -12,7 +12,9 @@ mod caller;
 pub mod choices;
 pub(crate) mod clamps;
 pub mod comparisons;
+pub(crate) mod contraction;
 pub mod costs;
+mod counts;
 pub(crate) mod divisions;
 pub mod dot;
 mod elementwise;
@@ -29,6 +31,7 @@ mod payload;
 pub mod phases;
 pub mod plan;
 mod predicates;
+pub(crate) mod prefixes;
 pub mod reading;
 mod reduction_lanes;
 pub(crate) mod rows;
@@ -49,4 +52,5 @@ pub mod vectorize;
 mod vectors;
 pub(crate) mod widen_operands;
 pub(crate) mod winograd;
+mod works;
 mod writer;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The recognizer: classifies a formula for every lowering, never by an operator's name.
+//! The recognizer: classifies a formula for all lowerings, without the name of an operator.
 //!
-//! [`nest`] is a formula as plain data. [`guard`] and [`target`] analyse its subscripts, its predicate and
-//! its writes. [`positions`] evaluates subscripts that depend on one index only. `substitute` replaces indices by forms
-//! of others, `digits` splits divided indices. [`disjoint`] finds parallel loops, [`pieces`] piecewise affine
-//! subscripts, [`order`] the order of loops, [`arg_reduction`] arg-reductions, [`compaction`] stream compactions. [`classify`] assigns the kind.
+//! [`nest`] is the data structure for a formula. [`guard`] and [`target`] analyze its subscripts, its predicate and
+//! its writes. [`positions`] evaluates subscripts that depend on a single index. `substitute` replaces indices by forms
+//! of others, `digits` splits divided indices. [`disjoint`] finds parallel loops, [`pieces`] piecewise affine subscripts, [`order`] the
+//! order of loops, [`arg_reduction`] arg-reductions, [`compaction`] stream compactions. [`classify`] determines the kind.
 
 pub(crate) mod annotate_structure;
 pub mod arg_reduction;

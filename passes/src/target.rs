@@ -33,17 +33,41 @@ const AVX512_DQ: &str = "avx512dq";
 /// Bytes of the last level of the cache that are assumed at least: caches of processors by name may be larger than typical.
 const SMALLEST_STREAMED: u64 = 16 << 20;
 
+/// When code computes sums of products of quantized tensors in 8-bit integers, not in reals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Integers {
+    /// For quantized ONNX models on processors. Passes compute in reals until [`Integers::resolved`] has replaced it.
+    #[default]
+    ByModel,
+    /// For all models.
+    Always,
+    /// For none.
+    Never,
+}
+
+impl Integers {
+    /// [`Integers::Always`] or [`Integers::Never`], for a model that computes in integers by default or not.
+    #[must_use]
+    pub fn resolved(self, is_default: bool) -> Self {
+        match self {
+            Integers::ByModel if is_default => Integers::Always,
+            Integers::ByModel => Integers::Never,
+            resolved => resolved,
+        }
+    }
+}
+
 /// A processor for LLVM and for the loader, and its properties that decide how code is scheduled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetDescription {
     /// The processor as named in artifacts.
     pub code: Target,
-    /// What it is made of.
+    /// Its parts.
     pub processor: Processor,
     /// How code may round.
     pub fast_math: FastMath,
-    /// Whether sums of products of quantized values are computed in bytes, as `skript-compute-integers` does.
-    pub computes_integers: bool,
+    /// When sums of products of quantized tensors are computed in bytes, as `skript-compute-integers` does.
+    pub integers: Integers,
     /// The GPU that kernels are for; `code` is then the host's processor.
     pub gpu: Option<&'static Gpu>,
     /// How its units for products of matrices round.
@@ -65,7 +89,7 @@ pub struct Processor {
     pub vector_registers: u32,
     /// Whether one instruction multiplies the elements of a vector by powers of two.
     pub(crate) scales: bool,
-    /// What it has for the lesser and the greater of the elements of vectors.
+    /// Its instructions for the minimum and the maximum of vector elements.
     pub(crate) extremes: Extremes,
     /// Whether one instruction converts the elements of a vector to the nearest integers.
     pub(crate) rounds: bool,
@@ -73,7 +97,7 @@ pub struct Processor {
     pub(crate) byte_products: Instruction,
     /// The instructions for sums of products of bf16.
     pub(crate) bf16_products: Instruction,
-    /// What operations on such vectors cost.
+    /// The costs of operations on such vectors.
     pub(crate) costs: Costs,
     /// Bytes of a core's data cache of level 1.
     pub l1: u64,
@@ -89,7 +113,7 @@ pub struct Processor {
 
 /// Why a target is not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The message of each variant states its fields.
 pub enum TargetError {
     #[error("the processor `{name}` is not known{}; there are {NATIVE}, {}", suggestion(*.near), names().join(", "))]
     Cpu { name: String, near: Option<&'static str> },
@@ -140,8 +164,8 @@ fn suggestion(near: Option<&str>) -> String {
 }
 
 fn gpus(language: Language) -> String {
-    let own = GPUS.iter().filter(|gpu| gpu.language == language);
-    let names: Vec<_> = own.map(|gpu| gpu.name).collect();
+    let known = GPUS.iter().filter(|gpu| gpu.language == language);
+    let names: Vec<_> = known.map(|gpu| gpu.name).collect();
     names.join(", ")
 }
 
@@ -166,14 +190,13 @@ fn names() -> Vec<&'static str> {
 }
 
 fn names_of(architecture: &str) -> Vec<&'static str> {
-    let own = CPUS.iter().filter(|cpu| cpu.architecture == architecture);
-    own.map(|cpu| cpu.name).collect()
+    CPUS.iter().filter(|cpu| cpu.architecture == architecture).map(|cpu| cpu.name).collect()
 }
 
 impl TargetDescription {
     /// This processor.
     pub fn host() -> TargetDescription {
-        TargetDescription::of(host::target())
+        TargetDescription::new(host::target())
     }
 
     /// The processor of a name of [`CPUS`], or [`NATIVE`]; `features` changes what code may use of it: `+avx2,-fma`, or
@@ -188,7 +211,7 @@ impl TargetDescription {
             (name, None) => return Err(unknown_cpu(name)),
         };
         change(&mut target, features)?;
-        Ok(TargetDescription::of(target))
+        Ok(TargetDescription::new(target))
     }
 
     /// Bytes of the cache that results must exceed to be written past it; `None` where processors decide that themselves.
@@ -225,7 +248,7 @@ impl TargetDescription {
         features: &str,
     ) -> Result<TargetDescription, TargetError> {
         let unknown = || TargetError::Triple { triple: triple.to_owned() };
-        let architecture = Architecture::of(triple).ok_or_else(unknown)?;
+        let architecture = Architecture::for_triple(triple).ok_or_else(unknown)?;
         let complete = architecture.complete(triple);
         let complete = complete.ok_or_else(|| TargetError::System {
             triple: triple.to_owned(),
@@ -234,15 +257,14 @@ impl TargetDescription {
         let mut target = match cpu {
             None => {
                 let generic = architecture.generic;
-                let known = Cpu::named(generic).ok_or_else(|| unknown_cpu(generic))?;
-                known.target(&complete)
+                Cpu::named(generic).ok_or_else(|| unknown_cpu(generic))?.target(&complete)
             }
             Some(NATIVE) => {
                 let host = host::target();
-                let own = Architecture::of_target(&host).name;
-                if own != architecture.name {
+                let name = Architecture::of_target(&host).name;
+                if name != architecture.name {
                     return Err(TargetError::Native {
-                        host: own,
+                        host: name,
                         triple: triple.to_owned(),
                         architecture: architecture.name,
                     });
@@ -267,7 +289,12 @@ impl TargetDescription {
             }
         };
         change(&mut target, features)?;
-        Ok(TargetDescription::of(target))
+        Ok(TargetDescription::new(target))
+    }
+
+    /// Whether passes compute sums of products of quantized tensors in bytes.
+    pub fn computes_integers(&self) -> bool {
+        self.integers == Integers::Always
     }
 
     /// Whether programs for the target have no C library and no threads.
@@ -276,13 +303,13 @@ impl TargetDescription {
     }
 
     /// The description of a target that LLVM knows.
-    pub fn of(code: Target) -> TargetDescription {
+    pub fn new(code: Target) -> TargetDescription {
         let host = host::target();
         let is_host = code.triple == host.triple && code.cpu == host.cpu;
         TargetDescription {
-            processor: Processor::of(&code, is_host),
+            processor: Processor::new(&code, is_host),
             fast_math: FastMath::default(),
-            computes_integers: false,
+            integers: Integers::default(),
             gpu: None,
             gpu_precision: Precision::F32,
             device: DeviceChoice::Cpu,
@@ -294,7 +321,7 @@ impl TargetDescription {
 }
 
 impl Processor {
-    fn of(target: &Target, is_host: bool) -> Processor {
+    fn new(target: &Target, is_host: bool) -> Processor {
         let (vector_bits, vector_registers) = vectors(target);
         let generic = match (Architecture::of_target(target), vector_bits) {
             (known, 512) if known.name == X86_64 => "x86-64-v4",
@@ -337,7 +364,7 @@ fn vectors(target: &Target) -> (u32, u32) {
     row.map_or((128, 16), |row| (row.bits, row.registers))
 }
 
-/// The target's instructions for sums of products of bytes in vectors of so many bits.
+/// The target's instructions for sums of products of bytes in vectors of this width in bits.
 fn byte_products(target: &Target, bits: u32) -> Instruction {
     let has = |feature: &str| has(target, feature);
     match Architecture::of_target(target).name {
@@ -350,7 +377,7 @@ fn byte_products(target: &Target, bits: u32) -> Instruction {
     }
 }
 
-/// The target's instructions for sums of products of bf16 in vectors of so many bits.
+/// The target's instructions for sums of products of bf16 in vectors of this width in bits.
 fn bf16_products(target: &Target, bits: u32) -> Instruction {
     let has = |feature: &str| has(target, feature);
     match Architecture::of_target(target).name {
@@ -395,7 +422,7 @@ fn change(target: &mut Target, changes: &str) -> Result<(), TargetError> {
     let named = |feature: &&str| feature.trim_start_matches(['+', '-']).to_owned();
     let features = target.features.split(',').filter(|f| !f.is_empty());
     let mut features: Vec<String> = features.map(str::to_owned).collect();
-    // LLVM reads the list in order: what is taken away takes away what needs it.
+    // LLVM reads the list in order: removing a feature removes those that require it.
     for name in removed {
         features.retain(|feature| {
             let feature = named(&feature.as_str());
@@ -411,7 +438,7 @@ fn change(target: &mut Target, changes: &str) -> Result<(), TargetError> {
     }
     target.features = features.join(",");
     match Architecture::missing(target) {
-        // What a processor has of itself needs no features that changes take away.
+        // Features of the processor do not require features that changes remove.
         Some([feature, needed]) if added.contains(&feature) => Err(TargetError::Needed { feature, needed }),
         _ => Ok(()),
     }
@@ -455,10 +482,8 @@ mod tests {
         let wide = of("aarch64-linux-gnu", Some("neoverse-v1"), "+sve256").unwrap();
         assert_eq!(wide.processor.vector_bits, 256);
         assert_eq!(wide.processor.byte_products, Instruction::None);
-        let halves = |cpu, features| {
-            let target = of("x86_64-linux-gnu", Some(cpu), features).unwrap();
-            target.processor.bf16_products
-        };
+        let halves =
+            |cpu, features| of("x86_64-linux-gnu", Some(cpu), features).unwrap().processor.bf16_products;
         assert_eq!(halves("znver4", ""), Instruction::Vdpbf16ps);
         assert_eq!(halves("znver4", "-avx512bf16"), Instruction::None);
         assert_eq!(halves("x86-64-v4", ""), Instruction::None);

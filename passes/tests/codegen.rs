@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Modules on tensors, compiled and run in the process, against values worked out by hand or by plain loops.
+//! Compiles modules on tensors, runs them in the process, and compares the results with values that were computed by hand
+//! or by plain loops.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -73,10 +74,10 @@ fn a_window_with_borders_computes() {
     let artifact = compile(&window(), &[&[5], &[3]], &[&[5]]).unwrap();
     let x = [0.1f32, -0.2, 0.3, 0.4, -0.5];
     let w = [1.0f32, 2.0, -1.0];
-    let found = call(&artifact, &[(&[5], &x), (&[3], &w)]);
+    let outputs = call(&artifact, &[(&[5], &x), (&[3], &w)]);
     for o in 0..5usize {
         let sum: f32 = (0..3usize).filter(|j| (1..6).contains(&(o + j))).map(|j| x[o + j - 1] * w[j]).sum();
-        assert!((found[0][o] - sum.exp()).abs() < 1e-6, "{o}: {found:?}");
+        assert!((outputs[0][o] - sum.exp()).abs() < 1e-6, "{o}: {outputs:?}");
     }
 }
 
@@ -97,8 +98,8 @@ func.func @f(%x: tensor<4xf32> {bufferization.writable = false}) -> (tensor<4xf3
   return %y, %x : tensor<4xf32>, tensor<4xf32>
 }";
     let artifact = compile(source, &[&[4]], &[&[4], &[4]]).unwrap();
-    let found = call(&artifact, &[(&[4], &[1.0, 2.0, 3.0, 4.0])]);
-    assert_eq!(found, [[1.0, 2.0, 7.0, 4.0], [1.0, 2.0, 3.0, 4.0]]);
+    let outputs = call(&artifact, &[(&[4], &[1.0, 2.0, 3.0, 4.0])]);
+    assert_eq!(outputs, [[1.0, 2.0, 7.0, 4.0], [1.0, 2.0, 3.0, 4.0]]);
 }
 
 #[test]
@@ -146,8 +147,8 @@ func.func @f(%x: tensor<8xf32> {bufferization.writable = false}) -> tensor<8xf32
 
 #[test]
 fn chains_of_loops_leave_the_input_that_they_begin_with() {
-    // Longer than a chain may be before it continues in a new tensor; without permutations each loop passes its input
-    // on.
+    // The chain is longer than the maximum, after which it continues in a new tensor. Without permutations, each loop
+    // returns its input.
     let mut source = String::from(
         "func.func @f(%v0: tensor<4xf32> {bufferization.writable = false}) -> (tensor<4xf32>, tensor<4xf32>) {\n\
          %c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n%one = arith.constant 1.0 : f32\n\
@@ -252,8 +253,8 @@ fn loaded_code_finds_mathematics_and_nothing_else_of_the_process() {
     }
 }
 
-/// A module in the LLVM dialect that is large enough to be compiled in parts. `long_0` to `long_9` add 400 times the number that a
-/// table has for them, and call small functions, which are inlined; the entry calls each twice, on the input and on the sum so far.
+/// A module in the LLVM dialect that is large enough to be compiled in parts. `long_0` to `long_9` add 400 times their entry of a
+/// table, and call small functions, which are inlined; the entry calls each twice, on the input and on the sum so far.
 fn large_module() -> String {
     let mut text = String::from(
         "llvm.mlir.global internal constant @table(dense<[1.0, 2.0]> : tensor<2xf32>) : !llvm.array<2 x f32>
@@ -339,7 +340,7 @@ fn parts_of_a_large_module_call_each_other() {
     }
     assert_eq!(call(&artifact, &[(&[1], &[x])]), [[sum]]);
 
-    // As text it is one module: what parts share is internal to it, and small functions are inlined in each.
+    // The text is one module: shared symbols of the parts are internal to it, and small functions are inlined in each part.
     let text = codegen::emit(&module, &target, Form::Llvm).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("@skript_entry("), "{text}");

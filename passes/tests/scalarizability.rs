@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Systematic scalarizability (the Elementwise RFC, 10 to 14): whatever mix of tensors, vectors and scalars an op verifies
-//! with, its scalarized form verifies, and nothing shaped is left.
+//! Systematic scalarizability (the Elementwise RFC, 10 to 14): for every valid combination of tensors, vectors and scalars,
+//! the scalarized form of an operation is valid and contains only scalars.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -32,9 +32,9 @@ fn verifies(context: &Context, text: &str) -> bool {
     Module::parse(context, text).is_some_and(|module| module.as_operation().verify())
 }
 
-/// The element types of operands and result that may go together, as far as an op's verifier lets them.
+/// The combinations of element types of operands and result that an operation's verifier accepts.
 fn signatures(context: &Context, op: &str, arity: usize) -> Vec<(Vec<&'static str>, &'static str)> {
-    let mut found = Vec::new();
+    let mut signatures = Vec::new();
     for element in ELEMENTS {
         let mut operands = vec![element; arity];
         if arity == 3 {
@@ -43,11 +43,11 @@ fn signatures(context: &Context, op: &str, arity: usize) -> Vec<(Vec<&'static st
         for result in ELEMENTS {
             let types: Vec<String> = operands.iter().map(|t| (*t).to_owned()).collect();
             if verifies(context, &function(0, op, &types, result)) {
-                found.push((operands.clone(), result));
+                signatures.push((operands.clone(), result));
             }
         }
     }
-    found
+    signatures
 }
 
 #[test]

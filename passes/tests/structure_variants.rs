@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a formula is, and which named operation of linalg it becomes, does not depend on how it is written: names, order
-//! of bounds, layouts, order of factors.
+//! The kind of a formula, and the named linalg operation that it becomes, do not depend on how it is written: names,
+//! order of bounds, layouts, order of factors.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -99,10 +99,10 @@ fn lowered(text: &str, pipeline: &str) -> String {
 /// The recognized structure of the only formula of a text.
 fn structure(text: &str) -> String {
     let printed = lowered(text, "skript-annotate-structure");
-    let found: Vec<&str> =
+    let structures: Vec<&str> =
         printed.split("structure = \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    assert_eq!(found.len(), 1, "{printed}");
-    found[0].to_owned()
+    assert_eq!(structures.len(), 1, "{printed}");
+    structures[0].to_owned()
 }
 
 /// The linalg operations of a text, and separately those that fill its output.
@@ -124,11 +124,11 @@ fn raised(text: &str) -> String {
 
 fn counted(variants: &[String], of: impl Fn(&str) -> String) -> BTreeMap<String, usize> {
     skript_passes::register();
-    let mut found = BTreeMap::new();
+    let mut counts = BTreeMap::new();
     for text in variants {
-        *found.entry(of(text)).or_insert(0) += 1;
+        *counts.entry(of(text)).or_insert(0) += 1;
     }
-    found
+    counts
 }
 
 #[test]
@@ -170,10 +170,10 @@ fn windows_are_windowed_contractions_however_they_are_written() {
         }
     }
     assert_eq!(variants.len(), 648);
-    let found = counted(&variants, structure);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found.values().sum::<usize>(), 648);
-    assert!(found.keys().all(|s| s.contains("contraction") && s.contains("window")), "{found:?}");
+    let counts = counted(&variants, structure);
+    assert_eq!(counts.len(), 1, "{counts:?}");
+    assert_eq!(counts.values().sum::<usize>(), 648);
+    assert!(counts.keys().all(|s| s.contains("contraction") && s.contains("window")), "{counts:?}");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn windows_raise_to_the_convolution_of_their_layout() {
         (["s", "n", "{x}"], ["n", "k", ""], ["s", "n", "x"], "depthwise_conv_1d_ncw_cw"),
         (["s", "{x}", "n"], ["k", "n", ""], ["s", "x", "n"], "depthwise_conv_1d_nwc_wc"),
     ];
-    // With the extent of the input along the window, and of the output.
+    // Each window with the extents of the input and of the output.
     let windows = [("|x + k - 1|", "12", "12"), ("2 * x + k", "12", "5"), ("|3 * x + 2 * k - 2|", "12", "4")];
     for (input, filter, output, name) in layouts {
         let mut variants = Vec::new();
@@ -270,7 +270,7 @@ fn windows_of_any_layout_and_direction_are_convolutions() {
         let mut bounds = vec!["s < 2", "n < 4", "m < 5", "k < 3", "l < 3", &rows, &columns];
         let (filters, outputs) = (permutations(&kernel), permutations(&result));
         for (number, input) in permutations(&image).iter().enumerate() {
-            // The two windows come in one order everywhere, or linalg has no operation.
+            // Linalg has an operation only if both windows have the same order everywhere.
             let order = |layout: &Layout, one: &str, other: &str| {
                 let index = |word: &str| layout.iter().position(|(w, _)| *w == word);
                 index(one) < index(other)
@@ -293,8 +293,8 @@ fn windows_of_any_layout_and_direction_are_convolutions() {
     }
     assert_eq!(variants.len(), 72);
     assert_eq!(counted(&variants, structure), BTreeMap::from([("window contraction".to_owned(), 72)]));
-    let found = counted(&variants, raised);
-    assert!(found.keys().all(|name| name.starts_with("conv_2d_")), "{found:?}");
+    let counts = counted(&variants, raised);
+    assert!(counts.keys().all(|name| name.starts_with("conv_2d_")), "{counts:?}");
 }
 
 #[test]
@@ -334,8 +334,7 @@ fn windows_without_batch_or_channels_are_convolutions() {
         }
     }
     assert_eq!(variants.len(), 75);
-    let found = counted(&variants, structure);
-    assert_eq!(found, BTreeMap::from([("window contraction".to_owned(), 75)]));
-    let found = counted(&variants, raised);
-    assert!(found.keys().all(|name| name.contains("conv_")), "{found:?}");
+    assert_eq!(counted(&variants, structure), BTreeMap::from([("window contraction".to_owned(), 75)]));
+    let counts = counted(&variants, raised);
+    assert!(counts.keys().all(|name| name.contains("conv_")), "{counts:?}");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Vectorized kernels against the same operations as plain loops: both compiled, both run, on odd extents, strides,
+//! Compares the results of vectorized kernels with those of plain loops for the same operations: for odd extents, strides,
 //! dilations and guards, with infinities and NaN where a guard must skip them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
@@ -166,7 +166,7 @@ fn module_operation<'c, 'a>(module: &'a Module<'c>) -> OperationRef<'c, 'a> {
     module.as_operation()
 }
 
-/// Compiles and runs; `out` holds the initial values and then the result. Kernels have the plan of a number.
+/// Compiles and runs the case; `out` contains the initial values, then the result. Kernels use the plan with this number.
 fn run(
     context: &Context,
     text: &str,
@@ -221,34 +221,34 @@ fn kernels_agree_with_loops() {
     register_all_dialects(&registry);
     context.append_dialect_registry(&registry);
     context.load_all_available_dialects();
-    // Attributes of the dialect that these passes come from.
+    // For attributes of the dialect `skript`, which is not registered.
     context.set_allow_unregistered_dialects(true);
     register_all_llvm_translations(&context);
     for case in CASES {
         let [a, b, out] = case.arrays.map(volume);
         let (a, mut b, start) = (numbers(a, 1), numbers(b, 2), numbers(out, 3));
         if case.name.starts_with("guarded") {
-            // The first row of the first filter meets the guard at the top, its last column at the right.
+            // The guard at the top skips the first row of the first filter, the guard at the right its last column.
             b[0] = f32::NAN;
             b[17] = f32::INFINITY;
         }
         let mut expected = start.clone();
         run(&context, &case.text(), None, 0, &a, &b, &mut expected);
         for vector_bits in [128, 256, 512] {
-            let mut found = start.clone();
-            let count = run(&context, &case.text(), Some(vector_bits), 0, &a, &b, &mut found);
+            let mut output = start.clone();
+            let count = run(&context, &case.text(), Some(vector_bits), 0, &a, &b, &mut output);
             assert_eq!(count, usize::from(case.vectorized), "{}", case.name);
-            for (position, (e, f)) in expected.iter().zip(&found).enumerate() {
+            for (position, (e, f)) in expected.iter().zip(&output).enumerate() {
                 let same = e.is_nan() && f.is_nan() || e == f || (e - f).abs() <= 1e-5 * (1.0 + e.abs());
                 assert!(same, "{} at {position}, {vector_bits} bits: {f} instead of {e}", case.name);
             }
         }
-        // All plans combine the points of an element in one order.
+        // All plans combine the points of an element in the same order.
         let bits = |number| {
-            let mut found = start.clone();
+            let mut output = start.clone();
             let text = case.text();
-            run(&context, &text, Some(256), number, &a, &b, &mut found);
-            found.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+            run(&context, &text, Some(256), number, &a, &b, &mut output);
+            output.into_iter().map(f32::to_bits).collect::<Vec<_>>()
         };
         let first = bits(0);
         for number in 1..4 {

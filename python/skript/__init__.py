@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in SkriptND, ONNX and StableHLO: checked, compiled, and called with arrays of numpy.
+"""Models in SkriptND, ONNX and StableHLO: checked, compiled, and called with numpy arrays.
 
     >>> import skript
     >>> model = skript.load("model.onnx")       # a folder, .sknd, .onnx, .mlir or .skm
     >>> model.inputs, model.outputs
     >>> y = model(x)                            # compiled for this processor by the first call
     >>> fast = model.compile(target="x86-64-v3", threads=2)
-    >>> there = model.to("cuda")                # or "vulkan", "auto": takes arrays on the GPU where they are
+    >>> there = model.to("cuda")                # or "vulkan", "auto": uses arrays on the GPU in place
     >>> fast.save("model.skm")                  # skript.load and the package skript-runtime read it
     >>> print(skript.operators["nn.conv"])      # the documentation of an operator
 
-Errors of models are `skript.Error`, whose text has lines of the document; those of arguments are TypeError and ValueError.
+Errors of models raise `skript.Error`, whose text contains lines of the document; wrong arguments raise TypeError and ValueError.
 """
 from ._skript import (
     CompiledModel,
@@ -49,7 +49,7 @@ __all__ = [
 
 
 def jax_callable(model):
-    """A function of jax that calls the compiled model, also inside `jax.jit`; `skript.jax` has the details."""
+    """A JAX function that calls the compiled model, also inside `jax.jit`; `skript.jax` has the details."""
     from .jax import jax_callable as wrapped
 
     return wrapped(model)

@@ -4,9 +4,9 @@ import collections.abc
 import html
 import typing
 
-# Notebooks keep what they show in their file: a larger page is replaced by a table of so many rows.
-MOST_PAGE_BYTES = 4_000_000
-MOST_ROWS = 200
+# Notebooks store displayed pages in their files. A table of at most MAX_ROWS rows replaces a page of more than MAX_PAGE_BYTES.
+MAX_PAGE_BYTES = 4_000_000
+MAX_ROWS = 200
 # The height of a page in a notebook, in pixels.
 HEIGHT = 600
 
@@ -71,15 +71,15 @@ class Graph(collections.abc.Sequence):
         for name, kind in self.inputs:
             lines.append("  %s [shape=ellipse,label=%s];" % (quoted("in " + name), quoted("%s: %s" % (name, kind))))
             source[name] = quoted("in " + name)
-        made = {}
+        producers = {}
         for at, call in enumerate(self._calls):
             lines.append("  c%d [label=%s];" % (at, quoted(call.operator)))
             for tensor in call.inputs:
-                origin = made.get(tensor.id) or source.get(tensor.name)
+                origin = producers.get(tensor.id) or source.get(tensor.name)
                 if origin:
                     lines.append("  %s -> c%d [label=%s];" % (origin, at, quoted(tensor.type)))
             for tensor in call.outputs:
-                made[tensor.id] = "c%d" % at
+                producers[tensor.id] = "c%d" % at
                 source.setdefault(tensor.name, "c%d" % at)
         for name, kind in self.outputs:
             lines.append("  %s [shape=ellipse,label=%s];" % (quoted("out " + name), quoted("%s: %s" % (name, kind))))
@@ -89,7 +89,7 @@ class Graph(collections.abc.Sequence):
 
     def _repr_html_(self):
         page = self._model.to_html(weights=False) if self._model is not None else ""
-        if not 0 < len(page.encode()) <= MOST_PAGE_BYTES:
+        if not 0 < len(page.encode()) <= MAX_PAGE_BYTES:
             return self._table()
         frame = "<iframe title='%s' sandbox='allow-scripts' style='width:100%%;height:%dpx;border:1px solid #8888' srcdoc='%s'></iframe>"
         return frame % (html.escape(self.name), HEIGHT, html.escape(page))
@@ -97,11 +97,11 @@ class Graph(collections.abc.Sequence):
     def _table(self):
         cell = lambda text: "<td style='text-align:left'>%s</td>" % html.escape(text)  # noqa: E731
         rows = []
-        for call in self._calls[:MOST_ROWS]:
+        for call in self._calls[:MAX_ROWS]:
             names = ", ".join(t.name or "_%d" % t.id for t in call.inputs)
             rows.append("<tr>%s%s%s</tr>" % (cell(call.operator), cell(names), cell(", ".join(map(str, call.outputs)))))
-        if len(self) > MOST_ROWS:
-            rows.append("<tr><td colspan=3>… and %d more calls</td></tr>" % (len(self) - MOST_ROWS))
+        if len(self) > MAX_ROWS:
+            rows.append("<tr><td colspan=3>… and %d more calls</td></tr>" % (len(self) - MAX_ROWS))
         ports = lambda all_of: html.escape(", ".join("%s: %s" % port for port in all_of))  # noqa: E731
         head = "<b>%s</b> (%s) → (%s)" % (html.escape(self.name), ports(self.inputs), ports(self.outputs))
         table = "<table><tr><th>operator</th><th>operands</th><th>results</th></tr>%s</table>" % "".join(rows)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled models as functions of jax, by its public interface alone."""
+"""Compiled models as JAX functions, by the public interface of JAX."""
 import jax
 import numpy
 
 
 def jax_callable(model):
-    """A function of jax that calls a model, also inside `jax.jit`, `jax.vmap` and `jax.lax` loops.
+    """A JAX function that calls a model, also inside `jax.jit`, `jax.vmap` and `jax.lax` loops.
 
     The model computes on the host (`jax.pure_callback`), so arrays on other devices are copied there. Its shapes are static,
     and it has no variables that it updates. There is no gradient.
@@ -23,7 +23,7 @@ def jax_callable(model):
     outputs = model.outputs
     for output in outputs:
         if None in output.shape:
-            raise ValueError("output %s has a dynamic shape; jax needs static ones" % output)
+            raise ValueError("output %s has a dynamic shape; JAX requires static shapes: load the model with `shapes`" % output)
     shapes = tuple(jax.ShapeDtypeStruct(output.shape, output.dtype) for output in outputs)
 
     def computed(*arguments):

@@ -9,7 +9,7 @@ from . import _skript
 class Operators(collections.abc.Mapping):
     """The operators of the standard library by name: `operators["nn.conv"].signature`.
 
-    `operators.find("pool")` lists those with a word in their name.
+    `operators.find("pool")` lists the operators with `pool` in their names.
     """
 
     def __init__(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command-line tools, which the wheel has beside the extension module."""
+"""The command-line tools, which the wheel contains beside the extension module."""
 import os
 import pathlib
 import sys
@@ -8,7 +8,7 @@ import sys
 def _run(name):
     program = pathlib.Path(__file__).parent / "bin" / name
     if not program.exists():
-        sys.exit("%s: this installation has no command-line tools" % name)
+        sys.exit("%s: this installation has no command-line tools: install the wheel of skript" % name)
     os.execv(program, [name, *sys.argv[1:]])
 
 

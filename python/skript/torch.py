@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of torch as models, and models as modules of torch."""
+"""Converts torch modules to models, and models to torch modules."""
 import contextlib
 import importlib.util
 import inspect
@@ -13,7 +13,7 @@ from . import _skript
 
 
 def from_torch(module, args=(), kwargs=None, dynamic_shapes=None, *, bounds=None, dynamo=None, **options):
-    """Converts a module of torch to a Model, by `torch.onnx.export`; it is in evaluation mode meanwhile.
+    """Converts a torch module, in evaluation mode, to a Model by `torch.onnx.export`.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def from_torch(module, args=(), kwargs=None, dynamic_shapes=None, *, bounds=None
         the dynamic dimensions of arguments, as torch.export has them: a tuple for `args`, or a dict by names of arguments,
         of dicts from dimensions to names or to `torch.export.Dim`: `{"x": {0: "batch"}}`
     bounds
-        upper bounds of dynamic dimensions, by their names; those of a `Dim` with a `max` are known, others are 1024
+        upper bounds of dynamic dimensions, by their names; the default is the `max` of a `Dim`, or 1024
     dynamo
         whether torch.export is used (True) or TorchScript (False); torch.export, where its package onnxscript is, if it is
         not set
@@ -73,7 +73,7 @@ def from_torch(module, args=(), kwargs=None, dynamic_shapes=None, *, bounds=None
 
 @contextlib.contextmanager
 def _evaluating(module):
-    """Evaluation mode; each part of the module has its own mode afterwards."""
+    """Evaluation mode; afterwards, each submodule has its previous mode."""
     modes = [(part, part.training) for part in module.modules()]
     module.eval()
     try:
@@ -108,17 +108,17 @@ def _dimensions(shapes):
 
 
 def _declared_bounds(shapes):
-    """Maxima of dimensions that have a name."""
+    """The maxima of named dimensions."""
     found = {}
     for dimension in _dimensions(shapes):
-        most, name = getattr(dimension, "max", None), getattr(dimension, "__name__", None)
-        if isinstance(most, int) and name and most < 1 << 31:
-            found[name] = most
+        maximum, name = getattr(dimension, "max", None), getattr(dimension, "__name__", None)
+        if isinstance(maximum, int) and name and maximum < 1 << 31:
+            found[name] = maximum
     return found
 
 
 def _exported(module, args, kwargs, shapes, path):
-    """By torch.export."""
+    """Exports by torch.export."""
     dynamic = None
     if shapes:
         names = {}
@@ -131,7 +131,7 @@ def _exported(module, args, kwargs, shapes, path):
 
 
 def _scripted(module, args, kwargs, shapes, path):
-    """By TorchScript, which has dimensions by names of inputs."""
+    """Exports by TorchScript, which expects dimensions by names of inputs."""
     names = _names(module, args, kwargs)
     label = lambda d: d if isinstance(d, str) else d.__name__  # noqa: E731
     axes = {name: {at: label(d) for at, d in dimensions.items()} for name, dimensions in shapes.items()}
@@ -163,7 +163,7 @@ class TorchModule(torch.nn.Module):
 
 
 def _plain(value):
-    """An argument without its history; tensors with gradients have no DLPack."""
+    """Detaches an argument, because tensors with gradients do not support DLPack."""
     if isinstance(value, torch.Tensor):
         return value.detach()
     if isinstance(value, (list, tuple)):

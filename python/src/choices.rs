@@ -35,7 +35,7 @@ impl Choices {
             && self.quantize.is_none()
     }
 
-    /// How models are called.
+    /// The options of calls.
     ///
     /// # Errors
     /// ValueError for an unknown value of `quantize`.
@@ -48,7 +48,7 @@ impl Choices {
         })
     }
 
-    /// The options as keyword arguments: those that are set.
+    /// The options that are set, as keyword arguments.
     ///
     /// # Errors
     /// An exception of the interpreter.
@@ -85,7 +85,7 @@ impl Choices {
     /// The options of the composition. The shapes of the inputs of an imported model are options of its import.
     ///
     /// # Errors
-    /// An exception for a value that does not fit.
+    /// An exception for an unsuitable value.
     pub fn options(&self, py: Python<'_>, is_imported: bool) -> PyResult<ComposeOptions> {
         let mut options = ComposeOptions::default();
         if let Some(graph) = &self.graph {
@@ -94,19 +94,10 @@ impl Choices {
         for (name, value) in self.attributes.iter().flat_map(|dict| dict.bind(py)) {
             options = options.attribute(name.extract()?, attribute(&value)?);
         }
-        let shapes = self.shapes.iter().filter(|_| !is_imported);
-        for (name, shape) in shapes.flat_map(|dict| dict.bind(py)) {
-            let name: String = name.extract()?;
-            let shapes = match shape.extract::<Vec<u64>>() {
-                Ok(shape) => Ok(vec![shape]),
-                Err(_) => shape.extract::<Vec<Vec<u64>>>(),
-            };
-            let shapes = shapes.map_err(|_| {
-                PyValueError::new_err(format!(
-                    "the shape of `{name}` is {shape}: it must be a list of all extents, or of such lists for a pack"
-                ))
-            })?;
-            options = options.pack_shapes(&name, &shapes);
+        for dict in self.shapes.iter().filter(|_| !is_imported) {
+            for (name, shapes) in shapes(dict.bind(py))? {
+                options = options.pack_shapes(&name, &shapes);
+            }
         }
         for name in &self.given {
             options = options.given(name);
@@ -117,13 +108,36 @@ impl Choices {
         if self.quantize.is_some() {
             options = options.quantize();
         }
-        if self.real.is_some() || self.int.is_some() {
-            let (real, int) = (self.real.as_deref(), self.int.as_deref());
-            let typed = options.element_types(real.unwrap_or("f32"), int.unwrap_or("i64"));
-            options = typed.map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let wrong = |e: skript::Error| PyValueError::new_err(e.to_string());
+        if let Some(real) = &self.real {
+            options = options.real(real).map_err(wrong)?;
+        }
+        if let Some(int) = &self.int {
+            options = options.int(int).map_err(wrong)?;
         }
         Ok(options)
     }
+}
+
+/// The shapes of inputs by name: one shape, or the shapes of the items of a pack.
+///
+/// # Errors
+/// ValueError for any other value.
+pub fn shapes(dict: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Vec<Vec<u64>>)>> {
+    let shapes = dict.iter().map(|(name, shape)| {
+        let name: String = name.extract()?;
+        let shapes = match shape.extract::<Vec<u64>>() {
+            Ok(shape) => Ok(vec![shape]),
+            Err(_) => shape.extract::<Vec<Vec<u64>>>(),
+        };
+        let shapes = shapes.map_err(|_| {
+            PyValueError::new_err(format!(
+                "the shape of `{name}` is {shape}: it must be a list of all extents, or of such lists for a pack"
+            ))
+        })?;
+        Ok((name, shapes))
+    });
+    shapes.collect()
 }
 
 /// A value of an attribute.
@@ -143,6 +157,6 @@ fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let items = value.try_iter().map_err(|_| {
         PyTypeError::new_err("an attribute is a bool, an int, a float, a str, or a list of these")
     })?;
-    let items = items.map(|item| attribute(&item?)).collect::<PyResult<Vec<Value>>>()?;
-    Ok(Value::from(items))
+    let values: Vec<Value> = items.map(|item| attribute(&item?)).collect::<PyResult<_>>()?;
+    Ok(Value::from(values))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Work that takes long, such as compilation, and that Ctrl-C interrupts.
+//! Long-running work, such as compilation, that Ctrl-C interrupts.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
@@ -9,16 +9,16 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 /// The time between two checks for signals.
-const STEP: Duration = Duration::from_millis(50);
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The stack of the thread: documents may be nested deeply.
+/// The stack size of the thread, for deeply nested documents.
 const STACK_BYTES: usize = 64 << 20;
 
-/// Does the work on another thread, without the GIL. A signal whose handler raises an exception, such as Ctrl-C, ends the wait: the
-/// thread completes its work, and the result is dropped.
+/// Executes work on another thread, without the GIL. A signal whose handler raises an exception, such as Ctrl-C, ends the
+/// wait. The thread still completes its work, but the result is dropped.
 ///
 /// # Errors
-/// The exception of the handler; RuntimeError if there is no thread, or the work has a defect.
+/// The exception of the handler; RuntimeError if no thread can be started, or the work panics.
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -26,7 +26,7 @@ pub fn interruptible<T: Send + 'static>(
     let (sender, mut receiver) = sync_channel(1);
     let thread = thread::Builder::new().stack_size(STACK_BYTES);
     let worker = thread.spawn(move || {
-        // After an exception there is no receiver.
+        // The receiver no longer exists if a signal handler raised an exception.
         let _ = sender.send(work());
     });
     let failed = |text: String| PyRuntimeError::new_err(text);
@@ -34,7 +34,7 @@ pub fn interruptible<T: Send + 'static>(
     loop {
         let received;
         (receiver, received) = py.detach(move || {
-            let received = receiver.recv_timeout(STEP);
+            let received = receiver.recv_timeout(SIGNAL_INTERVAL);
             (receiver, received)
         });
         match received {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The compiler in Python: models from files and text, compiled and called with arrays of numpy.
+//! The compiler in Python: models from files and text, compiled and called with numpy arrays.
 //!
-//! The extension module of the package `skript`. What runs compiled models is in `skript-python-runtime`, which links
+//! The extension module of the package `skript`. Compiled models are executed by `skript-python-runtime`, which links
 //! neither MLIR nor LLVM.
 mod choices;
 mod interruptible;

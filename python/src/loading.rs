@@ -12,12 +12,11 @@ use skript_host::format::is_onnx_model;
 use skript_python_runtime::errors::plain;
 use skript_python_runtime::options::threads;
 use skript_python_runtime::{CompiledModel, arrays};
-use skript_runtime::Artifact;
 use skript_runtime::device::DeviceChoice;
 
 use crate::choices::Choices;
 use crate::interruptible::interruptible;
-use crate::model::{Calls, Model};
+use crate::model::{Calls, Model, compiler};
 use crate::options;
 use crate::pickles::Call;
 use crate::problems::{exception, explained};
@@ -28,7 +27,7 @@ use crate::sources::{IN_MEMORY, Source};
 /// The seed of random weights.
 const SEED: u64 = 1;
 
-/// Reads a model. The result is a Model; of a StableHLO program or a compiled model it is a CompiledModel.
+/// Reads a model. Returns a Model, or a CompiledModel for a StableHLO program or a compiled model.
 ///
 /// Parameters
 /// ----------
@@ -37,46 +36,46 @@ const SEED: u64 = 1;
 ///     compiled model (.skm), which contains native code: load only those that you would execute as a program; or an ONNX model in
 ///     memory, as bytes or onnx.ModelProto
 /// graph
-///     the graph of the document; the first one if it is not set
+///     the graph of the document; the default is the first one
 /// attributes
 ///     values for attributes of the graph, by name
 /// shapes
-///     shapes of inputs that the document leaves open, by name; a list of shapes for a pack; None or -1 in those of an ONNX
-///     model, whose inputs have both names, stands for a dimension that stays dynamic
+///     shapes of inputs with dynamic dimensions, by name; a list of shapes for a pack; in an ONNX model, whose
+///     inputs have both names, None or -1 leaves a dimension dynamic
 /// bounds
-///     upper bounds of dynamic dimensions of an ONNX model, by their names; 1024 if they are not set
+///     upper bounds of dynamic dimensions of an ONNX model, by their names; the default is 1024
 /// constants
-///     inputs of an ONNX model that become constants, such as shapes: a dict of arrays by the names of ONNX
+///     inputs of an ONNX model that become constants, such as shapes: a dict of arrays by ONNX names
 /// structure
-///     whether blocks of an ONNX model that repeat, such as the layers of a transformer, become one operator, which `graph` and
+///     whether repeated blocks of an ONNX model, such as the layers of a transformer, become one operator, which `graph` and
 ///     messages then show
 /// real, int
-///     the types of elements of real tensors ('f16', 'bf16', 'f32', 'f64') and of int tensors ('i8' to 'i64'), also of inputs and
-///     outputs; 'f32', or that of the ONNX model, and 'i64' if they are not set
+///     the element types of real tensors ('f16', 'bf16', 'f32', 'f64') and of int tensors ('i8' to 'i64'), also of inputs and
+///     outputs; the defaults are 'f32', or the type of the ONNX model, and 'i64'
 /// given, absent
-///     inputs with a default that are passed, and optional ones that are not
+///     inputs with a default that are passed, and optional inputs that are not
 /// quantize
 ///     'simulate' applies the operators of `@quantize` to its tensors, 'integer' also computes sums of products of quantized tensors in
-///     integers of 8 bits; `@quantize` is kept as information if it is not set
+///     8-bit integers; if it is not set, `@quantize` is kept as information, and an ONNX model is computed in integers
 /// weights
-///     a folder of .dat files, a .safetensors or .npz file, a dict of arrays by the names of variables, or 'random'; those
-///     beside the model if it is not set
+///     a folder of .dat files, a .safetensors or .npz file, a dict of arrays by the names of variables, or 'random'; the
+///     default are the weights beside the model
 /// threads
 ///     the number of threads of calls; 0 stands for all CPUs of this process, or SKRIPT_NUM_THREADS
 /// cache
-///     whether compiled code is kept in the user's cache, `~/.cache/skript`, which the command line shares, and taken from there
+///     whether compiled code is stored in and loaded from the user's cache, `~/.cache/skript`, which the command line shares
 /// specialize
-///     whether the shapes of a call, if the model has dynamic dimensions, get code of their own when they occur first; those
-///     after the sixteenth, and models that update variables, use the code for all shapes
+///     whether a model with dynamic dimensions compiles specialized code for each of the first sixteen shapes; later shapes, and
+///     models that update variables, use the code for all shapes
 ///
 /// Raises
 /// ------
 /// FileNotFoundError
-///     there is nothing at the path
+///     the path does not exist
 /// skript.Error
-///     the model has errors, which `diagnostics` lists with their positions
+///     the model has errors, which `diagnostics` lists with their locations
 /// ValueError
-///     an option does not fit the model
+///     an option contradicts the model
 ///
 /// Examples
 /// --------
@@ -124,7 +123,7 @@ pub fn load<'py>(
             return Err(PyValueError::new_err(text));
         }
         if !is_compiled {
-            return program(py, path, threads);
+            return program(py, path, calls);
         }
         let compiled = skript_python_runtime::load(py, path.clone(), threads, "auto".to_owned())?;
         return Ok(Bound::new(py, compiled)?.into_any());
@@ -134,8 +133,7 @@ pub fn load<'py>(
 }
 
 fn has_extension(path: &Path, wanted: &str) -> bool {
-    let extension = path.extension().unwrap_or_default();
-    extension.eq_ignore_ascii_case(wanted) && path.is_file()
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted)) && path.is_file()
 }
 
 /// The options for ONNX models.
@@ -150,7 +148,7 @@ impl Import {
         self.bounds.is_none() && self.constants.is_none() && !self.structure
     }
 
-    /// Adds the options to others, as keyword arguments.
+    /// Adds the options as keyword arguments.
     fn add_to(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<()> {
         for (name, dict) in [("bounds", &self.bounds), ("constants", &self.constants)] {
             if let Some(dict) = dict {
@@ -160,7 +158,7 @@ impl Import {
         options.set_item("structure", self.structure)
     }
 
-    /// Returns an error if there are options for ONNX models.
+    /// Returns an error if options for ONNX models are set.
     fn refused(&self) -> PyResult<()> {
         let text = if self.bounds.is_some() {
             "bounds are for ONNX models: a model in SkriptND declares upper bounds, as in `real[n|8]`"
@@ -210,7 +208,7 @@ fn loaded_model<'py>(
     let options = choices.to_python(py, weights.as_ref(), calls)?;
     import.add_to(py, &options)?;
     let call = Call::of_load(py, &source, options)?;
-    let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
+    let given = weights.map(|w| given_weights(py, &w)).transpose()?;
     let is_imported = match &source {
         Source::Bytes(_) => true,
         Source::File(path) => is_onnx_model(path),
@@ -218,7 +216,7 @@ fn loaded_model<'py>(
     if !is_imported {
         import.refused()?;
     } else if choices.int.is_some() {
-        let text = "int is not for ONNX models, whose ints wrap around at the widths of their own types";
+        let text = "int does not apply to ONNX models, whose ints wrap around at the widths of their types";
         return Err(PyValueError::new_err(text));
     }
     let imported = if is_imported { Some(import.options(py, choices.shapes.as_ref())?) } else { None };
@@ -234,7 +232,7 @@ fn loaded_model<'py>(
         (Source::File(path), None) => Document::open(&path, None::<Edition>, &Limits::default()),
     };
     let options = choices.options(py, is_imported)?;
-    let weights = weights.map_or(Beside::Document, Beside::Given);
+    let weights = given.map_or(WeightSource::Document, WeightSource::Given);
     let model = composed(py, open, options, weights, calls, &stem)?;
     Ok(model.made_by(call))
 }
@@ -246,7 +244,7 @@ fn loaded_model<'py>(
 /// text
 ///     the document
 /// name
-///     the name of the text in messages; modules that it imports are looked up beside this path, then in the standard library
+///     the name of the text in messages; imported modules are resolved beside this path, then in the standard library
 ///
 /// The other parameters and the exceptions are those of `load`. Without `weights`, the model must have no variables.
 ///
@@ -286,20 +284,20 @@ pub fn from_text<'py>(
     let kept = choices.to_python(py, weights.as_ref(), calls)?;
     kept.set_item("name", &name)?;
     let call = Call::of_text(py, text, kept)?;
-    let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
+    let given = weights.map(|w| given_weights(py, &w)).transpose()?;
     let text = text.to_owned();
     let open = move || Document::parse(&name, &text, &Limits::default());
     let options = choices.options(py, false)?;
-    let weights = Beside::Given(weights.unwrap_or_else(Weights::none));
+    let weights = WeightSource::Given(given.unwrap_or_else(Weights::none));
     let model = composed(py, open, options, weights, calls, "")?;
     Ok(model.made_by(call))
 }
 
-/// A shape of an input of an ONNX model; `None` and -1 stand for what the model has.
+/// A shape of an input of an ONNX model; `None` and -1 keep the dimension of the model.
 fn extents(name: &str, shape: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u64>>> {
     let wrong = || {
         PyValueError::new_err(format!(
-            "the shape of `{name}` is {shape}: it must be a list of extents, with None or -1 for those that stay as in the model"
+            "the shape of `{name}` is {shape}: it must be a list of extents, with None or -1 for those of the model"
         ))
     };
     let items: Vec<Option<i64>> = shape.extract().map_err(|_| wrong())?;
@@ -313,9 +311,9 @@ fn extents(name: &str, shape: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u64>>> {
 }
 
 /// The weights of a document.
-enum Beside {
+enum WeightSource {
     Given(Weights),
-    /// Those that belong to the document.
+    /// The weights that belong to the document.
     Document,
 }
 
@@ -324,7 +322,7 @@ fn composed(
     py: Python<'_>,
     open: impl FnOnce() -> Document + Send + 'static,
     options: skript::ComposeOptions,
-    weights: Beside,
+    weights: WeightSource,
     calls: Calls,
     stem: &str,
 ) -> PyResult<Model> {
@@ -332,8 +330,8 @@ fn composed(
         let document = open();
         let model = document.compose(&options);
         let (given, weights) = match weights {
-            Beside::Given(weights) => (Some(weights.clone()), weights),
-            Beside::Document => (None, document.weights()?),
+            WeightSource::Given(weights) => (Some(weights.clone()), weights),
+            WeightSource::Document => (None, document.weights()?),
         };
         let warnings = document.problems().to_vec();
         let shaped = ShapedCalls::new(document, options, given);
@@ -349,27 +347,30 @@ fn composed(
     Model::new(py, model, shaped, weights, warnings, name, calls)
 }
 
-/// Whether code computes sums of products of quantized tensors in integers, by a value of `quantize`.
-pub fn computes_integers(quantize: Option<&str>) -> PyResult<bool> {
+/// Whether code computes sums of products of quantized tensors in integers, by the value of `quantize`; `None`: the model decides.
+pub fn computes_integers(quantize: Option<&str>) -> PyResult<Option<bool>> {
     match quantize {
-        None | Some("simulate") => Ok(false),
-        Some("integer") => Ok(true),
+        None => Ok(None),
+        Some("simulate") => Ok(Some(false)),
+        Some("integer") => Ok(Some(true)),
         Some(other) => {
             Err(PyValueError::new_err(format!("quantize is 'simulate' or 'integer', not {other:?}")))
         }
     }
 }
 
-/// Code of a StableHLO program, or the program itself if it has symbolic dimensions.
-fn program<'py>(py: Python<'py>, path: &Path, threads: usize) -> PyResult<Bound<'py, PyAny>> {
-    let most = Limits::default().program_bytes;
+/// The code of a StableHLO program, or the program itself if it has symbolic dimensions.
+fn program<'py>(py: Python<'py>, path: &Path, calls: Calls) -> PyResult<Bound<'py, PyAny>> {
+    let max_bytes = Limits::default().program_bytes;
     let file = path.to_path_buf();
+    let compiler = compiler(py, &Target::host(), calls.cache);
+    let chosen = compiler.clone();
     let read = interruptible(py, move || {
-        let text = skript_host::file::read(&file, most)
+        let text = skript_host::file::read(&file, max_bytes)
             .map_err(|e| format!("cannot read {}: {e}", file.display()))?;
         let text = String::from_utf8_lossy(&text).into_owned();
         let mut is_symbolic = false;
-        let code = Code::of_stablehlo_for(&text, &Target::host(), |_| {
+        let code = Code::of_stablehlo_for(&text, &chosen, |_| {
             is_symbolic = true;
             None
         });
@@ -378,25 +379,24 @@ fn program<'py>(py: Python<'py>, path: &Path, threads: usize) -> PyResult<Bound<
     let (text, is_symbolic, code) = read.map_err(|text: String| plain(py, text))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     if is_symbolic {
-        return Ok(Bound::new(py, Program::new(&name, text, threads))?.into_any());
+        return Ok(Bound::new(py, Program::new(&name, text, calls.threads, compiler))?.into_any());
     }
     let code = code.map_err(|e| exception(py, &e))?;
-    let model = loaded(py, &name, &code, Vec::new(), threads, DeviceChoice::Cpu)?;
+    let model = loaded(py, &name, code, Vec::new(), calls.threads, DeviceChoice::Cpu)?;
     Ok(Bound::new(py, model)?.into_any())
 }
 
-/// Code in this process.
+/// Loads code into this process.
 pub fn loaded(
     py: Python<'_>,
     name: &str,
-    code: &Code,
+    code: Code,
     variables: Vec<Tensor>,
     threads: usize,
     device: DeviceChoice,
 ) -> PyResult<CompiledModel> {
-    let artifact = py.detach(|| Artifact::from_bytes(&code.to_bytes()));
-    let artifact = artifact.map_err(|e| plain(py, e.to_string()))?;
-    CompiledModel::new(py, name, artifact, variables, threads, device).map_err(|e| explained(py, e))
+    CompiledModel::new(py, name, code.into_artifact(), variables, threads, device)
+        .map_err(|e| explained(py, e))
 }
 
 /// The argument `weights`.

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The class `Model`.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
-use skript::{DeviceChoice, Dimension, Problem, Target, Tensor, Weights};
+use skript::{CallCodes, Compiler, DeviceChoice, Dimension, Key, Problem, Target, Tensor, Weights};
 use skript_python_runtime::errors::Diagnostic;
 use skript_python_runtime::options::other_threads;
 use skript_python_runtime::{CompiledModel, Group, Inputs, Outputs, Port, choice, groups, named_as_compiled};
 use skript_runtime::artifact::{self, PortExtent};
 use skript_runtime::{SMALLER, files};
 
+use crate::choices;
 use crate::interruptible::interruptible;
 use crate::loading::loaded;
 use crate::options;
@@ -24,10 +25,10 @@ use crate::pickles::Call;
 use crate::problems::{diagnostic, exception};
 use crate::shaped::{ShapedCalls, imported_name};
 
-/// A model in SkriptND: call it with arrays, compile it, look at it.
+/// A model in SkriptND: call it with arrays, compile it, inspect it.
 ///
-/// The first call compiles it for this processor and keeps the code; calls are those of `CompiledModel`, and variables that the
-/// model updates keep their values between them.
+/// The first call compiles it for this processor and keeps the code. Calls are as those of `CompiledModel`, and variables that the
+/// model updates keep their values between calls.
 #[pyclass(frozen, module = "skript")]
 pub struct Model {
     model: Composed,
@@ -37,37 +38,41 @@ pub struct Model {
     calls: Calls,
     arguments: Vec<Group>,
     outputs: Outputs,
-    /// The specialized calls of an imported model.
+    /// The shape-specialized calls of an imported model.
     shaped: Option<ShapedCalls>,
     compiled: PyOnceLock<Py<CompiledModel>>,
-    /// Code for the shapes of calls, of at most [`MOST_SPECIALIZED`].
-    specialized: Mutex<HashMap<Shapes, Py<CompiledModel>>>,
-    /// Whether a call had no memory with the code for all shapes.
+    /// Specialized code by the shapes of calls.
+    specialized: Mutex<CallCodes<Arc<Py<CompiledModel>>>>,
+    /// Whether a call with the code for all shapes ran out of memory.
     is_too_large: AtomicBool,
-    /// The call that made it.
+    /// The Python call that created it.
     call: Option<Call>,
 }
 
-/// The model for all shapes, or the reason why only single calls can be composed.
+/// The model for all shapes, or the reason why it can be composed only for single calls.
 pub type Composed = Result<skript::Model, Arc<skript::Error>>;
 
-/// The shapes of all inputs.
-type Shapes = Vec<Vec<u64>>;
-
-/// The number of shapes that have code of their own.
-const MOST_SPECIALIZED: usize = 16;
-
-/// How the model is called.
+/// The options of calls.
 #[derive(Clone, Copy)]
 pub struct Calls {
     /// The number of threads.
     pub threads: usize,
     /// Whether code is kept in the user's cache.
     pub cache: bool,
-    /// Whether shapes get code of their own.
+    /// Whether calls use code that is specialized to their shapes.
     pub specialize: bool,
-    /// Whether sums of products of quantized tensors are computed in integers of 8 bits.
-    pub computes_integers: bool,
+    /// Whether sums of products of quantized tensors are computed in 8-bit integers; `None`: the model decides.
+    pub computes_integers: Option<bool>,
+}
+
+impl Calls {
+    /// Applies `computes_integers` to a target.
+    fn with_integers(&self, target: Target) -> Target {
+        match self.computes_integers {
+            Some(integers) => target.with_integers(integers),
+            None => target,
+        }
+    }
 }
 
 impl Model {
@@ -112,8 +117,8 @@ impl Model {
     fn whole(&self, py: Python<'_>) -> PyResult<&skript::Model> {
         self.model.as_ref().map_err(|e| {
             let error = exception(py, e);
-            // Notes came with Python 3.11.
-            let note = "calls with arrays have code for their shapes; shapes= and constants= of skript.load fix them before";
+            // Notes require Python 3.11.
+            let note = "calls with arrays have code for their shapes; shapes= and constants= of skript.load fix them before, shapes= of compile and save for that code";
             let _ = error.value(py).call_method1("add_note", (note,));
             error
         })
@@ -127,12 +132,12 @@ impl Model {
         }
     }
 
-    /// The model with the call that made it, which its pickles repeat.
+    /// Adds the Python call that created the model, which pickles repeat.
     pub fn made_by(self, call: Call) -> Model {
         Model { call: Some(call), ..self }
     }
 
-    /// Returns a copy with separate variables, which have the present values.
+    /// Returns a copy with separate variables, which have the current values.
     fn with_state(&self, py: Python<'_>) -> PyResult<Model> {
         let copy = Model::new(
             py,
@@ -150,11 +155,11 @@ impl Model {
         Ok(Model { call: self.call.as_ref().map(|call| call.clone_ref(py)), ..copy })
     }
 
-    /// The inputs or outputs with the names of their dynamic dimensions.
+    /// Adds the names of dynamic dimensions to inputs or outputs.
     fn described(ports: &[skript::Port], dimensions: Vec<Vec<Option<String>>>) -> Vec<Port> {
         let names = dimensions.into_iter().chain(std::iter::repeat(Vec::new()));
         let both = ports.iter().zip(names);
-        both.map(|(own, dimensions)| Port { dimensions, ..port(own) }).collect()
+        both.map(|(inner, dimensions)| Port { dimensions, ..port(inner) }).collect()
     }
 
     /// The tensors of a call, in the order of the graph.
@@ -181,21 +186,16 @@ impl Model {
         threads: usize,
         cache: bool,
     ) -> PyResult<CompiledModel> {
-        let compiler = compiler(py).filter(|_| cache);
-        let (own, weights, chosen) = (model.clone(), weights.clone(), target.clone());
+        let (model, weights, compiler) = (model.clone(), weights.clone(), compiler(py, target, cache));
         let compiled = interruptible(py, move || {
-            let variables = own.variable_values(&weights)?;
-            let code = match compiler {
-                Some(compiler) => own.compile_cached(&chosen, compiler)?,
-                None => own.compile(&chosen)?,
-            };
-            Ok((code, variables))
+            let variables = model.variable_values(&weights)?;
+            Ok((model.with_names(compiler.compile(&model)?.artifact), variables))
         })?;
         let (code, variables) = compiled.map_err(|e| exception(py, &e))?;
-        loaded(py, &self.name, &code, variables, threads, target.device())
+        loaded(py, &self.name, code, variables, threads, target.device())
     }
 
-    /// The outputs by the definition of each operator, of the model for the arrays of a call.
+    /// Evaluates the model for the arrays of a call by the definition of each operator.
     fn evaluate_for<'py>(
         &self,
         py: Python<'py>,
@@ -220,7 +220,6 @@ impl Model {
         Outputs::new(py, composed.model.output_ports())?.results(py, values)
     }
 
-    /// The code for a GPU.
     fn compile_for_gpu(
         &self,
         py: Python<'_>,
@@ -234,7 +233,7 @@ impl Model {
     }
 
     /// The code for this processor.
-    fn own<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, CompiledModel>> {
+    fn host_code<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, CompiledModel>> {
         let compiled = self.compiled.get_or_try_init(py, || {
             let code = self.compile_for_host(py, self.whole(py)?, &self.weights)?;
             Py::new(py, code)
@@ -249,17 +248,36 @@ impl Model {
         weights: &Weights,
     ) -> PyResult<CompiledModel> {
         let Calls { threads, cache, .. } = self.calls;
-        let target = Target::host().with_integers(self.calls.computes_integers);
+        let target = self.calls.with_integers(Target::host());
         self.compile_for(py, model, weights, &target, threads, cache)
     }
 
-    /// The code for this processor; `None` if a call has no memory with it: code for the shapes of a call takes less.
-    fn own_if_small<'py>(&self, py: Python<'py>) -> PyResult<Option<&Bound<'py, CompiledModel>>> {
+    /// The model for these shapes, or for all shapes, with its weights.
+    fn for_shapes(
+        &self,
+        py: Python<'_>,
+        shapes: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<(skript::Model, Weights)> {
+        let Some(shapes) = shapes else {
+            return Ok((self.whole(py)?.clone(), self.weights.clone()));
+        };
+        let shapes = choices::shapes(shapes)?;
+        if let Some(shaped) = &self.shaped {
+            let composed = shaped.with_shapes(py, shapes)?;
+            return Ok((composed.model, shaped.weights().cloned().unwrap_or(composed.weights)));
+        }
+        let model = self.whole(py)?.clone();
+        let model = interruptible(py, move || model.with_shapes(shapes))?;
+        Ok((model.map_err(|e| exception(py, &e))?, self.weights.clone()))
+    }
+
+    /// The code for this processor; `None` if it requires too much memory. Code for the shapes of a call requires less.
+    fn host_code_if_small<'py>(&self, py: Python<'py>) -> PyResult<Option<&Bound<'py, CompiledModel>>> {
         if self.is_too_large.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let refused = match self.own(py) {
-            Ok(own) => return Ok(Some(own)),
+        let refused = match self.host_code(py) {
+            Ok(code) => return Ok(Some(code)),
             Err(refused) => refused,
         };
         // The text of other exceptions is their message.
@@ -273,7 +291,7 @@ impl Model {
         Ok(None)
     }
 
-    /// The code for a call: that for the shapes of its arrays, if shapes have code of their own.
+    /// The code for a call, specialized to the shapes of its arrays if that is enabled.
     fn for_call<'py>(
         &self,
         py: Python<'py>,
@@ -281,37 +299,34 @@ impl Model {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, CompiledModel>> {
         let whole = self.whole(py)?;
-        // Variables that calls update have one value for all shapes.
+        // Updated variables have one value for all shapes.
         if whole.updates_variables() {
-            return self.own(py).cloned();
+            return self.host_code(py).cloned();
         }
         if !self.calls.specialize
-            && let Some(own) = self.own_if_small(py)?
+            && let Some(code) = self.host_code_if_small(py)?
         {
-            return Ok(own.clone());
+            return Ok(code.clone());
         }
         let tensors = self.tensors(py, args, kwargs)?;
-        let shapes: Shapes = tensors.iter().map(|t| t.shape().to_vec()).collect();
-        let known = || self.specialized.lock().unwrap_or_else(PoisonError::into_inner);
-        let (found, count) = {
-            let known = known();
-            (known.get(&shapes).map(|code| code.clone_ref(py)), known.len())
+        let shapes: Vec<Vec<u64>> = tensors.iter().map(|t| t.shape().to_vec()).collect();
+        let codes = || self.specialized.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, is_full) = {
+            let mut codes = codes();
+            (codes.known(&shapes, &[]), codes.is_full())
         };
-        if let Some(found) = found {
-            return Ok(found.into_bound(py));
+        if let Some(code) = known {
+            return Ok(code.bind(py).clone());
+        }
+        if is_full && let Some(code) = self.host_code_if_small(py)? {
+            return Ok(code.clone());
         }
         let extents: Vec<&[u64]> = shapes.iter().map(Vec::as_slice).collect();
-        if count >= MOST_SPECIALIZED {
-            if let Some(own) = self.own_if_small(py)? {
-                return Ok(own.clone());
-            }
-            known().clear();
-        }
         let code = match whole.specialized(&extents) {
             Some(model) => Py::new(py, self.compile_for_host(py, &model, &self.weights)?)?,
-            None => self.own(py)?.clone().unbind(),
+            None => self.host_code(py)?.clone().unbind(),
         };
-        known().insert(shapes, code.clone_ref(py));
+        codes().add(Key::from_shapes(shapes), Arc::new(code.clone_ref(py)), Duration::ZERO);
         Ok(code.into_bound(py))
     }
 }
@@ -368,18 +383,20 @@ impl Model {
     /// Parameters
     /// ----------
     /// target
-    ///     'host' for this processor, or the name of another (`x86-64-v3`, `znver5`, `neoverse-n1`) whose code this one runs
+    ///     'host' for this processor, or the name of another one (`x86-64-v3`, `znver5`, `neoverse-n1`) whose code this one can execute
     /// features
-    ///     features of the processor that code may use besides, or not: '+avx512bf16,-avx512vl'
+    ///     features of the processor to add or remove, such as '+avx512bf16,-avx512vl'
     /// fast_math
     ///     'none' for IEEE arithmetic in the order of the formulas, 'default', or 'winograd'
     /// quantize
-    ///     'integer' computes sums of products of quantized tensors in integers of 8 bits, 'simulate' in reals; that of `load` if it is
-    ///     not set. Only `load` applies `@quantize`
+    ///     'integer' computes sums of products of quantized tensors in 8-bit integers, 'simulate' in reals; the default is the
+    ///     option of `load`. Only `load` applies `@quantize`
     /// threads
-    ///     the number of threads of calls; that of `load` if it is not set
+    ///     the number of threads of calls; the default is the option of `load`
     /// cache
-    ///     whether the code is kept in the user's cache of compiled models, and taken from there; that of `load` if it is not set
+    ///     whether the code is stored in and loaded from the user's cache of compiled models; the default is the option of `load`
+    /// shapes
+    ///     shapes of inputs by name, to which the code is specialized; a list of shapes for a pack
     ///
     /// Raises
     /// ------
@@ -387,7 +404,7 @@ impl Model {
     ///     the model has a construct that compiled code does not support, or a variable has no value
     /// ValueError
     ///     an unknown target
-    #[pyo3(signature = (*, target = "host".to_owned(), features = String::new(), fast_math = "default".to_owned(), quantize = None, threads = None, cache = None))]
+    #[pyo3(signature = (*, target = "host".to_owned(), features = String::new(), fast_math = "default".to_owned(), quantize = None, threads = None, cache = None, shapes = None))]
     #[allow(clippy::too_many_arguments)]
     fn compile(
         &self,
@@ -398,6 +415,7 @@ impl Model {
         #[pyo3(from_py_with = options::quantize)] quantize: Option<String>,
         #[pyo3(from_py_with = other_threads)] threads: Option<usize>,
         #[pyo3(from_py_with = options::other_cache)] cache: Option<bool>,
+        #[pyo3(from_py_with = options::shapes)] shapes: Option<Py<PyDict>>,
     ) -> PyResult<CompiledModel> {
         let cpu = match target.as_str() {
             "host" => "native",
@@ -413,35 +431,27 @@ impl Model {
                 return Err(pyo3::exceptions::PyValueError::new_err(text));
             }
         };
-        let computes_integers = match quantize {
-            Some(_) => crate::loading::computes_integers(quantize.as_deref())?,
-            None => self.calls.computes_integers,
-        };
-        let target = target.with_fast_math(level).with_integers(computes_integers);
+        let given = crate::loading::computes_integers(quantize.as_deref())?;
+        let calls = Calls { computes_integers: given.or(self.calls.computes_integers), ..self.calls };
+        let target = calls.with_integers(target.with_fast_math(level));
         let threads = threads.unwrap_or(self.calls.threads);
-        self.compile_for(
-            py,
-            self.whole(py)?,
-            &self.weights,
-            &target,
-            threads,
-            cache.unwrap_or(self.calls.cache),
-        )
+        let (model, weights) = self.for_shapes(py, shapes.as_ref().map(|shapes| shapes.bind(py)))?;
+        self.compile_for(py, &model, &weights, &target, threads, cache.unwrap_or(self.calls.cache))
     }
 
-    /// Compiles the model for a GPU, and loads it there with its weights.
+    /// Compiles the model for a GPU, and loads it onto the GPU with its weights.
     ///
     /// Parameters
     /// ----------
     /// device
-    ///     'cuda', 'vulkan', with ':1' another one; 'auto' is the first GPU, or this processor with a warning; 'cpu' is that
+    ///     'cuda', 'vulkan', 'cuda:1' for the second one; 'auto' is the first GPU, or this processor with a warning; 'cpu' is this processor
     /// precision
-    ///     how products of matrices on tensor cores round their inputs: 'f32' uses no tensor cores, 'tf32', 'f16' and 'bf16' do, with CUDA
+    ///     the type to which matrix products on CUDA tensor cores round their inputs, 'tf32', 'f16' or 'bf16'; 'f32' does not use tensor cores
     ///
     /// Raises
     /// ------
     /// skript.Error
-    ///     there is no such device, or the model has a construct that kernels do not support
+    ///     the device does not exist, or the model has a construct that kernels do not support
     /// ValueError
     ///     an unknown device
     ///
@@ -458,33 +468,38 @@ impl Model {
     ) -> PyResult<Py<CompiledModel>> {
         let (chosen, precision) = (choice(&device)?, precision.as_str());
         match chosen {
-            DeviceChoice::Cpu => Ok(self.own(py)?.clone().unbind()),
+            DeviceChoice::Cpu => Ok(self.host_code(py)?.clone().unbind()),
             DeviceChoice::Auto => match py.detach(|| Target::gpu(chosen, None)) {
-                Ok(found) => Py::new(py, self.compile_for_gpu(py, found.device(), precision)?),
+                Ok(target) => Py::new(py, self.compile_for_gpu(py, target.device(), precision)?),
                 Err(reason) => {
                     let text = format!("the model runs on the processor: {reason}");
                     let warnings = py.import("warnings")?;
                     warnings.call_method1("warn", (text,))?;
-                    Ok(self.own(py)?.clone().unbind())
+                    Ok(self.host_code(py)?.clone().unbind())
                 }
             },
             device => Py::new(py, self.compile_for_gpu(py, device, precision)?),
         }
     }
 
-    /// Writes the code for this processor, with its weights, as a compiled model (.skm).
-    #[pyo3(signature = (path, /, *, weights = true))]
+    /// Writes the code for this processor, with its weights, as a compiled model (.skm); `shapes` specializes it as in `compile`.
+    #[pyo3(signature = (path, /, *, weights = true, shapes = None))]
     fn save(
         &self,
         py: Python<'_>,
         path: PathBuf,
         #[pyo3(from_py_with = skript_python_runtime::options::weights)] weights: bool,
+        #[pyo3(from_py_with = options::shapes)] shapes: Option<Py<PyDict>>,
     ) -> PyResult<()> {
         named_as_compiled(&path)?;
-        self.own(py)?.get().save(py, path, weights)
+        let Some(shapes) = shapes else {
+            return self.host_code(py)?.get().save(py, path, weights);
+        };
+        let (model, values) = self.for_shapes(py, Some(shapes.bind(py)))?;
+        self.compile_for_host(py, &model, &values)?.save(py, path, weights)
     }
 
-    /// Measures calls, as `CompiledModel.bench` does.
+    /// Measures calls, as `CompiledModel.bench`.
     #[pyo3(signature = (*args, seconds = 1.0, **kwargs))]
     fn bench<'py>(
         &self,
@@ -505,8 +520,8 @@ impl Model {
         code.get().bench(py, args, seconds, kwargs)
     }
 
-    /// Computes the outputs by the definition of each operator: slow, and independent of the compiler. Variables keep the
-    /// values that they had at first.
+    /// Computes the outputs by the definition of each operator, slowly and independently of the compiler, with the initial values
+    /// of variables, which it does not update.
     #[pyo3(signature = (*args, **kwargs))]
     fn evaluate<'py>(
         &self,
@@ -521,9 +536,9 @@ impl Model {
         let tensors = self.tensors(py, args, kwargs)?;
         let inputs = model.inputs();
         let evaluated = py.detach(|| {
-            // In the types of the model that was imported, which `evaluate` takes.
+            // `evaluate` requires the types of the imported model.
             let tensors = inputs.iter().zip(tensors).map(|(port, tensor)| {
-                let converted = port.imported.and_then(|own| files::converted(&tensor, own));
+                let converted = port.imported.and_then(|element| files::converted(&tensor, element));
                 converted.unwrap_or(tensor)
             });
             let tensors: Vec<Tensor> = tensors.collect();
@@ -538,35 +553,35 @@ impl Model {
 
     /// The warnings about the document, and an error for each variable without a value. Other errors are raised by `load`.
     fn check(&self, py: Python<'_>) -> Vec<Diagnostic> {
-        let mut found: Vec<Diagnostic> = self.warnings.iter().map(diagnostic).collect();
+        let mut diagnostics: Vec<Diagnostic> = self.warnings.iter().map(diagnostic).collect();
         let Ok(model) = &self.model else {
-            return found;
+            return diagnostics;
         };
         match py.detach(|| model.variable_values(&self.weights)) {
             Ok(_) => {}
             Err(skript::Error::Arrays(wrong)) => {
-                found.extend(wrong.iter().map(|e| Diagnostic::of(e.to_string())));
+                diagnostics.extend(wrong.iter().map(|e| Diagnostic::from_message(e.to_string())));
             }
-            Err(other) => found.push(Diagnostic::of(other.to_string())),
+            Err(other) => diagnostics.push(Diagnostic::from_message(other.to_string())),
         }
-        found
+        diagnostics
     }
 
-    /// The model as a StableHLO program, as text; the variables are arguments, after the inputs.
+    /// The model as the text of a StableHLO program, whose arguments are the inputs and then the variables.
     fn to_stablehlo(&self, py: Python<'_>) -> PyResult<String> {
         let model = self.whole(py)?;
         let exported = py.detach(|| model.to_stablehlo());
         Ok(exported.map_err(|e| exception(py, &e))?.text)
     }
 
-    /// The model in the `skript` dialect of MLIR, as text.
+    /// The model as text in the MLIR dialect `skript`.
     fn to_mlir(&self, py: Python<'_>) -> PyResult<String> {
         let model = self.whole(py)?;
         py.detach(|| model.to_mlir()).map_err(|e| exception(py, &e))
     }
 
-    /// The model as a page of HTML, as `skript view` writes it: the graph with formulas and shapes, to search and to
-    /// expand. With `weights`, which are read then, it has histograms of them. The page needs no network.
+    /// The model as an HTML page, as `skript view` writes it: the searchable and expandable graph with formulas and shapes. With
+    /// `weights`, the page contains histograms of them. The page needs no network.
     #[pyo3(signature = (*, weights = true))]
     fn to_html(
         &self,
@@ -579,13 +594,13 @@ impl Model {
         py.detach(|| model.to_html(weights)).map_err(|e| exception(py, &e))
     }
 
-    /// The operator calls of the graph: a list that shows itself as a page in notebooks, and has `to_dot()`.
+    /// The operator calls of the graph: a list that notebooks display as a page, with `to_dot()` for Graphviz.
     fn graph<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let (py, own) = (slf.py(), slf.get());
+        let (py, this) = (slf.py(), slf.get());
         let class = py.import("skript.graph")?.getattr("Graph")?;
         let tensor = |t: &skript::CallTensor| (t.id, t.port.name.clone(), port(&t.port).shown());
         let tensors = |all: &[skript::CallTensor]| all.iter().map(tensor).collect::<Vec<_>>();
-        let model = own.whole(py)?;
+        let model = this.whole(py)?;
         let calls = model.calls().into_iter().map(|call| {
             let (inputs, outputs) = (tensors(&call.inputs), tensors(&call.outputs));
             (call.operator, call.label, inputs, outputs)
@@ -594,7 +609,7 @@ impl Model {
             ports.iter().map(|p| (p.name.clone(), port(p).shown())).collect()
         };
         let (inputs, outputs) = (shown(model.inputs()), shown(model.outputs()));
-        class.call1((&own.name, calls.collect::<Vec<_>>(), inputs, outputs, slf))
+        class.call1((&this.name, calls.collect::<Vec<_>>(), inputs, outputs, slf))
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -609,7 +624,7 @@ impl Model {
         self.with_state(py)
     }
 
-    /// The call that made the model, and the present values of variables that it updates.
+    /// The call that created the model, and the current values of variables that it updates.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let call = self.call.as_ref();
         let call = call.ok_or_else(|| PyTypeError::new_err("the model cannot be pickled"))?;
@@ -623,7 +638,7 @@ impl Model {
     }
 
     fn __setstate__(&self, py: Python<'_>, values: &Bound<'_, PyDict>) -> PyResult<()> {
-        self.own(py)?.get().set_values(py, values)
+        self.host_code(py)?.get().set_values(py, values)
     }
 
     fn __repr__(&self) -> String {
@@ -636,9 +651,9 @@ impl Model {
     }
 }
 
-/// The file that distinguishes builds of the compiler: the driver of the command-line tools that a wheel has beside the
-/// extension module, with which it shares the cache, or the extension module.
-fn compiler(py: Python<'_>) -> Option<&'static PathBuf> {
+/// The compiler for a target. Cache entries are distinguished by the build of the driver of the command-line tools, which a wheel
+/// contains beside the extension module and which shares the cache, or else by that of the extension module.
+pub fn compiler(py: Python<'_>, target: &Target, cache: bool) -> Compiler {
     static FILE: PyOnceLock<Option<PathBuf>> = PyOnceLock::new();
     let find = || {
         let module = py.import("skript._skript").ok()?;
@@ -646,10 +661,14 @@ fn compiler(py: Python<'_>) -> Option<&'static PathBuf> {
         let driver = file.with_file_name("bin").join("skript-driver");
         Some(if driver.is_file() { driver } else { file })
     };
-    FILE.get_or_init(py, find).as_ref()
+    let compiler = Compiler::new(target);
+    match FILE.get_or_init(py, find).as_ref().filter(|_| cache) {
+        Some(file) => compiler.cached(file),
+        None => compiler,
+    }
 }
 
-/// A port as Python sees it.
+/// Converts a port.
 fn port(port: &skript::Port) -> Port {
     let extent = |dimension: &Dimension| match dimension {
         Dimension::Static(n) => PortExtent::Fixed(*n),

@@ -26,10 +26,10 @@ options! {
     precision: String = "'f32', 'tf32', 'f16' or 'bf16'";
 }
 
-/// The option `cache` of a function that has another default.
+/// The option `cache` of a function with a different default.
 ///
 /// # Errors
-/// Those of [`cache`].
+/// The errors of [`cache`].
 pub fn other_cache(value: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
     options::converted(value, "cache", "True or False")
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pickles of models: the call that made one, which is repeated where the pickle is read.
+//! Pickles of models, which contain the call that created the model. Reading a pickle repeats the call.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,12 @@ pub struct Call {
     function: &'static str,
     argument: Py<PyAny>,
     options: Py<PyDict>,
-    /// The file that is read again.
+    /// The file that the call reads.
     file: Option<PathBuf>,
 }
 
 impl Call {
-    /// A call of `load`. Its path becomes an absolute one.
+    /// A call of `load`. Its path is made absolute.
     ///
     /// # Errors
     /// An exception of the interpreter.
@@ -51,11 +51,11 @@ impl Call {
     /// The function with its options, and its argument.
     ///
     /// # Errors
-    /// TypeError if the file is no longer there.
+    /// TypeError if the file no longer exists.
     pub fn reduced<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
         if let Some(file) = self.file.as_ref().filter(|file| !file.exists()) {
             return Err(PyTypeError::new_err(format!(
-                "the model cannot be pickled, because {} is no longer there: pickle what its `compile` returns",
+                "the model cannot be pickled, because {} no longer exists: pickle the result of its `compile`",
                 file.display()
             )));
         }
@@ -65,7 +65,6 @@ impl Call {
         Ok((function, (self.argument.bind(py).clone(),)))
     }
 
-    /// The same call.
     pub fn clone_ref(&self, py: Python<'_>) -> Call {
         Call {
             function: self.function,
@@ -80,7 +79,7 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// The option `weights` as it is pickled: a path becomes an absolute one.
+/// The option `weights` for pickles: paths are made absolute.
 pub fn weights<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let is_path =
         !given.is_instance_of::<PyDict>() && !given.extract::<String>().is_ok_and(|text| text == "random");

@@ -1,64 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The class `Program`: StableHLO programs with symbolic dimensions.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use skript::{Code, DeviceChoice, Target};
+use skript::{CallCodes, Code, Compiler, DeviceChoice, Key};
 use skript_python_runtime::CompiledModel;
 
 use crate::interruptible::interruptible;
 use crate::loading::loaded;
 use crate::problems::exception;
 
-/// The number of combinations of shapes that have code.
-const MOST_COMPILED: usize = 16;
-
 /// The shapes of all arguments.
 type Shapes = Vec<Vec<u64>>;
 
 /// A StableHLO program with symbolic dimensions, as `jax.export` writes it: call it with arrays.
 ///
-/// The first call with arrays of some shapes compiles it for them and keeps the code. Arguments are in order.
+/// The first call with arrays of new shapes compiles it for these shapes and keeps the code. Arguments are positional.
 #[pyclass(frozen, module = "skript")]
 pub struct Program {
     name: String,
     text: String,
     threads: usize,
-    compiled: Mutex<HashMap<Shapes, Py<CompiledModel>>>,
+    compiler: Compiler,
+    compiled: Mutex<CallCodes<Arc<Py<CompiledModel>>>>,
 }
 
 impl Program {
-    pub fn new(name: &str, text: String, threads: usize) -> Self {
-        Program { name: name.to_owned(), text, threads, compiled: Mutex::default() }
+    pub fn new(name: &str, text: String, threads: usize, compiler: Compiler) -> Self {
+        Program { name: name.to_owned(), text, threads, compiler, compiled: Mutex::default() }
     }
 
     fn compiled_for(&self, py: Python<'_>, shapes: Shapes) -> PyResult<Py<CompiledModel>> {
         let lock = || self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(&shapes) {
+        if let Some(known) = lock().known(&shapes, &[]) {
             return Ok(known.clone_ref(py));
         }
-        let (text, wanted) = (self.text.clone(), shapes.clone());
-        let code = interruptible(py, move || {
-            Code::of_stablehlo_for(&text, &Target::host(), |_| Some(wanted.clone()))
-        })?;
+        let (text, compiler, wanted) = (self.text.clone(), self.compiler.clone(), shapes.clone());
+        let code =
+            interruptible(py, move || Code::of_stablehlo_for(&text, &compiler, |_| Some(wanted.clone())))?;
         let code = code.map_err(|e| exception(py, &e))?;
         let (threads, device) = (self.threads, DeviceChoice::Cpu);
-        let model = loaded(py, &self.name, &code, Vec::new(), threads, device)?;
+        let model = loaded(py, &self.name, code, Vec::new(), threads, device)?;
         let model = Py::new(py, model)?;
-        let mut compiled = lock();
-        if compiled.len() >= MOST_COMPILED {
-            compiled.clear();
-        }
-        compiled.insert(shapes, model.clone_ref(py));
+        lock().add(Key::from_shapes(shapes), Arc::new(model.clone_ref(py)), Duration::ZERO);
         Ok(model)
     }
 }
 
-/// The shape of an array, or of what numpy makes of another argument.
+/// The shape of an array, or of the array that numpy converts another argument to.
 fn shape(py: Python<'_>, argument: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     if let Ok(shape) = argument.getattr("shape")
         && let Ok(shape) = shape.extract()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls of imported models with code that is specialized to their shapes, or to values that decide shapes.
+//! Calls of imported models with code that is specialized to shapes, or to values that decide shapes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -13,11 +14,11 @@ use crate::interruptible::interruptible;
 use crate::model::Model;
 use crate::problems::exception;
 
-/// The code of an imported model by the shapes of its calls.
+/// The code of an imported model, by the shapes of its calls.
 pub struct ShapedCalls {
     document: Arc<Document>,
     options: ComposeOptions,
-    /// Weights in place of those of the document.
+    /// Weights that replace the weights of the document.
     weights: Option<Weights>,
     inputs: Vec<artifact::Port>,
     outputs: Vec<artifact::Port>,
@@ -27,9 +28,9 @@ pub struct ShapedCalls {
 /// The code that serves a call.
 pub struct Selected {
     pub code: Py<CompiledModel>,
-    /// Whether it is for other shapes as well.
+    /// Whether it supports other shapes, too.
     is_dynamic: bool,
-    /// Inputs whose values the code is for; they are not passed to it.
+    /// The inputs whose values became constants when the code was specialized; they are not passed to the code.
     constants: Vec<String>,
 }
 
@@ -48,7 +49,7 @@ impl Selected {
         }
     }
 
-    /// The arguments of the code by name; `None` if they are those of the call.
+    /// The arguments of the code by name; `None` if they are the arguments of the call.
     ///
     /// # Errors
     /// TypeError for unknown, missing and repeated inputs.
@@ -82,8 +83,7 @@ fn is_refused(py: Python<'_>, error: &PyErr) -> bool {
 }
 
 impl ShapedCalls {
-    /// The calls of a document; `None` if it is not an imported one with dynamic dimensions, or with values that decide
-    /// shapes.
+    /// The calls of a document; `None` unless it is imported and has dynamic dimensions or values that decide shapes.
     pub fn new(document: Document, options: ComposeOptions, weights: Option<Weights>) -> Option<ShapedCalls> {
         Some(ShapedCalls {
             inputs: document.declared_inputs()?,
@@ -95,7 +95,7 @@ impl ShapedCalls {
         })
     }
 
-    /// Returns the same calls without their code, which the copy compiles separately.
+    /// Returns a copy without the code, which the copy compiles separately.
     pub fn copied(&self) -> ShapedCalls {
         ShapedCalls {
             document: Arc::clone(&self.document),
@@ -107,22 +107,22 @@ impl ShapedCalls {
         }
     }
 
-    /// The inputs as Python shows them, with the names of dynamic dimensions.
+    /// The inputs as Python objects, with the names of dynamic dimensions.
     pub fn shown_inputs(&self) -> Vec<Port> {
         shown(&self.inputs, self.document.declared_dimensions())
     }
 
-    /// The outputs, likewise.
+    /// The outputs as Python objects, with the names of dynamic dimensions.
     pub fn shown_outputs(&self) -> Vec<Port> {
         shown(&self.outputs, None)
     }
 
-    /// The inputs as the model declares them.
+    /// The inputs that the model declares.
     pub fn inputs(&self) -> &[artifact::Port] {
         &self.inputs
     }
 
-    /// The outputs as the model declares them.
+    /// The outputs that the model declares.
     pub fn outputs(&self) -> &[artifact::Port] {
         &self.outputs
     }
@@ -130,7 +130,7 @@ impl ShapedCalls {
     /// Returns the code for the arrays of a call, and compiles it if needed.
     ///
     /// # Errors
-    /// TypeError and ValueError for arguments that do not fit, and the exception that says why there is no code.
+    /// TypeError and ValueError for unsuitable arguments, and the exception for code that cannot be compiled.
     pub fn select(
         &self,
         py: Python<'_>,
@@ -138,26 +138,36 @@ impl ShapedCalls {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Arc<Selected>> {
-        let arrays = self.arrays(py, model, args, kwargs)?;
-        let selection = self.locked().select(&arrays);
+        self.select_for(py, model, &self.arrays(py, model, args, kwargs)?)
+    }
+
+    fn select_for(&self, py: Python<'_>, model: &Model, arrays: &[Tensor]) -> PyResult<Arc<Selected>> {
+        let selection = self.locked().select(arrays);
         match selection {
             Selection::Known(code) => Ok(code),
-            Selection::Specialize => self.specialize(py, model, &arrays),
+            Selection::Specialize => self.specialize(py, model, arrays),
+            Selection::Replace(dynamic) => match self.specialize(py, model, arrays) {
+                Err(error) if !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => {
+                    self.locked().forbid_replacement();
+                    Ok(dynamic)
+                }
+                specialized => specialized,
+            },
             Selection::Bound(bounds) => match self.within(py, model, &bounds)? {
                 Some(code) => Ok(code),
                 None => {
                     self.locked().forbid_dynamic();
-                    self.specialize(py, model, &arrays)
+                    self.specialize(py, model, arrays)
                 }
             },
         }
     }
 
-    /// Computes a call. Code with dynamic dimensions checks that extents are equal where code for the shapes of the call may repeat
-    /// one of 1, so a call that it refuses gets code for its shapes.
+    /// Executes a call. Code with dynamic dimensions requires equal extents where code for the shapes of the call may broadcast an extent
+    /// of 1, so a call that it refuses is executed by specialized code.
     ///
     /// # Errors
-    /// Those of [`ShapedCalls::select`] and of the call.
+    /// The errors of [`ShapedCalls::select`] and of the call.
     pub fn call<'py>(
         &self,
         py: Python<'py>,
@@ -165,19 +175,20 @@ impl ShapedCalls {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let selected = self.select(py, model, args, kwargs)?;
+        let arrays = self.arrays(py, model, args, kwargs)?;
+        let selected = self.select_for(py, model, &arrays)?;
+        let start = Instant::now();
         let called = selected.call(py, model, args, kwargs);
+        self.locked().record(&arrays, selected.is_dynamic, start.elapsed());
         match called {
             Err(error) if selected.is_dynamic && is_refused(py, &error) => {
-                let arrays = self.arrays(py, model, args, kwargs)?;
-                let own = self.specialize(py, model, &arrays)?;
-                own.call(py, model, args, kwargs)
+                self.specialize(py, model, &arrays)?.call(py, model, args, kwargs)
             }
             called => called,
         }
     }
 
-    /// The model for the arrays of a call, in the order of the inputs, and the inputs that it has.
+    /// Composes the model for the arrays of a call, in the order of the inputs.
     ///
     /// # Errors
     /// The exception for a model that cannot be composed for these arrays.
@@ -191,10 +202,29 @@ impl ShapedCalls {
         composed.map_err(|e| exception(py, &e))
     }
 
-    /// The arrays of a call: their shapes, and the values of small ones, select its code.
+    /// Composes the model for these shapes of inputs, by name.
     ///
     /// # Errors
-    /// TypeError and ValueError for arguments that do not fit.
+    /// The exception for a model that cannot be composed for these shapes.
+    pub fn with_shapes(&self, py: Python<'_>, shapes: Vec<(String, Vec<Vec<u64>>)>) -> PyResult<CallModel> {
+        let shapes: Vec<(String, Vec<u64>)> = shapes
+            .into_iter()
+            .filter_map(|(name, shapes)| Some((name, shapes.into_iter().next()?)))
+            .collect();
+        let (document, options) = (Arc::clone(&self.document), self.options.clone());
+        let composed = interruptible(py, move || document.compose_shaped(&options, &shapes))?;
+        composed.ok_or_else(|| no_import(py))?.map_err(|e| exception(py, &e))
+    }
+
+    /// Weights that replace the weights of the document.
+    pub fn weights(&self) -> Option<&Weights> {
+        self.weights.as_ref()
+    }
+
+    /// The arrays of a call. Their shapes, and the values of small arrays, select the code of the call.
+    ///
+    /// # Errors
+    /// TypeError and ValueError for unsuitable arguments.
     pub fn arrays(
         &self,
         py: Python<'_>,
@@ -215,6 +245,7 @@ impl ShapedCalls {
     }
 
     fn specialize(&self, py: Python<'_>, model: &Model, arrays: &[Tensor]) -> PyResult<Arc<Selected>> {
+        let start = Instant::now();
         let composed = self.composed(py, arrays)?;
         let positions = composed.constants.iter().filter_map(|constant| {
             let mut names = self.inputs.iter().map(imported_name);
@@ -222,11 +253,11 @@ impl ShapedCalls {
         });
         let key = Key::new(arrays, &positions.collect::<Vec<_>>());
         let code = self.code(py, model, composed, false)?;
-        self.locked().add(key, Arc::clone(&code));
+        self.locked().add(key, Arc::clone(&code), start.elapsed());
         Ok(code)
     }
 
-    /// Returns code for all shapes within upper bounds; `None` if it cannot be compiled.
+    /// Compiles code for all shapes within upper bounds; `None` if it cannot be compiled.
     fn within(&self, py: Python<'_>, model: &Model, bounds: &[Vec<u64>]) -> PyResult<Option<Arc<Selected>>> {
         let names = self.inputs.iter().map(imported_name);
         let named = names.map(str::to_owned).zip(bounds.iter().cloned());
@@ -263,10 +294,10 @@ impl ShapedCalls {
     }
 }
 
-/// The ports with the names of their dimensions.
+/// Adds the names of dimensions to ports.
 fn shown(ports: &[artifact::Port], names: Option<Vec<Vec<Option<String>>>>) -> Vec<Port> {
-    let names = names.into_iter().flatten().chain(std::iter::repeat(Vec::new()));
-    let pairs = groups(ports).into_iter().zip(names);
+    let padded = names.into_iter().flatten().chain(std::iter::repeat(Vec::new()));
+    let pairs = groups(ports).into_iter().zip(padded);
     pairs.map(|(group, dimensions)| Port { dimensions, ..group.port }).collect()
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Instances of a compiled model: their memory, their variables, their calls. */
+/* Instances of a compiled model: memory, variables and calls. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@ struct skript_instance {
   size_t arena_bytes;
   uint8_t *arena;
   struct skript_value *variables;
-  /* Where the next values of updated variables go: they change places with the present ones after a call. */
+  /* Memory for the next values of updated variables; swapped with the current values after a call. */
   struct skript_value *next;
-  /* What was prepared of variables; NULL: not yet. */
+  /* The prepared variables; NULL before the first call. */
   void *prepared;
   void **pointers;
   int64_t (*extents)[SKRIPT_MAX_RANK];
@@ -56,7 +56,7 @@ static int is_dynamic(const skript_port *port) {
 static int32_t start(skript_instance *instance, skript_error *error) {
   if (!instance) return skript_fail(error, SKRIPT_ARGUMENT, "there is no instance: NULL was given");
   if (atomic_flag_test_and_set_explicit(&instance->busy, memory_order_acquire))
-    return skript_fail(error, SKRIPT_BUSY, "another thread is using the instance: give each thread one of its own");
+    return skript_fail(error, SKRIPT_BUSY, "another thread is using the instance: use one instance per thread");
   return SKRIPT_OK;
 }
 
@@ -65,28 +65,28 @@ static int32_t end(skript_instance *instance, int32_t status) {
   return status;
 }
 
-/* Writes `[2, at most 5]` for the extents of a port, or of a tensor if `bounds` only. */
+/* Writes extents as `[2, at most 5]`; `dynamic` is NULL for the extents of a tensor. */
 static void write_extents(char *text, size_t size, const int64_t *extents, const uint8_t *dynamic, uint32_t rank) {
   size_t used = (size_t)snprintf(text, size, "[");
   for (uint32_t d = 0; d < rank && used < size; d++) {
-    const char *most = dynamic && dynamic[d] ? "at most " : "";
-    used += (size_t)snprintf(text + used, size - used, "%s%s%" PRId64, d ? ", " : "", most, extents[d]);
+    const char *prefix = dynamic && dynamic[d] ? "at most " : "";
+    used += (size_t)snprintf(text + used, size - used, "%s%s%" PRId64, d ? ", " : "", prefix, extents[d]);
   }
   if (used < size) snprintf(text + used, size - used, "]");
 }
 
-/* Whether a tensor that is read fits its port. */
+/* Checks whether an input or a variable fits its port. */
 static int32_t accept(skript_role role, const skript_port *port, const skript_tensor *tensor, skript_error *error) {
   const char *what = role_names[role];
   if (tensor->type != port->type)
-    return skript_fail(error, SKRIPT_ARGUMENT, "%s `%s` is %s, the model wants %s", what, port->name,
+    return skript_fail(error, SKRIPT_ARGUMENT, "%s `%s` is %s, the model expects %s", what, port->name,
                        skript_type_name(tensor->type), skript_type_name(port->type));
   int fits = tensor->rank == port->rank;
   uint64_t volume = 1;
   for (uint32_t d = 0; fits && d < port->rank; d++) {
     int64_t n = tensor->extents[d];
     fits = port->dynamic[d] ? n >= 0 && n <= port->bounds[d] : n == port->bounds[d];
-    /* At most the product of the bounds, which is below 2^40. */
+    /* Does not overflow: the product of the upper bounds is less than 2^40. */
     volume *= (uint64_t)n;
   }
   if (!fits) {
@@ -94,7 +94,7 @@ static int32_t accept(skript_role role, const skript_port *port, const skript_te
     uint32_t rank = tensor->rank < SKRIPT_MAX_RANK ? tensor->rank : SKRIPT_MAX_RANK;
     write_extents(found, sizeof found, tensor->extents, NULL, rank);
     write_extents(wanted, sizeof wanted, port->bounds, port->dynamic, port->rank);
-    return skript_fail(error, SKRIPT_ARGUMENT, "%s `%s` has shape %s, the model wants %s", what, port->name, found,
+    return skript_fail(error, SKRIPT_ARGUMENT, "%s `%s` has shape %s, the model expects %s", what, port->name, found,
                        wanted);
   }
   uint64_t bytes = volume * skript_size(port->type);
@@ -107,7 +107,7 @@ static int32_t accept(skript_role role, const skript_port *port, const skript_te
   return SKRIPT_OK;
 }
 
-/* Whether the caller's memory holds the largest tensor of a port. */
+/* Checks whether the caller's memory holds the largest tensor of a port. */
 static int32_t accept_memory(const char *what, const skript_port *port, const skript_tensor *tensor,
                            skript_error *error) {
   if (tensor->bytes < port->bytes || (port->bytes && !tensor->data))
@@ -119,7 +119,7 @@ static int32_t accept_memory(const char *what, const skript_port *port, const sk
   return SKRIPT_OK;
 }
 
-/* Arrays without elements have no address of their own. */
+/* The address of arrays without elements. */
 static int64_t nothing[8];
 static void *place(void *data) { return data ? data : nothing; }
 
@@ -128,7 +128,7 @@ static int32_t map_arena(skript_instance *instance, skript_error *error) {
     instance->arena = (uint8_t *)(uintptr_t)T.arena_alignment;
     return SKRIPT_OK;
   }
-  /* The code asks for an alignment; 2 MiB let the system give huge pages. */
+  /* The alignment that the code requires, or 2 MiB if it is less, which permits huge pages. */
   size_t alignment = T.arena_alignment > (2u << 20) ? (size_t)T.arena_alignment : (size_t)2 << 20;
   size_t bytes = (size_t)T.arena_bytes + alignment;
   void *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -143,7 +143,7 @@ static int32_t map_arena(skript_instance *instance, skript_error *error) {
   return SKRIPT_OK;
 }
 
-/* Makes embedded weights the values of the variables; nothing reads those that are not there. */
+/* Sets the variables to the embedded weights. Variables that only `prepare` reads are not embedded. */
 static int32_t use_embedded(skript_instance *instance, const char *weights, skript_error *error) {
   if (weights)
     return skript_fail(error, SKRIPT_WEIGHTS, "the model embeds its weights: give skript_create NULL in place of %s",
@@ -189,7 +189,7 @@ static int32_t fill(skript_instance *instance, const char *weights, skript_error
 skript_instance *skript_create(const char *weights, skript_error *error) {
   const char *lacking = skript_lacking(T.features);
   if (lacking) {
-    skript_fail(error, SKRIPT_PROCESSOR, "compiled for a processor with %s, which this one has not", lacking);
+    skript_fail(error, SKRIPT_PROCESSOR, "compiled for a processor with %s, which this processor lacks", lacking);
     return NULL;
   }
   skript_instance *instance = calloc(1, sizeof *instance);
@@ -249,7 +249,7 @@ int32_t skript_read_variable(skript_instance *instance, size_t index, skript_ten
   if (!port || !value)
     return skript_fail(error, SKRIPT_ARGUMENT, "the model has no variable %zu, or no tensor is given", index);
   if (T.embedded && T.offsets[index] < 0)
-    return skript_fail(error, SKRIPT_WEIGHTS, "variable `%s` has no value: the model embeds what it computed of it",
+    return skript_fail(error, SKRIPT_WEIGHTS, "variable `%s` has no value: the model embeds only values computed from it",
                        port->name);
   int32_t status = accept_memory(role_names[SKRIPT_VARIABLE], port, value, error);
   if (status != SKRIPT_OK) return status;
@@ -265,7 +265,7 @@ int32_t skript_read_variable(skript_instance *instance, size_t index, skript_ten
   return end(instance, SKRIPT_OK);
 }
 
-/* What a check found, in place of `{0}`, `{1:real}`, `{2:bool}` in its message; a real has a point or an exponent. */
+/* Formats a value of the context for `{0}`, `{1:real}` or `{2:bool}` in a message. A real has a point or an exponent. */
 static void write_value(char *text, size_t size, const char *kind, int64_t value) {
   if (strncmp(kind, ":bool}", 6) == 0) {
     snprintf(text, size, "%s", value ? "true" : "false");
@@ -290,14 +290,14 @@ static void append(char *text, size_t size, size_t *used, const char *piece, siz
   *used += length;
 }
 
-/* The message of a check, in the format of `skript_check`. */
+/* Writes the message of a check, in the format of `skript_check`. */
 static size_t write_message(char *text, size_t size, const char *message, const struct skript_context *context) {
   size_t used = 0;
-  /* How many choices stand around this place, and how many of them, from outside, chose the part here. */
-  int depth = 0, said = 0;
+  /* Number of choices around the current character, and number of these, from the outermost, that select its branch. */
+  int depth = 0, selected = 0;
   for (const char *c = message; *c;) {
     if (c[0] != '{' || c[1] == '{') {
-      if (depth == said) append(text, size, &used, c, 1);
+      if (depth == selected) append(text, size, &used, c, 1);
       c += c[0] == '{' ? 2 : 1;
       continue;
     }
@@ -307,19 +307,19 @@ static size_t write_message(char *text, size_t size, const char *message, const 
     unsigned long place = strtoul(c + 1, &kind, 10);
     int64_t value = place < sizeof context->values / sizeof *context->values ? context->values[place] : 0;
     if (c[1] == '|') {
-      if (said == depth) {
-        said--;
-      } else if (said == depth - 1) {
-        said++;
+      if (selected == depth) {
+        selected--;
+      } else if (selected == depth - 1) {
+        selected++;
       }
     } else if (c[1] == '/') {
       depth--;
-      if (said > depth) said = depth;
+      if (selected > depth) selected = depth;
     } else if (*kind == '?') {
-      if (said == depth++ && value) said++;
-    } else if (depth == said && strncmp(c, "{text}", 6) == 0) {
+      if (selected == depth++ && value) selected++;
+    } else if (depth == selected && strncmp(c, "{text}", 6) == 0) {
       append(text, size, &used, context->message, strnlen(context->message, sizeof context->message));
-    } else if (depth == said) {
+    } else if (depth == selected) {
       char written[64];
       write_value(written, sizeof written, kind, value);
       append(text, size, &used, written, strlen(written));
@@ -346,7 +346,7 @@ static int32_t failed_check(int32_t status, const struct skript_context *context
   return skript_fail(error, status, "%s: %s", check->code, text);
 }
 
-/* Computes what depends on variables alone, unless it is there; its pointer follows all others. */
+/* Computes the values that depend on variables alone, unless they are prepared. Their pointer follows all other pointers. */
 static int32_t prepare(skript_instance *instance, size_t position, skript_error *error) {
   if (!T.prepare) return SKRIPT_OK;
   void *prepared = instance->prepared ? instance->prepared : skript_allocate(T.prepared_bytes);
@@ -358,7 +358,7 @@ static int32_t prepare(skript_instance *instance, size_t position, skript_error 
   return SKRIPT_OK;
 }
 
-/* Puts the pointers of a call together: tensors, the extents of those that vary, prepared variables. */
+/* Collects the pointers of a call: tensors, the extents of dynamic tensors, prepared variables. */
 static int32_t arrange(skript_instance *instance, const skript_tensor *inputs, skript_tensor *outputs,
                        skript_error *error) {
   size_t n = 0, all = port_count();
@@ -412,12 +412,12 @@ static void deliver(skript_instance *instance, skript_tensor *outputs) {
     struct skript_value *variable = &instance->variables[T.updates[i].variable];
     struct skript_value old = *variable;
     *variable = instance->next[i];
-    /* A mapped file is not written to: it stays behind, and the next call writes to memory. */
+    /* If the old value is a mapped file, `own_next` replaces it before the next call. */
     instance->next[i] = old;
   }
 }
 
-/* Memory for the new value of each updated variable whose old value, which would be next, is a mapped file. */
+/* Allocates memory for the next value of each updated variable where `next` is a mapped file, which is not written to. */
 static int32_t own_next(skript_instance *instance, skript_error *error) {
   for (size_t i = 0; i < T.update_count; i++) {
     struct skript_value *next = &instance->next[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What this processor can do, by the names that LLVM has for it. Errors, and elements. */
+/* Features of this processor, by LLVM's names. Errors, and element types. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static const struct {
 #include "x86_features.h"
 };
 
-/* The parts of the processor's state that the system saves for each thread. */
+/* The processor state that the system saves for each thread (XCR0). */
 static unsigned saved(void) {
   unsigned a, b, c, d;
   if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1)) return 0;
@@ -46,7 +46,7 @@ static unsigned saved(void) {
   return a;
 }
 
-/* The registers of a leaf; zeros for one that the processor lacks. */
+/* The registers of a leaf; zeros if the processor lacks the leaf. */
 static void leaf(unsigned number, unsigned subleaf, unsigned registers[4]) {
   unsigned *r = registers;
   memset(r, 0, 4 * sizeof *r);
@@ -64,8 +64,8 @@ static const char *find(const char *const *features, const char *name) {
   return NULL;
 }
 
-/* Reads each leaf once: under a hypervisor, cpuid takes tens of microseconds. A feature that is not in the table counts
-   as lacking. */
+/* Reads each leaf once, because cpuid takes tens of microseconds under a hypervisor. A feature that is not in the table
+   counts as missing. */
 const char *skript_lacking(const char *const *features) {
   const size_t count = sizeof known / sizeof *known;
   unsigned registers[4], state = saved();
@@ -90,9 +90,9 @@ const char *skript_lacking(const char *const *features) {
 #define PR_SVE_GET_VL 51
 #endif
 
-/* Code for SVE registers of a least length is wrong where they are shorter. */
+/* Code that requires a minimum length of SVE registers computes wrong results with shorter registers. */
 const char *skript_lacking(const char *const *features) {
-  const int found = prctl(PR_SVE_GET_VL, 0, 0, 0, 0), bits = found < 0 ? 0 : (found & 0xffff) * 8;
+  const int length = prctl(PR_SVE_GET_VL, 0, 0, 0, 0), bits = length < 0 ? 0 : (length & 0xffff) * 8;
   for (; *features; features++) {
     char *end = NULL;
     const long wanted = strncmp(*features, "sve", 3) ? 0 : strtol(*features + 3, &end, 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Variables from the .dat files of a folder: a 128-byte header, then the items, row-major and little endian. */
+/* Reads variables from the .dat files of a folder: a 128-byte header, then the items, row-major and little endian. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 #include "tables.h"
 
-enum { HEADER = 128, MOST_EXTENTS = 8 };
+enum { HEADER = 128, MAX_EXTENTS = 8 };
 
 void *skript_allocate(uint64_t bytes) {
   uint64_t whole = (bytes + 63) / 64 * 64;
@@ -37,7 +37,7 @@ static uint32_t word(const uint8_t *file, size_t offset) {
   return value;
 }
 
-/* Kinds of the language: what is never converted into each other. */
+/* The kinds of the language. Elements of different kinds are never converted into each other. */
 static int kind(skript_type type) {
   switch (type) {
     case SKRIPT_BOOL: return 0;
@@ -49,7 +49,7 @@ static int kind(skript_type type) {
   }
 }
 
-/* The type of a file's items; -1 if there is none. */
+/* The type of a file's items; -1 if it is not supported. */
 static int item_type(uint32_t code, uint32_t bits, uint32_t marked) {
   int is_signed = code == 4 || (code == 1 && marked);
   if (code == 5 && (bits == 1 || bits == 8)) return SKRIPT_BOOL;
@@ -82,7 +82,7 @@ static double read_real(skript_type type, const uint8_t *item) {
   }
 }
 
-/* 0 if the item does not fit. */
+/* Returns 0 if the item does not fit. */
 static int read_int(skript_type type, const uint8_t *item, int64_t *value) {
   uint64_t bits = 0;
   size_t size = skript_size(type);
@@ -97,7 +97,7 @@ static int read_int(skript_type type, const uint8_t *item, int64_t *value) {
   }
 }
 
-/* To nearest, ties to even, with `digits` of significand and exponents from `lowest`; subnormal below that. */
+/* Rounds to nearest, ties to even, with `digits` bits of significand; numbers below the exponent `lowest` are subnormal. */
 static double rounded(double value, int digits, int lowest) {
   if (value == 0 || !isfinite(value)) return value;
   int exponent;
@@ -120,7 +120,7 @@ static uint16_t half_bits(double value, int digits, int lowest) {
   return (uint16_t)(sign | field << fraction_bits | ((int)ldexp(significand, digits) & ((1 << fraction_bits) - 1)));
 }
 
-/* 0 if a finite value would become infinite. */
+/* Returns 0 if a finite value would become infinite. */
 static int write_real(skript_type type, double value, uint8_t *place) {
   uint16_t bits;
   float narrow;
@@ -153,7 +153,7 @@ static int write_int(skript_type type, int64_t value, uint8_t *place) {
   return (int64_t)((uint64_t)value << unused) >> unused == value;
 }
 
-/* Converts all items; the position of the first that does not fit, or `count`. */
+/* Converts all items. Returns the position of the first item that does not fit, or `count`. */
 static uint64_t convert(skript_type from, const uint8_t *items, skript_type to, uint8_t *data, uint64_t count) {
   size_t step = skript_size(from), size = skript_size(to);
   for (uint64_t n = 0; n < count; n++, items += step, data += size) {
@@ -177,7 +177,7 @@ static int32_t read_file(const char *path, const uint8_t *file, uint64_t length,
   if (file[0] != 0x4e || file[1] != 0xef) WRONG("%s: the first bytes are not 4E EF: this is not an NNEF tensor", path);
   if (file[2] != 1 || file[3] != 0) WRONG("%s: version %d.%d is not 1.0", path, file[2], file[3]);
   uint32_t stated = word(file, 4), rank = word(file, 8), bits = word(file, 44), code = word(file, 48);
-  if (rank > MOST_EXTENTS) WRONG("%s: rank %" PRIu32 " is above %d", path, rank, MOST_EXTENTS);
+  if (rank > MAX_EXTENTS) WRONG("%s: rank %" PRIu32 " is above %d", path, rank, MAX_EXTENTS);
   int type = item_type(code, bits, word(file, 52));
   if (type < 0) WRONG("%s: items of type %" PRIu32 " and %" PRIu32 " bits are not supported", path, code, bits);
   if (rank != port->rank) WRONG("%s has rank %" PRIu32 " instead of %" PRIu32, path, rank, port->rank);
@@ -188,7 +188,7 @@ static int32_t read_file(const char *path, const uint8_t *file, uint64_t length,
             port->bounds[d]);
     count *= (uint64_t)port->bounds[d];
   }
-  /* The shape is the port's, whose bytes are below 2^40. */
+  /* Does not overflow: the shape is that of the port, whose size is less than 2^40 bytes. */
   uint64_t bytes = (count * bits + 7) / 8;
   if (stated != bytes || length - HEADER != bytes)
     WRONG("%s: its shape needs %" PRIu64 " bytes; the header states %" PRIu32 ", and %" PRIu64 " follow it", path,
@@ -219,7 +219,7 @@ static int32_t read_file(const char *path, const uint8_t *file, uint64_t length,
 #undef WRONG
 }
 
-/* Whether links lead from a path in a folder out of it, or to another file than the one that was opened. */
+/* Whether the links of a path in a folder lead out of the folder, or to another file than the opened file. */
 static int leads_out(const char *path, const char *folder, const struct stat *opened) {
   char *real = realpath(path, NULL), *home = realpath(*folder ? folder : "/", NULL);
   struct stat about;
@@ -231,8 +231,9 @@ static int leads_out(const char *path, const char *folder, const struct stat *op
   return !inside;
 }
 
-/* Maps an ordinary file and reads it; what stays mapped is the value's. The kind is asked for before the file is opened,
- * for opening a device may act on it, and of what was opened, for names change their meaning. */
+/* Maps a regular file and reads it. If the mapping remains in use, the value owns it. The kind of the file is tested before
+ * opening, because opening a device may act on it, and again after opening, because the name may refer to another file by
+ * then. */
 static int32_t load_file(const char *path, const char *folder, const skript_port *port, struct skript_value *value,
                          skript_error *error) {
   struct stat about;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A compiled model: object code and its interface, and the two as a file.
+//! A compiled model, which consists of object code and its interface, and its file format.
 //!
 //! # File format, version 8
 //! All integers are little endian; a string is a `u32` length and UTF-8; a list is a `u32` count and its items.
@@ -14,12 +14,13 @@
 //!          names: list of strings; object: u64 length and bytes
 //! 32 BLAKE3 of all the above
 //! ```
-//! Embedded weights follow: the bytes that `skript_prepare` computed, then each variable that is not in `unread`. Each
-//! begins at a multiple of 64 bytes, with zeros before it, and the file ends with the last. They have no checksum, because
-//! the file is mapped and read as a call needs it; every length follows from the interface.
+//! Embedded weights follow: the bytes that `skript_prepare` computed, then each variable that is not in `unread`. Each array
+//! begins at a multiple of 64 bytes, after zeros, and the file ends with the last array. The weights have no checksum, because
+//! the file is mapped and read on demand. The interface determines every length.
 //!
-//! A port is name: string, aliases: list of strings, element: u8, imported: u8 0, or 1 and element: u8, extents: list of (u8 0 fixed | 1 dynamic, u64), pack:
-//! u8 0, or 1 and (name: string, position: u32, length: u32). Equal artifacts have equal bytes.
+//! A port is name: string, aliases: list of strings, element: u8, imported: u8 0, or 1 and element: u8, extents: list of (u8
+//! 0 fixed | 1 dynamic, u64), pack: u8 0, or 1 and (name: string, position: u32, length: u32). Equal artifacts have equal
+//! bytes.
 
 mod check_message;
 mod embedded;
@@ -33,7 +34,7 @@ pub use read::ArtifactError;
 use skript_tensor::ElementType;
 pub use write::VERSION;
 
-/// Object code with the description that is needed to call it.
+/// Object code with its interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
     /// The target that the code was compiled for.
@@ -61,7 +62,7 @@ pub struct Artifact {
     pub object: Vec<u8>,
     /// Kernels that the object launches on a GPU.
     pub kernels: Option<Kernels>,
-    /// The values of the variables, if the artifact carries them.
+    /// The values of the variables, if the artifact contains them.
     pub embedded: Option<Embedded>,
 }
 
@@ -72,22 +73,21 @@ impl Artifact {
         ports.chain(&self.outputs)
     }
 
-    /// Adds what inputs and outputs are in the model that was imported: their names here and there, and their element types
-    /// there.
+    /// Adds the names and element types that inputs and outputs have in the imported model.
     pub fn add_import<'n>(
         &mut self,
         inputs: impl IntoIterator<Item = (&'n str, &'n str, Option<ElementType>)>,
         outputs: impl IntoIterator<Item = (&'n str, &'n str, ElementType)>,
     ) {
         let count = self.outputs.len().saturating_sub(self.updates.len());
-        let own = self.outputs.get_mut(..count).unwrap_or_default();
-        add_import(&mut self.inputs, own, inputs, outputs);
+        let (graph_outputs, _) = self.outputs.split_at_mut(count);
+        add_import(&mut self.inputs, graph_outputs, inputs, outputs);
     }
 
     /// Whether the entry reads a variable, or a call updates it.
     pub(crate) fn is_read(&self, variable: usize) -> bool {
-        let is_it = |n: u32| usize::try_from(n) == Ok(variable);
-        !self.unread.iter().any(|n| is_it(*n)) || self.updates.iter().any(|(n, _)| is_it(*n))
+        let is_variable = |n: u32| usize::try_from(n) == Ok(variable);
+        !self.unread.iter().any(|n| is_variable(*n)) || self.updates.iter().any(|(n, _)| is_variable(*n))
     }
 
     /// The number of pointers that the entry receives, without that of the prepared variables: one per tensor, and one
@@ -122,7 +122,7 @@ pub struct Target {
     pub triple: String,
     /// Name of the processor: `x86-64-v3`, `znver4`.
     pub cpu: String,
-    /// The features: `+avx2,-sse4a,…`; those with `+` are required at run time.
+    /// The features: `+avx2,-sse4a,…`; features with `+` are required at run time.
     pub features: String,
 }
 
@@ -144,7 +144,7 @@ pub struct Port {
     pub aliases: Vec<String>,
     /// Type of the elements.
     pub element: ElementType,
-    /// Type of the elements in the model that was imported, if it is another one of the same kind.
+    /// Type of the elements in the imported model, if it differs; both are of the same kind.
     pub imported: Option<ElementType>,
     /// One extent for each dimension.
     pub shape: Vec<PortExtent>,
@@ -198,7 +198,7 @@ impl PortExtent {
 }
 
 impl Port {
-    /// The name in the graph: that of the pack, if it is an item of one.
+    /// The name in the graph; the name of the pack for an item of a pack.
     pub fn group(&self) -> &str {
         let pack = self.pack.as_ref();
         pack.map_or(&self.name, |pack| &pack.name)
@@ -212,12 +212,12 @@ impl Port {
         self.imported = element.filter(is_other);
     }
 
-    /// The type of the elements of arrays that callers pass: that in the model that was imported, if it is another one.
+    /// The element type of arrays that callers pass: the type in the imported model, if it differs.
     pub fn declared(&self) -> ElementType {
         self.imported.unwrap_or(self.element)
     }
 
-    /// Whether the tensor has this name: in the graph, or another.
+    /// Whether the tensor has this name, in the graph or as an alias.
     pub fn is_named(&self, name: &str) -> bool {
         self.name == name || self.aliases.iter().any(|alias| alias == name)
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compiled models kept between runs, by content.
+//! Compiled models that are kept between runs, by content.
 //!
 //! A key is the BLAKE3 of everything that determines the code: source texts, options, compiler version, processor. Files
-//! are written under a temporary name and renamed, so a reader sees a complete file or none. An entry contains its key: a
-//! file that is damaged, of another version, renamed from another key, or not a regular file counts as absent. The next [`Cache::put`] replaces it.
+//! are written under a temporary name and renamed, so readers never see a partial file. An entry contains its key: a file
+//! that is damaged, of another version, renamed from another key, or not a regular file is treated as absent. The next
+//! [`Cache::put`] replaces it.
 //!
 //! # Format of an entry
 //! ```text
@@ -12,8 +13,8 @@
 //! n  the artifact as a file
 //! ```
 //!
-//! Prepared variables lie beside the code: their format is that of [`Cache::prepare`]. So do plans of kernels, as text:
-//! [`Cache::put_plans`], and records of runs: [`Cache::put_run`].
+//! The folder also contains prepared variables ([`Cache::prepare`]), plans of kernels as text ([`Cache::put_plans`]) and
+//! records of runs ([`Cache::put_run`]).
 
 mod entries;
 mod plans;
@@ -37,8 +38,8 @@ const RUN: &str = "run";
 
 const MAGIC: &[u8; 8] = b"SKRIPTC\n";
 
-/// Larger entries are neither written nor read: 1 GiB.
-const LARGEST_ENTRY: u64 = 1 << 30;
+/// Maximum size of an entry in bytes: 1 GiB.
+const MAX_ENTRY_BYTES: u64 = 1 << 30;
 
 /// A folder of artifacts.
 #[derive(Clone, Debug)]
@@ -80,11 +81,11 @@ impl Cache {
     pub fn of_user() -> Option<Cache> {
         let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
         let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".cache")))?;
-        Some(Cache::at(&base.join("skript")))
+        Some(Cache::in_folder(&base.join("skript")))
     }
 
     /// A cache in `folder`, which is created when an entry is stored.
-    pub fn at(folder: &Path) -> Cache {
+    pub fn in_folder(folder: &Path) -> Cache {
         Cache { folder: folder.to_owned() }
     }
 
@@ -94,7 +95,7 @@ impl Cache {
         let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
         let mut bytes = Vec::with_capacity(length + 1);
         // The file may grow after its size was checked.
-        file.take(LARGEST_ENTRY + 1).read_to_end(&mut bytes).ok()?;
+        file.take(MAX_ENTRY_BYTES + 1).read_to_end(&mut bytes).ok()?;
         if !is_within_limit(bytes.len()) {
             return None;
         }
@@ -123,7 +124,7 @@ impl Cache {
         self.write_synced(path, parts, true)
     }
 
-    /// As [`Cache::write`]. A file with a checksum need not be synchronized with the disk.
+    /// Writes a file as [`Cache::write`] does. Files with a checksum need no synchronization with the disk.
     fn write_synced(&self, path: &Path, parts: &[&[u8]], sync: bool) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
@@ -139,17 +140,17 @@ impl Cache {
 }
 
 fn is_within_limit(length: usize) -> bool {
-    u64::try_from(length).is_ok_and(|length| length <= LARGEST_ENTRY)
+    u64::try_from(length).is_ok_and(|length| length <= MAX_ENTRY_BYTES)
 }
 
-/// Opens a regular file of bounded size without blocking: opening a FIFO would wait for a writer, and a device may be
-/// endless.
+/// Opens a regular file of bounded size without blocking: opening a FIFO would wait for a writer, and reading a device may
+/// never end.
 fn open(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_NOCTTY);
     let file = options.open(path)?;
     let metadata = file.metadata()?;
-    if metadata.is_file() && metadata.len() <= LARGEST_ENTRY {
+    if metadata.is_file() && metadata.len() <= MAX_ENTRY_BYTES {
         Ok(file)
     } else {
         Err(Error::from(ErrorKind::InvalidData))
@@ -182,7 +183,7 @@ mod tests {
     #[test]
     fn stored_artifacts_come_back_and_damaged_ones_do_not() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(&folder.path().join("skript"));
+        let cache = Cache::in_folder(&folder.path().join("skript"));
         assert_eq!(cache.get("k"), None);
         cache.put("k", &artifact()).unwrap();
         assert_eq!(cache.get("k"), Some(artifact()));
@@ -200,27 +201,27 @@ mod tests {
     #[test]
     fn an_entry_of_another_key_is_absent() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(folder.path());
+        let cache = Cache::in_folder(folder.path());
         cache.put("a", &artifact()).unwrap();
         std::fs::rename(cache.path("a"), cache.path("b")).unwrap();
         assert_eq!(cache.get("b"), None);
-        // With a key that begins like the other one.
+        // The key has the other key as a prefix.
         cache.put("key", &artifact()).unwrap();
         std::fs::rename(cache.path("key"), cache.path("ke")).unwrap();
         assert_eq!(cache.get("ke"), None);
     }
 
-    /// Each of them would block, never end, or fill memory if it was read.
+    /// Reading any of them would block, never end, or exhaust memory.
     #[test]
-    fn what_is_no_regular_file_is_ignored_and_replaced() {
+    fn irregular_files_are_ignored_and_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(folder.path());
+        let cache = Cache::in_folder(folder.path());
         let path = |key: &str| cache.path(key);
-        let made = std::process::Command::new("mkfifo").arg(path("fifo")).status();
-        assert!(made.unwrap().success());
+        let status = std::process::Command::new("mkfifo").arg(path("fifo")).status();
+        assert!(status.unwrap().success());
         std::os::unix::fs::symlink("/dev/zero", path("device")).unwrap();
         let file = File::create(path("large")).unwrap();
-        file.set_len(LARGEST_ENTRY + 1).unwrap();
+        file.set_len(MAX_ENTRY_BYTES + 1).unwrap();
         for key in ["fifo", "device", "large"] {
             assert_eq!(cache.get(key), None, "{key}");
             cache.put(key, &artifact()).unwrap();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls of models whose kernels run on a device: a GPU, by [`Device`].
+//! Calls of models whose kernels run on a GPU, through the trait [`Device`].
 //!
-//! The code of the host launches kernels by calls of `skript_launch`. It never accesses memory of the device: addresses there are
-//! numbers to it, and what it needs to know it reads by `skript_device_read`.
+//! The host code launches kernels by calling `skript_launch`. It never accesses device memory: device addresses are opaque
+//! integers, and it reads single elements through `skript_device_read`.
 
 mod array;
 mod calls;
@@ -17,7 +17,7 @@ pub use instance::DeviceInstance;
 use std::fmt;
 use std::str::FromStr;
 
-/// Where a model runs, as command lines name it.
+/// The device that executes a model, as named on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// The processor.
@@ -36,7 +36,7 @@ impl FromStr for DeviceChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, number) = text.split_once(':').unwrap_or((text, "0"));
         let is_plain = name == text;
-        let number = number.parse().map_err(|_| format!("`{number}` is no number"))?;
+        let number = number.parse().map_err(|_| format!("`{number}` is not a number"))?;
         match name {
             "cpu" if is_plain => Ok(DeviceChoice::Cpu),
             "auto" if is_plain => Ok(DeviceChoice::Auto),
@@ -71,80 +71,80 @@ pub struct Launch {
     pub words: Vec<u64>,
 }
 
-/// A device with the kernels of one model. Addresses are its own.
+/// A device with the kernels of one model. Addresses are device addresses.
 pub trait Device {
-    /// Which device this is, by its number.
+    /// The kind and number of this device.
     fn choice(&self) -> DeviceChoice;
 
-    /// Memory of so many bytes, aligned to 64.
+    /// Allocates `bytes` bytes, aligned to 64.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why the memory cannot be allocated.
     fn allocate(&mut self, bytes: u64) -> Result<u64, String>;
 
-    /// Waits for what other libraries do on the device, in streams of theirs.
+    /// Waits for the work of other libraries on the device, in their streams.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason of the failure.
     fn wait_for_others(&mut self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Frees memory that [`Device::allocate`] returned, after all launches before.
+    /// Frees memory that [`Device::allocate`] returned, after all previous launches.
     fn release(&mut self, address: u64);
 
-    /// Writes bytes, after all launches before.
+    /// Writes bytes, after all previous launches.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason of the failure.
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), String>;
 
-    /// Reads bytes, after all launches before.
+    /// Reads bytes, after all previous launches.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason of the failure.
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), String>;
 
-    /// Copies bytes within the memory of the device, after all launches before.
+    /// Copies bytes within device memory, after all previous launches.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason of the failure.
     fn copy(&mut self, from: u64, to: u64, bytes: u64) -> Result<(), String>;
 
-    /// Launches a kernel, after all launches before.
+    /// Launches a kernel, after all previous launches.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason of the failure.
     fn launch(&mut self, launch: &Launch) -> Result<(), String>;
 
     /// Waits for the end of all launches.
     ///
     /// # Errors
-    /// Why one of them failed.
+    /// The reason why a launch failed.
     fn finish(&mut self) -> Result<(), String>;
 
-    /// After how many iterations of loops the device ends those of a thread, if it does.
+    /// The number of loop iterations after which the device terminates a thread; `None` if there is no limit.
     fn iterations(&self) -> Option<i64> {
         None
     }
 
-    /// The stream of CUDA that launches are in. Who writes arrays for a call makes it wait for that.
+    /// The CUDA stream of the launches. A library that writes arrays for a call makes this stream wait for the writes.
     fn stream(&self) -> Option<u64> {
         None
     }
 
-    /// Keeps launches, so that [`Device::replay`] does all of them at once; `None` if the device cannot.
+    /// Records launches, so that [`Device::replay`] submits them at once; `None` if the device does not support it.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason of the failure.
     fn record(&mut self, launches: &[Launch]) -> Result<Option<usize>, String>;
 
-    /// Does the launches of [`Device::record`], after all launches before.
+    /// Submits the launches of [`Device::record`], after all previous launches.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason of the failure.
     fn replay(&mut self, recorded: usize) -> Result<(), String>;
 
-    /// Frees what [`Device::record`] made.
+    /// Frees the recording of [`Device::record`].
     fn discard(&mut self, recorded: usize);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Puts weights into an artifact: it runs without files of weights, and what depends on them alone is computed already.
+//! Embeds weights in an artifact, which then runs without weight files. Values that depend on weights alone are precomputed.
 
 use crate::artifact::{Artifact, Embedded};
 use crate::error::RunError;
@@ -8,13 +8,13 @@ use crate::prepared::Prepared;
 use crate::program::Program;
 use skript_tensor::Tensor;
 
-/// The artifact with the values of its variables: initial values for those that a call updates. Preparation runs on
-/// `threads` threads; 0 for the default.
+/// Embeds the values of all variables in the artifact: the initial values of the variables that a call updates. Preparation
+/// runs on `threads` threads; 0 for the default.
 ///
 /// # Errors
-/// [`RunError::Load`] if something is prepared and the code is not for this machine, [`RunError::Memory`] if there is not
-/// enough memory or a variable has a dynamic shape, [`RunError::Changed`] if a mapped file was written to, and the errors of
-/// [`crate::Instance::call`] for variables that do not match the interface.
+/// [`RunError::Load`] if the artifact prepares values and its code is not for this machine, [`RunError::Memory`] if memory
+/// is insufficient or a variable has a dynamic shape, [`RunError::Changed`] if a mapped file was written to, and the errors
+/// of [`crate::Instance::call`] for variables that do not match the interface.
 pub fn embed(artifact: Artifact, variables: &[&Tensor], threads: usize) -> Result<Artifact, RunError> {
     count("variables", artifact.variables.len(), variables.len())?;
     for (port, variable) in artifact.variables.iter().zip(variables) {
@@ -27,8 +27,8 @@ pub fn embed(artifact: Artifact, variables: &[&Tensor], threads: usize) -> Resul
     };
     let prepared = program.map(|program| Prepared::new(&program, variables, threads));
     let prepared = prepared.transpose()?;
-    let bytes = prepared.as_ref().map(Prepared::bytes);
-    let embedded = Embedded::new(&artifact, bytes.unwrap_or_default(), variables);
+    let bytes = prepared.as_ref().map_or(&[][..], Prepared::bytes);
+    let embedded = Embedded::new(&artifact, bytes, variables);
     let embedded = embedded.ok_or_else(|| RunError::Memory("embedded weights".to_owned()))?;
     for variable in variables {
         let unchanged = variable.unchanged();

@@ -27,7 +27,7 @@ pub enum LoadError {
         /// This processor.
         cpu: String,
     },
-    /// The object file has a form that this version does not write, or is too far from the functions that it calls.
+    /// The object file has an unsupported form, or is too far from the functions that it calls.
     #[error("the code of the compiled model cannot be linked: {0}")]
     Link(String),
     /// The code calls functions that the runtime does not provide.
@@ -37,7 +37,7 @@ pub enum LoadError {
         .0.join("`, `")
     )]
     Symbols(Vec<String>),
-    /// The kernels are for a GPU, and no device was chosen.
+    /// The kernels are for a GPU, but no device was selected.
     #[error("compiled for a GPU, with kernels in {0}: choose a device, such as --device=auto")]
     Kernels(&'static str),
     /// The system cannot provide memory for an arena.
@@ -47,12 +47,12 @@ pub enum LoadError {
         bytes: u64,
         /// The system's error.
         source: std::io::Error,
-        /// What takes less memory.
+        /// The way to reduce the memory.
         remedy: String,
     },
 }
 
-/// How the memory of a call becomes smaller.
+/// The remedy for insufficient memory.
 pub const SMALLER: &str = "smaller upper bounds of dynamic dimensions (`--bound`; in a document `real[n|8]`), static shapes (`--input-shape`) \
      or code for the shapes of a call (`--specialize`) take less memory";
 
@@ -70,7 +70,7 @@ pub enum RunError {
         found: usize,
     },
     /// A tensor with a wrong element type.
-    #[error("{role} `{name}` is {}, the model wants {}", found, expected)]
+    #[error("{role} `{name}` is {}, the model expects {}", found, expected)]
     Element {
         /// `input`, `variable` or `output`.
         role: &'static str,
@@ -82,7 +82,7 @@ pub enum RunError {
         found: ElementType,
     },
     /// A tensor with a wrong shape, or larger than the upper bounds of dynamic dimensions.
-    #[error("{role} `{name}` has shape {found:?}, the model wants {expected}")]
+    #[error("{role} `{name}` has shape {found:?}, the model expects {expected}")]
     Shape {
         /// `input`, `variable` or `output`.
         role: &'static str,
@@ -100,7 +100,7 @@ pub enum RunError {
         code: String,
         /// The message of the check, with the recorded values.
         message: String,
-        /// As [`crate::artifact::Check::trace`].
+        /// Like [`crate::artifact::Check::trace`].
         trace: Vec<String>,
     },
     /// The code returned a status that does not refer to a check.
@@ -109,10 +109,10 @@ pub enum RunError {
     /// The system cannot provide memory for a tensor, or for prepared variables.
     #[error("no memory for a tensor: {0}")]
     Memory(String),
-    /// A device failed, or has not enough memory.
+    /// A device failed, or its memory is insufficient.
     #[error("the device failed: {0}")]
     Device(String),
-    /// Other variables than those that the compiled model carries.
+    /// The variables differ from the embedded variables.
     #[error("the compiled model embeds its weights, so it cannot run with others: compile it without them")]
     Embedded,
     /// A mapped file was changed during the call.

@@ -8,12 +8,12 @@ use crate::artifact::{Artifact, Port};
 pub(crate) struct Extents(Vec<i64>);
 
 impl Extents {
-    /// No extents yet; so many need no other allocation.
+    /// An empty list with capacity for `count` extents.
     pub(crate) fn with_capacity(count: usize) -> Self {
         Extents(Vec::with_capacity(count))
     }
 
-    /// Sets the extents of a call, by the shapes of inputs and variables; those of outputs are their upper bounds.
+    /// Sets the extents of a call from the shapes of inputs and variables. Outputs get their upper bounds.
     pub(crate) fn set<'t>(&mut self, artifact: &Artifact, shapes: impl IntoIterator<Item = &'t [u64]>) {
         self.0.clear();
         let read = artifact.inputs.iter().chain(&artifact.variables);
@@ -28,7 +28,7 @@ impl Extents {
         }
     }
 
-    /// Sets the extents of outputs to their upper bounds again, for another call with the same inputs.
+    /// Resets the extents of outputs to their upper bounds, for another call with the same inputs.
     pub(crate) fn bound_outputs(&mut self, artifact: &Artifact) {
         let outputs = artifact.outputs.iter().filter(|p| p.is_dynamic());
         let bounds: Vec<i64> = outputs.flat_map(bounds).collect();
@@ -46,12 +46,12 @@ impl Extents {
         }
     }
 
-    /// All of them.
+    /// All extents.
     pub(crate) fn values(&self) -> &[i64] {
         &self.0
     }
 
-    /// Sets all of them.
+    /// Replaces all extents.
     pub(crate) fn replace(&mut self, values: &[i64]) {
         self.0.clear();
         self.0.extend(values);
@@ -67,10 +67,8 @@ impl Extents {
         let start: usize =
             artifact.ports().take(before).filter(|p| p.is_dynamic()).map(|p| p.shape.len()).sum();
         let actual = self.0.get(start..start + port.shape.len())?;
-        let clamped = actual
-            .iter()
-            .zip(&port.shape)
-            .map(|(n, bound)| u64::try_from(*n).unwrap_or_default().min(bound.bound()));
+        let clamped =
+            actual.iter().zip(&port.shape).map(|(n, bound)| (*n).max(0).cast_unsigned().min(bound.bound()));
         Some(clamped.collect())
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tensors of a compiled model from files and to files, for command-line tools.
+//! Reads and writes the tensors of a compiled model, for command-line tools.
 
 use crate::artifact::{Artifact, Port};
 use skript_semantics::Scalar;
@@ -11,29 +11,29 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-/// Reads the input of a port from an `.npy` file, in the port's element type. Its values must be those of the type that the
-/// model declares.
+/// Reads the input of a port from an `.npy` file, in the port's element type. The type that the model declares must be able to
+/// represent its values.
 ///
 /// # Errors
-/// [`TensorError`] if the file is not an array, or has values that the element type does not have.
+/// [`TensorError`] if the file is not an array, or has values that the element type cannot represent.
 pub fn input(port: &Port, path: &Path) -> Result<Tensor, TensorError> {
     let tensor = npy::read(path, &|_, _| Ok(()))?;
     tensor.into_input(&format!("input `{}`", port.name), port.declared(), port.element)
 }
 
-/// Why variables could not be read.
+/// The errors of reading variables.
 #[derive(Debug, Default)]
 pub struct Unread {
-    /// The errors; of missing variables the first one only.
+    /// The errors; of the errors for missing variables, only the first.
     pub errors: Vec<TensorError>,
-    /// What is there in place of missing variables.
+    /// Remarks about files found in place of missing variables.
     pub remarks: Vec<String>,
 }
 
 /// Reads the variables of a compiled model, in order.
 ///
 /// # Errors
-/// [`Unread`] if any is missing or wrong.
+/// [`Unread`] if a variable is missing or unsuitable.
 pub fn variables(artifact: &Artifact, weights: &WeightStore) -> Result<Vec<Tensor>, Unread> {
     let requests: Vec<VariableRequest> = artifact.variables.iter().map(request).collect();
     let (mut variables, mut missing) = (Vec::new(), Vec::new());
@@ -57,7 +57,7 @@ pub fn variables(artifact: &Artifact, weights: &WeightStore) -> Result<Vec<Tenso
     if unread.errors.is_empty() { Ok(variables) } else { Err(unread) }
 }
 
-/// How a variable is looked up in files of weights.
+/// The description of a variable for the lookup in weight files.
 fn request(port: &Port) -> VariableRequest<'_> {
     VariableRequest {
         name: &port.name,
@@ -67,8 +67,7 @@ fn request(port: &Port) -> VariableRequest<'_> {
     }
 }
 
-/// The ports of the graph's outputs with the names of their files, without those of updated variables, and the position
-/// of each.
+/// The positions of the graph's outputs, with the names of their files. New values of updated variables are not included.
 pub fn outputs(artifact: &Artifact) -> impl Iterator<Item = (usize, String)> {
     let updated = |n: usize| {
         let mut updates = artifact.updates.iter();
@@ -85,14 +84,14 @@ fn stem(port: &Port) -> String {
     }
 }
 
-/// The tensor in another element type of the same kind; `None` if it has this type, or another kind, or if there is not
-/// enough memory.
+/// The tensor in another element type of the same kind; `None` if it has this type or another kind, or if memory is
+/// insufficient.
 pub fn converted(tensor: &Tensor, element: ElementType) -> Option<Tensor> {
     if element == tensor.element() || element.kind() != tensor.kind() {
         return None;
     }
     if (tensor.element(), element) == (ElementType::I64, ElementType::U64) {
-        // Ints without a sign are kept with their bits.
+        // Unsigned integers are stored with the same bits.
         return Tensor::from_bytes(element, tensor.shape(), tensor.bytes()).ok();
     }
     let values = (0..tensor.volume()).map(|at| tensor.get(at).unwrap_or(Scalar::Int(0)));

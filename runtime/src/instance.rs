@@ -40,7 +40,7 @@ impl Instance {
         }
         let bytes = artifact.arena.size;
         let is_dynamic = artifact.ports().any(Port::is_dynamic);
-        // A call uses the pages that its extents need.
+        // A call touches only the pages that its extents need.
         let arena = if is_dynamic { Pages::reserved(bytes) } else { Pages::new(bytes) };
         let arena = arena.map_err(|source| {
             let remedy = if is_dynamic { format!("; {SMALLER}") } else { String::new() };
@@ -76,9 +76,9 @@ impl Instance {
 
     /// Computes the outputs. Variables are read, never written: new values are outputs.
     ///
-    /// The first call prepares variables, and so does a call with other variables than the previous one, which are
-    /// recognized by their addresses. If elements of a variable were changed in place, or if variables were freed so
-    /// that others may have their addresses, call [`Instance::forget`] first.
+    /// The first call prepares variables, and so does a call whose variables have other addresses than the variables of the
+    /// previous call. If elements of a variable were changed in place, or if variables were freed so that other variables may
+    /// have their addresses, call [`Instance::forget`] first.
     ///
     /// # Errors
     /// [`RunError`] if the tensors do not match the interface, a run-time check fails, or a mapped file was truncated
@@ -113,7 +113,7 @@ impl Instance {
             let known = self.prepared.take().filter(|p| p.is_of(&self.program, variables));
             let prepared = match known {
                 Some(prepared) => prepared,
-                None => Prepared::of(&self.program, variables, self.threads)?,
+                None => Prepared::embedded_or_new(&self.program, variables, self.threads)?,
             };
             self.pointers.push(prepared.pointer().cast_mut());
             self.prepared = Some(prepared);
@@ -124,7 +124,7 @@ impl Instance {
         let status = threads::with_threads(self.threads, || unsafe {
             self.program.entry()(self.pointers.as_ptr(), self.arena.pointer(), (&raw mut self.context).cast())
         });
-        // Any result was computed from zeros in place of lost bytes.
+        // Bytes lost to truncation read as zeros, so the result is invalid.
         if let Some(prepared) = &self.prepared {
             prepared.intact()?;
         }
@@ -151,7 +151,7 @@ impl Instance {
     }
 }
 
-/// The result of a call by the status of its code.
+/// Converts the status of compiled code to a result.
 pub(crate) fn outcome(artifact: &Artifact, status: i32, context: &Context) -> Result<(), RunError> {
     if status == 0 {
         return Ok(());
@@ -175,17 +175,17 @@ pub(crate) fn count(role: &'static str, expected: usize, found: usize) -> Result
     Err(RunError::Count { role, expected, found })
 }
 
-/// Compares the element type and shape of a tensor to read with those of a port.
+/// Compares the element type and shape of a tensor to read with a port.
 pub(crate) fn accept(role: &'static str, port: &Port, tensor: &Tensor) -> Result<(), RunError> {
     accept_array(role, port, tensor.element(), tensor.shape(), false)
 }
 
-/// Compares the element type and shape of a tensor to write: dynamic extents have their upper bounds.
+/// Compares the element type and shape of a tensor to write with a port: dynamic extents have their upper bounds.
 pub(crate) fn accept_output(port: &Port, tensor: &Tensor) -> Result<(), RunError> {
     accept_array("output", port, tensor.element(), tensor.shape(), true)
 }
 
-/// Compares an element type and a shape with those of a port. Dynamic extents are at most their upper bounds, or those if
+/// Compares an element type and a shape with a port. Dynamic extents are at most their upper bounds, or equal to them if
 /// `is_bounds`.
 pub(crate) fn accept_array(
     role: &'static str,

@@ -2,10 +2,10 @@
 //! Loads object code into this process, without LLVM: position-independent ELF objects, as LLVM writes them.
 //!
 //! `object` reads the file, `layout` arranges its sections in one mapping, `link` copies them there and applies their
-//! relocations, `memory` owns the mapping. Symbols that the object lacks come from the fixed table of
-//! [`crate::symbols`], never from the process.
+//! relocations, `memory` owns the mapping. Undefined symbols are resolved by the fixed table of [`crate::symbols`], never by
+//! the process.
 //!
-//! Pages are writable while they are filled, then read-only, executable, or (for data that code writes) writable; none is
+//! Pages are writable while they are filled, then read-only, executable, or (for data that code writes) writable; pages are never
 //! writable and executable at once. `.eh_frame` is not loaded: neither compiled code nor the functions that it calls
 //! unwind through it, since a panic in one of them aborts at its `extern "C"` boundary.
 
@@ -88,9 +88,9 @@ impl Linked {
                 std::env::consts::ARCH
             )));
         }
-        let layout = Layout::of(&object, memory::page_size())?;
+        let layout = Layout::new(&object, memory::page_size())?;
         let entry = link::function(&object, &layout, entry)?;
-        let prepare = prepare.map(|name| link::function(&object, &layout, name)).transpose()?;
+        let prepare_function = prepare.map(|name| link::function(&object, &layout, name)).transpose()?;
         let mut memory = Memory::new(layout.size())?;
         let base = memory.address();
         link::link(&object, &layout, base, memory.bytes(), &symbols::address)?;
@@ -99,7 +99,7 @@ impl Linked {
         }
         Ok(Linked {
             entry: memory.entry(entry)?,
-            prepare: prepare.map(|offset| memory.prepare(offset)).transpose()?,
+            prepare: prepare_function.map(|offset| memory.prepare(offset)).transpose()?,
             _memory: memory,
         })
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The C header of an object file: how programs without this project's runtime call the code, in memory of their own.
+//! The C header of an object file, for programs that call the code without this project's runtime, in their own memory.
 
 use crate::artifact::{Artifact, Port, PortExtent};
 use crate::shared_object::{in_comment, literal};
@@ -7,10 +7,10 @@ use object::read::elf::{ElfFile32, ElfFile64};
 use object::{Endianness, ObjectSymbol as _};
 use std::fmt::Write as _;
 
-/// What is the same for all models.
+/// The declarations that all models share.
 const DECLARATIONS: &str = include_str!("../c/skript_object.h");
 
-/// The symbols that an object file uses and does not define, in order; `None` if it is no ELF object.
+/// The symbols that an object file uses and does not define, in order; `None` if it is not an ELF object.
 pub fn undefined(object: &[u8]) -> Option<Vec<String>> {
     let mut names = match ElfFile64::<Endianness>::parse(object) {
         Ok(file) => names(&file),
@@ -46,11 +46,12 @@ pub fn object_header(artifact: &Artifact, graph: &str) -> String {
     text.push_str(" * The table of pointers:\n");
     let mut tensors = String::new();
     let graph_outputs = artifact.outputs.len().saturating_sub(artifact.updates.len());
+    let (outputs, updates) = artifact.outputs.split_at(graph_outputs);
     let roles = [
         ("INPUT", &artifact.inputs[..]),
         ("VARIABLE", &artifact.variables[..]),
-        ("OUTPUT", artifact.outputs.get(..graph_outputs).unwrap_or_default()),
-        ("UPDATE", artifact.outputs.get(graph_outputs..).unwrap_or_default()),
+        ("OUTPUT", outputs),
+        ("UPDATE", updates),
     ];
     let mut slot = 0;
     for (role, ports) in roles {

@@ -21,7 +21,7 @@ struct Inner {
     memory: Memory,
 }
 
-/// The bytes, which are not written any more.
+/// The bytes, which are immutable.
 enum Memory {
     Arena(Pages),
     /// In a file.
@@ -32,7 +32,7 @@ impl Prepared {
     /// Prepares the variables of a program on `threads` threads; 0 for the default.
     ///
     /// # Errors
-    /// [`RunError::Memory`] if there is not enough memory, [`RunError::Changed`] if a mapped file was truncated
+    /// [`RunError::Memory`] if memory is insufficient, [`RunError::Changed`] if a mapped file was truncated
     /// meanwhile, and the errors of [`crate::Instance::call`] for variables that do not match the interface.
     pub fn new(program: &Program, variables: &[&Tensor], threads: usize) -> Result<Prepared, RunError> {
         let artifact = program.artifact();
@@ -62,7 +62,7 @@ impl Prepared {
             intact.map_err(|e| RunError::Changed(e.to_string()))?;
         }
         if program.prepare().is_some() {
-            // What the entry still reads of the originals comes from their files again.
+            // Pages of variables that the entry also reads are faulted in from their files again.
             variables.iter().for_each(|variable| variable.release());
         }
         Ok(Prepared {
@@ -87,7 +87,7 @@ impl Prepared {
         }
     }
 
-    /// Prepared values of these variables that are stored, as bytes. `None` if their number is wrong.
+    /// Prepared values of these variables from stored bytes. `None` if the number of bytes is wrong.
     pub(crate) fn stored(program: &Program, variables: &[&Tensor], bytes: Tensor) -> Option<Prepared> {
         let is_whole = bytes.shape() == [program.artifact().prepared];
         is_whole.then(|| Prepared {
@@ -99,17 +99,21 @@ impl Prepared {
         })
     }
 
-    /// As [`Prepared::new`]; the values that the artifact carries, if it does.
+    /// The embedded values of the artifact if it has any, otherwise the values of [`Prepared::new`].
     ///
     /// # Errors
-    /// Those of [`Prepared::new`], and [`RunError::Embedded`] if the variables are others than the artifact's.
-    pub(crate) fn of(program: &Program, variables: &[&Tensor], threads: usize) -> Result<Prepared, RunError> {
+    /// The errors of [`Prepared::new`], and [`RunError::Embedded`] if the variables differ from the embedded variables.
+    pub(crate) fn embedded_or_new(
+        program: &Program,
+        variables: &[&Tensor],
+        threads: usize,
+    ) -> Result<Prepared, RunError> {
         let Some(embedded) = &program.artifact().embedded else {
             return Prepared::new(program, variables, threads);
         };
-        let own: Vec<&Tensor> = embedded.variables().iter().collect();
-        let is_own = sources(program, &own) == sources(program, variables);
-        let bytes = is_own.then(|| embedded.prepared().clone());
+        let embedded_variables: Vec<&Tensor> = embedded.variables().iter().collect();
+        let is_same = sources(program, &embedded_variables) == sources(program, variables);
+        let bytes = is_same.then(|| embedded.prepared().clone());
         let prepared = bytes.and_then(|bytes| Prepared::stored(program, variables, bytes));
         prepared.ok_or(RunError::Embedded)
     }
@@ -122,7 +126,7 @@ impl Prepared {
         }
     }
 
-    /// Returns an error if bytes that were read so far were no longer in their file.
+    /// Returns an error if a file was truncated before its bytes were read.
     ///
     /// # Errors
     /// [`RunError::Changed`].

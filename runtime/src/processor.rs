@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Detects the features of this processor, by LLVM's names, without LLVM.
 //!
-//! `runtime/c/x86_features.h`, by which shared objects check the same, is generated from the table of x86-64.
+//! Shared objects check features with `runtime/c/x86_features.h`, which is generated from the x86-64 table.
 
 pub mod aarch64;
 #[cfg(target_arch = "x86_64")]
@@ -22,8 +22,8 @@ pub fn features() -> &'static [&'static str] {
     FEATURES.get_or_init(features)
 }
 
-/// The sizes in bytes of the caches of levels 1 (data), 2 and 3 that a core uses; `None` if the processor does not
-/// report one.
+/// The sizes in bytes of the caches of levels 1 (data), 2 and 3 that a core uses; `None` for a size that the processor
+/// does not report.
 pub fn caches() -> [Option<u64>; 3] {
     #[cfg(target_arch = "x86_64")]
     return x86_64::caches();
@@ -31,9 +31,9 @@ pub fn caches() -> [Option<u64>; 3] {
     return [None; 3];
 }
 
-/// The number of processors that are online, which may be more than this process may use.
+/// The number of processors online, which may exceed the number that this process may use.
 pub fn cores() -> u32 {
-    // SAFETY: reads a number.
+    // SAFETY: `sysconf` does not access memory of the program.
     let cores = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
     u32::try_from(cores).unwrap_or(1).max(1)
 }

@@ -1,57 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Profiles: how long the steps of a call took.
+//! Profiles: the time of each step of a call.
 //!
-//! Code that was compiled for a profile calls `skript_profile` where a step begins. The thread that records keeps the
-//! times; in other threads, and without [`record`], the call has no effect.
+//! Code that was compiled for a profile calls `skript_profile` at the beginning of each step. The recording thread stores
+//! the times; in other threads, and without [`record`], the call has no effect.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-/// The symbol that code calls: `void (size_t step, size_t flops, size_t bytes)`; the step 0 is none.
+/// The symbol that code calls: `void (size_t step, size_t flops, size_t bytes)`; step 0 means no step.
 pub const SYMBOL: &str = "skript_profile";
 
-/// Maximum number of recorded spans; further steps count in the sums alone.
-const MOST_SPANS: usize = 1 << 20;
+/// Maximum number of recorded spans; further steps are only added to the sums.
+const MAX_SPANS: usize = 1 << 20;
 
 /// A step of compiled code: a kernel, a loop nest, a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// The calls of each operator that it computes, the main one first; innermost call first, as `path:line:column:
-    /// name`.
+    /// The call stacks of the operators of the step, the main operator first; each stack has the innermost call first, as
+    /// `path:line:column: name`.
     pub operators: Vec<Vec<String>>,
-    /// The symbol of its kernel, or the kind of its loops.
+    /// The symbol of the kernel, or the kind of the loops.
     pub kernel: String,
-    /// How its result lies in memory, and the order of a packed operand.
+    /// The layout of the result, and the order of a packed operand.
     pub layout: String,
-    /// Whether the code states the operations of the step.
+    /// Whether the code reports the number of operations.
     pub is_counted: bool,
-    /// The plan of its kernel, if that was chosen.
+    /// The plan of the kernel, if the kernel has plans.
     pub plan: Option<Plan>,
 }
 
 /// One of the plans that a kernel may have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The key of the kernel: equal kernels have one.
+    /// The key of the kernel; equal kernels have equal keys.
     pub key: String,
-    /// The number of the plan, from 0, the one that the cost model selects.
+    /// The number of the plan; the cost model selects plan 0.
     pub number: usize,
-    /// The number of plans that the kernel may have.
+    /// The number of plans of the kernel.
     pub count: usize,
-    /// What the plan is.
+    /// A description of the plan.
     pub text: String,
 }
 
 /// The sums of one step over the recorded time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// How often it ran.
+    /// The number of executions.
     pub count: u64,
     /// The time on the calling thread.
     pub time: Duration,
-    /// Operations on reals.
+    /// Floating-point operations.
     pub flops: u64,
-    /// The bytes of the arrays that it reads or writes, each array once.
+    /// The bytes of the arrays that the step reads or writes, each array once.
     pub bytes: u64,
 }
 
@@ -60,27 +60,27 @@ pub struct Sums {
 pub struct Span {
     /// The number of the step, from 0.
     pub step: usize,
-    /// Its begin, from that of the recording.
+    /// Its start, relative to the start of the recording.
     pub begin: Duration,
-    /// Its length.
+    /// Its duration.
     pub length: Duration,
 }
 
-/// What was recorded.
+/// The result of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
-    /// By step.
+    /// The sums of each step.
     pub sums: Vec<Sums>,
-    /// In order of time; only so many are kept as memory is reasonable for.
+    /// The executions in order of time; at most 2²⁰.
     pub spans: Vec<Span>,
-    /// The time of all that was recorded.
+    /// The total recorded time.
     pub total: Duration,
 }
 
 struct Recorder {
     profile: Profile,
     origin: Instant,
-    /// The step that runs, and its begin.
+    /// The running step, and its start.
     running: Option<(usize, Instant)>,
 }
 
@@ -88,12 +88,12 @@ thread_local! {
     static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
 }
 
-/// Records the steps of what `call` executes on this thread, of code with so many steps.
+/// Records the steps that `call` executes on this thread; the code has `steps` steps.
 pub fn record<R>(steps: usize, call: impl FnOnce() -> R) -> (R, Profile) {
     let profile = Profile {
         sums: vec![Sums::default(); steps],
-        // Memory for the first executions: no step waits for it.
-        spans: Vec::with_capacity(steps.saturating_mul(4).min(MOST_SPANS)),
+        // Preallocated, so that no step waits for an allocation.
+        spans: Vec::with_capacity(steps.saturating_mul(4).min(MAX_SPANS)),
         total: Duration::ZERO,
     };
     let origin = Instant::now();
@@ -114,7 +114,7 @@ pub fn record<R>(steps: usize, call: impl FnOnce() -> R) -> (R, Profile) {
 }
 
 impl Recorder {
-    /// Ends the step that runs.
+    /// Ends the running step.
     fn end(&mut self, now: Instant) {
         let Some((step, begin)) = self.running.take() else {
             return;
@@ -123,7 +123,7 @@ impl Recorder {
         if let Some(sums) = self.profile.sums.get_mut(step) {
             sums.time += length;
         }
-        if self.profile.spans.len() < MOST_SPANS {
+        if self.profile.spans.len() < MAX_SPANS {
             self.profile.spans.push(Span { step, begin: begin.duration_since(self.origin), length });
         }
     }
@@ -142,12 +142,12 @@ impl Recorder {
     }
 }
 
-/// Whether this thread records.
+/// Whether this thread is recording.
 pub(crate) fn is_recording() -> bool {
     RECORDER.with_borrow(Option::is_some)
 }
 
-/// Begins a step, and ends the one before, for which a device is waited.
+/// Begins a step, and ends the previous step after the device has finished it.
 pub(crate) extern "C" fn skript_profile(step: usize, flops: usize, bytes: usize) {
     if is_recording() {
         crate::device::wait();
@@ -182,7 +182,7 @@ mod tests {
             skript_profile(1, 10, 4);
             skript_profile(0, 0, 0);
             std::thread::sleep(Duration::from_millis(2));
-            // No step of the code.
+            // Not a step of the code.
             skript_profile(7, 1, 1);
         });
         let [first, second] = profile.sums.as_slice() else { panic!("{profile:?}") };

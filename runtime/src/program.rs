@@ -25,7 +25,7 @@ impl Program {
     /// Links the artifact's code.
     ///
     /// # Errors
-    /// [`LoadError`] if it was compiled for another kind of processor, or cannot be linked.
+    /// [`LoadError`] if the code was compiled for another kind of processor, or cannot be linked.
     pub fn load(artifact: Artifact) -> Result<Program, LoadError> {
         fits(&artifact.target, &host())?;
         let prepare = (artifact.prepared > 0).then_some(PREPARE);
@@ -51,7 +51,7 @@ impl Program {
     }
 }
 
-/// This processor: its architecture, its name, and those of LLVM's features that it has.
+/// This processor: its architecture, its name and its features, by LLVM's names.
 pub fn host() -> Target {
     let features: Vec<String> = processor::features().iter().map(|f| format!("+{f}")).collect();
     Target {
@@ -63,7 +63,9 @@ pub fn host() -> Target {
 
 /// Whether code for `wanted` runs on `host`.
 fn fits(wanted: &Target, host: &Target) -> Result<(), LoadError> {
-    let architecture = |t: &str| t.split('-').next().unwrap_or_default().to_owned();
+    fn architecture(triple: &str) -> &str {
+        triple.split_once('-').map_or(triple, |(architecture, _)| architecture)
+    }
     if architecture(&wanted.triple) != architecture(&host.triple) {
         return Err(LoadError::Triple { artifact: wanted.triple.clone(), host: host.triple.clone() });
     }
@@ -103,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_object_are_an_error() {
+    fn invalid_objects_are_rejected() {
         assert!(Linked::new(b"not an object", "skript_entry", None).is_err());
     }
 }

@@ -24,7 +24,7 @@ pub fn run(artifact: &Artifact, inputs: &[&Tensor], variables: &[&Tensor]) -> Re
 /// Executes one call of an instance, with new tensors for the outputs.
 ///
 /// # Errors
-/// Those of [`Instance::call`], and [`RunError::Changed`] if a mapped file was written to since it was opened.
+/// The errors of [`Instance::call`], and [`RunError::Changed`] if a mapped file was written to since it was opened.
 pub fn compute(
     instance: &mut Instance,
     inputs: &[&Tensor],
@@ -40,8 +40,8 @@ pub fn compute(
     actual(outputs, |n| instance.output_shape(n))
 }
 
-/// Returns an error if a mapped file of these tensors was written to since it was opened. A file is examined once for tensors
-/// that follow each other.
+/// Returns an error if a mapped file of these tensors was written to since it was opened. Consecutive tensors of
+/// one file cause one check.
 pub(crate) fn unchanged<'t>(tensors: impl IntoIterator<Item = &'t Tensor>) -> Result<(), TensorError> {
     let mut last: Option<&MappedFile> = None;
     for (file, _) in tensors.into_iter().filter_map(Tensor::file) {
@@ -53,10 +53,10 @@ pub(crate) fn unchanged<'t>(tensors: impl IntoIterator<Item = &'t Tensor>) -> Re
     Ok(())
 }
 
-/// As [`compute`], on a device.
+/// Like [`compute`], on a device.
 ///
 /// # Errors
-/// Those of [`DeviceInstance::call`].
+/// The errors of [`DeviceInstance::call`].
 pub fn compute_on_device(
     instance: &mut DeviceInstance,
     inputs: &[&Tensor],
@@ -68,15 +68,16 @@ pub fn compute_on_device(
     actual(outputs, |n| instance.output_shape(n))
 }
 
-/// Takes the new values of variables ([`Artifact::updates`]) off the end of a call's outputs, by the positions of the variables.
+/// Removes the new values of variables ([`Artifact::updates`]) from the end of a call's outputs; returns them with the positions
+/// of the variables.
 pub fn updates<T>(artifact: &Artifact, outputs: &mut Vec<T>) -> Vec<(usize, T)> {
     let first = outputs.len().saturating_sub(artifact.updates.len());
     let values = outputs.split_off(first);
     let positions = artifact.updates.iter().map(|(variable, _)| *variable);
-    positions.map(|n| usize::try_from(n).unwrap_or(usize::MAX)).zip(values).collect()
+    positions.map(|n| n as usize).zip(values).collect()
 }
 
-/// Outputs in their actual extents.
+/// Shrinks outputs to their actual extents.
 fn actual(outputs: Vec<Tensor>, shape: impl Fn(usize) -> Option<Vec<u64>>) -> Result<Vec<Tensor>, RunError> {
     let actual = outputs.into_iter().enumerate().map(|(n, tensor)| match shape(n) {
         Some(shape) if shape != tensor.shape() => shrunk(&tensor, &shape),
@@ -88,7 +89,7 @@ fn actual(outputs: Vec<Tensor>, shape: impl Fn(usize) -> Option<Vec<u64>>) -> Re
 /// Tensors for the outputs of calls; dynamic extents have their upper bounds.
 ///
 /// # Errors
-/// [`RunError::Memory`] if there is not enough memory.
+/// [`RunError::Memory`] if memory is insufficient.
 pub fn slots(artifact: &Artifact) -> Result<Vec<Tensor>, RunError> {
     let slot = |port: &crate::artifact::Port| {
         let shape: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An artifact as C text: with its object code and a C compiler it becomes a self-contained shared object.
 //!
-//! The library of `runtime/c` is the same for every model; the tables, written here, describe the model. Callers include the
+//! The library of `runtime/c` is the same for every model; the generated tables describe the model. Callers include the
 //! header.
 
 use crate::artifact::{Artifact, Port, PortExtent};
 use skript_tensor::weights::file_name;
 use std::fmt::Write as _;
 
-/// The largest rank of a tensor in the C interface: `SKRIPT_MAX_RANK`.
-pub const MOST_EXTENTS: usize = 16;
+/// Maximum rank of a tensor in the C interface: `SKRIPT_MAX_RANK`.
+pub const MAX_RANK: usize = 16;
 
-/// The library's files by name: those to compile, and those that they include.
+/// The library's files by name: the files to compile and their includes.
 pub const LIBRARY: &[(&str, &str)] = &[
     ("skript_model.h", HEADER),
     ("tables.h", include_str!("../c/tables.h")),
@@ -39,14 +39,14 @@ pub fn weights(file: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SharedObjectError {
     /// A tensor has more dimensions than the C interface allows.
-    #[error("`{name}` has rank {rank}, and tensors of the C interface have at most {MOST_EXTENTS}")]
+    #[error("`{name}` has rank {rank}, and tensors of the C interface have at most {MAX_RANK}")]
     Rank {
         /// The name in the graph.
         name: String,
         /// The number of dimensions.
         rank: usize,
     },
-    /// The library reads a variable from a file with the variable's name, and this name is not a file name.
+    /// The library reads a variable from a file with its name, but this name is not a valid file name.
     #[error("the name `{0}` of a variable is not a file name")]
     Name(String),
     /// A tensor has more bytes than [`crate::artifact::LARGEST`].
@@ -61,7 +61,7 @@ pub enum SharedObjectError {
 pub fn header(artifact: &Artifact, graph: &str) -> String {
     let mut text = format!("/* Graph {}:\n", in_comment(graph));
     let first = artifact.outputs.len().saturating_sub(artifact.updates.len());
-    let outputs = artifact.outputs.get(..first).unwrap_or_default();
+    let (outputs, _) = artifact.outputs.split_at(first);
     let roles = [("input", &artifact.inputs[..]), ("variable", &artifact.variables[..]), ("output", outputs)];
     for (role, ports) in roles {
         for (n, port) in ports.iter().enumerate() {
@@ -98,8 +98,8 @@ pub fn tables(artifact: &Artifact, graph: &str) -> Result<String, SharedObjectEr
     for (name, ports) in
         [("inputs", &artifact.inputs[..]), ("variables", &artifact.variables[..]), ("outputs", outputs)]
     {
-        let ports = ports.iter().map(|p| tables.port(p)).collect::<Result<Vec<_>, _>>()?;
-        tables.array("skript_port", name, &ports);
+        let rows = ports.iter().map(|p| tables.port(p)).collect::<Result<Vec<_>, _>>()?;
+        tables.array("skript_port", name, &rows);
     }
     let mut updates = Vec::new();
     for (position, port) in updated.iter().enumerate() {
@@ -122,9 +122,8 @@ pub fn tables(artifact: &Artifact, graph: &str) -> Result<String, SharedObjectEr
         })
         .collect();
     tables.array("struct skript_check", "checks", &checks);
-    let features = artifact.target.features.split(',');
-    let features = features.filter_map(|f| f.strip_prefix('+'));
-    let features = tables.strings(&features.map(str::to_owned).collect::<Vec<_>>());
+    let enabled = artifact.target.features.split(',').filter_map(|f| f.strip_prefix('+'));
+    let features = tables.strings(&enabled.map(str::to_owned).collect::<Vec<_>>());
     let offsets = artifact.embedded.as_ref().map(|e| e.offsets(artifact));
     let (embedded, offsets) = match offsets {
         None => ("0", "0"),
@@ -170,7 +169,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Defines an array; an empty one has an unused element, because C has no empty arrays.
+    /// Defines an array. An empty array gets an unused element, because C has no empty arrays.
     fn array(&mut self, element: &str, name: &str, items: &[String]) {
         let items = match items {
             [] => "{0}".to_owned(),
@@ -195,7 +194,7 @@ impl Tables {
 
     fn port(&mut self, port: &Port) -> Result<String, SharedObjectError> {
         let rank = port.shape.len();
-        if rank > MOST_EXTENTS {
+        if rank > MAX_RANK {
             let name = port.name.clone();
             return Err(SharedObjectError::Rank { name, rank });
         }
@@ -255,11 +254,11 @@ mod tests {
     #[test]
     fn the_header_has_the_order_of_element_types() {
         let after = HEADER.split("SKRIPT_BOOL,").nth(1).unwrap();
-        let names = after.split('}').next().unwrap().split("SKRIPT_").skip(1);
-        let names = names.map(|n| n.split([',', '\n']).next().unwrap().to_lowercase());
+        let constants = after.split('}').next().unwrap().split("SKRIPT_").skip(1);
+        let names = constants.map(|n| n.split([',', '\n']).next().unwrap().to_lowercase());
         let known: Vec<&str> = ElementType::ALL.iter().skip(1).map(|e| e.name()).collect();
         assert_eq!(names.collect::<Vec<_>>(), known);
-        let most = format!("#define SKRIPT_MAX_RANK {MOST_EXTENTS}\n");
-        assert!(HEADER.contains(&most));
+        let definition = format!("#define SKRIPT_MAX_RANK {MAX_RANK}\n");
+        assert!(HEADER.contains(&definition));
     }
 }

@@ -2,9 +2,9 @@
 //! The functions that compiled code may call: a fixed table, so that loaded code cannot call other functions of the
 //! process.
 //!
-//! Code generation refers to them: `convert-math-to-libm` and LLVM to mathematical functions of the C library; LLVM
-//! also to functions that move bytes, and to arithmetic that a processor lacks. None accesses memory outside of its
-//! arguments.
+//! `convert-math-to-libm` and LLVM generate calls of mathematical functions of the C library. LLVM also generates calls of
+//! memory functions, and of functions for arithmetic that the processor lacks. None of these functions accesses memory
+//! outside its arguments.
 
 use crate::device;
 use crate::profile::{self, skript_profile};
@@ -38,13 +38,13 @@ functions! {
     copysign copysignf exp10 exp10f fmax fmaxf fmin fminf fmod fmodf frexp frexpf ldexp ldexpf llrint llrintf
     llround llroundf lrint lrintf lround lroundf modf modff nearbyint nearbyintf rint rintf sincos sincosf
     __powidf2 __powisf2
-    // Bytes.
+    // Memory functions.
     bcmp memcmp memcpy memmove memset
-    // Integers of 128 bits.
+    // 128-bit integers.
     __divti3 __modti3 __multi3 __udivti3 __umodti3
 }
 
-/// Names and addresses: those above, and the functions of the runtime that compiled code calls.
+/// Names and addresses of the functions above and of the functions of the runtime that compiled code calls.
 fn table() -> impl Iterator<Item = (&'static str, *const c_void)> {
     let kernels: unsafe extern "C" fn(
         *const u8,
@@ -52,17 +52,15 @@ fn table() -> impl Iterator<Item = (&'static str, *const c_void)> {
         *const i64,
         *mut compiled::Context,
     ) -> std::ffi::c_int = skript_intrinsic;
-    let own = (compiled::SYMBOL, kernels as *const c_void);
+    let intrinsic = (compiled::SYMBOL, kernels as *const c_void);
     let parallel: unsafe extern "C" fn(Task, *const c_void, i64) = skript_parallel;
     let parallel = (threads::SYMBOL, parallel as *const c_void);
     let profile: extern "C" fn(usize, usize, usize) = skript_profile;
     let profile = (profile::SYMBOL, profile as *const c_void);
-    let own = [own, parallel, profile];
-    let own = own.into_iter().chain(device::table());
-    functions().into_iter().chain(own)
+    functions().into_iter().chain([intrinsic, parallel, profile]).chain(device::table())
 }
 
-/// The address of a function that compiled code may call.
+/// The address of a function that compiled code may call; `None` for any other name.
 pub(crate) fn address(name: &str) -> Option<u64> {
     static ADDRESSES: LazyLock<HashMap<&'static str, u64>> = LazyLock::new(|| {
         sharing::share_with(threads::share);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The thread pool of compiled code: loops over independent steps, on as many threads as the caller asked for.
+//! The thread pool of compiled code: loops over independent steps, on the number of threads that the caller requests.
 //!
 //! Compiled code calls [`skript_parallel`] with a function and a number of steps. The steps are divided into as many
-//! shares as there are threads, in order, and a share into ranges. A thread takes the ranges of its own share first, then
-//! those that are left of the other shares. So a thread that is delayed delays nobody, and otherwise the steps of two loops
-//! over the same array run on the same thread, in whose cache the array's part lies. Which thread computes a step never
-//! decides what it computes, so results do not depend on the number of threads.
+//! shares as there are threads, in order, and a share into ranges. A thread executes first the ranges of the share that
+//! is assigned to it, then the remaining ranges of other shares. A delayed thread therefore does not delay the loop;
+//! otherwise the steps of two loops over the same array run on the same thread, whose cache holds that part of the
+//! array. The result of a step does not depend on the thread that computes it, so results do not depend on the number
+//! of threads.
 //!
 //! Workers start with the first loop that needs them. Between loops they spin briefly, then park: a network runs
-//! hundreds of short loops, and to wake a thread takes longer than many of them.
+//! hundreds of short loops, and waking a thread takes longer than many of these loops.
 //!
-//! A worker that the system put on the CPU of a thread before it moves to another CPU ([`placement`]).
+//! A worker that shares a CPU with a preceding thread moves to another CPU ([`placement`]).
 //!
-//! The pool runs one loop at a time. A loop inside of another one, or of another thread while the pool is taken, runs on
-//! its calling thread alone.
+//! The pool runs one loop at a time. A nested loop, or a loop of another thread while the pool is in use, runs on its
+//! calling thread alone.
 
 mod placement;
 
@@ -38,7 +39,7 @@ pub(crate) const SYMBOL: &str = "skript_parallel";
 pub(crate) const VARIABLE: &str = "SKRIPT_NUM_THREADS";
 
 /// Maximum number of threads.
-pub(crate) const MOST_THREADS: usize = 256;
+pub(crate) const MAX_THREADS: usize = 256;
 
 /// The number of ranges of a share.
 const RANGES_PER_SHARE: u64 = 4;
@@ -46,7 +47,7 @@ const RANGES_PER_SHARE: u64 = 4;
 /// How long a worker spins before it parks.
 const SPIN: Duration = Duration::from_micros(50);
 
-/// The default that was set; 0 for none.
+/// The value of [`set_default_threads`]; 0 if it was not called.
 static DEFAULT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -59,22 +60,22 @@ thread_local! {
 /// process.
 pub fn default_threads() -> usize {
     static MACHINE: OnceLock<usize> = OnceLock::new();
-    let asked = DEFAULT.load(Ordering::Relaxed);
-    if asked != 0 {
-        return asked;
+    let requested = DEFAULT.load(Ordering::Relaxed);
+    if requested != 0 {
+        return requested;
     }
     *MACHINE.get_or_init(|| {
-        let asked = std::env::var(VARIABLE).ok();
-        let asked = asked.and_then(|text| text.trim().parse().ok());
-        asked.filter(|threads| (1..=MOST_THREADS).contains(threads)).unwrap_or_else(|| {
-            std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST_THREADS)
+        let requested = std::env::var(VARIABLE).ok();
+        let requested = requested.and_then(|text| text.trim().parse().ok());
+        requested.filter(|threads| (1..=MAX_THREADS).contains(threads)).unwrap_or_else(|| {
+            std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_THREADS)
         })
     })
 }
 
-/// Sets what [`default_threads`] returns from now on; 0 restores what it returned at first.
+/// Sets the value that [`default_threads`] returns; 0 restores the initial value.
 pub fn set_default_threads(threads: usize) {
-    DEFAULT.store(threads.min(MOST_THREADS), Ordering::Relaxed);
+    DEFAULT.store(threads.min(MAX_THREADS), Ordering::Relaxed);
 }
 
 /// Executes `work`, whose loops run on up to `threads` threads; 0 means [`default_threads`].
@@ -85,12 +86,12 @@ pub(crate) fn with_threads<T>(threads: usize, work: impl FnOnce() -> T) -> T {
             WANTED.set(self.0);
         }
     }
-    let _restore = Restore(WANTED.replace(threads.min(MOST_THREADS)));
+    let _restore = Restore(WANTED.replace(threads.min(MAX_THREADS)));
     work()
 }
 
-/// The ranges of a share that no thread has claimed, as the first in the lower half and the end in the upper half.
-/// On a cache line of its own.
+/// The unclaimed ranges of a share: the first in the lower half, the end in the upper half. Aligned to prevent false
+/// sharing.
 #[repr(align(128))]
 struct Share(AtomicU64);
 
@@ -104,7 +105,7 @@ impl Share {
         self.0.store(packed, Ordering::Relaxed);
     }
 
-    /// Claims the first range for the share's own thread, the last one for any other.
+    /// Claims the first range for the thread of the share, the last range for any other thread.
     fn claim(&self, first: bool) -> Option<u32> {
         let halves = |packed: u64| (packed as u32, (packed >> 32) as u32);
         let less = |packed: u64| {
@@ -135,12 +136,12 @@ impl Loop<'_> {
         first as i64
     }
 
-    /// Computes as thread `own` until no range is left. Threads without a share compute nothing.
-    fn work(&self, own: usize) {
-        if own >= self.shares.len() {
+    /// Computes as the thread of a share until no range is left. Threads without a share compute nothing.
+    fn work(&self, share: usize) {
+        if share >= self.shares.len() {
             return;
         }
-        let shares = self.shares.iter().cycle().skip(own);
+        let shares = self.shares.iter().cycle().skip(share);
         for (at, share) in shares.take(self.shares.len()).enumerate() {
             while let Some(range) = share.claim(at == 0) {
                 let range = u64::from(range);
@@ -157,16 +158,16 @@ impl Loop<'_> {
 struct Pool {
     /// Whether a thread uses the pool.
     taken: AtomicBool,
-    /// The loop that workers may join; null if there is none.
+    /// The loop that workers may join; null if no loop runs.
     current: AtomicPtr<Loop<'static>>,
-    /// The number of loops so far, by which a worker notices a new one.
+    /// The number of loops so far, by which workers detect a new loop.
     epoch: AtomicU64,
     /// The number of workers that may hold a reference to the current loop.
     inside: AtomicUsize,
-    /// The shares of the current loop. Of the thread that starts a loop is the first, of worker `n` number `n + 1`.
-    shares: [Share; MOST_THREADS],
-    /// Where the threads run, in the order of the shares.
-    places: Places<MOST_THREADS>,
+    /// The shares of the current loop. The first belongs to the thread that starts the loop, share `n + 1` to worker `n`.
+    shares: [Share; MAX_THREADS],
+    /// The CPUs of the threads, in the order of the shares.
+    places: Places<MAX_THREADS>,
     /// The number of started workers.
     workers: AtomicUsize,
     /// The number of workers that are parked or about to park.
@@ -179,7 +180,7 @@ static POOL: Pool = Pool {
     current: AtomicPtr::new(std::ptr::null_mut()),
     epoch: AtomicU64::new(0),
     inside: AtomicUsize::new(0),
-    shares: [const { Share::new() }; MOST_THREADS],
+    shares: [const { Share::new() }; MAX_THREADS],
     places: Places::new(),
     workers: AtomicUsize::new(0),
     parked: Mutex::new(0),
@@ -187,7 +188,7 @@ static POOL: Pool = Pool {
 };
 
 impl Pool {
-    /// Executes a loop on up to `threads` threads, of which the calling one holds the pool.
+    /// Executes a loop on up to `threads` threads. The calling thread, one of them, holds the pool.
     fn run(&'static self, task: Task, context: *const c_void, steps: u64, threads: usize) {
         self.start(threads - 1);
         self.places.record(0);
@@ -227,19 +228,19 @@ impl Pool {
         }
     }
 
-    /// The main loop of a worker, which takes the share number `own` first.
-    fn serve(&self, own: usize) {
-        // A loop that started before this worker did is joined as well.
+    /// The main loop of a worker, which takes share `worker` first.
+    fn serve(&self, worker: usize) {
+        // The worker also joins a loop that started before it.
         let mut seen = u64::MAX;
         loop {
             seen = self.next_epoch(seen);
-            self.places.separate(own);
+            self.places.separate(worker);
             self.inside.fetch_add(1, Ordering::SeqCst);
             let current = self.current.load(Ordering::SeqCst);
             // SAFETY: the thread that started the loop waits until `inside` is 0 after it has removed the loop; this
             // worker counted itself before it read the pointer.
             if let Some(current) = unsafe { current.as_ref() } {
-                current.work(own);
+                current.work(worker);
             }
             self.inside.fetch_sub(1, Ordering::SeqCst);
         }
@@ -278,7 +279,7 @@ fn pause(waits: &mut u32) {
     }
 }
 
-/// Computes the steps `0..steps` of `task`, in any order, on the threads of the pool; returns when all are done.
+/// Computes the steps `0..steps` of `task`, in any order, on the threads of the pool; returns after all steps.
 ///
 /// # Safety
 /// `task` must be callable with `context` on any thread, for different ranges of steps at the same time.
@@ -287,7 +288,7 @@ pub unsafe extern "C" fn skript_parallel(task: Task, context: *const c_void, ste
         0 => default_threads(),
         wanted => wanted,
     };
-    let threads = wanted.min(usize::try_from(steps).unwrap_or(0));
+    let threads = wanted.min(steps.max(0) as usize);
     let free = || POOL.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
     if threads < 2 || !free() {
         // SAFETY: by the caller.
@@ -298,32 +299,32 @@ pub unsafe extern "C" fn skript_parallel(task: Task, context: *const c_void, ste
     POOL.taken.store(false, Ordering::Release);
 }
 
-/// What the threads of [`share`] need: a function of a range of steps, and whether it panicked.
+/// The context of [`share`]: a function of a range of steps, and whether it panicked.
 struct Shared<'s> {
     work: &'s (dyn Fn(Range<usize>) + Sync),
     has_panicked: AtomicBool,
 }
 
-/// Calls a function with ranges that make up `0..steps`, on the threads of the pool.
+/// Calls a function with disjoint ranges that cover `0..steps`, on the threads of the pool.
 ///
 /// # Panics
-/// The function did, on any thread.
+/// If `work` panics on any thread.
 pub(crate) fn share(steps: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
     /// # Safety
     /// `context` is a [`Shared`].
     unsafe extern "C" fn step(context: *const c_void, from: i64, to: i64) {
         // SAFETY: by the caller.
         let shared = unsafe { &*context.cast::<Shared<'_>>() };
-        let number = |step: i64| usize::try_from(step).unwrap_or_default();
-        let work = AssertUnwindSafe(|| (shared.work)(number(from)..number(to)));
+        let range = from as usize..to as usize;
+        let work = AssertUnwindSafe(|| (shared.work)(range));
         if catch_unwind(work).is_err() {
             shared.has_panicked.store(true, Ordering::Relaxed);
         }
     }
     let shared = Shared { work, has_panicked: AtomicBool::new(false) };
     let context = std::ptr::from_ref(&shared).cast();
-    // SAFETY: `step` gets what it needs, which many threads may use, and is done when the call returns.
-    unsafe { skript_parallel(step, context, i64::try_from(steps).unwrap_or(i64::MAX)) };
+    // SAFETY: the context is alive until the call returns, and many threads may use it.
+    unsafe { skript_parallel(step, context, steps as i64) };
     assert!(!shared.has_panicked.into_inner(), "a step panicked");
 }
 
@@ -366,8 +367,8 @@ mod tests {
     fn every_step_is_computed_once() {
         for threads in [1, 2, 3, 8] {
             for steps in [0, 1, 2, 3, 7, 8, 9, 100, 1001] {
-                let found = counted(threads, steps);
-                assert_eq!(found, vec![1; steps], "{threads} threads, {steps} steps");
+                let counts = counted(threads, steps);
+                assert_eq!(counts, vec![1; steps], "{threads} threads, {steps} steps");
             }
         }
     }

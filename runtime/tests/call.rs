@@ -95,9 +95,9 @@ fn values_come_out_and_mistakes_are_reported() {
     let (x, w) = (tensor(&[0.0, 1.0, -1.0, 2.0]), tensor(&[1.0, 2.0, 3.0, 4.0]));
     let outputs = run(&artifact, &[&x], &[&w]).unwrap();
     let expected = [1.0f32, 2.0 * 1.543_080_6, 3.0 * 1.543_080_6, 4.0 * 3.762_195_7];
-    let found = outputs[0].as_f32().unwrap();
-    for (found, expected) in found.iter().zip(expected) {
-        assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+    let values = outputs[0].as_f32().unwrap();
+    for (value, expected) in values.iter().zip(expected) {
+        assert!((value - expected).abs() < 1e-5, "{value} {expected}");
     }
 
     let negative = tensor(&[-3.0, 0.0, 0.0, 0.0]);

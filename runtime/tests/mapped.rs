@@ -92,7 +92,7 @@ fn opened(folder: &Path) -> File {
     File::options().write(true).open(folder.join("w.dat")).unwrap()
 }
 
-/// Used to end the process by SIGBUS.
+/// Without a handler of SIGBUS, the process would end.
 #[test]
 fn truncated_weights_fail_the_call() {
     let folder = tempfile::tempdir().unwrap();
@@ -111,7 +111,7 @@ fn weights_that_are_written_to_fail_the_run() {
     use std::io::{Seek as _, SeekFrom, Write as _};
     let folder = tempfile::tempdir().unwrap();
     let (mut instance, weights) = (instance(), weights(folder.path()));
-    // The clock of files is coarse.
+    // Modification times have a coarse resolution.
     std::thread::sleep(std::time::Duration::from_millis(20));
     let mut file = opened(folder.path());
     file.seek(SeekFrom::Start(128)).unwrap();
@@ -155,10 +155,10 @@ fn embedded_weights_are_prepared_once_and_never_again() {
     assert!(bytes.len() < 1 << 16, "{}", bytes.len());
     std::fs::write(&path, bytes).unwrap();
     let artifact = Artifact::open(&path).unwrap();
-    let own = artifact.embedded.as_ref().unwrap().variables().to_vec();
+    let variables = artifact.embedded.as_ref().unwrap().variables().to_vec();
     let mut instance = Instance::new(&Program::load(artifact).unwrap()).unwrap();
     for _ in 0..2 {
-        let sum = compute(&mut instance, &[], &[&own[0]]).unwrap();
+        let sum = compute(&mut instance, &[], &[&variables[0]]).unwrap();
         assert_eq!(sum[0].as_f32(), Some(&[0.5 * ELEMENTS as f32][..]));
         instance.forget();
     }
@@ -168,11 +168,11 @@ fn embedded_weights_are_prepared_once_and_never_again() {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes.push(0);
     std::fs::write(&path, bytes).unwrap();
-    let error = compute(&mut instance, &[], &[&own[0]]).unwrap_err();
+    let error = compute(&mut instance, &[], &[&variables[0]]).unwrap_err();
     assert!(matches!(error, RunError::Changed(_)), "{error}");
 }
 
-/// What was prepared leaves no copy of its originals in memory; an original that the entry reads as well comes back.
+/// Preparation releases the originals from memory; an original that the entry also reads is mapped again.
 #[cfg(target_os = "linux")]
 #[test]
 fn prepared_weights_release_their_originals() {

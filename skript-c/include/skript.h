@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Models in SkriptND in a C program: compiled from text or loaded from .skm files, and run.
  *
- * Ownership. Handles are numbers, not pointers: zero is no handle, a handle that was freed or never given is an error and
- * never undefined. The caller frees models and instances, in any order: an instance keeps what it needs of its model.
- * The library copies all that it is given before a function returns, and keeps no pointer of the caller.
+ * Ownership. Handles are numbers, not pointers. Zero, a freed handle and an invented handle are errors, never undefined
+ * behavior. The caller frees models and instances, in any order: an instance keeps the parts of its model that it needs.
+ * The library copies all arguments before a function returns, and keeps no pointers of the caller.
  *
- * Errors. A function that can fail returns a status; SKC_OK is 0, all others are negative. skc_last_error() describes the
+ * Errors. A function that can fail returns a status; SKC_OK is 0, errors are negative. skc_last_error() describes the
  * last failure on the calling thread. A failed function changes nothing, but may have written to output tensors.
  *
- * Threads. All functions may be called from any thread. Models do not change after they were made. An instance computes one
- * call at a time: a second thread that calls it meanwhile gets SKC_BUSY. Different instances compute at the same time.
+ * Threads. All functions may be called from any thread. Models are immutable. An instance executes one call at a time: a
+ * concurrent call from another thread returns SKC_BUSY. Different instances execute concurrently.
  *
- * Compiled code of one model without this library: skript compile MODEL -o model.so, whose skript_model.h has the same
- * types, with the same numbers, and no compiler. Names of both do not collide.
+ * To link the compiled code of one model without this library and its compiler, run skript compile MODEL -o model.so. Its
+ * skript_model.h has the same types with the same numbers. The names of both headers do not collide.
  */
 #ifndef SKRIPT_C_H
 #define SKRIPT_C_H
@@ -24,25 +24,25 @@
 extern "C" {
 #endif
 
-/* The version of this interface; what skc_version() returns. */
+/* The version of this interface, which skc_version() returns. */
 #define SKC_VERSION 3
 #define SKC_MAX_RANK 16
 
 /* Statuses. */
 enum {
   SKC_OK = 0,
-  SKC_ARGUMENT = -1,  /* an argument does not fit: a null pointer, a wrong name, number, type, shape or size */
-  SKC_WEIGHTS = -2,   /* weights are missing, or do not fit */
+  SKC_ARGUMENT = -1,  /* an invalid argument: a null pointer, or a wrong name, number, type, shape or size */
+  SKC_WEIGHTS = -2,   /* weights are missing, or have a wrong type or shape */
   SKC_MEMORY = -3,    /* out of memory */
   SKC_PROCESSOR = -4, /* the code is for another processor, or the target is unknown */
   SKC_BUSY = -5,      /* another thread is using the instance */
-  SKC_HANDLE = -6,    /* not a handle of this kind, or one that was freed */
+  SKC_HANDLE = -6,    /* not a handle of this kind, or a freed handle */
   SKC_DOCUMENT = -7,  /* the text of the model has errors */
   SKC_COMPILE = -8,   /* the compiler does not support the model */
   SKC_FILE = -9,      /* a file cannot be read or written, or is not a compiled model */
   SKC_CHECK = -10,    /* a run-time check of the model failed */
   SKC_INTERNAL = -11, /* a defect of the library */
-  SKC_DEVICE = -12    /* there is no such GPU, or it failed */
+  SKC_DEVICE = -12    /* the GPU does not exist or failed */
 };
 
 /* Types of elements; a bool is one byte, 0 or 1. */
@@ -69,7 +69,7 @@ typedef struct skc_model {
   uint64_t id;
 } skc_model;
 
-/* Code in this process with its own memory, and its own values of variables that the model updates. */
+/* Loaded code with separate memory and separate values of variables that the model updates. */
 typedef struct skc_instance {
   uint64_t id;
 } skc_instance;
@@ -79,12 +79,12 @@ typedef struct skc_port {
   const char *name; /* lives as long as the model; an item of the pack `xs` is `xs:1`, `xs:2`, ... */
   uint32_t type;    /* a skc_type */
   uint32_t rank;
-  int64_t bounds[SKC_MAX_RANK];  /* extents, for dynamic ones upper bounds */
-  uint8_t dynamic[SKC_MAX_RANK]; /* 1 where the extent may vary from call to call */
+  int64_t bounds[SKC_MAX_RANK];  /* static extents, and upper bounds of dynamic extents */
+  uint8_t dynamic[SKC_MAX_RANK]; /* 1 for a dynamic extent, which may vary from call to call */
   uint64_t bytes;                /* of the largest tensor */
 } skc_port;
 
-/* A tensor in memory of the caller: row-major, without gaps. */
+/* A tensor in memory of the caller: row-major, contiguous. */
 typedef struct skc_tensor {
   uint32_t type; /* a skc_type */
   uint32_t rank;
@@ -96,8 +96,8 @@ typedef struct skc_tensor {
 /* A failure. Strings are never NULL; they live until the next failure on the thread. */
 typedef struct skc_error {
   int32_t status;
-  const char *code; /* of the diagnostic, `SK0412`, or empty; `skript explain SK0412` describes it */
-  const char *text; /* for people; for documents all diagnostics, with lines of the text and carets */
+  const char *code; /* the code of the diagnostic, `SK0412`, or empty; `skript explain SK0412` describes it */
+  const char *text; /* the message; for documents all diagnostics, with lines of the text and carets */
   const char *path; /* the location of the first diagnostic; empty if it has none */
   uint32_t line;    /* from 1; 0 if there is no location */
   uint32_t column;
@@ -105,7 +105,7 @@ typedef struct skc_error {
   uint32_t end_column;
 } skc_error;
 
-/* How to compile. All zeros stand for the defaults; set `size` to sizeof(skc_options). */
+/* Options of a compilation. Zeros select the defaults; set `size` to sizeof(skc_options). */
 typedef struct skc_options {
   uint64_t size;
   const char *graph;    /* the graph to compile; NULL for the first one */
@@ -115,8 +115,8 @@ typedef struct skc_options {
   const char *integer;  /* the type of int tensors: i8, i16, i32, i64; NULL for i64 */
   const char *weights;  /* a folder or file of weights; NULL for those of the model */
   const char *bounds;   /* upper bounds of dynamic dimensions of an ONNX model, `batch=32,length=128`; NULL for 1024 */
-  const char *shapes;   /* shapes of inputs with dynamic dimensions, `x=1,3,224,224;mask=1,128`, or NULL: the code is for them alone */
-  const char *device;   /* a GPU: cuda, vulkan, cuda:1 for another one, auto for the first one; NULL for the processor */
+  const char *shapes;   /* shapes of inputs, `x=1,3,224,224;mask=1,128`, to which the code is specialized, or NULL */
+  const char *device;   /* a GPU: cuda, vulkan, cuda:1 for the second one, auto for the first available one; NULL for the processor */
   uint64_t threads;     /* the number of threads of a call; 0 for all CPUs of this process, or SKRIPT_NUM_THREADS */
 } skc_options;
 
@@ -127,39 +127,39 @@ const skc_error *skc_last_error(void);
 
 /* Compiles a model folder, a packed folder, a .sknd file or an ONNX model. `options` may be NULL. */
 int32_t skc_compile(const char *path, const skc_options *options, skc_model *model);
-/* Compiles a text. `name` is its path in diagnostics; imports are looked for beside it. */
+/* Compiles a text. `name` is its path in diagnostics; imports are resolved in its folder. */
 int32_t skc_compile_text(const char *name, const char *text, uint64_t length, const skc_options *options, skc_model *model);
-/* Loads a .skm file, which contains native code: load only those that you would execute as a program. `weights` is a folder
- * or file of weights; NULL if the model has none or embeds them. A model that was compiled for a GPU runs on the first one that
- * runs its kernels. */
+/* Loads a .skm file, which contains native code: load only files that you would execute as a program. `weights` is a folder
+ * or file of weights; NULL if the model has none or embeds them. A model that was compiled for a GPU is loaded onto the first GPU
+ * that supports its kernels. */
 int32_t skc_load(const char *path, const char *weights, skc_model *model);
 /* Writes a .skm file, with the weights if `embed` is not 0. */
 int32_t skc_save(skc_model model, const char *path, int32_t embed);
-/* Frees a model. A zero handle is fine. */
+/* Frees a model. A zero handle is ignored. */
 int32_t skc_free_model(skc_model model);
 
 /* The number of inputs, variables or outputs. */
 int32_t skc_count(skc_model model, skc_role role, uint64_t *count);
-/* Describes one of them. */
+/* Describes an input, variable or output. */
 int32_t skc_port_at(skc_model model, skc_role role, uint64_t index, skc_port *port);
-/* The index of the one of this name. */
+/* The index of the input, variable or output with this name. */
 int32_t skc_find(skc_model model, skc_role role, const char *name, uint64_t *index);
 
 /* Loads the code of a model into this process, and onto its GPU. */
 int32_t skc_create(skc_model model, skc_instance *instance);
 /* Computes the outputs from the inputs, both in the order of the model's ports. The caller sets `data` and `bytes` of each
- * output, at least `bytes` of its port for any call; type, rank and extents are filled in. Variables that the model updates
- * change if the call succeeds. A model on a GPU gets copies. */
+ * output; `bytes` of its port suffices for any call. The function sets type, rank and extents. Variables are updated if the call
+ * succeeds. For a model on a GPU, the tensors are copied. */
 int32_t skc_run(skc_instance instance, const skc_tensor *inputs, uint64_t input_count, skc_tensor *outputs,
                 uint64_t output_count);
-/* The same for a model on a GPU with CUDA, where `data` are addresses in memory of the GPU. Addresses that are multiples of 64 are
- * used as they are, others cost a copy. Outputs are complete when it returns; inputs must be, or be written in the stream of
+/* As skc_run for a model on a CUDA GPU, with `data` as addresses in GPU memory. Tensors at multiples of 64 bytes are used in place,
+ * others are copied. Outputs are complete on return; inputs must be complete before the call, or be written in the stream of
  * skc_stream. A model that updates variables is an error. */
 int32_t skc_run_on_device(skc_instance instance, const skc_tensor *inputs, uint64_t input_count, skc_tensor *outputs,
                           uint64_t output_count);
-/* The CUstream that calls of an instance are in, as a number. */
+/* The CUstream of the calls of an instance, as a number. */
 int32_t skc_stream(skc_instance instance, uint64_t *stream);
-/* Frees an instance; a call of it that is under way ends first. A zero handle is fine. */
+/* Frees an instance after a call in progress has ended. A zero handle is ignored. */
 int32_t skc_free_instance(skc_instance instance);
 
 #ifdef __cplusplus

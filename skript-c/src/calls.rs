@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The functions of `skript.h`.
 //!
-//! Safety of all of them: pointers are null or point to what the header says. Null is an error, never undefined.
+//! Safety of all functions: pointers are null or satisfy the contract of the header. Null is an error, never undefined behavior.
 #![allow(clippy::missing_safety_doc)]
 
 use crate::failure::{self, Failure, guarded};
 use crate::memory::{array, array_mut, optional, set, text, writable};
-use crate::models::{self, INSTANCES, MODELS, Options, Place, Running, Text};
+use crate::models::{self, INSTANCES, MODELS, Options, Running, Text};
 use crate::tensors;
 use crate::types::{self, skc_error, skc_instance, skc_model, skc_options, skc_port, skc_tensor};
-use skript::{Argument, DeviceChoice, ForeignArray, Tensor};
+use skript::{Argument, DeviceChoice, ForeignArray, Instance, Tensor};
 use std::ffi::c_char;
 use std::sync::{MutexGuard, TryLockError};
 
@@ -25,18 +25,18 @@ pub extern "C" fn skc_last_error() -> *const skc_error {
     failure::last()
 }
 
-/// The options of the caller, copied.
+/// Copies the options of the caller.
 unsafe fn read_options(pointer: *const skc_options) -> Result<Options, Failure> {
-    // SAFETY: null or a struct, as the header says.
+    // SAFETY: null or a struct, by the contract of the header.
     let options = match unsafe { array(pointer, u64::from(!pointer.is_null()), "options") }? {
         [options] => options,
         _ => return Ok(Options::default()),
     };
     if options.size != size_of::<skc_options>() as u64 {
-        let text = format!("options.size is {}, it must be {}", options.size, size_of::<skc_options>());
+        let text = format!("options.size is {}, but must be {}", options.size, size_of::<skc_options>());
         return Err(Failure::argument(text));
     }
-    // SAFETY: null or strings, as the header says.
+    // SAFETY: null or strings, by the contract of the header.
     unsafe {
         Ok(Options {
             graph: optional(options.graph, "options.graph")?,
@@ -48,7 +48,7 @@ unsafe fn read_options(pointer: *const skc_options) -> Result<Options, Failure> 
             bounds: optional(options.bounds, "options.bounds")?,
             shapes: optional(options.shapes, "options.shapes")?,
             device: optional(options.device, "options.device")?,
-            threads: usize::try_from(options.threads).unwrap_or(usize::MAX),
+            threads: options.threads as usize,
         })
     }
 }
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn skc_compile(
 ) -> i32 {
     guarded(|| {
         writable(model, "model")?;
-        // SAFETY: null or what the header says.
+        // SAFETY: null or valid, by the contract of the header.
         let (path, options) = unsafe { (text(path, "path")?, read_options(options)?) };
         let compiled = models::compile(Some(path), None, options)?;
         let id = MODELS.add(compiled);
@@ -83,12 +83,12 @@ pub unsafe extern "C" fn skc_compile_text(
 ) -> i32 {
     guarded(|| {
         writable(model, "model")?;
-        // SAFETY: null or what the header says.
+        // SAFETY: null or valid, by the contract of the header.
         let (name, options) = unsafe { (text(name, "name")?, read_options(options)?) };
         if pointer.is_null() {
             return Err(Failure::argument("text is null"));
         }
-        // SAFETY: `length` bytes, as the header says.
+        // SAFETY: `length` bytes, by the contract of the header.
         let bytes = unsafe { array(pointer.cast::<u8>(), length, "text") }?;
         let text = std::str::from_utf8(bytes).map_err(|_| Failure::argument("text is not UTF-8"))?;
         let text = Text { name, text: text.to_owned() };
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn skc_compile_text(
 pub unsafe extern "C" fn skc_load(path: *const c_char, weights: *const c_char, model: *mut skc_model) -> i32 {
     guarded(|| {
         writable(model, "model")?;
-        // SAFETY: null or what the header says.
+        // SAFETY: null or valid, by the contract of the header.
         let (path, weights) = unsafe { (text(path, "path")?, optional(weights, "weights")?) };
         let id = MODELS.add(models::load(&path, weights.as_deref())?);
         // SAFETY: checked above.
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn skc_load(path: *const c_char, weights: *const c_char, m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skc_save(model: skc_model, path: *const c_char, embed: i32) -> i32 {
     guarded(|| {
-        // SAFETY: null or what the header says.
+        // SAFETY: null or valid, by the contract of the header.
         let path = unsafe { text(path, "path") }?;
         models::save(&*MODELS.get(model.id)?, &path, embed != 0)
     })
@@ -149,10 +149,10 @@ pub unsafe extern "C" fn skc_port_at(model: skc_model, role: u32, index: u64, po
         writable(port, "port")?;
         let model = MODELS.get(model.id)?;
         let ports = model.ports(role)?;
-        let found = usize::try_from(index).ok().and_then(|index| ports.get(index));
+        let port_at_index = usize::try_from(index).ok().and_then(|index| ports.get(index));
         let wrong = || Failure::argument(format!("there is no port {index}: the model has {}", ports.len()));
-        let (found, name) = found.ok_or_else(wrong)?;
-        let described = tensors::port(found, name)?;
+        let (described_port, name) = port_at_index.ok_or_else(wrong)?;
+        let described = tensors::port(described_port, name)?;
         // SAFETY: checked above.
         unsafe { set(port, described) };
         Ok(())
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn skc_port_at(model: skc_model, role: u32, index: u64, po
 pub unsafe extern "C" fn skc_find(model: skc_model, role: u32, name: *const c_char, index: *mut u64) -> i32 {
     guarded(|| {
         writable(index, "index")?;
-        // SAFETY: null or what the header says.
+        // SAFETY: null or valid, by the contract of the header.
         let name = unsafe { text(name, "name") }?;
         let model = MODELS.get(model.id)?;
         let at = model.ports(role)?.iter().position(|(port, _)| port.name == name);
@@ -192,28 +192,30 @@ pub unsafe extern "C" fn skc_create(model: skc_model, instance: *mut skc_instanc
 /// The tensors of a call.
 ///
 /// # Safety
-/// Null or arrays of so many tensors, as the header says.
+/// Pointers are null or point to arrays with these numbers of tensors, by the contract of the header.
 unsafe fn tensors_of<'c>(
     running: &Running,
     (inputs, input_count): (*const skc_tensor, u64),
     (outputs, output_count): (*mut skc_tensor, u64),
 ) -> Result<(&'c [skc_tensor], &'c mut [skc_tensor]), Failure> {
-    for (role, found, expected) in
+    for (role, count, expected) in
         [("inputs", input_count, running.inputs.len()), ("outputs", output_count, running.outputs)]
     {
-        if found != expected as u64 {
-            return Err(Failure::argument(format!("there are {found} {role}, but the model has {expected}")));
+        if count != expected as u64 {
+            return Err(Failure::argument(format!(
+                "{count} {role} are passed, but the model has {expected}"
+            )));
         }
     }
-    // SAFETY: as the caller promises; nothing else uses the outputs during the call.
+    // SAFETY: the contract of this function; nothing else uses the outputs during the call.
     unsafe { Ok((array(inputs, input_count, "inputs")?, array_mut(outputs, output_count, "outputs")?)) }
 }
 
-/// The instance, unless another thread uses it.
-fn own(running: &Running) -> Result<MutexGuard<'_, Place>, Failure> {
+/// Locks the instance; an error if another thread uses it.
+fn lock(running: &Running) -> Result<MutexGuard<'_, Instance>, Failure> {
     match running.inner.try_lock() {
         Ok(inner) => Ok(inner),
-        // A panic during a call left variables as they were: they are set at the end.
+        // A panic during a call leaves the variables unchanged, because they are set at the end.
         Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => {
             Err(Failure::new(types::BUSY, "another thread is using the instance"))
@@ -232,12 +234,12 @@ pub unsafe extern "C" fn skc_run(
 ) -> i32 {
     guarded(|| {
         let running = INSTANCES.get(instance.id)?;
-        // SAFETY: as the header says.
+        // SAFETY: the contract of the header.
         let (given, wanted) =
             unsafe { tensors_of(&running, (inputs, input_count), (outputs, output_count)) }?;
         let mut arrays: Vec<(&str, Tensor)> = Vec::with_capacity(given.len());
         for (tensor, name) in given.iter().zip(&running.inputs) {
-            // SAFETY: data of so many bytes, as the header says.
+            // SAFETY: `data` has `bytes` bytes, by the contract of the header.
             arrays.push((name, unsafe { tensors::read(tensor, name) }?));
         }
         let arrays: Vec<(&str, &Tensor)> = arrays.iter().map(|(name, tensor)| (*name, tensor)).collect();
@@ -248,15 +250,12 @@ pub unsafe extern "C" fn skc_run(
             refused = checked.find_map(Result::err);
             refused.is_none()
         };
-        let values = match &mut *own(&running)? {
-            Place::Processor(instance) => instance.call_if(&arrays, accept),
-            Place::Device(instance) => instance.call_if(&arrays, accept),
-        }?;
+        let values = lock(&running)?.call_if(&arrays, accept)?;
         if let Some(failure) = refused {
             return Err(failure);
         }
         for (output, (name, value)) in wanted.iter_mut().zip(&values) {
-            // SAFETY: data of so many bytes, as the header says.
+            // SAFETY: `data` has `bytes` bytes, by the contract of the header.
             unsafe { tensors::write(output, name, value) }?;
         }
         Ok(())
@@ -274,31 +273,34 @@ pub unsafe extern "C" fn skc_run_on_device(
 ) -> i32 {
     guarded(|| {
         let running = INSTANCES.get(instance.id)?;
-        // SAFETY: as the header says.
+        // SAFETY: the contract of the header.
         let (given, wanted) =
             unsafe { tensors_of(&running, (inputs, input_count), (outputs, output_count)) }?;
-        let mut place = own(&running)?;
-        let Place::Device(instance) = &mut *place else {
-            return Err(Failure::argument("the model is not on a GPU"));
-        };
-        let DeviceChoice::Cuda(_) = instance.device() else {
-            let text = format!("the model is on {}, whose memory has no addresses for C", instance.device());
-            return Err(Failure::argument(text));
-        };
+        let mut instance = lock(&running)?;
+        match instance.device() {
+            DeviceChoice::Cuda(_) => {}
+            DeviceChoice::Cpu => return Err(Failure::argument("the model is not on a GPU")),
+            device => {
+                let text = format!(
+                    "the model is on {device}, whose memory is not addressable from C: run it with skc_run"
+                );
+                return Err(Failure::argument(text));
+            }
+        }
         let mut read = Vec::with_capacity(given.len());
         for (tensor, name) in given.iter().zip(&running.inputs) {
             read.push((name, tensors::described(tensor, &format!("input `{name}`"))?));
         }
         let mut arrays: Vec<(&str, Argument)> = Vec::with_capacity(given.len());
         for (name, (element, shape, address)) in &read {
-            // SAFETY: the address is of so many elements on the GPU, as the header says.
+            // SAFETY: by the contract of the header, the elements are at this address on the GPU.
             let array = unsafe { ForeignArray::new(*element, shape, *address) };
             arrays.push((name, Argument::Foreign(array)));
         }
         let ports = instance.outputs();
         let mut places = Vec::with_capacity(ports.len());
         for (tensor, port) in wanted.iter().zip(&ports) {
-            places.push(tensors::place(tensor, port)?);
+            places.push(tensors::output_memory(tensor, port)?);
         }
         let outputs = ports.iter().zip(&places).map(|(port, (shape, address))| {
             // SAFETY: as above.
@@ -319,13 +321,10 @@ pub unsafe extern "C" fn skc_stream(instance: skc_instance, stream: *mut u64) ->
     guarded(|| {
         writable(stream, "stream")?;
         let running = INSTANCES.get(instance.id)?;
-        let found = match &*own(&running)? {
-            Place::Device(instance) => instance.stream(),
-            Place::Processor(_) => None,
-        };
-        let found = found.ok_or_else(|| Failure::argument("the model is not on a GPU with CUDA"))?;
+        let cuda_stream = lock(&running)?.stream();
+        let cuda_stream = cuda_stream.ok_or_else(|| Failure::argument("the model is not on a CUDA GPU"))?;
         // SAFETY: checked above.
-        unsafe { set(stream, found) };
+        unsafe { set(stream, cuda_stream) };
         Ok(())
     })
 }

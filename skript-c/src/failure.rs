@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Failures: what a function returns, and the last one of each thread.
+//! Failures: the status that a function returns, and the last failure of each thread.
 
 use crate::types::{self, skc_error};
 use skript::{Error, Location, Severity};
@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::ffi::CString;
 use std::panic::AssertUnwindSafe;
 
-/// Why a function failed.
+/// The status and the description of a failure.
 pub(crate) struct Failure {
     status: i32,
     code: String,
@@ -57,7 +57,7 @@ fn of_run(error: &skript::RunError, text: String) -> Failure {
     match error {
         RunError::Check { code, trace, .. } => Failure {
             code: code.clone(),
-            // As a compiled object: the message, then the calls that led there.
+            // As compiled objects report it: the message, then the call stack.
             text: trace.iter().fold(text, |text, call| format!("{text}\n  in {call}")),
             ..Failure::new(types::CHECK, "")
         },
@@ -80,7 +80,7 @@ thread_local! {
     static LAST: RefCell<Option<Box<Last>>> = const { RefCell::new(None) };
 }
 
-/// Executes the work of a function of the interface; a failure, or a panic, becomes its status.
+/// Executes the body of an interface function. Converts failures and panics to its status.
 pub(crate) fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> i32 {
     let done = std::panic::catch_unwind(AssertUnwindSafe(work));
     let failure = match done {
@@ -93,11 +93,17 @@ pub(crate) fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> i32 {
     status
 }
 
+/// A C string, with spaces in place of zero bytes, which would end it.
+pub(crate) fn c_string(text: &str) -> CString {
+    let Ok(string) = CString::new(text.replace('\0', " ")) else {
+        unreachable!("the text has no zero bytes")
+    };
+    string
+}
+
 fn keep(failure: Failure) {
-    // A text of C ends at its first zero.
-    let string = |text: &str| CString::new(text.replace('\0', " ")).unwrap_or_default();
     let path = failure.location.as_ref().map_or("", |at| &at.path);
-    let strings = [string(&failure.code), string(&failure.text), string(path)];
+    let strings = [c_string(&failure.code), c_string(&failure.text), c_string(path)];
     let number = |get: fn(&Location) -> usize| {
         let number = failure.location.as_ref().map_or(0, get);
         u32::try_from(number).unwrap_or(u32::MAX)
@@ -114,15 +120,15 @@ fn keep(failure: Failure) {
         end_column: number(|at| at.end_column),
     };
     let last = Box::new(Last { error, _strings: strings });
-    // A thread that ends has no errors any more.
+    // The slot of a terminating thread may have been destroyed.
     let _ = LAST.try_with(|slot| slot.replace(Some(last)));
 }
 
 /// The last failure of this thread; null if there was none.
 pub(crate) fn last() -> *const skc_error {
-    let found = LAST.try_with(|slot| {
+    let last = LAST.try_with(|slot| {
         let slot = slot.borrow();
         slot.as_ref().map_or(std::ptr::null(), |last| &raw const last.error)
     });
-    found.unwrap_or(std::ptr::null())
+    last.unwrap_or(std::ptr::null())
 }

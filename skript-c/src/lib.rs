@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `libskript-c`: loads, compiles and runs models in C programs; `include/skript.h` has the contracts.
 //!
-//! Functions of the interface check pointers and handles, copy what they are given, and call the crate `skript`. A panic
-//! is a status: none crosses the boundary.
+//! The functions of the interface check pointers and handles, copy their arguments, and call the crate `skript`. They
+//! convert panics to statuses, so no panic unwinds into C.
 #![allow(non_camel_case_types)]
 mod calls;
 mod failure;

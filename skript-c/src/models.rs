@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Models and instances behind the handles.
+//! The models and instances that handles refer to.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, c_string};
 use crate::registry::Registry;
 use crate::types;
 use skript::{
-    Code, ComposeOptions, DeviceChoice, DeviceInstance, Document, ImportOptions, Instance, Limits, Port,
-    Severity, Target, Weights,
+    Code, ComposeOptions, DeviceChoice, Document, ImportOptions, Instance, Limits, Port, Severity, Target,
+    Weights,
 };
 use std::ffi::CString;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// The stack size of compilations in bytes: documents nest.
-const STACK: usize = 256 << 20;
+/// The stack size of compilations in bytes, for deeply nested documents.
+const STACK_BYTES: usize = 256 << 20;
 
-/// Ports of one role, with their names for C.
+/// The ports of one role with their names as C strings.
 type Ports = Vec<(Port, CString)>;
 
 /// Compiled code with its weights.
@@ -24,19 +24,13 @@ pub(crate) struct Model {
     pub(crate) weights: Weights,
     device: DeviceChoice,
     threads: usize,
-    /// Inputs, variables, outputs.
+    /// Inputs, variables and outputs.
     ports: [Ports; 3],
 }
 
-/// Where an instance computes.
-pub(crate) enum Place {
-    Processor(Box<Instance>),
-    Device(Box<DeviceInstance>),
-}
-
-/// An instance; one call at a time.
+/// An instance, which executes one call at a time.
 pub(crate) struct Running {
-    pub(crate) inner: Mutex<Place>,
+    pub(crate) inner: Mutex<Instance>,
     pub(crate) inputs: Vec<String>,
     pub(crate) outputs: usize,
 }
@@ -44,7 +38,7 @@ pub(crate) struct Running {
 pub(crate) static MODELS: Registry<Model> = Registry::new("a model", 1);
 pub(crate) static INSTANCES: Registry<Running> = Registry::new("an instance", 2);
 
-/// As `skc_options`, copied.
+/// A copy of `skc_options`.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) graph: Option<String>,
@@ -59,7 +53,7 @@ pub(crate) struct Options {
     pub(crate) threads: usize,
 }
 
-/// A text with the path that diagnostics have.
+/// A text with its path in diagnostics.
 pub(crate) struct Text {
     pub(crate) name: String,
     pub(crate) text: String,
@@ -69,7 +63,7 @@ impl Model {
     pub(crate) fn new(code: Code, weights: Weights, device: DeviceChoice, threads: usize) -> Self {
         let named = |ports: Vec<Port>| -> Ports {
             let named = ports.into_iter().map(|port| {
-                let name = CString::new(port.name.replace('\0', " ")).unwrap_or_default();
+                let name = c_string(&port.name);
                 (port, name)
             });
             named.collect()
@@ -78,17 +72,17 @@ impl Model {
         Model { code, weights, device, threads, ports }
     }
 
-    /// The ports of a role by its number in `skript.h`.
+    /// The ports of a role, by its number in `skript.h`.
     pub(crate) fn ports(&self, role: u32) -> Result<&Ports, Failure> {
         let ports = usize::try_from(role).ok().and_then(|role| self.ports.get(role));
         ports.ok_or_else(|| Failure::argument(format!("{role} is not a role")))
     }
 }
 
-/// Compiles a file, or a text, on a thread with a stack for nested documents.
+/// Compiles a file or a text on a thread with a large stack, for deeply nested documents.
 pub(crate) fn compile(path: Option<String>, text: Option<Text>, options: Options) -> Result<Model, Failure> {
     let work = move || compile_here(path.as_deref(), text.as_ref(), &options);
-    let thread = std::thread::Builder::new().stack_size(STACK).spawn(work);
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
     let thread = thread.map_err(|error| Failure::new(types::MEMORY, error.to_string()))?;
     match thread.join() {
         Ok(done) => done,
@@ -122,10 +116,11 @@ fn compile_here(path: Option<&str>, text: Option<&Text>, options: &Options) -> R
             compose = compose.input_shape(name, shape);
         }
     }
-    if options.real.is_some() || options.integer.is_some() {
-        let real = options.real.as_deref().unwrap_or("f32");
-        let integer = options.integer.as_deref().unwrap_or("i64");
-        compose = compose.element_types(real, integer)?;
+    if let Some(real) = &options.real {
+        compose = compose.real(real)?;
+    }
+    if let Some(integer) = &options.integer {
+        compose = compose.int(integer)?;
     }
     let device = options.device.as_deref().unwrap_or("cpu");
     let device: DeviceChoice =
@@ -134,7 +129,7 @@ fn compile_here(path: Option<&str>, text: Option<&Text>, options: &Options) -> R
         (None, None) if device != DeviceChoice::Cpu => Target::gpu(device, None)?,
         (None, None) => Target::host(),
         (_, _) if device != DeviceChoice::Cpu => {
-            let text = "options.cpu and options.features are not for models on a GPU";
+            let text = "options.cpu and options.features do not apply to models on a GPU";
             return Err(Failure::argument(text));
         }
         (cpu, features) => {
@@ -157,7 +152,8 @@ fn bounds(options: &Options) -> Result<ImportOptions, Failure> {
     for pair in pairs {
         let parsed = pair.split_once('=');
         let parsed = parsed.and_then(|(name, bound)| Some((name.trim(), bound.trim().parse().ok()?)));
-        let wrong = || Failure::argument(format!("options.bounds has {pair:?}, not NAME=NUMBER"));
+        let wrong =
+            || Failure::argument(format!("options.bounds contains {pair:?}, which is not NAME=NUMBER"));
         let (name, bound) = parsed.ok_or_else(wrong)?;
         import = import.bound(name, bound);
     }
@@ -166,8 +162,10 @@ fn bounds(options: &Options) -> Result<ImportOptions, Failure> {
 
 /// The shapes of inputs.
 fn shapes(options: &Options) -> Result<Vec<(String, Vec<u64>)>, Failure> {
-    let pairs = options.shapes.iter().flat_map(|text| text.split(';'));
-    let shapes = pairs.map(|pair| {
+    let Some(text) = &options.shapes else {
+        return Ok(Vec::new());
+    };
+    let shapes = text.split(';').map(|pair| {
         let (name, extents) = pair.split_once('=')?;
         let extents = match extents.trim() {
             "" => Ok(Vec::new()),
@@ -176,9 +174,8 @@ fn shapes(options: &Options) -> Result<Vec<(String, Vec<u64>)>, Failure> {
         Some((name.trim().to_owned(), extents.ok()?))
     });
     let shapes: Option<Vec<_>> = shapes.collect();
-    let text = options.shapes.as_deref().unwrap_or_default();
     shapes.ok_or_else(|| {
-        Failure::argument(format!("options.shapes is {text:?}, not NAME=EXTENT,EXTENT;NAME=EXTENT"))
+        Failure::argument(format!("options.shapes is {text:?}, but must be NAME=EXTENT,EXTENT;NAME=EXTENT"))
     })
 }
 
@@ -202,14 +199,11 @@ pub(crate) fn save(model: &Model, path: &str, embed: bool) -> Result<(), Failure
 
 /// Loads the code of a model into this process.
 pub(crate) fn create(model: &Model) -> Result<Running, Failure> {
-    let inner = match model.device {
-        DeviceChoice::Cpu => {
-            let mut instance = model.code.load(&model.weights)?;
-            instance.set_threads(model.threads);
-            Place::Processor(Box::new(instance))
-        }
-        device => Place::Device(Box::new(model.code.load_on(device, &model.weights)?)),
+    let mut inner = match model.device {
+        DeviceChoice::Cpu => model.code.load(&model.weights)?,
+        device => model.code.load_on(device, &model.weights)?,
     };
+    inner.set_threads(model.threads);
     let inputs = model.ports(0)?.iter().map(|(port, _)| port.name.clone());
     Ok(Running { inner: Mutex::new(inner), inputs: inputs.collect(), outputs: model.ports(2)?.len() })
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Handles: numbers of models and instances, never used twice.
+//! Handles: unique numbers of models and instances, which are never reused.
 
 use crate::failure::Failure;
 use crate::types;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The things of one kind that C has handles of.
+/// The objects of one kind to which C programs have handles.
 pub(crate) struct Registry<T> {
     kind: &'static str,
     known: Mutex<(u64, BTreeMap<u64, Arc<T>>)>,
 }
 
 impl<T> Registry<T> {
-    /// Handles begin at `first` and grow in steps of 2, so that kinds have different ones.
+    /// Handles begin at `first` and grow in steps of 2, so that handles of different kinds are distinct.
     pub(crate) const fn new(kind: &'static str, first: u64) -> Self {
         Registry { kind, known: Mutex::new((first, BTreeMap::new())) }
     }
@@ -28,11 +28,10 @@ impl<T> Registry<T> {
 
     pub(crate) fn get(&self, handle: u64) -> Result<Arc<T>, Failure> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known.1.get(&handle).map(Arc::clone);
-        found.ok_or_else(|| self.wrong(handle))
+        known.1.get(&handle).map(Arc::clone).ok_or_else(|| self.wrong(handle))
     }
 
-    /// The thing goes when its last use ends.
+    /// Removes a handle. The object is dropped when its last use ends.
     pub(crate) fn remove(&self, handle: u64) -> Result<(), Failure> {
         if handle == 0 {
             return Ok(());

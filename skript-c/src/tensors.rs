@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tensors and ports between C and Rust.
+//! Conversions of tensors and ports between C and Rust.
 
 use crate::failure::Failure;
 use crate::memory;
@@ -7,10 +7,11 @@ use crate::types::{MAX_RANK, skc_port, skc_tensor};
 use skript::{Dimension, ElementType, Port, Tensor};
 use std::ffi::CString;
 
-/// The type, shape and address of a tensor of the caller, which has no fewer bytes than they need. `what` names it.
+/// The type, shape and address of a tensor of the caller. Returns an error if its memory is too small. `what` is the name in
+/// messages.
 pub(crate) fn described(tensor: &skc_tensor, what: &str) -> Result<(ElementType, Vec<u64>, u64), Failure> {
     let wrong = |text: &str| Failure::argument(format!("{what}: {text}"));
-    let element = ElementType::of_code(tensor.r#type);
+    let element = ElementType::from_code(tensor.r#type);
     let element = element.ok_or_else(|| wrong("the type is unknown"))?;
     let rank = tensor.rank as usize;
     let extents = tensor.extents.get(..rank).ok_or_else(|| wrong("the rank is more than 16"))?;
@@ -30,14 +31,14 @@ pub(crate) fn described(tensor: &skc_tensor, what: &str) -> Result<(ElementType,
     Ok((element, shape, tensor.data.addr() as u64))
 }
 
-/// A copy of a tensor of the caller.
+/// Copies a tensor of the caller.
 ///
 /// # Safety
 /// `data` points to `bytes` bytes, or is null.
 pub(crate) unsafe fn read(tensor: &skc_tensor, name: &str) -> Result<Tensor, Failure> {
     let (element, shape, _) = described(tensor, &format!("input `{name}`"))?;
     let bytes = shape.iter().product::<u64>() * element.size() as u64;
-    // SAFETY: no more bytes than the caller promises.
+    // SAFETY: `described` has checked that `data` has at least `bytes` bytes.
     let data = unsafe {
         memory::array(tensor.data.cast::<u8>().cast_const(), bytes, &format!("the data of input `{name}`"))
     }?;
@@ -45,8 +46,8 @@ pub(crate) unsafe fn read(tensor: &skc_tensor, name: &str) -> Result<Tensor, Fai
     tensor.map_err(|error| Failure::argument(format!("input `{name}`: {error}")))
 }
 
-/// The greatest shape of an output, and the address of the caller for that.
-pub(crate) fn place(output: &skc_tensor, port: &Port) -> Result<(Vec<u64>, u64), Failure> {
+/// The maximum shape of an output, and the address of the caller's memory for it.
+pub(crate) fn output_memory(output: &skc_tensor, port: &Port) -> Result<(Vec<u64>, u64), Failure> {
     let bound = |dimension: &Dimension| match dimension {
         Dimension::Static(n) | Dimension::Dynamic(n) => *n,
     };
@@ -60,11 +61,11 @@ pub(crate) fn place(output: &skc_tensor, port: &Port) -> Result<(Vec<u64>, u64),
 /// Sets type, rank and extents of an output.
 pub(crate) fn describe(output: &mut skc_tensor, element: ElementType, shape: &[u64]) {
     output.r#type = element.code().into();
-    output.rank = u32::try_from(shape.len()).unwrap_or(0);
+    output.rank = shape.len() as u32;
     output.extents = extents(shape.iter().copied());
 }
 
-/// Whether an output has memory for a tensor.
+/// Returns an error unless an output has memory for a tensor.
 pub(crate) fn check_output(output: &skc_tensor, name: &str, value: &Tensor) -> Result<(), Failure> {
     has_memory(output, name, value.bytes().len() as u64)
 }
@@ -87,7 +88,7 @@ fn has_memory(output: &skc_tensor, name: &str, needed: u64) -> Result<(), Failur
 pub(crate) unsafe fn write(output: &mut skc_tensor, name: &str, value: &Tensor) -> Result<(), Failure> {
     let bytes = value.bytes();
     let what = format!("the data of output `{name}`");
-    // SAFETY: no more bytes than the caller promises.
+    // SAFETY: `check_output` has checked that the memory is large enough.
     let data = unsafe { memory::array_mut(output.data.cast::<u8>(), bytes.len() as u64, &what) }?;
     data.copy_from_slice(bytes);
     describe(output, value.element(), value.shape());
@@ -102,7 +103,7 @@ fn extents(shape: impl Iterator<Item = u64>) -> [i64; MAX_RANK] {
     extents
 }
 
-/// A port as C sees it; the name is that of the model.
+/// Converts a port; its name must live as long as the model.
 pub(crate) fn port(port: &Port, name: &CString) -> Result<skc_port, Failure> {
     if port.shape.len() > MAX_RANK {
         return Err(Failure::argument(format!("`{}` has more than 16 dimensions", port.name)));
@@ -119,7 +120,7 @@ pub(crate) fn port(port: &Port, name: &CString) -> Result<skc_port, Failure> {
     Ok(skc_port {
         name: name.as_ptr(),
         r#type: port.element.code().into(),
-        rank: u32::try_from(port.shape.len()).unwrap_or(0),
+        rank: port.shape.len() as u32,
         bounds: extents(bounds),
         dynamic,
         bytes: volume.saturating_mul(port.element.size() as u64),

@@ -68,7 +68,7 @@ pub struct skc_error {
     pub(crate) end_column: u32,
 }
 
-/// How to compile.
+/// Options of a compilation.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct skc_options {

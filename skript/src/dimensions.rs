@@ -4,16 +4,16 @@
 use crate::model::Model;
 use skript_frontend::model::{Extent, Function, Port, ShapeExpr};
 
-/// A name for each dimension of each tensor; `None` for static ones and those that are computed.
+/// A name for each dimension of each tensor; `None` for static and computed dimensions.
 type Names = Vec<Vec<Option<String>>>;
 
 impl Model {
-    /// The names of the dynamic dimensions of the inputs, in the order of [`Model::inputs`]: those that the document declares.
+    /// The declared names of the dynamic dimensions of the inputs, in the order of [`Model::inputs`].
     pub fn input_dimensions(&self) -> Names {
         self.entry().map_or(Vec::new(), |f| names(f, &f.inputs))
     }
 
-    /// The same for the outputs.
+    /// The declared names of the dynamic dimensions of the outputs, in the order of [`Model::outputs`].
     pub fn output_dimensions(&self) -> Names {
         self.entry().map_or(Vec::new(), |f| names(f, &f.outputs))
     }

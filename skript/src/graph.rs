@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The operator calls of a graph, to look at.
+//! The operator calls of a graph, for inspection.
 
 use skript_frontend::model::{self, Body, Extent, Function, Operation, ValueId};
 use skript_tensor::ElementType;
@@ -22,7 +22,7 @@ pub struct Call {
 /// A tensor between calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallTensor {
-    /// A number that identifies it in the graph.
+    /// Its unique number in the graph.
     pub id: u32,
     /// Name, element type and shape; the name is empty if the text has none.
     pub port: Port,
@@ -63,7 +63,7 @@ fn tensor(function: &Function, id: ValueId) -> Option<CallTensor> {
             aliases: Vec::new(),
             imported: None,
             name: value.name.clone().unwrap_or_default(),
-            element: ElementType::run_time(value.tensor.kind, function.numbers_of(value)),
+            element: ElementType::for_kind(value.tensor.kind, function.numbers_of(value)),
             shape: value.tensor.shape.iter().map(dimension).collect(),
         },
     })

@@ -32,7 +32,7 @@
 //! assert_eq!(outputs[0].0, "y");
 //! assert_eq!(outputs[0].1.as_f32(), Some(&[2.0, 4.0, 8.0][..]));
 //!
-//! // The reference evaluator computes the same, slowly.
+//! // The reference evaluator returns the same outputs, slowly.
 //! assert_eq!(model.evaluate(&[("x", &x)], &Weights::none())?[0].1.as_f32(), Some(&[2.0, 4.0, 8.0][..]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -51,26 +51,33 @@
 #![warn(missing_docs)]
 mod calls;
 mod code;
-#[cfg(feature = "gpu")]
+mod compiler;
+mod compose;
 mod device;
 mod dimensions;
 mod document;
 mod error;
 mod graph;
+mod instance;
 mod model;
+mod onnx;
 mod port;
+mod positions;
 mod problem;
 mod target;
 mod weights;
 
 pub use calls::{CallCodes, Key, Selection};
-pub use code::{Code, Instance, Output};
-#[cfg(feature = "gpu")]
-pub use device::DeviceInstance;
-pub use document::{CallModel, ComposeOptions, Document, ImportOptions, Value};
-pub use error::Error;
+pub use code::{Code, Output};
+pub use compiler::{CacheEntry, Compiled, Compiler};
+pub use compose::{ComposeOptions, Value};
+pub use device::find as find_gpu;
+pub use document::{CallModel, Document};
+pub use error::{Error, NotCompiled};
 pub use graph::{Call, CallTensor};
-pub use model::{Export, Model};
+pub use instance::Instance;
+pub use model::{Evaluated, Export, Model};
+pub use onnx::{ImportOptions, OnnxModel, formatted, import_refused};
 pub use port::{Dimension, Port};
 pub use problem::{Location, Problem, Severity};
 pub use skript_frontend::limits::Limits;
@@ -78,5 +85,5 @@ pub use skript_frontend::program::Edition;
 pub use skript_runtime::RunError;
 pub use skript_runtime::device::{Argument, DeviceArray, DeviceChoice, ForeignArray};
 pub use skript_tensor::{ElementType, Tensor};
-pub use target::{FastMath, Target};
+pub use target::{FastMath, Integers, Target};
 pub use weights::Weights;

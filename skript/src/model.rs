@@ -2,29 +2,35 @@
 //! A composed graph.
 
 use crate::code::{Code, Output};
-use crate::error::Error;
+use crate::compiler::Compiler;
+use crate::error::{Error, NotCompiled};
 use crate::graph::{self, Call};
 use crate::port::Port;
-use crate::problem::Problem;
+use crate::positions;
+use crate::problem::{Locations, Problem};
 use crate::target::Target;
 use crate::weights::Weights;
 use skript_frontend::compose::{ComposeOptions, compose};
-use skript_frontend::diagnostics::{Sink, nodes};
+use skript_frontend::diagnostics::calls::{entry, failed_at};
+use skript_frontend::diagnostics::codes::{
+    ACCESS_AT_RUN_TIME, ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, NOT_COMPILED, RUN_FAILED,
+};
+use skript_frontend::diagnostics::{Diagnostic, Sink, nodes};
 use skript_frontend::limits::Limits;
-use skript_frontend::model;
+use skript_frontend::model::{self, CheckKind, Extent};
 use skript_frontend::program::Program;
+use skript_frontend::source::SourceMap;
 use skript_import::Origin;
-use skript_passes::code_cache::Compiler;
 use skript_passes::codegen::Interface;
 use skript_passes::diagnostics::of_compilation;
-use skript_passes::{CompileError, Options, Stop, compile_model, model_after};
-use skript_runtime::{Artifact, artifact};
+use skript_passes::{CompileError, Stop};
+use skript_reference::{EvalError, Failure, Outcome};
+use skript_runtime::{Artifact, artifact, files};
 use skript_stablehlo::Weights as ProgramWeights;
 use skript_stablehlo::export_model;
-use skript_tensor::{ElementType, Tensor, TensorError};
+use skript_tensor::{ElementType, Tensor, TensorError, VariableRequest};
 use skript_view::{Histogram, Picture};
 use std::borrow::Cow;
-use std::path::Path;
 use std::sync::Arc;
 
 /// A graph with everything that it invokes, specialized to attribute values, types and shapes.
@@ -35,13 +41,12 @@ pub struct Model {
     interface: Option<Interface>,
 }
 
-/// What a model was composed of.
+/// The document and the options that a model was composed from.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub program: Arc<Program>,
-    /// Whether the document is in memory alone, because it was imported.
-    pub in_memory: bool,
-    pub origin: Arc<Origin>,
+    pub locations: Locations,
+    pub origin: Option<Arc<Origin>>,
     pub options: ComposeOptions,
     pub limits: Limits,
 }
@@ -53,44 +58,76 @@ pub struct Export {
     pub text: String,
     /// Names of the arguments of `@main`: inputs, then variables.
     pub arguments: Vec<String>,
-    /// Names of its results: outputs, then updated variables.
+    /// Names of the results of `@main`: outputs, then updated variables.
     pub results: Vec<String>,
 }
 
 impl Model {
-    /// # Errors
-    /// [`Error::Document`] if composition reports errors.
-    pub(crate) fn compose(context: Context) -> Result<Self, Error> {
-        let (program, mut sink) = (&context.program, Sink::default());
-        let composed = compose(program, &context.options, &context.limits, &mut sink);
-        let Some(inner) = composed.filter(|_| !sink.has_errors()) else {
-            let problems = Problem::all(sink, &program.sources, context.in_memory);
-            return Err(Error::Document(problems));
-        };
-        let origin = &context.origin;
-        let interface = Interface::of(&inner).map(|mut interface| {
-            let updates = interface.updates.len();
-            let count = interface.outputs.len().saturating_sub(updates);
-            let outputs = interface.outputs.get_mut(..count).unwrap_or_default();
-            let (names, types) = (imported_inputs(origin), imported_outputs(origin));
-            artifact::add_import(&mut interface.inputs, outputs, names, types);
-            interface
-        });
-        Ok(Model { inner: Arc::new(inner), context, interface })
+    pub(crate) fn compose(context: Context, sink: &mut Sink) -> Option<Self> {
+        let inner = compose(&context.program, &context.options, &context.limits, sink)?;
+        positions::misfits(&inner).into_iter().for_each(|misfit| sink.report(misfit));
+        Some(Model::new(inner, context))
     }
 
-    /// The model for arrays of these shapes, in the order of [`Model::inputs`]: its code is for them alone, and knows all
-    /// extents. `None` if the model has no dynamic extents, or does not compose for these shapes.
+    fn new(inner: model::Model, context: Context) -> Self {
+        let interface = Interface::from_model(&inner).map(|mut interface| {
+            let updates = interface.updates.len();
+            let count = interface.outputs.len().saturating_sub(updates);
+            let (outputs, _) = interface.outputs.split_at_mut(count);
+            let origin = context.origin.as_deref();
+            artifact::add_import(
+                &mut interface.inputs,
+                outputs,
+                imported_inputs(origin),
+                imported_outputs(origin),
+            );
+            interface
+        });
+        Model { inner: Arc::new(inner), context, interface }
+    }
+
+    /// The functions for the compiler's crates. Their interface changes without notice.
+    pub fn ir(&self) -> &model::Model {
+        &self.inner
+    }
+
+    /// The origin of an imported model.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.context.origin.as_deref()
+    }
+
+    /// The texts of all modules.
+    pub fn sources(&self) -> &SourceMap {
+        &self.context.program.sources
+    }
+
+    /// The model specialized to arrays of these shapes, in the order of [`Model::inputs`]; all its extents are static. `None` if the
+    /// model has no dynamic extents, or does not compose for these shapes.
     pub fn specialized(&self, shapes: &[&[u64]]) -> Option<Model> {
         let shapes = self.inner.dynamic_shapes(shapes);
-        if shapes.is_empty() {
-            return None;
-        }
+        if shapes.is_empty() { None } else { self.with_shapes(shapes).ok() }
+    }
+
+    /// The model specialized to these shapes of inputs, by name; a pack has one shape for each item.
+    ///
+    /// # Errors
+    /// [`Error::Document`] if the model does not compose for these shapes.
+    pub fn with_shapes(&self, shapes: Vec<(String, Vec<Vec<u64>>)>) -> Result<Model, Error> {
         let mut context = self.context.clone();
-        let names = shapes.iter().map(|(name, _)| name.clone());
-        context.options.given_inputs.extend(names);
-        context.options.input_shapes.extend(shapes);
-        Model::compose(context).ok()
+        for (name, shapes) in shapes {
+            let name = context.origin.as_ref().map_or(name.as_str(), |origin| origin.input(&name)).to_owned();
+            context.options.given_inputs.push(name.clone());
+            context.options.input_shapes.insert(name, shapes);
+        }
+        let mut sink = Sink::default();
+        let model = Model::compose(context, &mut sink).filter(|_| !sink.has_errors());
+        let problems = || Problem::all(sink.into_sorted(), self.sources(), self.context.locations);
+        model.ok_or_else(|| Error::Document(problems()))
+    }
+
+    /// The model with every tensor of the graph as an output.
+    pub fn with_intermediates(&self) -> Model {
+        Model::new(self.inner.with_intermediates(), self.context.clone())
     }
 
     /// The inputs, in the order of the graph; packs are flattened.
@@ -100,37 +137,37 @@ impl Model {
 
     /// The outputs, in the order of the graph; packs are flattened.
     pub fn outputs(&self) -> Vec<Port> {
-        self.output_ports().iter().map(Port::of).collect()
+        self.output_ports().iter().map(Port::new).collect()
     }
 
-    /// The variables of the graph and of what it invokes.
+    /// The variables of the graph and of the operators that it invokes.
     pub fn variables(&self) -> Vec<Port> {
         self.ports(|interface| &interface.variables)
     }
 
-    /// The inputs as compiled code has them, with the packs that they are items of.
+    /// The inputs of compiled code, with the packs that they are items of.
     pub fn input_ports(&self) -> &[artifact::Port] {
         self.interface.as_ref().map_or(&[], |i| &i.inputs)
     }
 
-    /// The outputs as compiled code has them, with the packs that they are items of.
+    /// The outputs of compiled code, with the packs that they are items of.
     pub fn output_ports(&self) -> &[artifact::Port] {
         let Some(interface) = &self.interface else {
             return &[];
         };
         let updates = interface.updates.len();
         let count = interface.outputs.len().saturating_sub(updates);
-        interface.outputs.get(..count).unwrap_or_default()
+        interface.outputs.split_at(count).0
     }
 
-    /// Whether calls give variables new values.
+    /// Whether calls update variables.
     pub fn updates_variables(&self) -> bool {
         self.interface.as_ref().is_some_and(|i| !i.updates.is_empty())
     }
 
     fn ports(&self, role: impl Fn(&Interface) -> &Vec<artifact::Port>) -> Vec<Port> {
         let ports = self.interface.iter().flat_map(role);
-        ports.map(Port::of).collect()
+        ports.map(Port::new).collect()
     }
 
     pub(crate) fn entry(&self) -> Option<&model::Function> {
@@ -146,67 +183,66 @@ impl Model {
     /// The values of the variables, in the order of [`Model::variables`].
     ///
     /// # Errors
-    /// [`Error::Arrays`] if a variable has no value, or one of another shape or kind.
+    /// [`Error::Arrays`] if a variable has no value, or a value with a wrong shape or kind.
     pub fn variable_values(&self, weights: &Weights) -> Result<Vec<Tensor>, Error> {
         let interface = self.interface.as_ref();
-        interface.map_or(Ok(Vec::new()), |i| weights.load(&i.variables))
+        interface.map_or(Ok(Vec::new()), |i| weights.of_ports(&i.variables))
     }
 
-    /// The operator calls of the graph, in its order; those inside of branches, loops and operators are not listed.
+    /// The operator calls of the graph in order, without calls inside of branches, loops and operators.
     pub fn calls(&self) -> Vec<Call> {
         graph::calls(&self.inner)
     }
 
-    /// Compiles the model to native code. The inputs and outputs of an imported model keep their names in it.
+    /// Compiles the model to native code, in which the inputs and outputs of an imported model keep their names.
     ///
     /// # Errors
-    /// [`Error::Compile`] if the model has a construct that compiled code does not support, or LLVM does not know the target.
+    /// [`Error::Compile`] if the model has a construct that compiled code does not support, or LLVM does not support the target.
     pub fn compile(&self, target: &Target) -> Result<Code, Error> {
-        let options = options(target);
-        let artifact = compile_model(&self.inner, &self.context.program.sources, &options);
-        Ok(self.code(artifact.map_err(|e| self.not_compiled(&e))?))
+        let compiled = Compiler::new(target).compile(self)?;
+        Ok(self.with_names(compiled.artifact))
     }
 
-    /// The same, with the user's cache of compiled models, which `skript` has, too, and with plans of `skript tune`.
-    /// `compiler` is the file of the program that calls this, or that of another with the same compiler: its length and
-    /// time distinguish builds. Without such a cache, the model is compiled.
-    ///
-    /// # Errors
-    /// Those of [`Model::compile`].
-    pub fn compile_cached(&self, target: &Target, compiler: &Path) -> Result<Code, Error> {
-        let (compiler, sources) = (Compiler::at(compiler), &self.context.program.sources);
-        let (options, _) = compiler.tuned(&self.inner, sources, options(target));
-        let compiled = compiler.compile(&self.inner, sources, &options);
-        let (artifact, ..) = compiled.map_err(|e| self.not_compiled(&e))?;
-        Ok(self.code(artifact))
+    pub(crate) fn not_compiled(&self, error: &CompileError) -> Error {
+        let diagnostics = of_compilation(error, &self.inner, self.sources());
+        Error::Compile(NotCompiled {
+            problems: Problem::all(diagnostics, self.sources(), self.context.locations),
+            supporting: match error {
+                CompileError::Lowering { supporting, .. } => Some(supporting.clone()),
+                CompileError::Emit(error) if error.span().is_some() => None,
+                CompileError::Emit(_) | CompileError::Codegen(_) => Some(Vec::new()),
+            },
+        })
     }
 
-    fn not_compiled(&self, error: &CompileError) -> Error {
-        let sources = &self.context.program.sources;
-        let diagnostics = of_compilation(error, &self.inner, sources);
-        Error::Compile(Problem::of_all(diagnostics, sources, self.context.in_memory))
-    }
-
-    fn code(&self, mut artifact: Artifact) -> Code {
-        let (names, types) = (imported_inputs(&self.context.origin), imported_outputs(&self.context.origin));
-        artifact.add_import(names, types);
-        if self.context.in_memory {
-            let sources = &self.context.program.sources;
+    /// Adds the names and element types of the imported model to code of this model.
+    pub fn with_names(&self, mut artifact: Artifact) -> Code {
+        let origin = self.context.origin.as_deref();
+        artifact.add_import(imported_inputs(origin), imported_outputs(origin));
+        if self.context.locations == Locations::Nodes {
             for check in &mut artifact.checks {
-                nodes::name_frames(&mut check.trace, sources);
+                nodes::name_frames(&mut check.trace, self.sources());
             }
         }
         Code::new(artifact)
     }
 
-    /// The model in the `skript` dialect of MLIR, as text.
+    /// Converts outputs to the element types of the imported model.
+    pub fn converted(&self, outputs: Vec<Tensor>) -> Vec<Tensor> {
+        let ports = self.output_ports().iter().zip(outputs);
+        let converted = ports.map(|(port, tensor)| {
+            let element = port.imported.and_then(|element| files::converted(&tensor, element));
+            element.unwrap_or(tensor)
+        });
+        converted.collect()
+    }
+
+    /// The model as text in the MLIR dialect `skript`.
     ///
     /// # Errors
-    /// [`Error::Compile`] if the model has a construct that the dialect does not have.
+    /// [`Error::Compile`] if the model has a construct that the dialect does not support.
     pub fn to_mlir(&self) -> Result<String, Error> {
-        let options = options(&Target::host());
-        let text = model_after(&self.inner, &self.context.program.sources, &options, Stop::Skript, true)
-            .map_err(|e| self.not_compiled(&e))?;
+        let text = Compiler::new(&Target::host()).stage(self, Stop::Skript, true)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
@@ -216,7 +252,7 @@ impl Model {
     /// [`Error::Compile`] if a construct has no StableHLO form.
     pub fn to_stablehlo(&self) -> Result<Export, Error> {
         let none = ProgramWeights::default();
-        let exported = export_model(&self.inner, &self.context.program.sources, None, &none)?;
+        let exported = export_model(&self.inner, self.sources(), None, &none)?;
         let names = |ports: &[skript_stablehlo::Port]| ports.iter().map(|port| port.name.clone()).collect();
         Ok(Export {
             arguments: names(&exported.ports.arguments),
@@ -225,70 +261,137 @@ impl Model {
         })
     }
 
-    /// The model as a page of HTML, as `skript view` writes it: the graph with formulas and shapes, and histograms of the
-    /// values that `weights` has. The page needs no network.
+    /// The model as an HTML page, as `skript view` writes it: the graph with formulas and shapes, and histograms of the values in
+    /// `weights`. The page needs no network.
     ///
     /// # Errors
-    /// [`Error::Arrays`] if a file with arrays cannot be read, or has a variable of another shape or kind.
+    /// [`Error::Arrays`] if a file with arrays cannot be read, or the shape or kind of a variable is wrong.
     pub fn to_html(&self, weights: &Weights) -> Result<String, Error> {
-        let mut picture = Picture::of(&self.inner, &self.context.program);
-        let (mut wrong, interface) = (Vec::new(), self.interface.as_ref());
-        let ports = interface.map_or(&[][..], |interface| &interface.variables);
-        for (port, loaded) in ports.iter().zip(weights.load_each(ports)) {
+        let mut picture = self.picture();
+        self.add_histograms(&mut picture, weights)?;
+        Ok(picture.html())
+    }
+
+    /// The graph with formulas and shapes, for drawing.
+    pub fn picture(&self) -> Picture {
+        Picture::new(&self.inner, &self.context.program)
+    }
+
+    /// Adds histograms of the variables that have values.
+    ///
+    /// # Errors
+    /// The errors of [`Model::to_html`].
+    pub fn add_histograms(&self, picture: &mut Picture, weights: &Weights) -> Result<(), Error> {
+        let mut wrong = Vec::new();
+        let loaded = weights.load_each(&self.requests());
+        for (variable, loaded) in picture.variables.iter_mut().zip(loaded) {
             match loaded {
-                Ok(tensor) => {
-                    let mut variables = picture.variables.iter_mut();
-                    if let Some(variable) = variables.find(|v| v.name == port.name) {
-                        variable.histogram = Some(Histogram::of(&tensor));
-                    }
-                }
+                Ok(tensor) => variable.histogram = Some(Histogram::new(&tensor)),
                 Err(TensorError::Missing { .. }) => {}
                 Err(error) => wrong.push(error),
             }
         }
-        if wrong.is_empty() { Ok(picture.html()) } else { Err(Error::Arrays(wrong)) }
+        if wrong.is_empty() { Ok(()) } else { Err(Error::Arrays(wrong)) }
     }
 
-    /// Evaluates the model by its definition: slow, and independent of the compiler.
+    /// The requests for all variables of the model in files of weights.
+    pub fn requests(&self) -> Vec<VariableRequest<'_>> {
+        let requests = self.inner.variables.iter().map(|variable| VariableRequest {
+            name: &variable.name,
+            aliases: &variable.aliases,
+            element: ElementType::for_kind(variable.tensor.kind, variable.numbers),
+            shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
+        });
+        requests.collect()
+    }
+
+    /// Selects the values that code of the model requires from the values of [`Model::requests`].
+    pub fn captured(&self, variables: &[Tensor]) -> Vec<Tensor> {
+        let captured = self.captured_variables().filter_map(|at| variables.get(at).cloned());
+        captured.collect()
+    }
+
+    /// Sets the values of captured variables, the inverse of [`Model::captured`].
+    pub fn release(&self, captured: &[Tensor], variables: &mut [Tensor]) {
+        for (at, value) in self.captured_variables().zip(captured) {
+            if let Some(variable) = variables.get_mut(at) {
+                variable.clone_from(value);
+            }
+        }
+    }
+
+    fn captured_variables(&self) -> impl Iterator<Item = usize> {
+        let ids = self.entry().map_or(&[][..], |entry| &entry.capture_variables);
+        ids.iter().map(|id| id.0 as usize)
+    }
+
+    /// Evaluates the model by its definition, slowly and independently of the compiler.
     ///
     /// # Errors
-    /// [`Error::Name`] if an input has no array, [`Error::Arrays`] if a variable has no value, [`Error::Evaluate`] if
-    /// an array does not fit or a run-time check fails.
+    /// [`Error::Name`] if an input has no array, or an array with a wrong type or shape, [`Error::Arrays`] if a variable has no value,
+    /// [`Error::Evaluate`] if a run-time check fails.
     pub fn evaluate(&self, inputs: &[(&str, &Tensor)], weights: &Weights) -> Result<Vec<Output>, Error> {
-        let interface = self.interface.as_ref();
-        let incomplete = || Error::Evaluate("the model's entry is incomplete".to_owned());
-        let interface = interface.ok_or_else(incomplete)?;
-        let arrays = arranged(&interface.inputs, inputs)?;
-        let arrays = declared(&interface.inputs, arrays)?;
-        for (port, array) in interface.inputs.iter().zip(&arrays) {
+        let ports = self.input_ports();
+        let arrays = declared(ports, arranged(ports, inputs)?)?;
+        for (port, array) in ports.iter().zip(&arrays) {
             fits(port, array)?;
         }
-        let arrays: Vec<Arc<Tensor>> = arrays.into_iter().map(|array| Arc::new(array.into_owned())).collect();
-        let loaded = weights.load(&interface.variables)?;
-        let variables: Vec<Arc<Tensor>> = loaded.into_iter().map(Arc::new).collect();
-        let outcome = skript_reference::evaluate(&self.inner, &arrays, &variables)
-            .map_err(|error| Error::Evaluate(error.failure.to_string()))?;
-        let names = self.outputs().into_iter().map(|port| port.name);
-        let values = outcome.outputs.iter().map(|tensor| tensor.as_ref().clone());
-        Ok(names.zip(values).collect())
+        let arrays: Vec<Tensor> = arrays.into_iter().map(Cow::into_owned).collect();
+        let variables = weights.load(&self.requests())?;
+        let (values, _) = self.evaluate_in_order(&arrays, &variables)?;
+        Ok(self.outputs().into_iter().map(|port| port.name).zip(values).collect())
+    }
+
+    /// Evaluates the model on arrays in the order of its inputs and of [`Model::requests`]; returns the outputs, and the new values of
+    /// variables by their positions.
+    ///
+    /// # Errors
+    /// [`Error::Evaluate`] if a run-time check fails.
+    pub fn evaluate_in_order(&self, inputs: &[Tensor], variables: &[Tensor]) -> Result<Evaluated, Error> {
+        let shared =
+            |arrays: &[Tensor]| -> Vec<Arc<Tensor>> { arrays.iter().cloned().map(Arc::new).collect() };
+        let outcome = skript_reference::evaluate(&self.inner, &shared(inputs), &shared(variables));
+        let Outcome { outputs, updates, .. } = outcome.map_err(|error| {
+            let failed = self.evaluation_failed(&error);
+            Error::Evaluate(Box::new(Problem::new(failed, self.sources(), self.context.locations)))
+        })?;
+        let new_values = updates.into_iter().map(|(id, value)| (id.0 as usize, Arc::unwrap_or_clone(value)));
+        Ok((outputs.into_iter().map(Arc::unwrap_or_clone).collect(), new_values.collect()))
+    }
+
+    fn evaluation_failed(&self, error: &EvalError) -> Diagnostic {
+        let code = match error.failure.as_ref() {
+            Failure::Check { kind: CheckKind::Assertion, .. } => &ASSERTION_AT_RUN_TIME,
+            Failure::Check { kind: CheckKind::Extent, .. } | Failure::Extent { .. } => &EXTENTS_DISAGREE,
+            Failure::Check { kind: CheckKind::Access, .. } => &ACCESS_AT_RUN_TIME,
+            Failure::UnknownIntrinsic(_) => &NOT_COMPILED,
+            _ => &RUN_FAILED,
+        };
+        // Each call has the location where its function stopped; a location has the name of the callee.
+        let functions = error.calls.iter().map(|call| call.function.as_str());
+        let called = functions.clone().take(1).chain(functions);
+        let spans = error.calls.iter().map(|call| Some(call.span));
+        let locations: Vec<_> = called.zip(spans).collect();
+        failed_at(code, error.failure.to_string(), &locations, entry(&self.inner))
     }
 }
 
-/// Names of inputs in the graph and in the imported model, and their element types in that, of ints.
-fn imported_inputs(origin: &Origin) -> impl Iterator<Item = (&str, &str, Option<ElementType>)> {
-    origin.inputs.iter().map(|input| (input.name.as_str(), input.onnx.as_str(), input.ints))
+/// Outputs, and new values of variables by position.
+pub type Evaluated = (Vec<Tensor>, Vec<(usize, Tensor)>);
+
+/// The names of inputs in the graph and in the imported model, and their int types in the imported model.
+fn imported_inputs(origin: Option<&Origin>) -> impl Iterator<Item = (&str, &str, Option<ElementType>)> {
+    let inputs = origin.into_iter().flat_map(|origin| &origin.inputs);
+    inputs.map(|input| (input.name.as_str(), input.onnx.as_str(), input.ints))
 }
 
-/// Names of outputs in the graph and in the imported model, and their element types in that.
-fn imported_outputs(origin: &Origin) -> impl Iterator<Item = (&str, &str, ElementType)> {
-    origin.outputs.iter().map(|output| (output.name.as_str(), output.onnx.as_str(), output.element))
+/// The names of outputs in the graph and in the imported model, and their element types in the imported model.
+fn imported_outputs(origin: Option<&Origin>) -> impl Iterator<Item = (&str, &str, ElementType)> {
+    let outputs = origin.into_iter().flat_map(|origin| &origin.outputs);
+    outputs.map(|output| (output.name.as_str(), output.onnx.as_str(), output.element))
 }
 
-fn options(target: &Target) -> Options {
-    Options { target: target.inner.clone(), ..Options::default() }
-}
-
-/// The arrays in the order of the ports.
+/// Sorts arrays in the order of the ports.
 pub(crate) fn arranged<T: Copy>(ports: &[artifact::Port], given: &[(&str, T)]) -> Result<Vec<T>, Error> {
     for (n, (name, _)) in given.iter().enumerate() {
         if !ports.iter().any(|port| port.name == *name) {
@@ -299,48 +402,42 @@ pub(crate) fn arranged<T: Copy>(ports: &[artifact::Port], given: &[(&str, T)]) -
         }
     }
     let array = |port: &artifact::Port| {
-        let found = given.iter().find(|(name, _)| *name == port.name);
-        found
-            .map(|(_, array)| *array)
-            .ok_or_else(|| Error::Name(format!("input `{}` has no array", port.name)))
+        let named = given.iter().find(|(name, _)| *name == port.name);
+        let (_, array) = named.ok_or_else(|| Error::Name(format!("input `{}` has no array", port.name)))?;
+        Ok(*array)
     };
     ports.iter().map(array).collect()
 }
 
-/// The arrays of ports, those of ints in the element types of the ports: their values must fit, and be those of the type that an
-/// imported model declares.
+/// Converts int arrays to the element types of their ports. Their values must fit, also into the type that an imported model
+/// declares.
 pub(crate) fn declared<'t>(
     ports: &[artifact::Port],
     arrays: Vec<&'t Tensor>,
 ) -> Result<Vec<Cow<'t, Tensor>>, Error> {
-    let own = |(port, array): (&artifact::Port, &'t Tensor)| {
-        let is_own = port.imported.is_none() && port.element == array.element();
-        if is_own || !port.element.is_int() || !array.element().is_int() {
+    let converted = |(port, array): (&artifact::Port, &'t Tensor)| {
+        let has_type = port.imported.is_none() && port.element == array.element();
+        if has_type || !port.element.is_int() || !array.element().is_int() {
             return Ok(Cow::Borrowed(array));
         }
         let what = format!("input `{}`", port.name);
         let converted = array.clone().into_input(&what, port.declared(), port.element);
         converted.map(Cow::Owned).map_err(|e| Error::Arrays(vec![e]))
     };
-    ports.iter().zip(arrays).map(own).collect()
+    ports.iter().zip(arrays).map(converted).collect()
 }
 
-/// Whether an array has the type and shape of a port.
+/// Returns an error unless an array has the type and shape of a port.
 fn fits(port: &artifact::Port, array: &Tensor) -> Result<(), Error> {
-    let extents = port.shape.iter().zip(array.shape());
-    let same = extents.clone().count() == port.shape.len().max(array.shape().len())
-        && extents.into_iter().all(|(extent, actual)| match extent {
+    let mut extents = port.shape.iter().zip(array.shape());
+    let is_same = port.shape.len() == array.shape().len()
+        && extents.all(|(extent, actual)| match extent {
             artifact::PortExtent::Fixed(n) => n == actual,
             artifact::PortExtent::Dynamic(bound) => actual <= bound,
         });
-    if same && port.element == array.element() {
-        Ok(())
-    } else {
-        Err(Error::Evaluate(format!(
-            "input {} got an array of type {}{:?}",
-            Port::of(port),
-            array.element(),
-            array.shape()
-        )))
+    if is_same && port.element == array.element() {
+        return Ok(());
     }
+    let (port, element, shape) = (Port::new(port), array.element(), array.shape());
+    Err(Error::Name(format!("input {port} got an array of type {element}{shape:?}")))
 }

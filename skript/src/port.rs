@@ -8,29 +8,29 @@ use std::fmt;
 /// The size of one dimension of a tensor, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
-    /// Static: always this size.
+    /// A static extent.
     Static(u64),
-    /// Dynamic: known when the model runs, at most this size.
+    /// A dynamic extent, known at run time, with this upper bound.
     Dynamic(u64),
 }
 
 /// An input, output or variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Its name in the graph; a variable's is qualified, `main.G.w`; item n of a pack `xs` is `xs:n`, from 1.
+    /// The name in the graph. Names of variables are qualified (`main.G.w`); item n of a pack `xs`, from 1, is `xs:n`.
     pub name: String,
-    /// Its other names: those in the model that was imported, those of a variable in files of weights.
+    /// Other names: the name in the imported model, or the names of a variable in files of weights.
     pub aliases: Vec<String>,
     /// The type of its elements.
     pub element: ElementType,
-    /// The type of its elements in the model that was imported, if it is another one.
+    /// The type of its elements in the imported model, if it differs.
     pub imported: Option<ElementType>,
     /// Its dimensions, the outermost first.
     pub shape: Vec<Dimension>,
 }
 
 impl Port {
-    pub(crate) fn of(port: &artifact::Port) -> Port {
+    pub(crate) fn new(port: &artifact::Port) -> Port {
         let dimension = |extent: &artifact::PortExtent| match extent {
             artifact::PortExtent::Fixed(n) => Dimension::Static(*n),
             artifact::PortExtent::Dynamic(bound) => Dimension::Dynamic(*bound),

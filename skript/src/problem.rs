@@ -2,11 +2,11 @@
 //! Diagnostics as data.
 
 use skript_frontend::diagnostics::render::render;
-use skript_frontend::diagnostics::{Diagnostic, Sink, nodes};
+use skript_frontend::diagnostics::{Diagnostic, nodes};
 use skript_frontend::source::{SourceMap, Span};
 use std::fmt;
 
-/// How serious a problem is.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The document cannot be used.
@@ -18,7 +18,7 @@ pub enum Severity {
 /// A range of text; lines and columns count from 1, columns in characters, the end is exclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The path as it was given, or `<stdlib>/nn.sknd` for a module of the standard library.
+    /// The path as it was passed, or `<stdlib>/nn.sknd` for a module of the standard library.
     pub path: String,
     /// Line of the first character.
     pub line: usize,
@@ -31,7 +31,7 @@ pub struct Location {
 }
 
 /// An error or a warning in a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Problem {
     /// The code of the rule, such as `SK0412`; `skript explain` describes it.
     pub code: &'static str,
@@ -41,29 +41,53 @@ pub struct Problem {
     pub message: String,
     /// The location; `None` if it is not in a text, such as for a missing file.
     pub location: Option<Location>,
-    /// Further locations and remarks, such as the operator calls that lead to the location.
+    /// Further locations and notes, such as the operator calls that lead to the location.
     pub notes: Vec<(Option<Location>, String)>,
     /// How to fix it, if that is known.
     pub help: Option<String>,
-    /// All of it as text for people, with lines of the document and carets; on several lines.
+    /// The complete diagnostic as text of several lines, with lines of the document and carets.
     pub rendered: String,
+    diagnostic: Diagnostic,
+}
+
+/// How messages about a document refer to its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Locations {
+    /// By lines.
+    Lines,
+    /// By lines, and by nodes of the imported model.
+    LinesAndNodes,
+    /// Only by nodes: the text is in memory.
+    Nodes,
+}
+
+impl Locations {
+    pub(crate) fn shown(self, diagnostic: Diagnostic, sources: &SourceMap) -> Diagnostic {
+        match self {
+            Locations::Lines => diagnostic,
+            Locations::LinesAndNodes => nodes::with_node(diagnostic, sources),
+            Locations::Nodes => nodes::of_memory(diagnostic, sources),
+        }
+    }
 }
 
 impl Problem {
-    /// All diagnostics, in the order of the text. Those of a document in memory, which was imported, name nodes of the imported model.
-    pub(crate) fn all(sink: Sink, sources: &SourceMap, in_memory: bool) -> Vec<Problem> {
-        Problem::of_all(sink.into_sorted(), sources, in_memory)
+    /// Converts diagnostics.
+    pub(crate) fn all(
+        diagnostics: Vec<Diagnostic>,
+        sources: &SourceMap,
+        locations: Locations,
+    ) -> Vec<Problem> {
+        diagnostics.into_iter().map(|d| Problem::new(d, sources, locations)).collect()
     }
 
-    /// The diagnostics in this order.
-    pub(crate) fn of_all(diagnostics: Vec<Diagnostic>, sources: &SourceMap, in_memory: bool) -> Vec<Problem> {
-        let shown = diagnostics
-            .into_iter()
-            .map(|diagnostic| if in_memory { nodes::of_memory(diagnostic, sources) } else { diagnostic });
-        shown.map(|d| Problem::of(&d, sources)).collect()
+    /// The diagnostic of the compiler's crates, for tools that render it themselves. Its interface changes without notice.
+    pub fn into_diagnostic(self) -> Diagnostic {
+        self.diagnostic
     }
 
-    fn of(diagnostic: &Diagnostic, sources: &SourceMap) -> Problem {
+    pub(crate) fn new(original: Diagnostic, sources: &SourceMap, locations: Locations) -> Problem {
+        let diagnostic = locations.shown(original.clone(), sources);
         let locate = |span: Span| location(span, sources);
         let labels = diagnostic.labels.iter().map(|label| (locate(label.span), label.text.clone()));
         let notes = diagnostic.notes.iter().map(|note| (note.span.and_then(locate), note.text.clone()));
@@ -77,7 +101,8 @@ impl Problem {
             location: diagnostic.span.and_then(locate),
             notes: labels.chain(notes).collect(),
             help: diagnostic.help.clone(),
-            rendered: render(diagnostic, sources, false).trim_end().to_owned(),
+            rendered: render(&diagnostic, sources, false).trim_end().to_owned(),
+            diagnostic: original,
         }
     }
 }

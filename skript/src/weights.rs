@@ -8,10 +8,10 @@ use skript_tensor::{
 };
 use std::path::Path;
 
-/// The maximum unpacked size in bytes of a compressed file of weights.
-const UNPACKED: u64 = 2 << 30;
+/// Maximum unpacked size in bytes of a compressed file of weights.
+const MAX_UNPACKED_BYTES: u64 = 2 << 30;
 
-/// Values of a model's variables.
+/// A source of the values of a model's variables.
 #[derive(Clone, Debug)]
 pub struct Weights {
     store: WeightStore,
@@ -21,12 +21,12 @@ pub struct Weights {
 impl Weights {
     /// No values: for models without variables, and code that embeds its weights.
     pub fn none() -> Self {
-        Weights { store: WeightStore::default(), missing: MissingWeights::Error }
+        Weights::new(WeightStore::default())
     }
 
-    /// Random values for all variables, equal for equal seeds: for measurements.
+    /// Random values for all variables, for measurements. Equal seeds result in equal values.
     pub fn random(seed: u64) -> Self {
-        Weights { store: WeightStore::default(), missing: MissingWeights::Random(seed) }
+        Weights::none().or(MissingWeights::Random(seed))
     }
 
     /// A folder of `.dat` files, or a `.safetensors` or `.npz` file. Files are mapped, not copied.
@@ -34,16 +34,34 @@ impl Weights {
     /// # Errors
     /// [`Error::Arrays`] if a file cannot be read.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Ok(Weights::of(WeightStore::open(path, UNPACKED)?))
+        Ok(Weights::new(WeightStore::open(path, MAX_UNPACKED_BYTES)?))
     }
 
-    pub(crate) fn of(store: WeightStore) -> Self {
+    /// Values from this store.
+    pub fn new(store: WeightStore) -> Self {
         Weights { store, missing: MissingWeights::Error }
     }
 
     /// Arrays in memory, by the names of variables.
     pub fn arrays(arrays: impl IntoIterator<Item = (String, Tensor)>) -> Self {
-        Weights::of(WeightStore::arrays(arrays))
+        Weights::new(WeightStore::arrays(arrays))
+    }
+
+    /// This source with another policy for missing variables.
+    #[must_use]
+    pub fn or(self, missing: MissingWeights) -> Self {
+        Weights { missing, ..self }
+    }
+
+    /// This source as a fallback of `first`.
+    #[must_use]
+    pub fn after(self, first: WeightStore) -> Self {
+        Weights { store: self.store.after(first), ..self }
+    }
+
+    /// The store.
+    pub fn store(&self) -> &WeightStore {
+        &self.store
     }
 
     /// Whether it is [`Weights::none`].
@@ -52,15 +70,18 @@ impl Weights {
     }
 
     /// The values of these variables, in order.
-    pub(crate) fn load(&self, ports: &[Port]) -> Result<Vec<Tensor>, Error> {
-        let requests: Vec<VariableRequest> = ports.iter().map(request).collect();
-        load_variables(&self.store, &requests, self.missing).map_err(Error::Arrays)
+    pub(crate) fn load(&self, requests: &[VariableRequest]) -> Result<Vec<Tensor>, Error> {
+        load_variables(&self.store, requests, self.missing).map_err(Error::Arrays)
     }
 
-    /// The same, one result for each variable.
-    pub(crate) fn load_each(&self, ports: &[Port]) -> Vec<Result<Tensor, TensorError>> {
-        let requests: Vec<VariableRequest> = ports.iter().map(request).collect();
-        load_each(&self.store, &requests, self.missing)
+    /// The values of the variables of code, in order.
+    pub(crate) fn of_ports(&self, ports: &[Port]) -> Result<Vec<Tensor>, Error> {
+        self.load(&ports.iter().map(request).collect::<Vec<_>>())
+    }
+
+    /// The values of these variables, each with its own result.
+    pub fn load_each(&self, requests: &[VariableRequest]) -> Vec<Result<Tensor, TensorError>> {
+        load_each(&self.store, requests, self.missing)
     }
 }
 

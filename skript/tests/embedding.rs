@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The API as a program that embeds it uses it, against values worked out by hand.
+//! Tests of the API from the perspective of an embedding program, with values that were computed by hand.
 
 use skript::{
     Code, ComposeOptions, Document, Error, FastMath, ImportOptions, Limits, Severity, Target, Tensor, Weights,
@@ -22,7 +22,7 @@ fn counter() -> Document {
 }
 
 #[test]
-fn state_is_kept_from_call_to_call_and_only_after_success() {
+fn successful_calls_keep_state() {
     let model = counter().compose(&ComposeOptions::default()).unwrap();
     assert_eq!(model.variables()[0].to_string(), "counter.Counter.total: f32[2]");
     assert_eq!(model.outputs().len(), 1);
@@ -123,7 +123,7 @@ graph Product {
 fn without_fast_math_a_sum_has_the_bits_of_a_loop() {
     let document = Document::parse("product.sknd", PRODUCT, &Limits::default());
     let model = document.compose(&ComposeOptions::default()).unwrap();
-    // Fractions whose products and sums round.
+    // Fractions whose products and sums are rounded.
     let numbers = |count: usize, step: usize| -> Vec<f32> {
         let number = |n: usize| ((n * step) % 1009) as f32 / 1013.0 - 0.5;
         (0..count).map(number).collect()
@@ -148,9 +148,9 @@ fn without_fast_math_a_sum_has_the_bits_of_a_loop() {
     assert!(fast.iter().zip(&wanted).all(|(x, y)| (x - y).abs() < 1e-4));
 }
 
-/// The initial values of variables that calls update are in the code; every instance begins with them.
+/// The initial values of updated variables are in the code; every instance begins with them.
 #[test]
-fn code_with_its_weights_needs_no_others() {
+fn code_with_embedded_weights_requires_no_weights() {
     let model = counter().compose(&ComposeOptions::default()).unwrap();
     let code = model.compile(&Target::host()).unwrap();
     let random = Weights::random(7);
@@ -204,7 +204,7 @@ fn an_onnx_model_is_a_document_with_weights() {
     std::fs::write(&path, sum_in_onnx()).unwrap();
     let import = |path| Document::import(path, ImportOptions::default(), &Limits::default());
     let document = import(&path);
-    assert_eq!(document.problems(), []);
+    assert!(document.problems().is_empty(), "{:?}", document.problems());
     let model = document.compose(&ComposeOptions::default()).unwrap();
     let input = &model.inputs()[0];
     assert_eq!(input.aliases, ["in.1"]);
@@ -238,4 +238,20 @@ fn weights_are_arrays_in_memory_and_programs_are_stablehlo() {
     assert_eq!(outputs[0].1.as_f32(), Some(&[2.0, 4.0][..]));
     let wrong = Code::of_stablehlo("func.func @main() {", &Target::host());
     assert!(matches!(wrong, Err(Error::Program(reasons)) if !reasons.is_empty()));
+}
+
+#[test]
+fn targets_with_integers_apply_to_stablehlo() {
+    // The converted factors are outputs too, so that conversions are not fused into the product.
+    let text = "func.func @main(%x: tensor<5x7xi8>, %w: tensor<4x7xi8>) -> (tensor<5x4xf32>, tensor<5x7xf32>, tensor<4x7xf32>) {
+        %a = stablehlo.convert %x : (tensor<5x7xi8>) -> tensor<5x7xf32>
+        %b = stablehlo.convert %w : (tensor<4x7xi8>) -> tensor<4x7xf32>
+        %c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] : (tensor<5x7xf32>, tensor<4x7xf32>) -> tensor<5x4xf32>
+        return %c, %a, %b : tensor<5x4xf32>, tensor<5x7xf32>, tensor<4x7xf32>
+    }";
+    let bytes = |target: &Target| Code::of_stablehlo(text, target).unwrap().to_bytes();
+    let integers = bytes(&Target::host().with_integers(true));
+    let reals = bytes(&Target::host().with_integers(false));
+    assert!(integers != reals, "the code is the same");
+    assert!(bytes(&Target::host()) == reals, "the default is not reals");
 }

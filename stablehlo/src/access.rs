@@ -1,47 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reads of a formula as slices, pads and gathers.
 //!
-//! A dimension whose subscript has indices that no other dimension has, `c·i + o` or a mixed-radix number of several,
-//! is sliced; it is padded if guarded points may be out of bounds. A dimension whose subscript depends on one index is
-//! concatenated from slices if few suffice. Dimensions that share indices, or that use an index twice, are combined to
-//! one ([`shared_indices`](super::shared_indices)). All others are gathered, at positions that are fields.
+//! A dimension is sliced if its subscript is `c·i + o` or a mixed-radix number of several indices, and no other
+//! subscript contains these indices; it is padded if guarded points may be out of bounds. A dimension whose subscript
+//! depends on one index is concatenated from slices if few slices suffice. Dimensions that share indices, or that use
+//! an index twice, are combined to one dimension ([`shared_indices`](super::shared_indices)). All other dimensions are
+//! gathered, at positions that are fields.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
+)]
 
 use super::constants::filler;
 use super::field::{Field, union};
 use super::rearrange::rearranged;
 use super::shared_indices::straightened;
-use super::tensors::Tensors;
-use melior::Error;
-use melior::ir::{Attribute, Value};
+use super::tensors::{Tensors, shape};
+use melior::ir::Value;
 use skript_dialect::melior;
 use skript_passes::ir::{attributes, types};
 use skript_passes::structure::{Affine, Placement, Positions};
 
-/// One subscript: its value at each point, and its affine form, or all its values if it depends on one index only.
+/// A subscript: its value at each point, and its affine form, or all its values if it depends on a single index.
 #[derive(Clone)]
 pub(crate) struct Subscript<'c, 'a> {
     pub(crate) field: Field<'c, 'a>,
     pub form: Option<Affine>,
     pub known: Option<Positions>,
-    /// Whether it depends on data.
+    /// Whether the subscript depends on data.
     pub(crate) is_data: bool,
 }
 
 impl<'c, 'a> Subscript<'c, 'a> {
-    /// The values of an affine form with linear terms.
-    pub(crate) fn affine<'s>(form: Affine, domain: &[i64], at: &'s Tensors<'c, 'a>) -> Result<Self, Error>
+    /// Computes the values of an affine form; `None` if its terms are not linear.
+    pub(crate) fn affine(form: Affine, domain: &[i64], at: &Tensors<'c, 'a>) -> Option<Self>
     where
         'c: 'a,
     {
-        let mut field = Field::scalar(at.integer(form.offset())?);
-        for (index, coefficient) in form.as_linear().ok_or(Error::OperationBuild)? {
-            let extent = domain.get(index).copied().ok_or(Error::OperationBuild)?;
-            let own = Field { value: at.iota(extent)?, indices: vec![index] };
-            let factor = Field::scalar(at.integer(coefficient)?);
-            let own = Field::combined("multiply", &[own, factor], domain, at)?;
-            field = Field::combined("add", &[field, own], domain, at)?;
+        let mut field = Field::scalar(at.integer(form.offset()));
+        for (index, coefficient) in form.as_linear()? {
+            let variable = Field { value: at.iota(domain[index]), indices: vec![index] };
+            let factor = Field::scalar(at.integer(coefficient));
+            let term = Field::combined("multiply", &[variable, factor], domain, at);
+            field = Field::combined("add", &[field, term], domain, at);
         }
-        Ok(Subscript { field, form: Some(form), known: None, is_data: false })
+        Some(Subscript { field, form: Some(form), known: None, is_data: false })
+    }
+
+    /// An index, or `extent - 1 - index`.
+    pub(crate) fn index(form: Affine, domain: &[i64], at: &Tensors<'c, 'a>) -> Self
+    where
+        'c: 'a,
+    {
+        Self::affine(form, domain, at)
+            .unwrap_or_else(|| unreachable!("internal compiler error: an index has no linear form"))
     }
 
     /// A subscript without a known form.
@@ -50,20 +62,20 @@ impl<'c, 'a> Subscript<'c, 'a> {
     }
 }
 
-/// The kind of the gathers, if there were any.
+/// The kind of the gathers, if a read needed any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gathered {
     #[default]
     Nothing,
-    /// At subscripts that depend on indices alone.
+    /// Gathers at subscripts that depend only on indices.
     Known,
-    /// At subscripts that depend on data.
+    /// Gathers at subscripts that depend on data.
     Data,
 }
 
-/// How a dimension is read.
+/// A strided slice of a dimension.
 pub(crate) struct Run {
-    /// Outermost first; empty for one position.
+    /// The indices that enumerate the slice, outermost first; empty for one position.
     pub indices: Vec<usize>,
     offset: i64,
     step: i64,
@@ -93,30 +105,30 @@ impl Run {
     }
 }
 
-/// The elements read, and whether a gather was needed.
+/// The elements that were read, and the kind of gather.
 pub(crate) struct Read<'c, 'a> {
     pub(crate) field: Field<'c, 'a>,
     pub(crate) gathered: Gathered,
 }
 
-/// The elements at the subscripts, at each point of a domain. Elements out of bounds are unspecified.
+/// Reads the elements at the subscripts for each point of a domain. Elements out of bounds are unspecified.
 pub(crate) fn read<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     subscripts: &[Subscript<'c, 'a>],
     domain: &[i64],
     at: &Tensors<'c, 'a>,
-) -> Result<Read<'c, 'a>, Error> {
-    let extents = at.extents(tensor)?;
-    let element = at.element(tensor)?;
+) -> Read<'c, 'a> {
+    let extents = at.extents(tensor);
+    let element = at.element(tensor);
     let plain = |field| Read { field, gathered: Gathered::Nothing };
     if extents.is_empty() {
-        return Ok(plain(Field::scalar(tensor)));
+        return plain(Field::scalar(tensor));
     }
     let indices = union(subscripts.iter().map(|s| &s.field));
     if extents.contains(&0) {
-        let shape: Vec<i64> = indices.iter().filter_map(|i| domain.get(*i).copied()).collect();
-        let value = at.splat(filler(element), &shape, element)?;
-        return Ok(plain(Field { value, indices }));
+        let shape = shape(&indices, domain);
+        let value = at.splat(filler(element), &shape, element);
+        return plain(Field { value, indices });
     }
     let mut tensor = tensor;
     let mut runs = runs(subscripts, domain);
@@ -126,11 +138,11 @@ pub(crate) fn read<'c: 'a, 'a>(
     };
     if indices.is_empty() && !runs.iter().zip(&extents).all(within) {
         let starts: Vec<_> = subscripts.iter().map(|s| s.field.value).collect();
-        let one = at.dynamic_slice(tensor, &starts, &vec![1; extents.len()])?;
-        return Ok(plain(Field::scalar(at.reshape(one, &[])?)));
+        let one = at.dynamic_slice(tensor, &starts, &vec![1; extents.len()]);
+        return plain(Field::scalar(at.reshape(one, &[])));
     }
     if runs.iter().any(Option::is_none)
-        && let Some((rows, addresses)) = straightened(tensor, subscripts, domain, at)?
+        && let Some((rows, addresses)) = straightened(tensor, subscripts, domain, at)
     {
         return read(rows, &addresses, domain, at);
     }
@@ -141,29 +153,25 @@ pub(crate) fn read<'c: 'a, 'a>(
         });
         if run.is_none()
             && let Some(known) = alone
-            && let Some(row) = rearranged(tensor, dimension, &known.positions, at)?
+            && let Some(row) = rearranged(tensor, dimension, &known.positions, at)
         {
             tensor = row;
             *run = Some(Run::whole(known));
         }
     }
-    let sliced = slice(tensor, &runs, at)?;
+    let sliced = slice(tensor, &runs, at);
     if runs.iter().all(Option::is_some) {
         let labels: Vec<usize> = runs.iter().flatten().flat_map(|r| r.indices.clone()).collect();
         let shape = shape(&labels, domain);
-        let value = at.reshape(sliced, &shape)?;
-        return Ok(plain(Field::labelled(value, &labels, at)?));
+        let value = at.reshape(sliced, &shape);
+        return plain(Field::labelled(value, &labels, at));
     }
-    let field = gather(sliced, subscripts, &runs, domain, at)?;
+    let field = gather(sliced, subscripts, &runs, domain, at);
     let is_data = subscripts.iter().zip(&runs).any(|(s, r)| r.is_none() && s.is_data);
-    Ok(Read { field, gathered: if is_data { Gathered::Data } else { Gathered::Known } })
+    Read { field, gathered: if is_data { Gathered::Data } else { Gathered::Known } }
 }
 
-fn shape(labels: &[usize], domain: &[i64]) -> Vec<i64> {
-    labels.iter().filter_map(|i| domain.get(*i).copied()).collect()
-}
-
-/// The slice of each dimension; `None` if it is gathered.
+/// The slice of each dimension; `None` for a dimension that is gathered.
 fn runs(subscripts: &[Subscript<'_, '_>], domain: &[i64]) -> Vec<Option<Run>> {
     subscripts
         .iter()
@@ -178,7 +186,7 @@ fn runs(subscripts: &[Subscript<'_, '_>], domain: &[i64]) -> Vec<Option<Run>> {
         .collect()
 }
 
-/// The strided slice of a dimension that an affine subscript reads; `None` if its positions are not a slice.
+/// The strided slice that an affine subscript reads; `None` if its positions are not a strided slice.
 pub(crate) fn run(form: &Affine, domain: &[i64]) -> Option<Run> {
     if let Some([(index, step @ i64::MIN..0)]) = form.as_linear().as_deref() {
         let count = *domain.get(*index)?;
@@ -191,7 +199,7 @@ pub(crate) fn run(form: &Affine, domain: &[i64]) -> Option<Run> {
             reversed: true,
         });
     }
-    match Placement::of(&[Some(form.clone())], domain) {
+    match Placement::new(&[Some(form.clone())], domain) {
         Placement::Block(slots) => slots.into_iter().next().map(|slot| Run {
             indices: slot.indices,
             offset: slot.offset,
@@ -203,13 +211,13 @@ pub(crate) fn run(form: &Affine, domain: &[i64]) -> Option<Run> {
     }
 }
 
-/// The slices of dimensions; the full dimension for those without.
+/// Slices a tensor; dimensions without a run are read in full.
 pub(crate) fn slice<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     runs: &[Option<Run>],
     at: &Tensors<'c, 'a>,
-) -> Result<Value<'c, 'a>, Error> {
-    let extents = at.extents(tensor)?;
+) -> Value<'c, 'a> {
+    let extents = at.extents(tensor);
     let (mut low, mut high) = (vec![0; extents.len()], vec![0; extents.len()]);
     let (mut starts, mut limits, mut strides) = (Vec::new(), Vec::new(), Vec::new());
     let mut reversed = Vec::new();
@@ -222,9 +230,7 @@ pub(crate) fn slice<'c: 'a, 'a>(
         };
         let last = run.last();
         let (below, beyond) = ((-run.offset).max(0), (last + 1 - extent).max(0));
-        if let (Some(low), Some(high)) = (low.get_mut(dimension), high.get_mut(dimension)) {
-            (*low, *high) = (below, beyond);
-        }
+        (low[dimension], high[dimension]) = (below, beyond);
         starts.push(run.offset + below);
         limits.push(last + 1 + below);
         strides.push(run.step);
@@ -233,20 +239,20 @@ pub(crate) fn slice<'c: 'a, 'a>(
         }
     }
     let none = vec![0; extents.len()];
-    let padded = at.pad(tensor, filler(at.element(tensor)?), &low, &high, &none)?;
-    let sliced = at.slice(padded, &starts, &limits, &strides)?;
+    let padded = at.pad(tensor, filler(at.element(tensor)), &low, &high, &none);
+    let sliced = at.slice(padded, &starts, &limits, &strides);
     at.reverse(sliced, &reversed)
 }
 
-/// Gathers positions from fields in the dimensions without a slice; the others are full slices.
+/// Gathers in the dimensions without a run, at positions that are fields; the other dimensions are read in full.
 fn gather<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     subscripts: &[Subscript<'c, 'a>],
     runs: &[Option<Run>],
     domain: &[i64],
     at: &Tensors<'c, 'a>,
-) -> Result<Field<'c, 'a>, Error> {
-    let extents = at.extents(tensor)?;
+) -> Field<'c, 'a> {
+    let extents = at.extents(tensor);
     let mut addresses = Vec::new();
     let mut gathered = Vec::new();
     let mut sizes = extents.clone();
@@ -254,14 +260,12 @@ fn gather<'c: 'a, 'a>(
         if run.is_none() {
             addresses.push(&subscript.field);
             gathered.push(dimension as i64);
-            if let Some(size) = sizes.get_mut(dimension) {
-                *size = 1;
-            }
+            sizes[dimension] = 1;
         }
     }
     let outer = union(addresses.iter().copied());
     let mut labels = outer.clone();
-    let indices = stack(&addresses, &outer, domain, at)?;
+    let indices = stack(&addresses, &outer, domain, at);
     let mut result = shape(&outer, domain);
     let mut offsets = Vec::new();
     for (run, extent) in runs.iter().zip(&extents) {
@@ -281,13 +285,13 @@ fn gather<'c: 'a, 'a>(
         "gather",
         &[tensor, indices],
         &[
-            ("dimension_numbers", Attribute::parse(context, &numbers).ok_or(Error::OperationBuild)?),
+            ("dimension_numbers", at.attribute(&numbers)),
             ("slice_sizes", attributes::i64s(context, &sizes)),
             ("indices_are_sorted", attributes::boolean(context, false)),
         ],
-        types::tensor(&result, at.element(tensor)?),
-    )?;
-    let value = at.reshape(value, &shape(&labels, domain))?;
+        types::tensor(&result, at.element(tensor)),
+    );
+    let value = at.reshape(value, &shape(&labels, domain));
     Field::labelled(value, &labels, at)
 }
 
@@ -297,15 +301,9 @@ pub(crate) fn stack<'c: 'a, 'a>(
     indices: &[usize],
     domain: &[i64],
     at: &Tensors<'c, 'a>,
-) -> Result<Value<'c, 'a>, Error> {
+) -> Value<'c, 'a> {
     let mut shape = shape(indices, domain);
     shape.push(1);
-    let columns = fields
-        .iter()
-        .map(|field| {
-            let value = field.over(indices, domain, at)?;
-            at.reshape(value, &shape)
-        })
-        .collect::<Result<Vec<_>, Error>>()?;
-    at.concatenate(&columns, indices.len())
+    let columns = fields.iter().map(|field| at.reshape(field.over(indices, domain, at), &shape));
+    at.concatenate(&columns.collect::<Vec<_>>(), indices.len())
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Dimensions whose subscript selects among several at run time: `min(f, s)`, `max(f, s)` or `c ? f : g`, with f and g
-//! affine in one index and s a scalar. The dimension is read at each of them, and each element is selected. So mirrored
-//! and clamped borders of dynamic dimensions are slices.
+//! Exports reads at a subscript that selects among several subscripts at run time: `min(f, s)`, `max(f, s)` or
+//! `c ? f : g`, with f and g affine in one index and s a scalar. The export reads the dimension at each candidate and
+//! selects each element: mirrored and clamped borders of dynamic dimensions become slices.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
+)]
 
 use super::access::{run, slice};
 use super::error::ExportError;
 use super::evaluate::Evaluator;
-use super::rearrange::MOST;
+use super::rearrange::MAX_PIECES;
 use super::shift::Shift;
 use super::subscript::DynamicSubscript;
 use melior::ir::Value;
@@ -19,8 +23,8 @@ use skript_passes::structure::Affine;
 use std::collections::HashSet;
 
 impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
-    /// The tensor with the selected elements along a dimension, and the subscript along these. `None` if the subscript
-    /// selects nothing, or among too many, or if other dimensions use its index too.
+    /// The tensor with the selected elements along a dimension, and the subscript of this dimension. `None` if the
+    /// subscript is not a selection, has too many candidates, or depends on an index that other dimensions use, too.
     pub(crate) fn selected(
         &self,
         tensor: Value<'c, 'a>,
@@ -45,7 +49,7 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         }
         let mut candidates = Vec::new();
         candidates_of(subscript, &mut HashSet::new(), &mut candidates)?;
-        if !(2..=MOST).contains(&candidates.len()) {
+        if !(2..=MAX_PIECES).contains(&candidates.len()) {
             return Ok(None);
         }
         let mut positions = Vec::new();
@@ -57,32 +61,28 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
             positions.push((self.field(candidate)?, position));
         }
         let at = &self.at;
-        let mut extents = at.extents(tensor)?;
-        let count = self.domain().get(*index).copied();
-        let (Some(count), Some(extent)) = (count, extents.get_mut(dimension)) else {
-            return Ok(None);
-        };
-        *extent = count;
-        let mut chosen = None;
+        let mut extents = at.extents(tensor);
+        extents[dimension] = self.domain()[*index];
+        let mut selection = None;
         for (field, candidate) in positions {
             let Some(row) = self.row(tensor, dimension, candidate)? else {
                 return Ok(None);
             };
             let along: Vec<i64> = (0..extents.len() as i64).collect();
-            let row = at.broadcast(row, &along, &extents)?;
-            let here = field.over(&[*index], self.domain(), at)?;
-            let is_meant = at.compare("EQ", "SIGNED", position.value, here)?;
-            let is_meant = at.broadcast(is_meant, &[dimension as i64], &extents)?;
-            chosen = Some(match chosen {
-                Some(others) => at.select(is_meant, row, others)?,
+            let row = at.broadcast(row, &along, &extents);
+            let here = field.over(&[*index], self.domain(), at);
+            let is_selected = at.compare("EQ", "SIGNED", position.value, here);
+            let is_selected = at.broadcast(is_selected, &[dimension as i64], &extents);
+            selection = Some(match selection {
+                Some(others) => at.select(is_selected, row, others),
                 None => row,
             });
         }
-        Ok(chosen.map(|row| (row, Affine::index(*index))))
+        Ok(selection.map(|row| (row, Affine::index(*index))))
     }
 
-    /// A dimension at a subscript: one element for each value of its index, or one element without an index. Elements
-    /// out of bounds are unspecified. `None` if that requires a gather.
+    /// Reads a dimension at a subscript: one element for each value of the index, or one element if the subscript has
+    /// no index. Out-of-bounds elements are unspecified. `None` if this requires a gather.
     fn row(
         &self,
         tensor: Value<'c, 'a>,
@@ -93,48 +93,43 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         let (tensor, form) = match position.by {
             None => (tensor, position.form),
             Some(_) => {
-                let Some((shift, mut within)) = Shift::of(dimension, &position, self.domain(), at)? else {
+                let Some((shift, within)) = Shift::new(dimension, &position, self.domain(), at) else {
                     return Ok(None);
                 };
-                let Some(form) = within.pop() else {
-                    return Ok(None);
-                };
-                (shift.cut(tensor, at)?, form)
+                (shift.cut(tensor, at), within[within.len() - 1].clone())
             }
         };
-        let Some(own) = run(&form, self.domain()) else {
+        let Some(run) = run(&form, self.domain()) else {
             return Ok(None);
         };
-        let mut runs: Vec<_> = at.extents(tensor)?.iter().map(|_| None).collect();
-        if let Some(slot) = runs.get_mut(dimension) {
-            *slot = Some(own);
-        }
-        Ok(Some(slice(tensor, &runs, at)?))
+        let mut runs: Vec<_> = at.extents(tensor).iter().map(|_| None).collect();
+        runs[dimension] = Some(run);
+        Ok(Some(slice(tensor, &runs, at)))
     }
 }
 
-/// The values among which a value selects, each once; any other value is its only candidate. `seen` holds visited
-/// values, because selections share operands.
+/// Collects the distinct values among which a value selects; a value that is not a selection is its only candidate.
+/// `seen` contains the visited values, because selections share operands.
 fn candidates_of<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     seen: &mut HashSet<ValueKey>,
-    found: &mut Vec<Value<'c, 'a>>,
+    candidates: &mut Vec<Value<'c, 'a>>,
 ) -> Result<(), ExportError> {
-    if found.len() > MOST || !seen.insert(ValueKey::of(value)) {
+    if candidates.len() > MAX_PIECES || !seen.insert(ValueKey::of(value)) {
         return Ok(());
     }
     let op = OperationResult::try_from(value).map(|r| r.owner()).ok();
-    let name = op.map(operation_name).unwrap_or_default();
-    let from = match name.as_str() {
-        ops::skript::MIN | ops::skript::MAX | ops::arith::MINSI | ops::arith::MAXSI => 0,
-        ops::skript::SELECT | ops::arith::SELECT => 1,
-        _ => {
-            found.push(value);
-            return Ok(());
-        }
+    let first = op.and_then(|op| match operation_name(op).as_str() {
+        ops::skript::MIN | ops::skript::MAX | ops::arith::MINSI | ops::arith::MAXSI => Some(0),
+        ops::skript::SELECT | ops::arith::SELECT => Some(1),
+        _ => None,
+    });
+    let (Some(op), Some(first)) = (op, first) else {
+        candidates.push(value);
+        return Ok(());
     };
-    for operand in op.iter().flat_map(|op| op.operands().skip(from)) {
-        candidates_of(operand, seen, found)?;
+    for operand in op.operands().skip(first) {
+        candidates_of(operand, seen, candidates)?;
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bools of large constants, in a form that every reader accepts.
+//! Writes large bool constants in a form that every version of MLIR reads alike.
 //!
-//! MLIR prints the elements of a large constant in hexadecimal, and its versions pack bools differently. Bytes of zero
-//! or one, converted to bools, are the same for all.
+//! MLIR prints the elements of a large constant in hexadecimal, and its versions pack bools differently. Therefore such
+//! a constant becomes a constant of bytes, zero or one, and a conversion to bools.
 
 use crate::typed::Constant;
 use melior::ir::r#type::IntegerType;
@@ -23,7 +23,7 @@ pub(crate) fn widen(context: &Context, module: &Module) -> Result<(), Error> {
     let root = module.as_operation();
     let constants = op::collect(&root, |op| {
         let r#type = ir::result(op).map(|result| result.r#type());
-        op::is(&op, ops::stablehlo::CONSTANT) && r#type.is_ok_and(|own| types::element_of(own) == Some(bit))
+        op::is(&op, ops::stablehlo::CONSTANT) && r#type.is_ok_and(|t| types::element_of(t) == Some(bit))
     });
     constants.into_iter().try_for_each(|constant| widen_one(context, constant))
 }
@@ -31,11 +31,8 @@ pub(crate) fn widen(context: &Context, module: &Module) -> Result<(), Error> {
 fn widen_one<'c: 'a, 'a>(context: &'c Context, constant: OperationRef<'c, 'a>) -> Result<(), Error> {
     let value = Constant::cast(constant).ok_or(Error::OperationBuild)?.value()?;
     let result = ir::result(constant)?;
-    let extents = types::extents(result.r#type()).unwrap_or_default();
-    let count = extents
-        .iter()
-        .try_fold(1usize, |count, extent| count.checked_mul(usize::try_from(*extent).ok()?))
-        .unwrap_or(0);
+    let extents = types::extents(result.r#type()).ok_or(Error::OperationBuild)?;
+    let count = extents.iter().product::<i64>().unsigned_abs() as usize;
     if count <= PRINTED || dense::is_splat(value) {
         return Ok(());
     }

@@ -13,7 +13,7 @@ use skript_passes::ir::ops;
 use skript_passes::ir::{splat, types};
 use skript_semantics::{Scalar, ScalarKind};
 
-/// The neutral element of a combination. That of a sum is −0: x + −0 is x even if x is −0.
+/// The neutral element of an accumulation. For sums it is −0, since x + −0 is x even if x is −0.
 pub(crate) fn identity(kind: Accumulation, element: Type<'_>) -> Scalar {
     let scalar = types::kind_of(element).unwrap_or(ScalarKind::Real);
     let identity = match (kind, scalar) {
@@ -32,13 +32,13 @@ pub(crate) fn identity(kind: Accumulation, element: Type<'_>) -> Scalar {
     types::nearest(identity, element)
 }
 
-/// The value of elements that are not written.
+/// The value of elements that a formula does not write.
 pub(crate) fn filler(element: Type<'_>) -> Scalar {
     let kind = types::kind_of(element).unwrap_or(ScalarKind::Real);
     kind.default_value()
 }
 
-/// The value of all elements of a tensor, if its definition shows it.
+/// The value of all elements of a tensor, if its definition determines it.
 pub(crate) fn constant<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Attribute<'c>> {
     let owner = OperationResult::try_from(tensor).ok()?.owner();
     match operation_name(owner).as_str() {
@@ -50,7 +50,7 @@ pub(crate) fn constant<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Attribute<'c
     }
 }
 
-/// Whether a value is a tensor of integers that are zero, by how it was made.
+/// Whether a value is defined as a tensor of integer zeros.
 pub(crate) fn is_zero(value: Value<'_, '_>) -> bool {
     let number = constant(value).and_then(|number| IntegerAttribute::try_from(number).ok());
     number.is_some_and(|number| number.value() == 0)

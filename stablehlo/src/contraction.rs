@@ -2,31 +2,28 @@
 //! Sums of products as `dot_general`.
 
 use super::field::{Field, union};
-use super::tensors::Tensors;
-use melior::Error;
-use melior::ir::Attribute;
-use skript_dialect::melior;
+use super::tensors::{Tensors, shape};
 use skript_passes::ir::types;
 
-/// `Σ lhs · rhs` over `reduced`, as a field of the other indices. `None` if that gains nothing: no reduced index occurs
-/// in both factors, or one factor has all indices of the other.
+/// `Σ lhs · rhs` over `reduced`, as a field over the other indices. `None` if a contraction has no advantage: no
+/// reduced index occurs in both factors, or both factors have the same indices.
 pub(crate) fn contract<'c: 'a, 'a>(
     lhs: &Field<'c, 'a>,
     rhs: &Field<'c, 'a>,
     reduced: &[usize],
     domain: &[i64],
     at: &Tensors<'c, 'a>,
-) -> Result<Option<Field<'c, 'a>>, Error> {
+) -> Option<Field<'c, 'a>> {
     let has = |field: &Field<'c, 'a>, index: &usize| field.indices.contains(index);
     let common = reduced.iter().any(|i| has(lhs, i) && has(rhs, i));
     let all = reduced.iter().all(|i| has(lhs, i) || has(rhs, i));
     if !common || !all {
-        return Ok(None);
+        return None;
     }
-    let lhs = &widened(lhs, rhs, reduced, domain, at)?;
-    let rhs = &widened(rhs, lhs, reduced, domain, at)?;
+    let lhs = &widened(lhs, rhs, reduced, domain, at);
+    let rhs = &widened(rhs, lhs, reduced, domain, at);
     if lhs.indices == rhs.indices {
-        return Ok(None);
+        return None;
     }
     let positions = |field: &Field<'c, 'a>, wanted: &[usize]| -> Vec<i64> {
         wanted.iter().filter_map(|i| field.indices.iter().position(|x| x == i)).map(|p| p as i64).collect()
@@ -45,30 +42,28 @@ pub(crate) fn contract<'c: 'a, 'a>(
         positions(lhs, &contracted),
         positions(rhs, &contracted)
     );
-    let shape: Vec<i64> = labels.iter().filter_map(|i| domain.get(*i).copied()).collect();
-    let numbers = Attribute::parse(at.at.context, &numbers).ok_or(Error::OperationBuild)?;
-    let precision =
-        Attribute::parse(at.at.context, "[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]")
-            .ok_or(Error::OperationBuild)?;
+    let shape = shape(&labels, domain);
+    let numbers = at.attribute(&numbers);
+    let precision = at.attribute("[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]");
     let value = at.op(
         "dot_general",
         &[lhs.value, rhs.value],
         &[("dot_dimension_numbers", numbers), ("precision_config", precision)],
-        types::tensor(&shape, at.element(lhs.value)?),
-    )?;
-    Field::labelled(value, &labels, at).map(Some)
+        types::tensor(&shape, at.element(lhs.value)),
+    );
+    Some(Field::labelled(value, &labels, at))
 }
 
-/// The factor broadcast along reduced indices that only the other factor has. Summing the other factor over these first
-/// could produce an infinity that the products do not have.
+/// Broadcasts a factor along the reduced indices that only the other factor has. Summing the other factor over these
+/// indices first could overflow to infinity where the products do not.
 fn widened<'c: 'a, 'a>(
     field: &Field<'c, 'a>,
     other: &Field<'c, 'a>,
     reduced: &[usize],
     domain: &[i64],
     at: &Tensors<'c, 'a>,
-) -> Result<Field<'c, 'a>, Error> {
+) -> Field<'c, 'a> {
     let needed = |i: &usize| field.indices.contains(i) || reduced.contains(i);
     let indices: Vec<usize> = union([field, other]).into_iter().filter(needed).collect();
-    Ok(Field { value: field.over(&indices, domain, at)?, indices })
+    Field { value: field.over(&indices, domain, at), indices }
 }

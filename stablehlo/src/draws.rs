@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions that draw random numbers. They have the number of earlier draws as an argument, and return the number
-//! after them.
+//! Functions that draw random numbers. They receive the number of earlier draws as an argument and return the updated
+//! number.
 
 use melior::ir::{Module, OperationRef};
 use skript_dialect::melior;
@@ -18,7 +18,7 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    pub(crate) fn of(module: &Module<'_>) -> Self {
+    pub(crate) fn new(module: &Module<'_>) -> Self {
         let mut drawing = Drawing::default();
         // Callees may follow their callers: repeat until nothing changes.
         loop {
@@ -36,16 +36,15 @@ impl Drawing {
         }
     }
 
-    /// Whether a function of this name draws.
+    /// Whether the function of this name draws.
     pub(crate) fn holds(&self, function: &str) -> bool {
         self.functions.contains(function)
     }
 
-    /// Whether an operation, its regions, or a function that it calls draws.
+    /// Whether an operation, an operation in its regions, or a called function draws.
     pub(crate) fn draws(&self, op: OperationRef<'_, '_>) -> bool {
-        let found =
-            collect(&op, |op| self.calls(op) || Intrinsic::cast(op).is_some_and(Intrinsic::is_random));
-        !found.is_empty()
+        let is_random = |op| self.calls(op) || Intrinsic::cast(op).is_some_and(Intrinsic::is_random);
+        !collect(&op, is_random).is_empty()
     }
 
     /// Whether an operation invokes a function that draws.

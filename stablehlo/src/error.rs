@@ -11,9 +11,9 @@ use skript_passes::ir::func::{callee, symbol};
 use skript_passes::ir::ops;
 use skript_passes::structure::ReadError;
 
-/// Why a module was not exported.
+/// An error of the export.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The messages describe the fields.
 pub enum ExportError {
     #[error("{}: {}", .0.location, .0.text)]
     Refused(Message),
@@ -34,8 +34,8 @@ pub enum ExportError {
 }
 
 impl ExportError {
-    /// An operation without a StableHLO form.
-    pub fn at(op: OperationRef<'_, '_>, what: &str) -> Self {
+    /// The error of an operation without a StableHLO form.
+    pub fn new(op: OperationRef<'_, '_>, what: &str) -> Self {
         let name = skript_passes::ir::copy::operation_name(op);
         let mut message = Message::error(op, format!("'{name}' {what}"));
         message.frames.extend(calls(op));
@@ -43,7 +43,8 @@ impl ExportError {
     }
 }
 
-/// A chain of invocations that leads to an operation, innermost first; if there are several, the first in the module.
+/// A chain of invocations that leads to an operation, innermost first. Where a function is invoked several times, the
+/// chain contains its first invocation in the module.
 fn calls(op: OperationRef<'_, '_>) -> Vec<Frame> {
     let Some((mut function, module)) = holders(op) else {
         return Vec::new();

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Evaluates the regions of a formula to fields.
+//! Evaluates the regions of a formula as fields.
 //!
 //! Everything is evaluated at every point: branches become selects, reads out of bounds are clamped or padded, and
 //! operations are total, so unused values have no effect.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
+)]
 
 use super::access::{Gathered, Subscript, read, run};
 use super::captures::Outside;
@@ -10,6 +14,7 @@ use super::error::ExportError;
 use super::field::{Field, join};
 use super::scalar;
 use super::shift::Shift;
+use super::subscript::DynamicSubscript;
 use super::tensors::Tensors;
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -36,7 +41,7 @@ pub(crate) struct Evaluator<'r, 'c, 'a> {
     pub(crate) destinations: Vec<Value<'c, 'a>>,
     /// The destination of one element that counts steps, and its value before each step.
     pub(crate) counted: Option<(usize, Field<'c, 'a>)>,
-    /// Integers that are represented as linear forms of indices, however they are computed.
+    /// Integers that are represented as linear forms of indices, regardless of the operations that compute them.
     pub moved: HashSet<ValueKey>,
     /// Indices that have one value at a time, because a loop runs over them.
     pub(crate) sequential: HashMap<usize, Value<'c, 'a>>,
@@ -69,7 +74,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         &self.reading.domain
     }
 
-    /// The predicate, if there is one.
+    /// Evaluates the predicate, if there is one.
     pub(crate) fn predicate(&mut self) -> Result<Option<Field<'c, 'a>>, ExportError> {
         let Some(block) = self.reading.predicate else {
             return Ok(None);
@@ -80,32 +85,34 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         Ok(Some(field))
     }
 
-    /// The values whose conjunction the predicate is.
+    /// The conjuncts of the predicate.
     pub(crate) fn conjuncts(&self) -> Result<Vec<Value<'c, 'a>>, ExportError> {
         let end = self.reading.predicate.and_then(|block| operations(block).pop());
         let mut pending: Vec<Value<'c, 'a>> = match end {
             Some(end) => vec![ir::operand(end)?],
             None => Vec::new(),
         };
-        let mut found = Vec::new();
+        let mut conjuncts = Vec::new();
         while let Some(value) = pending.pop() {
             match OperationResult::try_from(value).map(|r| r.owner()) {
                 Ok(op) if matches!(operation_name(op).as_str(), ops::skript::AND | ops::arith::ANDI) => {
                     let [first, second] = ir::both_operands(op)?;
                     pending.extend([second, first]);
                 }
-                Ok(op) if operation_name(op) == ops::arith::CONSTANT && is_true(op) => {}
+                Ok(op)
+                    if operation_name(op) == ops::arith::CONSTANT
+                        && integer(op).is_some_and(|flag| flag != 0) => {}
                 Ok(op) if operation_name(op) == ops::scf::IF => match and_then(op)? {
                     Some(then) => pending.extend([then, ir::operand(op)?]),
-                    None => found.push(value),
+                    None => conjuncts.push(value),
                 },
-                _ => found.push(value),
+                _ => conjuncts.push(value),
             }
         }
-        Ok(found)
+        Ok(conjuncts)
     }
 
-    /// Evaluates the body; after it [`Self::field`] has its values.
+    /// Evaluates the body. Afterwards, [`Self::field`] returns the values of the body.
     pub(crate) fn body(&mut self) -> Result<(), ExportError> {
         self.enter(self.reading.body)?;
         self.block(self.reading.body)?;
@@ -120,7 +127,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         }
     }
 
-    /// Index variables of a region.
+    /// Defines the index variables of a region.
     fn enter(&mut self, block: BlockRef<'c, 'a>) -> Result<(), ExportError> {
         let indices = arguments(block).into_iter().take(self.reading.indices);
         for (position, argument) in indices.enumerate() {
@@ -133,16 +140,19 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         Ok(())
     }
 
-    /// An integer as a linear form of these indices.
+    /// Evaluates an integer as a linear form of the indices.
     fn linear(&self, value: Value<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
-        let no_form = || ExportError::at(self.reading.op, "has an index of no form");
+        let no_form = || ExportError::new(self.reading.op, "has an index that is not affine");
         let form = self.form(value).ok_or_else(no_form)?;
-        if let Some(index) = form.as_index()
-            && let Some(extent) = self.domain().get(index)
-        {
-            return Ok(Field { value: self.at.iota(*extent)?, indices: vec![index] });
+        if let Some(index) = form.as_index() {
+            return Ok(Field { value: self.at.iota(self.domain()[index]), indices: vec![index] });
         }
-        Ok(Subscript::affine(form, self.domain(), &self.at)?.field)
+        Ok(self.affine(form)?.field)
+    }
+
+    fn affine(&self, form: Affine) -> Result<Subscript<'c, 'a>, ExportError> {
+        let no_form = || ExportError::new(self.reading.op, "has a subscript that is not affine");
+        Subscript::affine(form, self.domain(), &self.at).ok_or_else(no_form)
     }
 
     /// Whether a value is an index or the result of an operation in the regions.
@@ -151,12 +161,12 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 
     fn block(&mut self, block: BlockRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, ExportError> {
-        let mut all = operations(block);
-        let end = all.pop();
-        for op in all {
+        let mut body = operations(block);
+        let end = body.pop();
+        for op in body {
             self.operation(op)?;
         }
-        end.ok_or(ExportError::at(self.reading.op, "has an empty region"))
+        end.ok_or(ExportError::new(self.reading.op, "has an empty region"))
     }
 
     fn operation(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ExportError> {
@@ -184,9 +194,9 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         (!sequential).then_some(form)
     }
 
-    /// The values of an integer that depends on one index only, if that index is a dimension.
+    /// The values of an integer that depends on a single index, if this index is a dimension.
     pub(super) fn known(&self, value: Value<'c, 'a>) -> Option<Positions> {
-        let positions = Positions::of(&self.reading.nest, self.reading.find(value)?)?;
+        let positions = Positions::new(&self.reading.nest, self.reading.find(value)?)?;
         (!self.sequential.contains_key(&positions.index)).then_some(positions)
     }
 
@@ -208,7 +218,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                 .destinations
                 .get(position)
                 .copied()
-                .ok_or(ExportError::at(op, "reads an unknown destination"))?,
+                .ok_or(ExportError::new(op, "reads an unknown destination"))?,
             None => self.outside.get(tensor)?,
         };
         let mut subscripts = Vec::new();
@@ -217,25 +227,25 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         for (position, operand) in operands.iter().copied().enumerate() {
             let dimension = subscripts.len();
             if let Some((shift, within)) = self.begun(dimension, operand)? {
-                tensor = shift.cut(tensor, &self.at)?;
+                tensor = shift.cut(tensor, &self.at);
                 if !shift.is_few() {
                     self.gathered = self.gathered.max(Gathered::Known);
                 }
                 for form in within {
-                    subscripts.push(Subscript::affine(form, self.domain(), &self.at)?);
+                    subscripts.push(self.affine(form)?);
                 }
                 continue;
             }
             if let Some((row, form)) = self.repeated(tensor, dimension, operand)? {
                 tensor = row;
-                subscripts.push(Subscript::affine(form, self.domain(), &self.at)?);
+                subscripts.push(self.affine(form)?);
                 continue;
             }
             if dimension == position
                 && let Some((row, form)) = self.selected(tensor, dimension, &operands)?
             {
                 tensor = row;
-                subscripts.push(Subscript::affine(form, self.domain(), &self.at)?);
+                subscripts.push(self.affine(form)?);
                 continue;
             }
             let form = self.form(operand);
@@ -244,8 +254,8 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             if let Some(form) = form.as_ref().filter(|_| is_run)
                 && form.indices() != field.indices
             {
-                // Computed from digits that have no effect.
-                subscripts.push(Subscript::affine(form.clone(), self.domain(), &self.at)?);
+                // The integer is computed from digits that do not change its value.
+                subscripts.push(self.affine(form.clone())?);
                 continue;
             }
             subscripts.push(Subscript {
@@ -255,7 +265,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                 is_data: self.is_data(operand),
             });
         }
-        let read = read(tensor, &subscripts, self.domain(), &self.at)?;
+        let read = read(tensor, &subscripts, self.domain(), &self.at);
         self.gathered = self.gathered.max(read.gathered);
         Ok(read.field)
     }
@@ -269,15 +279,12 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         if !self.sequential.is_empty() {
             return Ok(None);
         }
-        let subscript_form =
-            self.dynamic_subscript(subscript)?.filter(|subscript_form| !subscript_form.is_affine());
         // A single position needs no slice.
-        let Some(subscript_form) =
-            subscript_form.filter(|subscript_form| subscript_form.form.as_constant().is_none())
-        else {
+        let is_slice = |form: &DynamicSubscript| !form.is_affine() && form.form.as_constant().is_none();
+        let Some(position) = self.dynamic_subscript(subscript)?.filter(is_slice) else {
             return Ok(None);
         };
-        let shift = Shift::of(dimension, &subscript_form, self.domain(), &self.at)?;
+        let shift = Shift::new(dimension, &position, self.domain(), &self.at);
         let is_run = |form: &Affine| run(form, self.domain()).is_some();
         Ok(shift.filter(|(_, within)| within.iter().all(is_run)))
     }
@@ -300,7 +307,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             ends.push(self.block(only_block(region)?)?);
         }
         let [then, otherwise] = ends.as_slice() else {
-            return Err(ExportError::at(op, "has no second branch"));
+            return Err(ExportError::new(op, "has no second branch"));
         };
         for position in 0..op.result_count() {
             let fields = [
@@ -308,26 +315,23 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                 self.field(then.operand(position)?)?,
                 self.field(otherwise.operand(position)?)?,
             ];
-            let (values, indices) = join(&fields, self.domain(), &self.at)?;
-            let [condition, then, otherwise] = values.as_slice() else {
-                return Err(ExportError::at(op, "has no second branch"));
-            };
-            let value = self.at.select(*condition, *then, *otherwise)?;
+            let (values, indices) = join(&fields, self.domain(), &self.at);
+            let value = self.at.select(values[0], values[1], values[2]);
             let field = Field { value, indices };
             self.fields.insert(ValueKey::of(op.result(position)?), field);
         }
         Ok(())
     }
 
-    /// The conjunction of fields; `None` if there are none.
+    /// The conjunction of fields; `None` for an empty list.
     pub(crate) fn all(&self, fields: &[Field<'c, 'a>]) -> Result<Option<Field<'c, 'a>>, ExportError> {
-        let (values, indices) = join(fields, self.domain(), &self.at)?;
+        let (values, indices) = join(fields, self.domain(), &self.at);
         let mut values = values.into_iter();
         let Some(mut value) = values.next() else {
             return Ok(None);
         };
         for other in values {
-            value = self.at.same("and", &[value, other])?;
+            value = self.at.same("and", &[value, other]);
         }
         Ok(Some(Field { value, indices }))
     }
@@ -338,14 +342,14 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         name: &str,
         operands: &[Field<'c, 'a>],
     ) -> Result<Field<'c, 'a>, ExportError> {
-        let (values, indices) = join(operands, self.domain(), &self.at)?;
+        let (values, indices) = join(operands, self.domain(), &self.at);
         let value = elementwise(op, name, &values, &self.at)?
-            .ok_or_else(|| ExportError::at(op, "has no StableHLO form in a formula"))?;
+            .ok_or_else(|| ExportError::new(op, "has no StableHLO form in a formula"))?;
         Ok(Field { value, indices })
     }
 }
 
-/// An elementwise operation of `skript` or `arith` on tensors of one shape; `None` for other operations.
+/// Exports an elementwise operation of `skript` or `arith` on tensors of the same shape; `None` for other operations.
 pub(crate) fn elementwise<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     name: &str,
@@ -353,14 +357,14 @@ pub(crate) fn elementwise<'c: 'a, 'a>(
     at: &Tensors<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, ExportError> {
     let result = element(ir::result(op)?.r#type(), at);
-    if let Some(scalar) = scalar_operation(name, result) {
-        return Ok(scalar::apply(scalar, operands, result, at)?);
+    let scalar = types::kind_of(result).and_then(|kind| ScalarOp::from_name(name, kind));
+    if let Some(scalar) = scalar {
+        return Ok(scalar::apply(scalar, operands, result, at));
     }
-    let predicate = arith::predicate(op).and_then(|number| predicate(name, number));
-    Ok(scalar::arith(name, predicate, operands, result, at)?)
+    Ok(scalar::arith(name, arith::predicate(op), operands, result, at))
 }
 
-/// The operands of a branch with one result that is `condition && value`.
+/// The second operand of a branch with one result that computes `condition && value`.
 fn and_then<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Value<'c, 'a>>, ExportError> {
     let end = |region| -> Result<Option<Value<'c, 'a>>, ExportError> {
         let end = operations(only_block(op.region(region)?)?).pop();
@@ -372,44 +376,16 @@ fn and_then<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Value<'c, 'a>
     let (Some(then), Some(otherwise)) = (end(0)?, end(1)?) else {
         return Ok(None);
     };
-    let is_false = OperationResult::try_from(otherwise).is_ok_and(|r| flag(r.owner()) == Some(0));
+    let is_false = OperationResult::try_from(otherwise).is_ok_and(|r| integer(r.owner()) == Some(0));
     Ok(is_false.then_some(then))
 }
 
 /// The value of an integer constant.
-fn flag(op: OperationRef<'_, '_>) -> Option<i64> {
+fn integer(op: OperationRef<'_, '_>) -> Option<i64> {
     Constant::cast(op)?.integer()
 }
 
-/// Whether a constant flag is set.
-fn is_true(op: OperationRef<'_, '_>) -> bool {
-    flag(op).is_some_and(|flag| flag != 0)
-}
-
-fn scalar_operation(name: &str, result: Type<'_>) -> Option<ScalarOp> {
-    if name == ops::skript::CAST {
-        return Some(match types::kind_of(result)? {
-            ScalarKind::Bool => ScalarOp::ToBool,
-            ScalarKind::Int => ScalarOp::ToInt,
-            ScalarKind::Real => ScalarOp::ToReal,
-        });
-    }
-    ScalarOp::ALL.into_iter().find(|s| s.row().name == name)
-}
-
-fn predicate(name: &str, code: i64) -> Option<&'static str> {
-    let names: &[&str] = match name {
-        ops::arith::CMPI => &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"],
-        ops::arith::CMPF => &["", "oeq", "ogt", "oge", "olt", "ole"],
-        _ => return None,
-    };
-    if name == ops::arith::CMPF && code == 13 {
-        return Some("une");
-    }
-    names.get(usize::try_from(code).ok()?).copied()
-}
-
-/// The operand of a cast to a type that is not narrower: the value is the same before and after a read.
+/// Skips casts to types that are not narrower: a read of the operand, followed by the cast, has the same value.
 pub(crate) fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     let Ok(result) = OperationResult::try_from(value) else {
         return value;
@@ -434,7 +410,7 @@ fn is_no_narrower<'c>(from: Type<'c>, to: Type<'c>) -> bool {
     types::kind_of(from) == types::kind_of(to) && widens && alike
 }
 
-/// The element type for a scalar's or a tensor's type; `index` is i64.
+/// The element type of a tensor, or the type of a scalar; `index` becomes i64.
 pub(crate) fn element<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
     let element = types::element_of(r#type).unwrap_or(r#type);
     if melior::ir::TypeLike::is_index(&element) {
@@ -443,15 +419,15 @@ pub(crate) fn element<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Typ
     element
 }
 
-/// A constant: scalars become tensors of rank 0.
+/// Exports a constant; scalars become tensors of rank 0.
 pub(crate) fn constant<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     at: &Tensors<'c, 'a>,
 ) -> Result<Value<'c, 'a>, ExportError> {
-    let own = arith::Constant::cast(op).ok_or_else(|| ExportError::at(op, "is not a constant"))?;
-    let (value, r#type) = (own.value()?, ir::result(op)?.r#type());
+    let constant = arith::Constant::cast(op).ok_or_else(|| ExportError::new(op, "is not a constant"))?;
+    let (value, r#type) = (constant.value()?, ir::result(op)?.r#type());
     if types::element_of(r#type).is_some() {
-        return Ok(at.constant(value, r#type)?);
+        return Ok(at.constant(value, r#type));
     }
     let element = element(r#type, at);
     let scalar = if let Ok(float) = FloatAttribute::try_from(value) {
@@ -463,5 +439,5 @@ pub(crate) fn constant<'c: 'a, 'a>(
             _ => Scalar::Int(integer.value()),
         }
     };
-    Ok(at.splat(scalar, &[], element)?)
+    Ok(at.splat(scalar, &[], element))
 }

@@ -7,7 +7,7 @@ use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
 use skript_passes::emit::emit;
 
-/// A model as StableHLO.
+/// A model that was exported as StableHLO.
 pub struct Exported {
     /// The module's text.
     pub text: String,
@@ -17,8 +17,8 @@ pub struct Exported {
     pub report: Report,
 }
 
-/// Exports the entry of a model as StableHLO, for the devices of a placement if there is one, with the values of the
-/// variables that `weights` names.
+/// Exports the entry of a model as StableHLO. With a placement, annotates the program for its devices. Variables that
+/// `weights` names become constants.
 ///
 /// # Errors
 /// [`ExportError`]: constructs without a StableHLO form, with their location; a placement that does not fit.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A scalar at every point of a formula's domain, as a tensor over the indices that it depends on.
 
-use super::tensors::Tensors;
-use melior::Error;
+use super::tensors::{Tensors, shape};
 use melior::ir::Value;
 use skript_dialect::melior;
 
-/// The tensor's dimensions are the indices `indices`, in ascending order.
+/// A tensor whose dimensions are the indices `indices`, in ascending order.
 #[derive(Clone, Debug)]
 pub(crate) struct Field<'c, 'a> {
     pub value: Value<'c, 'a>,
@@ -20,44 +19,30 @@ impl<'c: 'a, 'a> Field<'c, 'a> {
     }
 
     /// A tensor whose dimensions are `labels`, in any order.
-    pub(crate) fn labelled(
-        value: Value<'c, 'a>,
-        labels: &[usize],
-        at: &Tensors<'c, 'a>,
-    ) -> Result<Self, Error> {
+    pub(crate) fn labelled(value: Value<'c, 'a>, labels: &[usize], at: &Tensors<'c, 'a>) -> Self {
         let mut order: Vec<usize> = (0..labels.len()).collect();
         order.sort_by_key(|d| labels.get(*d));
         let mut indices = labels.to_vec();
         indices.sort_unstable();
-        Ok(Field { value: at.transpose(value, &order)?, indices })
+        Field { value: at.transpose(value, &order), indices }
     }
 
     /// An elementwise operation on fields of one type.
-    pub(crate) fn combined(
-        name: &str,
-        fields: &[Self],
-        extents: &[i64],
-        at: &Tensors<'c, 'a>,
-    ) -> Result<Self, Error> {
-        let (values, indices) = join(fields, extents, at)?;
-        let value = at.same(name, &values)?;
-        Ok(Field { value, indices })
+    pub(crate) fn combined(name: &str, fields: &[Self], extents: &[i64], at: &Tensors<'c, 'a>) -> Self {
+        let (values, indices) = join(fields, extents, at);
+        let value = at.same(name, &values);
+        Field { value, indices }
     }
 
-    /// The tensor over `indices` in this order, which must include all of the field's.
-    pub(crate) fn over(
-        &self,
-        indices: &[usize],
-        extents: &[i64],
-        at: &Tensors<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Error> {
+    /// The tensor over `indices`, in this order; `indices` includes all indices of the field.
+    pub(crate) fn over(&self, indices: &[usize], extents: &[i64], at: &Tensors<'c, 'a>) -> Value<'c, 'a> {
         let mut sorted = indices.to_vec();
         sorted.sort_unstable();
         let position = |index: &usize| sorted.iter().position(|i| i == index);
         let dimensions: Vec<i64> =
             self.indices.iter().filter_map(|i| position(i).map(|p| p as i64)).collect();
-        let shape: Vec<i64> = sorted.iter().filter_map(|i| extents.get(*i).copied()).collect();
-        let spread = at.broadcast(self.value, &dimensions, &shape)?;
+        let shape = shape(&sorted, extents);
+        let spread = at.broadcast(self.value, &dimensions, &shape);
         let order: Vec<usize> = indices.iter().filter_map(position).collect();
         at.transpose(spread, &order)
     }
@@ -73,13 +58,13 @@ pub(crate) fn union<'f, 'c: 'a + 'f, 'a: 'f>(
     all
 }
 
-/// Fields broadcast to a common shape over all their indices, as tensors; and those indices.
+/// Broadcasts fields to the shape over all their indices; returns the tensors and the indices.
 pub(crate) fn join<'c: 'a, 'a>(
     fields: &[Field<'c, 'a>],
     extents: &[i64],
     at: &Tensors<'c, 'a>,
-) -> Result<(Vec<Value<'c, 'a>>, Vec<usize>), Error> {
+) -> (Vec<Value<'c, 'a>>, Vec<usize>) {
     let indices = union(fields);
-    let values = fields.iter().map(|f| f.over(&indices, extents, at));
-    Ok((values.collect::<Result<_, _>>()?, indices))
+    let values = fields.iter().map(|f| f.over(&indices, extents, at)).collect();
+    (values, indices)
 }

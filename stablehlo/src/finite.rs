@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds values that are always finite: constants, weights that the program contains, and parts of these.
+//! Finds values that are always finite: constants, embedded weights, and results of operations that only move their
+//! elements.
 
 use super::weights::element_type;
 use crate::typed::Constant;
@@ -20,13 +21,13 @@ use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 use std::collections::{HashMap, HashSet};
 
-/// Arguments of functions whose elements are all finite.
+/// The arguments of functions whose elements are always finite.
 #[derive(Debug, Default)]
 pub(crate) struct Finite {
     arguments: HashMap<String, Vec<bool>>,
 }
 
-/// An argument of a call.
+/// An operand of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Passed {
     /// An argument of the caller.
@@ -35,7 +36,7 @@ enum Passed {
     Unknown,
 }
 
-/// A call: caller, callee, operands.
+/// A call and its operands.
 struct Call {
     caller: String,
     callee: String,
@@ -44,7 +45,7 @@ struct Call {
 
 impl Finite {
     /// Analyses a module whose entry has constants for the arguments in `held`, by position.
-    pub(crate) fn of(module: &Module<'_>, held: &[Option<&Tensor>]) -> Result<Self, melior::Error> {
+    pub(crate) fn new(module: &Module<'_>, held: &[Option<&Tensor>]) -> Result<Self, melior::Error> {
         let mut finite = Finite::default();
         let mut calls = Vec::new();
         for function in operations(module.body()) {
@@ -54,20 +55,20 @@ impl Finite {
             let Some(body) = function.region(0)?.first_block() else {
                 continue;
             };
-            let own = arguments(body);
+            let parameters = arguments(body);
             let is_entry = function.has_attribute(attribute_names::ENTRY);
             let holds = |position: usize| held.get(position).copied().flatten();
             let known = |position| !is_entry || holds(position).is_some_and(is_finite);
-            // Arguments count as finite until a call passes another value.
-            let known = (0..own.len()).map(known).collect();
+            // Arguments are assumed to be finite until a call passes a value that is not.
+            let known = (0..parameters.len()).map(known).collect();
             finite.arguments.insert(name.clone(), known);
-            let own: Vec<_> = own.into_iter().map(ValueKey::of).collect();
+            let parameters: Vec<_> = parameters.into_iter().map(ValueKey::of).collect();
             for call in collect(&function, |op| is(&op, ops::skript::INVOKE)) {
                 let callee = callee(call).ok_or(melior::Error::OperationBuild)?;
                 calls.push(Call {
                     caller: name.clone(),
                     callee,
-                    passed: call.operands().map(|o| passed(o, &own)).collect(),
+                    passed: call.operands().map(|o| passed(o, &parameters)).collect(),
                 });
             }
         }
@@ -81,12 +82,12 @@ impl Finite {
         known.and_then(|k| k.get(argument)).copied() == Some(true)
     }
 
-    /// Adds a call; returns whether it changed anything.
+    /// Propagates the operands of a call; returns whether an argument changed.
     fn meet(&mut self, call: &Call) -> bool {
-        let mut news = false;
+        let mut changed = false;
         for (position, passed) in call.passed.iter().enumerate() {
             let holds = match passed {
-                Passed::Argument(own) => self.holds(&call.caller, *own),
+                Passed::Argument(position) => self.holds(&call.caller, *position),
                 Passed::Finite => true,
                 Passed::Unknown => false,
             };
@@ -94,15 +95,15 @@ impl Finite {
             let known = known.and_then(|known| known.get_mut(position));
             if let Some(known) = known.filter(|known| **known && !holds) {
                 *known = false;
-                news = true;
+                changed = true;
             }
         }
-        news
+        changed
     }
 }
 
-fn passed(value: Value<'_, '_>, own: &[ValueKey]) -> Passed {
-    if let Some(position) = own.iter().position(|a| *a == ValueKey::of(value)) {
+fn passed(value: Value<'_, '_>, parameters: &[ValueKey]) -> Passed {
+    if let Some(position) = parameters.iter().position(|a| *a == ValueKey::of(value)) {
         return Passed::Argument(position);
     }
     let result = OperationResult::try_from(value);
@@ -111,12 +112,10 @@ fn passed(value: Value<'_, '_>, own: &[ValueKey]) -> Passed {
 }
 
 fn is_finite(tensor: &Tensor) -> bool {
-    let numbers = (0..tensor.volume()).map(|position| tensor.get(position));
-    let mut numbers = numbers.map(|number| match number {
+    (0..tensor.volume()).all(|position| match tensor.get(position) {
         Some(Scalar::Real(number)) => number.is_finite(),
         number => number.is_some(),
-    });
-    numbers.all(|finite| finite)
+    })
 }
 
 /// Whether an operation is a constant with finite elements.
@@ -126,8 +125,8 @@ fn is_finite_constant(op: OperationRef<'_, '_>) -> bool {
         let element = element_type(&types::element_of(r#type)?.to_string())?;
         let shape = types::extents(r#type)?;
         let volume = shape.iter().product::<i64>().try_into().ok()?;
-        let own = arith::Constant::cast(op).map(arith::Constant::value);
-        let value = own.or_else(|| Some(Constant::cast(op)?.value()))?.ok()?;
+        let scalar = arith::Constant::cast(op).map(arith::Constant::value);
+        let value = scalar.or_else(|| Some(Constant::cast(op)?.value()))?.ok()?;
         let bytes = dense::bytes(value, element.size(), volume)?;
         let held = [(bytes.len() / element.size()) as u64];
         Tensor::from_bytes(element, &held, &bytes).ok()
@@ -135,8 +134,9 @@ fn is_finite_constant(op: OperationRef<'_, '_>) -> bool {
     elements().is_some_and(|elements| is_finite(&elements))
 }
 
-/// Whether all elements of a value are finite: values in `known`, constants, and operations that only move elements.
-pub(crate) fn is_made_of(value: Value<'_, '_>, known: &HashSet<ValueKey>) -> bool {
+/// Whether all elements of a value are finite: values in `known`, constants, and results of operations that only move
+/// elements.
+pub(crate) fn is_finite_value(value: Value<'_, '_>, known: &HashSet<ValueKey>) -> bool {
     let (mut pending, mut seen) = (vec![value], HashSet::new());
     while let Some(value) = pending.pop() {
         let key = ValueKey::of(value);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Exports one formula: evaluates it at all points, reduces, and writes.
+//! Exports one formula: evaluates it at all points, reduces the values, and writes the destinations.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
+)]
 
 use super::captures::Outside;
 use super::constants::identity;
@@ -11,21 +15,22 @@ use super::report::Form;
 use super::rule::{Applied, Combined, Destination, Rewrite, Rule};
 use super::shift::{Shift, Written};
 use super::tensors::Tensors;
-use super::write::Target;
+use super::write::{Target, changing};
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_passes::structure::{Placement, Reading, Slot, StaticReading};
 use skript_semantics::Scalar;
 
-/// The destinations after a formula, and the form of its export: by the first of the rules that applies.
+/// Exports a formula by the first rule that applies. Returns the destinations after the formula, and the form of the
+/// export.
 pub(crate) fn export<'c: 'a, 'a>(
     rules: &[Rule],
     op: OperationRef<'c, 'a>,
     outside: Outside<'_, 'c, 'a>,
     at: Tensors<'c, 'a>,
 ) -> Result<(Vec<Value<'c, 'a>>, Form), ExportError> {
-    let reading = Reading::of(op)?;
+    let reading = Reading::new(op)?;
     let outs = reading.outs.iter().map(|out| outside.get(*out)).collect::<Result<Vec<_>, _>>()?;
     let keeps_order = reading.nest.kind == Accumulation::Replace || reading.nest.reads_destination();
     let digits = (!keeps_order).then(|| reading.by_digits(2)).flatten();
@@ -33,7 +38,7 @@ pub(crate) fn export<'c: 'a, 'a>(
     Formula { rules, reading: &reading, outside, outs, at }.export()
 }
 
-/// A formula to export, as the rules see it.
+/// A formula to export, which is passed to the rules.
 pub(crate) struct Formula<'f, 'c, 'a> {
     rules: &'f [Rule],
     pub reading: &'f StaticReading<'c, 'a>,
@@ -75,9 +80,9 @@ impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
                 target: Target { kind: nest.kind, out: *out, domain: &self.reading.domain, at: self.at },
                 position,
             };
-            let (result, own) = statement.write()?;
+            let (result, written) = statement.write()?;
             results.push(result);
-            form = form.max(own);
+            form = form.max(written);
         }
         let renamed = self.rules.iter().find(|rule| match rule.rewrite {
             Rewrite::Reads(applies) => applies(form, evaluator.gathered),
@@ -98,7 +103,7 @@ pub(crate) fn without_elements<'c, 'a>(
     statement: &Statement<'_, '_, 'c, 'a>,
 ) -> Applied<Destination<'c, 'a>> {
     let out = statement.target.out;
-    let is_empty = statement.evaluator.at.extents(out)?.contains(&0);
+    let is_empty = statement.evaluator.at.extents(out).contains(&0);
     Ok(is_empty.then_some((out, Form::Map)))
 }
 
@@ -107,7 +112,7 @@ pub(crate) fn block<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<De
     statement.block()
 }
 
-/// The rule for the last of several writes.
+/// The rule for assignments of several values to one element: the last value remains.
 pub(crate) fn last_write<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destination<'c, 'a>> {
     if statement.target.kind != Accumulation::Replace {
         return Ok(None);
@@ -115,28 +120,26 @@ pub(crate) fn last_write<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Appli
     let (_, field) = statement.value()?;
     let subscripts = statement.subscripts()?;
     let target = &statement.target;
-    let written = target.last(&field, statement.mask, &subscripts)?;
+    let written = target.last(&field, statement.mask, &subscripts);
     Ok(Some((written, Form::Scatter)))
 }
 
-/// The rule for scattered writes. Values for one element are combined before they are written.
+/// The rule for scatters. Values that are written to the same element are combined first.
 pub(crate) fn scatter<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destination<'c, 'a>> {
     let (value, field) = statement.value()?;
     let (subscripts, target) = (statement.subscripts()?, &statement.target);
     let reduced = statement.reduced(|i| subscripts.iter().any(|s| s.indices.contains(&i)));
     if Tensors::combiner(target.kind).is_none() || reduced.is_empty() {
-        let written = target.scatter(&field, statement.mask, &subscripts)?;
+        let written = target.scatter(&field, statement.mask, &subscripts);
         return Ok(Some((written, Form::Scatter)));
     }
     let (partial, mask, _) = statement.combined(value, &field, &reduced)?;
     let mut domain = target.domain.to_vec();
     for index in reduced {
-        if let Some(extent) = domain.get_mut(index) {
-            *extent = 1;
-        }
+        domain[index] = 1;
     }
     let target = Target { domain: &domain, ..*target };
-    let written = target.scatter(&partial, mask.as_ref(), &subscripts)?;
+    let written = target.scatter(&partial, mask.as_ref(), &subscripts);
     Ok(Some((written, Form::Scatter)))
 }
 
@@ -163,7 +166,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
     }
 
     fn missing(&self) -> ExportError {
-        ExportError::at(self.evaluator.reading.op, "has too few values")
+        ExportError::new(self.evaluator.reading.op, "has too few values")
     }
 
     /// The written value at all points.
@@ -179,20 +182,20 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         let subscripts = reading.subscripts.get(self.position);
         let subscripts = subscripts.ok_or_else(|| self.missing())?;
         if subscripts.is_empty() {
-            return Err(ExportError::at(reading.op, "assigns its only element more than once"));
+            return Err(ExportError::new(reading.op, "assigns its only element more than once"));
         }
         let all = subscripts.iter().map(|s| self.evaluator.field(*s));
         all.collect()
     }
 
-    /// A block of the output, if the subscripts describe one; its offset may be dynamic.
+    /// Writes a block of the output, whose offset may be dynamic; `None` if the subscripts do not describe a block.
     fn block(&self) -> Applied<Destination<'c, 'a>> {
         let (value, field) = self.value()?;
         let subscripts = self.evaluator.reading.subscripts.get(self.position);
         let subscripts = subscripts.ok_or_else(|| self.missing())?;
         let (at, domain) = (&self.evaluator.at, self.target.domain);
         let (mut forms, mut shifts) = (Vec::new(), Vec::new());
-        let mut extents = at.extents(self.target.out)?;
+        let mut extents = at.extents(self.target.out);
         for subscript in subscripts {
             let Some(subscript_form) = self.evaluator.dynamic_subscript(*subscript)? else {
                 return Ok(None);
@@ -201,15 +204,15 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
                 forms.push(Some(subscript_form.form));
                 continue;
             }
-            let shift = Shift::of(forms.len(), &subscript_form, domain, at)?;
+            let shift = Shift::new(forms.len(), &subscript_form, domain, at);
             let Some((shift, within)) = shift.filter(|(shift, _)| shift.is_few()) else {
                 return Ok(None);
             };
-            let inner = shift.extents(&extents);
-            shifts.push((shift, std::mem::replace(&mut extents, inner)));
+            let within_extents = shift.extents(&extents);
+            shifts.push((shift, std::mem::replace(&mut extents, within_extents)));
             forms.extend(within.into_iter().map(Some));
         }
-        let Placement::Block(slots) = Placement::of(&forms, domain) else {
+        let Placement::Block(slots) = Placement::new(&forms, domain) else {
             return Ok(None);
         };
         let combines = Tensors::combiner(self.target.kind).is_some();
@@ -222,26 +225,25 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         if shifts.iter().any(|(shift, _)| shift.first().is_none()) {
             return self.rows(&block, &shifts, &extents);
         }
-        let (mut own, mut wholes) = (*self, Vec::new());
+        let (mut inner, mut wholes) = (*self, Vec::new());
         for (shift, _) in &shifts {
-            wholes.push(own.target.out);
-            own.target.out = shift.cut(own.target.out, at)?;
+            wholes.push(inner.target.out);
+            inner.target.out = shift.cut(inner.target.out, at);
         }
-        let (mut part, form) = own.written(&block)?;
+        let (mut part, form) = inner.written(&block)?;
         for ((shift, _), whole) in shifts.iter().zip(wholes).rev() {
-            part = shift.replaced(whole, part, at)?;
+            part = shift.replaced(whole, part, at);
         }
         Ok(Some((part, form)))
     }
 
-    /// Indices with more than one value that are not in `kept`.
+    /// Indices with more than one value for which `kept` is false.
     fn reduced(&self, kept: impl Fn(usize) -> bool) -> Vec<usize> {
         let domain = self.target.domain;
-        let all = (0..domain.len()).filter(|i| domain.get(*i) != Some(&1));
-        all.filter(|i| !kept(*i)).collect()
+        changing(domain).into_iter().filter(|i| !kept(*i)).collect()
     }
 
-    /// A block of rows of dynamic length: written to a tensor of identities, then inserted at the position of each row.
+    /// Writes a block of rows of dynamic length to a tensor of identity elements, and inserts each row at its position.
     /// `None` if the order of the rows matters.
     fn rows(
         &self,
@@ -253,50 +255,50 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         if target.kind == Accumulation::Replace {
             return Ok(None);
         }
-        let (element, combiner) = (at.element(target.out)?, Tensors::combiner(target.kind));
-        let nothing = identity(target.kind, element);
-        let mut own = *self;
-        own.target.out = at.splat(nothing, extents, element)?;
-        let (value, form) = own.written(block)?;
+        let (element, combiner) = (at.element(target.out), Tensors::combiner(target.kind));
+        let neutral = identity(target.kind, element);
+        let mut inner = *self;
+        inner.target.out = at.splat(neutral, extents, element);
+        let (value, form) = inner.written(block)?;
         let mask = match combiner {
             Some(_) => None,
             None => {
-                let mut flags = own.target;
-                flags.out = at.splat(Scalar::Bool(false), extents, at.bool())?;
-                let all = Field::scalar(at.splat(Scalar::Bool(true), &[], at.bool())?);
-                Some(flags.block(&all, self.mask, block.slots)?)
+                let mut flags = inner.target;
+                flags.out = at.splat(Scalar::Bool(false), extents, at.bool());
+                let all = Field::scalar(at.splat(Scalar::Bool(true), &[], at.bool()));
+                Some(flags.block(&all, self.mask, block.slots))
             }
         };
         let mut written = Written { value, mask };
         for (shift, whole) in shifts.iter().rev() {
-            written = shift.spread(written, whole, nothing, combiner, at)?;
+            written = shift.spread(written, whole, neutral, combiner, at);
         }
         let result = match (combiner, written.mask) {
-            (Some(combiner), _) => at.same(combiner, &[target.out, written.value])?,
-            (None, Some(mask)) => at.select(mask, written.value, target.out)?,
+            (Some(combiner), _) => at.same(combiner, &[target.out, written.value]),
+            (None, Some(mask)) => at.select(mask, written.value, target.out),
             (None, None) => written.value,
         };
         Ok(Some((result, form)))
     }
 
-    /// The block in the destination.
+    /// Writes the block to the destination.
     fn written(&self, block: &Block<'_, 'c, 'a>) -> Result<(Value<'c, 'a>, Form), ExportError> {
         let Block { field, slots, .. } = *block;
         if Tensors::combiner(self.target.kind).is_none() {
-            return Ok((self.target.block(field, self.mask, slots)?, Form::Map));
+            return Ok((self.target.block(field, self.mask, slots), Form::Map));
         }
         let (partial, mask, form) = self.combined(block.value, field, block.reduced)?;
-        Ok((self.target.block(&partial, mask.as_ref(), slots)?, form))
+        Ok((self.target.block(&partial, mask.as_ref(), slots), form))
     }
 
-    /// The combination of values over `reduced`, and the points that have one.
+    /// Combines the values over `reduced`. Returns also the points that have a value.
     fn combined(
         &self,
         value: Value<'c, 'a>,
         field: &Field<'c, 'a>,
         reduced: &[usize],
     ) -> Result<Combined<'c, 'a>, ExportError> {
-        let guards = Guards::of(self.evaluator, reduced)?;
+        let guards = Guards::new(self.evaluator, reduced)?;
         let combination = Combination {
             evaluator: self.evaluator,
             target: &self.target,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions, and the operations between formulas: invocations, control flow, scalars, elementwise operations.
+//! Exports functions, and the operations between formulas: invocations, control flow, scalars, elementwise operations.
 
 use super::captures::Outside;
 use super::draws::Drawing;
@@ -42,8 +42,8 @@ pub(crate) struct Program<'p, 'c, 'a> {
 }
 
 /// Appends the StableHLO form of a function. A function that draws random numbers has an additional last argument and
-/// result: the number of random operators executed so far, which is zero at the entry. The arguments `held`, by
-/// position, are constants.
+/// result: the number of random operators executed so far, which is zero at the entry. `held` has the value of each
+/// argument that is a constant, and `None` for other arguments.
 pub(crate) fn export<'c: 'a, 'a>(
     source: OperationRef<'c, 'a>,
     program: &Program<'_, 'c, 'a>,
@@ -57,12 +57,12 @@ pub(crate) fn export<'c: 'a, 'a>(
     let outer = Builder::at_end(context, module, source.location());
     let address = Tensors { at: outer };
     let function = function_type(source)?;
-    let mut own = Vec::new();
+    let mut arguments = Vec::new();
     for position in 0..function.input_count() {
         let value = held.get(position).copied().flatten();
-        own.push((converted(function.input(position)?, &address), value));
+        arguments.push((converted(function.input(position)?, &address), value));
     }
-    let passed = own.iter().filter(|(_, value)| value.is_none());
+    let passed = arguments.iter().filter(|(_, value)| value.is_none());
     let mut inputs: Vec<_> = passed.map(|(r#type, _)| *r#type).collect();
     let mut results = Vec::new();
     for position in 0..function.result_count() {
@@ -76,12 +76,12 @@ pub(crate) fn export<'c: 'a, 'a>(
     let (region, inner, values) = outer.region(&inputs);
     let counted = match (draws, is_entry) {
         (false, _) => None,
-        (true, true) => Some(Tensors { at: inner }.integer(0)?),
+        (true, true) => Some(Tensors { at: inner }.integer(0)),
         (true, false) => values.last().copied(),
     };
     let mut passed = values.iter().copied();
     let mut given = Vec::new();
-    for (r#type, value) in own {
+    for (r#type, value) in arguments {
         given.push(match value {
             Some(tensor) => weights::constant(tensor, r#type, &Tensors { at: inner })?,
             None => passed.next().ok_or(melior::Error::OperationBuild)?,
@@ -124,21 +124,21 @@ pub(crate) fn export<'c: 'a, 'a>(
     Ok(())
 }
 
-/// Scalars are tensors of rank 0; `index` is i64.
+/// The type in StableHLO: scalars become tensors of rank 0, and `index` becomes i64.
 fn converted<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
-    let extents = types::extents(r#type).unwrap_or_default();
-    types::tensor(&extents, element(r#type, at))
+    // A scalar has no extents.
+    types::tensor(&types::extents(r#type).unwrap_or_default(), element(r#type, at))
 }
 
 struct Walk<'w, 'c, 'a> {
     symbol: &'w str,
     drawing: &'w Drawing,
-    /// The number of random operators executed so far; `None` in functions that draw no random numbers.
+    /// The number of random operators executed so far; `None` in functions that do not draw random numbers.
     draws: Option<Value<'c, 'a>>,
     values: HashMap<ValueKey, Value<'c, 'a>>,
-    /// Arguments whose elements are finite in every run.
+    /// Arguments whose elements are always finite.
     finite: HashSet<ValueKey>,
-    /// Whether the report has a form for the function already.
+    /// Whether the report already has a form for the function.
     formed: bool,
     /// Whether there is an elementwise operation.
     elementwise: bool,
@@ -170,9 +170,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         for (argument, value) in arguments(block).into_iter().zip(values) {
             self.values.insert(ValueKey::of(argument), *value);
         }
-        let mut all = operations(block);
-        let last = all.pop();
-        for op in all {
+        let mut body = operations(block);
+        let last = body.pop();
+        for op in body {
             self.operation(op, Tensors { at: at.with_location(op.location()) })?;
         }
         if let Some(last) = last {
@@ -211,15 +211,15 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 let call = at.at.create(ops::func::CALL, &operands, &callee, &types, Vec::new())?;
                 self.counted(call, counts)
             }
-            // StableHLO programs cannot stop a run.
+            // StableHLO programs cannot fail.
             ops::skript::CHECK => Vec::new(),
             ops::scf::IF => self.branch(op, &at)?,
             ops::scf::WHILE => self.repeat(op, &at)?,
             ops::arith::CONSTANT => vec![constant(op, &at)?],
             ops::tensor::DIM => {
-                return Err(ExportError::at(
+                return Err(ExportError::new(
                     op,
-                    "reads an extent that only the run decides; StableHLO programs have fixed extents",
+                    "reads a dynamic extent; StableHLO programs have static extents",
                 ));
             }
             ops::skript::INTRINSIC => {
@@ -229,7 +229,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 results
             }
             _ if op.result_count() != 1 => {
-                return Err(ExportError::at(op, "has no StableHLO form"));
+                return Err(ExportError::new(op, "has no StableHLO form"));
             }
             _ => {
                 let operands = self.all(op)?;
@@ -240,7 +240,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                         spread(op, &name, &operands, &at)?
                     }
                 };
-                vec![value.ok_or_else(|| ExportError::at(op, "has no StableHLO form"))?]
+                vec![value.ok_or_else(|| ExportError::new(op, "has no StableHLO form"))?]
             }
         };
         for (old, new) in op.results().zip(results) {
@@ -249,7 +249,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// Operations of `tensor`.
+    /// Exports an operation of the `tensor` dialect; `None` for other operations.
     fn tensor(
         &self,
         op: OperationRef<'c, 'a>,
@@ -260,39 +260,40 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let result = ir::result(op)?.r#type();
         let extents = types::extents(result).unwrap_or_default();
         Ok(Some(match (name, operands) {
-            (ops::tensor::SPLAT, [scalar]) => at.broadcast(*scalar, &[], &extents)?,
+            (ops::tensor::SPLAT, [scalar]) => at.broadcast(*scalar, &[], &extents),
             (ops::tensor::EMPTY, []) => {
                 let element = element(result, at);
                 let zero = types::kind_of(element)
-                    .ok_or_else(|| ExportError::at(op, "has no StableHLO form"))?
+                    .ok_or_else(|| ExportError::new(op, "has no StableHLO form"))?
                     .default_value();
-                at.splat(zero, &extents, element)?
+                at.splat(zero, &extents, element)
             }
             (ops::tensor::EXTRACT, [tensor]) => *tensor,
             (ops::tensor::EXTRACT, [tensor, indices @ ..]) => {
-                let one = at.dynamic_slice(*tensor, indices, &vec![1; indices.len()])?;
-                at.reshape(one, &[])?
+                let one = at.dynamic_slice(*tensor, indices, &vec![1; indices.len()]);
+                at.reshape(one, &[])
             }
             (ops::tensor::FROM_ELEMENTS, elements) => {
-                let columns = elements.iter().map(|e| at.reshape(*e, &[1])).collect::<Result<Vec<_>, _>>()?;
-                let row = at.concatenate(&columns, 0)?;
-                at.reshape(row, &extents)?
+                let columns = elements.iter().map(|e| at.reshape(*e, &[1])).collect::<Vec<_>>();
+                let row = at.concatenate(&columns, 0);
+                at.reshape(row, &extents)
             }
             (ops::tensor::EXTRACT_SLICE, [tensor, offsets @ ..]) => {
                 let (starts, sizes) = block_of(op, offsets, at)?;
-                let slice = at.dynamic_slice(*tensor, &starts, &sizes)?;
-                at.reshape(slice, &extents)?
+                let slice = at.dynamic_slice(*tensor, &starts, &sizes);
+                at.reshape(slice, &extents)
             }
             (ops::tensor::INSERT_SLICE, [item, tensor, offsets @ ..]) => {
                 let (starts, sizes) = block_of(op, offsets, at)?;
-                let item = at.reshape(*item, &sizes)?;
-                at.dynamic_update_slice(*tensor, item, &starts)?
+                let item = at.reshape(*item, &sizes);
+                at.dynamic_update_slice(*tensor, item, &starts)
             }
             _ => return Ok(None),
         }))
     }
 
-    /// The results of an operation; if `counts` is set, the last one is the number of random operators.
+    /// The results of an operation. If `counts` is set, the last result is the number of random operators: it is
+    /// stored, and not returned.
     fn counted(&mut self, op: OperationRef<'c, 'a>, counts: bool) -> Vec<Value<'c, 'a>> {
         let mut results: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
         if counts {
@@ -301,8 +302,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         results
     }
 
-    /// The regions of an operation, with `stablehlo.return` as terminators. If these return the number of random
-    /// operators, each region begins with the number before the operation, or with its last argument.
+    /// Exports the regions of an operation, with `stablehlo.return` as terminators. If `counts` is set, the terminators
+    /// also return the number of random operators. The number at the beginning of a region is its last argument, or
+    /// else the number before the operation.
     fn regions(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -315,7 +317,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         for region in op.regions() {
             let (copy, inner, values) = at.at.region(types);
             let Some(block) = region.first_block() else {
-                return Err(ExportError::at(op, "has a region without a block"));
+                return Err(ExportError::new(op, "has a region without a block"));
             };
             if counts {
                 self.draws = values.last().copied().or(before);
@@ -339,8 +341,8 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             types.push(types::tensor(&[], at.int()));
         }
         let condition = self.all(op)?;
-        let made = at.at.create(ops::stablehlo::IF, &condition, &[], &types, regions)?;
-        Ok(self.counted(made, counts))
+        let branch = at.at.op(ops::stablehlo::IF, &condition, &[], &types, regions);
+        Ok(self.counted(branch, counts))
     }
 
     fn repeat(
@@ -349,14 +351,11 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         at: &Tensors<'c, 'a>,
     ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
         let before = only_block(op.region(0)?)?;
-        let passed: Vec<_> = operations(before)
-            .last()
-            .map(|end| end.operands().skip(1).map(ValueKey::of).collect())
-            .unwrap_or_default();
-        let own: Vec<_> = arguments(before).into_iter().map(ValueKey::of).collect();
-        let test_draws = operations(before).into_iter().any(|op| self.drawing.draws(op));
-        if passed != own || test_draws {
-            return Err(ExportError::at(op, "changes its state in the test"));
+        let test = operations(before);
+        let passed = test.last().into_iter().flat_map(|end| end.operands().skip(1)).map(ValueKey::of);
+        let is_unchanged = passed.eq(arguments(before).into_iter().map(ValueKey::of));
+        if !is_unchanged || test.iter().any(|op| self.drawing.draws(*op)) {
+            return Err(ExportError::new(op, "changes its state in the condition"));
         }
         let mut state = self.all(op)?;
         let counts = self.drawing.draws(op);
@@ -365,12 +364,12 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
         let types: Vec<_> = state.iter().map(|v| v.r#type()).collect();
         let regions = self.regions(op, &types, at, counts)?;
-        let made = at.at.create(ops::stablehlo::WHILE, &state, &[], &types, regions)?;
-        Ok(self.counted(made, counts))
+        let repeated = at.at.op(ops::stablehlo::WHILE, &state, &[], &types, regions);
+        Ok(self.counted(repeated, counts))
     }
 }
 
-/// An elementwise operation; scalar operands are broadcast.
+/// Exports an elementwise operation; scalar operands are broadcast.
 fn spread<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     name: &str,
@@ -381,10 +380,10 @@ fn spread<'c: 'a, 'a>(
         return Ok(None);
     }
     let extents = types::extents(ir::result(op)?.r#type()).unwrap_or_default();
-    let operands = operands
+    let operands: Vec<_> = operands
         .iter()
-        .map(|o| if at.extents(*o)?.is_empty() { at.broadcast(*o, &[], &extents) } else { Ok(*o) })
-        .collect::<Result<Vec<_>, _>>()?;
+        .map(|o| if at.extents(*o).is_empty() { at.broadcast(*o, &[], &extents) } else { *o })
+        .collect();
     elementwise(op, name, &operands, at)
 }
 
@@ -394,14 +393,14 @@ fn block_of<'c: 'a, 'a>(
     offsets: &[Value<'c, 'a>],
     at: &Tensors<'c, 'a>,
 ) -> Result<(Vec<Value<'c, 'a>>, Vec<i64>), ExportError> {
-    let slice = Slice::of(op).filter(|s| !s.sizes.contains(&types::DYNAMIC));
-    let slice = slice.ok_or_else(|| ExportError::at(op, "has sizes or strides without a StableHLO form"))?;
+    let slice = Slice::from_op(op).filter(|s| !s.sizes.contains(&types::DYNAMIC));
+    let slice = slice.ok_or_else(|| ExportError::new(op, "has sizes or strides without a StableHLO form"))?;
     let mut next = offsets.iter();
     let mut starts = Vec::new();
     for offset in slice.offsets {
         starts.push(match offset {
-            types::DYNAMIC => *next.next().ok_or_else(|| ExportError::at(op, "has too few offsets"))?,
-            fixed => at.integer(fixed)?,
+            types::DYNAMIC => *next.next().ok_or_else(|| ExportError::new(op, "has too few offsets"))?,
+            fixed => at.integer(fixed),
         });
     }
     Ok((starts, slice.sizes))

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions that StableHLO has no operation for, in terms of its operations.
+//! Expands functions without a StableHLO operation into StableHLO operations.
 
-use super::tensors::Tensors;
-use melior::Error;
-use melior::ir::{Type, Value};
-use skript_dialect::melior;
 use skript_passes::ir::ops;
-use skript_semantics::Scalar;
+use skript_semantics::expansion::{Value, rounding};
+use skript_semantics::{Class, Expansion, ScalarOp};
+use std::f64::consts::LN_2;
 
 /// Numerator of a rational approximation of erf(x) / x in x², leading coefficient first; with [`ERF_DENOMINATOR`] it is
 /// accurate to a few ulp of f32 for |x| ≤ 4 (the approximation of the Eigen library).
@@ -92,226 +90,124 @@ const FARTHER: [&[f64]; 2] = [
     ],
 ];
 
-pub(crate) struct Functions<'s, 'c, 'a> {
-    pub at: &'s Tensors<'c, 'a>,
+/// The expansion of an operation of `arith` or `math` on operands of one class; `None` if it is unknown.
+pub(crate) fn expansion(name: &str, class: Class) -> Option<Expansion> {
+    let function: fn(Value) -> Value = match name {
+        ops::arith::FLOORDIVSI => return Some(rounded_quotient(class, ScalarOp::Ne)),
+        ops::arith::CEILDIVSI => return Some(rounded_quotient(class, ScalarOp::Eq)),
+        ops::math::TRUNC => rounding::trunc_by_sides,
+        ops::math::TAN => |x| x.apply(ScalarOp::Sin) / x.apply(ScalarOp::Cos),
+        ops::math::ATAN => |x| x.atan2(1.0),
+        ops::math::ASIN => |x| x.atan2(other_leg(x)),
+        ops::math::ACOS => |x| other_leg(x).atan2(x),
+        ops::math::SINH => sinh,
+        ops::math::COSH => |x| half_exp(x) + half_exp(-x),
+        ops::math::ASINH => asinh,
+        ops::math::ACOSH => acosh,
+        ops::math::ATANH => |x| (x.log1p() - (-x).log1p()) * 0.5,
+        ops::math::ERF if class == Class::F64 => erf_of_double,
+        ops::math::ERF => erf,
+        ops::math::ERFC => erfc,
+        _ => return None,
+    };
+    Some(Expansion::record([class], |[x]| function(x)))
 }
 
-impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
-    fn like(&self, x: Value<'c, 'a>, value: Scalar) -> Result<Value<'c, 'a>, Error> {
-        self.at.splat(value, &self.at.extents(x)?, self.at.element(x)?)
-    }
+/// The quotient of a defined division, rounded down (`signs` is `Ne`: adjusted if the signs differ) or up (`Eq`:
+/// adjusted if the signs are equal).
+fn rounded_quotient(class: Class, signs: ScalarOp) -> Expansion {
+    Expansion::record([class; 2], |[x, y]| {
+        let quotient = x.quotient(y);
+        let is_inexact = x.remainder(y).not_equal(0);
+        // Uses the sign of the dividend: it is the sign of the remainder, unless the remainder is zero and the quotient
+        // is exact.
+        let moves = is_inexact.and(x.less(0).compare(signs, y.less(0)));
+        moves.select(if signs == ScalarOp::Ne { quotient - 1 } else { quotient + 1 }, quotient)
+    })
+}
 
-    fn number(&self, x: Value<'c, 'a>, value: f64) -> Result<Value<'c, 'a>, Error> {
-        self.like(x, Scalar::Real(value))
-    }
+/// `√((1 - x)(1 + x))`
+fn other_leg(x: Value<'_>) -> Value<'_> {
+    ((1.0 - x) * (1.0 + x)).sqrt()
+}
 
-    /// The quotient rounded down (`signs` is `NE`) or up (`EQ`); the division must be defined.
-    pub(crate) fn rounded_quotient(
-        &self,
-        a: Value<'c, 'a>,
-        b: Value<'c, 'a>,
-        signs: &str,
-    ) -> Result<Value<'c, 'a>, Error> {
-        let at = self.at;
-        let zero = self.like(a, Scalar::Int(0))?;
-        let one = self.like(a, Scalar::Int(1))?;
-        let quotient = at.same("divide", &[a, b])?;
-        let rest = at.same("remainder", &[a, b])?;
-        let inexact = at.compare("NE", "SIGNED", rest, zero)?;
-        // The sign of the dividend, not that of the remainder: a remainder of zero is exact anyway.
-        let a_negative = at.compare("LT", "SIGNED", a, zero)?;
-        let b_negative = at.compare("LT", "SIGNED", b, zero)?;
-        let away = at.compare(signs, "UNSIGNED", a_negative, b_negative)?;
-        let adjust = at.same("and", &[inexact, away])?;
-        let step = if signs == "NE" { "subtract" } else { "add" };
-        let moved = at.same(step, &[quotient, one])?;
-        at.select(adjust, moved, quotient)
-    }
+/// Half of an exponential: a sum of two halves does not overflow unless the result does.
+fn half_exp(x: Value<'_>) -> Value<'_> {
+    (x - LN_2).exp()
+}
 
-    /// A function of one real; `None` if it is unknown.
-    pub(crate) fn real(&self, name: &str, x: Value<'c, 'a>) -> Result<Option<Value<'c, 'a>>, Error> {
-        let at = self.at;
-        let number = |value| self.number(x, value);
-        Ok(Some(match name {
-            ops::math::TRUNC => {
-                let negative = at.compare("LT", "FLOAT", x, number(0.0)?)?;
-                let (up, down) = (at.same("ceil", &[x])?, at.same("floor", &[x])?);
-                at.select(negative, up, down)?
-            }
-            ops::math::TAN => {
-                let (sine, cosine) = (at.same("sine", &[x])?, at.same("cosine", &[x])?);
-                at.same("divide", &[sine, cosine])?
-            }
-            ops::math::ATAN => at.same("atan2", &[x, number(1.0)?])?,
-            ops::math::ASIN => at.same("atan2", &[x, self.other_leg(x)?])?,
-            ops::math::ACOS => at.same("atan2", &[self.other_leg(x)?, x])?,
-            ops::math::SINH | ops::math::COSH => self.hyperbolic(name, x)?,
-            ops::math::ASINH => self.inverse_sinh(x)?,
-            ops::math::ACOSH => self.inverse_cosh(x)?,
-            ops::math::ATANH => {
-                let plus = at.same("log_plus_one", &[x])?;
-                let negated = at.same("negate", &[x])?;
-                let minus = at.same("log_plus_one", &[negated])?;
-                let difference = at.same("subtract", &[plus, minus])?;
-                at.same("multiply", &[difference, number(0.5)?])?
-            }
-            ops::math::ERF => self.erf(x)?,
-            ops::math::ERFC => self.erfc(x)?,
-            _ => return Ok(None),
-        }))
-    }
+/// Near zero, the difference of exponentials cancels: (e + e / (e + 1)) / 2 with e = exp(x) - 1.
+fn sinh(x: Value<'_>) -> Value<'_> {
+    let large = half_exp(x) - half_exp(-x);
+    let e = x.expm1();
+    let small = (e + e / (e + 1.0)) * 0.5;
+    x.abs().less(1.0).select(small, large)
+}
 
-    /// `√((1 - x)(1 + x))`
-    fn other_leg(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let one = self.number(x, 1.0)?;
-        let less = self.at.same("subtract", &[one, x])?;
-        let more = self.at.same("add", &[one, x])?;
-        let product = self.at.same("multiply", &[less, more])?;
-        self.at.same("sqrt", &[product])
-    }
+/// An odd function, computed from |x|: log1p(a + a² / (1 + √(a² + 1))); log(a) + log(2) where a² overflows.
+fn asinh(x: Value<'_>) -> Value<'_> {
+    let a = x.abs();
+    let square = a * a;
+    let part = square / ((square + 1.0).sqrt() + 1.0);
+    let small = (a + part).log1p();
+    let value = is_huge(a).select(log_of_double(a), small);
+    let signed = x.less(0.0).select(-value, value);
+    // Keeps the sign of zero.
+    x.equal(0.0).select(x, signed)
+}
 
-    fn hyperbolic(&self, name: &str, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let at = self.at;
-        // Half of each exponential is multiplied in before the sum, so that it does not overflow before the result
-        // does.
-        let half = self.number(x, std::f64::consts::LN_2)?;
-        let up = at.same("subtract", &[x, half])?;
-        let up = at.same("exponential", &[up])?;
-        let negated = at.same("negate", &[x])?;
-        let down = at.same("subtract", &[negated, half])?;
-        let down = at.same("exponential", &[down])?;
-        if name == ops::math::COSH {
-            return at.same("add", &[up, down]);
-        }
-        let large = at.same("subtract", &[up, down])?;
-        // Near zero the difference cancels: (e + e / (e + 1)) / 2 with e = exp(x) - 1.
-        let one = self.number(x, 1.0)?;
-        let e = at.same("exponential_minus_one", &[x])?;
-        let more = at.same("add", &[e, one])?;
-        let quotient = at.same("divide", &[e, more])?;
-        let sum = at.same("add", &[e, quotient])?;
-        let small = at.same("multiply", &[sum, self.number(x, 0.5)?])?;
-        let size = at.same("abs", &[x])?;
-        let near = at.compare("LT", "FLOAT", size, one)?;
-        at.select(near, small, large)
-    }
+/// log1p(t + √(2t + t²)) with t = x - 1; NaN below 1.
+fn acosh(x: Value<'_>) -> Value<'_> {
+    let t = x - 1.0;
+    let small = (t + (t * (t + 2.0)).sqrt()).log1p();
+    let value = is_huge(x).select(log_of_double(x), small);
+    x.less(1.0).select(f64::NAN, value)
+}
 
-    /// An odd function, computed from |x|: log1p(a + a² / (1 + √(a² + 1))); log(a) + log(2) where a² overflows.
-    fn inverse_sinh(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let at = self.at;
-        let one = self.number(x, 1.0)?;
-        let a = at.same("abs", &[x])?;
-        let square = at.same("multiply", &[a, a])?;
-        let root = at.same("add", &[square, one])?;
-        let root = at.same("sqrt", &[root])?;
-        let below = at.same("add", &[root, one])?;
-        let part = at.same("divide", &[square, below])?;
-        let sum = at.same("add", &[a, part])?;
-        let small = at.same("log_plus_one", &[sum])?;
-        let value = at.select(self.is_huge(a)?, self.log_of_double(a)?, small)?;
-        let zero = self.number(x, 0.0)?;
-        let negative = at.compare("LT", "FLOAT", x, zero)?;
-        let negated = at.same("negate", &[value])?;
-        let signed = at.select(negative, negated, value)?;
-        // Keeps the sign of zero.
-        let is_zero = at.compare("EQ", "FLOAT", x, zero)?;
-        at.select(is_zero, x, signed)
-    }
+fn is_huge(x: Value<'_>) -> Value<'_> {
+    x.greater(1e9)
+}
 
-    /// log1p(t + √(2t + t²)) with t = x - 1; NaN below 1.
-    fn inverse_cosh(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let at = self.at;
-        let one = self.number(x, 1.0)?;
-        let t = at.same("subtract", &[x, one])?;
-        let more = at.same("add", &[t, self.number(x, 2.0)?])?;
-        let product = at.same("multiply", &[t, more])?;
-        let root = at.same("sqrt", &[product])?;
-        let sum = at.same("add", &[t, root])?;
-        let small = at.same("log_plus_one", &[sum])?;
-        let value = at.select(self.is_huge(x)?, self.log_of_double(x)?, small)?;
-        let below = at.compare("LT", "FLOAT", x, one)?;
-        at.select(below, self.number(x, f64::NAN)?, value)
-    }
+fn log_of_double(x: Value<'_>) -> Value<'_> {
+    x.log() + LN_2
+}
 
-    fn is_huge(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        self.at.compare("GT", "FLOAT", x, self.number(x, 1e9)?)
-    }
+fn erf(x: Value<'_>) -> Value<'_> {
+    let inside = x.constant(-4.0).max(x).min(4.0);
+    let square = inside * inside;
+    let above = polynomial(square, &ERF_NUMERATOR);
+    let below = polynomial(square, &ERF_DENOMINATOR);
+    inside * above / below
+}
 
-    fn log_of_double(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let log = self.at.same("log", &[x])?;
-        self.at.same("add", &[log, self.number(x, std::f64::consts::LN_2)?])
-    }
+fn erf_of_double(x: Value<'_>) -> Value<'_> {
+    let near = x * quotient(x * x, NEAR);
+    // Above 6, one is the nearest value.
+    let size = x.abs().min(6.0);
+    let scale = (-(size * size)).exp();
+    let far = 1.0 - scale * quotient(size, FAR);
+    let far = x.less(0.0).select(-far, far);
+    size.less(1.0).select(near, far)
+}
 
-    fn erf(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let at = self.at;
-        if at.element(x)? == Type::float64(at.at.context) {
-            return self.erf_of_double(x);
-        }
-        let (low, high) = (self.number(x, -4.0)?, self.number(x, 4.0)?);
-        let inside = at.same("maximum", &[low, x])?;
-        let inside = at.same("minimum", &[inside, high])?;
-        let square = at.same("multiply", &[inside, inside])?;
-        let above = self.polynomial(square, &ERF_NUMERATOR)?;
-        let below = self.polynomial(square, &ERF_DENOMINATOR)?;
-        let above = at.same("multiply", &[inside, above])?;
-        at.same("divide", &[above, below])
-    }
+/// 1 - erf(x) near zero; for negative x, 2 minus the value at -x.
+fn erfc(x: Value<'_>) -> Value<'_> {
+    let near = 1.0 - x * quotient(x * x, NEAR);
+    // Above 28, zero is the nearest value of either width.
+    let size = x.abs().min(28.0);
+    let is_farther = size.compare(ScalarOp::Ge, 8.0);
+    let (far, farther) = (quotient(size, FAR), quotient(size, FARTHER));
+    let factor = is_farther.select(farther, far);
+    let scale = (-(size * size)).exp();
+    let far = scale * factor;
+    let far = x.less(0.0).select(2.0 - far, far);
+    size.less(1.0).select(near, far)
+}
 
-    fn erf_of_double(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let at = self.at;
-        let square = at.same("multiply", &[x, x])?;
-        let near = at.same("multiply", &[x, self.quotient(square, NEAR)?])?;
-        // Above 6, one is the nearest value.
-        let size = at.same("abs", &[x])?;
-        let size = at.same("minimum", &[size, self.number(x, 6.0)?])?;
-        let square = at.same("multiply", &[size, size])?;
-        let minus = at.same("negate", &[square])?;
-        let scale = at.same("exponential", &[minus])?;
-        let rest = at.same("multiply", &[scale, self.quotient(size, FAR)?])?;
-        let one = self.number(x, 1.0)?;
-        let far = at.same("subtract", &[one, rest])?;
-        let negative = at.compare("LT", "FLOAT", x, self.number(x, 0.0)?)?;
-        let minus = at.same("negate", &[far])?;
-        let far = at.select(negative, minus, far)?;
-        let is_near = at.compare("LT", "FLOAT", size, one)?;
-        at.select(is_near, near, far)
-    }
+fn quotient<'b>(x: Value<'b>, [above, below]: [&[f64]; 2]) -> Value<'b> {
+    polynomial(x, above) / polynomial(x, below)
+}
 
-    /// 1 - erf(x) near zero; 2 minus the value at -x for negative x.
-    fn erfc(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let at = self.at;
-        let one = self.number(x, 1.0)?;
-        let square = at.same("multiply", &[x, x])?;
-        let near = at.same("multiply", &[x, self.quotient(square, NEAR)?])?;
-        let near = at.same("subtract", &[one, near])?;
-        // Above 28, zero is the nearest value of either width.
-        let size = at.same("abs", &[x])?;
-        let size = at.same("minimum", &[size, self.number(x, 28.0)?])?;
-        let is_farther = at.compare("GE", "FLOAT", size, self.number(x, 8.0)?)?;
-        let (far, farther) = (self.quotient(size, FAR)?, self.quotient(size, FARTHER)?);
-        let rest = at.select(is_farther, farther, far)?;
-        let square = at.same("multiply", &[size, size])?;
-        let minus = at.same("negate", &[square])?;
-        let scale = at.same("exponential", &[minus])?;
-        let far = at.same("multiply", &[scale, rest])?;
-        let negative = at.compare("LT", "FLOAT", x, self.number(x, 0.0)?)?;
-        let less = at.same("subtract", &[self.number(x, 2.0)?, far])?;
-        let far = at.select(negative, less, far)?;
-        let is_near = at.compare("LT", "FLOAT", size, one)?;
-        at.select(is_near, near, far)
-    }
-
-    fn quotient(&self, x: Value<'c, 'a>, [above, below]: [&[f64]; 2]) -> Result<Value<'c, 'a>, Error> {
-        let (above, below) = (self.polynomial(x, above)?, self.polynomial(x, below)?);
-        self.at.same("divide", &[above, below])
-    }
-
-    fn polynomial(&self, x: Value<'c, 'a>, coefficients: &[f64]) -> Result<Value<'c, 'a>, Error> {
-        let mut sum = self.number(x, 0.0)?;
-        for coefficient in coefficients {
-            let product = self.at.same("multiply", &[sum, x])?;
-            sum = self.at.same("add", &[product, self.number(x, *coefficient)?])?;
-        }
-        Ok(sum)
-    }
+fn polynomial<'b>(x: Value<'b>, coefficients: &[f64]) -> Value<'b> {
+    coefficients.iter().fold(x.constant(0.0), |sum, coefficient| sum * x + *coefficient)
 }

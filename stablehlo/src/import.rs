@@ -5,7 +5,8 @@
 //! of programs, and [`allowed`] and [`calls`] check the parsed module against the list of supported operations.
 //! [`survey`] only improves messages. [`refine`] gives programs with symbolic dimensions the shapes of a call.
 //! [`reading`] translates the draft's spelling to the current one. Operations with a scalar form are converted by the
-//! same elementwise pattern as all other operations; [`to_linalg`] converts the rest to `linalg`, `tensor` and `scf`.
+//! same elementwise pattern as all other operations; [`library`] has operators in SkriptND for factorizations,
+//! transforms and special functions; [`to_linalg`] converts the remaining operations to `linalg`, `tensor` and `scf`.
 //! [`scalar_to_arith`] converts scalar operations to `arith`, `math` and `complex`, and [`drop_signs`] then removes the
 //! signedness of integers. [`to_skript`] converts elementwise programs to the `skript` dialect.
 
@@ -19,9 +20,11 @@ mod entry;
 mod extents;
 mod factorization;
 pub(crate) mod guard_angles;
+mod library;
 mod limits;
 mod literals;
 mod operations;
+mod parts;
 mod program;
 mod reading;
 mod refine;

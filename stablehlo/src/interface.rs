@@ -22,7 +22,7 @@ pub struct Port {
     pub shape: Vec<i64>,
     /// `f32`, `i64`, `i1`; `i32` for extents.
     pub dtype: String,
-    /// For the role `extent`: the tensor, and the dimension of it.
+    /// For the role `extent`: the name of the tensor, and the dimension.
     pub extent_of: Option<(String, i64)>,
 }
 
@@ -40,7 +40,7 @@ impl Interface {
     ///
     /// # Errors
     /// [`ExportError`] if the operation is not a function whose arguments and results are named tensors.
-    pub fn of(entry: OperationRef<'_, '_>) -> Result<Self, ExportError> {
+    pub fn new(entry: OperationRef<'_, '_>) -> Result<Self, ExportError> {
         let function = function_type(entry)?;
         let arguments = (0..function.input_count())
             .map(|i| port(entry, "arg_attrs", i, function.input(i)?))
@@ -63,6 +63,7 @@ fn port(
         .ok()
         .and_then(|a| ArrayAttribute::try_from(a).ok())
         .and_then(|a| a.element(position).ok());
+    // Arguments of entries have all these attributes; other functions have none.
     let text = |name: &str| described.and_then(|a| entry_of(a, name)).unwrap_or_default();
     let extent_of = described
         .and_then(|a| attributes::entry(a, attribute_names::DIMENSION))
@@ -70,10 +71,10 @@ fn port(
         .map(|dimension| (text(attribute_names::EXTENT_OF), dimension.value()));
     let shape = match types::extents(r#type) {
         Some(shape) => shape,
-        // Extents are scalars in the source, and tensors of rank 0 in the program.
+        // Extents are scalars in the source and tensors of rank 0 in the program.
         None if extent_of.is_some() => Vec::new(),
         None => {
-            return Err(ExportError::at(entry, "has an argument that is not a tensor"));
+            return Err(ExportError::new(entry, "has an argument that is not a tensor"));
         }
     };
     let element = types::element_of(r#type).unwrap_or(r#type).to_string();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Intrinsics: the operations of the runtime's kernels, on full tensors.
+//! Exports intrinsics, which the runtime computes by kernels, as operations on full tensors.
 //!
-//! An extent that depends on data becomes the upper bound in the result's type, and a further result ([`found`]). There
-//! are no run-time checks: positions that a kernel would reject are clamped.
+//! The type of a result with a data-dependent extent has the upper bound, and the extent is an additional result
+//! ([`compacted`]). There are no run-time checks: positions that a kernel rejects are clamped.
 
 mod boxes;
+mod compacted;
 mod cubic;
 mod domain;
-mod found;
 mod grid;
 mod largest;
 mod length;
@@ -32,11 +32,11 @@ use skript_passes::ir::types;
 use skript_semantics::{Scalar, ScalarKind};
 use skript_tensor::ElementType;
 
-/// One invocation.
+/// One invocation of an intrinsic.
 struct Invocation<'c, 'a> {
     op: OperationRef<'c, 'a>,
     attributes: Vec<(String, skript_intrinsics::Value)>,
-    /// The dynamic extents.
+    /// The dynamic attributes, by name.
     given: Vec<(String, Value<'c, 'a>)>,
     inputs: Vec<Value<'c, 'a>>,
     /// For dynamic dimensions: the input (or result, numbered after the inputs), the dimension, and its extent.
@@ -45,8 +45,8 @@ struct Invocation<'c, 'a> {
     at: Tensors<'c, 'a>,
 }
 
-/// The results of an intrinsic; `operands` are inputs and destinations. Random ones depend on `draws`, the number of
-/// random operators executed so far.
+/// Computes the results of an intrinsic; `operands` are inputs and destinations. Random intrinsics depend on `draws`,
+/// the number of random operators executed so far, and update it.
 ///
 /// # Errors
 /// Fails if the operator has no StableHLO form or does not support its attributes.
@@ -56,10 +56,10 @@ pub(crate) fn export<'c: 'a, 'a>(
     draws: &mut Option<Value<'c, 'a>>,
     at: Tensors<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
-    let malformed = || ExportError::at(op, "is malformed");
+    let malformed = || ExportError::new(op, "is malformed");
     let intrinsic = skript::Intrinsic::cast(op).ok_or_else(malformed)?;
     let inputs = intrinsic.input_count().ok_or_else(malformed)?;
-    // Narrower storage types are widened, as for the kernels.
+    // Narrower storage types are widened, like in the kernels.
     let inputs = operands.get(..inputs).ok_or_else(malformed)?;
     let pairs = filled_dimensions(op).ok_or_else(malformed)?;
     let count = inputs.len().checked_sub(pairs.len());
@@ -67,34 +67,31 @@ pub(crate) fn export<'c: 'a, 'a>(
     let given = intrinsic.dynamic_attributes();
     let count = inputs.len().checked_sub(given.len());
     let (inputs, run_time) = inputs.split_at(count.ok_or_else(malformed)?);
-    // Inputs, results: attributes between them are not numbered here.
+    // Numbers inputs and results consecutively, without the attributes between them.
     let renumbered =
         |tensor: usize| if tensor < inputs.len() { tensor } else { tensor.saturating_sub(run_time.len()) };
     let filled = pairs.into_iter().zip(extents);
-    let filled = filled.map(|((tensor, along), extent)| (renumbered(tensor), along, *extent));
-    let inputs = inputs.iter().map(|v| cast::width(*v, wide(at.element(*v)?, &at), &at));
     let declared: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
     let results = declared.iter().map(|r| {
         let element = types::element_of(*r)?;
         Some(types::tensor(&types::extents(*r)?, wide(element, &at)))
     });
-    let attributes = intrinsic.operator_attributes();
-    let mut attributes = attributes.ok_or_else(malformed)?;
+    let mut attributes = intrinsic.operator_attributes().ok_or_else(malformed)?;
     let unknown = |name: &String| (name.clone(), skript_intrinsics::Value::Unknown);
     attributes.extend(given.iter().map(unknown));
     let invocation = Invocation {
         op,
         attributes,
         given: given.into_iter().zip(run_time.iter().copied()).collect(),
-        inputs: inputs.collect::<Result<_, _>>()?,
-        filled: filled.collect(),
+        inputs: inputs.iter().map(|v| cast::width(*v, wide(at.element(*v), &at), &at)).collect(),
+        filled: filled.map(|((tensor, along), extent)| (renumbered(tensor), along, *extent)).collect(),
         results: results.collect::<Option<_>>().ok_or_else(malformed)?,
         at,
     };
-    let found = computed(&intrinsic.operator(), &invocation, draws)?;
-    let narrowed = found.iter().zip(&declared).map(|(value, r#type)| {
+    let values = computed(&intrinsic.operator(), &invocation, draws)?;
+    let narrowed = values.iter().zip(&declared).map(|(value, r#type)| {
         let element = types::element_of(*r#type).ok_or_else(malformed)?;
-        Ok(cast::width(*value, element, &at)?)
+        Ok(cast::width(*value, element, &at))
     });
     narrowed.collect()
 }
@@ -127,7 +124,7 @@ fn computed<'c: 'a, 'a>(
     match Intrinsic::named(name) {
         Some(Intrinsic::LargestElements) => largest::export(invocation),
         Some(Intrinsic::SuppressedBoxes) => boxes::suppress(invocation),
-        Some(Intrinsic::NonzeroPositions) => found::nonzero(invocation),
+        Some(Intrinsic::NonzeroPositions) => compacted::nonzero(invocation),
         Some(Intrinsic::CubicResize) => cubic::resize(invocation),
         Some(Intrinsic::CubicSample) => grid::sample(invocation),
         Some(Intrinsic::RegionMaximum) => regions::pool(invocation, Accumulation::Max),
@@ -135,53 +132,50 @@ fn computed<'c: 'a, 'a>(
         Some(Intrinsic::Uniform) => random::uniform(invocation, invocation.draw(draws)?),
         Some(Intrinsic::Normal) => random::normal(invocation, invocation.draw(draws)?),
         Some(Intrinsic::Bernoulli) => random::bernoulli(invocation, invocation.draw(draws)?),
-        None => Err(ExportError::at(
-            invocation.op,
-            "is computed by a kernel of a user, which has no StableHLO form",
-        )),
+        None => Err(ExportError::new(invocation.op, "is a user-defined kernel, which has no StableHLO form")),
     }
 }
 
 impl<'c: 'a, 'a> Invocation<'c, 'a> {
     fn input(&self, position: usize) -> Result<Value<'c, 'a>, ExportError> {
         let input = self.inputs.get(position).copied();
-        input.ok_or_else(|| ExportError::at(self.op, "has too few operands"))
+        input.ok_or_else(|| ExportError::new(self.op, "has too few operands"))
     }
 
     /// The extent of a dynamic dimension of an input.
     fn filled(&self, input: usize, dimension: usize) -> Option<Value<'c, 'a>> {
         let mut filled = self.filled.iter();
-        let own = filled.find(|(of, along, _)| (*of, *along) == (input, dimension));
-        own.map(|(_, _, extent)| *extent)
+        filled.find(|(tensor, along, _)| (*tensor, *along) == (input, dimension)).map(|(.., extent)| *extent)
     }
 
-    /// Which elements of an input are within its dynamic extents, over its dimensions as indices; `None` if all are.
+    /// Whether each element of an input is within the dynamic extents; the indices are the dimensions. `None` if all
+    /// elements are.
     fn inside(&self, input: usize) -> Result<Option<Field<'c, 'a>>, ExportError> {
-        let domain = Domain { extents: self.at.extents(self.input(input)?)?, at: self.at };
+        let domain = Domain { extents: self.at.extents(self.input(input)?), at: self.at };
         let mut inside = None;
         for dimension in 0..domain.extents.len() {
             let Some(extent) = self.filled(input, dimension) else {
                 continue;
             };
-            let own = domain.compare("LT", &domain.index(dimension)?, &Field::scalar(extent))?;
+            let within = domain.compare("LT", &domain.index(dimension), &Field::scalar(extent));
             inside = Some(match &inside {
-                Some(others) => domain.apply("and", &[others, &own])?,
-                None => own,
+                Some(others) => domain.apply("and", &[others, &within]),
+                None => within,
             });
         }
         Ok(inside)
     }
 
-    /// An input with another value outside of its dynamic extents.
+    /// An input with `filler` outside of its dynamic extents.
     fn input_or(&self, position: usize, filler: Scalar) -> Result<Value<'c, 'a>, ExportError> {
         let (at, input) = (&self.at, self.input(position)?);
         let Some(inside) = self.inside(position)? else {
             return Ok(input);
         };
-        let extents = at.extents(input)?;
+        let extents = at.extents(input);
         let all: Vec<usize> = (0..extents.len()).collect();
-        let filler = at.splat(filler, &extents, at.element(input)?)?;
-        Ok(at.select(inside.over(&all, &extents, at)?, input, filler)?)
+        let filler = at.splat(filler, &extents, at.element(input));
+        Ok(at.select(inside.over(&all, &extents, at), input, filler))
     }
 
     /// The extent of a dynamic dimension of a result.
@@ -192,50 +186,54 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
     /// The extents of a result.
     fn extents(&self, position: usize) -> Result<Vec<i64>, ExportError> {
         let result = self.results.get(position);
-        result.and_then(|r| types::extents(*r)).ok_or_else(|| ExportError::at(self.op, "has too few results"))
+        result
+            .and_then(|r| types::extents(*r))
+            .ok_or_else(|| ExportError::new(self.op, "has too few results"))
     }
 
     fn element(&self, position: usize) -> Result<Type<'c>, ExportError> {
         let result = self.results.get(position);
         result
             .and_then(|r| types::element_of(*r))
-            .ok_or_else(|| ExportError::at(self.op, "has too few results"))
+            .ok_or_else(|| ExportError::new(self.op, "has too few results"))
     }
 
-    /// The elements of a result in the model.
+    /// The element type of a result in the model.
     fn declared(&self, position: usize) -> Result<ElementType, ExportError> {
         let declared = self.op.results().nth(position).map(|r| r.r#type());
         declared
             .and_then(types::element_of)
             .and_then(|element| weights::element_type(&element.to_string()))
-            .ok_or_else(|| ExportError::at(self.op, "has too few results"))
+            .ok_or_else(|| ExportError::new(self.op, "has too few results"))
     }
 
-    /// The number of this random operator, counted from 1.
+    /// Counts a random operator; returns its number, from 1.
     fn draw(&self, draws: &mut Option<Value<'c, 'a>>) -> Result<Value<'c, 'a>, ExportError> {
-        let before = draws.ok_or_else(|| ExportError::at(self.op, "draws where nothing counts"))?;
-        let own = random::next(before, &self.at)?;
-        *draws = Some(own);
-        Ok(own)
+        let before = draws.ok_or_else(|| {
+            ExportError::new(self.op, "draws random numbers in a function that does not count them")
+        })?;
+        let number = random::next(before, &self.at);
+        *draws = Some(number);
+        Ok(number)
     }
 
     /// An attribute as the kernel reads it.
     fn attribute<T>(&self, read: impl FnOnce(&Call<'_>) -> Result<T, KernelError>) -> Result<T, ExportError> {
         let call = Call { attributes: &self.attributes, inputs: &[], outputs: &[], seed: 0 };
-        read(&call).map_err(|e| ExportError::at(self.op, &format!("is refused: {e}")))
+        read(&call).map_err(|e| ExportError::new(self.op, &format!("is refused: {e}")))
     }
 
     /// An int attribute as a scalar, static or dynamic.
     fn int(&self, name: &str) -> Result<Value<'c, 'a>, ExportError> {
         match self.given.iter().find(|(given, _)| given == name) {
-            Some((_, value)) => Ok(cast::width(*value, self.at.int(), &self.at)?),
-            None => Ok(self.at.integer(self.attribute(|c| c.int(name))?)?),
+            Some((_, value)) => Ok(cast::width(*value, self.at.int(), &self.at)),
+            None => Ok(self.at.integer(self.attribute(|c| c.int(name))?)),
         }
     }
 
-    /// A dimension; negative ones count from the end.
+    /// A dimension; negative numbers count from the end.
     fn dimension(&self, axis: i64, rank: usize) -> Result<usize, ExportError> {
         skript_intrinsics::axis(axis, rank)
-            .ok_or_else(|| ExportError::at(self.op, "has an axis out of range"))
+            .ok_or_else(|| ExportError::new(self.op, "has an axis out of range"))
     }
 }

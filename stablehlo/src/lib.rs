@@ -2,11 +2,11 @@
 //! StableHLO: the export of models, and the import of programs ([`import`]).
 //!
 //! A formula becomes computations on full tensors: the values of its body at each point of the domain are a field, a
-//! tensor over the indices that it depends on (`field`). Reads are slices, pads and gathers (`access`, `rearrange`);
-//! writes are reductions, pads and scatters (`write`). A table of [`rules`] selects the form: products summed along
-//! common indices are `dot_general` (`contraction`), windows are `convolution` or `reduce_window` (`window`),
-//! arg-reductions are reductions of pairs (`arg_reduce`), and compactions use a prefix sum (`compaction`). Only a formula
-//! that reads its output in another way is a loop (`sequence`).
+//! tensor over the indices that it depends on (`field`). Reads become slices, pads and gathers (`access`, `rearrange`);
+//! writes become reductions, pads and scatters (`write`). A table of [`rules`] selects the form: products summed along
+//! common indices become `dot_general` (`contraction`), windows become `convolution` or `reduce_window` (`window`),
+//! arg-reductions become reductions of pairs (`arg_reduce`), and compactions use a prefix sum (`compaction`). Other
+//! formulas that read their output become loops (`sequence`).
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
@@ -71,7 +71,7 @@ use melior::ir::{Location, Module, Operation};
 use skript_dialect::{Pass, melior};
 use skript_passes::extents::bounds::Bounds;
 use skript_passes::extents::drop_clamps::drop_clamps;
-use skript_passes::extents::pad_extents::{Failure, has_open_extents, pad};
+use skript_passes::extents::pad_extents::{Failure, has_dynamic_extents, pad};
 use skript_passes::ir::builder::operations;
 use skript_passes::ir::copy::operation_name;
 
@@ -84,12 +84,13 @@ pub(crate) const PASSES: &[Pass] = &[
     import::guard_angles::PASS,
 ];
 
-/// Every pass of the project: those of `skript-passes`, and those of this crate.
+/// All passes of the project: the passes of `skript-passes` and of this crate.
 pub fn all_passes() -> impl Iterator<Item = &'static Pass> {
     skript_passes::ALL.iter().chain(PASSES)
 }
 
-/// Registers the passes and named pipelines of this crate and of `skript-passes` with MLIR. Further calls do nothing.
+/// Registers the passes and named pipelines of this crate and of `skript-passes` with MLIR. Additional calls have no
+/// effect.
 pub fn register() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -98,13 +99,13 @@ pub fn register() {
     });
 }
 
-/// A module of StableHLO, its interface, and a report.
+/// An exported module, its interface, and a report.
 pub struct Export<'c> {
     /// The StableHLO module.
     pub module: Module<'c>,
     /// The names and types of the arguments and results of `main`.
     pub interface: Interface,
-    /// The form that each operator instance got.
+    /// The form that was selected for each formula.
     pub report: Report,
 }
 
@@ -115,38 +116,38 @@ pub fn context() -> Context {
     context
 }
 
-/// Registers this project's StableHLO dialect in a context that has no other one.
+/// Registers this project's StableHLO dialect in a context that does not have a StableHLO dialect.
 pub fn add_to(context: &Context) {
     let registry = DialectRegistry::new();
     skript_dialect::register_stablehlo(&registry);
     context.append_dialect_registry(&registry);
 }
 
-/// A copy of the module with dynamic dimensions padded.
+/// Copies the module and pads its dynamic dimensions to their upper bounds.
 fn padded<'c>(source: &Module<'c>) -> Result<Module<'c>, ExportError> {
     let whole = source.as_operation();
     let copy = Module::from_operation(Operation::clone(&whole)).ok_or(ExportError::Invalid)?;
     drop_searches(copy.as_operation());
-    if has_open_extents(copy.as_operation()) {
+    if has_dynamic_extents(copy.as_operation()) {
         let whole = copy.as_operation();
-        let bounds = Bounds::of(whole).map_err(|r| ExportError::at(r.op, &r.what))?;
+        let bounds = Bounds::new(whole).map_err(|r| ExportError::new(r.op, &r.what))?;
         drop_clamps(whole, &bounds)?;
     }
     match pad(copy.as_operation()) {
-        Err(Failure::Refused(refusal)) => Err(ExportError::at(refusal.op, &refusal.what)),
+        Err(Failure::Refused(refusal)) => Err(ExportError::new(refusal.op, &refusal.what)),
         Err(Failure::Build(error)) => Err(error.into()),
-        // One value for each limit, by which guards are recognized.
+        // Merges equal limits, because guards are recognized by the identity of their limits.
         Ok(()) => skript_dialect::pipeline::run(&copy, "builtin.module(cse)")
             .map(|()| copy)
             .map_err(|_| ExportError::Invalid),
     }
 }
 
-/// Exports a module in the `skript` dialect; its entry is `@main`. The context has our StableHLO dialect. Variables
-/// that `weights` names are constants of the entry, the others its arguments.
+/// Exports a module in the `skript` dialect; the entry becomes `@main`. The context has the StableHLO dialect of this
+/// project. Variables that `weights` names become constants; the other variables are arguments of the entry.
 ///
 /// # Errors
-/// Operations without a StableHLO form, with their location.
+/// Fails on operations without a StableHLO form.
 pub fn export<'c>(
     source: &Module<'c>,
     context: &'c Context,
@@ -156,19 +157,18 @@ pub fn export<'c>(
     let source = &padded(source)?;
     let module = Module::new(Location::unknown(context));
     let mut report = Report::default();
-    let drawing = draws::Drawing::of(source);
+    let drawing = draws::Drawing::new(source);
     let functions = operations(source.body());
     let entry = functions.iter().find(|f| f.has_attribute(attribute_names::ENTRY));
-    let mut interface = Interface::of(*entry.ok_or(ExportError::NoEntry)?)?;
+    let mut interface = Interface::new(*entry.ok_or(ExportError::NoEntry)?)?;
     let held = weights::held(&interface, weights);
-    let mut inside = held.iter().map(Option::is_some);
-    let arguments = &mut interface.arguments;
-    arguments.retain(|_| !inside.next().unwrap_or_default());
-    let finite = Finite::of(source, &held)?;
+    let arguments = interface.arguments.into_iter().zip(&held);
+    interface.arguments = arguments.filter(|(_, value)| value.is_none()).map(|(port, _)| port).collect();
+    let finite = Finite::new(source, &held)?;
     let program = function::Program { context, module: module.body(), drawing: &drawing, finite: &finite };
     for op in functions {
         if operation_name(op) != ops::func::FUNC {
-            return Err(ExportError::at(op, "has no StableHLO form"));
+            return Err(ExportError::new(op, "has no StableHLO form"));
         }
         report.note_operators(op);
         let is_entry = op.has_attribute(attribute_names::ENTRY);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Dimensions that are read with a dynamic period: at `f mod s`, f a nonnegative affine form of the indices, s a
+//! Exports reads with a dynamic period: at `f mod s`, where f is a nonnegative affine form of the indices and s is a
 //! scalar.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
+)]
 
 use super::access::run;
 use super::constants::filler;
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::tensors::Tensors;
-use melior::Error;
 use melior::ir::Value;
 use melior::ir::operation::OperationResult;
 use skript_dialect::melior;
@@ -43,7 +46,7 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         if self.form(subscript).is_some() || self.known(subscript).is_some() {
             return Ok(None);
         }
-        let row = periods(tensor, dimension, period.value, count, &self.at)?;
+        let row = periods(tensor, dimension, period.value, count, &self.at);
         Ok(Some((row, form)))
     }
 }
@@ -56,35 +59,35 @@ fn periods<'c: 'a, 'a>(
     period: Value<'c, 'a>,
     count: i64,
     at: &Tensors<'c, 'a>,
-) -> Result<Value<'c, 'a>, Error> {
-    let mut extents = at.extents(tensor)?;
+) -> Value<'c, 'a> {
+    let mut extents = at.extents(tensor);
     let rank = extents.len();
     let none = vec![0; rank];
     let here = |list: &[i64], number: i64| {
         let mut list = list.to_vec();
-        let own = list.get_mut(dimension).ok_or(Error::OperationBuild)?;
-        *own = number;
-        Ok::<_, Error>(list)
+        list[dimension] = number;
+        list
     };
-    let extent = extents.get(dimension).copied().ok_or(Error::OperationBuild)?;
-    let with = filler(at.element(tensor)?);
-    // One that is none reads the first element only, as the remainder of zero is zero.
-    let mut filled = at.same("maximum", &[period, at.integer(1)?])?;
-    let most = at.integer(count)?;
-    let high = here(&none, count - extent)?;
-    let mut row = at.pad(tensor, with, &none, &high, &none)?;
-    extents = here(&extents, count)?;
-    let after = here(&none, count)?;
-    let mut least = 1;
-    while least < count {
-        let start = at.same("minimum", &[filled, most])?;
-        let zero = at.integer(0)?;
+    let extent = extents[dimension];
+    let with = filler(at.element(tensor));
+    // A period of zero reads the first element, like the remainder of zero.
+    let mut filled = at.same("maximum", &[period, at.integer(1)]);
+    let max_start = at.integer(count);
+    let high = here(&none, count - extent);
+    let mut row = at.pad(tensor, with, &none, &high, &none);
+    extents = here(&extents, count);
+    let after = here(&none, count);
+    // A lower bound of the number of elements that are filled.
+    let mut min_filled = 1;
+    while min_filled < count {
+        let start = at.same("minimum", &[filled, max_start]);
+        let zero = at.integer(0);
         let starts: Vec<_> = (0..rank).map(|d| if d == dimension { start } else { zero }).collect();
-        let wide = at.pad(row, with, &none, &after, &none)?;
-        let wide = at.dynamic_update_slice(wide, row, &starts)?;
-        row = at.slice(wide, &none, &extents, &vec![1; rank])?;
-        filled = at.same("add", &[start, start])?;
-        least *= 2;
+        let wide = at.pad(row, with, &none, &after, &none);
+        let wide = at.dynamic_update_slice(wide, row, &starts);
+        row = at.slice(wide, &none, &extents, &vec![1; rank]);
+        filled = at.same("add", &[start, start]);
+        min_filled *= 2;
     }
-    Ok(row)
+    row
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sums of products, as `convolution` and `dot_general`.
+//! Exports sums of products as `convolution` and `dot_general`.
 //!
-//! At skipped points a factor is zero. Zero times an infinity is NaN, but the formula has no product there. So if the
-//! other factor may be infinite ([`finite`](super::finite)), the program checks it first (`if`). In the other branch,
-//! complete sums that no guard cuts are contracted, and skipped products are left out of the rest. Ints are never
-//! infinite.
+//! One factor becomes zero at skipped points. Zero times an infinity is NaN, but the formula has no product there. If
+//! the other factor may be infinite ([`finite`](super::finite)), the program first checks whether it is finite (`if`).
+//! If not, it contracts only the indices that no guard depends on, and masks the skipped products in the sums over the
+//! other indices. Ints are always finite.
 
 use super::constants::filler;
 use super::contraction::contract;
@@ -36,15 +36,15 @@ struct Product<'p, 'r, 'c, 'a> {
     reduced: &'p [usize],
 }
 
-/// One operation that has the sum's value.
+/// A single operation that computes the sum.
 enum Raised<'c, 'a> {
     Convolution(Windowed<'c, 'a>, Field<'c, 'a>),
     Contraction(Field<'c, 'a>, Field<'c, 'a>),
 }
 
-/// The rule for sums of products in which one factor is read by windows.
+/// The rule for sums of products in which a sliding window reads one factor.
 pub(crate) fn convolution<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
-    let Some((product, owner)) = Product::of(combination)? else {
+    let Some((product, owner)) = Product::new(combination)? else {
         return Ok(None);
     };
     let factors = factors(product.evaluator, owner)?;
@@ -60,7 +60,7 @@ pub(crate) fn convolution<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> 
 
 /// The rule for sums of products whose factors share reduced indices.
 pub(crate) fn contraction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
-    let Some((product, owner)) = Product::of(combination)? else {
+    let Some((product, owner)) = Product::new(combination)? else {
         return Ok(None);
     };
     let sum = product.contraction(owner)?;
@@ -68,8 +68,8 @@ pub(crate) fn contraction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> 
 }
 
 impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
-    /// The sum of a combination, and the operation that multiplies, if it is a sum of products of two reals or ints.
-    fn of(
+    /// The sum and its multiplication, if a combination is a sum of products of two reals or ints.
+    fn new(
         combination: &Combination<'p, 'r, 'c, 'a>,
     ) -> Result<Option<(Self, OperationRef<'c, 'a>)>, ExportError> {
         let (evaluator, target) = (combination.evaluator, combination.target);
@@ -77,7 +77,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
             return Ok(None);
         };
         let owner = result.owner();
-        let out = evaluator.at.element(target.out)?;
+        let out = evaluator.at.element(target.out);
         let same = element(ir::result(owner)?.r#type(), &evaluator.at) == out;
         let is_product = operation_name(owner) == ops::skript::MUL && same;
         if target.kind != Accumulation::Sum || !is_product {
@@ -87,15 +87,15 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         Ok(Some((product, owner)))
     }
 
-    /// The sum under the inner guards as a contraction, without the outer guards.
+    /// Exports the sum under the inner guards as a contraction; the caller applies the outer guards.
     fn contraction(&self, owner: OperationRef<'c, 'a>) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
         let at = &self.evaluator.at;
         let [mut lhs, mut rhs] = factors(self.evaluator, owner)?;
         let (mut lhs_skips, mut rhs_skips) = (false, false);
         for conjunct in &self.guards.inner {
             let domain = self.target.domain;
-            let left = zeroed(&lhs, &conjunct.field, domain, at)?;
-            let right = zeroed(&rhs, &conjunct.field, domain, at)?;
+            let left = zeroed(&lhs, &conjunct.field, domain, at);
+            let right = zeroed(&rhs, &conjunct.field, domain, at);
             match (&left, &right) {
                 (None, None) => return Ok(None),
                 (Some(_), None) => lhs_skips = true,
@@ -121,11 +121,11 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
     /// Whether zero times some element may differ from zero.
     fn may_be_infinite(&self, value: Value<'c, 'a>) -> bool {
         let element = self.evaluator.at.element(value);
-        let is_real = element.is_ok_and(|e| types::kind_of(e) == Some(ScalarKind::Real));
+        let is_real = types::kind_of(element) == Some(ScalarKind::Real);
         is_real && !self.evaluator.outside.is_finite(value)
     }
 
-    /// The sum as a convolution, if the factor `input` is read by windows.
+    /// Exports the sum as a convolution, if a sliding window reads the factor `input`.
     fn convolution(
         &self,
         owner: OperationRef<'c, 'a>,
@@ -133,19 +133,19 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         kernel: &Field<'c, 'a>,
     ) -> Result<Option<(Field<'c, 'a>, Form)>, ExportError> {
         let (at, domain, inner) = (&self.evaluator.at, self.target.domain, &self.guards.inner);
-        let zero = filler(at.element(self.target.out)?);
-        let Some(windowed) = Windowed::of(self.evaluator, input, self.reduced, inner, zero)? else {
+        let zero = filler(at.element(self.target.out));
+        let Some(windowed) = Windowed::new(self.evaluator, input, self.reduced, inner, zero)? else {
             return Ok(None);
         };
         let mut kernel = kernel.clone();
         let (mut input_skips, mut kernel_skips) = (windowed.has_border(), false);
         for (conjunct, skipped) in inner.iter().zip(&windowed.skipped) {
-            match (zeroed(&kernel, &conjunct.field, domain, at)?, skipped) {
+            match (zeroed(&kernel, &conjunct.field, domain, at), skipped) {
                 (None, Skipped::Not | Skipped::ByRuns) => return Ok(None),
                 (None, Skipped::ByBorder) => {}
                 (None, Skipped::ByFiller) => input_skips = true,
-                (Some(own), Skipped::Not) => (kernel, kernel_skips) = (own, true),
-                (Some(own), _) => kernel = own,
+                (Some(zeroed), Skipped::Not) => (kernel, kernel_skips) = (zeroed, true),
+                (Some(zeroed), _) => kernel = zeroed,
             }
         }
         let mut met = Vec::new();
@@ -161,17 +161,17 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         Ok(sum.map(|sum| (sum, form)))
     }
 
-    /// The field with zeros where the outer guards skip all its uses.
+    /// The field with zeros where the outer guards skip all uses of its elements.
     fn counting(&self, field: &Field<'c, 'a>) -> Result<Value<'c, 'a>, ExportError> {
         let mut field = field.clone();
         for Conjunct { field: counts, .. } in &self.guards.outer {
-            let own = zeroed(&field, counts, self.target.domain, &self.evaluator.at)?;
-            field = own.unwrap_or(field);
+            field = zeroed(&field, counts, self.target.domain, &self.evaluator.at).unwrap_or(field);
         }
         Ok(field.value)
     }
 
-    /// The raised form for data in which all elements that are multiplied by zeros, `met`, are finite.
+    /// Emits the single operation. If `met`, the tensors that may be multiplied by zeros, is not empty, emits an `if`
+    /// that checks whether all their elements are finite, with the exact sum in the other branch.
     fn build(
         &self,
         owner: OperationRef<'c, 'a>,
@@ -193,15 +193,15 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         let indices = union([&sum, &exact]);
         let mut result = None;
         for (field, at) in [(&sum, &then_at), (&exact, &otherwise_at)] {
-            let value = field.over(&indices, self.target.domain, at)?;
-            at.at.create(ops::stablehlo::RETURN, &[value], &[], &[], Vec::new())?;
-            result = Some(types::tensor(&at.extents(value)?, at.element(value)?));
+            let value = field.over(&indices, self.target.domain, at);
+            at.at.op(ops::stablehlo::RETURN, &[value], &[], &[], Vec::new());
+            result = Some(types::tensor(&at.extents(value), at.element(value)));
         }
         let condition = self.finite(met)?;
         let regions = vec![then, otherwise];
         let result = result.as_slice();
-        let made = at.at.create(ops::stablehlo::IF, &[condition], &[], result, regions)?;
-        Ok(Some(Field { value: ir::result(made)?, indices }))
+        let checked = at.at.op(ops::stablehlo::IF, &[condition], &[], result, regions);
+        Ok(Some(Field { value: at.at.result(checked, 0), indices }))
     }
 
     fn raised(
@@ -211,8 +211,8 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
     ) -> Result<Option<Field<'c, 'a>>, ExportError> {
         let (reduced, domain) = (self.reduced, self.target.domain);
         Ok(match raised {
-            Raised::Convolution(windowed, kernel) => windowed.convolve(kernel, reduced, domain, at)?,
-            Raised::Contraction(lhs, rhs) => contract(lhs, rhs, reduced, domain, at)?,
+            Raised::Convolution(windowed, kernel) => windowed.convolve(kernel, reduced, domain, at),
+            Raised::Contraction(lhs, rhs) => contract(lhs, rhs, reduced, domain, at),
         })
     }
 
@@ -220,17 +220,17 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         let at = &self.evaluator.at;
         let mut holds = None;
         for tensor in tensors {
-            let extents = at.extents(*tensor)?;
+            let extents = at.extents(*tensor);
             let flags = types::tensor(&extents, at.bool());
-            let finite = at.op("is_finite", &[*tensor], &[], flags)?;
+            let finite = at.op("is_finite", &[*tensor], &[], flags);
             let dimensions: Vec<i64> = (0..extents.len() as i64).collect();
-            let finite = at.reduce(finite, "and", Scalar::Bool(true), &dimensions)?;
+            let finite = at.reduce(finite, "and", Scalar::Bool(true), &dimensions);
             holds = Some(match holds {
-                Some(others) => at.same("and", &[others, finite])?,
+                Some(others) => at.same("and", &[others, finite]),
                 None => finite,
             });
         }
-        let none = || ExportError::at(self.evaluator.reading.op, "has no factor");
+        let none = || ExportError::new(self.evaluator.reading.op, "has no factor");
         holds.ok_or_else(none)
     }
 
@@ -241,7 +241,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         let mut evaluator = Evaluator::new(at, outer.reading, outer.outside, destinations);
         evaluator.predicate()?;
         evaluator.body()?;
-        let guards = Guards::of(&evaluator, self.reduced)?;
+        let guards = Guards::new(&evaluator, self.reduced)?;
         let is_cut = |index: &usize| {
             let mut inner = guards.inner.iter();
             inner.any(|c| c.field.indices.contains(index))
@@ -249,13 +249,13 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         let (cut, free): (Vec<usize>, Vec<usize>) = self.reduced.iter().partition(|i| is_cut(i));
         let [lhs, rhs] = factors(&evaluator, owner)?;
         let domain = self.target.domain;
-        let (products, left) = match contract(&lhs, &rhs, &free, domain, &at)? {
+        let (products, left) = match contract(&lhs, &rhs, &free, domain, &at) {
             Some(sums) => (sums, cut.as_slice()),
             None => (evaluator.field(ir::result(owner)?)?, self.reduced),
         };
         let mask = all(&guards.inner, &evaluator)?;
         let target = Target { at, ..*self.target };
-        let (sum, _) = target.combined(&products, mask.as_ref(), left)?;
+        let (sum, _) = target.combined(&products, mask.as_ref(), left);
         Ok(sum)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The form of each formula of each operator instance; for instances without formulas, whether they are elementwise or
-//! invoke others.
+//! The form of each formula of each operator instance. An instance without formulas is elementwise or only invokes
+//! other operators.
 
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, OperationRef, RegionLike};
@@ -25,7 +25,7 @@ pub enum Form {
     MaskedDotGeneral,
     /// `convolution`.
     Convolution,
-    /// `convolution` with a border of zeros, or zeros between elements, where the other factor is finite.
+    /// `convolution` with zeros at the borders or between elements, which requires that the other factor is finite.
     BorderedConvolution,
     /// `reduce`.
     Reduce,
@@ -33,18 +33,18 @@ pub enum Form {
     ArgReduce,
     /// `reduce_window`.
     ReduceWindow,
-    /// A map or reduction of elements at subscripts that depend on indices and extents: gathers whose positions do not
-    /// depend on data.
+    /// A map or reduction of elements at subscripts that depend on indices and extents: gathers at data-independent
+    /// positions.
     Resample,
-    /// A map of elements at subscripts that depend on data: `gather`.
+    /// A map of elements at data-dependent subscripts: `gather`.
     Gather,
-    /// Writes at subscripts that depend on data or are computed: `scatter`.
+    /// Writes at data-dependent or computed subscripts: `scatter`.
     Scatter,
-    /// A reduction of elements at subscripts that depend on data: gathers at all points.
+    /// A reduction of elements at data-dependent subscripts: gathers at all points.
     General,
-    /// Intrinsics, in terms of StableHLO's operations.
+    /// An intrinsic, in terms of StableHLO operations.
     Intrinsic,
-    /// A loop over the indices whose order matters; the other indices are dimensions of tensors.
+    /// A loop over the sequential indices; the other indices are dimensions of tensors.
     Loop,
 }
 
@@ -54,7 +54,7 @@ impl Form {
         matches!(self, Form::Map | Form::Reduce | Form::DotGeneral | Form::MaskedDotGeneral)
     }
 
-    /// The condition on data that the form requires; other data take the second branch of an `if`.
+    /// The condition on data that the form requires; for other data, the program executes the second branch of an `if`.
     pub(crate) fn condition(self) -> Option<&'static str> {
         match self {
             // Zero times an infinity is NaN, but the formula has no product there.
@@ -97,7 +97,7 @@ impl Report {
         self.forms.push((function.to_owned(), form));
     }
 
-    /// Records which operators a function's invocations name.
+    /// Records the operators that the invocations in a function name.
     pub(crate) fn note_operators(&mut self, function: OperationRef<'_, '_>) {
         for region in function.regions() {
             let mut block = region.first_block();

@@ -9,12 +9,12 @@ use super::report::Form;
 use melior::ir::Value;
 use skript_dialect::melior;
 
-/// A form of the export, and when it applies. The tests run the example and write the table of the documentation.
+/// A form of the export and its condition. The tests run the example and write the table of the documentation.
 #[cfg_attr(not(test), allow(dead_code))]
 pub(crate) struct Rule {
     /// The form that the report names. A rewrite may return a variant with the same name.
     pub form: Form,
-    /// What the rule applies to, as a phrase.
+    /// The formulas that the rule applies to, as a phrase.
     pub(crate) applies_to: &'static str,
     pub(crate) rewrite: Rewrite,
     /// A program for which the report names the form because of this rule.
@@ -36,7 +36,7 @@ pub(crate) type Applied<T> = Result<Option<T>, ExportError>;
 /// A destination after a formula, and the form.
 pub(crate) type Destination<'c, 'a> = (Value<'c, 'a>, Form);
 
-/// The result of a combination: the values, the points that have one (`None`: all), and the form.
+/// The result of a combination: the values, the points that have a value (`None`: all points), and the form.
 pub(crate) type Combined<'c, 'a> = (Field<'c, 'a>, Option<Field<'c, 'a>>, Form);
 
 /// The level at which a rule applies, and its rewrite.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The forms of the export: one table of rules.
 //!
-//! The export asks the rules in the order of [`RULES`], level by level; the first rule that applies decides. A rule is a
-//! predicate and a rewrite in one function, which returns `None` where the rule does not apply.
+//! The export tries the rules in the order of [`RULES`], level by level, and uses the first rule that applies. A rule
+//! is a predicate and a rewrite in one function, which returns `None` if the rule does not apply.
 
 use super::access::Gathered;
 use super::report::Form;
@@ -245,8 +245,8 @@ mod tests {
         }
     }
 
-    /// Forms that do not read single elements keep their names: gathers that were built before a window was found are
-    /// unused.
+    /// Forms that do not read single elements keep their names: gathers that were built before the detection of a
+    /// window are dead.
     #[test]
     fn gathers_rename_forms_that_read_elements() {
         let renamed = |form, reads| {

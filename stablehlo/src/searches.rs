@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas that search for accesses out of bounds. StableHLO programs cannot stop with an error, so they are removed.
+//! Removes formulas that search for out-of-bounds accesses: StableHLO programs cannot report errors.
 
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
@@ -7,26 +7,26 @@ use skript_dialect::melior;
 use skript_passes::ir::attribute_names::SEARCH;
 use skript_passes::ir::{erase, nested, users};
 
-/// Erases such formulas below the module, with the checks of their results.
+/// Erases the formulas that search for out-of-bounds accesses, and the checks of their results.
 pub(crate) fn drop_searches(module: OperationRef) {
-    let mut found = Vec::new();
+    let mut dead = Vec::new();
     for op in nested(module) {
         if op.has_attribute(SEARCH) {
-            add(op, &mut found);
+            add(op, &mut dead);
         }
     }
-    found.into_iter().for_each(erase);
+    dead.into_iter().for_each(erase);
 }
 
-/// Adds an operation after its users.
-fn add<'c, 'a>(op: OperationRef<'c, 'a>, found: &mut Vec<OperationRef<'c, 'a>>) {
-    if found.contains(&op) {
+/// Appends the transitive users of an operation, then the operation.
+fn add<'c, 'a>(op: OperationRef<'c, 'a>, dead: &mut Vec<OperationRef<'c, 'a>>) {
+    if dead.contains(&op) {
         return;
     }
     for result in op.results() {
         for user in users(result.into()) {
-            add(user, found);
+            add(user, dead);
         }
     }
-    found.push(op);
+    dead.push(op);
 }

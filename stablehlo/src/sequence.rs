@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas that read their own output, as loops over the indices whose order matters.
+//! Exports formulas that read their own output as loops over the sequential indices.
 //!
-//! An index does not matter if, for every output, it is the only index of the same dimension in all writes and reads.
-//! Such indices stay dimensions of tensors inside the loop.
+//! An index is parallel if, for every output, it is the only index of the same dimension in all writes and reads.
+//! Parallel indices become dimensions of tensors in the loop.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
+)]
 
 use super::access::Subscript;
 use super::captures::Outside;
@@ -11,7 +15,7 @@ use super::evaluate::Evaluator;
 use super::field::Field;
 use super::formula::Formula;
 use super::rule::Applied;
-use super::tensors::Tensors;
+use super::tensors::{Tensors, shape};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Value, ValueLike};
 use skript_dialect::melior;
@@ -20,13 +24,13 @@ use skript_passes::ir::ops;
 use skript_passes::structure::{Extent, Nest, StaticReading, TermId};
 use std::collections::HashMap;
 
-/// The rule for a step that may write an element of a destination twice.
+/// The rule for formulas with steps that may write an element of a destination twice.
 pub(crate) fn repeated<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
     let is_repeated = !formula.reading.has_distinct_destinations();
     is_repeated.then(|| steps(formula)).transpose()
 }
 
-/// The rule for a formula that reads its output, or whose only element is assigned repeatedly.
+/// The rule for formulas that read their output, or assign a scalar output repeatedly.
 pub(crate) fn ordered<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
     let nest = &formula.reading.nest;
     let only_element = nest.targets.iter().any(|t| t.extents.is_empty());
@@ -39,7 +43,7 @@ fn steps<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Ex
     run(reading, formula.outside, outs, formula.at)
 }
 
-/// The destinations after the loop.
+/// Emits the loop; returns the destinations after it.
 fn run<'c: 'a, 'a>(
     reading: &StaticReading<'c, 'a>,
     outside: Outside<'_, 'c, 'a>,
@@ -55,21 +59,21 @@ fn run<'c: 'a, 'a>(
     let counted: Vec<usize> = (0..nest.extents.len())
         .filter(|i| reading.domain.get(*i) != Some(&1) && !parallel.contains(i))
         .collect();
-    let extents: Vec<i64> = counted.iter().filter_map(|i| reading.domain.get(*i).copied()).collect();
+    let extents = shape(&counted, &reading.domain);
     let total = extents
         .iter()
         .try_fold(1i64, |n, e| n.checked_mul(*e))
-        .ok_or_else(|| ExportError::at(reading.op, "has more than 2^63 steps"))?;
+        .ok_or_else(|| ExportError::new(reading.op, "has more than 2^63 steps"))?;
 
-    let mut state = vec![at.integer(0)?];
+    let mut state = vec![at.integer(0)];
     state.extend(outs);
     let state_types: Vec<_> = state.iter().map(|v| v.r#type()).collect();
     let (test_region, test, arguments) = at.at.region(&state_types);
     let inner = Tensors { at: test };
-    let missing = || ExportError::at(reading.op, "has no state");
+    let missing = || ExportError::new(reading.op, "has no state");
     let counter = *arguments.first().ok_or_else(missing)?;
-    let goes_on = inner.compare("LT", "SIGNED", counter, inner.integer(total)?)?;
-    test.create(ops::stablehlo::RETURN, &[goes_on], &[], &[], Vec::new())?;
+    let goes_on = inner.compare("LT", "SIGNED", counter, inner.integer(total));
+    test.op(ops::stablehlo::RETURN, &[goes_on], &[], &[], Vec::new());
 
     let (body_region, body, arguments) = at.at.region(&state_types);
     let inner = Tensors { at: body };
@@ -78,7 +82,7 @@ fn run<'c: 'a, 'a>(
     evaluator.sequential = digits(*counter, &counted, &extents, &inner)?;
     let mask = evaluator.predicate()?;
     evaluator.body()?;
-    let mut next = vec![inner.same("add", &[*counter, inner.integer(1)?])?];
+    let mut next = vec![inner.same("add", &[*counter, inner.integer(1)])];
     let mut held = present.to_vec();
     for (position, tensor) in reading.same.iter().enumerate() {
         let out = held.get_mut(*tensor).ok_or_else(missing)?;
@@ -87,34 +91,33 @@ fn run<'c: 'a, 'a>(
     for tensor in &reading.same {
         next.push(held.get(*tensor).copied().ok_or_else(missing)?);
     }
-    body.create(ops::stablehlo::RETURN, &next, &[], &[], Vec::new())?;
-    let op =
-        at.at.create(ops::stablehlo::WHILE, &state, &[], &state_types, vec![test_region, body_region])?;
+    body.op(ops::stablehlo::RETURN, &next, &[], &[], Vec::new());
+    let op = at.at.op(ops::stablehlo::WHILE, &state, &[], &state_types, vec![test_region, body_region]);
     Ok(op.results().skip(1).map(Into::into).collect())
 }
 
-/// The values of the indices from the number of a step; the last index varies fastest.
+/// Computes the values of the indices from the number of a step; the last index varies fastest.
 fn digits<'c: 'a, 'a>(
     counter: Value<'c, 'a>,
     counted: &[usize],
     extents: &[i64],
     at: &Tensors<'c, 'a>,
 ) -> Result<HashMap<usize, Value<'c, 'a>>, ExportError> {
-    let mut found = HashMap::new();
-    let mut rest = counter;
+    let mut values = HashMap::new();
+    let mut quotient = counter;
     for (number, (index, extent)) in counted.iter().zip(extents).enumerate().rev() {
         if number == 0 {
-            found.insert(*index, rest);
+            values.insert(*index, quotient);
             break;
         }
-        let extent = at.integer(*extent)?;
-        found.insert(*index, at.same("remainder", &[rest, extent])?);
-        rest = at.same("divide", &[rest, extent])?;
+        let extent = at.integer(*extent);
+        values.insert(*index, at.same("remainder", &[quotient, extent]));
+        quotient = at.same("divide", &[quotient, extent]);
     }
-    Ok(found)
+    Ok(values)
 }
 
-/// Indices that can stay dimensions.
+/// The parallel indices, whose order does not affect the result.
 fn parallel(nest: &Nest) -> Vec<usize> {
     let plain = |term: &TermId| nest.affine(*term).and_then(|f| f.as_index());
     let accesses = nest.accesses(&nest.roots());
@@ -122,7 +125,7 @@ fn parallel(nest: &Nest) -> Vec<usize> {
         .filter(|index| {
             let extent = nest.extents.get(*index);
             nest.targets.iter().enumerate().all(|(number, target)| {
-                // The only dimension with the index as its subscript; the index may not occur in another one.
+                // The dimension with the index as its subscript; the index must not occur in other subscripts.
                 let alone = target.subscripts.iter().position(|s| plain(s) == Some(*index));
                 let Some(dimension) = alone else {
                     return false;
@@ -133,8 +136,8 @@ fn parallel(nest: &Nest) -> Vec<usize> {
                     .enumerate()
                     .any(|(d, s)| d != dimension && depends(nest, *s, *index));
                 let reads_alike = accesses.iter().all(|(_, tensor, subscripts)| {
-                    let own = nest.tensors.get(*tensor).is_some_and(|t| t.destination == Some(number));
-                    !own || subscripts.get(dimension).and_then(plain) == Some(*index)
+                    let is_target = nest.tensors.get(*tensor).is_some_and(|t| t.destination == Some(number));
+                    !is_target || subscripts.get(dimension).and_then(plain) == Some(*index)
                 });
                 !elsewhere && reads_alike && target.extents.get(dimension) == extent
             })
@@ -150,7 +153,7 @@ fn depends(nest: &Nest, term: TermId, index: usize) -> bool {
         .any(|t| matches!(nest.terms.get(t), Some(skript_passes::structure::Term::Index(i)) if *i == index))
 }
 
-/// One destination after one step, from `out`, its value before the step.
+/// Emits one step for one destination, whose value before the step is `out`; returns the value after the step.
 fn step<'c: 'a, 'a>(
     evaluator: &Evaluator<'_, 'c, 'a>,
     out: Value<'c, 'a>,
@@ -160,7 +163,7 @@ fn step<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, ExportError> {
     let reading = evaluator.reading;
     let at = &evaluator.at;
-    let missing = || ExportError::at(reading.op, "has too few values");
+    let missing = || ExportError::new(reading.op, "has too few values");
     let value = *reading.values.get(position).ok_or_else(missing)?;
     let value = evaluator.field(value)?;
     let mut starts = Vec::new();
@@ -174,8 +177,8 @@ fn step<'c: 'a, 'a>(
         let index = subscript.form.and_then(|f| f.as_index());
         match index.filter(|i| parallel.contains(i)) {
             Some(index) => {
-                starts.push(at.integer(0)?);
-                sizes.push(evaluator.domain().get(index).copied().unwrap_or(1));
+                starts.push(at.integer(0));
+                sizes.push(evaluator.domain()[index]);
                 labels.push(index);
             }
             None if subscript.field.indices.is_empty() => {
@@ -185,24 +188,24 @@ fn step<'c: 'a, 'a>(
             None => return Err(missing()),
         }
     }
-    let shape: Vec<i64> = labels.iter().filter_map(|i| evaluator.domain().get(*i).copied()).collect();
-    let present = if sizes.is_empty() { out } else { at.dynamic_slice(out, &starts, &sizes)? };
-    let present = at.reshape(present, &shape)?;
-    let value = value.over(&labels, evaluator.domain(), at)?;
+    let shape = shape(&labels, evaluator.domain());
+    let present = if sizes.is_empty() { out } else { at.dynamic_slice(out, &starts, &sizes) };
+    let present = at.reshape(present, &shape);
+    let value = value.over(&labels, evaluator.domain(), at);
     let combined = match Tensors::combiner(reading.nest.kind) {
-        Some(combiner) => at.same(combiner, &[present, value])?,
+        Some(combiner) => at.same(combiner, &[present, value]),
         None => value,
     };
     let kept = match mask {
         Some(mask) => {
-            let mask = mask.over(&labels, evaluator.domain(), at)?;
-            at.select(mask, combined, present)?
+            let mask = mask.over(&labels, evaluator.domain(), at);
+            at.select(mask, combined, present)
         }
         None => combined,
     };
     if sizes.is_empty() {
         return Ok(kept);
     }
-    let update = at.reshape(kept, &sizes)?;
-    Ok(at.dynamic_update_slice(out, update, &starts)?)
+    let update = at.reshape(kept, &sizes);
+    Ok(at.dynamic_update_slice(out, update, &starts))
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sharding for several devices: the mesh, and the dimensions that are split along its axes, as Shardy writes them
-//! (`sdy.mesh`, `sdy.sharding`). The consumer partitions the program accordingly, and chooses what they leave open.
+//! Sharding for several devices: the mesh, and the dimensions that are split along its axes, in the form of Shardy
+//! (`sdy.mesh`, `sdy.sharding`). The consumer partitions the program accordingly and selects the shardings of all other
+//! values.
 
 use super::Port;
 use melior::Context;
@@ -13,14 +14,14 @@ use skript_passes::ir::ops;
 use skript_passes::ir::{attributes, mutation};
 use std::collections::BTreeSet;
 
-/// Named axes of devices, the outermost first.
+/// Named axes of devices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mesh {
     /// The names and sizes of the axes, outermost first.
     pub axes: Vec<(String, i64)>,
 }
 
-/// The sharding of a tensor: for each dimension the axes that split it, outer ones first. Dimensions without an entry
+/// The sharding of a tensor: for each dimension the axes that split it, outer axes first. Dimensions without an entry
 /// are not split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sharding {
@@ -35,13 +36,13 @@ pub struct Sharding {
 pub struct Placement {
     /// The devices.
     pub mesh: Mesh,
-    /// The tensors that are split; all others are replicated.
+    /// The tensors that are split; all other tensors are replicated.
     pub shardings: Vec<Sharding>,
 }
 
-/// Why a sharding does not fit the mesh or the tensors.
+/// The error of a sharding that does not fit the mesh or the tensors.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The messages describe the fields.
 pub enum PlacementError {
     #[error("there is no argument or result `{name}`")]
     Tensor { name: String, known: Vec<String> },
@@ -67,15 +68,15 @@ impl Mesh {
 }
 
 impl Placement {
-    /// The sharding of a tensor, if there is one.
-    pub fn of(&self, tensor: &str) -> Option<&Sharding> {
+    /// The sharding of a tensor, if any.
+    pub fn sharding(&self, tensor: &str) -> Option<&Sharding> {
         self.shardings.iter().find(|s| s.tensor == tensor)
     }
 
     /// Checks the requested shardings against arguments and results.
     ///
     /// # Errors
-    /// Returns the first one that is not possible.
+    /// Returns the error of the first sharding that is not possible.
     pub fn check<'p>(&self, ports: impl Iterator<Item = &'p Port> + Clone) -> Result<(), PlacementError> {
         for sharding in &self.shardings {
             let tensor = || sharding.tensor.clone();
@@ -133,8 +134,8 @@ impl Placement {
     }
 }
 
-/// Annotates a program with a checked placement: the mesh before its functions, shardings on arguments and results of
-/// its entry. `arguments` and `results` are the entry's, in order.
+/// Annotates a program with a checked placement: inserts the mesh before the functions, and adds shardings to the
+/// arguments and results of the entry. `arguments` and `results` are those of the entry, in order.
 ///
 /// # Errors
 /// Fails if MLIR cannot build the attributes.
@@ -145,7 +146,7 @@ pub(crate) fn annotate<'c>(
     arguments: &[Port],
     results: &[Port],
 ) -> Result<(), melior::Error> {
-    // Shardy's dialect belongs to the consumer: it is only written as text here.
+    // The consumer defines Shardy's dialect; this crate only prints it as text.
     context.set_allow_unregistered_dialects(true);
     let axes: Vec<String> =
         placement.mesh.axes.iter().map(|(name, extent)| format!("\"{name}\"={extent}")).collect();
@@ -160,7 +161,7 @@ pub(crate) fn annotate<'c>(
     let entry = operations(module.body()).into_iter().find(|op| op.attribute("sym_visibility") == Ok(public));
     if let Some(entry) = entry {
         for (list, ports) in [("arg_attrs", arguments), ("res_attrs", results)] {
-            let each = ports.iter().map(|port| match placement.of(&port.name) {
+            let each = ports.iter().map(|port| match placement.sharding(&port.name) {
                 Some(sharding) => parse(context, &dictionary(sharding, port.shape.len())),
                 None => parse(context, "{}"),
             });
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_taken() {
+    fn shardings_that_fit_are_accepted() {
         assert_eq!(placed("x", &[&["data"]]), Ok(()));
         assert_eq!(placed("x", &[&["data", "model"], &[]]), Ok(()));
         assert_eq!(placed("x", &[&["model"], &["data"]]), Ok(()));
@@ -227,13 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_says_why() {
-        let said = |tensor: &str, dimensions: &[&[&str]]| placed(tensor, dimensions).unwrap_err().to_string();
-        assert_eq!(said("y", &[]), "there is no argument or result `y`");
-        assert_eq!(said("x", &[&["batch"]]), "the mesh has no axis `batch`");
-        assert!(said("x", &[&["data"], &["data"]]).contains("twice"));
-        assert!(said("x", &[&[], &[], &[]]).contains("names 3 dimensions"));
-        let uneven = said("x", &[&[], &["model"]]);
+    fn errors_state_why_a_sharding_does_not_fit() {
+        let error =
+            |tensor: &str, dimensions: &[&[&str]]| placed(tensor, dimensions).unwrap_err().to_string();
+        assert_eq!(error("y", &[]), "there is no argument or result `y`");
+        assert_eq!(error("x", &[&["batch"]]), "the mesh has no axis `batch`");
+        assert!(error("x", &[&["data"], &["data"]]).contains("twice"));
+        assert!(error("x", &[&[], &[], &[]]).contains("names 3 dimensions"));
+        let uneven = error("x", &[&[], &["model"]]);
         assert!(uneven.contains("dimension 1 of `x` has 6 elements, which 4 devices"), "{uneven}");
     }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subscripts as affine forms of the indices plus scalars that are known only at run time.
+//! Subscripts: affine forms of the indices plus dynamic scalars.
 
 use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::tensors::Tensors;
-use melior::Error;
 use melior::ir::Value;
 use melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior;
@@ -20,78 +19,62 @@ pub(crate) struct DynamicSubscript<'c, 'a> {
     pub form: Affine,
     /// The scalar s; `None` for zero.
     pub by: Option<Value<'c, 'a>>,
-    /// Each g with its t.
+    /// The other indices g with their factors t.
     pub(crate) rows: Vec<(usize, Value<'c, 'a>)>,
 }
 
 impl<'c: 'a, 'a> DynamicSubscript<'c, 'a> {
-    fn of(form: Affine, by: Option<Value<'c, 'a>>) -> Self {
+    fn new(form: Affine, by: Option<Value<'c, 'a>>) -> Self {
         let rows = Vec::new();
         DynamicSubscript { form, by, rows }
     }
 
-    /// Whether it depends on indices only.
+    /// Whether the subscript depends only on indices.
     pub(crate) fn is_affine(&self) -> bool {
         self.by.is_none() && self.rows.is_empty()
     }
 
-    fn add(self, other: Self, at: &Tensors<'c, 'a>) -> Result<Option<Self>, Error> {
-        let Some(form) = self.form.add(&other.form) else {
-            return Ok(None);
-        };
+    fn add(self, other: Self, at: &Tensors<'c, 'a>) -> Option<Self> {
+        let form = self.form.add(&other.form)?;
         let by = match (self.by, other.by) {
-            (Some(one), Some(other)) => Some(at.same("add", &[one, other])?),
+            (Some(one), Some(other)) => Some(at.same("add", &[one, other])),
             (by, None) | (None, by) => by,
         };
         let rows = [self.rows, other.rows].concat();
-        Ok(Some(DynamicSubscript { form, by, rows }))
+        Some(DynamicSubscript { form, by, rows })
     }
 
-    fn sub(self, other: Self, at: &Tensors<'c, 'a>) -> Result<Option<Self>, Error> {
-        let (Some(form), true) = (other.form.scale(-1), other.rows.is_empty()) else {
-            return Ok(None);
-        };
-        let by = match other.by {
-            Some(by) => Some(at.same("subtract", &[at.integer(0)?, by])?),
-            None => None,
-        };
-        self.add(DynamicSubscript::of(form, by), at)
+    fn sub(self, other: Self, at: &Tensors<'c, 'a>) -> Option<Self> {
+        let form = other.form.scale(-1).filter(|_| other.rows.is_empty())?;
+        let by = other.by.map(|by| at.same("subtract", &[at.integer(0), by]));
+        self.add(DynamicSubscript::new(form, by), at)
     }
 
-    /// A multiple of an affine form, by a scalar.
-    fn times(self, factor: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Option<Self>, Error> {
-        let (Some(linear), true) = (self.form.as_linear(), self.is_affine()) else {
-            return Ok(None);
-        };
+    /// The product of an affine form and a scalar.
+    fn times(self, factor: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Option<Self> {
+        let linear = self.form.as_linear().filter(|_| self.is_affine())?;
         let scaled = |by: i64| match by {
-            1 => Ok(factor),
-            by => at.same("multiply", &[at.integer(by)?, factor]),
+            1 => factor,
+            by => at.same("multiply", &[at.integer(by), factor]),
         };
-        let mut rows = Vec::new();
-        for (index, coefficient) in linear {
-            rows.push((index, scaled(coefficient)?));
-        }
-        let by = match self.form.offset() {
-            0 => None,
-            offset => Some(scaled(offset)?),
-        };
-        let form = Affine::constant(0);
-        Ok(Some(DynamicSubscript { form, by, rows }))
+        let rows = linear.into_iter().map(|(index, coefficient)| (index, scaled(coefficient))).collect();
+        let offset = Some(self.form.offset()).filter(|offset| *offset != 0);
+        Some(DynamicSubscript { form: Affine::constant(0), by: offset.map(scaled), rows })
     }
 }
 
 impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
-    /// An integer as a subscript; `None` if it is not such a sum.
+    /// Converts an integer to a dynamic subscript; `None` if it does not have this form.
     pub(crate) fn dynamic_subscript(
         &self,
         value: Value<'c, 'a>,
     ) -> Result<Option<DynamicSubscript<'c, 'a>>, ExportError> {
         if let Some(form) = self.form(value) {
-            return Ok(Some(DynamicSubscript::of(form, None)));
+            return Ok(Some(DynamicSubscript::new(form, None)));
         }
         let field = self.field(value)?;
         if field.indices.is_empty() {
-            return Ok(Some(DynamicSubscript::of(Affine::constant(0), Some(field.value))));
+            return Ok(Some(DynamicSubscript::new(Affine::constant(0), Some(field.value))));
         }
         let Ok(op) = OperationResult::try_from(value).map(|r| r.owner()) else {
             return Ok(None);
@@ -106,14 +89,14 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         };
         let at = &self.at;
         let position = match name.as_str() {
-            ops::skript::ADD => x.add(y, at)?,
-            ops::skript::SUB => x.sub(y, at)?,
+            ops::skript::ADD => x.add(y, at),
+            ops::skript::SUB => x.sub(y, at),
             _ => {
                 let mut product = None;
-                for (own, other) in [(x, 1), (y, 0)] {
+                for (multiple, other) in [(x, 1), (y, 0)] {
                     let factor = self.field(op.operand(other)?)?;
                     if product.is_none() && factor.indices.is_empty() {
-                        product = own.times(factor.value, at)?;
+                        product = multiple.times(factor.value, at);
                     }
                 }
                 product

@@ -17,7 +17,7 @@ typed! {
     BroadcastInDim = ops::stablehlo::BROADCAST_IN_DIM { operand = 0 };
     /// `stablehlo.compare`: a comparison.
     Compare = ops::stablehlo::COMPARE { lhs = 0, rhs = 1 };
-    /// `stablehlo.composite`: an operation that is composed of others, in a function.
+    /// `stablehlo.composite`: an operation whose semantics is defined by a function.
     Composite = ops::stablehlo::COMPOSITE;
     /// `stablehlo.constant`: a tensor.
     Constant = ops::stablehlo::CONSTANT;
@@ -51,7 +51,7 @@ impl<'c: 'a, 'a> CustomCall<'c, 'a> {
 
     /// The dictionary that the call passes to the function.
     pub(crate) fn configuration(self) -> Option<Attribute<'c>> {
-        // Printers that write both put a string into the operation's own attribute.
+        // If both attributes exist, `backend_config` of the operation itself is only a string.
         let foreign = self.op().attribute(BACKEND_CONFIG);
         foreign.or_else(|_| self.op().attribute("backend_config")).ok()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Weights that a program contains: constants instead of arguments.
+//! Weights that become constants of a program instead of arguments.
 
 use super::error::ExportError;
 use super::interface::{Interface, Port};
@@ -14,7 +14,8 @@ use std::collections::HashMap;
 /// Values of variables by name, with the types of the program's arguments.
 pub type Weights = HashMap<String, Tensor>;
 
-/// The value for each argument. A variable that runs update has none: the caller keeps it between runs.
+/// The weight for each argument. A variable that the program updates remains an argument: the caller stores it between
+/// runs.
 pub fn held<'w>(interface: &Interface, weights: &'w Weights) -> Vec<Option<&'w Tensor>> {
     let arguments = interface.arguments.iter();
     let changes = |port: &Port| {
@@ -22,11 +23,10 @@ pub fn held<'w>(interface: &Interface, weights: &'w Weights) -> Vec<Option<&'w T
         interface.results.iter().any(new)
     };
     let constant = |port: &&Port| port.role == "variable" && !changes(port);
-    let values = arguments.map(|port| Some(port).filter(constant).map(|port| &port.name));
-    values.map(|name| weights.get(name?)).collect()
+    arguments.map(|port| Some(port).filter(constant).and_then(|port| weights.get(&port.name))).collect()
 }
 
-/// The element type in weight files for a type of the program.
+/// The element type of weight files for an element type of the program.
 pub fn element_type(name: &str) -> Option<ElementType> {
     match name {
         "i1" => Some(ElementType::Bool),
@@ -40,10 +40,9 @@ pub(crate) fn constant<'c: 'a, 'a>(
     r#type: Type<'c>,
     at: &Tensors<'c, 'a>,
 ) -> Result<Value<'c, 'a>, ExportError> {
-    let extents = types::extents(r#type).unwrap_or_default();
-    let shape = tensor.shape().iter().map(|e| e.cast_signed());
+    let shape: Vec<i64> = tensor.shape().iter().map(|e| e.cast_signed()).collect();
     let element = types::element_of(r#type).and_then(|e| element_type(&e.to_string()));
-    if !shape.eq(extents) || element != Some(tensor.element()) {
+    if types::extents(r#type) != Some(shape) || element != Some(tensor.element()) {
         return Err(ExportError::Weights {
             given: format!("{}{:?}", tensor.element(), tensor.shape()),
             wanted: r#type.to_string(),
@@ -57,5 +56,5 @@ pub(crate) fn constant<'c: 'a, 'a>(
         None => Some(dense::of_bytes(r#type, tensor.bytes())),
     };
     let elements = elements.ok_or(ExportError::Invalid)?;
-    Ok(at.constant(elements, r#type)?)
+    Ok(at.constant(elements, r#type))
 }

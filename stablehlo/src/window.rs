@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Windows: `convolution` and `reduce_window`.
+//! Exports windows as `convolution` and `reduce_window`.
 //!
 //! A dimension read at `s·k + d·r + o`, with an index k of the output and a reduced index r, is a window of stride s
 //! and dilation d; it is reversed if d is negative. A dimension read at `⌊(s·k + d·r + o) / b⌋`, only where b divides
 //! evenly, is a window over elements with base dilation b. Points that the guard skips outside of the tensor and
 //! between its elements are padding. If the guard compares a position with a scalar, such as a dynamic extent, the
 //! elements that do not count are replaced by a filler.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
+)]
 
 mod convolve;
 mod reduce;
@@ -26,7 +30,6 @@ use super::window_expression::windowed;
 use skript_passes::ir;
 use skript_passes::ir::ops;
 
-use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, Value, ValueLike};
@@ -40,12 +43,12 @@ use skript_semantics::Scalar;
 pub(crate) fn reduction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
     let Combination { evaluator, target, guards, reduced, .. } = *combination;
     let at = &evaluator.at;
-    let neutral = identity(target.kind, at.element(target.out)?);
-    let windowed = Windowed::of(evaluator, combination.value, reduced, &guards.inner, neutral)?;
+    let neutral = identity(target.kind, at.element(target.out));
+    let windowed = Windowed::new(evaluator, combination.value, reduced, &guards.inner, neutral)?;
     let Some(windowed) = windowed.and_then(|w| w.thinned(&guards.inner, evaluator)) else {
         return Ok(None);
     };
-    let field = windowed.reduce(target.kind, reduced, target.domain, at)?;
+    let field = windowed.reduce(target.kind, reduced, target.domain, at);
     Ok(field.map(|field| (field, combination.outer.clone(), Form::ReduceWindow)))
 }
 
@@ -53,14 +56,14 @@ pub(crate) fn reduction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Ap
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     kept: usize,
-    /// `None`: it is one element long.
+    /// `None` for a window of one element.
     reduced: Option<usize>,
-    /// The number of its values, if not all are read.
+    /// The number of values of the reduced index that are read; `None` for all.
     run: Option<i64>,
     stride: i64,
-    /// Positive.
+    /// The dilation; positive.
     dilation: i64,
-    /// Whether the window is reversed: the first element of the kernel meets the last one of the window.
+    /// Whether the window is reversed: the first element of the kernel belongs to the last element of the window.
     reversed: bool,
     /// The base dilation.
     base: i64,
@@ -85,10 +88,9 @@ impl Window {
         }
     }
 
-    /// The number of elements that it covers.
+    /// The number of elements that the window covers.
     fn length(&self, domain: &[i64]) -> i64 {
-        let extent = self.reduced.and_then(|i| domain.get(i).copied());
-        self.run.or(extent).unwrap_or(1)
+        self.run.unwrap_or_else(|| self.reduced.map_or(1, |i| domain[i]))
     }
 }
 
@@ -99,33 +101,35 @@ enum Dimension {
     Window(Window),
 }
 
-/// A tensor that is read by windows: sliced, with one dimension for each index and each window.
+/// A tensor that is read by windows. The tensor is sliced, and has one dimension for each index and each window.
 pub(crate) struct Windowed<'c, 'a> {
     pub value: Value<'c, 'a>,
     dimensions: Vec<Dimension>,
     /// The representation of each conjunct of the guard.
     pub(crate) skipped: Vec<Skipped>,
-    /// A reduced index, and the runs of its values that the guard admits (first value and length); `None` if all are.
+    /// A reduced index, and the runs of its values that the guard admits (first value and length); `None` if the guard
+    /// admits all values.
     runs: Option<(usize, Vec<(i64, i64)>)>,
 }
 
 /// How a conjunct of the guard is represented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Skipped {
-    /// As padding: it states that reads are in bounds, or at elements and not between them.
+    /// As padding: the conjunct states that reads are in bounds, or at elements and not between them.
     ByBorder,
-    /// By replacing elements: it states which positions of a dimension are read; the others hold the filler.
+    /// By replacing elements: the conjunct states which positions of a dimension are read; the filler replaces the
+    /// elements at other positions.
     ByFiller,
-    /// By separate windows: it states which positions of the windows are read, as runs.
+    /// By separate windows: the conjunct states which positions of the windows are read, as runs.
     ByRuns,
-    /// It is not represented.
+    /// The conjunct is not represented.
     Not,
 }
 
 impl<'c: 'a, 'a> Windowed<'c, 'a> {
-    /// `value` as an access by windows, or an expression of such accesses; `None` if it has another form. Elements that
-    /// the guard skips are `filler`.
-    pub(crate) fn of(
+    /// Represents `value` as an access by windows, or as an expression of such accesses; `None` if it has another form.
+    /// Elements that the guard skips become `filler`.
+    pub(crate) fn new(
         evaluator: &Evaluator<'_, 'c, 'a>,
         value: Value<'c, 'a>,
         reduced: &[usize],
@@ -138,15 +142,14 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         }
     }
 
-    /// A field whose indices from `first` on are `windows`.
+    /// Represents a field in which the indices from `first` on are replaced by `windows`.
     pub(super) fn over(
         field: &Field<'c, 'a>,
         first: usize,
         windows: Vec<Window>,
         skipped: Vec<Skipped>,
     ) -> Self {
-        let kept = field.indices.iter().filter(|index| **index < first);
-        let kept = kept.map(|index| Dimension::Index(*index));
+        let kept = field.indices.iter().filter(|index| **index < first).map(|index| Dimension::Index(*index));
         Windowed {
             value: field.value,
             dimensions: kept.chain(windows.into_iter().map(Dimension::Window)).collect(),
@@ -176,7 +179,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             return Ok(None);
         };
         let tensor = evaluator.outside.get(ir::operand(owner)?)?;
-        let mut tensor = cast::width(tensor, element(value.r#type(), at), at)?;
+        let mut tensor = cast::width(tensor, element(value.r#type(), at), at);
         let (mut forms, mut addresses) = (Vec::new(), Vec::new());
         for (operand, subscript) in owner.operands().skip(1).enumerate() {
             let Some(subscript_form) = evaluator.dynamic_subscript(subscript)? else {
@@ -184,11 +187,11 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             };
             let (mut within, mut first) = (vec![subscript_form.form.clone()], None);
             if !subscript_form.is_affine() {
-                let shift = Shift::of(forms.len(), &subscript_form, &reading.domain, at)?;
+                let shift = Shift::new(forms.len(), &subscript_form, &reading.domain, at);
                 let Some((shift, parts)) = shift else {
                     return Ok(None);
                 };
-                tensor = shift.cut(tensor, at)?;
+                tensor = shift.cut(tensor, at);
                 (within, first) = (parts, shift.first());
             }
             for form in within {
@@ -196,8 +199,8 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
                 forms.push(form);
             }
         }
-        let extents = at.extents(tensor)?;
-        let whole = Guard::of(nest);
+        let extents = at.extents(tensor);
+        let whole = Guard::new(nest);
         let Some(bounds) = bounds(&whole, &forms, &extents, &reading.domain) else {
             return Ok(None);
         };
@@ -206,26 +209,22 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         };
         let mut skipped = Vec::new();
         for conjunct in guards {
-            let own = Guard::all(nest, reading.find(conjunct.value));
-            let is_border = own.others.is_empty() && own.constraints.iter().all(|c| bounds.contains(c));
+            let guard = Guard::all(nest, reading.find(conjunct.value));
+            let is_border = guard.others.is_empty() && guard.constraints.iter().all(|c| bounds.contains(c));
             skipped.push(if is_border {
                 Skipped::ByBorder
-            } else if let Some((dimension, counts)) = counted(conjunct, &addresses, &extents, evaluator)? {
-                tensor = filled(tensor, dimension, counts, filler, at)?;
+            } else if let Some((dimension, admitted)) = counted(conjunct, &addresses, &extents, evaluator)? {
+                tensor = filled(tensor, dimension, admitted, filler, at);
                 Skipped::ByFiller
             } else {
                 Skipped::Not
             });
         }
-        let (value, dimensions) = prepare(tensor, parts, &extents, &reading.domain, at)?;
+        let (value, dimensions) = prepare(tensor, parts, &extents, &reading.domain, at);
         Ok(Some(Windowed { value, dimensions, skipped, runs: None }))
     }
 
-    fn extent(domain: &[i64], index: usize) -> i64 {
-        domain.get(index).copied().unwrap_or(1)
-    }
-
-    /// Dimensions that satisfy a condition on their index, and those indices.
+    /// The dimensions whose indices satisfy a condition, and these indices.
     fn indices(&self, wanted: impl Fn(usize) -> bool) -> (Vec<usize>, Vec<usize>) {
         self.dimensions
             .iter()
@@ -250,14 +249,14 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
     }
 }
 
-/// Rows of two.
+/// The borders as a tensor that has a row of two numbers for each dimension.
 fn padding<'c: 'a, 'a>(borders: &[i64], at: &Tensors<'c, 'a>) -> Attribute<'c> {
     let rows = (borders.len() / 2) as i64;
     DenseElementsAttribute::i64_values(types::tensor(&[rows, 2], at.int()), borders).into()
 }
 
-/// The constraints on subscripts that padding represents: that they are in bounds, and at elements and not between
-/// them. `None` if not all reads between elements are skipped.
+/// The constraints that padding represents: subscripts are in bounds, and at elements instead of between elements.
+/// `None` if some reads between elements are not skipped.
 fn bounds(whole: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> Option<Vec<Affine>> {
     let mut bounds = Vec::new();
     for (form, extent) in forms.iter().zip(extents) {
@@ -267,7 +266,7 @@ fn bounds(whole: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> O
         if let Some((dividend, base)) = form.as_quotient() {
             let evenly = dividend
                 .modulo(base, domain)
-                .and_then(|rest| rest.scale(-1))
+                .and_then(|remainder| remainder.scale(-1))
                 .filter(|evenly| whole.constraints.contains(evenly))?;
             bounds.push(evenly);
         }
@@ -280,11 +279,11 @@ struct Along<'c, 'a> {
     term: Option<TermId>,
     /// Relative to the first position.
     form: Affine,
-    /// `None`: it is the tensor's.
+    /// `None` for the first position of the tensor.
     first: Option<Value<'c, 'a>>,
 }
 
-/// The dimension whose positions a conjunct compares with a scalar, and which of them it admits.
+/// The dimension whose positions a conjunct compares with a scalar, and whether the conjunct admits each position.
 fn counted<'c: 'a, 'a>(
     conjunct: &Conjunct<'c, 'a>,
     addresses: &[Along<'c, 'a>],
@@ -300,60 +299,58 @@ fn counted<'c: 'a, 'a>(
         return Ok(None);
     }
     let operands = ir::both_operands(owner)?;
-    for (subscript_form, limit) in [(0, 1), (1, 0)] {
-        let (Some(subscript), Some(limit)) = (operands.get(subscript_form), operands.get(limit)) else {
-            continue;
-        };
-        let term = reading.find(*subscript);
+    for (side, other) in [(0, 1), (1, 0)] {
+        let term = reading.find(operands[side]);
         let form = term.and_then(|t| reading.nest.affine(t));
-        let is_position = |own: &Along<'c, 'a>| match own.first {
-            None => form.as_ref() == Some(&own.form),
-            Some(_) => own.term.zip(term).is_some_and(|(x, y)| reading.nest.same(x, y)),
+        let is_position = |along: &Along<'c, 'a>| match along.first {
+            None => form.as_ref() == Some(&along.form),
+            Some(_) => along.term.zip(term).is_some_and(|(x, y)| reading.nest.same(x, y)),
         };
         let dimension = addresses.iter().position(is_position);
-        let limit = evaluator.field(*limit)?;
+        let limit = evaluator.field(operands[other])?;
         let (Some(dimension), true) = (dimension, limit.indices.is_empty()) else {
             continue;
         };
-        let extent = extents.get(dimension).copied().unwrap_or(1);
-        let limit = at.broadcast(limit.value, &[], &[extent])?;
-        let mut own = at.iota(extent)?;
-        if let Some(first) = addresses.get(dimension).and_then(|subscript_form| subscript_form.first) {
-            let first = at.broadcast(first, &[], &[extent])?;
-            own = at.same("add", &[own, first])?;
+        let extent = extents[dimension];
+        let limit = at.broadcast(limit.value, &[], &[extent]);
+        let mut positions = at.iota(extent);
+        if let Some(first) = addresses[dimension].first {
+            let first = at.broadcast(first, &[], &[extent]);
+            positions = at.same("add", &[positions, first]);
         }
-        let mut sides = [own, limit];
-        if subscript_form == 1 {
+        let mut sides = [positions, limit];
+        if side == 1 {
             sides.reverse();
         }
         let name = operation_name(owner);
-        return Ok(elementwise(owner, &name, &sides, at)?.map(|counts| (dimension, counts)));
+        return Ok(elementwise(owner, &name, &sides, at)?.map(|admitted| (dimension, admitted)));
     }
     Ok(None)
 }
 
-/// The tensor with the filler at positions of a dimension that do not count.
+/// Replaces the elements at the positions of a dimension that are not admitted by the filler.
 fn filled<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     dimension: usize,
-    counts: Value<'c, 'a>,
+    admitted: Value<'c, 'a>,
     filler: Scalar,
     at: &Tensors<'c, 'a>,
-) -> Result<Value<'c, 'a>, Error> {
-    let extents = at.extents(tensor)?;
-    let counts = at.broadcast(counts, &[dimension as i64], &extents)?;
-    let filler = at.splat(filler, &extents, at.element(tensor)?)?;
-    at.select(counts, tensor, filler)
+) -> Value<'c, 'a> {
+    let extents = at.extents(tensor);
+    let admitted = at.broadcast(admitted, &[dimension as i64], &extents);
+    let filler = at.splat(filler, &extents, at.element(tensor));
+    at.select(admitted, tensor, filler)
 }
 
-enum Part {
+enum DimensionRead {
     Run(Run),
-    /// With the positions of the first and the last read.
+    /// The window, and the half-open range of positions that it reads.
     Window(Window, i64, i64),
 }
 
-/// By dimension; at least one window. `None` if a dimension is neither run nor window, or indices are shared.
-fn parts(forms: &[Affine], extents: &[i64], domain: &[i64], reduced: &[usize]) -> Option<Vec<Part>> {
+/// The reads of the dimensions, with at least one window. `None` if a dimension is read neither by a run nor by a
+/// window, or if dimensions share indices.
+fn parts(forms: &[Affine], extents: &[i64], domain: &[i64], reduced: &[usize]) -> Option<Vec<DimensionRead>> {
     let mut seen = Vec::new();
     let mut parts = Vec::new();
     for (form, extent) in forms.iter().zip(extents) {
@@ -364,17 +361,18 @@ fn parts(forms: &[Affine], extents: &[i64], domain: &[i64], reduced: &[usize]) -
             seen.push(index);
         }
         let part = match run(form, domain) {
-            Some(run) if !run.leaves(*extent) => Part::Run(run),
-            // Padding would count as elements, or it is not a slice.
+            Some(run) if !run.leaves(*extent) => DimensionRead::Run(run),
+            // A run that leaves the tensor would read padding as elements; other forms are not slices.
             _ => window(form, *extent, domain, reduced)?,
         };
         parts.push(part);
     }
-    let slides = parts.iter().any(|p| matches!(p, Part::Window(..)));
+    let slides = parts.iter().any(|p| matches!(p, DimensionRead::Window(..)));
     slides.then_some(parts)
 }
 
-/// An index of the output with its stride and a reduced index with its step, whose sum is the subscript.
+/// An index of the output with its stride, and a reduced index with its step: the subscript is the sum of the indices
+/// times these factors.
 pub(super) fn slide(form: &Affine, reduced: &[usize]) -> Option<(usize, i64, usize, i64)> {
     let is_reduced = |index: &usize| reduced.contains(index);
     let linear = form.as_linear()?;
@@ -388,7 +386,7 @@ pub(super) fn slide(form: &Affine, reduced: &[usize]) -> Option<(usize, i64, usi
     }
 }
 
-fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Option<Part> {
+fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Option<DimensionRead> {
     let (form, base) = form.as_quotient().unwrap_or_else(|| (form.clone(), 1));
     let linear = form.as_linear()?;
     let (kept, stride, slid, step) = match (linear.as_slice(), slide(&form, reduced)) {
@@ -420,45 +418,45 @@ fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Opti
         low: start.checked_mul(base)?.checked_sub(begin)?,
         high: last.checked_sub((limit - 1).checked_mul(base)?)?,
     };
-    Some(Part::Window(window, start, limit))
+    Some(DimensionRead::Window(window, start, limit))
 }
 
 fn prepare<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
-    parts: Vec<Part>,
+    parts: Vec<DimensionRead>,
     extents: &[i64],
     domain: &[i64],
     at: &Tensors<'c, 'a>,
-) -> Result<(Value<'c, 'a>, Vec<Dimension>), Error> {
+) -> (Value<'c, 'a>, Vec<Dimension>) {
     let (mut starts, mut limits) = (Vec::new(), Vec::new());
     for (part, extent) in parts.iter().zip(extents) {
         let (start, limit) = match part {
-            Part::Run(_) => (0, *extent),
-            Part::Window(_, begin, end) => (*begin, *end),
+            DimensionRead::Run(_) => (0, *extent),
+            DimensionRead::Window(_, begin, end) => (*begin, *end),
         };
         starts.push(start);
         limits.push(limit);
     }
-    let cut = at.slice(tensor, &starts, &limits, &vec![1; extents.len()])?;
+    let cut = at.slice(tensor, &starts, &limits, &vec![1; extents.len()]);
     let mut dimensions = Vec::new();
     let mut shape = Vec::new();
     let mut runs = Vec::new();
     for ((part, start), limit) in parts.into_iter().zip(starts).zip(limits) {
         match part {
-            Part::Run(run) => {
+            DimensionRead::Run(run) => {
                 for index in &run.indices {
-                    shape.push(domain.get(*index).copied().unwrap_or(1));
+                    shape.push(domain[*index]);
                     dimensions.push(Dimension::Index(*index));
                 }
                 runs.push(Some(run));
             }
-            Part::Window(window, ..) => {
+            DimensionRead::Window(window, ..) => {
                 shape.push(limit - start);
                 dimensions.push(Dimension::Window(window));
                 runs.push(None);
             }
         }
     }
-    let sliced = slice(cut, &runs, at)?;
-    Ok((at.reshape(sliced, &shape)?, dimensions))
+    let sliced = slice(cut, &runs, at);
+    (at.reshape(sliced, &shape), dimensions)
 }

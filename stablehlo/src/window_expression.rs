@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Windows over expressions of elements: `g[c] · x[c, k + r]`, `|x[k + r]|`, `x[max(k + r - 1, 0)]`.
+//! Exports windows over expressions of elements: `g[c] · x[c, k + r]`, `|x[k + r]|`, `x[max(k + r - 1, 0)]`.
 //!
-//! If an expression uses an index of the output and a reduced one only as their sum, the sum becomes an index: the
-//! expression is computed once for each value of it, and the window slides over the results.
+//! If an expression uses an output index and a reduced index only as their sum, the sum becomes an index: the
+//! expression is computed once for each value of the sum, and the window slides over the results.
 
 use super::access::Gathered;
 use super::error::ExportError;
@@ -21,32 +21,32 @@ use skript_passes::structure::{Affine, Extent, StaticReading};
 use skript_semantics::Scalar;
 use std::collections::{HashMap, HashSet};
 
-/// The indices of a window: the index of the output and its stride, the reduced one and its step.
+/// The indices of a window: the output index and its stride, the reduced index and its step.
 type Along = (usize, i64, usize, i64);
 
-/// An integer that slides.
+/// A subscript that is a sum of an output index and a reduced index.
 struct Slide<'c, 'a> {
     value: Value<'c, 'a>,
     form: Affine,
     along: Along,
 }
 
-/// The operands of an expression.
-struct Parts<'e, 'r, 'c, 'a> {
+/// Collects the sliding subscripts and the other indices in the operands of an expression.
+struct Operands<'e, 'r, 'c, 'a> {
     evaluator: &'e Evaluator<'r, 'c, 'a>,
     reduced: &'e [usize],
     seen: HashSet<ValueKey>,
     slides: Vec<Slide<'c, 'a>>,
-    /// Indices that occur elsewhere.
+    /// Indices that occur outside of sliding subscripts.
     others: Vec<usize>,
 }
 
-impl<'e, 'r, 'c: 'a, 'a> Parts<'e, 'r, 'c, 'a> {
+impl<'e, 'r, 'c: 'a, 'a> Operands<'e, 'r, 'c, 'a> {
     fn new(evaluator: &'e Evaluator<'r, 'c, 'a>, reduced: &'e [usize]) -> Self {
-        Parts { evaluator, reduced, seen: HashSet::new(), slides: Vec::new(), others: Vec::new() }
+        Operands { evaluator, reduced, seen: HashSet::new(), slides: Vec::new(), others: Vec::new() }
     }
 
-    /// Whether all parts are such as can be computed for other indices.
+    /// Collects the operands of a value. Returns whether all can be computed for other indices.
     fn collect(&mut self, value: Value<'c, 'a>) -> Result<bool, ExportError> {
         if !self.seen.insert(ValueKey::of(value)) || !self.evaluator.is_inside(value) {
             return Ok(true);
@@ -70,7 +70,7 @@ impl<'e, 'r, 'c: 'a, 'a> Parts<'e, 'r, 'c, 'a> {
                 parts.push(ir::operand(op)?);
                 for region in op.regions() {
                     let end = operations(only_block(region)?).pop();
-                    let end = end.ok_or(ExportError::at(op, "has an empty region"))?;
+                    let end = end.ok_or(ExportError::new(op, "has an empty region"))?;
                     parts.push(end.operand(result.result_number())?);
                 }
             }
@@ -85,7 +85,8 @@ impl<'e, 'r, 'c: 'a, 'a> Parts<'e, 'r, 'c, 'a> {
     }
 }
 
-/// `value` as a tensor under windows; `None` if it is not one. Elements that the guard skips are `filler`.
+/// Converts `value` to a tensor with windows; `None` if it does not have this form. Elements that the guard skips
+/// become `filler`.
 pub(crate) fn windowed<'c: 'a, 'a>(
     evaluator: &Evaluator<'_, 'c, 'a>,
     value: Value<'c, 'a>,
@@ -94,18 +95,18 @@ pub(crate) fn windowed<'c: 'a, 'a>(
     filler: Scalar,
 ) -> Result<Option<Windowed<'c, 'a>>, ExportError> {
     let (reading, at) = (evaluator.reading, &evaluator.at);
-    let mut parts = Parts::new(evaluator, reduced);
+    let mut parts = Operands::new(evaluator, reduced);
     if !parts.collect(value)? || parts.slides.is_empty() {
         return Ok(None);
     }
-    // Constraints of the guard on these sums become constraints on the new indices.
-    let mut said = Parts::new(evaluator, reduced);
+    // Conditions of the guard on these sums become conditions on the new indices.
+    let mut guarded = Operands::new(evaluator, reduced);
     for conjunct in guards {
-        said.collect(conjunct.value)?;
+        guarded.collect(conjunct.value)?;
     }
-    let alike = |slide: &Slide<'c, 'a>| parts.slides.iter().any(|own| own.along == slide.along);
-    said.slides.retain(alike);
-    parts.slides.append(&mut said.slides);
+    let alike = |slide: &Slide<'c, 'a>| parts.slides.iter().any(|known| known.along == slide.along);
+    guarded.slides.retain(alike);
+    parts.slides.append(&mut guarded.slides);
     let mut extents = reading.domain.clone();
     let first = extents.len();
     let mut windows: Vec<(Along, Affine, Window)> = Vec::new();
@@ -113,7 +114,7 @@ pub(crate) fn windowed<'c: 'a, 'a>(
     for Slide { value, form, along } in &parts.slides {
         let (kept, stride, slid, step) = *along;
         let offset = Affine::constant(form.offset());
-        if !windows.iter().any(|(own, ..)| own == along) {
+        if !windows.iter().any(|(known, ..)| known == along) {
             let range = form.sub(&offset).and_then(|f| f.range(&extents));
             let extent = range.and_then(|r| r.high.checked_sub(r.low)?.checked_add(1));
             let (Some(range), Some(extent)) = (range, extent) else {
@@ -123,19 +124,18 @@ pub(crate) fn windowed<'c: 'a, 'a>(
                 return Ok(None);
             }
             taken.extend([kept, slid]);
-            let own = Affine::index(extents.len()).add(&Affine::constant(range.low));
-            let Some(own) = own else {
+            let Some(sum) = Affine::index(extents.len()).add(&Affine::constant(range.low)) else {
                 return Ok(None);
             };
             extents.push(extent);
-            windows.push((*along, own, Window::over(kept, stride, slid, step)));
+            windows.push((*along, sum, Window::over(kept, stride, slid, step)));
         }
-        let own = windows.iter().find(|(own, ..)| own == along);
-        let own = own.and_then(|(_, own, _)| own.add(&offset));
-        let (Some(own), Some(term)) = (own, reading.find(*value)) else {
+        let sum = windows.iter().find(|(known, ..)| known == along);
+        let sum = sum.and_then(|(_, sum, _)| sum.add(&offset));
+        let (Some(sum), Some(term)) = (sum, reading.find(*value)) else {
             return Ok(None);
         };
-        forms.insert(term, own);
+        forms.insert(term, sum);
     }
     let all: Vec<Extent> = extents.iter().copied().map(Extent::Static).collect();
     let Some(moved) = reading.substituted(&all, &forms) else {
@@ -158,11 +158,11 @@ pub(crate) fn windowed<'c: 'a, 'a>(
             skipped.push(Skipped::Not);
             continue;
         }
-        let counts = counts.over(&field.indices, &extents, at)?;
-        let others = at.splat(filler, &at.extents(field.value)?, at.element(field.value)?)?;
-        field.value = at.select(counts, field.value, others)?;
+        let counts = counts.over(&field.indices, &extents, at);
+        let others = at.splat(filler, &at.extents(field.value), at.element(field.value));
+        field.value = at.select(counts, field.value, others);
         skipped.push(Skipped::ByFiller);
     }
-    let windows = windows.into_iter().map(|(.., window)| window).collect();
-    Ok(Some(Windowed::over(&field, first, windows, skipped)))
+    let slid = windows.into_iter().map(|(.., window)| window).collect();
+    Ok(Some(Windowed::over(&field, first, slid, skipped)))
 }

@@ -7,7 +7,7 @@ use crate::{Extent, Form, Interval};
 
 /// A sum of multiples of indices, floor divisions and remainders by positive constants.
 ///
-/// `extents` bound the indices: index `i` is in `0..extents[i]`. They are integers, or an [`Extent`] each.
+/// `extents` bound the indices: index `i` is in `0..extents[i]`. The elements of `extents` are integers or [`Extent`]s.
 ///
 /// ```
 /// use skript_symbolic::Affine;
@@ -38,7 +38,7 @@ impl Affine {
         Form::term(Atom::Index(position))
     }
 
-    /// Each term as a form, with its indices and its coefficient.
+    /// The terms as forms, with their indices and coefficients.
     pub fn parts(&self) -> impl Iterator<Item = (Vec<usize>, Affine, i64)> {
         self.terms().map(|(atom, coefficient)| {
             let part = Form::term(atom.clone());
@@ -46,7 +46,7 @@ impl Affine {
         })
     }
 
-    /// The coefficients of the indices, if there are no divisions or remainders.
+    /// The coefficients of the indices, if the form has no divisions or remainders.
     #[must_use]
     pub fn as_linear(&self) -> Option<Vec<(usize, i64)>> {
         self.terms()
@@ -57,7 +57,7 @@ impl Affine {
             .collect()
     }
 
-    /// The index if the form is that index alone.
+    /// The index if the form consists only of this index.
     #[must_use]
     pub fn as_index(&self) -> Option<usize> {
         match self.single_term()? {
@@ -66,7 +66,7 @@ impl Affine {
         }
     }
 
-    /// `(p, d)` if the form is `⌊p / d⌋` of a linear form `p`: one floor division, possibly beside linear terms.
+    /// `(p, d)` if the form is `⌊p / d⌋` of a linear form `p`: one floor division, possibly plus linear terms.
     #[must_use]
     pub fn as_quotient(&self) -> Option<(Affine, i64)> {
         let (atom, inner, divisor) = self.terms().find_map(|(atom, _)| match atom {
@@ -76,50 +76,50 @@ impl Affine {
         if self.coefficient(atom) != 1 {
             return None;
         }
-        let rest = self.sub(&Form::term(atom.clone()))?;
-        let dividend = rest.scale(divisor)?.add(inner)?;
+        let linear = self.sub(&Form::term(atom.clone()))?;
+        let dividend = linear.scale(divisor)?.add(inner)?;
         dividend.as_linear()?;
         Some((dividend, divisor))
     }
 
-    /// Every index that occurs, those in divisions included, in ascending order.
+    /// All indices that occur, including indices in divisions, in ascending order.
     #[must_use]
     pub fn indices(&self) -> Vec<usize> {
-        let mut found = Vec::new();
-        self.collect_indices(&mut found);
-        found.sort_unstable();
-        found.dedup();
-        found
+        let mut indices = Vec::new();
+        self.collect_indices(&mut indices);
+        indices.sort_unstable();
+        indices.dedup();
+        indices
     }
 
-    fn collect_indices(&self, found: &mut Vec<usize>) {
+    fn collect_indices(&self, indices: &mut Vec<usize>) {
         for (atom, _) in self.terms() {
             match atom {
-                Atom::Index(index) => found.push(*index),
-                Atom::FloorDiv(inner, _) | Atom::Mod(inner, _) => inner.collect_indices(found),
+                Atom::Index(index) => indices.push(*index),
+                Atom::FloorDiv(inner, _) | Atom::Mod(inner, _) => inner.collect_indices(indices),
             }
         }
     }
 
-    /// `⌊self / divisor⌋` for a positive divisor. Multiples of the divisor move out of the division; the division is
-    /// removed if the extents keep the rest below the divisor.
+    /// `⌊self / divisor⌋` for a positive divisor. Multiples of the divisor are moved out of the division; the division
+    /// is removed if, for these extents, the remaining terms are less than the divisor.
     #[must_use]
     pub fn floor_div(&self, divisor: i64, extents: &[impl Copy + Into<Extent>]) -> Option<Affine> {
-        let (multiple, rest) = self.split_multiples(divisor)?;
-        if rest.is_digit(divisor, extents)? {
+        let (multiple, remainder) = self.split_multiples(divisor)?;
+        if remainder.is_digit(divisor, extents)? {
             return Some(multiple);
         }
-        multiple.add(&Form::term(Atom::FloorDiv(Box::new(rest), divisor)))
+        multiple.add(&Form::term(Atom::FloorDiv(Box::new(remainder), divisor)))
     }
 
     /// `self mod divisor`, in `0..divisor`, for a positive divisor.
     #[must_use]
     pub fn modulo(&self, divisor: i64, extents: &[impl Copy + Into<Extent>]) -> Option<Affine> {
-        let (_, rest) = self.split_multiples(divisor)?;
-        Some(if rest.is_digit(divisor, extents)? {
-            rest
+        let (_, remainder) = self.split_multiples(divisor)?;
+        Some(if remainder.is_digit(divisor, extents)? {
+            remainder
         } else {
-            Form::term(Atom::Mod(Box::new(rest), divisor))
+            Form::term(Atom::Mod(Box::new(remainder), divisor))
         })
     }
 
@@ -129,7 +129,8 @@ impl Affine {
         Some(range.low >= 0 && range.high < base)
     }
 
-    /// The values over the box `0 ≤ index < extent`; `None` if one exceeds i64. An empty box counts as one point.
+    /// The interval of the values over the box `0 ≤ index < extent`; `None` if a value exceeds i64. An empty box is
+    /// treated as one point.
     ///
     /// Exact for linear forms, an enclosure otherwise.
     #[must_use]
@@ -141,8 +142,8 @@ impl Affine {
         })
     }
 
-    /// Whether `known ≥ 0` implies that the form is not negative, at all points of the box. False if that is not
-    /// proven.
+    /// Whether `known ≥ 0` implies that the form is not negative, at all points of the box. False if the implication is
+    /// not proven.
     ///
     /// ```
     /// use skript_symbolic::Affine;
@@ -154,8 +155,8 @@ impl Affine {
     /// ```
     #[must_use]
     pub fn follows_from(&self, known: &Affine, extents: &[impl Copy + Into<Extent>]) -> bool {
-        let rest = self.sub(known).and_then(|rest| rest.range(extents));
-        rest.is_some_and(|range| range.low >= 0)
+        let range = self.sub(known).and_then(|difference| difference.range(extents));
+        range.is_some_and(|range| range.low >= 0)
     }
 
     /// The form with index `i` replaced by `replacement[i]`; `extents` bound the indices of the replacements.
@@ -181,7 +182,7 @@ impl Affine {
     }
 }
 
-/// Writes the form in the syntax of MLIR's affine maps.
+/// Writes the form in MLIR's affine-map syntax.
 impl fmt::Display for Affine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";

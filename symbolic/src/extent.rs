@@ -17,7 +17,7 @@ use crate::{Interval, SymbolId};
 pub enum Extent {
     /// Known at compile time.
     Static(i64),
-    /// Known at run time only; extents of one symbol are equal.
+    /// Known only at run time; extents with the same symbol are equal.
     Dynamic(SymbolId),
 }
 
@@ -37,7 +37,7 @@ impl Extent {
         }
     }
 
-    /// Whether the extent is known at run time only.
+    /// Whether the extent is known only at run time.
     #[must_use]
     pub fn is_dynamic(self) -> bool {
         self.as_static().is_none()
@@ -49,7 +49,7 @@ impl Extent {
         self.as_static().unwrap_or(Extent::LARGEST)
     }
 
-    /// The values of an index, those of an empty loop taken as zero; `None` if the extent has no predecessor.
+    /// The interval of a loop index with this extent; an empty loop is treated as one iteration. `None` on overflow.
     #[must_use]
     pub fn indices(self) -> Option<Interval> {
         Some(Interval { low: 0, high: self.upper_bound().checked_sub(1)?.max(0) })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::Interval;
 
-/// `constant + Σ coefficient · term`; no coefficient is zero, so equal sums are equal values of this type.
+/// `constant + Σ coefficient · term`. No coefficient is zero, so equal sums have equal representations.
 ///
 /// Operations return `None` if a coefficient or the constant exceeds i64.
 ///
@@ -132,7 +132,7 @@ impl<T: Ord + Clone> Form<T> {
         }
     }
 
-    /// Whether every value of the form is a multiple of `divisor`, whatever integers the terms are.
+    /// Whether the form is a multiple of `divisor` for all integer values of the terms.
     ///
     /// ```
     /// use skript_symbolic::Form;
@@ -142,35 +142,36 @@ impl<T: Ord + Clone> Form<T> {
     /// ```
     #[must_use]
     pub fn is_multiple_of(&self, divisor: i64) -> bool {
-        self.split_multiples(divisor).is_some_and(|(_, rest)| rest == Form::default())
+        self.split_multiples(divisor).is_some_and(|(_, remainder)| remainder == Form::default())
     }
 
-    /// `(q, r)` with `self = q · divisor + r`, where no coefficient of `r` is a multiple of the divisor and its constant
-    /// is in `0..divisor`; `None` if the divisor is not positive.
+    /// `(q, r)` with `self = q · divisor + r`, where no coefficient of `r` is a multiple of the divisor and its
+    /// constant is in `0..divisor`; `None` if the divisor is not positive.
     #[must_use]
     pub fn split_multiples(&self, divisor: i64) -> Option<(Self, Self)> {
         if divisor <= 0 {
             return None;
         }
         let mut quotient = Form::constant(self.constant.div_euclid(divisor));
-        let mut rest = Form::constant(self.constant.rem_euclid(divisor));
+        let mut remainder = Form::constant(self.constant.rem_euclid(divisor));
         for (term, coefficient) in &self.terms {
-            let (part, own) = match coefficient % divisor {
+            let (part, coefficient) = match coefficient % divisor {
                 0 => (&mut quotient, coefficient / divisor),
-                _ => (&mut rest, *coefficient),
+                _ => (&mut remainder, *coefficient),
             };
-            part.terms.insert(term.clone(), own);
+            part.terms.insert(term.clone(), coefficient);
         }
-        Some((quotient, rest))
+        Some((quotient, remainder))
     }
 
-    /// The value for given values of the terms; `None` if one is missing or the value exceeds i64.
+    /// The value for given values of the terms; `None` if the value of a term is missing or the result exceeds i64.
     #[must_use]
     pub fn value(&self, mut of: impl FnMut(&T) -> Option<i64>) -> Option<i64> {
         self.interval(|term| of(term).map(Interval::point)).map(|point| point.low)
     }
 
-    /// The values for given intervals of the terms; `None` if one is missing or a value exceeds i64.
+    /// The interval of the values for given intervals of the terms; `None` if an interval is missing or a value exceeds
+    /// i64.
     ///
     /// Exact if the terms vary independently, an enclosure otherwise.
     #[must_use]

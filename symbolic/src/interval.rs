@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Closed intervals of 64-bit integers.
 
-/// All integers from `low` to `high`, both included; empty where `low` is greater.
+/// All integers from `low` to `high`, inclusive; empty if `low` is greater.
 ///
 /// ```
 /// use skript_symbolic::Interval;
@@ -19,7 +19,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The interval that contains `value` alone.
+    /// The interval that contains only `value`.
     #[must_use]
     pub fn point(value: i64) -> Self {
         Interval { low: value, high: value }
@@ -51,16 +51,16 @@ impl Interval {
     }
 }
 
-/// Intervals for the results of integer operations, with their meaning in SkriptND: quotients round down unless stated
+/// Intervals of the results of integer operations, with the semantics of SkriptND: quotients round down unless stated
 /// otherwise, remainders have the sign of the divisor, and both are zero if the divisor is zero.
 ///
-/// The results enclose all values. `None` if a value exceeds i64, where fixed-width arithmetic wraps, or if the
+/// The results enclose all values. `None` if a value exceeds i64, so that fixed-width arithmetic would wrap, or if the
 /// operation has no useful bounds.
 impl Interval {
-    /// All integers of 64 bits: nothing is known.
+    /// All 64-bit integers, the interval of an unknown value.
     pub const ALL: Interval = Interval { low: i64::MIN, high: i64::MAX };
 
-    fn of(low: i128, high: i128) -> Option<Self> {
+    fn from_wide(low: i128, high: i128) -> Option<Self> {
         Some(Interval { low: i64::try_from(low).ok()?, high: i64::try_from(high).ok()? })
     }
 
@@ -68,37 +68,37 @@ impl Interval {
         (self.low.into(), self.high.into())
     }
 
-    /// Whether it contains no integer.
+    /// Whether the interval contains no integer.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.low > self.high
     }
 
-    /// The values of `constant + Σ factor · integer`, one integer of each interval.
+    /// The values of `constant + Σ factor · integer`, with one integer of each interval.
     #[must_use]
     pub fn sum(constant: i64, terms: impl IntoIterator<Item = (Interval, i64)>) -> Option<Self> {
         let (mut low, mut high) = (i128::from(constant), i128::from(constant));
         for (interval, factor) in terms {
-            let (least, most) = interval.wide();
-            let ends = [least * i128::from(factor), most * i128::from(factor)];
+            let (min, max) = interval.wide();
+            let ends = [min * i128::from(factor), max * i128::from(factor)];
             low = low.checked_add(ends[0].min(ends[1]))?;
             high = high.checked_add(ends[0].max(ends[1]))?;
         }
-        Interval::of(low, high)
+        Interval::from_wide(low, high)
     }
 
     /// The sums.
     #[must_use]
     pub fn plus(self, other: Self) -> Option<Self> {
         let ((a, b), (c, d)) = (self.wide(), other.wide());
-        Interval::of(a + c, b + d)
+        Interval::from_wide(a + c, b + d)
     }
 
     /// The differences.
     #[must_use]
     pub fn minus(self, other: Self) -> Option<Self> {
         let ((a, b), (c, d)) = (self.wide(), other.wide());
-        Interval::of(a - d, b - c)
+        Interval::from_wide(a - d, b - c)
     }
 
     /// The products.
@@ -106,16 +106,16 @@ impl Interval {
     pub fn times(self, other: Self) -> Option<Self> {
         let ((a, b), (c, d)) = (self.wide(), other.wide());
         let ends = [a * c, a * d, b * c, b * d];
-        Interval::of(ends.into_iter().min()?, ends.into_iter().max()?)
+        Interval::from_wide(ends.into_iter().min()?, ends.into_iter().max()?)
     }
 
-    /// The smaller ones of two integers.
+    /// The minima of two integers.
     #[must_use]
     pub fn min(self, other: Self) -> Self {
         Interval { low: self.low.min(other.low), high: self.high.min(other.high) }
     }
 
-    /// The larger ones of two integers.
+    /// The maxima of two integers.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Interval { low: self.low.max(other.low), high: self.high.max(other.high) }
@@ -130,7 +130,7 @@ impl Interval {
         Some(Interval { low: 0, high: self.high.max(self.low.checked_neg()?) })
     }
 
-    /// The quotients by a divisor that does not change its sign.
+    /// The quotients by a divisor that does not change its sign, rounded down.
     #[must_use]
     pub fn quotient(self, divisor: Self) -> Option<Self> {
         self.divided(divisor, |_| 0)
@@ -142,54 +142,53 @@ impl Interval {
         self.divided(divisor, |divisor| divisor - 1)
     }
 
-    /// Quotients of sums with an amount that depends on the divisor.
+    /// Quotients `(x + added(divisor)) / divisor`.
     fn divided(self, divisor: Self, added: fn(i128) -> i128) -> Option<Self> {
         let quotient = |x: i128, d: i128| {
             let (x, d) = if d < 0 { (-x, -d) } else { (x, d) };
             (x + added(d)).div_euclid(d)
         };
-        let ((low, high), (least, most)) = (self.wide(), divisor.wide());
+        let ((low, high), (min, max)) = (self.wide(), divisor.wide());
         if divisor.is_empty() {
-            // Nothing is divided.
+            // Without divisors, there are no quotients.
             return Some(divisor);
         }
-        if most < 0 {
+        if max < 0 {
             // The larger the dividend, the smaller the quotient.
-            return Interval::of(
-                quotient(high, least).min(quotient(high, most)),
-                quotient(low, least).max(quotient(low, most)),
+            return Interval::from_wide(
+                quotient(high, min).min(quotient(high, max)),
+                quotient(low, min).max(quotient(low, max)),
             );
         }
-        if least < 0 {
+        if min < 0 {
             return None;
         }
         // Quotients are monotonic in both operands.
-        let (first, last) = (least.max(1), most.max(1));
+        let (first, last) = (min.max(1), max.max(1));
         let lowest = quotient(low, first).min(quotient(low, last));
         let highest = quotient(high, first).max(quotient(high, last));
-        match least {
-            0 => Interval::of(lowest.min(0), highest.max(0)),
-            _ => Interval::of(lowest, highest),
+        match min {
+            0 => Interval::from_wide(lowest.min(0), highest.max(0)),
+            _ => Interval::from_wide(lowest, highest),
         }
     }
 
     /// The remainders.
     #[must_use]
     pub fn remainder(self, divisor: Self) -> Option<Self> {
-        let (least, most) = (divisor.low, divisor.high);
-        let is_natural = self.low >= 0 && least >= 0;
-        if is_natural && self.high < least {
+        let (min, max) = (divisor.low, divisor.high);
+        let is_natural = self.low >= 0 && min >= 0;
+        if is_natural && self.high < min {
             return Some(self);
         }
         if is_natural {
-            return Some(Interval { low: 0, high: self.high.min(most.saturating_sub(1).max(0)) });
+            return Some(Interval { low: 0, high: self.high.min(max.saturating_sub(1).max(0)) });
         }
-        let is_bounded = least > i64::MIN && most < i64::MAX;
-        is_bounded
-            .then(|| Interval { low: least.saturating_add(1).min(0), high: most.saturating_sub(1).max(0) })
+        let is_bounded = min > i64::MIN && max < i64::MAX;
+        is_bounded.then(|| Interval { low: min.saturating_add(1).min(0), high: max.saturating_sub(1).max(0) })
     }
 
-    /// The powers with exponents that are not negative.
+    /// The powers with nonnegative exponents; `None` if an exponent may be negative.
     #[must_use]
     pub fn power(self, exponent: Self) -> Option<Self> {
         let largest = self.low.unsigned_abs().max(self.high.unsigned_abs()).max(1);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Integer algebra over loop indices and dynamic dimensions.
 //!
-//! A [`Form`] is a sum of multiples of terms. Two kinds of terms have operations of their own: an [`Affine`] form has
+//! A [`Form`] is a sum of multiples of terms. Two kinds of terms have additional operations: an [`Affine`] form has
 //! loop indices, floor divisions and remainders by constants; a [`Polynomial`] has products of symbols. A form over any
-//! other ordered type, such as names, has the operations of [`Form`] alone. A [`Prover`] proves inequalities between
+//! other ordered type, such as names, has only the operations of [`Form`]. A [`Prover`] proves inequalities between
 //! polynomials. A [`Line`] is linear in one unknown and has values of any [`Ring`]. An [`Extent`] is static or dynamic.
 //!
-//! All arithmetic is checked: a result that does not fit 64 bits is `None`, never a wrapped value. Only a
-//! [`WrappingForm`] wraps, as the integers of programs do.
+//! All arithmetic is checked: a result that exceeds 64 bits is `None`, never a wrapped value. Only a [`WrappingForm`]
+//! wraps, as the integers of programs do.
 //!
 //! ```
 //! use skript_symbolic::{Affine, Interval};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Linear functions of one unknown.
 
-/// Arithmetic of the values that a [`Line`] has as factor and constant.
+/// Arithmetic of the factor and the constant of a [`Line`].
 pub trait Ring {
     /// A value, such as an integer, or a list of expressions.
     type Value;
-    /// Why an operation has no result.
+    /// The error of an operation without a result.
     type Error;
 
     /// The value of an integer.
@@ -27,7 +27,7 @@ pub trait Ring {
     /// # Errors
     /// The operands are not compatible.
     fn mul(&mut self, a: &Self::Value, b: &Self::Value) -> Result<Self::Value, Self::Error>;
-    /// The value `x` with `x · b = a`; `None` if there is none.
+    /// The value `x` with `x · b = a`; `None` if it does not exist.
     ///
     /// # Errors
     /// The operands are not compatible.
@@ -47,7 +47,7 @@ impl<V> Line<V> {
         Line { factor: ring.integer(1), constant: ring.integer(0) }
     }
 
-    /// A value in which the unknown does not occur.
+    /// A constant line, in which the unknown does not occur.
     pub fn constant<R: Ring<Value = V>>(value: V, ring: &mut R) -> Self {
         Line { factor: ring.integer(0), constant: value }
     }
@@ -96,7 +96,7 @@ impl<V> Line<V> {
         }
     }
 
-    /// The unknown for which the line has a value; `None` if there is none.
+    /// The unknown for which the line has the value `value`; `None` if it does not exist.
     ///
     /// # Errors
     /// Those of the ring.

@@ -9,12 +9,12 @@ use crate::Form;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SymbolId(pub usize);
 
-/// A product of symbols, at least one.
+/// A product of at least one symbol.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Monomial(Vec<SymbolId>);
 
 impl Monomial {
-    /// The factors in ascending order; a power has a symbol several times.
+    /// The factors in ascending order; powers repeat a symbol.
     #[must_use]
     pub fn factors(&self) -> &[SymbolId] {
         &self.0
@@ -39,7 +39,7 @@ impl Monomial {
 pub type Polynomial = Form<Monomial>;
 
 impl Polynomial {
-    /// The polynomial that is one symbol.
+    /// A polynomial that consists of one symbol.
     #[must_use]
     pub fn symbol(symbol: SymbolId) -> Self {
         Form::term(Monomial(vec![symbol]))
@@ -59,8 +59,8 @@ impl Polynomial {
     /// The product of two polynomials.
     #[must_use]
     pub fn mul(&self, other: &Self) -> Option<Self> {
-        let own = other.scale(self.offset())?;
-        self.terms().try_fold(own, |mut sum, (one, x)| {
+        let offset = other.scale(self.offset())?;
+        self.terms().try_fold(offset, |mut sum, (one, x)| {
             sum.accumulate(one.clone(), x.checked_mul(other.offset())?)?;
             for (two, y) in other.terms() {
                 sum.accumulate(one.product(two), x.checked_mul(y)?)?;
@@ -69,39 +69,40 @@ impl Polynomial {
         })
     }
 
-    /// The last of the symbols that occur.
+    /// The symbol with the highest number.
     #[must_use]
     pub fn highest(&self) -> Option<SymbolId> {
         self.symbols().max()
     }
 
-    /// The symbols of all terms; a symbol occurs once for each factor.
+    /// The symbols of all terms; a symbol is repeated for each factor.
     pub fn symbols(&self) -> impl Iterator<Item = SymbolId> {
         self.terms().flat_map(|(product, _)| product.factors().iter().copied())
     }
 
-    /// `(q, r)` with `self = symbol · q + r`, where the symbol occurs in neither; `None` if a power of it occurs.
+    /// `(q, r)` with `self = symbol · q + r`, where neither q nor r contains the symbol; `None` if `self` contains a
+    /// power of the symbol.
     #[must_use]
     pub fn split(&self, symbol: SymbolId) -> Option<(Self, Self)> {
-        let (mut quotient, mut rest) = (Form::default(), Form::constant(self.offset()));
+        let (mut quotient, mut remainder) = (Form::default(), Form::constant(self.offset()));
         for (product, coefficient) in self.terms() {
             let others: Vec<SymbolId> =
                 product.factors().iter().copied().filter(|factor| *factor != symbol).collect();
             match product.factors().len() - others.len() {
-                0 => rest.accumulate(product.clone(), coefficient)?,
+                0 => remainder.accumulate(product.clone(), coefficient)?,
                 1 if others.is_empty() => quotient = quotient.plus(coefficient)?,
                 1 => quotient.accumulate(Monomial(others), coefficient)?,
                 _ => return None,
             }
         }
-        Some((quotient, rest))
+        Some((quotient, remainder))
     }
 
     /// The polynomial with `by` in place of a symbol; `None` if a power of the symbol occurs.
     #[must_use]
     pub fn replaced(&self, symbol: SymbolId, by: &Self) -> Option<Self> {
-        let (quotient, rest) = self.split(symbol)?;
-        quotient.mul(by)?.add(&rest)
+        let (quotient, remainder) = self.split(symbol)?;
+        quotient.mul(by)?.add(&remainder)
     }
 }
 

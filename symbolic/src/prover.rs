@@ -14,10 +14,11 @@ pub use definition::Definition;
 /// The effort limit of one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Maximum number of replacements of a symbol in one search; a query searches once, and once more for each
-    /// assumption that it combines with.
+    /// Maximum number of symbol replacements in one search. A query performs one search, and another search for each
+    /// assumption that it is combined with.
     pub steps: usize,
-    /// Maximum number of symbols, and of assumptions about them, that a query combines with. The last ones count.
+    /// Maximum number of symbols, and of assumptions about these symbols, that a query is combined with: the latest
+    /// ones are used.
     pub assumptions: usize,
 }
 
@@ -29,9 +30,9 @@ impl Default for Budget {
 
 /// Proves `x ≤ y` from the definitions of symbols and from assumptions.
 ///
-/// A query replaces symbols by their bounds, the last one first, until a constant is left. What is not proven within
-/// the [`Budget`] is unknown, not false. Assumptions have a scope: [`Prover::rollback`] removes those since a
-/// [`Mark`].
+/// A query replaces symbols by their bounds, the last one first, until a constant is left. An inequality that is not
+/// proven within the [`Budget`] is unknown, not false. Assumptions have a scope: [`Prover::rollback`] removes those
+/// since a [`Mark`].
 ///
 /// ```
 /// use skript_symbolic::{Definition, Polynomial, Prover};
@@ -56,17 +57,18 @@ impl Default for Budget {
 pub struct Prover {
     budget: Budget,
     definitions: Vec<Definition>,
-    /// An upper bound of the absolute value of each symbol, if there is one.
+    /// An upper bound of the absolute value of each symbol, if one is known.
     magnitudes: Vec<Option<i64>>,
     interned: HashMap<Definition, SymbolId>,
     /// Polynomials that are not positive.
     assumptions: Vec<Polynomial>,
     /// Positions of the assumptions in which a symbol occurs.
     assumptions_of: HashMap<SymbolId, Vec<usize>>,
-    /// Symbols and the polynomials that they are equal to. Earlier ones are expressed by later ones.
+    /// Symbols and the polynomials that they are equal to. Earlier polynomials may contain symbols of later pairs.
     equal: Vec<(SymbolId, Polynomial)>,
     equal_of: HashMap<SymbolId, usize>,
-    /// Weaker definitions of symbols whose definition depended on a symbol that is now equal to a polynomial in them.
+    /// Weaker definitions of symbols, whose original definitions depended on a symbol that is now equal to a
+    /// polynomial in these symbols.
     redefined: Vec<(SymbolId, Definition)>,
     redefined_of: HashMap<SymbolId, Vec<usize>>,
 }
@@ -80,13 +82,13 @@ pub struct Mark {
 }
 
 impl Prover {
-    /// A prover with another budget than the default one.
+    /// A prover with the given budget.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
         Prover { budget, ..Prover::default() }
     }
 
-    /// A new symbol.
+    /// Adds a symbol.
     pub fn define(&mut self, definition: Definition) -> Polynomial {
         let magnitude = self.magnitude_of(&definition);
         self.magnitudes.push(magnitude);
@@ -116,14 +118,15 @@ impl Prover {
         self.magnitude(value).is_some()
     }
 
-    /// An upper bound of the absolute value; `None` if there is none, or it exceeds i64.
+    /// An upper bound of the absolute value; `None` if the value is unbounded or the bound exceeds i64.
     fn magnitude(&self, value: &Polynomial) -> Option<i64> {
-        let of = |symbol: &SymbolId| self.magnitudes.get(symbol.0).copied().flatten();
+        let bound = |symbol: &SymbolId| self.magnitudes.get(symbol.0).copied().flatten();
         let offset = value.offset().checked_abs()?;
         value.terms().try_fold(offset, |sum, (product, factor)| {
             let mut factors = product.factors().iter();
-            let own = factors.try_fold(factor.checked_abs()?, |own, factor| own.checked_mul(of(factor)?))?;
-            sum.checked_add(own)
+            let product = factors
+                .try_fold(factor.checked_abs()?, |product, factor| product.checked_mul(bound(factor)?))?;
+            sum.checked_add(product)
         })
     }
 
@@ -135,7 +138,7 @@ impl Prover {
             }
             _ => definition
                 .parts()
-                .try_fold(0, |largest, part| self.magnitude(part).map(|own| own.max(largest))),
+                .try_fold(0, |largest, part| self.magnitude(part).map(|magnitude| magnitude.max(largest))),
         }
     }
 
@@ -161,7 +164,7 @@ impl Prover {
         }
     }
 
-    /// Either of two polynomials; another call with the same ones may select the other one.
+    /// One of two polynomials. Two calls with the same polynomials may select different ones.
     pub fn either(&mut self, x: &Polynomial, y: &Polynomial) -> Polynomial {
         if x == y { x.clone() } else { self.define(Definition::Either(x.clone(), y.clone())) }
     }
@@ -186,25 +189,25 @@ impl Prover {
         self.intern(Definition::Remainder(x.clone(), y.clone()))
     }
 
-    /// The polynomial at another point: the symbols in `own`, which belong to the point, become new ones. `None` if a
-    /// coefficient exceeds i64.
-    pub fn at_another_point(&mut self, value: &Polynomial, own: &Range<SymbolId>) -> Option<Polynomial> {
-        self.renamed(value, own, &mut HashMap::new())
+    /// The polynomial at another point: new symbols replace the symbols in `of_point`. `None` if a coefficient exceeds
+    /// i64.
+    pub fn at_another_point(&mut self, value: &Polynomial, of_point: &Range<SymbolId>) -> Option<Polynomial> {
+        self.renamed(value, of_point, &mut HashMap::new())
     }
 
     fn renamed(
         &mut self,
         value: &Polynomial,
-        own: &Range<SymbolId>,
+        of_point: &Range<SymbolId>,
         others: &mut HashMap<SymbolId, Polynomial>,
     ) -> Option<Polynomial> {
-        let symbols: Vec<SymbolId> = value.symbols().filter(|s| own.contains(s)).collect();
+        let symbols: Vec<SymbolId> = value.symbols().filter(|s| of_point.contains(s)).collect();
         symbols.into_iter().try_fold(value.clone(), |value, symbol| {
             let other = match others.get(&symbol) {
                 Some(other) => other.clone(),
                 None => {
                     let definition = self.definitions.get(symbol.0)?.clone();
-                    let definition = definition.map(|part| self.renamed(part, own, others))?;
+                    let definition = definition.map(|part| self.renamed(part, of_point, others))?;
                     let other = self.define(definition);
                     others.insert(symbol, other.clone());
                     other
@@ -267,9 +270,9 @@ impl Prover {
         let mut symbols: Vec<SymbolId> = difference.symbols().collect();
         symbols.sort_unstable();
         let solved = symbols.into_iter().rev().find_map(|symbol| {
-            let (factor, rest) = difference.split(symbol)?;
+            let (factor, remainder) = difference.split(symbol)?;
             let factor = factor.as_constant().filter(|f| matches!(f, 1 | -1))?;
-            Some((symbol, rest.scale(-factor)?))
+            Some((symbol, remainder.scale(-factor)?))
         });
         let Some((symbol, value)) = solved else {
             return;
@@ -284,16 +287,15 @@ impl Prover {
 
     /// Replaces the definition of a symbol by constant bounds, so that it depends on no other symbol.
     fn weaken(&mut self, symbol: SymbolId) {
-        let own = Polynomial::symbol(symbol);
-        let is_natural = self.at_most(&Polynomial::constant(0), &own);
-        let most = self.largest(&own, &mut { self.budget.steps });
-        let definition = Definition::Between(is_natural.then_some(0), most);
+        let value = Polynomial::symbol(symbol);
+        let is_natural = self.at_most(&Polynomial::constant(0), &value);
+        let max = self.largest(&value, &mut { self.budget.steps });
+        let definition = Definition::Between(is_natural.then_some(0), max);
         let positions = self.redefined_of.entry(symbol).or_default();
         positions.push(self.redefined.len());
         self.redefined.push((symbol, definition));
     }
 
-    /// The current definition of a symbol.
     fn definition(&self, symbol: SymbolId) -> Option<&Definition> {
         let redefined = self.redefined_of.get(&symbol).and_then(|all| all.last());
         let redefined = redefined.and_then(|position| self.redefined.get(*position));

@@ -7,9 +7,9 @@ use std::ops::{Add, Sub};
 
 use crate::Interval;
 
-/// `constant + Σ coefficient · term` modulo 2⁶⁴, as fixed-width integers compute it. No coefficient is zero.
+/// `constant + Σ coefficient · term` modulo 2⁶⁴, like fixed-width integer arithmetic. No coefficient is zero.
 ///
-/// Terms keep the order in which they first occur, so that text made of a sum follows the text that it was read from.
+/// Terms keep the order in which they first occur, so that a printed sum has the order of the parsed text.
 ///
 /// ```
 /// use skript_symbolic::WrappingForm;
@@ -30,7 +30,7 @@ impl<T: Clone + PartialEq + Hash> WrappingForm<T> {
         WrappingForm { constant: value, terms: Vec::new() }
     }
 
-    /// The sum of a constant and of multiples of terms, in time near-linear in their number.
+    /// The sum of a constant and multiples of terms, in almost linear time.
     #[must_use]
     pub fn sum<'t>(constant: i64, terms: impl IntoIterator<Item = (&'t T, i64)>) -> Self
     where
@@ -45,9 +45,9 @@ impl<T: Clone + PartialEq + Hash> WrappingForm<T> {
     {
         let mut positions = Positions::default();
         for (term, coefficient) in terms {
-            let found = positions.find(&self.terms, term);
-            match found.and_then(|position| self.terms.get_mut(position)) {
-                Some((_, own)) => *own = own.wrapping_add(coefficient),
+            let position = positions.find(&self.terms, term);
+            match position.and_then(|position| self.terms.get_mut(position)) {
+                Some((_, sum)) => *sum = sum.wrapping_add(coefficient),
                 None => self.terms.push((term.clone(), coefficient)),
             }
         }
@@ -78,15 +78,13 @@ impl<T: Clone + PartialEq + Hash> WrappingForm<T> {
     /// The coefficient of a term; zero if it does not occur.
     #[must_use]
     pub fn coefficient(&self, term: &T) -> i64 {
-        let found = self.terms.iter().find(|(own, _)| own == term);
-        found.map_or(0, |(_, coefficient)| *coefficient)
+        self.terms().find(|(other, _)| *other == term).map_or(0, |(_, coefficient)| coefficient)
     }
 
     /// `self + factor · other`.
     #[must_use]
     pub fn add_scaled(self, other: &Self, factor: i64) -> Self {
-        let terms = other.terms();
-        let terms = terms.map(|(term, own)| (term, own.wrapping_mul(factor)));
+        let terms = other.terms().map(|(term, coefficient)| (term, coefficient.wrapping_mul(factor)));
         self.plus(other.constant.wrapping_mul(factor)).with(terms)
     }
 
@@ -112,11 +110,11 @@ impl<T: Clone + PartialEq + Hash> WrappingForm<T> {
     pub fn split(self, mut keeps: impl FnMut(&T) -> bool) -> (Self, Self) {
         let (terms, others) = self.terms.into_iter().partition(|(term, _)| keeps(term));
         let kept = WrappingForm { constant: self.constant, terms };
-        let rest = WrappingForm { constant: 0, terms: others };
-        (kept, rest)
+        let removed = WrappingForm { constant: 0, terms: others };
+        (kept, removed)
     }
 
-    /// The values for given intervals of the terms; `None` if the sum may wrap.
+    /// The interval of the values for given intervals of the terms; `None` if the sum may wrap.
     #[must_use]
     pub fn interval(&self, mut of: impl FnMut(&T) -> Interval) -> Option<Interval> {
         Interval::sum(self.constant, self.terms().map(|(term, f)| (of(term), f)))
@@ -139,31 +137,30 @@ impl<T: Clone + PartialEq + Hash> Sub<&Self> for WrappingForm<T> {
     }
 }
 
-/// Number of terms up to which equal ones are searched one by one.
-const FEW: usize = 16;
-
-/// Finds equal terms: by their hashes if there are many.
+/// Maximum number of terms for which a linear search finds equal terms.
+const MAX_LINEAR: usize = 16;
+/// Finds equal terms; uses hashes for many terms.
 #[derive(Default)]
 struct Positions(HashMap<u64, Vec<usize>>);
 
 impl Positions {
-    /// The position of a term in the list; else, it is expected to be added to its end.
+    /// The position of a term in the list. If the result is `None`, the caller must append the term to the list.
     fn find<T: PartialEq + Hash>(&mut self, terms: &[(T, i64)], term: &T) -> Option<usize> {
-        if terms.len() < FEW {
-            return terms.iter().position(|(own, _)| own == term);
+        if terms.len() < MAX_LINEAR {
+            return terms.iter().position(|(listed, _)| listed == term);
         }
         if self.0.is_empty() {
-            for (position, (own, _)) in terms.iter().enumerate() {
-                self.0.entry(hash(own)).or_default().push(position);
+            for (position, (listed, _)) in terms.iter().enumerate() {
+                self.0.entry(hash(listed)).or_default().push(position);
             }
         }
         let alike = self.0.entry(hash(term)).or_default();
-        let is_same = |position: &&usize| terms.get(**position).is_some_and(|(own, _)| own == term);
-        let found = alike.iter().find(is_same).copied();
-        if found.is_none() {
+        let is_same = |position: &&usize| terms.get(**position).is_some_and(|(listed, _)| listed == term);
+        let position = alike.iter().find(is_same).copied();
+        if position.is_none() {
             alike.push(terms.len());
         }
-        found
+        position
     }
 }
 

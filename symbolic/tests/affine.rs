@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Affine forms compared with direct evaluation at every point of small boxes.
+//! Compares affine forms with direct evaluation at every point of small boxes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -8,7 +8,7 @@ use skript_symbolic::Affine;
 
 const EXTENTS: [i64; 3] = [3, 4, 2];
 
-/// How a form is built.
+/// An expression from which a form is built.
 #[derive(Clone, Debug)]
 enum Recipe {
     Index(usize),
@@ -31,15 +31,15 @@ impl Recipe {
         }
     }
 
-    fn at(&self, point: &[i64]) -> i64 {
+    fn evaluate(&self, point: &[i64]) -> i64 {
         match self {
             Recipe::Index(index) => point[*index],
             Recipe::Constant(value) => *value,
-            Recipe::Sum(x, y) => x.at(point) + y.at(point),
-            Recipe::Multiple(x, factor) => x.at(point) * factor,
-            Recipe::FloorDiv(x, divisor) => (x.at(point) as f64 / *divisor as f64).floor() as i64,
+            Recipe::Sum(x, y) => x.evaluate(point) + y.evaluate(point),
+            Recipe::Multiple(x, factor) => x.evaluate(point) * factor,
+            Recipe::FloorDiv(x, divisor) => (x.evaluate(point) as f64 / *divisor as f64).floor() as i64,
             Recipe::Mod(x, divisor) => {
-                let value = x.at(point);
+                let value = x.evaluate(point);
                 value - (value as f64 / *divisor as f64).floor() as i64 * divisor
             }
         }
@@ -78,22 +78,22 @@ proptest! {
         let form = recipe.form();
         let range = form.range(&EXTENTS).unwrap();
         for point in points() {
-            prop_assert_eq!(form.evaluate(&point), Some(recipe.at(&point)));
-            prop_assert!(range.contains(recipe.at(&point)));
+            prop_assert_eq!(form.evaluate(&point), Some(recipe.evaluate(&point)));
+            prop_assert!(range.contains(recipe.evaluate(&point)));
         }
     }
 
     #[test]
     fn ranges_of_linear_forms_are_exact(recipe in linear()) {
         let range = recipe.form().range(&EXTENTS).unwrap();
-        let values: Vec<i64> = points().iter().map(|point| recipe.at(point)).collect();
+        let values: Vec<i64> = points().iter().map(|point| recipe.evaluate(point)).collect();
         prop_assert_eq!(Some(range.low), values.iter().copied().min());
         prop_assert_eq!(Some(range.high), values.iter().copied().max());
     }
 
     #[test]
     fn substituted_forms_compose(outer in any_recipe(), inner in prop::array::uniform3(linear())) {
-        // The extents bound the indices of the inner forms; the outer form gets no bounds.
+        // The extents bound the indices of the inner forms; the indices of the outer form are unbounded.
         let unbounded = [1 << 20; 3];
         fn form(recipe: &Recipe, extents: &[i64]) -> Affine {
             match recipe {
@@ -107,9 +107,9 @@ proptest! {
         let replacement = inner.clone().map(|recipe| recipe.form());
         let composed = form(&outer, &unbounded).substitute(&replacement, &EXTENTS).unwrap();
         for point in points() {
-            let at = inner.clone().map(|recipe| recipe.at(&point));
+            let at = inner.clone().map(|recipe| recipe.evaluate(&point));
             if at.iter().all(|index| *index >= 0) {
-                prop_assert_eq!(composed.evaluate(&point), Some(outer.at(&at)));
+                prop_assert_eq!(composed.evaluate(&point), Some(outer.evaluate(&at)));
             }
         }
     }
@@ -118,7 +118,7 @@ proptest! {
     fn implied_inequalities_hold(known in any_recipe(), form in any_recipe()) {
         if form.form().follows_from(&known.form(), &EXTENTS) {
             for point in points() {
-                prop_assert!(known.at(&point) < 0 || form.at(&point) >= 0);
+                prop_assert!(known.evaluate(&point) < 0 || form.evaluate(&point) >= 0);
             }
         }
     }
@@ -126,11 +126,11 @@ proptest! {
     #[test]
     fn multiples_have_no_remainder(recipe in any_recipe(), divisor in 1..5i64) {
         let form = recipe.form();
-        let (quotient, rest) = form.split_multiples(divisor).unwrap();
+        let (quotient, remainder) = form.split_multiples(divisor).unwrap();
         for point in points() {
-            let rest = rest.evaluate(&point).unwrap();
-            prop_assert_eq!(quotient.evaluate(&point).unwrap() * divisor + rest, recipe.at(&point));
-            prop_assert!(!form.is_multiple_of(divisor) || rest == 0);
+            let remainder = remainder.evaluate(&point).unwrap();
+            prop_assert_eq!(quotient.evaluate(&point).unwrap() * divisor + remainder, recipe.evaluate(&point));
+            prop_assert!(!form.is_multiple_of(divisor) || remainder == 0);
         }
     }
 

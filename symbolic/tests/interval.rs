@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operations on intervals compared with the operations on every pair of integers.
+//! Compares operations on intervals with the operations on every pair of integers.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -10,7 +10,7 @@ fn interval() -> impl Strategy<Value = Interval> {
     (-9..10i64, 0..6i64).prop_map(|(low, width)| Interval { low, high: low + width })
 }
 
-/// The quotient of SkriptND, rounded by `round`.
+/// The quotient as SkriptND defines it (`x / 0` is 0), rounded by `round`.
 fn divided(x: i64, y: i64, round: fn(f64) -> f64) -> i64 {
     match y {
         0 => 0,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Proofs compared with every assignment of small values to the symbols.
+//! Compares proofs with all assignments of small values to the symbols.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use proptest::prelude::*;
 use skript_symbolic::{Definition, Polynomial, Prover, SymbolId};
 
-/// The largest extents of the first symbols.
+/// Maximum value of the first symbols.
 const LARGEST: i64 = 3;
 /// The values of a remainder by zero, which are unspecified.
 const UNKNOWN: [i64; 3] = [-4, 0, 4];
 
-/// A polynomial over the symbols that exist: a constant, then `(factor, position, position)`.
+/// A polynomial over the existing symbols: a constant, then terms `(factor, position, position)`.
 type Recipe = (i64, Vec<(i64, usize, Option<usize>)>);
 
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A prover, with its assumptions in a form that can be enumerated.
+/// A prover, with its definitions and assumptions in a form that can be enumerated.
 struct Model {
     prover: Prover,
     definitions: Vec<Definition>,
@@ -144,22 +144,22 @@ impl Model {
     fn assignments(&self, values: &mut Vec<i64>, each: &mut dyn FnMut(&[i64])) {
         let Some(definition) = self.definitions.get(values.len()) else {
             let mut assumed = self.assumed.iter();
-            if assumed.all(|(x, y)| at(x, values) <= at(y, values)) {
+            if assumed.all(|(x, y)| evaluate(x, values) <= evaluate(y, values)) {
                 each(values);
             }
             return;
         };
         let possible: Vec<i64> = match definition {
-            Definition::Below(x) => (0..at(x, values)).collect(),
-            Definition::Quotient(x, divisor) => vec![at(x, values).div_euclid(*divisor)],
-            Definition::Remainder(x, y) => match (at(x, values), at(y, values)) {
+            Definition::Below(x) => (0..evaluate(x, values)).collect(),
+            Definition::Quotient(x, divisor) => vec![evaluate(x, values).div_euclid(*divisor)],
+            Definition::Remainder(x, y) => match (evaluate(x, values), evaluate(y, values)) {
                 (_, 0) => UNKNOWN.to_vec(),
                 (x, y) => vec![x - y * (x as f64 / y as f64).floor() as i64],
             },
-            Definition::Min(x, y) => vec![at(x, values).min(at(y, values))],
-            Definition::Max(x, y) => vec![at(x, values).max(at(y, values))],
-            Definition::Either(x, y) => vec![at(x, values), at(y, values)],
-            Definition::Range(low, high) => (at(low, values)..=at(high, values)).collect(),
+            Definition::Min(x, y) => vec![evaluate(x, values).min(evaluate(y, values))],
+            Definition::Max(x, y) => vec![evaluate(x, values).max(evaluate(y, values))],
+            Definition::Either(x, y) => vec![evaluate(x, values), evaluate(y, values)],
+            Definition::Range(low, high) => (evaluate(low, values)..=evaluate(high, values)).collect(),
             Definition::Between(low, high) => (low.unwrap()..=high.unwrap()).collect(),
         };
         for value in possible {
@@ -170,7 +170,7 @@ impl Model {
     }
 }
 
-fn at(polynomial: &Polynomial, values: &[i64]) -> i64 {
+fn evaluate(polynomial: &Polynomial, values: &[i64]) -> i64 {
     let of = |symbol: &SymbolId| values.get(symbol.0).copied();
     let product = |factors: &[SymbolId]| factors.iter().map(of).product::<Option<i64>>();
     polynomial.value(|monomial| product(monomial.factors())).unwrap()
@@ -191,7 +191,7 @@ proptest! {
         let mut wrong = None;
         model.assignments(&mut Vec::new(), &mut |values| {
             for (x, y) in &proven {
-                if at(x, values) > at(y, values) {
+                if evaluate(x, values) > evaluate(y, values) {
                     wrong = Some((x.clone(), y.clone(), values.to_vec()));
                 }
             }
@@ -206,15 +206,15 @@ proptest! {
     ) {
         let model = Model::new();
         let [x, y, z] = recipes.map(|recipe| model.polynomial(&recipe));
-        let of = |polynomial: &Polynomial| at(polynomial, &values);
+        let of = |polynomial: &Polynomial| evaluate(polynomial, &values);
         prop_assert_eq!(of(&x.mul(&y).unwrap()), of(&x) * of(&y));
         prop_assert_eq!(of(&x.sub(&y).unwrap()), of(&x) - of(&y));
         let symbol = SymbolId(1);
-        if let Some((quotient, rest)) = x.split(symbol) {
-            prop_assert_eq!(of(&quotient) * values[1] + of(&rest), of(&x));
-            prop_assert!(!rest.symbols().chain(quotient.symbols()).any(|s| s == symbol));
+        if let Some((quotient, remainder)) = x.split(symbol) {
+            prop_assert_eq!(of(&quotient) * values[1] + of(&remainder), of(&x));
+            prop_assert!(!remainder.symbols().chain(quotient.symbols()).any(|s| s == symbol));
             let replaced = of(&x.replaced(symbol, &z).unwrap());
-            prop_assert_eq!(replaced, of(&quotient) * of(&z) + of(&rest));
+            prop_assert_eq!(replaced, of(&quotient) * of(&z) + of(&remainder));
         }
     }
 }

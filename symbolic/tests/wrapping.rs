@@ -7,12 +7,14 @@ use skript_symbolic::WrappingForm;
 type Terms = Vec<(u8, i64)>;
 
 fn form(constant: i64, terms: &Terms) -> WrappingForm<u8> {
-    WrappingForm::sum(constant, terms.iter().map(|(term, own)| (term, *own)))
+    WrappingForm::sum(constant, terms.iter().map(|(term, coefficient)| (term, *coefficient)))
 }
 
 /// The value where a term has the value of its hash.
 fn value(form: &WrappingForm<u8>) -> i64 {
-    form.terms().fold(form.offset(), |sum, (term, own)| sum.wrapping_add(own.wrapping_mul(of_term(*term))))
+    form.terms().fold(form.offset(), |sum, (term, coefficient)| {
+        sum.wrapping_add(coefficient.wrapping_mul(of_term(*term)))
+    })
 }
 
 fn of_term(term: u8) -> i64 {
@@ -29,8 +31,8 @@ proptest! {
         a in terms(), b in terms(), c in any::<i64>(), d in any::<i64>(), factor in any::<i64>(),
     ) {
         let (x, y) = (form(c, &a), form(d, &b));
-        let expected = a.iter().fold(c, |sum, (term, own)| {
-            sum.wrapping_add(own.wrapping_mul(of_term(*term)))
+        let expected = a.iter().fold(c, |sum, (term, coefficient)| {
+            sum.wrapping_add(coefficient.wrapping_mul(of_term(*term)))
         });
         prop_assert_eq!(value(&x), expected);
         let sum = x.clone().add_scaled(&y, factor);
@@ -49,6 +51,6 @@ proptest! {
             }
         });
         prop_assert_eq!(form.terms().map(|(term, _)| *term).collect::<Vec<_>>(), first);
-        prop_assert!(form.terms().all(|(_, own)| own != 0));
+        prop_assert!(form.terms().all(|(_, coefficient)| coefficient != 0));
     }
 }

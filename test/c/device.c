@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model on a GPU with CUDA by skript.h, where the driver is that of test/tools/run/inputs/cuda-driver.c: memory of the GPU is memory
-// of this process.
+// Runs a model on a CUDA device through skript.h. The driver is test/tools/run/inputs/cuda-driver.c, whose GPU memory is memory of
+// this process.
 //     device MODEL
 #include "skript.h"
 
@@ -35,7 +35,7 @@ int main(int count, char **arguments) {
   skc_instance instance;
   CHECK(skc_compile(arguments[1], &options, &model));
   CHECK(skc_create(model, &instance));
-  // Two arrays of the GPU, and one that does not begin at a multiple of 64 bytes.
+  // Two arrays in GPU memory, and one whose address is not a multiple of 64.
   float *a = aligned_alloc(64, 4096), *b = aligned_alloc(64, 4096), *odd = aligned_alloc(64, 8192), *sum = aligned_alloc(64, 4096);
   for (int i = 0; i < N; i++) a[i] = i, b[i] = 3 * i, odd[i + 1] = i + 0.5f;
   skc_tensor inputs[2] = {tensor(a), tensor(b)}, output = {.data = sum, .bytes = 4096};
@@ -50,14 +50,14 @@ int main(int count, char **arguments) {
   output.data = odd + 1024;
   CHECK(skc_run_on_device(instance, inputs, 2, &output, 1));
   for (int i = 0; i < N; i++) REQUIRE(odd[i + 1024] == 2 * i + 0.5f);
-  // The same from memory of the host.
+  // The same with arrays in host memory.
   output.data = sum;
   CHECK(skc_run(instance, inputs, 2, &output, 1));
   for (int i = 0; i < N; i++) REQUIRE(sum[i] == 2 * i + 0.5f);
   uint64_t stream = 0;
   CHECK(skc_stream(instance, &stream));
   REQUIRE(stream != 0);
-  // What does not fit is an error.
+  // Unsuitable arguments are errors.
   inputs[0].extents[0] = N - 1;
   REQUIRE(skc_run_on_device(instance, inputs, 2, &output, 1) == SKC_ARGUMENT);
   inputs[0].extents[0] = N;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random calls of the functions of skript.h: null pointers, wrong handles, counts, types, ranks and sizes. Nothing may crash,
-// read or write outside of the memory it was given, or return a status that is not documented.
+// Random calls of the functions of skript.h: null pointers, wrong handles, counts, types, ranks and sizes. No call may crash,
+// access memory outside of its arguments, or return an undocumented status.
 //     random_calls SEED CALLS FOLDER
 #include "skript.h"
 #include "../../runtime/c/skript_model.h"
@@ -52,7 +52,7 @@ static const char *const TEXTS[] = {
     "graph G { @input { x: optional real[2, 3]; } @output { y: real[2, 3]; } @compose { y = x; } }",
 };
 
-// Some strings end at their memory's end, so that a sanitizer sees every read past them.
+// Some strings end at the end of their memory, so that a sanitizer detects every read past them.
 static char *string(void) {
   static const char *const STRINGS[] = {"", "G", "f32", "i64", "x", "y", "native", "/nowhere", "\xff\xfe", "+avx", "x86-64-v3", "cpu", "cuda:9", "n=3"};
   if (rarely()) return NULL;

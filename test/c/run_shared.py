@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a model as `skript run` does, but through a shared object and its C interface: for the conformance suite.
+"""Runs a model like `skript run`, but through a shared object and its C interface, for the conformance suite.
 
     run_shared.py SKRIPT MODEL [--input NAME=FILE.npy[,FILE.npy]]... [--output-dir DIR] [flags of skript compile]...
 """

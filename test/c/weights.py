@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Weights of a shared object: every type of file against numpy, and files that lie. weights.py --skript BINARY"""
+"""Weights of a shared object: compares each type of file with numpy; invalid files are refused. weights.py --skript BINARY"""
 import argparse
 import ctypes
 import os

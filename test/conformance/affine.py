@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the affine pipeline against what is affine.
+"""Checks that the affine pipeline compiles all cases but the listed ones.
 
     affine.py SUITE --skript BINARY [--jobs N] [--update]
 
-`not-affine.txt` beside this file has the conformance cases that the affine pipeline may refuse, each with the reason that the
-refusal gives. Every other case that linalg takes must become affine loops without a single linalg operation; a case of the list
-that is taken, or refused for another reason, is an error as well. `--update` writes the list anew.
+`not-affine.txt` beside this file lists the conformance cases that the affine pipeline may refuse, each with the reason in the
+message. All other cases that the linalg pipeline compiles must become affine loops without linalg operations. A listed case that
+compiles, or is refused for another reason, is also an error. `--update` rewrites the list.
 """
 import argparse
 import concurrent.futures
@@ -22,7 +22,7 @@ REFUSED = re.compile(r"error\[SK8001\]: cannot (?:become|be filled by) affine lo
 
 
 def lowered(suite, case, binary):
-    """Why the case's model is refused, "" if it is not; and the linalg operations left."""
+    """The reason why the case's model is refused ("" if it is not), and the remaining linalg operations."""
     folder = os.path.join(suite, case)
     with open(os.path.join(folder, "case.json")) as file:
         meta = json.load(file)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a conformance suite through one engine and holds the result against the list of cases known to pass.
+"""Runs a conformance suite with one engine and compares the result with the list of passing cases.
 
     check.py SUITE --skript BINARY --engine reference|compiled [--pipeline linalg|linalg-named|affine|scf] [--device vulkan]
              [--small-caches] [--sample N] [--jobs N] [--update]
 
 With `--device`, kernels run on this device; the list is `passing-<engine>-<device>.txt`. With `--small-caches`, models are compiled for a
-simulated processor, on which small models take the paths of large ones, and their accesses are verified. `--sample N` takes about one of N
-cases, always the same. The list (`passing-<engine>.txt` beside this file; `passing-<engine>-<pipeline>.txt` for other pipelines than linalg) only
-grows: a listed case that fails is an error, a new one that passes is printed, and `--update` adds it.
+simulated processor with small caches, so that small models are compiled like large ones, and their accesses are verified. `--sample N` selects
+about one of N cases, the same ones in each run. The list (`passing-<engine>.txt` beside this file; `passing-<engine>-<pipeline>.txt` for
+pipelines other than linalg) only grows: a listed case that fails is an error, a new passing case is printed, and `--update` adds it.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ def sampled(suite, count):
 
 
 def run_suite(suite, command, jobs, count):
-    # The suite writes outputs to temporary folders, which a batch does below the folder of the command line only.
+    # The suite writes outputs to temporary folders, but a batch writes only to subfolders of the folder on its command line.
     with tempfile.NamedTemporaryFile(suffix=".json") as results, tempfile.TemporaryDirectory(prefix="conformance_") as folder:
         command += " --output-dir=%s" % shlex.quote(folder)
         subprocess.run([sys.executable, os.path.join(suite, "run_conformance.py"), suite, "--batch", "--jobs", str(jobs),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a conformance suite twice, the second time without the driver: a run that was recorded has the same results.
+"""Runs a conformance suite twice, the second time without the driver: a recorded run has the same results.
 
     repeated.py SUITE --skript BINARY [--sample N]
-    repeated.py --twice BINARY LOG run MODEL …      runs one case, and notes in the file LOG what happened
+    repeated.py --twice BINARY LOG run MODEL …      runs one case, and adds its outcome to the file LOG
 """
 import argparse
 import collections
@@ -21,7 +21,7 @@ CALLED = 42
 
 
 def stand_in(driver, real):
-    """A program of the driver's length and time, which only says that it was called."""
+    """A program with the file size and time of the driver, which only reports that it was called."""
     status = real.stat()
     driver.unlink()
     driver.write_text("#!/bin/sh\nexit %d\n" % CALLED)

@@ -82,7 +82,7 @@ func.func @types_differ(%s: f32, %x: tensor<?xf32>, %z: tensor<4xf32>) -> (tenso
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// What nothing uses goes away, equal formulas become one.
+// Unused formulas are removed, equal formulas are merged.
 // CHECK-LABEL: func @unused
 func.func @unused(%x: tensor<4xf32>) {
   // CHECK-NEXT: return
@@ -119,7 +119,7 @@ func.func @no_steps(%init: tensor<4xf32>, %x: tensor<4x0xf32>) -> (tensor<4xf32>
   return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// Bounds that are known become part of the formula.
+// Constant bounds become part of the formula.
 // CHECK-LABEL: func @known_bounds
 // CHECK-SAME:    %[[N:[^ :]*]]: index)
 // CHECK:         skript.formula assign (%{{.*}}, %{{.*}}, %{{.*}}) in (4, %[[N]], 3) outs
@@ -154,7 +154,7 @@ func.func @always(%init: tensor<4xf32>, %p: i1) -> (tensor<4xf32>, tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// What nothing uses is not computed, unless a step reads it.
+// Unused results are not computed, unless a step reads them.
 // CHECK-LABEL: func.func @unused_results
 // CHECK-SAME:    %[[A:[^:]+]]: tensor<4xf32>, %[[B:[^:]+]]: tensor<4x4xf32>
 // CHECK:         %[[R:.+]] = skript.formula sum (%[[I:.+]], %[[J:.+]]) in (4, 4) outs(%{{.+}} = %[[B]] : tensor<4x4xf32>) do
@@ -176,7 +176,7 @@ func.func @unused_results(%a: tensor<4xf32>, %b: tensor<4x4xf32>) -> (tensor<4x4
   return %0#1, %1#1 : tensor<4x4xf32>, tensor<4xf32>
 }
 
-// Elements that are known; a place that is not known, or outside, stays.
+// Constant elements are folded; reads at unknown or out-of-bounds indices are not.
 // CHECK-LABEL: func.func @known_elements
 // CHECK-SAME:    %[[S:[^:]+]]: f32
 // CHECK-DAG:     %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
@@ -233,7 +233,7 @@ func.func @cast_destination(%x: tensor<4xf32>, %v: f32) -> tensor<?xf32> {
   return %r : tensor<?xf32>
 }
 
-// Both regions read it; the other destination stays as it is, and a cast back cancels out.
+// Both regions read it; the other destination does not change, and a pair of inverse casts is removed.
 // CHECK-LABEL: func @cast_destination_read
 // CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<?xf32>)
 func.func @cast_destination_read(%x: tensor<4xf32>, %y: tensor<?xf32>) -> (tensor<4xf32>, tensor<?xf32>) {

@@ -30,7 +30,7 @@ func.func @shapes(%s: f32, %x: tensor<4x?xf32>, %y: tensor<?x5xf32>, %m: tensor<
                   %p: i1) {
   // CHECK-NEXT: %[[A:.*]] = skript.add %{{.*}}, %{{.*}} : tensor<4x?xf32>, f32
   %0 = skript.add %x, %s : tensor<4x?xf32>, f32
-  // Static extents of either operand hold for the result.
+  // A static extent of either operand is that of the result.
   // CHECK-NEXT: %[[B:.*]] = skript.add %{{.*}}, %{{.*}} : tensor<4x?xf32>, tensor<?x5xf32>
   %1 = skript.add %x, %y : tensor<4x?xf32>, tensor<?x5xf32>
   // CHECK-NEXT: skript.neg %[[B]] : tensor<4x5xf32>

@@ -40,7 +40,7 @@ func.func @rfc_8_generic(%a: tensor<4xf32>, %b: tensor<4x1xf32>) {
 
 // -----
 
-// What holds for tensors holds for vectors.
+// The rules of tensors also apply to vectors.
 func.func @rfc_14_6_7(%a: vector<4xf32>) {
   // expected-error @+1 {{if an operand is non-scalar, then there must be at least one non-scalar result}}
   %0 = "skript.cast"(%a) : (vector<4xf32>) -> i64

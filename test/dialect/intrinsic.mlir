@@ -19,7 +19,7 @@ func.func @top(%x: tensor<2x5xf32>) -> (tensor<2x3xf32>, tensor<2x3xi64>) {
   return %0#0, %0#1 : tensor<2x3xf32>, tensor<2x3xi64>
 }
 
-// What is unused goes; what draws random numbers stays, and stays two.
+// Unused intrinsics are removed; random ones are neither removed nor merged.
 // CSE-LABEL: func @effects
 // CSE-NOT: "a.pure"
 // CSE-COUNT-2: skript.intrinsic "rand.uniform" outs(%{{.*}} : tensor<4xf32>) {random} -> tensor<4xf32>

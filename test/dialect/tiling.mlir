@@ -7,7 +7,7 @@
 // CHECK:           %[[PART:.+]] = tensor.extract_slice %[[Y]][%[[AT]], 0] [4, 6] [1, 1]
 // CHECK:           %[[READ:.+]] = tensor.extract_slice %[[X]][%[[AT]], 0] [4, 6] [1, 1]
 // CHECK:           %[[TILE:.+]] = skript.formula assign (%[[I:[a-z]+]], %[[J:[a-z]+]]) in (4, 6) outs(%{{.*}} = %[[PART]] : tensor<4x6xf32>)
-// What a user wrote at the formula stands at its tiles.
+// Tiles keep the attributes of users on the formula.
 // CHECK-SAME:        attributes {mine.kernel = "fast"}
 // CHECK:             skript.access %[[READ]][%[[I]], %[[J]]] : tensor<4x6xf32>
 // CHECK:             skript.yield %{{.*}} at [%[[I]], %[[J]]]
@@ -222,7 +222,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// Read at two indices, beyond what the loop is known to stay in, and at a place of two loops: whole.
+// Tensors that are read at two indices, at indices that may exceed the loop, and at sums of two loops are not tiled.
 // CHECK-LABEL: func.func @whole
 // CHECK-SAME:    %[[X:.+]]: tensor<8x8xf32>, %[[Y:.+]]: tensor<?xf32>, %[[Z:.+]]: tensor<9xf32>
 // CHECK:         scf.for

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When two arrays count as equal: reals within a tolerance, ints and bools exactly, shapes and types always."""
+"""Compares arrays: reals must agree within a tolerance; ints and bools, shapes and types must be equal."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def agree(one, other, rtol=1e-5, atol=1e-5):
 
 
 def differing(one, other, rtol=1e-5, atol=1e-5):
-    """Which elements differ, of arrays of one shape and type."""
+    """The mask of elements that differ between two arrays of the same shape and type."""
     if one.dtype.kind != "f":
         return np.asarray(one != other)
     return ~np.isclose(other, one, rtol=rtol, atol=atol, equal_nan=True)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs models with a dynamic number of rows, compiled for simulated targets with small caches, between pages that nothing may access.
+"""Runs models with a dynamic number of rows, compiled for simulated targets with small caches, in memory between inaccessible pages.
 
     bounds.py --skript BINARY [--case SUBSTRING]... [--sample N]
 
-Small caches let small models take the paths of large ones: packed operands, parts of reductions, blocks of rows, results that are written
-past the cache. Each model is compiled to an object for each target and each upper bound, and runs with every number of rows up to the bound.
-All memory is the test's own: each tensor and the arena end before a page without access, and begin after one in a second run; inputs and
-variables are read-only. Results are compared with numpy, and bytes of outputs beyond their rows are as they were. `--sample N` takes one of
-N compilations, always the same.
+With small caches, small models are compiled like large ones: with packed operands, split reductions, blocks of rows, and stores that bypass
+the cache. Each model is compiled to an object for each target and each upper bound, and runs with every number of rows up to the bound.
+The test allocates all memory: each tensor and the arena end before an inaccessible page, and in a second run begin after one. Inputs and
+variables are read-only. Results are compared with numpy, and bytes of outputs beyond their rows must not change. `--sample N` selects one of
+N compilations, the same ones in each run.
 """
 import argparse
 import ctypes
@@ -56,7 +56,7 @@ def normalized(x):
     return d / numpy.sqrt((d * d).mean(1, keepdims=True) + 1e-3)
 
 
-# By name: inputs, variables, outputs, what computes them, and the same in numpy. `n` is the bound of the rows.
+# By name: inputs, variables, outputs, their formulas, and the same computation in numpy. `n` is the bound of the rows.
 MODELS = {
     "product": ("x: real[n|N,128]", "w: real[128,768]; b: real[768]", "y: real[~,~]",
                 "p = linalg.matmul(x, w); q = math.add{rhs_align=1}(p, b); y = nn.relu(q)", lambda x, w, b: relu(x @ w + b)),
@@ -108,7 +108,7 @@ class Header:
 
 
 class Guarded:
-    """Memory beside a page without access: before it, or after it."""
+    """Memory directly before or after an inaccessible page."""
 
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -140,7 +140,7 @@ UNTOUCHED = 0xA5
 
 
 def call(library, header, values, at_end):
-    """The outputs of a call; the bytes of outputs beyond them are as they were."""
+    """The outputs of a call. Checks that the bytes beyond their rows did not change."""
     memory, pointers, extents, outputs = [], [], [], []
     for role, name, kind, bounds, dynamic in header.tensors:
         shape = bounds if role == "OUTPUT" else list(values[name].shape)
@@ -177,7 +177,7 @@ def call(library, header, values, at_end):
 
 
 def runs(library, header, model, bound):
-    """Runs with every number of rows; the first difference from numpy, if there is one."""
+    """Runs with every number of rows. Returns the first difference from numpy, or None."""
     inputs, variables, outputs, _, compute = model
     names = re.findall(r"(\w+): real\[([^\]]*)\]", inputs + "; " + variables)
     expected_names = [name for name, _ in re.findall(r"(\w+): real\[([^\]]*)\]", outputs)]
@@ -192,7 +192,7 @@ def runs(library, header, model, bound):
             with numpy.errstate(all="ignore"):
                 expected = compute(*[values[name].astype("f8") for name, _ in names])
         except ValueError:
-            # numpy has no windows that are larger than an image, and no extremes of nothing.
+            # numpy supports neither windows larger than the image nor extremes of empty arrays.
             if rows:
                 raise
             continue

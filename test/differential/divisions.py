@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Divisions of integers by divisors that compiled code learns at run time, against Python's integers.
+"""Compares integer divisions by divisors that are known at run time only with those of Python.
 
     divisions.py --skript BINARY
 
-Divisors are a scalar input and a dynamic extent; numbers are random ones, multiples of the divisor and their neighbours, and the
+Divisors are a scalar input and a dynamic extent. Dividends are random numbers, multiples of the divisor and their neighbours, and the
 ends of the range. A quotient by 0 is 0.
 """
 

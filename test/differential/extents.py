@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs models with dynamic extents of sizes from zero to the upper bound, in both engines: equal results, or both refuse.
+"""Runs models for dynamic extents from zero to the upper bound: results of both engines are equal, or both refuse the run.
 
     extents.py --skript BINARY [--case SUBSTRING]...
 
-Each model is compiled once; the models are those of test/stablehlo/padded.py and some more.
+Each model is compiled once. The models are those of test/stablehlo/padded.py and further ones.
 """
 import argparse
 import itertools
@@ -21,7 +21,7 @@ import numpy
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "stablehlo"))
 import padded  # noqa: E402
 
-# By name: inputs, outputs, what computes them, and operators of their own.
+# By name: inputs, outputs, their formulas, and additional operators.
 MODELS = {
     "replicated": ("x: real[n|4]", "y: real[~]", "y = layout.pad{padding=[1,2], method='REPLICATE'}(x)"),
     "mirrored": ("x: real[n|4]", "y: real[~]", "y = layout.pad{padding=[0,0], method='SYMMETRIC'}(x)"),
@@ -38,7 +38,7 @@ MODELS = {
     "least": ("x: real[n|4,m|3]", "y: int[~,~]", "y = math.argmin{axis=0}(x)"),
     "recurrent": ("X: real[s|3,b|2,2]; W: real[8,2]; R: real[8,2]; B: real[8]; h: real[b,2]; c: real[b,2]",
                   "Y: real[~,~,2]; hN: real[~,2]; cN: real[~,2]", "Y, hN, cN = nn.lstm(X, W, R, B, h, c)"),
-    # Sums over rows that a vector holds, and more of them than one; borders along what is known.
+    # Sums over rows of at most one vector and of several; borders along static dimensions.
     "network": ("x: real[b|5,3,9,20]; w: real[4,3,3,3]; v: real[4,1,3,3]; d: real[96,11]", "y: real[~,~]; z: real[~,~,~,~]",
                 "c = nn.conv{padding=[1,1,1,1]}(x, w); r = nn.relu(c); z = nn.conv{groups=4,stride=[2,1],padding=[1,0,1,0]}(r, v); "
                 "p = nn.max_pool{size=[3,3],stride=[3,3],padding=[0,2,0,2],axes=[2,3]}(r); f = layout.flatten{axis=1}(p); "
@@ -63,7 +63,7 @@ MODELS = {
                "g[i,j] += x[i,k] * x[j,k], i < n, j < n, k < u | i + j < n; } }"),
     "viewed": ("x: real[b|4,1,6,n|3]", "y: real[~,~,~]; z: real[~,6,~,1]; v: real[~,2,3,~]; t: real[~,1,3,2,~]", "s = layout.squeeze{axes=[1]}(x); y = math.add(s, s); "
                "z = layout.unsqueeze{axes=[3]}(y); v = layout.reshape{axis=1, rank=2, shape=[2,3]}(x); u = layout.unsqueeze{axes=[1]}(v); t = layout.transpose{axis=1, perm=[1,3,2,4]}(u)"),
-    # Reads where no loop goes, of what may be empty, and writes in steps and groups.
+    # Reads of tensors that may be empty, at positions outside of the loops, and writes in steps and groups.
     "taken": ("x: real[n|7,u|4]; z: real[m|3,u]; k: int[m]", "a: real[~,~]; b: real[~,~]; c: real[~,~]; d: real[~,~]; e: real[~,~]; f: real[~,~]; "
               "g: real[~,~]; h: real[~,~]; l: real[~]; o: real[~,~]; p: real[~,~]; q: real[~,~]", "a, b, c, d, e, f, g, h, l, o, p, q = takes(x, z, k)",
               "operator takes { @input { x: real[n,u]; z: real[m,u]; k: int[m]; } @output { a: real[n,u]; b: real[n,u]; c: real[2*n,u]; "
@@ -73,7 +73,7 @@ MODELS = {
               "f[i,j] = 0.25*((i > 0 ? x[i-1,j] : 1.0) + (j+1 < u ? x[i,j+1] : 2.0)) + x[i,j], i < n, j < u; g[i,j] = x[k[i,]>>0<<n-1,j], i < m, j < u; "
               "h[i,j] = x[|i-2|,j], i < n+3, j < u; l[i,] = x[i/u,i%u] + 1.0, i < n*u; o[3*i+v,2*j+w] = x[i,j], i < n, v < 3, j < u, w < 2; "
               "p[i,j] = 2.0 * x[|i-1|,j] + 1.0, i < n, j < u | x[|i-1|,j] > 0.0; q[i,j] += x[i,|j-v|] * x[i,v], i < n, j < u, v < u | j > 1; } }"),
-    # Quotients in branches that steps take one by one: of the same numbers at all steps of the innermost loop.
+    # Quotients in data-dependent branches; their operands are the same at all steps of the innermost loop.
     **{"divided " + name: ("x: real[n|64,m|64]; z: real[k|9]", "y: real[~,~]", "y = divides(x, z)",
                            "operator divides { @input { x: real[n,m]; z: real[k]; } @output { y: real[n,m]; } @lower { y[i,j] = %s, i < n, j < m; } }" % value)
        for name, value in [("once", "j > 2 && x[i,j] > 0.0 ? z[i%k,] + x[i,j] : 0.0"), ("twice", "x[i,j] > 0.0 ? z[i/k%k,] : 0.0"),
@@ -89,12 +89,12 @@ def write(folder, inputs, outputs, computes, operators=""):
         file.write("\n".join(lines) + "\n")
 
 
-# Most runs of one model: of more choices a sample.
+# The maximum number of runs of a model; of more choices, a sample is run.
 MOST = 96
 
 
 def runs(name, inputs, folder):
-    """Arguments of a run for each choice of extents: none, one, two, the bound. Each `~` is an extent of its own."""
+    """Arguments of a run for each choice of extents: none, one, two, the bound. Each `~` is a separate extent."""
     inputs = re.sub("~", lambda _, count=itertools.count(): "any%d" % next(count), inputs)
     bounds = dict(re.findall(r"(\w+)\|(\d+)", inputs))
     choices = list(itertools.product(*[sorted({0, 1, 2, int(b)}) for b in bounds.values()]))

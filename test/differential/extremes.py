@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Maxima and minima of windows and of rows with NaN, zeros of both signs, infinities and subnormal numbers, bit by bit.
+"""Compares the bits of maxima and minima of windows and rows that contain NaN, zeros of both signs, infinities and subnormal numbers.
 
     extremes.py --skript BINARY [--count N] [--seed N]
 
-Each model runs for this processor, and on x86-64 for those without AVX-512 and AVX2 as well: the instructions for maxima differ.
-NaN is expected where an operand is NaN; +0 is greater than -0 (docs/numerics.md).
+Each model is compiled for this processor, and on x86-64 also for processors without AVX-512 and AVX2, which have other instructions
+for maxima. The expected result is NaN if an operand is NaN; +0 is greater than -0 (docs/numerics.md).
 """
 
 import argparse
@@ -41,7 +41,7 @@ SPECIAL = [np.nan, -np.nan, 0.0, -0.0, np.inf, -np.inf, 1e-40, -1e-40, 1.0, -1.0
 
 
 def ordered(x, integer):
-    """Integers in the order of the numbers, -0 before +0; the transformation undoes itself."""
+    """Maps the bits of numbers to integers in the same order, -0 before +0; the map is its own inverse."""
     bits = x.view(integer) if x.dtype != integer else x
     return bits ^ ((bits >> (8 * bits.itemsize - 1)) & np.iinfo(integer).max)
 
@@ -71,7 +71,7 @@ def main():
             real = ("f32", "f64")[number % 2]
             number_type, integer = TYPES[real]
             m, n, size, stride = (int(random.integers(low, high)) for low, high in ((1, 9), (40, 200), (2, 12), (1, 4)))
-            # Few special numbers, or many.
+            # Few special numbers or many.
             x = random.standard_normal((m, n)).astype(number_type)
             x = np.where(random.random((m, n)) < random.choice([0.01, 0.5, 1.0]), random.choice(SPECIAL, (m, n)).astype(number_type), x)
             windows = np.lib.stride_tricks.sliding_window_view(x, size, axis=1)[:, ::stride]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random formulas through the evaluator and through compiled code: the answers must agree.
+"""Compares compiled code with the evaluator on random formulas.
 
     formulas.py --skript BINARY [--count N] [--seed S] [--pipelines linalg,affine,scf] [--keep DIR]
 
-Two independent readings of the same formula are compared: no value is known beforehand. What both refuse, alike, counts as
-refused; what only one refuses is a failure, but for what the affine pipeline declares not to take. A failing case is
-written to --keep with the line that repeats it.
+Two independent implementations are compared; there are no expected values. A formula that both refuse with the same message
+counts as refused. A formula that only one refuses is a failure, unless the affine pipeline documents that it does not support
+it. A failing case is written to --keep with the command that repeats it.
 """
 
 import argparse
@@ -36,7 +36,7 @@ class Tensor:
             return rng.integers(-4, 5, self.shape, dtype=np.int64)
         if self.kind == "bool":
             return rng.random(self.shape) < 0.5
-        # Halves: sums of a few are exact in any order.
+        # Multiples of 1/2: sums of a few are exact in any order.
         return (rng.integers(-8, 9, self.shape) / 2).astype(np.float32)
 
 
@@ -60,7 +60,7 @@ class Case:
     # Places --------------------------------------------------------------------------------------------------------
 
     def position(self, extent):
-        """A subscript that stays inside `extent`, or is guarded."""
+        """A subscript that is within `extent` or guarded."""
         names = list(self.bounds)
         fitting = [n for n in names if self.bounds[n] <= extent]
         choice = self.random.random()
@@ -178,7 +178,7 @@ class Case:
 
 
 def run(skript, flags, jobs, folder, common=()):
-    """Runs `skript run` for every job in one process; one (exit, stderr) each. `common` is what only the command line may have."""
+    """Runs `skript run` for all jobs in one process. Returns (exit status, stderr) of each. `common` are options of the command line only."""
     batch = os.path.join(folder, "batch.jsonl")
     with open(batch, "w") as file:
         file.writelines(json.dumps(flags + job) + "\n" for job in jobs)

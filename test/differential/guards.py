@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random chains of formulas over open extents through the evaluator and through compiled code: the answers must agree.
+"""Compares compiled code with the evaluator on random chains of formulas with dynamic extents.
 
     guards.py --skript BINARY [--count N] [--seed S] [--pipelines linalg,linalg-named,affine,scf] [--keep DIR]
 
-Places leave their tensors, under guards and clamps that are weaker or stronger than these; each model runs with extents from none
-to the bound. What both refuse, alike, counts as refused; what only one refuses is a failure, but for what the affine pipeline
-declares not to take. A failing case is written to --keep.
+Subscripts may be out of bounds; their guards and clamps are weaker or stronger than necessary. Each model runs with extents from zero to
+the bound. A run that both refuse with the same message counts as refused. A run that only one refuses is a failure, unless the affine
+pipeline documents that it does not support the formula. A failing case is written to --keep.
 """
 import argparse
 import os
@@ -34,7 +34,7 @@ def subscripts(places):
 
 
 class Model:
-    """A graph of elementwise operators and, behind these, operators of one or two random formulas."""
+    """A graph of elementwise operators, followed by operators of one or two random formulas."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -205,7 +205,7 @@ class Model:
             "\n".join(self.operators), " ".join(inputs), " ".join(outputs), " ".join(self.steps))
 
     def sizes(self):
-        """Extents of some runs: the bounds, one, none, and others."""
+        """The extents of some runs: the bounds, one, zero, and others."""
         found = [dict(BOUNDS), dict.fromkeys(BOUNDS, 1), dict.fromkeys(BOUNDS, 0)]
         for _ in range(3):
             found.append({name: self.random.choice([0, 1, 2, 3, bound - 1, bound]) for name, bound in BOUNDS.items()})
@@ -223,7 +223,7 @@ class Model:
 
 
 def difference(answers, folders, name):
-    """What is wrong with the second of two answers; `None`: nothing."""
+    """Describes how the second of two answers differs from the first; `None` if they are equal."""
     (status, said), (other, text) = answers
     if status not in (0, 1) or status != other:
         return "the evaluator ends with %s, %s with %s:\n%s\n%s" % (status, name, other, said[:400], text[:600])

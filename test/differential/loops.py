@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random loops and branches through the evaluator and through compiled code: the answers must agree.
+"""Compares compiled code with the evaluator on random loops and branches.
 
     loops.py --skript BINARY [--count N] [--seed S] [--pipelines linalg,affine,scf] [--depth D]
 
-What is nested, started from, yielded and given out is drawn, so that tensors are read while loops change them: branches, loops
-that a tensor counts or a condition ends, packs of run-time length that loops scan and collect, tensors whose extents the data
-tell, and variables. Numbers stay near one: every operator is a mean or a movement. Failing models are printed. What the
-evaluator refuses while it runs must be refused by compiled code, too; what has no affine loops is left out of that pipeline.
+Nested statements, initial values, yielded values and outputs are random, so that loops change tensors that are also read elsewhere.
+The models have branches, loops with a data-dependent count or condition, packs of run-time length that loops scan and collect,
+tensors with data-dependent extents, and variables. Every operator is a mean or a permutation, so that numbers remain near one.
+Failing models are printed. A run that the evaluator refuses must also be refused by compiled code. The affine pipeline skips models
+without affine loops.
 """
 
 import argparse
@@ -40,12 +41,12 @@ operator into {
 }
 """
 EXTENT = 4
-# Kinds of values: tensors of the inputs' extent, tensors as long as the data tell, packs of the former of run-time length.
+# Kinds of values: tensors with the extent of the inputs, tensors of data-dependent length, packs (of run-time length) of the former.
 WHOLE, SOME, PACK = range(3)
 
 
 class Body:
-    """Statements over the names that are known."""
+    """Statements on the names in scope."""
 
     def __init__(self, seed, depth):
         self.draw, self.made = random.Random(seed), 0
@@ -74,7 +75,7 @@ class Body:
         return "{ @input { %s } %s@output { %s } @compose {\n    %s\n}%s }" % (inputs, variable, declared, body, update)
 
     def results(self, folder):
-        """Outputs, and the new value of the variable, which ends its file."""
+        """The outputs, and the new value of the variable, which is at the end of its file."""
         found = [np.load(os.path.join(folder, output + ".npy")) for output in self.outputs]
         if self.state:
             found.append(np.fromfile(os.path.join(folder, "state", "main.G.w.dat"), np.float32)[-EXTENT:])
@@ -88,7 +89,7 @@ class Body:
         return self.draw.choice([name for name, k in names if k == kind])
 
     def kind(self, names):
-        """One of tensors; those that data size are rarer."""
+        """A random kind of tensor; data-dependent lengths are rarer."""
         return SOME if self.draw.random() < 0.25 and any(k == SOME for _, k in names) else WHOLE
 
     def statements(self, names, depth, count):
@@ -101,7 +102,7 @@ class Body:
         return lines, names
 
     def statement(self, names, depth):
-        """What is on the left, and what is assigned to it."""
+        """The target of an assignment, and its value."""
         chance, whole = self.draw.random(), lambda: self.pick(names, WHOLE)
         if depth == 0 or chance < 0.35:
             return self.operator(names, whole)
@@ -121,7 +122,7 @@ class Body:
         yields = []
         for place, (name, kind) in enumerate(carried):
             if kind == SOME:
-                # The extents of what is carried stay.
+                # Loop-carried tensors keep their extents.
                 yields.append(self.name())
                 lines.append("%s = %s(%s);" % (yields[-1], self.draw.choice(["half", "back"]), name))
             elif place:

@@ -5,7 +5,7 @@ from network_layers import MOST_CHANNELS, Layers, volume
 
 
 class MapBlocks(Layers):
-    """Blocks that draw their sizes; `left()` is the number of operators that the network may still have."""
+    """Blocks of random sizes; `left()` is the number of operators that may still be added to the network."""
 
     def left(self):
         return max(self.target - self.count, 1)
@@ -49,7 +49,7 @@ class MapBlocks(Layers):
         return x
 
     def dense(self, x):
-        """Each layer sees what all before have computed; the head that follows is of use on maps of any size."""
+        """Each layer reads the results of all previous ones; the head that follows supports maps of any size."""
         features, growth, pairwise = [x], self.pick(1, 2, 4, 4), self.chance(0.2)
         for _ in range(self.repeats(4 if self.chance(0.8) else 6)):
             y = self.concat(features, 1) if len(features) > 1 else x
@@ -73,7 +73,7 @@ class MapBlocks(Layers):
         return self.concat(branches, 1)
 
     def squeezed(self, x):
-        """Squeeze and excite: channels weighted by what a small network makes of their means."""
+        """Squeeze and excite: channels are weighted by the results of a small network on their means."""
         middle = max(x.shape[1] // self.pick(2, 4), 1)
         if self.chance(0.5):
             y = self.mean_over_maps(x, False)
@@ -91,7 +91,7 @@ class MapBlocks(Layers):
         return self.binary("mul", x, y)
 
     def encoder_decoder(self, x):
-        """Down and up again, each level joined with the one of its size."""
+        """Downsampling and upsampling; each level is joined with the one of the same size."""
         levels = []
         for _ in range(self.random.randint(1, 4)):
             x = self.conv_unit(x)
@@ -117,7 +117,7 @@ class MapBlocks(Layers):
         return self.conv(x, self.channels(), (3, 3), (2, 2)) if way == "stride" else self.pool(x, self.pick(2, 3), 2)
 
     def up(self, x, level):
-        """To the height and width of `level`."""
+        """Upsamples to the height and width of `level`."""
         if x.shape[2:] == level.shape[2:]:
             return x
         shape = x.shape[:2] + [2 * extent for extent in x.shape[2:]]
@@ -159,7 +159,7 @@ class MapBlocks(Layers):
         return self.concat(levels, 1)
 
     def fan(self, x):
-        """Many small branches, joined: of one tensor, or of its slices; sometimes joined twice."""
+        """Many small branches on one tensor or on its slices, which are joined, sometimes twice."""
         axis = 1 if len(x.shape) == 4 else len(x.shape) - 1
         count = min(self.pick(4, 8, 16, 33, 34, 40, 64), max(self.left(), 2))
         sources = [x] * count
@@ -184,19 +184,19 @@ class MapBlocks(Layers):
         return self.call("nn.local_response_norm{size=[%d], alpha=0.1}(%%s)" % self.pick(1, 2, 3, 5), [x], x.shape)
 
     def branch(self, x):
-        """One of two layers, as data decide."""
+        """One of two layers, selected by data."""
         if not hasattr(self, "flag"):
             self.flag = self.input([], "bool")
         text = "if %s then { r = nn.relu(%s); s = math.mul(r, 0.75); yield s; } else math.tanh(%s)"
         return self.call(text, [self.flag, x, x], x.shape, weight=3)
 
     def repeats(self, operators):
-        """How often a unit of so many operators is repeated: few times, or as often as fits."""
+        """The number of repetitions of a unit of operators: few, or as many as fit."""
         fitting = max(self.left() // operators, 1)
         return min(fitting, self.pick(1, 2, 3, 4, 8, 16, 36, 64, 10**6))
 
     def narrow(self, x):
-        """Few channels and extents, so that a long network stays small."""
+        """Few channels and small extents, so that a long network is small."""
         if x.shape[1] > MOST_CHANNELS:
             x = self.conv(x, self.channels())
         while volume(x.shape[2:]) > 64:

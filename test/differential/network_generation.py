@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of random blocks, whose seeds decide everything about them."""
+"""Networks of random blocks, which are determined by their seeds."""
 
 import math
 
@@ -14,7 +14,7 @@ KINDS = sorted({name for blocks in BLOCKS.values() for name in blocks})
 
 
 class Generator(SequenceBlocks):
-    """One network of about `target` operators; `kinds` are the blocks to draw from, all if empty."""
+    """One network of about `target` operators from blocks of these `kinds`, or of all kinds if it is empty."""
 
     def __init__(self, seed, least, most, kinds=()):
         super().__init__(seed)
@@ -35,7 +35,7 @@ class Generator(SequenceBlocks):
         self.conclude(trunk)
 
     def drawn_kinds(self):
-        """A few kinds of blocks, or all of them: long networks of one kind are as usual as mixed ones."""
+        """A few kinds of blocks, or all of them: long networks of one kind are as frequent as mixed ones."""
         if self.chance(0.4):
             return [self.random.choice(KINDS) for _ in range(self.random.randint(1, 3))]
         return KINDS
@@ -69,7 +69,7 @@ class Generator(SequenceBlocks):
         return blocks[self.random.choice(names)](self, trunk)
 
     def joined(self, trunk):
-        """With an earlier tensor of the same shape, or one that differs in its channels."""
+        """Adds an earlier tensor of the same shape, or one that differs in its channels."""
         if not self.chance(0.25):
             return trunk
         axis = 1 if len(trunk.shape) == 4 else len(trunk.shape) - 1
@@ -85,7 +85,7 @@ class Generator(SequenceBlocks):
     # From one rank to another --------------------------------------------------------------------------------------
 
     def moved(self, trunk):
-        """The tensor in another rank, one that has blocks among the kinds."""
+        """The tensor converted to another rank for which the kinds include blocks."""
         ranks = [rank for rank, blocks in BLOCKS.items() if set(blocks) & set(self.kinds)]
         others = [rank for rank in ranks if rank != len(trunk.shape)]
         if not others:
@@ -136,14 +136,14 @@ class Generator(SequenceBlocks):
     # Outputs -------------------------------------------------------------------------------------------------------
 
     def conclude(self, trunk):
-        """Outputs: what a network usually ends with, and what is rare in one."""
+        """Adds outputs: common and rare ends of networks."""
         self.results = [self.head(trunk)]
         ways = [self.reshaped, self.cut, self.several, self.again, self.tapped, self.passed, self.whole, self.counted]
         for way in self.random.sample(ways, self.random.randint(0, 4)):
             way(trunk)
         for number, value in enumerate(self.results):
             name = "y%d" % number
-            # The result of a statement may bear the name itself.
+            # The result of a statement may have the name of the output.
             own = value.name.startswith("t") and all(value is not other for _, other in self.network.outputs) and self.chance(0.7)
             if own:
                 value.name = name
@@ -176,7 +176,7 @@ class Generator(SequenceBlocks):
             self.results.append(self.reversed(trunk, axis))
 
     def several(self, trunk):
-        """A concatenation, of parts that may be outputs as well."""
+        """A concatenation of parts that may also be outputs."""
         y = self.activation(trunk)
         self.results.append(self.concat([trunk, y, trunk] if self.chance(0.3) else [trunk, y], 1))
         self.results += [y] if self.chance(0.4) else []
@@ -188,25 +188,25 @@ class Generator(SequenceBlocks):
             self.results.append(self.unary("math.iden", self.results[0]))
 
     def tapped(self, trunk):
-        """Tensors that the network goes on with."""
+        """Tensors that later statements also read."""
         values = [v for s in self.network.statements for v in s.results if v.kind == "real"]
         self.results += [self.random.choice(values) for _ in range(self.random.randint(1, 4))]
 
     def passed(self, trunk):
-        """An input or a variable as it is, or reshaped."""
+        """An input or a variable, unchanged or reshaped."""
         given = self.random.choice(self.network.inputs + self.network.variables)
         self.results.append(given)
         if len(given.shape) > 1 and self.chance(0.5):
             self.results.append(self.flatten(given, 1))
 
     def whole(self, trunk):
-        """The mean of everything, without dimensions, or of rows."""
+        """The mean of all elements, a scalar, or of rows."""
         axes = self.pick("", "{axes=[0]}", "{axes=[-1], squeeze=true}")
         shape = {"": [1] * len(trunk.shape), "{axes=[0]}": [1] + trunk.shape[1:]}.get(axes, trunk.shape[:-1])
         self.results.append(self.call("math.mean_reduce%s(%%s)" % axes, [trunk], shape))
 
     def counted(self, trunk):
-        """Ints and bools, of inputs alone: rounding must not decide them."""
+        """Ints and bools, computed from inputs only, so that they do not depend on rounding."""
         x = self.network.inputs[0]
         if x.kind != "real":
             self.results.append(self.call("math.eq(%s, 3)", [x], x.shape, "bool"))
@@ -218,5 +218,5 @@ class Generator(SequenceBlocks):
 
 
 def generate(seed, least, most, kinds=()):
-    """The network of a seed: a list of tensors and statements, nothing that no output needs."""
+    """The network of a seed: a list of tensors and statements, without those that no output depends on."""
     return Generator(seed, least, most, kinds).network.live()

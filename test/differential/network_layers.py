@@ -5,11 +5,11 @@ import random
 
 from network_model import Network, Statement, Value
 
-# Most channels that a layer keeps; concatenations may exceed them.
+# The maximum number of channels of a layer; concatenations may exceed it.
 MOST_CHANNELS = 32
 
 class Layers:
-    """A network under construction, and the random choices that make it."""
+    """A network under construction, and the source of its random choices."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -33,7 +33,7 @@ class Layers:
         return self.network.variables[-1]
 
     def calls(self, text, operands, shapes, kinds=None, packed=False, weight=1):
-        """A statement of several results."""
+        """A statement with several results."""
         kinds = kinds or ["real"] * len(shapes)
         results = [Value("t%d" % (self.made + at), shape, kind) for at, (shape, kind) in enumerate(zip(shapes, kinds))]
         self.made += len(results)
@@ -45,7 +45,7 @@ class Layers:
         return self.calls(text, operands, [shape], [kind], weight=weight)[0]
 
     def own(self, name, attributes, operands, shape, weight=1):
-        """A call of an operator that the network defines itself (network_operators.sknd)."""
+        """A call of an operator that the network defines (network_operators.sknd)."""
         return self.call("%s%s(%s)" % (name, attributes, listed(operands)), operands, shape, weight=weight)
 
     def label(self):
@@ -114,7 +114,7 @@ class Layers:
         return self.call("math.%s_reduce{axes=[2,3], squeeze=%s}(%%s)" % (name, str(squeeze).lower()), [x], shape)
 
     def normalized(self, x):
-        """A tensor of mean 0 and variance 1 over what follows the batch, or values within bounds."""
+        """A tensor of mean 0 and variance 1 over all dimensions after the batch, or values within bounds."""
         if x.is_dynamic() and x.shape[0] != "b" or volume(x.shape[1:]) < 4:
             return self.unary("math.tanh", x)
         choice = self.random.random()
@@ -164,7 +164,7 @@ class Layers:
         return self.call("layout.transpose{perm=%s}(%%s)" % list(order), [x], [x.shape[a] for a in order], x.kind)
 
     def reshape(self, x, axis, rank, shape):
-        """Replaces `rank` dimensions, of static extents, by those of `shape`."""
+        """Replaces `rank` dimensions with static extents by those of `shape`."""
         given = list(shape)
         if given and self.chance(0.3):
             given[self.random.randrange(len(given))] = -1
@@ -183,7 +183,7 @@ class Layers:
         return self.call("layout.unsqueeze{axes=[%d]}(%%s)" % axis, [x], x.shape[:axis] + [1] + x.shape[axis:], x.kind)
 
     def linear(self, x, channels):
-        """The last dimension of a matrix, or of a stack of them, by a matrix of weights."""
+        """Multiplies the last dimension of a matrix, or of a stack of matrices, by a matrix of weights."""
         if len(x.shape) == 2 and self.chance(0.2):
             text = "%s: layer.linear{channels=%d, use_bias=%s}(%%s)" % (self.label(), channels, self.pick("true", "false"))
             return self.call(text, [x], [x.shape[0], channels])

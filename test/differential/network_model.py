@@ -14,12 +14,12 @@ LARGEST_INT = 9
 
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "network_operators.sknd")) as file:
-    # The text of each operator that networks define themselves, by name.
+    # The text of each operator that networks define, by name.
     OPERATORS = {text.split()[1]: text.strip() for text in re.split(r"(?m)^(?=operator )", file.read()) if text.startswith("operator ")}
 
 
 class Value:
-    """A tensor with a name, or a pack of them. Extents are ints, `b`, or multiples of it (`3*b`)."""
+    """A named tensor or pack of tensors. Extents are ints, `b`, or multiples of it (`3*b`)."""
 
     def __init__(self, name, shape, kind="real"):
         self.name, self.shape, self.kind = name, list(shape), kind
@@ -38,7 +38,7 @@ class Value:
 
 
 class Statement:
-    """Results and the text that computes them, with `%s` for the name of each operand."""
+    """Results, and the text of their computation, with `%s` for the name of each operand."""
 
     def __init__(self, results, text, operands, packed):
         self.results, self.text, self.operands, self.packed = results, text, operands, packed
@@ -57,7 +57,7 @@ class Network:
         self.outputs, self.updates = [], []
 
     def live(self):
-        """A copy without what no output and no update needs; the first input stays, as it declares the batch."""
+        """A copy without values that no output and no update depends on; the first input is kept, as it declares the batch."""
         needed = {value.name for _, value in self.outputs} | {value.name for _, value in self.updates}
         kept = []
         for statement in reversed(self.statements):
@@ -75,7 +75,7 @@ class Network:
     def write(self):
         """The text of `main.sknd`."""
         body = [statement.write() for statement in self.statements]
-        # An output that is the result of a statement bears its name; others are further names of a value.
+        # An output that is the result of a statement has its name; other outputs are further names of a value.
         body += ["%s = %s;" % (name, value.name) for name, value in self.outputs if name != value.name]
         calls = "\n".join(body)
         operators = definitions(calls)
@@ -92,7 +92,7 @@ class Network:
         batch = random.Random(seed).choice([1, 1, 2, 3, LARGEST_BATCH])
         for value in self.inputs:
             extents = [extent_for(extent, batch) for extent in value.shape]
-            # By name, so that an input keeps its values when others fall away.
+            # Seeded by name, so that an input keeps its values when other inputs are removed.
             rng = np.random.default_rng([seed, *value.name.encode()])
             if value.kind == "int":
                 yield value.name, rng.integers(0, LARGEST_INT + 1, extents, dtype=np.int64)
@@ -103,7 +103,7 @@ class Network:
 
 
 def extent_for(extent, batch):
-    """An extent of a run with this batch."""
+    """The value of an extent in a run with this batch."""
     if isinstance(extent, int):
         return extent
     factor, _, _ = extent.rpartition("*")
@@ -126,7 +126,7 @@ def block(name, lines):
 
 
 def shape_of(value, multiple=None):
-    """Type and shape; `multiple` stands for extents that are multiples of the batch."""
+    """Type and shape; `multiple` is the text for extents that are multiples of the batch."""
     extents = [multiple if multiple and isinstance(e, str) and e != "b" else str(e) for e in value.shape]
     return "%s[%s]" % (value.kind, ",".join(extents))
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shrinks a network that fails: to one output, then to few statements, as long as it still fails."""
+"""Shrinks a failing network to one output, then to few statements, while it still fails."""
 
 from network_model import Network, Statement, Value
 
 
 def reduce(network, fails, attempts=400):
-    """The smallest network found for which `fails(network)` holds; `attempts` bounds how often it is asked."""
+    """The smallest network found for which `fails(network)` is true; `attempts` limits the number of calls."""
     left = [attempts]
 
     def better(candidate):
@@ -30,7 +30,7 @@ def with_parts(network, outputs=None, updates=None):
 
 
 def fewer_outputs(network, better):
-    """One output if one is enough, else without those that are not needed."""
+    """Keeps one output if one suffices, otherwise removes unnecessary ones."""
     candidates = [with_parts(network, updates=[])] if network.updates else []
     candidates += [with_parts(network, [output], []) for output in network.outputs]
     network = next(filter(better, candidates), network)
@@ -42,7 +42,7 @@ def fewer_outputs(network, better):
 
 
 def replaced(network, values, dropped=(), inputs=()):
-    """A copy in which other values stand for some, by name, and some statements are left out."""
+    """A copy with some values replaced, by name, and without some statements."""
     copy = Network()
     of = lambda value: values.get(value.name, value)
     copy.inputs, copy.variables = network.inputs + list(inputs), network.variables
@@ -54,7 +54,7 @@ def replaced(network, values, dropped=(), inputs=()):
 
 
 def cut(network, better):
-    """Turns results into inputs: first of many statements at once, then of single ones."""
+    """Replaces results by inputs: first those of many statements at once, then of single ones."""
     size = max(len(network.statements) // 2, 1)
     while True:
         at = 0
@@ -77,7 +77,7 @@ def cut(network, better):
 
 
 def bypass(network, better):
-    """Takes an operand for the result of its statement where both have one shape, from the end on."""
+    """Replaces results of statements by an operand of the same shape, from the last statement on."""
     for statement in reversed(network.statements):
         if len(statement.results) != 1 or statement not in network.statements:
             continue

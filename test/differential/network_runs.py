@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a network in every engine and compares what they return."""
+"""Runs a network in every engine and compares the results."""
 
 import os
 import subprocess
@@ -9,14 +9,14 @@ import numpy as np
 
 from agreement import differing
 
-# Relative to a result's largest element. Sums in another order differ by 2e-6 in networks of 150 operators.
+# Relative to the largest element of a result. Sums in another order differ by 2e-6 in networks of 150 operators.
 RTOL, ATOL = 1e-4, 1e-4
 # Bytes before the items of a `.dat` file.
 HEADER = 128
 
 
 class Answer:
-    """What one engine returned for one network."""
+    """The result of one engine for one network."""
 
     def __init__(self, status, stderr, seconds, folder):
         self.status, self.stderr, self.seconds, self.folder = status, stderr, seconds, folder
@@ -69,7 +69,7 @@ class Case:
 
 
 def problem(expected, found):
-    """How an answer differs from the evaluator's; `None`: it does not."""
+    """The difference of an answer from that of the evaluator, or `None`."""
     if found.status != 0:
         return "exit status %s: %s" % (found.status, found.stderr.strip()[-400:])
     one, other = expected.arrays(), found.arrays()
@@ -92,7 +92,7 @@ def difference(name, one, other):
 
 
 def unhealthy(arrays):
-    """A reason why comparing these results would not mean much."""
+    """A reason why a comparison of these results is not meaningful, or `None`."""
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             return "%s is not finite" % name

@@ -9,7 +9,7 @@ class SequenceBlocks(MapBlocks):
     # Sequences -----------------------------------------------------------------------------------------------------
 
     def attention(self, x):
-        """Attention of several heads, to itself or to an earlier sequence, with a residual and a normalization."""
+        """Attention with several heads, to the sequence itself or to an earlier one, with a residual and a normalization."""
         steps, features = x.shape[1:]
         heads = self.pick(*[h for h in (1, 2, 3, 4) if features % h == 0])
         earlier = [v for v in self.history if len(v.shape) == 3 and v.shape[0] == x.shape[0]]
@@ -44,13 +44,13 @@ class SequenceBlocks(MapBlocks):
         return self.normalized(self.binary("add", self.linear(wide, x.shape[2]), x))
 
     def state(self, x, features):
-        """The first state of a recurrence: a variable that each run may change, or made from the first step."""
+        """The initial state of a recurrence: a variable that runs may update, or a value computed from the first step."""
         if isinstance(self.batch, int) and self.chance(0.5):
             return self.variable(self.batch, features)
         return self.unary("math.tanh", self.linear(x, features))
 
     def unrolled(self, x):
-        """A recurrence step by step."""
+        """A recurrence with one statement for each step."""
         steps = self.unstack(x, 1) if self.chance(0.6) else [self.squeeze(self.slice(x, 1, t, t + 1), [1]) for t in range(x.shape[1])]
         features, cell = self.pick(1, 2, 3, 4, 6), self.pick("gru", "rnn", "lstm")
         start = state = self.state(steps[0], features)
@@ -81,12 +81,12 @@ class SequenceBlocks(MapBlocks):
         return self.call("layout.stack{axis=1}(%s)", [shown], [x.shape[0], len(steps), features])
 
     def remember(self, start, last):
-        """The next run starts where this one ended, if the first state is a variable."""
+        """Updates the initial state with the last one, if it is a variable."""
         if start in self.network.variables and self.chance(0.6):
             self.network.updates.append((start, last))
 
     def lstm(self, x):
-        """The library's loop; the last state beside the sequence, at each step."""
+        """The loop of the library; its last state is joined to each step of the sequence."""
         weights = self.weights("lstm", x.shape[2], self.pick(1, 2, 4))
         features = weights[1].shape[1]
         order = self.transpose(self.reversed(x, 1) if self.chance(0.3) else x, (1, 0, 2))
@@ -137,7 +137,7 @@ class SequenceBlocks(MapBlocks):
         return self.own("gated", "", [value, gate], value.shape)
 
     def experts(self, x):
-        """A mean of small networks, weighted by what another one makes of the same row."""
+        """A mean of small networks, weighted by the results of another one on the same row."""
         count, features = self.random.randint(1, 6), self.pick(1, 2, 4, 8)
         gate = self.unary("nn.softmax", self.linear(x, count))
         gates = self.split(gate, 1, [1] * count) if count > 1 else [gate]
@@ -145,7 +145,7 @@ class SequenceBlocks(MapBlocks):
         return self.call("math.sum_n([%s])" % listed(parts), parts, parts[0].shape)
 
     def crossed(self, x):
-        """Products of features with what a layer makes of them."""
+        """Products of features with the results of a layer on them."""
         for _ in range(self.repeats(4)):
             x = self.unary("math.tanh", self.binary("add", self.binary("mul", x, self.linear(x, x.shape[1])), x))
         return x

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random networks through the evaluator and through compiled code: the answers must agree.
+"""Compares compiled code with the evaluator on random networks.
 
     networks.py --skript BINARY [--seed S|day] [--count N] [--min-operators N] [--max-operators N] [--kinds NAME,...]
                 [--pipelines linalg,linalg-named,scf,affine] [--seconds S] [--jobs N] [--keep DIR] [--reduce] [--times FILE]
 
-A seed decides a network, its inputs and its weights. One run of the evaluator serves all pipelines; wrong results, refusals, crashes and
-hangs are failures, but for what the affine pipeline declares not to take. --keep keeps the model folders of failures, and --reduce
-shrinks the first one: statements become inputs or fall away as long as the pipeline still fails.
+A seed determines a network, its inputs and its weights. All pipelines are compared with one run of the evaluator. Wrong results, refusals,
+crashes and hangs are failures, except networks that the affine pipeline documents as not supported. --keep keeps the model folders of
+failures, and --reduce shrinks the first one: statements are replaced by inputs or removed while the pipeline still fails.
 """
 
 import argparse
@@ -29,7 +29,7 @@ PIPELINES = "linalg,linalg-named,scf,affine"
 
 
 def repeat(args, seed, pipelines):
-    """The command that repeats a network, in the pipelines that fail."""
+    """The command that runs a network again in the pipelines that fail."""
     kinds = " --kinds %s" % ",".join(args.kinds) if args.kinds else ""
     engines = "" if pipelines == ["reference"] else " --pipelines " + ",".join(pipelines)
     return ".venv/bin/python %s --skript %s --seed %d --count 1 --min-operators %d --max-operators %d%s%s" % (
@@ -48,7 +48,7 @@ def keep(args, name, seed, network, text):
 
 
 def shrink(args, outcome, network, folder):
-    """A smaller network that fails in the same pipeline, and how it fails."""
+    """A smaller network that fails in the same pipeline, and its failure."""
     pipeline, reason = next(iter(outcome.failures.items()))
     attempt, reasons, same = [0], {}, symptom(reason)
     one = argparse.Namespace(**{**vars(args), "pipelines": [pipeline] if pipeline != "reference" else []})
@@ -66,7 +66,7 @@ def shrink(args, outcome, network, folder):
 
 
 def symptom(reason):
-    """What a smaller network must show as well: the diagnostic without its location, the exit status, or different elements."""
+    """The symptom that a reduced network must show: the diagnostic without its location, the exit status, or different elements."""
     if "differ" in reason:
         return "differ"
     found = re.search(r"error\[\w+\]: .*|exit status \S+", reason)
@@ -96,7 +96,7 @@ def arguments():
     for kind in args.kinds:
         if kind not in KINDS:
             parser.error("no kind of blocks is called %s" % kind)
-    # Far from the seeds that somebody writes down.
+    # Far from the seeds that commands usually name.
     args.seed = 1_000_000 + 1_000 * time.localtime().tm_yday if args.seed == "day" else int(args.seed)
     return args
 

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random formulas that run in order, and sums over ranges that data bound, through the evaluator and through compiled code.
+"""Compares compiled code with the evaluator on random formulas that run in order, and on sums over data-dependent ranges.
 
     ordered.py --skript BINARY [--count N] [--seed S] [--pipelines linalg,scf]
 
-Dimensions that carry nothing are drawn in any position of the tensors and of the loops, with values that are cheap or take
-functions, so that loops are interchanged, computed in lanes of transposed copies, or left alone. Bounds of ranges may be empty,
-reversed or outside of the tensor.
+Dimensions without dependences are at random positions of the tensors and of the loops; values are cheap or call functions. So some loops
+are interchanged, some are vectorized on transposed copies, and others are unchanged. Ranges may be empty, reversed or out of bounds.
 """
 
 import argparse
@@ -22,7 +21,7 @@ from agreement import agree
 
 
 def recurrence(draw):
-    """One table: dimensions b (batch) and c (channel) carry nothing, t and u may."""
+    """One table: only dimensions t and u may carry dependences, not b (batch) and c (channel)."""
     extents = {"b": draw.choice([1, 3, 16, 20, 33]), "c": draw.choice([1, 4, 9]), "t": draw.choice([5, 9]), "u": draw.choice([1, 7, 12])}
     names = list(extents)
     draw.shuffle(names)
@@ -67,7 +66,7 @@ graph G {
 
 
 def whole(draw):
-    """A tensor of which each element is written once, in either direction, from some that are before it, outside of the tensor, or behind."""
+    """A tensor whose elements are each written once, in either direction, from elements before or after them, or out of bounds."""
     extents = draw.sample([1, 2, 5, 17, 40, 130, 517, 1024], draw.choice([1, 2, 2, 3]))
     while np.prod(extents) > 1 << 18:
         extents[extents.index(max(extents))] = 9
@@ -113,7 +112,7 @@ graph G {
 
 
 def ranges(draw):
-    """Sums over k where data, or another index, bound it."""
+    """Sums over k, whose bounds depend on data or on another index."""
     segments, width, n = draw.choice([1, 4, 7]), draw.choice([1, 3, 8, 17]), draw.choice([5, 30])
     low = draw.choice(["start[i,] <= k", "start[i,] < k", "k >= start[i,] - 1", "k > i", "start[i,] + i <= k"])
     high = draw.choice(["k < start[i + 1,]", "k <= start[i + 1,]", "start[i + 1,] > k", "k < start[i,] + 3", "k == start[i,]", "k <= i"])

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random reads at quotients and remainders of indices, through compiled code, against numpy.
+"""Compares compiled code with numpy on random reads at quotients and remainders of indices.
 
     positions.py --skript BINARY [--count N] [--seed S]
 
-A row of the output reads a row of the input at `(factor * j + offset) / divisor`, as resized images do, or at a remainder of
-that. Rows are shorter and longer than vectors, element types have 8 to 64 bits, and the payload may have a second input.
+Each row of the output reads a row of the input at `(factor * j + offset) / divisor`, like resized images, or at a remainder of this
+quotient. Rows are shorter and longer than vectors, element types have 8 to 64 bits, and the expression may read a second input.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import formulas
 
 TYPES = [("real", "f32", np.float32), ("real", "f16", np.float16), ("real", "f64", np.float64), ("int", "i64", np.int64),
          ("int", "i32", np.int32), ("int", "i16", np.int16), ("int", "i8", np.int8), ("real", "bf16", np.float32)]
-# Payloads in the language and in numpy, of the element that is read and those of the other input.
+# Expressions in the language and in numpy, of the read element and of the elements of the second input.
 PAYLOADS = [("{x}", lambda x, z: x), ("{x} + z[k,i,j]", lambda x, z: x + z), ("z[k,i,j] * {x} + {x}", lambda x, z: z * x + x),
             ("{x} - z[k,i,0]", lambda x, z: x - z[:, :, :1])]
 

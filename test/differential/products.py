@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of products of bf16 against numpy in f64, where instructions for bf16 would take small numbers for zeros.
+"""Compares sums of bf16 products with numpy in f64. bf16 instructions would replace small numbers by zeros.
 
     products.py --skript BINARY [--count N] [--seed N]
 
-Products of matrices and padded windows of random extents, of numbers of ordinary size, of subnormal ones, of those whose sums cancel
-to subnormal ones, of zeros, and with infinity and NaN. A result may be off by the rounding of its sum in f32, and of itself.
+The products are those of matrices and padded windows with random extents. Their numbers are ordinary or subnormal, cancel to subnormal
+sums, are zero, or include infinity and NaN. The tolerance is the rounding of the f32 sum and of the result.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def factors(kind, shapes, random):
     if kind == "subnormal":
         a, b = a * 1e-39, b * 1e3
     elif kind == "cancelling":
-        # Each row has its numbers twice, with both signs, but for small differences.
+        # Each row contains its numbers with both signs, except for small differences.
         a, b = np.where(random.random(a.shape) < 0.5, 1, -1) * 2.0**-63, np.where(random.random(b.shape) < 0.02, 1 + 2.0**-6, 1) * 2.0**-62
     elif kind == "tiny sums":
         a, b = a * 2.0**-60, b * 2.0**-72
@@ -116,7 +116,7 @@ def main():
                 continue
             actual = np.load(os.path.join(home, "y.npy")).astype(np.float64)
             with np.errstate(invalid="ignore", over="ignore"):
-                # Rounding of a sum in f32, of what is below its least number, and to bf16.
+                # The rounding of an f32 sum, of values below the smallest f32, and to bf16.
                 most = (count + 1) * (sizes * 2.0**-24 + 2.0**-149)
                 most += np.maximum((np.abs(sums) + most) * 2.0**-8, 2.0**-134)
                 equal = np.where(np.isfinite(sums), np.abs(actual - sums) <= most, (actual == sums) | (np.isnan(actual) & np.isnan(sums)))

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stencils whose subscripts are clamped or periodic at the ends of rows, against numpy.
+"""Compares stencils whose subscripts are clamped or periodic at the ends of rows with numpy.
 
     stencils.py --skript BINARY [--count N] [--seed N]
 
-Rows of up to 300 elements, two to five neighbours with offsets along both dimensions, elements that are small integers: sums are exact.
+Rows have up to 300 elements, stencils two to five neighbours with offsets along both dimensions. Elements are small integers, so sums
+are exact.
 """
 
 import argparse
@@ -56,7 +57,7 @@ def main():
                 taken = np.take(taken, np.arange(n) + columns, axis=1, mode=modes[1])
                 text = "x[%s, %s]" % (subscript("i", "m", rows, modes[0]), subscript("j", "n", columns, modes[1]))
                 if random.random() < 0.3:
-                    # A condition on the column, near an end or not.
+                    # A condition on a column that is near an end or not.
                     column = int(random.integers(0, n))
                     text = "(j > %d ? %s : 0.0)" % (column, text)
                     taken = np.where(np.arange(n) > column, taken, np.float32(0))

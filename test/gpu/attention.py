@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs attentions whose rows are computed in blocks of columns on Vulkan, and compares them with numpy in f64.
+"""Runs attentions, whose rows are computed in blocks of columns, on Vulkan, and compares them with numpy in f64.
 
     attention.py --skript BINARY
 
-Rows have 1,500 and 4,099 scores, in static and in dynamic number, with masks. Some rows have scores that are all -inf, or only in the first
-blocks, NaN, or infinity: they are NaN as those that operations compute one after the other, or have the weights of the others. The
-scheduled code has one kernel. Exit status 1 if a result differs.
+Rows have 1,500 and 4,099 scores, a static or dynamic number, with masks. In some rows, all scores are -inf, or all those of the first
+blocks, or some are NaN or infinity. Their results are NaN if those of separate operations are, otherwise the weights of the other scores.
+The scheduled code has one kernel. Exit status 1 if a result differs.
 """
 import argparse
 import os
@@ -33,7 +33,7 @@ graph Long {
     }
 }
 """
-# Rows, columns, columns of the result, whether extents are dynamic, the precision of units, the type of arrays, the relative error.
+# Rows, columns, columns of the result, whether extents are dynamic, the precision of matrix units, the type of arrays, the relative error.
 CASES = [
     (256, 1500, 11, False, "f32", "f32", 2e-6),
     (70, 4099, 16, False, "f32", "f32", 2e-6),
@@ -105,7 +105,7 @@ def main():
             path = os.path.join(folder, "main.sknd")
             text = MODEL % {"c": c, **extents}
             with open(path, "w") as file:
-                # A bound is declared where an extent is named first.
+                # The first use of an extent's name declares its bound.
                 file.write(text.replace("v: real[2, m|5000", "v: real[2, m").replace("mask: real[n|100, m|5000]", "mask: real[n, m]").replace("y: real[2, n|100", "y: real[2, n"))
             target = ["--real=" + real]
             if precision != "f32":

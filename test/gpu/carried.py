@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the cases of a conformance suite on a GPU of another machine, which has neither the compiler nor the suite.
+"""Runs the cases of a conformance suite on the GPU of another computer, which has neither the compiler nor the suite.
 
     carried.py pack SUITE FOLDER --skript BINARY [--target nvptx64|vulkan] [--cpu NAME] [--sample N] [--shard I/N]
     carried.py run FOLDER --runner SKRIPT-RUN [--device NAME] [--jobs N] [--table FILE] [--first N] [--seconds N] [--wrapper COMMAND]
 
-`pack` compiles each case with outputs to a file with its weights, and puts its inputs and the expected outputs beside it; N
-shards keep a folder small. `run` needs the folder, the program skript-run, and numpy; it prints each case that differs, and
-counts.
+`pack` compiles each case that has outputs to a file with its weights, and writes its inputs and expected outputs beside it. With
+N shards, folders are smaller. `run` needs the folder, the program skript-run, and numpy. It prints each case that differs, and
+the counts.
 """
 import argparse
 import concurrent.futures
@@ -37,7 +37,7 @@ def selected(suite, sample, shard):
 
 
 def pack_case(case, folder, options):
-    """Why the case was not packed; an empty text if it is one of errors."""
+    """The reason why the case was not packed; empty for a case that expects an error."""
     description = json.loads((case / "case.json").read_text())
     if description["expect"] == "error":
         return ""
@@ -54,7 +54,7 @@ def pack_case(case, folder, options):
         if isinstance(files, list):
             items = (",".join(map(str, np.load(case / file).shape)) for file in files)
             shapes += ["--input-shape", f"{name}=" + ";".join(items)]
-    # The document may leave the numbers of items open.
+    # The document may not determine the numbers of items.
     for more in ([], shapes):
         done = subprocess.run([*command, *more], capture_output=True, text=True, timeout=300)
         if not done.returncode:
@@ -87,7 +87,7 @@ def pack(options):
 
 
 def run_case(case, options):
-    """Why the case is wrong; None if it is right."""
+    """Describes the error of the case, or returns None."""
     kept = json.loads((case / "case.json").read_text())
     command = [*options.wrapper.split(), options.runner, str(case / "model.skm"), f"--device={options.device}"]
     for name, pack in kept["inputs"].items():

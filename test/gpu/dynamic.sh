@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares kernels with dynamic extents, those that select positions, those of elementwise operations, attentions, and sequential
-# formulas, on Vulkan with the evaluator:
-# whole tiles, parts of them, one element, none. What a device would end early is refused.
+# Compares kernels on Vulkan with the evaluator: kernels with dynamic extents (whole tiles, partial tiles, one element, none), kernels
+# that select positions, elementwise operations, attentions, and sequential formulas. Kernels that exceed the time limit of a device
+# are refused.
 #     test/gpu/dynamic.sh SKRIPT
 set -eu
 cd "$(dirname "$0")"
@@ -10,7 +10,7 @@ skript=$(cd ../.. && realpath "$1")
 while read -r m k n h r t; do
   "$skript" compare inputs/dynamic.sknd --device=vulkan --input-shape a="$m,$k" --input-shape b="$k,$n" \
     --input-shape q="$h,$r,32" --input-shape p="$h,$t,32"
-  # With copies into shared memory without registers, simulated.
+  # With simulated copies into shared memory that bypass registers.
   "$skript" compare inputs/dynamic.sknd --device=vulkan --gpu-arch=vulkan-matrices --input-shape a="$m,$k" --input-shape b="$k,$n" \
     --input-shape q="$h,$r,32" --input-shape p="$h,$t,32"
 done <<END
@@ -43,7 +43,7 @@ done
 kernels=$("$skript" compile inputs/layers.sknd --target=vulkan --emit=scheduled | grep -c gpu.launch_func)
 [ "$kernels" = 5 ] || { echo "inputs/layers.sknd has $kernels kernels instead of 5" && exit 1; }
 "$skript" compare inputs/layers.sknd --device=vulkan
-# One more each for the inputs, which are widened.
+# One more kernel for each input, which is widened.
 kernels=$("$skript" compile inputs/layers.sknd --real=bf16 --target=vulkan --emit=scheduled | grep -c gpu.launch_func)
 [ "$kernels" = 7 ] || { echo "inputs/layers.sknd has $kernels kernels in bf16 instead of 7" && exit 1; }
 for real in "f16 2e-2" "bf16 6e-2"; do

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the cases of a conformance suite for GPUs by NVIDIA or AMD, and assembles the kernels, which needs no GPU.
+"""Compiles the cases of a conformance suite for NVIDIA or AMD GPUs, and assembles the kernels, without a GPU.
 
     kernels.py SUITE --skript BINARY [--arch sm_80,sm_90,gfx90a,gfx1100] [--precision tf32] [--sample N] [--jobs N]
 
-`ptxas` assembles for NVIDIA's, LLVM's assembler for AMD's: there no kernel may refer to a symbol that it does not define. `--sample N`
-takes every Nth case with outputs, `--precision` uses tensor cores. Prints how many cases are accepted, the most registers of a kernel, and the kernels that spill
-registers. Exit status 1 if a case is refused by the compiler or by the assembler. `test/gpu/setup.sh` installs `ptxas`.
+`ptxas` assembles for NVIDIA GPUs, and the assembler of LLVM for AMD GPUs, where kernels must not refer to undefined symbols. `--sample N`
+takes every Nth case with outputs, `--precision` uses tensor cores. Prints the number of accepted cases, the maximum number of registers of
+a kernel, and the kernels that spill registers. Exit status 1 if the compiler or the assembler refuses a case. `test/gpu/setup.sh` installs
+`ptxas`.
 """
 import argparse
 import concurrent.futures

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs products by units for matrices on Vulkan, where threads simulate the units, and compares them with numpy.
+"""Runs products for matrix units on Vulkan, where threads simulate the units, and compares them with numpy.
 
     matrices.py --skript BINARY
 
-The kernels are those of tensor cores but for the instruction itself: each thread puts the elements of its registers where the PTX ISA says
-that `mma.sync` has them. Inputs are rounded by numpy to the precision of a unit; extents are multiples of tiles and others, static and dynamic.
-Exit status 1 if a result differs.
+The kernels are those of tensor cores, except for the instruction: each thread stores the elements of its registers in the layout that the
+PTX ISA defines for `mma.sync`. numpy rounds inputs to the precision of a unit. Extents are multiples of tiles and other numbers, static and
+dynamic. Exit status 1 if a result differs.
 """
 import argparse
 import os
@@ -110,7 +110,7 @@ def main():
                         print(precision, real, shapes[0], done.stderr[:500])
                         wrong += 1
                         continue
-                    # Results of 16 bits are rounded once more.
+                    # 16-bit results are rounded once more.
                     error = {"f32": 8e-6, "f16": 1.1e-3, "bf16": 8.5e-3}[real]
                     for name, value in expected({name: rounded(array, precision) for name, array in inputs.items()}).items():
                         found = np.load(os.path.join(folder, name + ".npy")).astype(np.float64)

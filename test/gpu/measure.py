@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures kernels on a machine with a GPU, which needs neither the compiler nor a network, and compares them with torch and XLA.
+"""Measures kernels on a computer with a GPU, and compares them with torch and XLA; needs neither the compiler nor a network there.
 
     measure.py pack FOLDER --skript BINARY [--arch sm_90] [--target nvptx64|vulkan] [--suite SUITE] [--small]
     measure.py run FOLDER --runner SKRIPT-RUN [--device NAME] [--calls N] [--table FILE] [--seconds N]
@@ -8,7 +8,7 @@
 `pack` compiles the models below into FOLDER, and with `--suite` the cases of a conformance suite (carried.py). `run` needs the folder, the program
 skript-run and numpy. It runs the cases, then measures each model with its arrays on the device, by skript-run and, where they are importable,
 by torch (eager, compiled) and jax, compares the results with those of torch, and writes a table after each measurement. Libraries run in processes
-of their own, with a time limit for each model. A time is the least of the calls. `--small` packs small sizes, for
+of their own, with a time limit for each model. A time is the minimum of the calls. `--small` packs small sizes, for
 devices that compute on the processor. Exit status 1 if a result differs or a case fails.
 """
 import argparse
@@ -27,7 +27,7 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-# Models as text, with the extents that sizes() gives.
+# Models as text, with the extents of sizes().
 PRODUCT = """
 operator product {{
     @input {{ a: real[m, k]; b: real[k, n]; }}
@@ -76,7 +76,7 @@ graph G {{
     @compose {{ c = math.argmax{{axis=1, squeeze=true}}(a); }}
 }}
 """
-# No library has it: the largest sum of two elements.
+# The largest sum of two elements: no library has this operation.
 LONGEST = """
 operator longest {{
     @input {{ a: real[m, k]; b: real[k, n]; }}
@@ -167,7 +167,7 @@ ALEXNET = {
 
 
 def models(small):
-    """(name, operation, text or None, inputs, precisions) of every model, the ones with a limit to reach first."""
+    """(name, operation, text or None, inputs, precisions) of each model; those with a required ratio are first."""
     found = []
 
     def add(name, operation, template, inputs, precisions=("f32",), **extents):
@@ -220,7 +220,7 @@ def pack(options):
                     path.write_text(text)
                 made = folder / ("model-%d-%s.skm" % (number, precision))
                 command = [options.skript, "compile", str(path), "--target=" + options.target, "--cpu=" + options.cpu, "-o", str(made)]
-                # A precision of 16 bits is that of the arrays as well.
+                # With 16-bit precisions, arrays have the same type.
                 command += ["--gpu-precision=" + precision] * (precision != "f32") + ["--real=" + precision] * (precision == "f16")
                 command += ["--gpu-arch=" + options.arch] * (options.target == "nvptx64")
                 done = subprocess.run(command, capture_output=True, text=True)
@@ -240,7 +240,7 @@ def pack(options):
 def arrays(shapes, precision, scale=1.0):
     random = np.random.default_rng(0)
     kind = np.float16 if precision == "f16" else np.float32
-    # Sums stay of the size of one: weights of 16 bits would overflow else.
+    # Sums are of order one: otherwise 16-bit weights would overflow.
     return {name: (random.standard_normal(shape) * scale * (1 if n == 0 else SCALES.get(name, 1.0))).astype(kind) for n, (name, shape) in enumerate(shapes.items())}
 
 
@@ -381,10 +381,10 @@ def given(model):
 
 
 def serve(options):
-    """Measures by another library what each line of the input names, and answers with a line of JSON: a process that may crash."""
+    """Measures the model of each input line with another library, and prints a line of JSON. Runs in a process that may crash."""
     described = json.loads((pathlib.Path(options.folder) / "models.json").read_text())
     answers = os.fdopen(os.dup(1), "w")
-    # What libraries print is no answer.
+    # The output of the libraries is not part of the printed JSON.
     os.dup2(2, 1)
     for line in sys.stdin:
         number, out = line.split(" ", 1)
@@ -396,19 +396,19 @@ def serve(options):
             else:
                 found = torch_engine(model, inputs, weights, options.calls, options.engine == "torch compiled", out.strip())
             answer = {"ms": found}
-        except Exception as error:  # Whatever is not installed, or not supported there.
+        except Exception as error:  # A library that is not installed, or not supported on this computer, may raise any exception.
             answer = {"error": (str(error).strip().splitlines() or [type(error).__name__])[0][:200]}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
     return 0
 
 
-# Seconds that a library has to start.
+# The time limit for the start of a library, in seconds.
 STARTING = 45
 
 
 class Worker:
-    """A process that measures by another library; it is started again after a crash or a time limit."""
+    """A process that measures with another library; it is restarted after a crash or a time limit."""
 
     def __init__(self, engine, options):
         self.engine, self.options, self.process = engine, options, None
@@ -429,7 +429,7 @@ class Worker:
             line = ""
         if line:
             return json.loads(line)
-        # By its own handle: a process that hangs, or is gone.
+        # The process may hang, or may have ended.
         self.process.kill()
         self.process.wait()
         ended, self.process = self.process.returncode, None
@@ -488,7 +488,7 @@ def run(options):
 
     workers = {engine: Worker(engine, options) for engine in ENGINES}
     with tempfile.TemporaryDirectory() as scratch:
-        # First what is compared, then the other libraries.
+        # This compiler's code is measured first, then the other libraries.
         for number, model in enumerate(described):
             if left() < 0:
                 break

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""All that a machine with a GPU can show, in one command: results of the conformance suite, ratios to torch and XLA, compute-sanitizer.
+"""Runs all GPU checks with one command: results of the conformance suite, ratios to torch and XLA, compute-sanitizer.
 
     on_device.py pack FOLDER --skript BINARY --runner SKRIPT-RUN --suite SUITE [--arch sm_90] [--target nvptx64|vulkan] [--limit MIB] [--small]
     python3 FOLDER/on_device.py run OUT [--device cuda] [--seconds N]
 
 `pack` makes a folder of at most `--limit` MiB, which needs neither the compiler nor a network: the runner, compiled models and cases, and these
-scripts. Cases that do not fit are named. `run` needs Python with numpy, and torch and jax where they are to be compared. Each part is a process with
-a time limit, and writes into OUT as it goes, the most valuable part first: a sample of the cases, ratios, all cases, then compute-sanitizer.
-A part that fails or hangs does not stop those after it. Exit status 1 if a part found a difference, or nothing runs on the device.
+scripts. Cases that do not fit are listed. `run` needs Python with numpy, and torch and jax for the comparison with them. Each part is a process with
+a time limit that writes into OUT while it runs. The most important part is first: a sample of the cases, ratios, all cases, then compute-sanitizer.
+A part that fails or hangs does not stop the next ones. Exit status 1 if a part found a difference, or no kernel ran on the device.
 """
 import argparse
 import os
@@ -24,10 +24,10 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPTS = ["on_device.py", "measure.py", "carried.py"]
 RUNNER, SUITE = "skript-run", "suite.tar.xz"
-# Seconds of each part, if there is as much time: imports, a sample, ratios, all cases, sanitizers.
+# The time limit of each part in seconds, if as much time is left: imports, a sample, ratios, all cases, sanitizers.
 PREFLIGHT, SAMPLE, RATIOS, SANITIZER = 60, 60, 270, 60
 PARTS = ["sample", "ratios", "suite", "memcheck", "racecheck"]
-# The time in which a part must end after its own limit.
+# The time in seconds in which a part must end after its limit.
 GRACE = 20
 
 
@@ -54,14 +54,14 @@ def pack(options):
 
 
 def archive(cases, folder, limit):
-    """Packs the cases, those with the most bytes last, as long as the folder has at most so many MiB."""
+    """Packs the cases, smallest first, while the folder has at most `limit` MiB."""
     other = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     sized = [(sum(file.stat().st_size for file in case.parent.iterdir()), case.parent) for case in cases.glob("*/*/case.json")]
     path = folder / SUITE
     left_out = []
     with open(path, "wb") as stream, tarfile.open(fileobj=stream, mode="w|xz") as packed:
         for size, case in sorted(sized):
-            # What the stream holds back is small; arrays that are compressed never grow.
+            # The stream buffers few bytes, and compression never enlarges an array.
             if other + stream.tell() + size > limit * 2**20:
                 left_out.append(case)
             else:
@@ -72,11 +72,11 @@ def archive(cases, folder, limit):
 
 
 class Parts:
-    """Runs one part after the other, and writes what they print."""
+    """Runs the parts in sequence, and writes their output."""
 
     def __init__(self, out, seconds):
         self.out, self.begun, self.seconds = out, time.monotonic(), seconds
-        # Few files, for machines that return few: a log of all parts, their ends, and tables.
+        # Only a few files are written, because some systems return only a few: a log of all parts, their exit states, and tables.
         self.summary, self.log, self.printed = [], out / "log.txt", ""
 
     def left(self):
@@ -92,7 +92,7 @@ class Parts:
             log.write("== %s: %s\n" % (name, " ".join(command)))
             log.flush()
             start = log.tell()
-            # A session of its own, so that its children end with it.
+            # A separate session, so that its children end with it.
             process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True, env={**os.environ, **(environment or {})})
             try:
                 status = process.wait(limit)
@@ -154,7 +154,7 @@ def run(options):
     if shutil.which("nvidia-smi"):
         parts.run("driver", ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"], 20)
     with tempfile.TemporaryDirectory() as scratch:
-        # Files that travel may lose the right to be executed.
+        # Copied files may lose the permission to be executed.
         runner = pathlib.Path(scratch) / RUNNER
         shutil.copy(HERE / RUNNER, runner)
         runner.chmod(0o755)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the assembler of PTX into build/gpu-venv. Quick when it is there.
+# Installs the PTX assembler into build/gpu-venv. Fast if it is installed.
 set -eu
 cd "$(dirname "$0")/../.."
 requirements=test/gpu/requirements.txt

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Assembles kernels of attentions for NVIDIA's GPUs, counts them, and fails if one spills registers.
+"""Assembles kernels of attentions for NVIDIA GPUs, counts them, and fails if one spills registers.
 
     spills.py --skript BINARY [--all]
 
-Stacked attentions with residuals, whose queries, keys and values are one tensor or several, with rows that fit into shared memory and longer
-ones, in the types of arrays and of tensor cores. An attention is one kernel; the numbers of kernels below are those of attentions, and of one
-that widens an input of 16 bits. `--all` takes more sizes. `test/gpu/setup.sh` installs `ptxas`.
+The models are stacked attentions with residuals. Their queries, keys and values are one tensor or several; their rows fit into shared memory or
+are longer; arrays and tensor cores have various types. Each attention is one kernel; each 16-bit input may need another one, which widens it.
+`--all` checks more sizes. `test/gpu/setup.sh` installs `ptxas`.
 """
 import argparse
 import glob
@@ -34,7 +34,7 @@ operator attention {
     }
 }
 """
-# One tensor for all, and keys and values that all layers have.
+# One tensor for queries, keys and values; or the same keys and values in all layers.
 SAME = """
 graph Same {
     @input { x: real[%(h)d,%(n)d,%(c)d]; }
@@ -49,9 +49,9 @@ graph Shared {
     @compose { a = attention(x, k, v, x); b = attention(a, k, v, a); y = attention(b, k, v, b); }
 }
 """
-# Types of arrays, and of tensor cores.
+# Types of arrays and of tensor cores.
 TYPES = [("f32", "f32"), ("f32", "tf32"), ("f32", "bf16"), ("f16", "f16"), ("bf16", "bf16"), ("f16", "f32")]
-# Bytes that a kernel of an attention with long rows spills at most: with 128 registers, those of tf32 need some more.
+# The maximum number of bytes that an attention kernel with long rows spills: tf32 kernels need slightly more than 128 registers.
 LONG_TF32 = 12
 # Heads, rows, columns.
 SIZES = [(2, 100, 16), (2, 1500, 16)]
@@ -85,7 +85,7 @@ def main():
                 spilled = [int(bytes) for bytes in SPILLED.findall(done.stdout + done.stderr)]
                 most = 3 + (real != "f32") * (3 if graph is SHARED else 1)
                 count += 1
-                # Kernels that two attentions have in common are there once.
+                # Two attentions may share a kernel, which is emitted once.
                 allowed = LONG_TF32 if precision == "tf32" and n >= 600 else 0
                 if done.returncode or any(bytes > allowed for bytes in spilled) or not 1 <= len(spilled) <= most:
                     print("%s: %d kernels, spilled bytes %s %s" % (name, len(spilled), spilled, "" if spilled else done.stderr[:200]))

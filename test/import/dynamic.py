@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes whose operands meet in dynamic dimensions, with arrays that fit and with arrays that do not: values are those of onnxruntime, and
-what does not fit is refused in the call. Usage: dynamic.py [--skript FILE] [--engine NAME] [--only PART]"""
+"""Nodes whose operands meet in dynamic dimensions. With matching arrays, results are compared with onnxruntime; calls with mismatching
+arrays must be refused. Usage: dynamic.py [--skript FILE] [--engine NAME] [--only PART]"""
 
 import sys
 
@@ -13,7 +13,7 @@ from operators import FLOAT, INT64, body, case, node, reals
 
 operators.CASES.clear()
 
-# Expand repeats extents of 1, whether they are known at import or not, in both directions.
+# Expand broadcasts static and dynamic extents of 1 in both directions.
 shaped = [node("Shape", "b", "s"), node("Expand", "a s", "y")]
 names = {"a": ["m"], "b": ["n"]}
 for own, other in ((4, 4), (1, 4), (4, 1), (1, 1), (1, 0), (0, 1), (0, 0)):
@@ -47,7 +47,7 @@ for first, second in ((3, 3), (2, 3), (3, 2)):
              refused=None if first == second else "SK9203")
 case("Scan of other static extents", both, {"a": reals(2, 4), "b": reals(3, 4)}, refused="has the extent 2, and another operand has 3")
 
-# Letters of an equation.
+# Letters of an Einsum equation.
 for equation, a, b in (("ij,jk->ik", (2, 3), (3, 4)), ("ij,ij->i", (2, 3), (2, 3)), ("bij,bjk->bik", (2, 3, 4), (2, 4, 5)), ("i,i->", (5,), (5,))):
     letters = {"a": [f"a{i}" for i in range(len(a))], "b": [f"b{i}" for i in range(len(b))]}
     case(f"Einsum {equation} of other names", [node("Einsum", "a b", "y", equation=equation)], {"a": reals(*a), "b": reals(*b)}, shapes=letters)
@@ -57,7 +57,7 @@ for equation, a, b in (("ij,jk->ik", (2, 3), (3, 4)), ("ij,ij->i", (2, 3), (2, 3
 case("Einsum of a diagonal", [node("Einsum", "a", "y", equation="ii->i")], {"a": reals(3, 3)}, shapes={"a": ["m", "n"]})
 case("Einsum of no diagonal", [node("Einsum", "a", "y", equation="ii->i")], {"a": reals(3, 4)}, shapes={"a": ["m", "n"]}, refused="SK9203")
 
-# Other operators that combine dimensions: only the first extents fit.
+# Other operators that combine dimensions: only the first extents match.
 select = np.array([True, False, True])
 together = [
     ("Add", [node("Add", "a b", "y")], reals(3), reals(3), reals(4)),
@@ -86,7 +86,7 @@ for name, nodes, a, good, bad in together:
         shapes = {key: [f"{key}{i}" for i in range(array.ndim)] for key, array in arrays.items()}
         case(f"{name} {'of others' if refused else 'that fits'}", nodes, arrays, weights, shapes, refused=refused)
 
-# Positions, lengths and updates for more elements than there are.
+# Positions, lengths and updates that exceed a dimension.
 for rows in (1, 2, 3):
     for dynamic in (["n", 2], None):
         case(f"Compress of {rows} rows by 3 conditions {dynamic}", [node("Compress", "x c", "y", axis=0)], {"x": reals(rows, 2), "c": select}, shapes={"x": dynamic} if dynamic else {})
@@ -97,9 +97,9 @@ for items in (2, 3):
 for operator, more in (("GatherElements", {}), ("ScatterElements", {"u": reals(3, 3)})):
     inputs = {"x": reals(2, 4), "i": np.zeros((3, 3), np.int64), **more}
     case(f"{operator} of more rows", [node(operator, " ".join(inputs), "y", axis=1)], inputs, shapes={key: [f"{key}0", f"{key}1"] for key in inputs}, refused="SK9203")
-    case(f"{operator} of more static rows", [node(operator, " ".join(inputs), "y", axis=1)], inputs, refused="dimension 0 of the indices has the extent 3, and that of the data is 2")
+    case(f"{operator} of more static rows", [node(operator, " ".join(inputs), "y", axis=1)], inputs, refused="dimension 0 of the indices has the extent 3, but that of the data is 2")
 
-# Slices whose ends data decide.
+# Slices with data-dependent ends.
 x, far = np.arange(20, dtype=np.float32).reshape(5, 4), 2**63 - 1
 for begin, end, step in ((1, 3, 1), (0, far, 2), (-2, far, 1), (3, 1, 1), (4, 0, -1), (far, -far, -2), (-1, -9, -1), (2, 2, 1), (7, 9, 1), (-9, 2, 1)):
     case(f"slice by data {begin}:{end}:{step}", [node("Slice", "x b e a s", "y")], {"x": x, "b": np.array([begin]), "e": np.array([end])},
@@ -110,7 +110,7 @@ window = [node("Add", "b two", "e"), node("Slice", "x b e zero", "y"), node("Add
 for begin in (0, 3, 4):
     case(f"two rows from {begin} on", window, {"x": x, "b": np.array([begin])}, dict(two=np.array([2]), zero=np.array([0]), w=reals(2, 4)), outputs="z",
          refused="SK9203" if begin == 4 else None)
-# As torch exports EmbeddingBag: a loop over bags, each of which is a slice of the indices.
+# EmbeddingBag as exported by torch: a loop over bags, each of which is a slice of the indices.
 bag = body([node("Gather", "offsets i", "first", axis=0), node("Add", "i one", "j"), node("Gather", "ends j", "last", axis=0),
             node("Unsqueeze", "first zero", "b"), node("Unsqueeze", "last zero", "e"), node("Slice", "indices b e zero", "own"),
             node("Gather", "w own", "rows", axis=0), node("ReduceSum", "rows zero", "sum", keepdims=0), node("Identity", "c", "c1")],
@@ -120,14 +120,14 @@ bags = [node("Shape", "indices", "count"), node("Concat", "offsets count", "ends
 case("EmbeddingBag", bags, {"indices": np.array([1, 4, 0, 2, 2, 3, 1]), "offsets": np.array([0, 2, 2, 5])},
      dict(w=reals(6, 3), zero=np.array([0]), one=np.int64(1), go=np.array(True)), {"indices": ["n"], "offsets": ["k"]})
 
-# As a text recognizer merges the columns of its image: the product of the other extents cancels.
+# A text recognizer that merges the columns of its image: the product of the other extents cancels.
 merged = [node("Conv", "x w", "c", strides=[2, 2], pads=[1, 1, 1, 1]), node("Reshape", "c rows", "r"), node("Transpose", "r", "t", perm=[0, 2, 1]),
           node("MatMul", "t m", "p"), node("Reshape", "p heads", "y")]
 kernels = dict(w=reals(12, 3, 3, 3), rows=np.array([0, 12, -1]), m=reals(12, 12), heads=np.array([0, -1, 2, 6]))
 for shape in ((2, 3, 8, 31), (1, 3, 1, 1), (3, 3, 7, 4)):
     case(f"merged columns of {shape}", merged, {"x": reals(*shape)}, kernels, {"x": ["b", 3, "h", "w"]})
 
-# As torchvision exports detectors: the boxes that are kept, or none; and at most as many of the best ones as there are.
+# Detectors as exported by torchvision: the boxes that are kept, possibly none; and the best ones, limited to their number.
 none = helper.make_graph([], "none", [], [helper.make_tensor_value_info("nothing", INT64, [0])], [helper.make_tensor("nothing", INT64, [0], [])])
 some = helper.make_graph([node("NonZero", "x", "z"), node("Squeeze", "z zero", "found")], "some", [], [helper.make_tensor_value_info("found", INT64, ["k"])])
 for flag in (True, False):
@@ -153,6 +153,27 @@ for operator, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
             case(f"{operator} {direction} of known lengths {lengths['lengths']}", recurrent, series, dict(weights, **lengths), outputs="y h")
     case(f"{operator} of lengths and states, dynamic", [node(operator, "x w r b lengths h0", "y h", hidden_size=hidden, direction=direction)],
          dict(series, lengths=np.array([4, 5, 2], np.int32), h0=reals(2, batch, hidden)), weights, {"x": ["s", "b", size], "lengths": ["b"], "h0": [2, "b", hidden]}, "y h")
+
+# Shapes of empty tensors: copied extents cancel, even if they are zero. onnxruntime computes the same shapes.
+pool = node("MaxPool", "x", "p", kernel_shape=[2, 2], strides=[2, 2])
+filters = dict(w=reals(3, 3, 3, 3), zero=np.array([0]), one=np.array([1]), minus=np.array([-1]), last=np.array([2 ** 40]), two=np.array([2]), axis=np.array([3]))
+image = {"x": ["n", 3, "h", 5]}
+for batch in (0, 2):
+    case(f"Flatten of {batch} behind MaxPool", [pool, node("Flatten", "p", "y")], {"x": reals(batch, 3, 5, 5)}, shapes=image)
+    case(f"Flatten of {batch} behind Conv", [node("Conv", "x w", "p", strides=[2, 2]), node("Flatten", "p", "y")], {"x": reals(batch, 3, 5, 5)}, filters, image)
+    case(f"Reshape of {batch} to rows", [pool, node("Reshape", "p s", "y", allowzero=1)], {"x": reals(batch, 3, 5, 5)}, dict(s=np.array([-1, 12])), image)
+for height, width in ((4, 0), (0, 3), (4, 3)):
+    case(f"Transpose, Slice, Reshape of {height}×{width}", [node("Transpose", "x", "t", perm=[0, 1, 3, 2]), node("Slice", "t zero last axis two", "c"),
+         node("Reshape", "c s", "y")], {"x": reals(2, 3, height, width)}, dict(filters, s=np.array([0, 0, 0, -1, 1])), {"x": ["n", 3, "h", "w"]},
+         # onnxruntime refuses the product 0 of extents that are copied.
+         oracle="onnxruntime" if width else [2, 3, width, height // 2 + height % 2, 1])
+joined = [node("Shape", "x", "s"), node("Gather", "s zero", "a"), node("Gather", "s one", "b"), node("Mul", "a b", "ab"), node("Concat", "ab minus", "t", axis=0),
+          node("Reshape", "x t", "y")]
+for rows, columns in ((2, 3), (0, 3), (2, 0), (0, 0)):
+    case(f"Reshape of {rows}×{columns} rows to all of them", joined, {"x": reals(rows, columns, 4)}, filters, {"x": ["a", "b", 4]}, oracle=[rows * columns, 4])
+    case(f"Tile of {rows}×{columns}", [node("Tile", "x r", "y")], {"x": reals(rows, columns, 4)}, dict(r=np.array([2, 3, 1])))
+    case(f"Tile of {rows}×{columns}, dynamic", [node("Tile", "x r", "y")], {"x": reals(rows, columns, 4)}, dict(r=np.array([2, 3, 1])), {"x": ["a", "b", 4]})
+    case(f"Tile by {rows} and {columns}", [node("Shape", "x", "r"), node("Tile", "z r", "y")], {"x": reals(rows, columns), "z": reals(2, 3)}, (), {"x": ["a", "b"]})
 
 if __name__ == "__main__":
     sys.exit(operators.main())

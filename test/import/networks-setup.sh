@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs torch and networks into build/networks-venv. Quick when nothing is missing.
+# Installs torch and networks into build/networks-venv. Fast if nothing is missing.
 set -eu
 cd "$(dirname "$0")/../.."
 requirements=test/import/networks-requirements.txt environment=build/networks-venv
-# `$environment/requirements.txt` is a copy of the requirements that the environment was made from.
+# `$environment/requirements.txt` is a copy of the requirements that were installed into the environment.
 if ! cmp -s "$requirements" "$environment/requirements.txt"; then
   echo "networks: installing the packages of $requirements into $environment (several GB)"
   [ -x "$environment/bin/python" ] || python3 -m venv "$environment"

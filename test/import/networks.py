@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small models as exporters write them, compared with onnxruntime. Usage: networks.py [--skript FILE] [--only PART]"""
+"""Small models in the form of typical exporters, compared with onnxruntime. Usage: networks.py [--skript FILE] [--only PART]"""
 
 import argparse
 import os
@@ -94,7 +94,7 @@ def attention(b):
 
 
 def decomposed(b):
-    """Normalization, GELU and RMS normalization as older exporters write them."""
+    """Normalization, GELU and RMS normalization in the form of older exporters."""
     centred = b.op("Sub", "x", b.op("ReduceMean", "x", axes=[-1]))
     variance = b.op("ReduceMean", b.op("Pow", centred, b.constant(2, np.float32)), axes=[-1])
     x = b.op("Div", centred, b.op("Sqrt", b.op("Add", variance, b.constant(1e-5, np.float32))))

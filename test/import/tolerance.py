@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When results of networks are equal to those of onnxruntime."""
+"""The tolerance for results of networks that are compared with onnxruntime."""
 
-# The largest difference of an output, relative to its largest element.
+# The maximum difference of an output, relative to its largest element.
 TOLERANCE = 1e-3

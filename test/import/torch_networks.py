@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ordinary networks in reduced configurations, written by torch's exporters, compared with onnxruntime.
+"""Common networks in reduced configurations, exported by torch, compared with onnxruntime.
 
 The weights are random. A network is equal if the largest difference of each output is at most 1e-3 of its largest element.
-A network that torch cannot export is reported as such and is no error; one that is refused or differs is an error.
+A network that torch cannot export is listed and is not an error; a network that is refused or differs is one.
 
 Usage: torch_networks.py [--only PART] [--exporter legacy|dynamo] [--table FILE] [--skript FILE] [--keep FOLDER] [--structure] [--list]
 """
@@ -72,7 +72,7 @@ class Picked(nn.Module):
 
 
 class Hidden(nn.Module):
-    """The first result of a network of `transformers`, from tokens and a mask."""
+    """The first result of a network from `transformers` that takes tokens and a mask."""
 
     traced = False
 
@@ -82,7 +82,7 @@ class Hidden(nn.Module):
 
     def forward(self, tokens, mask=None):
         if self.causal and self.traced:
-            # The code of `transformers` that makes this of the mask cannot be traced.
+            # The code of `transformers` that computes this from the mask cannot be traced.
             causal = torch.ones(tokens.shape[1], tokens.shape[1]).tril() * mask[:, None, None, :]
             mask = (1 - causal) * torch.finfo(torch.float32).min
         options = {"attention_mask": mask} if self.masked else {}
@@ -296,7 +296,7 @@ class Detector(nn.Module):
         return found["boxes"], found["scores"], found["labels"]
 
     def calibrate(self, picture):
-        """Takes the statistics of normalizations from pictures: with others, scores are equal but for their rounding, which orders the boxes."""
+        """Computes the statistics of normalizations from pictures: with other statistics, scores would differ only by rounding, which would decide the order of the boxes."""
         for part in self.modules():
             if isinstance(part, nn.modules.batchnorm._BatchNorm):
                 part.momentum = None
@@ -454,7 +454,7 @@ NETWORKS = {
 
 
 def randomize(module):
-    """Weights and statistics of normalizations that do not make everything zero or equal."""
+    """Sets weights and statistics of normalizations so that results are neither zero nor equal."""
     generator = torch.Generator().manual_seed(7)
     with torch.no_grad():
         for weight in module.parameters():
@@ -467,7 +467,7 @@ def randomize(module):
 
 
 def export(module, arguments, exporter, path):
-    """Writes the model; the reason if torch cannot."""
+    """Writes the model. Returns the reason if torch cannot export it."""
     sink = io.StringIO()
     Hidden.traced = exporter == "legacy"
     try:
@@ -480,7 +480,7 @@ def export(module, arguments, exporter, path):
 
 
 def attempt(build, exporter, folder, options):
-    """The state, what it says, and the number of nodes of the model."""
+    """The state, its message, and the number of nodes of the model."""
     torch.manual_seed(1)
     module, arguments = build()
     module = module.eval()
@@ -563,7 +563,7 @@ def main():
                 state, text, nodes = attempt(build, exporter, folder, options)
             except subprocess.TimeoutExpired as error:
                 state, text, nodes = "failed", f"more than {error.timeout:.0f} s", 0
-            except Exception as error:  # a network whose construction fails is to be mended here
+            except Exception as error:  # a network whose construction fails is an error of this file
                 state, text, nodes = "failed", f"{type(error).__name__}: {error}", 0
             if options.keep and state not in ("equal", "not exported"):
                 shutil.copytree(folder, pathlib.Path(options.keep) / f"{name} {exporter}".replace(" ", "-"), dirs_exist_ok=True)

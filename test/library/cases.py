@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case: one invocation of an operator, its arrays, and what numpy, scipy or ONNX Runtime says that it gives."""
+"""Cases, each of which is an invocation of an operator with arrays and their numpy, scipy or ONNX Runtime results."""
 import itertools
 import os
 import struct
@@ -15,19 +15,19 @@ class StorageTypes:
     """The storage types: `skript run --real=… --int=…`. Selected before cases are built."""
 
     real, int = "f32", "i64"
-    # Relative and absolute differences that are the one rounding of an operator's outputs: half a unit in the last place, of
-    # normal and of subnormal numbers. What its computation in f32 loses before comes on top of it.
+    # The relative and absolute differences due to the rounding of an operator's outputs: half a unit in the last place of
+    # normal and of subnormal numbers. The error of the computation in f32 is added.
     ROUNDING = {"f16": (2.0 ** -11, 2.0 ** -25), "bf16": (2.0 ** -8, 0), "f32": (0, 0), "f64": (0, 0)}
-    # Where numpy computed the expected values in f64 as well.
+    # For expected values that numpy computed in f64.
     DOUBLE = (1e-12, 1e-14)
-    # What the arrays of results are: numpy has no bf16, and its numbers are written as f32.
+    # The element types of result arrays: numpy has no bf16, so its values are written as f32.
     FILES = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64,
              "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
     LARGEST = {"f16": 65519.0, "bf16": 3.395e38, "f32": np.inf, "f64": np.inf}
 
     @classmethod
     def round(cls, array):
-        """Reals that the type holds."""
+        """Rounds reals to the storage type."""
         with np.errstate(all="ignore"):
             if cls.real == "f64":
                 return np.asarray(array, dtype=np.float64)
@@ -42,7 +42,7 @@ class StorageTypes:
 
     @classmethod
     def holds(cls, array):
-        """Whether the array is an input that is not refused, and that does not become another case: zeros."""
+        """Whether the storage type represents the array: `skript run` accepts it, and numbers do not become zeros."""
         if array.dtype.kind == "f":
             vanishes = (array != 0) & (cls.round(array) == 0)
             return not np.any(vanishes | np.isfinite(array) & (np.abs(array) > cls.LARGEST[cls.real]))
@@ -52,7 +52,7 @@ class StorageTypes:
 
 
 class Random:
-    """Numbers that depend only on a seed; one stream for each operator, so that new cases leave old ones alone."""
+    """Numbers that depend only on a seed; each operator has a separate stream, so that new cases do not change old ones."""
 
     def __init__(self, seed):
         self.stream = np.random.default_rng(seed)
@@ -79,7 +79,7 @@ def random(name):
 
 class Case:
     """`inputs`: an array, a list of arrays (a pack), a string (source text), None (`~`). `outputs`: an array each, a list
-    of arrays for a pack, or a function from the array found to a complaint or None, then with `declared` types."""
+    of arrays for a pack, or a function from the computed array to an error or None; then `declared` has the types."""
 
     def __init__(self, operator, inputs, outputs, attributes=None, types="", variables=None, declared=None, edition="draft6",
                  rtol=2e-5, atol=2e-6, signed_zero=False, label="", dynamic=None):
@@ -131,7 +131,7 @@ class Case:
                  "{%s}" % attributes if attributes else "", ", ".join(arguments)))
 
     def write(self, folder):
-        """Makes the model folder with its arrays; the arguments that run it."""
+        """Writes the model folder with its arrays. Returns the arguments that run it."""
         os.makedirs(folder)
         with open(os.path.join(folder, "main.sknd"), "w") as file:
             file.write(self.document())
@@ -158,7 +158,7 @@ class Case:
         return all(StorageTypes.holds(v) for v in values if isinstance(v, np.ndarray))
 
     def complaint(self, folder):
-        """What is wrong with the results in a folder, or None."""
+        """Describes the wrong results in a folder, or returns None."""
         for at, value in enumerate(self.outputs):
             items = [("y%d_%d" % (at, i), item) for i, item in enumerate(value)] if isinstance(value, (list, tuple)) \
                 else [("y%d" % at, value)]
@@ -204,7 +204,7 @@ class Case:
 
 
 def type_of(array, dynamic=None):
-    """`real[2,3]`; with all extents dynamic `real[~|3,~|4]`, or the first `real[~|3,3]`."""
+    """`real[2,3]`; with dynamic extents `real[~|3,~|4]`, or `real[~|3,3]` if only the first is dynamic."""
     unknown = {None: 0, "first": 1, "all": array.ndim}[dynamic]
     extents = ["~|%d" % (n + 1) if d < unknown else str(n) for d, n in enumerate(array.shape)]
     return "%s[%s]" % (KINDS[array.dtype.kind], ",".join(extents))
@@ -221,7 +221,7 @@ def literal(value):
 
 
 def write_dat(path, array):
-    """A weight as the format of model folders wants it: 128 bytes of header, then float32, or float64 where that is exact."""
+    """Writes a weight in the format of model folders: a header of 128 bytes, then float32, or float64 if only that is exact."""
     kind = "<f8" if array.dtype == np.float64 else "<f4"
     data = np.ascontiguousarray(array, dtype=kind).tobytes()
     extents = (list(array.shape) + [0] * 8)[:8]
@@ -235,6 +235,6 @@ def points(shape):
 
 
 def f32(array):
-    """Rounded to what formulas compute in; overflow gives infinity."""
+    """Rounds to the type that formulas compute in; overflow becomes infinity."""
     with np.errstate(all="ignore"):
         return np.asarray(array, dtype=np.float64).astype(np.float64 if StorageTypes.real == "f64" else np.float32)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples in the library's comments: `NAME<types>{attributes}(arguments) = results`, and
-`with name = value, …` for variables. Nested lists are tensors, parentheses hold packs."""
+`with name = value, …` for variables. Nested lists are tensors, parentheses enclose packs."""
 import ast
 import re
 
@@ -40,11 +40,11 @@ def array(value):
 def case(text, khronos):
     parts = EXAMPLE.match(text)
     if not parts:
-        raise ValueError("this is no example: %s" % text)
+        raise ValueError("this is not an example: %s" % text)
     results = values(parts["results"])
     declared = {}
     for at, result in enumerate(results):
-        if isinstance(result, np.ndarray):  # how many there are may depend on the data
+        if isinstance(result, np.ndarray):  # their number may depend on the data
             kind = {"f": "real", "i": "int", "b": "bool"}[result.dtype.kind]
             declared["y%d" % at] = "%s[%s]" % (kind, ",".join("~" for _ in result.shape))
     variables = {}

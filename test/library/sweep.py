@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every operator of the standard library over combinations of attributes, shapes, types and editions, and compares
-with numpy, scipy and ONNX Runtime; and the examples in the operators' comments.
+"""Runs every operator of the standard library with combinations of attributes, shapes, types and editions, and compares
+with numpy, scipy and ONNX Runtime. Also runs the examples in the operators' comments.
 
     sweep.py --skript BINARY [--engine reference|compiled]... [--operator TEXT]... [--sample N] [--jobs N] [--verbose]
              [--real f16|bf16|f32|f64] [--int i8|i16|i32|i64]
 
 `--real` and `--int` select the storage types of all runs; cases whose arrays the types cannot represent are skipped and counted.
-Both engines run unless some are named. `--sample N` takes about N cases of each operator, always the same. Cases that
-compiled code refuses with SK8001 are counted as refused, never as passed. Exit status 1 if a case fails, or if an operator
-of the library has no case that passed.
+Both engines run by default. `--sample N` selects about N cases of each operator, the same ones in each run. Cases that
+compiled code refuses with SK8001 are counted as refused, not as passed. Exit status 1 if a case fails, or if an operator
+of the library has no passing case.
 """
 import argparse
 import collections
@@ -44,7 +44,7 @@ def sampled(cases, count):
 
 
 def run_chunk(cases, command, folder):
-    """(case, None | "refused" | complaint) for each; all in one process."""
+    """(case, None | "refused" | error) for each case; all run in one process."""
     lines, outputs = [], []
     for at, case in enumerate(cases):
         model = os.path.join(folder, str(at))

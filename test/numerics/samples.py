@@ -4,8 +4,8 @@
 
     samples.py SKRIPT FOLDER
 
-Prints a line for each: name, largest error in units in the last place of the true value, where it is, and how many results are infinite, NaN or
-of a sign where the true value is not.
+Prints a line for each: name, largest error in units in the last place of the true value, its argument, and the number of results that, unlike
+the true value, are infinite, NaN or of the other sign.
 """
 import math
 import subprocess
@@ -26,7 +26,7 @@ def compute(skript, folder, graph, real, inputs):
 
 
 def error_of(found, wanted, digits, least, most):
-    """Units in the last place; None if one is infinite or NaN, or has a sign that the other has not."""
+    """The error in units in the last place; None if only one of the values is infinite or NaN, or if their signs differ."""
     if math.isnan(found) or wanted is None:
         return 0.0 if math.isnan(found) and wanted is None else None
     if math.isinf(found) or mp.isinf(wanted):
@@ -68,7 +68,7 @@ def power(x, y):
 
 
 def measure_powers(skript, folder, random, count, name, real, least, most, digits):
-    """Special values with each other, bases next to 1, and results over the whole range, at its borders above all."""
+    """Combinations of special values, bases close to 1, and results in the full range, mostly at its limits."""
     least_normal, most_normal = least + digits - 1, most - 0.01
     tiny, huge = float(np.finfo(real).smallest_subnormal), float(np.finfo(real).max)
     special = np.array([0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, tiny, -tiny, huge, -huge, np.inf, -np.inf, np.nan, 16777215, 2.0**53 - 1, 1.5, 1 / 3])
@@ -92,7 +92,7 @@ def measure_powers(skript, folder, random, count, name, real, least, most, digit
 
 
 def near_quarters(random, count):
-    """The f64 numbers that are nearest to multiples of π/2, of each power of two: by continued fractions of 2ᵉ · 2/π; and others."""
+    """For each exponent, the f64 numbers nearest to multiples of π/2, by continued fractions of 2ᵉ · 2/π; and other numbers."""
     found = []
     with mp.workprec(1400):
         for exponent in range(-52, 972):
@@ -106,7 +106,7 @@ def near_quarters(random, count):
                 term = mp.floor(1 / rest)
                 rest = 1 / rest - term
                 p, last_p, q, last_q = term * p + last_p, p, term * q + last_q, q
-            # Multiples of the last one below are near, too.
+            # Multiples of the last denominator are also near.
             for candidate in [best, last_p * mp.floor(mp.mpf(2**53 - 1) / last_p) if 1 <= last_p < 2**53 else None]:
                 if candidate:
                     found.append(float(mp.ldexp(candidate, exponent)))

@@ -3,8 +3,8 @@
  *
  *   ulp FUNCTIONS.so STRIDE THREADS
  *
- * An output is named like the function it holds. One line each: name, largest error in units in the last place of the true
- * value, the argument where it is, and how many results are infinite, NaN or of a sign where the true value is not.
+ * An output has the name of its function. Prints a line for each: name, largest error in units in the last place of the true
+ * value, its argument, and the number of results that, unlike the true value, are infinite, NaN or of the other sign.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -15,8 +15,8 @@
 
 enum { CHUNK = 65536, BLOCK = 64, MOST = 32 };
 
-/* The C library's functions of four numbers at once are less exact, by up to 2^-27 of a unit in the last place of a float: they tell
- * where the scalar ones need not be asked. */
+/* The C library's functions on vectors of four numbers are less exact, by up to 2^-27 of a unit in the last place of a float. They
+ * determine for which numbers the scalar functions are not necessary. */
 #ifdef __AVX2__
 #include <immintrin.h>
 #define VECTOR(name) __m256d _ZGVdN4v_##name(__m256d);
@@ -60,7 +60,7 @@ struct part {
   struct result results[MOST];
 };
 
-/* Units in the last place between a result and the true value; negative if they are not of one kind. */
+/* The error of a result in units in the last place; negative if only one of result and true value is NaN, infinite or negative. */
 static double distance(float found, double wanted) {
   if (isnan(found) || isnan(wanted)) return isnan(found) && isnan(wanted) ? 0 : -1;
   /* The true value of a result that is rounded to 2^128 or beyond is infinite. */
@@ -72,14 +72,14 @@ static double distance(float found, double wanted) {
   return fabs(found - wanted) / ldexp(1, exponent < -125 ? -149 : exponent - 24);
 }
 
-/* Whether a block of results is of the kinds of the true values, and as near to them as the worst so far. */
+/* Whether a block of results has neither errors of kind nor larger errors than the worst one so far. */
 static int is_no_worse(const struct function *function, const float *in, const float *found, double worst) {
 #ifdef __AVX2__
   uint64_t bad = 0;
   double wanted[BLOCK];
   for (int i = 0; i < BLOCK; i += 4)
     _mm256_storeu_pd(wanted + i, function->values(_mm256_cvtps_pd(_mm_loadu_ps(in + i))));
-  /* As `distance`, without branches: a comparison with NaN is false. */
+  /* Like `distance`, but without branches: a comparison with NaN is false. */
   for (int i = 0; i < BLOCK; i++) {
     double f = found[i], w = wanted[i];
     uint64_t a, b;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An installed package loads libraries of its own, of numpy and of every Linux alone; the runtime no compiler."""
+"""Checks that an installed package loads only its own libraries, and those that numpy and every Linux distribution include, and that the
+runtime does not load the compiler."""
 import pathlib
 import re
 import sys
@@ -15,7 +16,7 @@ def libraries():
 
 
 def foreign():
-    """Libraries from elsewhere."""
+    """The libraries from other locations."""
     own = pathlib.Path(sys.prefix)
     base = pathlib.Path(sys.base_prefix)
     others = [path for path in libraries() if own not in path.parents and not SYSTEM.fullmatch(path.name)]

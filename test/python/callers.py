@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What callers pass and get: models in files and in memory, options, names, arrays, copies and pickles, Ctrl-C.
+"""Tests of the interface for callers: models in files and in memory, options, names, arrays, copies and pickles, Ctrl-C.
 
     callers.py [--installed] [unittest arguments]
 """
@@ -114,7 +114,7 @@ class Sources(Case):
         model = skript.from_text(package.SCALE)
         for save in (model.save, model.compile().save):
             for name in ("out.onnx", "out", "out.skm.bak"):
-                self.raises(ValueError, f"{name} is not the name of a compiled model.*ends in .skm", save, self.folder / name)
+                self.raises(ValueError, f"whose name must end in .skm: pass .* instead of .*{name}", save, self.folder / name)
         self.assertEqual([p.name for p in self.folder.iterdir()], ["net.skm"])
 
 
@@ -162,7 +162,7 @@ class Options(Case):
 
     @unittest.skipIf(onnx is None, "no package onnx")
     def test_ints_of_onnx_have_their_types(self):
-        self.raises(ValueError, "int is not for ONNX models", skript.load, relu(), int="i32")
+        self.raises(ValueError, "int does not apply to ONNX models", skript.load, relu(), int="i32")
 
 
 @unittest.skipIf(onnx is None, "no package onnx")
@@ -187,7 +187,7 @@ class Names(Case):
         self.assertEqual((str(port), port.dimensions), ("x: float32(n≤8,)", ("n",)))
 
     def test_errors_have_nodes(self):
-        """No lines of a document that is not there: `Slice` of a dynamic dimension is checked in each call, others when the model is composed."""
+        """Errors refer to nodes, not to lines of the document in memory. `Slice` of a dynamic dimension is checked in each call, other nodes when the model is composed."""
         end = onnx.numpy_helper.from_array(numpy.array([3]), "end")
         start = onnx.numpy_helper.from_array(numpy.array([1]), "start")
         nodes = [("TopK", ["x", "end"], ["v", "i"], {"axis": 0}), ("Relu", ["v"], ["y"])]
@@ -214,7 +214,7 @@ class Names(Case):
 
 class Arrays(Case):
     def test_wider_reals_are_rounded(self):
-        """As by the command line."""
+        """Values are refused as by the command line."""
         model = skript.from_text(package.SCALE)
         self.assertEqual(model(numpy.array([1.5, 0.1])).tolist(), [3.0, float(numpy.float32(0.1) * 2)])
         self.assertEqual(model(numpy.array([numpy.inf, -numpy.inf])).tolist(), [numpy.inf, -numpy.inf])
@@ -224,11 +224,11 @@ class Arrays(Case):
         half = skript.from_text(package.SCALE, real="f16")
         self.assertEqual(half(numpy.array([1.5, 2], numpy.float32)).tolist(), [3, 4])
         self.raises(skript.Error, "element 0 is 7e4", half, numpy.array([70000], numpy.float32))
-        self.raises(TypeError, "`x` has elements of int64, the model wants float32", model, numpy.array([1, 2]))
+        self.raises(TypeError, "`x` has elements of int64, the model expects float32", model, numpy.array([1, 2]))
 
     @unittest.skipIf(onnx is None, "no package onnx")
     def test_reals_of_the_model(self):
-        """f16 in, f16 out; outputs of other types keep them."""
+        """Float outputs have the type of `real`; other outputs keep their types."""
         nodes = [("Relu", ["image"], ["y"]), ("Cast", ["y"], ["z"], {"to": onnx.TensorProto.INT32})]
         model = network(nodes, [("image", "FLOAT", [2])], [("y", "FLOAT", [2]), ("z", "INT32", [2])])
         for real, kind in (("f16", "float16"), ("f64", "float64"), (None, "float32")):
@@ -241,7 +241,7 @@ class Arrays(Case):
 
 class Copies(Case):
     def test_copies_share_prepared_weights(self):
-        """A copy takes no second copy of the weights in the order of its kernels."""
+        """Copies share the weights in the layout of the kernels."""
         text = """
         import nn;
         graph G {
@@ -265,7 +265,7 @@ class Copies(Case):
         print(most() - before)
         """
         grown = int(subprocess.check_output([sys.executable, "-c", textwrap.dedent(program)], text=True))
-        # Each copy took 19 MB.
+        # Before, each copy took 19 MB.
         self.assertLess(grown, 15_000)
 
     def counted(self):
@@ -305,11 +305,11 @@ class Copies(Case):
             os.chdir(here)
         model = skript.load(self.folder / "net.onnx")
         (self.folder / "net.onnx").unlink()
-        self.raises(TypeError, "net.onnx is no longer there", pickle.dumps, model)
+        self.raises(TypeError, "net.onnx no longer exists", pickle.dumps, model)
 
 
 def heeding():
-    """Ctrl-C reaches a process whose parent ignores it, as the jobs of a script do."""
+    """Ctrl-C interrupts a process whose parent ignores the signal, such as a job of a script."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

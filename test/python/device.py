@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models on GPUs in Python: Vulkan on the processor (lavapipe), and CUDA by a driver for tests that computes on the processor.
+"""Tests of models on GPUs: Vulkan by lavapipe, and CUDA by a test driver; both compute on the processor.
 
     device.py [--installed] [unittest arguments]
 
@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LAVAPIPE = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
 
 if "SKRIPT_TEST_DRIVER" not in os.environ:
-    # The driver is looked for when the process begins.
+    # The loader searches for the driver when the process starts.
     with tempfile.TemporaryDirectory() as folder:
         source = ROOT / "test/tools/run/inputs/cuda-driver.c"
         subprocess.run(["cc", "-shared", "-fPIC", "-o", folder + "/libcuda.so.1", source], check=True)
@@ -48,7 +48,7 @@ graph Scaled {
 
 
 class Foreign:
-    """An array of another library in memory of a GPU: numpy's, by a capsule that says so."""
+    """An array of another library in GPU memory, simulated by a numpy array whose capsule has a GPU device."""
 
     def __init__(self, array, device=(2, 0)):
         self.array, self.device, self.streams = array, device, []
@@ -61,7 +61,7 @@ class Foreign:
         capsule = self.array.__dlpack__()
         get = ctypes.pythonapi.PyCapsule_GetPointer
         get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        # data, then the kind and the number of the device.
+        # The data pointer, then the kind and the number of the device.
         fields = ctypes.cast(get(capsule, b"dltensor") + 8, ctypes.POINTER(ctypes.c_int32))
         fields[0], fields[1] = self.device
         return capsule
@@ -162,7 +162,7 @@ class Cuda(unittest.TestCase):
         self.assertEqual(y.__dlpack_device__(), (2, 0))
         with self.assertRaises(BufferError):
             y.__dlpack__(copy=True)
-        # One capsule that is dropped, and one that a model takes over.
+        # One capsule that is dropped, and one that a model consumes.
         y.__dlpack__(stream=None)
 
         class Exported:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX models in Python: names, types, options, errors.
+"""Tests of ONNX models: names, types, options, errors.
 
     imported.py [--installed] [unittest arguments]
 """
@@ -56,7 +56,7 @@ class Onnx(unittest.TestCase):
         numpy.testing.assert_allclose(out, numpy.maximum(x @ self.w, 0), rtol=1e-5, atol=1e-6)
         self.assertEqual(best.dtype, numpy.int32)
         self.assertEqual(best.tolist(), (x @ self.w).argmax(1).tolist())
-        # The name of ONNX.
+        # The ONNX name.
         numpy.testing.assert_array_equal(model(**{"in.1": x})[0], out)
         self.assertEqual(skript.load(self.path, shapes={"in.1": (2, 4)}).inputs[0].shape, (2, 4))
         self.assertEqual(sorted(p.name for p in self.path.parent.iterdir()), ["net.onnx"])
@@ -102,7 +102,7 @@ class Onnx(unittest.TestCase):
             for call in (model, model.evaluate, compiled, skript.load(path.with_suffix(".skm"))):
                 y = call(x)
                 self.assertEqual((y.dtype, y.tolist()), (name, doubled.tolist()))
-                # A type with more values, and numbers.
+                # A type with a larger range, and Python numbers.
                 self.assertEqual(call(numpy.array([3, 100])).tolist(), call(numpy.array([3, 100], name)).tolist())
                 self.assertEqual(call([3, 100]).tolist(), call(numpy.array([3, 100], name)).tolist())
                 for wrong in (ends.min - 1, ends.max + 1):
@@ -113,7 +113,7 @@ class Onnx(unittest.TestCase):
                                 call(array)
                             self.assertEqual(caught.exception.code, "SK9103")
                 for array, kind in ((numpy.zeros(2, numpy.float32), "float32"), ([0.5, 1], "float64"), (["1", "2"], "<U1")):
-                    with self.assertRaisesRegex(TypeError, f"elements of {kind}, the model wants {name}"):
+                    with self.assertRaisesRegex(TypeError, f"elements of {kind}, the model expects {name}"):
                         call(array)
 
     def test_constants_and_structure_of_onnx(self):
@@ -126,7 +126,7 @@ class Onnx(unittest.TestCase):
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
         x = numpy.arange(6, dtype=numpy.float32) / 9
         expected = numpy.tanh(numpy.exp(numpy.tanh(numpy.exp(x)))).reshape(2, 3)
-        # The values of a call decide.
+        # The values of a call decide the shape.
         model = skript.load(path)
         self.assertEqual([port.name for port in model.inputs], ["x", "shape_1"])
         for shape in ([2, 3], [3, 2], [2, 3]):
@@ -142,8 +142,8 @@ class Onnx(unittest.TestCase):
             self.assertEqual([port.name for port in model.inputs], ["x"])
             numpy.testing.assert_allclose(model(x), expected, rtol=1e-6)
         for options, kind, text in [
-            (dict(constants={"shape": [2, 3]}), skript.Error, "no input `shape`; there is `x`, `shape.1`"),
-            (dict(constants={"shape.1": [2.0, 3.0]}), skript.Error, "elements of type f64, the model's are i64"),
+            (dict(constants={"shape": [2, 3]}), skript.Error, "no input `shape`; its inputs are `x`, `shape.1`"),
+            (dict(constants={"shape.1": [2.0, 3.0]}), skript.Error, "elements of type f64, but the model declares i64"),
             (dict(constants={"shape.1": ["a"]}), TypeError, "the constant `shape.1` has elements of <U1"),
         ]:
             with self.assertRaisesRegex(kind, text):
@@ -152,7 +152,7 @@ class Onnx(unittest.TestCase):
             skript.load(ROOT / "examples/perceptron", structure=True)
 
     def test_shapes_of_onnx(self):
-        """`image` is a module of SkriptND's library, and the graph has another name for it."""
+        """`image` is a module of the standard library, so the graph has a different name for the input."""
         onnx, kinds = self.onnx, self.onnx.TensorProto
         helper, path = onnx.helper, self.path.parent / "image.onnx"
         ports = [helper.make_tensor_value_info(name, kinds.INT32, ["batch", 3, "size"]) for name in ("image", "y")]
@@ -164,7 +164,7 @@ class Onnx(unittest.TestCase):
                 (port,) = skript.load(path, shapes={name: shape}, bounds=some).inputs
                 self.assertEqual((port.name, port.shape, port.bounds), ("x_image", found, bounds))
         for options, kind, text in [
-            (dict(shapes={"x": (2, 3, 4)}), skript.Error, "no input `x`; there is `image`"),
+            (dict(shapes={"x": (2, 3, 4)}), skript.Error, "no input `x`; its inputs are `image`"),
             (dict(shapes={"image": (-2, 3, 4)}), ValueError, "the shape of `image` is .-2, 3, 4.: it must be a list of extents, with None or -1"),
             (dict(shapes={"image": "abc"}), ValueError, "the shape of `image` is abc"),
             (dict(shapes={"image": (2, 3, 4), "x_image": (2, 3, 5)}), skript.Error, "the shape of the input `image` is passed twice"),
@@ -198,7 +198,7 @@ class Onnx(unittest.TestCase):
             self.assertEqual(skript.load(path)(other, k=x).tolist(), [2, 4, 600])
             self.assertEqual(skript.load(path, constants={"k": other})(other).tolist(), [2, 4, 600])
             if "int" in name:
-                # Of a wider type, whose values fit.
+                # A wider type whose values fit.
                 self.assertEqual(skript.load(path)(x.astype(">i8"), k=x).tolist(), [2, 4, 600])
 
     def test_memory_of_large_bounds(self):
@@ -212,7 +212,7 @@ class Onnx(unittest.TestCase):
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
         x = numpy.ones((2, 2), numpy.float32)
         self.assertEqual(skript.load(path, bounds={"k": 2, "n": 2})(x), 0.5)
-        # More than processes may have here, and more than code may have.
+        # More memory than the limit of the process, and more than code may use.
         limits = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (1 << 38, limits[1]))
         self.addCleanup(resource.setrlimit, resource.RLIMIT_AS, limits)
@@ -220,7 +220,7 @@ class Onnx(unittest.TestCase):
             with self.subTest(k=k):
                 options = dict(bounds={"k": k, "n": 30000}, cache=False)
                 model = skript.load(path, **options)
-                # The code for the shapes of calls takes less.
+                # The code for the shapes of calls requires less memory.
                 with warnings.catch_warnings():
                     warnings.simplefilter("error")
                     self.assertEqual(model(x), 0.5)
@@ -250,6 +250,26 @@ class Onnx(unittest.TestCase):
         with self.assertRaises(skript.Error):
             model(numpy.zeros((3, 4), numpy.float32), numpy.zeros((2, 4), numpy.float32))
 
+    def test_code_for_shapes(self):
+        """A shape that calls decide is fixed by `compile` and `save`, too."""
+        onnx, kinds = self.onnx, self.onnx.TensorProto
+        helper, path = onnx.helper, self.path.parent / "reshaped.onnx"
+        ports = [helper.make_tensor_value_info("x", kinds.FLOAT, ["n", "t"])]
+        nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Expand", ["one", "s"], ["e"]), helper.make_node("Add", ["x", "e"], ["y"])]
+        one = onnx.numpy_helper.from_array(numpy.ones(1, numpy.float32), "one")
+        graph = helper.make_graph(nodes, "net", ports, [helper.make_tensor_value_info("y", kinds.FLOAT, None)], [one])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+        x = numpy.ones((3, 5), numpy.float32)
+        for model in (skript.load(path), skript.load(path, bounds={"n": 8, "t": 8})):
+            compiled = model.compile(shapes={"x": (3, 5)})
+            self.assertEqual(compiled.inputs[0].shape, (3, 5))
+            numpy.testing.assert_array_equal(compiled(x), x + 1)
+            saved = self.path.parent / "reshaped.skm"
+            model.save(saved, shapes={"x": (3, 5)})
+            numpy.testing.assert_array_equal(skript.load(saved)(x), x + 1)
+            with self.assertRaises(skript.Error):
+                model.compile(shapes={"x": (3, 5, 1)})
+
     def test_names_of_onnx_come_first(self):
         """`a_b` is the name of the first input in SkriptND, and that of the second one in ONNX."""
         onnx, kinds = self.onnx, self.onnx.TensorProto
@@ -270,7 +290,7 @@ class Onnx(unittest.TestCase):
                 call(a_b=b, a_b_2=b)
 
     def test_output_names_of_onnx(self):
-        """`sum` is a word of SkriptND's library, and the graph has another name for it."""
+        """`sum` is a name of the standard library, so the graph has a different name for the input."""
         onnx = self.onnx
         helper, kinds = onnx.helper, onnx.TensorProto
         port = lambda name: helper.make_tensor_value_info(name, kinds.FLOAT, [2])  # noqa: E731

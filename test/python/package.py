@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package skript: results, names, types, errors, state, threads, memory.
+"""Tests of the package skript: results, names, types, errors, state, threads, memory.
 
     package.py [unittest arguments]
 
@@ -24,14 +24,14 @@ import unittest
 import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# The packages with the modules that cargo built.
+# The packages with the extension modules that cargo built.
 BUILT = tempfile.TemporaryDirectory()
-# Not the user's cache of compiled models.
+# A cache that is separate from the user's.
 os.environ["XDG_CACHE_HOME"] = os.path.join(BUILT.name, "cache")
 
 
 def place(package, module, library):
-    """A package in a folder of its own, with its extension module."""
+    """Creates a package with its extension module in a separate folder."""
     folder = pathlib.Path(BUILT.name) / package.name
     shutil.copytree(package, folder, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     os.symlink(ROOT / "target/release" / library, folder / (module + ".abi3.so"))
@@ -267,15 +267,15 @@ class Errors(unittest.TestCase):
             (lambda: model(a, a, a), TypeError, "the model has 2 inputs, but 3 were passed"),
             (lambda: model(a, c=a), TypeError, "no input `c`: it has inputs `a`, `b`"),
             (lambda: model(a, a=a), TypeError, "`a` is passed twice"),
-            (lambda: model(a, a.astype(numpy.int64)), TypeError, "`b` has elements of int64, the model wants float32"),
+            (lambda: model(a, a.astype(numpy.int64)), TypeError, "`b` has elements of int64, the model expects float32"),
             (lambda: model(a, a.astype(numpy.int8)), TypeError, "elements of int8"),
-            (lambda: model(a, ramp(3, 2)), ValueError, r"`b` has shape \(3, 2\), the model wants \(2, 3\)"),
+            (lambda: model(a, ramp(3, 2)), ValueError, r"`b` has shape \(3, 2\), the model expects \(2, 3\)"),
             (lambda: model(a, object()), TypeError, "`b` must be an array of float32"),
             (lambda: model(a, [1, 2, 3]), ValueError, "shape"),
         ]:
             with self.assertRaisesRegex(kind, text):
                 call()
-        with self.assertRaisesRegex(ValueError, r"the model wants \(≤8,\); `bounds` of skript.load sets the upper bounds of ONNX models"):
+        with self.assertRaisesRegex(ValueError, r"the model expects \(≤8,\); `bounds` of skript.load sets the upper bounds of ONNX models"):
             skript.from_text(SCALE)(ramp(9))
 
     def test_options(self):
@@ -408,7 +408,7 @@ graph G {
 }"""
         w = numpy.arange(12, dtype=numpy.float32).reshape(4, 3)
         model = skript.from_text(text, weights={"text.G.w": w}, specialize=True)
-        # There is no code for all shapes.
+        # Code for all shapes cannot be compiled.
         for n, count in [(2, 1), (5, 2), (2, 2), (0, 3)]:
             x = numpy.arange(n * 4, dtype=numpy.float32).reshape(n, 4)
             numpy.testing.assert_array_equal(model(x), x @ w)
@@ -438,7 +438,7 @@ graph G {
 
 class Memory(unittest.TestCase):
     def test_inputs_are_not_copied(self):
-        """An input of 240 MB passes without a second one."""
+        """An input of 240 MB is not copied."""
         text = "graph First { @input { x: real[n|100000000]; } @output { y: real[1]; } @compose { y = layout.slice{axes=[0], begin=[0], end=[1]}(x); } }"
         model = skript.from_text("import layout;\n" + text)
         x = numpy.ones(60_000_000, numpy.float32)
@@ -474,7 +474,7 @@ class Memory(unittest.TestCase):
         model = skript.from_text(SCALE)
         self.assertEqual(model(Exported(ramp(3))).tolist(), [0, 2, 4])
         class Older(Exported):
-            """Of a library that does not know the protocol's versions."""
+            """An array of a library without support for versions of the protocol."""
 
             def __dlpack__(self):
                 return self.array.__dlpack__()
@@ -488,7 +488,7 @@ class Memory(unittest.TestCase):
         self.assertEqual(model(Exported(ramp(0))).shape, (0,))
         with self.assertRaisesRegex(TypeError, "input `x` is in memory of CUDA device 2:1"):
             model(Elsewhere(ramp(3)))
-        with self.assertRaisesRegex(TypeError, "elements that no model has"):
+        with self.assertRaisesRegex(TypeError, "an unsupported element type"):
             model(Exported(ramp(3, dtype=numpy.complex64)))
         with self.assertRaisesRegex(TypeError, "elements of int64"):
             model(Exported(ramp(3, dtype=numpy.int64)))
@@ -549,7 +549,7 @@ class Threads(unittest.TestCase):
             most = max(most, steps[0] - before)
         done.set()
         counter.join()
-        # With the GIL held, a call lets no other thread take a step.
+        # If a call held the GIL, no other thread could make progress.
         self.assertGreater(most, 10)
 
     def test_calls_of_one_object(self):
@@ -602,7 +602,7 @@ class Looking(unittest.TestCase):
             self.assertEqual((tag, frames), ("iframe", []))
             self.assertEqual(attributes["srcdoc"], model.to_html(weights=False))
             self.assertEqual(attributes["sandbox"], "allow-scripts")
-        with unittest.mock.patch("skript.graph.MOST_PAGE_BYTES", 1000):
+        with unittest.mock.patch("skript.graph.MAX_PAGE_BYTES", 1000):
             self.assertIn("<td style='text-align:left'>math.add</td>", model._repr_html_())
 
     def test_stages(self):
@@ -653,7 +653,7 @@ class Looking(unittest.TestCase):
 
 
 def blocks(wanted):
-    """The examples of docs/python.md that import a package, or none of torch."""
+    """The examples of docs/python.md that use torch, if it is `wanted`, otherwise the other ones."""
     text = (ROOT / "docs/python.md").read_text()
     found = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [block for block in found if ("torch" in block) == (wanted == "torch")]
@@ -661,7 +661,7 @@ def blocks(wanted):
 
 class Documentation(unittest.TestCase):
     def test_examples(self):
-        """Those of docs/python.md, in order."""
+        """The examples of docs/python.md in order."""
         try:
             import onnx
         except ImportError:

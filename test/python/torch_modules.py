@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""skript.from_torch and skript.TorchModule, against torch itself.
+"""Tests of skript.from_torch and skript.TorchModule, compared with torch.
 
     torch_modules.py [unittest arguments]
 
@@ -27,7 +27,7 @@ from torch import nn  # noqa: E402
 
 import skript  # noqa: E402
 
-# Which exporters there are: that of TorchScript, that of torch.export.
+# The available exporters: TorchScript and torch.export.
 EXPORTERS = [False] * HAS["onnx"] + [True] * (HAS["onnx"] and HAS["onnxscript"])
 for name in ("onnx", "onnxscript"):
     if not HAS[name]:
@@ -35,7 +35,7 @@ for name in ("onnx", "onnxscript"):
 
 
 class Convolutional(nn.Module):
-    """Dropout and normalization differ in training."""
+    """Dropout and normalization behave differently in training."""
 
     def __init__(self):
         super().__init__()
@@ -149,7 +149,7 @@ class Exports(unittest.TestCase):
 
 class Modules(unittest.TestCase):
     def test_memory_is_shared(self):
-        """The result of a model that returns its input's elements reads what torch wrote, and torch may write to results."""
+        """Writes by torch change a result that shares memory with an input; torch may also write to results."""
         module = skript.TorchModule(skript.from_text(package.TWO))
         a, b = torch.randn(2, 3), torch.randn(2, 3, requires_grad=True)
         result = module(a, b=b)
@@ -185,7 +185,7 @@ class Modules(unittest.TestCase):
 
     def test_what_is_refused(self):
         module = skript.TorchModule(skript.from_text(package.SCALE))
-        with self.assertRaisesRegex(TypeError, "`x` has elements that no model has"):
+        with self.assertRaisesRegex(TypeError, "`x` has an unsupported element type"):
             module(torch.ones(2, dtype=torch.complex64))
         with self.assertRaisesRegex(TypeError, "float64"):
             module(torch.ones(2, dtype=torch.float64))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the wheels, installs them into a new environment, and runs the tests there; nothing of LLVM's packages may be loaded.
+# Builds the wheels, installs them into a new environment, and runs the tests there. The system's LLVM packages must not be loaded.
 set -eu
 cd "$(dirname "$0")/../.."
 python/wheels.sh

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs sums of products in XLA whose factors hold infinities, NaN and zeros, and holds them against the evaluator.
+"""Runs sums of products whose factors include infinities, NaN and zeros in XLA, and compares them with the evaluator.
 
     infinite.py --skript BINARY [--case SUBSTRING]...
 
-What a formula skips is no product; zero times an infinity is NaN. Each model is exported once and run with numbers in
-either factor that are not finite, at several places; what is not filled of padded inputs is NaN.
+Elements that a formula skips have no product; zero times infinity is NaN. Each model is exported once and run with non-finite
+numbers in either factor at several positions. The padding of inputs is NaN.
 """
 import sys
 
@@ -16,7 +16,7 @@ TRIANGLE = "operator o { @input { a: real[n,k]; b: real[k,m]; } @output { y: rea
 OUTER = "operator o { @input { a: real[n]; b: real[n,m]; } @output { y: real[n]; } " \
         "@lower { y[i] = 0.0, i < n; y[i] += a[i] * b[i,j] * b[l,j], i < n, j < m, l < n | l > i; } }\n"
 
-# By name: inputs, outputs, what computes them, the shapes of the inputs of each run, and operators of the model's own.
+# By name: inputs, outputs, their formulas, the shapes of the inputs of each run, and operators that the model defines.
 MODELS = {
     "border": ("x: real[2,2,7]; w: real[3,2,3]", "y: real[~,~,~]", "y = nn.conv{padding=1}(x, w)", [[(2, 2, 7), (3, 2, 3)]] * 6, ""),
     "plane": ("x: real[1,2,5,4]; w: real[2,2,3,2]", "y: real[~,~,~,~]", "y = nn.conv{padding=1, stride=2}(x, w)",
@@ -38,7 +38,7 @@ WILD = (float("inf"), float("-inf"), float("nan"), 0.0, -0.0)
 
 
 def array(random, declaration, shape):
-    """Mostly ordinary numbers; of every second array some that are not."""
+    """Finite numbers; every second array also has some that are not finite."""
     import numpy
     values = random.standard_normal(shape).astype(numpy.float32)
     if random.random() < 0.7:

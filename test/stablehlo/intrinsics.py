@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Exports models that use intrinsics in functions, branches and loops, runs them with XLA, and compares with the evaluator:
-the random numbers are the same ones.
+their random numbers must be equal.
 
     intrinsics.py --skript BINARY
 
-In narrow storage types they are the same to the last bit: a value is rounded once.
+In narrow storage types, all bits must be equal: a value is rounded once.
 
-Exit status 1 if an answer differs.
+Exit status 1 if a result differs.
 """
 import argparse
 import json
@@ -44,7 +44,7 @@ operator noisier {
 }
 """
 
-# Each: outputs, and the composition that makes them of `x: real[2,4]` and `c: bool[]`.
+# The outputs of each model, and the composition that computes them from `x: real[2,4]` and `c: bool[]`.
 MODELS = {
     "streams": ("a: real[8]; b: real[8]; c1: real[2,4]; d: int[50]; e: bool[50]; f: int[50]; g: int[50];", """
         a = rand.uniform{shape=[8]}();
@@ -69,7 +69,7 @@ MODELS = {
         z = rand.uniform{shape=[3]}();"""),
 }
 
-# So many that some lie where rounding twice would show; a span of ints of nearly the full range of the storage type.
+# Enough numbers that double rounding would change some; the ints have nearly the full range of the storage type.
 NARROW = ("a: real[200000]; b: real[200000]; d: int[50]; z: real[2,4];", """
         a = rand.uniform{shape=[200000]}();
         b = rand.normal{mean=1.0, std=0.5, shape=[200000]}();
@@ -83,7 +83,7 @@ def text(outputs, composition):
 
 
 def complaint(engine, skript, folder, inputs, types):
-    """What is wrong with a model's results in these storage types, or None."""
+    """Describes the wrong results of a model in these storage types, or returns None."""
     given = [a for name, value in inputs.items() for a in ("--input", "%s=%s" % (name, value[0]))]
     program = os.path.join(folder, "program.mlir")
     for command in (["run", "--engine=reference", folder, *types, *given, "--output-dir", os.path.join(folder, "reference")],

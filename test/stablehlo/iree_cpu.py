@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A second consumer of the StableHLO export: IREE compiles conformance cases for its CPU target and runs them.
+"""Tests the StableHLO export with IREE, which compiles conformance cases for its CPU target and runs them.
 
     iree_cpu.py SUITE --skript BINARY [--case SUBSTRING]...
 
-Without --case, all cases of the family `models` that passing-xla.txt lists. Each of them must give the expected values.
-The script needs IREE in the version below, as scripts/requirements.in has it.
+Without --case, runs all cases of the family `models` that passing-xla.txt lists. Each one must compute the expected values.
+The script needs the version of IREE below, which is also that of scripts/requirements.in.
 """
 import argparse
 import os
@@ -19,7 +19,7 @@ VERSION = "3.13.0"
 
 
 def require():
-    """Ends the script unless IREE is installed in its version."""
+    """Ends the script unless this version of IREE is installed."""
     try:
         import iree.compiler.version
         found = iree.compiler.version.VERSION

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""More programs for jax_programs.py: special functions, gradients, narrow types, places in batches, windows, control flow."""
+"""More programs for jax_programs.py: special functions, gradients, narrow types, batched indices, windows, control flow."""
 import jax
 import jax.numpy as jnp
 import numpy
@@ -9,7 +9,7 @@ HALVES = ["float16", "bfloat16"]
 
 
 def register(program, reals, integers, sample):
-    """Gives each program's name, function and arguments to `program`."""
+    """Calls `program` with the name, function and arguments of each program."""
     for part in (functions, gradients, narrow, pairs, places, windows, contractions, control, networks, draws, images, texts, shared, factorizations):
         prefix = part.__name__ + "_"
         part(lambda name, *rest: program(prefix + name, *rest), reals, integers, sample)
@@ -167,12 +167,20 @@ def pairs(program, reals, integers, sample):
         program("conv_" + dtype, lambda x: lax.conv_general_dilated(x[None, None], x[None, None, :2, :2], (1, 1), "SAME"), x)
         for name in ["fft", "ifft", "fft2"]:
             program("%s_%s" % (name, dtype), getattr(jnp.fft, name), x)
-    for count in [1, 2, 3, 5, 8, 12]:
+    # Lengths that are powers of two, composite, prime, and twice a prime that is too large for a sum of products.
+    for count in [1, 2, 3, 5, 8, 12, 97, 128, 300, 514, 1009]:
         program("fft_%d" % count, jnp.fft.fft, reals(2, count) + 1j * reals(2, count))
         program("rfft_%d" % count, jnp.fft.rfft, reals(2, count))
         program("irfft_%d" % count, lambda x, n=count: jnp.fft.irfft(x, n), (reals(2, count // 2 + 1) + 1j * reals(2, count // 2 + 1)).astype("complex64"))
+    # Backward, along a dimension that is not the last one, and in f64: several radices, and convolutions with chirps.
+    for count in [128, 300, 514, 1009]:
+        program("ifft_%d" % count, jnp.fft.ifft, reals(2, count) + 1j * reals(2, count))
+        program("fft2_%d" % count, jnp.fft.fft2, reals(count, 3) + 1j * reals(count, 3))
+        program("fft_wide_%d" % count, jnp.fft.fft, (reals(2, count) + 1j * reals(2, count)).astype("complex128"))
     program("fftn", jnp.fft.fftn, reals(3, 4, 5) + 1j * reals(3, 4, 5))
     program("rfft2", jnp.fft.rfft2, reals(2, 4, 6))
+    program("rfft2_odd", jnp.fft.rfft2, reals(2, 36, 49))
+    program("irfft2_odd", lambda x: jnp.fft.irfft2(x, (36, 49)), (reals(2, 36, 25) + 1j * reals(2, 36, 25)).astype("complex64"))
     program("irfft2", jnp.fft.irfft2, (reals(2, 4, 4) + 1j * reals(2, 4, 4)).astype("complex64"))
 
 
@@ -196,7 +204,7 @@ def places(program, reals, integers, sample):
     program("scatter_pairs", lambda x, i, j: x.at[i, j].add(1.0), x, integers(4, low=0, high=3), integers(4, low=0, high=6))
     program("scatter_i64", lambda x, i: x.at[i].add(1.0), x, integers(4, low=0, high=3, dtype="int64"))
     program("scatter_bool", lambda i: jnp.zeros(8, bool).at[i].set(True), integers(4, low=0, high=8))
-    # Windows that leave the operand in part are dropped as a whole.
+    # Windows that are partly out of bounds are dropped completely.
     one = lax.ScatterDimensionNumbers((1,), (), (0,))
     starts = jnp.asarray([[-1], [0], [1], [2], [4], [5], [-3]], "int32")
     for word in ["scatter", "scatter_add", "scatter_min", "scatter_mul"]:
@@ -224,6 +232,9 @@ def places(program, reals, integers, sample):
     program("top_k_all", lambda x: lax.top_k(x, 5), x)
     program("top_k_one", lambda x: lax.top_k(x, 1), x)
     program("top_k_special", lambda x: lax.top_k(x, 6), sample("float32"))
+    for dtype in ["float32", "float64", "bfloat16", "float16", "int8", "uint8", "int32", "uint32"]:
+        program("top_k_long_" + dtype, lambda x: (lax.top_k(x, 1), lax.top_k(x, 20)), jnp.stack([jnp.resize(sample(dtype), 333), jnp.arange(333).astype(dtype)]))
+    program("top_k_equal", lambda x: (lax.top_k(x, 3), lax.top_k(x, 70)), integers(2, 3, 777, low=0, high=5))
     program("quantile", lambda x: jnp.quantile(x, jnp.asarray([0.1, 0.5, 0.8]), axis=1), x)
     program("percentile", lambda x: jnp.percentile(x, 30), x)
     program("digitize", lambda x: jnp.digitize(x, jnp.linspace(-2, 2, 7)), x)
@@ -474,7 +485,7 @@ def images(program, reals, integers, sample):
 
 
 def texts(program, reals, integers, sample):
-    """What `jax.export` writes, texts with places, and what is said of devices."""
+    """Programs that `jax.export` writes, programs with source locations, and annotations of devices."""
     def with_text(name, kind, function, *arguments):
         def own(*a):
             return function(*a)
@@ -497,7 +508,7 @@ def texts(program, reals, integers, sample):
 
 
 def shared(program, reals, integers, sample):
-    """Several steps change the same tensors in place, and others read them before and behind: by chance, always the same."""
+    """Several steps change the same tensors in place, while others read them before and after; random, with a fixed seed."""
     steps = [
         lambda a, b, i: a.at[i].add(b),
         lambda a, b, i: a.at[i].set(b),
@@ -527,7 +538,7 @@ def shared(program, reals, integers, sample):
 
 
 def factorizations(program, reals, integers, sample):
-    """What jax calls of LAPACK on CPUs, and what it writes for other devices."""
+    """The LAPACK functions that JAX calls on CPUs, and its output for other devices."""
     linear = jax.scipy.linalg
     for dtype in ["float32", "float64"]:
         def definite(*shape):
@@ -553,8 +564,29 @@ def factorizations(program, reals, integers, sample):
         program("nan_" + dtype, lambda a: (jnp.linalg.det(a), jnp.linalg.cholesky(a)), jnp.asarray([[jnp.nan, 1], [1, 2]], dtype))
         program("gradient_" + dtype, lambda a: jax.grad(lambda a: jnp.linalg.slogdet(a)[1] + jnp.linalg.inv(a).sum())(a), definite(4, 4))
         program("loop_" + dtype, lambda a, v: lax.scan(lambda c, r: (jnp.linalg.solve(a, c) + r, c.sum()), v[0], v), definite(4, 4), reals(5, 4, dtype=dtype))
+    for dtype in ["float32", "float64", "complex64", "complex128"]:
+        # More than one block, or more than one block of rows or columns only. Only well-conditioned matrices permit comparison.
+        def large(*shape):
+            plain = reals(*shape, dtype="float64") + (1j * reals(*shape, dtype="float64") if dtype[0] == "c" else 0)
+            return (0.2 * plain + 9 * jnp.eye(*shape[-2:])[jax.random.permutation(jax.random.key(1), shape[-2])]).astype(dtype)
+        if dtype == "float32":
+            # Wide panels in four parts; rows of U above the first NaN are finite.
+            program("lu_large_1030", lambda a: lax.linalg.lu(a), large(1030, 1030))
+            program("lu_nan", lambda a: lax.linalg.lu(a)[0], jnp.asarray([[4, 1, 1], [1, 4, jnp.nan], [1, 1, 4]], dtype))
+        sizes = [(129, 129), (200, 150), (40, 300)] + ([(2, 131, 131), (301, 301)] if dtype == "float32" else [])
+        for shape in sizes:
+            own = "_large_%s_%s" % ("x".join(map(str, shape)), dtype)
+            program("lu" + own, lambda a: lax.linalg.lu(a), large(*shape))
+            if shape[-1] != shape[-2]:
+                continue
+            program("solve" + own, jnp.linalg.solve, large(*shape), large(*shape)[..., :3])
+            program("cholesky" + own, lambda a: (jnp.linalg.cholesky(a), jnp.linalg.cholesky(a, upper=True)),
+                    (lambda a: a @ a.conj().swapaxes(-1, -2) / 64)(large(*shape)))
+            program("triangular" + own, lambda a, b: [lax.linalg.triangular_solve(a, b, left_side=l, lower=w, transpose_a=t) for l in (True, False) for w in (True, False) for t in (True, False)],
+                    (jnp.eye(shape[-1]) + large(*shape) / 64).astype(dtype), large(*shape))
+            program("lu_singular" + own, lambda a: lax.linalg.lu(a), jnp.ones(shape, dtype))
     def restored(a):
-        # Eigenvectors have signs, or phases, of their own.
+        # Eigenvectors are unique up to a sign or a phase.
         w, v = jnp.linalg.eigh(a)
         return w, (v * w[..., None, :]) @ v.conj().swapaxes(-1, -2), v.conj().swapaxes(-1, -2) @ v
     for dtype in ["float32", "float64", "complex64", "complex128"]:
@@ -565,7 +597,7 @@ def factorizations(program, reals, integers, sample):
         program("eigenvalues_" + dtype, lambda a: (restored(a), jnp.linalg.eigvalsh(a, UPLO="U"), restored(a[:, :1, :1])), a + a.conj().swapaxes(-1, -2))
         program("eigenvalues_equal_" + dtype, restored, jnp.asarray(numpy.diag([2, 1, 2, 0]), dtype))
         def rebuilt(a, full, algorithm=None):
-            # So have singular vectors.
+            # So are singular vectors.
             u, s, v = lax.linalg.svd(a, full_matrices=full, algorithm=algorithm)
             k = s.shape[-1]
             return s, (u[..., :, :k] * s[..., None, :]) @ v[..., :k, :], u.conj().swapaxes(-1, -2) @ u, v @ v.conj().swapaxes(-1, -2)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that jax writes, run by `skript run` and by jax: `jax_programs.py --skript BINARY [--only SUBSTRING]... [--shard I/N]`.
+"""Compares `skript run` with jax on programs of jax: `jax_programs.py --skript BINARY [--only SUBSTRING]... [--shard I/N]`.
 
-Each program is a function and its arguments; its text is what `jax.jit(f).lower(…).as_text()` prints. Results must have the
-same types and shapes; integers and bools must be equal, reals close, or equal where a function's attribute `exact` says so.
+Each program is a function and its arguments; its text is that of `jax.jit(f).lower(…).as_text()`. Results must have the same
+types and shapes; integers and bools must be equal, reals close, or equal if the function has the attribute `exact`.
 
-With `--through-skript` a program first becomes a module in the `skript` dialect, and StableHLO again; a second time must
-give the same text. Programs that have no form in the dialect are counted and left out.
+With `--through-skript`, programs are first converted to the `skript` dialect and back to StableHLO. A second conversion must
+result in the same text. Programs that the dialect cannot express are counted and skipped.
 """
 import argparse
 import json
@@ -32,7 +32,7 @@ import spelled
 jax.config.update("jax_enable_x64", True)
 
 PROGRAMS = {}
-# How many of them have a form in the `skript` dialect.
+# The number of programs that the `skript` dialect expresses.
 EXPRESSIBLE = 375
 random = numpy.random.default_rng(1)
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
@@ -55,7 +55,7 @@ def integers(*shape, low=-9, high=10, dtype="int32"):
 
 
 def sample(dtype, count=24):
-    """Values of an element type, extremes among them."""
+    """Values of an element type, including extremes."""
     kind = jnp.dtype(dtype).kind if dtype != "bfloat16" else "f"
     if kind == "f":
         return jnp.asarray(SPECIAL + list(random.normal(scale=3, size=count - len(SPECIAL))), dtype=dtype)
@@ -81,7 +81,7 @@ def elementwise():
                       round=lambda x: lax.round(x), is_finite=lax.is_finite, square=lax.square,
                       round_even=lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN))
     each(real_unary, FLOATS, 1)
-    # What rounds 1 + x loses all of x: the quotients show it.
+    # The rounding of 1 + x loses all digits of x; quotients by x detect this.
     near = [s * m * 10.0 ** e for e in (-30, -9, -7, -5, -3, -1) for m in (1, 3.3) for s in (1, -1)]
     for name in ["log1p", "expm1"]:
         for dtype in FLOATS:
@@ -115,7 +115,7 @@ def elementwise():
         program("erfc_" + dtype, lax.erfc, small.astype(dtype))
     for dtype in FLOATS:
         for name in ["eq_to", "le_to", "lt_to"]:
-            # Arrays of bf16 travel as f32, which keeps no sign of a NaN.
+            # bf16 arrays are passed as f32, and the conversion does not keep the sign of NaN.
             special = jnp.asarray([0.0, -0.0, jnp.nan, 2.0 if dtype == "bfloat16" else -jnp.nan, jnp.inf, -jnp.inf, 1.0], dtype)
             program("%s_%s" % (name, dtype), getattr(jax._src.lax.lax, name + "_p").bind, special[:, None] + jnp.zeros((7, 7), dtype), special[None] + jnp.zeros((7, 7), dtype))
     program("acosh", lax.acosh, 1 + abs(reals(8)))
@@ -311,7 +311,7 @@ spelled.register(program, reals)
 
 
 def stored(value):
-    """What `skript run` takes for an array."""
+    """The array in the format that `skript run` accepts."""
     array = numpy.asarray(value)
     return array.astype("float32") if array.dtype == jnp.bfloat16 else array
 
@@ -321,7 +321,7 @@ def tolerance(dtype):
 
 
 def difference(got, want, exact=False):
-    """None, or what is wrong."""
+    """The error, or None."""
     dtype = numpy.asarray(want).dtype
     if got.shape != want.shape or got.dtype != stored(want).dtype:
         return "%s%s instead of %s%s" % (got.dtype, list(got.shape), dtype, list(want.shape))
@@ -337,8 +337,8 @@ def difference(got, want, exact=False):
 
 
 def written(lowered, function, arguments):
-    """The program's text; of functions that ask for it, what `jax.export` says, for another platform or not, or a text with
-    places."""
+    """The text of the program. Attributes of the function select the text of `jax.export`, another platform, or a text with
+    source locations."""
     platform = getattr(function, "platform", None)
     if platform or getattr(function, "exported", False):
         return str(jax.export.export(jax.jit(function), platforms=platform and [platform])(*arguments).mlir_module())
@@ -346,25 +346,25 @@ def written(lowered, function, arguments):
 
 
 class Inexpressible(Exception):
-    """A program that has no form in the dialect."""
+    """A program that the dialect cannot express."""
 
 
 def translated(skript, text):
-    """What the dialect makes of a program."""
+    """A program after conversion to the `skript` dialect and back."""
     tool = os.path.join(os.path.dirname(os.path.abspath(skript)), "skript-translate")
     done = subprocess.run([tool, "--from-stablehlo", "--to-stablehlo"], input=text, capture_output=True, text=True)
     if done.returncode == 0:
         return done.stdout
-    if "there is no code for" in done.stderr or "has no form in the skript dialect" in done.stderr:
+    if "not supported: " in done.stderr or "has no form in the skript dialect" in done.stderr:
         raise Inexpressible()
     raise RuntimeError(done.stderr.strip()[:600])
 
 
 def through_skript(skript, text):
-    """What the dialect makes of a program; a second time must change nothing."""
+    """A program after a round trip through the dialect; a second round trip must not change it."""
     once = translated(skript, text)
     if translated(skript, once) != once:
-        raise RuntimeError("a second time gives another text")
+        raise RuntimeError("a second round trip changes the text")
     return once
 
 
@@ -373,7 +373,7 @@ def main():
     parser.add_argument("--skript", required=True)
     parser.add_argument("--only", action="append", help="programs whose name holds this")
     parser.add_argument("--shard", help="I/N: every Nth program from the Ith; 'day/N': another one each day")
-    parser.add_argument("--through-skript", action="store_true", help="run what comes of the dialect's form of each elementwise program")
+    parser.add_argument("--through-skript", action="store_true", help="run each elementwise program after conversion to the `skript` dialect and back")
     parser.add_argument("--keep", help="folder for programs and arrays")
     args = parser.parse_args()
     everything = ELEMENTWISE if args.through_skript else PROGRAMS
@@ -432,8 +432,8 @@ def main():
             if reason:
                 wrong += 1
                 print("%s: %s" % (name, reason))
-    print("programs of jax: %d run, %d wrong, %d left out" % (len(chosen), wrong, len(left_out)))
-    # Elementwise operations on what the language has: that no operation is lost.
+    print("JAX programs: %d run, %d wrong, %d skipped" % (len(chosen), wrong, len(left_out)))
+    # The number of expressible programs must not fall.
     expected = EXPRESSIBLE if share == 1.0 else 0.9 * share * EXPRESSIBLE
     few = args.through_skript and not args.only and len(chosen) < expected
     if few:

@@ -4,8 +4,8 @@
 
     jax_symbolic.py --skript BINARY [--only TEXT]... [--keep FOLDER]
 
-`jax.export` writes each program once. Its shapes are integer operations on the extents of the arguments. Programs whose shapes
-an assertion excludes must fail with the text of the assertion.
+`jax.export` writes each program once. Its shapes are integer operations on the extents of the arguments. If an assertion
+excludes the shapes of a run, it must fail with the text of the assertion.
 """
 import argparse
 import json
@@ -106,7 +106,7 @@ def main():
             if args.only and not any(text in name for text in args.only):
                 continue
             path = os.path.join(folder, name + ".mlir")
-            # The positions of a gather are ints.
+            # The indices of a gather are ints.
             dtypes = ["int32" if shape == "k" else dtype for shape in shapes]
             scope = export.SymbolicScope(constraints)
             arguments = [jax.ShapeDtypeStruct(export.symbolic_shape(s, scope=scope), d) for s, d in zip(shapes, dtypes)]

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exports invocations of the standard library's operators to StableHLO, runs them with XLA, and compares with numpy and scipy;
-counts the forms that formulas take.
+"""Exports invocations of the standard library's operators to StableHLO, runs them with XLA, and compares with numpy and scipy.
+Also counts the StableHLO forms of formulas.
 
     library.py --skript BINARY [--operator TEXT]... [--sample N] [--real f16|bf16|f32|f64] [--int i8|i16|i32|i64]
                [--dynamic first|all] [--jobs N] [--verbose]
 
-The cases are those of test/library/sweep.py; `--sample N` takes about N of each operator, always the same; cases
+The cases are those of test/library/sweep.py. `--sample N` selects about N of each operator, the same ones in each run. Cases
 whose arrays the storage types cannot represent are skipped and counted. With `--dynamic`, the first extent of each input, or
-all of them, is dynamic: the arrays are padded. Exit status 1 if a
-program gives a wrong answer, or if an operator takes the general form that is not known to need it.
+each extent, is dynamic, and the arrays are padded. Exit status 1 if the result of a program is wrong, or if an operator uses a
+fallback form and is not in the list below.
 """
 import argparse
 import collections
@@ -25,14 +25,14 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "library")]
 
 import xla  # noqa: E402
 
-# Forms that only say that no better one was found, and the operators whose formulas may take them: sampling at places that
-# data decide, and sums of what was summed before.
+# The fallback forms, and the operators whose formulas may use them: sampling at data-dependent positions, and sums of
+# earlier sums.
 GENERAL = ("general", "while")
 MAY_BE_GENERAL = ("image._linear_grid_sample", "math.cumsum")
 
 
 def export(skript, arguments, out):
-    """None, or why there is no program."""
+    """Exports a program. Returns None, or the reason of the failure."""
     keep = [a for at, a in enumerate(arguments) if a != "--input" and (at == 0 or arguments[at - 1] != "--input")]
     from cases import StorageTypes
     command = [skript, "compile", "--message-format=short", "--emit=stablehlo", *keep, "-o", out, "--report", out + ".forms",
@@ -45,7 +45,7 @@ def export(skript, arguments, out):
 
 
 def refused(skript, arguments):
-    """Whether the evaluator takes no such inputs, of extents that it learns from them."""
+    """Whether the evaluator refuses these inputs, which determine the extents."""
     done = subprocess.run([skript, "run", "--engine=reference", *arguments], capture_output=True, timeout=120)
     return done.returncode != 0
 
@@ -58,7 +58,7 @@ def stored(name, folder):
 
 
 def argument(port, folder, ports):
-    """The array for an argument: padded to the program's shape where that has extents that are arguments, too."""
+    """The array for an argument; if some extents are also arguments, it is padded to the shape in the program."""
     import ml_dtypes
     import numpy
     if port["role"] == "extent":
@@ -71,7 +71,7 @@ def argument(port, folder, ports):
 
 
 def answer(engine, path, folder, results):
-    """Runs a program; its outputs become files."""
+    """Runs a program and writes its outputs to files."""
     import numpy
     with open(path) as file:
         text = file.read()
@@ -82,12 +82,12 @@ def answer(engine, path, folder, results):
     os.makedirs(results)
     bf16 = {port["name"] for port in manifest["results"] if port["dtype"] == "bf16"}
     for name, value in xla.results_of(manifest, values).items():
-        # numpy's files have no bf16.
+        # .npy files do not support bf16.
         numpy.save(os.path.join(results, name + ".npy"), value.astype(numpy.float32) if name in bf16 else value)
 
 
 def collect(chosen, sample, dynamic):
-    """The cases of operators whose names hold one of `chosen`, if that names any; `dynamic` extents as `type_of` has them."""
+    """The cases of operators whose names contain one of `chosen`, or all; `dynamic` is that of `type_of`."""
     import sweep
     cases, rest = list(sweep.examples.cases(sweep.library())), list(sweep.operators.all_cases())
     cases += list(sweep.sampled(rest, sample)) if sample else rest
@@ -102,7 +102,7 @@ def work(job):
     skript, chosen, types, number, jobs = job
     from cases import StorageTypes
     StorageTypes.real, StorageTypes.int = types
-    cases = collect(*chosen)[0][number::jobs]  # their functions do not travel between processes
+    cases = collect(*chosen)[0][number::jobs]  # their functions cannot be sent to other processes
     engine, found = xla.Xla(), []
     with tempfile.TemporaryDirectory(prefix="library_") as folder:
         for number, case in enumerate(cases):
@@ -119,10 +119,10 @@ def work(job):
                     answer(engine, path, model, model + ".out")
                     reason = case.complaint(model + ".out")
                     outcome = "wrong" if reason else "equal"
-                    # A program makes no checks; whoever calls it does.
+                    # Programs do not check anything; their callers do.
                     if reason and case.dynamic and refused(skript, arguments):
                         outcome = "refused"
-            except Exception as error:  # whatever XLA raises is the answer
+            except Exception as error:  # XLA may raise any exception
                 outcome, reason = "wrong", " ".join(str(error).split())[:300]
             found.append((case.operator, str(case), outcome, reason, forms))
     return found
@@ -162,7 +162,7 @@ def main():
         elif outcome == "no export":
             refused[(operator, reason.split(": ", 1)[-1] if args.verbose else "")] += 1
         for _, inner, form, *_ in lines:
-            if form == "calls":  # nothing of its own
+            if form == "calls":  # no formula
                 continue
             forms[form] += 1
             if form in GENERAL:

@@ -4,9 +4,9 @@
 
     padded.py --skript BINARY [--case SUBSTRING]...
 
-Each model is exported once and run with inputs of several sizes, from none to the bound; what is not filled is NaN, or a
-number that no sum survives. The expected values are those of `skript run --engine=reference` on the arrays as they are. A
-formula that takes a form for which there is a better one counts as a failure.
+Each model is exported once and run with inputs of several sizes, from zero to the bound. The padding is NaN, or a number that
+changes every sum. The expected values are those of `skript run --engine=reference` on the arrays without padding. A formula
+with a fallback form although a better one exists counts as a failure.
 """
 import argparse
 import os
@@ -18,11 +18,11 @@ import xla
 
 
 def moving(inputs, extent, moves, first=0):
-    """An operator whose positions begin at a number, and are moved by a formula."""
+    """An operator whose positions begin at a number and are shifted by a formula."""
     return "operator o { @input { %s; } @output { y: int[%s]; } @lower { y[i,] = %s, i < %s; %s; } }\n" % (inputs, extent, first, extent, moves)
 
 
-# By name: inputs, outputs, what computes them, and the shapes of the inputs of each run.
+# By name: inputs, outputs, their formulas, and the shapes of the inputs of each run.
 MODELS = {
     "sum_along": ("x: real[3,n|7]", "y: real[~]", "y = math.sum_reduce{axes=[1], squeeze=true}(x)", [[(3, n)] for n in (0, 1, 4, 7)]),
     "sum_across": ("x: real[n|7,3]", "y: real[~]", "y = math.sum_reduce{axes=[1], squeeze=true}(x)", [[(n, 3)] for n in (0, 1, 7)]),
@@ -54,7 +54,7 @@ MODELS = {
                   [[(1, c, 7), (c * m, 1, 3)] for c, m in ((1, 1), (4, 2), (3, 1))]),
     "depthwise_long": ("x: real[1,c|12,7]; w: real[k|24,1,3]", "y: real[~,~,~]", "y = nn.conv{padding=1, groups=0}(x, w)",
                        [[(1, c, 7), (c * m, 1, 3)] for c, m in ((1, 2), (12, 2), (5, 1))]),
-    # Rows that a run lets meet, and leave gaps between.
+    # Rows that are adjacent, or have gaps between them, depending on the run.
     "rows_meet": ("x: real[3,2]; k: int[]", "y: real[9]; z: real[9]", "y = sums(x, k); z = most(x, k)", [[(3, 2), ()]] * 4,
                   "operator sums { @input { x: real[3,2]; k: int[]; } @output { y: real[9]; } @lower { y[i,] = 1.0, i < 9; y[i * (k[] + 1) + j,] += x[i,j], i < 3, j < 2 | i != j; } }\n"
                   "operator most { @input { x: real[3,2]; k: int[]; } @output { y: real[9]; } @lower { y[i,] = 0.1, i < 9; y[i * (k[] + 1) + j,] >= x[i,j], i < 3, j < 2; } }\n"),
@@ -114,7 +114,7 @@ MODELS = {
                      "y = image.grid_sample{mode='CUBIC'}(x, g); z = image.grid_sample{mode='CUBIC', padding='REFLECT'}(x, g); "
                      "w = image.grid_sample{mode='CUBIC', padding='REPLICATE', aligned=true}(x, g)",
                      [[(b, c, h, v), (b, n, m, 2)] for b, c, h, v, n, m in ((1, 1, 1, 1, 1, 1), (2, 2, 5, 4, 3, 2), (1, 2, 3, 2, 2, 1))]),
-    # Random numbers are those of what is filled, counted row-major.
+    # Random numbers are counted row-major over the elements within the dynamic extents.
     "drawn": ("x: real[n|3,m|6]", "y: real[~,~]; z: real[~,2,~]; k: int[~]; b: bool[~,~]",
               "y = rand.normal{shape=[n,m]}(); z = rand.uniform{shape=[m,2,n]}(); k = rand.uniform<int>{min=-5, max=100, shape=[n]}(); b = rand.bernoulli{prob=0.5, shape=[n,m]}()",
               [[s] for s in ((1, 1), (3, 6), (2, 5), (0, 4))]),
@@ -130,7 +130,7 @@ MODELS = {
     "linear_all_open": ("x: real[~|3,~|4]; w: real[~|5,~|4]; b: real[~|5]", "y: real[~,~]", "y = nn.linear(x, w, b)",
                         [[(n, k), (m, k), (m,)] for n, k, m in ((1, 1, 1), (3, 4, 5), (2, 3, 2))]),
     "argmax_all_open": ("x: real[~|3,~|6]", "y: int[~]", "y = math.argmax{axis=1, squeeze=true}(x)", [[s] for s in ((1, 1), (3, 6), (2, 4))]),
-    # Positions of the best of expressions, of some elements only, and positions that are expressions.
+    # Positions of the extremes of expressions and of some elements only, and positions that are expressions.
     "arg_nearest": ("x: real[n|6]; z: real[m|5]", "y: int[~]", "y = o(x, z)", [[(n,), (m,)] for n, m in ((1, 1), (6, 5), (4, 3))], moving(
         "x: real[n]; z: real[m]", "m", "y[i,] := j, i < m, j < n | `abs`(x[j,] - z[i,]) < `abs`(x[y[i,],] - z[i,])")),
     "arg_product": ("x: real[m|5,n|6]; z: real[m,n]", "y: int[~]", "y = o(x, z)", [[s, s] for s in ((1, 1), (5, 6), (3, 4))], moving(
@@ -147,12 +147,12 @@ MODELS = {
         "x: int[m,n]", "m", "y[i,] := n-1-j, i < m, j < n | x[i,n-1-j] > x[i,y[i,]]")),
     "arg_begun": ("x: int[m|5,6]", "y: int[~]", "y = o(x)", [[(m, 6)] for m in (1, 3, 5)], moving(
         "x: int[m,6]", "m", "y[i,] := j, i < m, j < 6 | x[i,j] > x[i,y[i,]]", first=3)),
-    # The dynamic extent limits the result, not its upper bound.
+    # The dynamic extent, not its upper bound, limits the result.
     "counted_within": ("x: real[n|6]", "y: real[~]", "y = o(x)", [[(n,)] for n in (0, 3, 5, 6)],
                 "operator o { @input { x: real[n]; } @output { y: real[m|n]; } @lower { y[m,] = x[i,] + real(j), i < n, j < 3 | x[i,] > -0.5; } }\n"),
     "arg_window": ("x: real[8]", "y: int[4]", "y = o(x)", [[(8,)]] * 3, moving(
         "x: real[n]", "n/2", "y[i,] := a, i < n/2, a < 2 | x[2*i+a,] < x[2*i+y[i,],]")),
-    # Positions that move with their window; of real numbers' logarithms every other one is NaN, and of ints many are equal.
+    # Positions that are relative to their window. Every other logarithm of reals is NaN, and many ints are equal.
     "arg_moving": ("x: real[9]", "y: int[7]", "y = o(x)", [[(9,)]] * 6, moving(
         "x: real[n]", "n - 2", "y[i,] := i + j, i < n - 2, j < 3 | `log`(x[i+j,]) > `log`(x[y[i,],])", first="i")),
     "arg_moving_ties": ("x: int[9]; k: bool[9]", "y: int[7]", "y = o(x, k)", [[(9,), (9,)]] * 4, moving(
@@ -175,17 +175,17 @@ MODELS = {
         "x: real[m,n]; z: real[m,n]", "m", "y[i,] := j, i < m, j < n | x[i,j] - z[i,j] > x[i,y[i,]] - z[i,y[i,]]")),
     "arg_begun_open": ("x: int[m|5,n|6]", "y: int[~]", "y = o(x)", [[s] for s in ((1, 1), (5, 6), (3, 4))], moving(
         "x: int[m,n]", "m", "y[i,] := n-1-j, i < m, j < n | x[i,n-1-j] > x[i,y[i,]]", first="n-1")),
-    # Several places of one tensor in a step that reads it.
+    # Steps that write several elements of a tensor and read it.
     "places": ("x: real[n|4,3]", "y: real[~,3]", "y = o(x)", [[(n, 3)] for n in (0, 1, 3, 4)],
                "operator o { @input { x: real[n,3]; } @output { y: real[n,3]; } @lower { y[i,:] += [x[i,j], y[i,0], y[i,1]], i < n, j < 3; } }\n"),
-    # Writes that are counted.
+    # Writes with counters.
     "counted": ("x: real[n|6]", "y: real[~]", "y = o(x)", [[(n,)] for n in (0, 1, 4, 6)],
                 "operator o { @input { x: real[n]; } @output { y: real[k|n]; } @lower { y[k,] = x[i,] * 2.0, i < n | x[i,] > 0.0; } }\n"),
     "counted_pairs": ("x: real[n|4]", "y: int[2,~]", "y = o(x)", [[(n,)] for n in (1, 3, 4)],
                       "operator o { @input { x: real[n]; } @output { y: int[2,k|n*n]; } @lower { y[:,k] = [i, j], i < n, j < n | x[i,] < x[j,]; } }\n"),
     "counted_rows": ("x: real[n|4]", "y: real[~,~]", "y = o(x)", [[(n,)] for n in (1, 3, 4)],
                      "operator o { @input { x: real[n]; } @output { y: real[k|n*n,n]; } @lower { y[k,j] = x[i,] * x[j,], j < n, i < n | x[i,] > 0.0; } }\n"),
-    # Windows over what is computed of elements.
+    # Windows over expressions of elements.
     "scaled_window": ("x: real[2,n|9]; w: real[3,2,3]; g: real[2]", "y: real[3,~]", "y = o(x, w, g)", [[(2, n), (3, 2, 3), (2,)] for n in (1, 5, 9)],
                       "operator o { @input { x: real[c,n]; w: real[o,c,k]; g: real[c]; } @output { y: real[o,n]; } "
                       "@lower { y[q,i] += g[p,] * x[p,|i+j-1|] * w[q,p,j], q < o, p < c, i < n, j < k; } }\n"),
@@ -198,7 +198,7 @@ MODELS = {
     "window_with_holes": ("x: real[n|9]", "y: real[~]; z: real[~]", "y, z = o(x)", [[(n,)] for n in (1, 4, 9)],
                           "operator o { @input { x: real[n]; } @output { y: real[n]; z: real[n]; } "
                           "@lower { y[i,] >= x[|i+a-2|,], i < n, a < 5 | a != 2; z[i,] += x[|i-2*a+3|,], i < n, a < 4 | a != 1 && a < 3; } }\n"),
-    # Indices that are taken apart.
+    # Indices that are split into quotients and remainders.
     "blocks": ("x: real[8,h|4,v|5]", "y: real[2,~,~]; z: real[8,~,~]", "y = down(x); z = up(y)", [[(8, h, v)] for h, v in ((1, 1), (4, 5), (3, 2))],
                "operator down { @input { x: real[c*4,h,v]; } @output { y: real[c,2*h,2*v]; } @lower { y[k,i,j] = x[k*4+(i%2)*2+j%2,i/2,j/2], k < c, i < 2*h, j < 2*v; } }\n"
                "operator up { @input { x: real[c,2*h,2*v]; } @output { y: real[c*4,h,v]; } @lower { y[k,i,j] = x[k/4,2*i+(k%4)/2,2*j+k%2], k < c*4, i < h, j < v; } }\n"),
@@ -206,7 +206,7 @@ MODELS = {
                      "operator o { @input { x: real[6,n]; w: real[4,3,2]; } @output { y: real[4,n-1]; } @lower { y[q,i] += x[(q/2)*3+p,i+j] * w[q,p,j], q < 4, p < 3, i < n-1, j < 2; } }\n"),
     "backwards": ("x: real[~|6]", "y: real[~]; z: real[~]", "y = layout.slice{axes=[0], begin=[-1], end=[0], stride=[-1]}(x); z = layout.slice{axes=[0], begin=[-2], end=[0], stride=[-2]}(x)",
                   [[(n,)] for n in (2, 5, 6)]),
-    # Ints take the forms of reals.
+    # Formulas on ints have the same forms as those on reals.
     "int_contraction": ("a: int[3,k|5]; b: int[k,2]", "y: int[3,2]", "y = o(a, b)", [[(3, n), (n, 2)] for n in (0, 1, 3, 5)],
                         "operator o { @input { a: int[n,k]; b: int[k,m]; } @output { y: int[n,m]; } @lower { y[i,j] += a[i,l] * b[l,j], i < n, j < m, l < k; } }\n"),
     "int_convolution": ("x: int[2,n|9]; w: int[4,2,3]", "y: int[4,~]", "y = o(x, w)", [[(2, n), (4, 2, 3)] for n in (1, 5, 9)],
@@ -232,7 +232,7 @@ MODELS = {
 }
 
 def read(inputs, shapes, extents, place, guard="", kind="="):
-    """A model that reads fixed inputs at places that indices share."""
+    """A model that reads inputs with static shapes at subscripts that share indices."""
     names = ["i", "j", "k"][:len(extents)]
     bounds = ", ".join("%s < %d" % pair for pair in zip(names, extents))
     return (inputs, "y: real[%s]" % ",".join(str(e) for e in extents), "y = o(%s)" % ", ".join(i.split(":")[0] for i in inputs.split("; ")), [shapes],
@@ -241,7 +241,7 @@ def read(inputs, shapes, extents, place, guard="", kind="="):
                 ",".join(names) + "," * (len(names) == 1), kind, place, bounds, guard))
 
 
-# Diagonals and windows that stay: rows of one dimension.
+# Diagonals and windows of static tensors: rows of one dimension.
 MODELS |= {
     "diagonal": read("x: real[5,5]", [(5, 5)], (5,), "x[i,i]"),
     "diagonal_next": read("x: real[5,7]", [(5, 7)], (5,), "x[i,i+2]"),
@@ -263,13 +263,13 @@ MODELS |= {
                       "operator o { @input { x: real[9]; w: real[3]; g: real[3]; } @output { y: real[7]; } @lower { y[i] = 0.0, i < 7; y[i] += x[i+j] * w[j] * g[j], i < 7, j < 3; } }\n"),
 }
 
-# Models of which some formula has no better form.
+# Models with a formula for which no better form exists.
 GATHERED = {"cumulative": "while", "places": "while", "counted": "scatter", "counted_within": "scatter", "counted_pairs": "scatter", "counted_rows": "scatter",
             "flattened_long": "scatter", "chosen": "gather", "depthwise_long": "scatter"}
 
 
 def unraised(path, name):
-    """Why the forms of a program's formulas are not the wanted ones, or None."""
+    """Describes formulas of a program that do not have the expected forms, or returns None."""
     with open(path + ".forms") as file:
         forms = {line.rstrip("\n").split("\t")[2] for line in file}
     found = forms & {"resample", "gather", "scatter", "general", "while"}
@@ -294,7 +294,7 @@ def array(random, declaration, shape):
 
 
 def case_of(skript, folder, number, inputs, outputs, shapes, array=array):
-    """A case as those of the conformance suite: files of inputs, and of what the evaluator says; `array` makes an input."""
+    """A case like those of the conformance suite: files of inputs and of the evaluator's results; `array` creates an input."""
     import numpy
     random = numpy.random.default_rng(number)
     meta = {"inputs": {}, "outputs": {}}
@@ -312,7 +312,7 @@ def case_of(skript, folder, number, inputs, outputs, shapes, array=array):
 
 
 def run(description, what, models, array=array, check=lambda path, name: None):
-    """Holds models against the evaluator; `check` says what is wrong with a program beside its numbers. The exit status."""
+    """Compares models with the evaluator; `check` returns errors of a program other than wrong values. Returns the exit status."""
     parser = argparse.ArgumentParser(description=description.split("\n")[0])
     parser.add_argument("--skript", required=True)
     parser.add_argument("--case", action="append")

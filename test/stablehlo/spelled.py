@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs for `jax_programs.py` that no function of jax lowers to: their operations are written out as StableHLO."""
+"""Programs for `jax_programs.py` with StableHLO operations to which no JAX function lowers."""
 import jax
 import numpy
 from jax._src.interpreters import mlir
@@ -27,7 +27,7 @@ def tensor(shape, dtype):
 
 
 def operation(name, attributes, shape, dtype, *arguments):
-    """A function of one operation, and the arguments it is called with."""
+    """A function with one operation, and its arguments."""
     types = [tensor(a.shape, a.dtype) for a in arguments]
     names = ["%%a%d" % n for n in range(len(arguments))]
     result = tensor(shape, dtype)
@@ -38,7 +38,7 @@ def operation(name, attributes, shape, dtype, *arguments):
 
 
 def matrices(program, reals, dtype):
-    """Roots and systems as operations of StableHLO itself, which jax writes for other devices only."""
+    """Matrix factorizations and linear systems as StableHLO operations, which jax writes for other devices only."""
     def matrix(*shape):
         if dtype.startswith("complex"):
             return (reals(*shape) + 1j * reals(*shape)).astype(dtype)
@@ -52,7 +52,7 @@ def matrices(program, reals, dtype):
     a = (a @ a.conj().swapaxes(-1, -2) + 4 * numpy.eye(4)).astype(dtype)
     small = a[:, :1, :1]
     both = {lower: (root(a, lower), root(small, lower)) for lower in ("true", "false")}
-    # Of the other half nothing counts.
+    # The other triangle is ignored.
     other = numpy.triu(numpy.full((4, 4), numpy.nan), 1).astype(dtype)
     program("operation_cholesky_" + dtype, lambda a, low, high, small: [
         made(given) for lower, given in (("true", low), ("false", high)) for made, given in zip(both[lower], (given, small))

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exports conformance cases to StableHLO, and has XLA parse, verify, serialize and run them on the CPU.
+"""Exports conformance cases to StableHLO, which XLA parses, verifies, serializes and runs on the CPU.
 
     xla.py SUITE --skript BINARY [--shard I/N] [--case SUBSTRING]... [--seconds S] [--update] [--report FILE]
 
-Every case of the suite that has outputs is exported by `skript compile --emit=stablehlo`; the answer of XLA is held
-against the case's expected values. Where a run decides extents of inputs, the case is exported twice: with the shapes of
-its files, and (`CASE+padded`) padded to its bounds; what is not filled is NaN then, or a number that no sum survives.
-`passing-xla.txt` beside this file lists the cases known to pass; it only grows: a listed case that fails is an error,
-`--update` adds new ones. The script needs jax in the version below, as
-scripts/requirements.in has it: it uses interfaces that are not stable.
+`skript compile --emit=stablehlo` exports all cases of the suite that have outputs. The results of XLA are compared with the
+expected values. Cases with dynamic extents of inputs are exported twice: with the shapes of their files, and (`CASE+padded`)
+padded to their bounds with NaN, or a number that changes every sum. `passing-xla.txt` beside this file lists the passing
+cases; it only grows: a listed case that fails is an error, and `--update` adds new ones. The script needs the version of jax
+below, which is also that of scripts/requirements.in, because it uses unstable interfaces.
 """
 import argparse
 import collections
@@ -26,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def require():
-    """Ends the script unless jax is installed in its version."""
+    """Ends the script unless this jax version is installed."""
     try:
         import jax
         found = jax.__version__
@@ -52,7 +51,7 @@ def collect(suite, chosen):
 
 
 def shapes_of(case):
-    """Flags that fix the shapes of a case's inputs as its files have them."""
+    """Flags that set the shapes of a case's inputs to those of its files."""
     import numpy
     _, folder, meta = case
     flags = []
@@ -64,7 +63,7 @@ def shapes_of(case):
 
 
 def export(skript, case, out, shapes, weights="file"):
-    """None, or why there is no program; `shapes` are flags that fix those of inputs, `weights` says where the weights go."""
+    """Exports a program. Returns None, or the reason of the failure. `shapes` are flags for the shapes of inputs, `weights` one for the weights."""
     name, folder, meta = case
     command = [skript, "compile", "--message-format=short", "--emit=stablehlo", folder, "-o", out, "--report", out + ".forms"]
     command += meta.get("args") or []
@@ -97,7 +96,7 @@ def read_dat(path):
 
 
 class Xla:
-    """One process's XLA: parses, verifies, serializes, compiles, runs."""
+    """The XLA of one process: parses, verifies, serializes, compiles and runs programs."""
 
     def __init__(self):
         os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -159,7 +158,7 @@ def values_of(port, folder, meta, weights):
 
 
 def padded_to(shape, values):
-    """The array at the first places of a larger one; what is not filled is not a number that a sum survives."""
+    """A larger array that begins with the given one; its padding is values that change every sum."""
     import numpy
     if values.dtype.kind == "i":
         filler = min(2 ** 40 + 1, numpy.iinfo(values.dtype).max)
@@ -171,7 +170,7 @@ def padded_to(shape, values):
 
 
 def arguments_of(manifest, folder, meta, beside):
-    """The case's arrays, padded where the program wants them larger, and their extents."""
+    """The case's arrays, padded to the shapes of the program, and their extents."""
     import numpy
     ports = manifest["arguments"]
     weights = read_safetensors(os.path.join(beside, manifest["weights"])) if "weights" in manifest else {}
@@ -192,7 +191,7 @@ def arguments_of(manifest, folder, meta, beside):
 
 
 def results_of(manifest, results):
-    """The arrays of the outputs, by name: what is filled of them."""
+    """The arrays of the outputs by name, cut to their dynamic extents."""
     pairs = list(zip(manifest["results"], results))
     found = {p["name"]: r for p, r in pairs if p["role"] == "output"}
     for port, extent in pairs:
@@ -224,7 +223,7 @@ def manifest_of(path):
 
 
 def judge(xla, case, path):
-    """None, or why XLA's answer is not the expected one."""
+    """Describes the difference of XLA's results from the expected ones, or returns None."""
     import numpy
     name, folder, meta = case
     with open(path) as file:
@@ -246,7 +245,7 @@ def judge(xla, case, path):
 
 
 def work(job):
-    """Cases of one process."""
+    """Runs the cases of one process."""
     cases, skript, seconds = job
     xla, results, begun = Xla(), {}, time.time()
     with tempfile.TemporaryDirectory() as folder:
@@ -269,7 +268,7 @@ def work(job):
 
 
 def attempt(xla, case, skript, path, shapes):
-    """Why the answer is not the expected one, if it is not, and the forms of the formulas."""
+    """The error of the result, or None, and the forms of the formulas."""
     try:
         for weights in ("file", "inline") if case[2].get("variables") else ("file",):
             reason = export(skript, case, path, shapes, weights)
@@ -296,7 +295,7 @@ def run(cases, skript, jobs, seconds):
 
 
 def shard(things, which):
-    """Every Nth of the things from the Ith, of `I/N`; of `day/N` another one each day."""
+    """Every Nth item from the Ith on, for `I/N`; for `day/N`, I depends on the day."""
     own, count = which.split("/")
     own = time.localtime().tm_yday if own == "day" else int(own)
     return things[own % int(count)::int(count)]

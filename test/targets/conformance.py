@@ -5,10 +5,10 @@ under qemu or in Node, and compares their outputs with the expected values by th
 
     conformance.py SUITE --skript BINARY [--platform NAME]... [--family NAME]... [--case TEXT] [--real f16|bf16] [--sample N] [--jobs N]
 
-With `--real`, the expected values are those of the evaluator, whose reals have that storage type, within a few units of its last digit.
-`--sample N` takes about one of N cases, always the same. A platform whose programs are not installed is skipped with a line.
-Code for systems without a C library may call the functions of memory alone. Cases whose operators are kernels of the runtime are
-counted apart. Exit status 1 if a case fails.
+With `--real`, the expected values are those of the evaluator with this storage type, within a few units in its last place.
+`--sample N` selects about one of N cases, the same ones in each run. A platform whose programs are not installed is skipped, with a
+message. Code for systems without a C library may call only the functions for memory. Cases whose operators are kernels of the runtime
+are counted separately. Exit status 1 if a case fails.
 """
 import argparse
 import concurrent.futures
@@ -26,12 +26,12 @@ import numpy as np
 from platforms import HERE, MEMORY_FUNCTIONS, PLATFORMS
 
 TYPES = [np.dtype(t) for t in "?,i4,i8,f4,f8,f2,V2,i1,i2,u1,u2,u4,u8".split(",")]
-# What an object calls for operators that are kernels of the runtime, in Rust: there are none for other processors.
+# Symbols of kernels in the Rust runtime, which is not built for other processors.
 KERNELS = "skript_intrinsic"
 ROW = re.compile(r'X\(SKRIPT_(\w+), "([^"]*)", (\d+), (\d+), (\d+), SKRIPT_LIST\(([^)]*)\), SKRIPT_LIST\([^)]*\), (\d+)u\)')
 
 
-# The storage type of reals, and how much results of it may differ, relatively and absolutely.
+# The storage types of reals, and the relative and absolute tolerances of their results.
 TOLERANCES = {"f16": 4e-3, "bf16": 3e-2}
 BRAIN = TYPES[6]
 
@@ -65,7 +65,7 @@ class Case:
 
     def __init__(self, name, folder, meta):
         self.name, self.folder, self.meta = name, folder, meta
-        # The folder of expected outputs that are not those of the suite.
+        # The folder of expected outputs, if they are not those of the suite.
         self.evaluated = None
 
     def arguments(self):
@@ -75,7 +75,7 @@ class Case:
         return given
 
     def shapes(self):
-        """Flags that state the shapes of inputs, for graphs that leave them open."""
+        """Flags for the shapes of inputs, for graphs that do not determine them."""
         found = []
         for name, files in (self.meta.get("inputs") or {}).items():
             files = files if isinstance(files, list) else [files]
@@ -84,7 +84,7 @@ class Case:
         return found
 
     def evaluate(self, skript, real, folder):
-        """Computes the expected outputs with reals of a storage type, and returns what is wrong or None."""
+        """Computes the expected outputs with a storage type of reals. Returns the error, or None."""
         command = [skript, "run", self.folder, "--engine", "reference", "--real", real, "--output-dir", folder, *self.arguments()]
         for name, files in (self.meta.get("inputs") or {}).items():
             files = files if isinstance(files, list) else [files]
@@ -126,7 +126,7 @@ def read_ports(header):
 
 
 def stream(case, ports):
-    """What the driver reads."""
+    """The input of the driver."""
     pieces = []
     for port in ports:
         if port.role == "INPUT":
@@ -141,7 +141,7 @@ def stream(case, ports):
 
 
 def judge(case, ports, path, suite, scratch, tolerance):
-    """What is wrong with the driver's output, or None."""
+    """Describes the error in the driver's output, or returns None."""
     with open(path, "rb") as file:
         data = file.read()
     status, = np.frombuffer(data, "<i8", 1)
@@ -167,7 +167,7 @@ def judge(case, ports, path, suite, scratch, tolerance):
 
 
 def build(case, platform, skript, scratch, real):
-    """(what is wrong or None, the program, its input, its ports)"""
+    """(the error or None, the program, its input, its ports)"""
     model, header, program = (os.path.join(scratch, name) for name in ("model.o", "model.h", "program"))
     command = [skript, "compile", case.folder, "--message-format=short", *platform.flags, "-o", model, *case.arguments()]
     if real:
@@ -195,7 +195,7 @@ def run_natively(platform, scratch):
 
 
 def run_in_node(folders):
-    """What is wrong with each, or None: in one process, for Node takes long to start."""
+    """The error of each case, or None; in one process, because Node starts slowly."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump([{"module": f + "/program", "input": f + "/in", "output": f + "/out"} for f in folders], file)
         file.flush()
@@ -206,7 +206,7 @@ def run_in_node(folders):
 
 
 def check(platform, cases, args, suite):
-    """What is wrong, by case."""
+    """The errors by case."""
     with tempfile.TemporaryDirectory() as root, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         folders = [os.path.join(root, str(n)) for n in range(len(cases))]
 

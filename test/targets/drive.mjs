@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs modules of WebAssembly that `driver.c` was linked into: node drive.mjs LIST.json, a list of {module, input, output}.
-// Prints one line for each: `ok`, or what went wrong.
+// Runs WebAssembly modules that are linked with `driver.c`: node drive.mjs LIST.json, a list of {module, input, output}.
+// Prints one line for each: `ok`, or the error.
 import { readFileSync, writeFileSync } from "node:fs";
 
 for (const { module, input, output } of JSON.parse(readFileSync(process.argv[2], "utf8"))) {

@@ -2,8 +2,8 @@
 /* Calls the code of one object file, in static memory: compiled with the object's header as MODEL_H for each model.
  *
  * `skript_drive` reads, for each input and variable in the order of the table, its extents as int64_t and its elements, and writes
- * the status as int64_t, then extents and elements of each output. Memory is filled with a pattern before, so that nothing is
- * taken for zero, and bytes after the arena must keep it. */
+ * the status as int64_t, then extents and elements of each output. Memory is first filled with a pattern, so that code cannot
+ * assume zeros, and bytes after the arena must not change. */
 #include MODEL_H
 
 typedef __SIZE_TYPE__ size;
@@ -55,7 +55,7 @@ static size bytes_of(size number) {
 
 static int is_read(const struct tensor *tensor) { return tensor->role == SKRIPT_INPUT || tensor->role == SKRIPT_VARIABLE; }
 
-/* Reads `skript_stream` and writes it again; gives the bytes that were written. */
+/* Reads the input from `skript_stream`, and overwrites it with the output. Returns the number of written bytes. */
 size skript_drive(void) {
   fill(arena, sizeof arena);
   fill(prepared, sizeof prepared);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Conversions of f16 and bf16, and objects that compute with them, on each platform.
+"""Checks conversions of f16 and bf16, and objects that compute with them, on each platform.
 
     narrow_reals.py --skript BINARY [--platform NAME]...
 
-All numbers of f16 and bf16 are widened, and numbers of f32 and f64 near all of their midpoints, subnormal ones, infinities and NaN
-are rounded, in vectors and one by one; numpy and integers give the expected bits. Objects for processors that lack conversions
-may not call functions for them. Exit status 1 if something differs.
+All f16 and bf16 numbers are widened. f32 and f64 numbers near all of their midpoints, subnormal numbers, infinities and NaN are rounded,
+as vectors and as scalars. numpy and integer arithmetic compute the expected bits. Objects for processors without conversions must not
+call functions for them. Exit status 1 if something differs.
 """
 import argparse
 import json
@@ -20,20 +20,20 @@ import numpy as np
 from conformance import read_ports, run_in_node, run_natively
 from platforms import MEMORY_FUNCTIONS, PLATFORMS, RISCV64, Platform
 
-# Without F16C, with it, and with AVX-512.
+# x86-64 without F16C, with it, and with AVX-512.
 X86 = [Platform("x86-64-" + level, ["--target=x86_64-none-elf", "--cpu=x86-64-" + level], ["cc", "-static"], ["env"], (), True)
        for level in ["v2", "v3", "v4"]]
-# No program is linked for it: its objects alone are looked at.
+# No program is linked for it; only its objects are checked.
 THUMB = Platform("thumb", ["--target=thumbv7em-none-eabihf"], ["true"], ["true"], (), True)
-# With instructions for f16.
+# A processor with f16 instructions.
 RISCV = [Platform("riscv64-zfh", ["--target=riscv64-linux-gnu", "--features=+zfh"], [RISCV64, "-static"], ["qemu-riscv64", "-cpu", "rv64,Zfh=true"])]
 ALL = {platform.name: platform for platform in [*X86, THUMB, *RISCV, *PLATFORMS.values()] if platform.name != "x86-64-none"}
 NM = "/usr/lib/llvm-22/bin/llvm-nm"
-# Functions of the compiler's library for reals of 16 bits.
+# Functions of the compiler library for 16-bit floats.
 CONVERSIONS = {"__extendhfsf2", "__truncsfhf2", "__truncdfhf2", "__truncsfbf2", "__truncdfbf2", "__extendbfsf2", "__gnu_h2f_ieee", "__gnu_f2h_ieee",
                "__aeabi_h2f", "__aeabi_f2h", "__aeabi_d2h"}
 
-# `copy` becomes vectors; `steps` reads at distances that do not.
+# `copy` is vectorized; `steps` reads with a stride and is not.
 PROGRAM = """
 operator copy {
     @input { x: real[n]; }
@@ -57,7 +57,7 @@ graph Convert {
     }
 }
 """
-# A product, a convolution, and reads at quotients and multiples of positions, which are transposed.
+# A product, a convolution, and transposed reads at quotients and multiples of indices.
 KERNELS = """
 operator product {
     @input { a: real[m, k]; b: real[k, n]; }
@@ -99,7 +99,7 @@ graph Kernels {
 
 
 def widened(kind, bits):
-    """The bits in f32 of narrow numbers."""
+    """The f32 bits of narrow numbers."""
     if kind == "bf16":
         return bits.astype("<u4") << 16
     return bits.view("<f2").astype("<f4").view("<u4")
@@ -110,15 +110,15 @@ def rounded(kind, numbers):
     if kind == "f16":
         with np.errstate(over="ignore"):
             return numbers.astype("<f2").view("<u2")
-    # The candidates are the two bf16 numbers around each.
+    # The candidates are the two adjacent bf16 numbers.
     with np.errstate(over="ignore", invalid="ignore"):
         single = numbers.astype("<f4")
     lower = np.where(np.abs(single.astype("f8")) > np.abs(numbers.astype("f8")), single.view("<u4") - 1, single.view("<u4")) >> 16
     value = lambda words: (words << 16).astype("<u4").view("<f4").astype("f8")
-    # Beyond the maximum, the next number would be a power of two.
+    # The next number after the maximum would be a power of two.
     upper = lower + 1
     above = np.where((upper & 0x7FFF) == 0x7F80, np.where(upper & 0x8000, -(2.0**128), 2.0**128), value(upper))
-    # Differences of numbers so near are exact.
+    # Differences of close numbers are exact.
     with np.errstate(invalid="ignore"):
         first, second = np.abs(numbers.astype("f8") - value(lower)), np.abs(above - numbers.astype("f8"))
     result = np.where((first < second) | ((first == second) & (lower % 2 == 0)), lower, upper)
@@ -127,13 +127,13 @@ def rounded(kind, numbers):
 
 
 def hard(kind):
-    """Numbers of f32 and f64 at and around the midpoints of narrow ones, and beyond the largest and least."""
+    """f32 and f64 numbers at and around the midpoints of narrow ones, and beyond their maximum and minimum."""
     bits = np.arange(65536, dtype="<u2")
     wide = widened(kind, bits)
     finite = wide[(wide & 0x7F800000) != 0x7F800000]
     half = {"bf16": 0x8000, "f16": 0x1000}[kind]
     words = [finite, finite + 1, finite + half - 1, finite + half, finite + half + 1, finite + 2 * half - 1]
-    # Subnormal numbers of f16 have midpoints elsewhere.
+    # The midpoints of subnormal f16 numbers have other bits.
     if kind == "f16":
         halves = np.arange(-2049, 2050).astype("f8") * 2.0**-25
         around = [np.nextafter(halves.astype("<f4"), np.float32(side)) for side in (-1, 1)]
@@ -151,7 +151,7 @@ def is_nan(kind, bits):
 
 
 def differences(kind, arrays, outputs):
-    """What is wrong, as lines."""
+    """The errors as lines."""
     narrow, single, double = arrays
     apart = single[3 * np.arange(len(single)) % len(single)]
     with np.errstate(invalid="ignore"):
@@ -193,7 +193,7 @@ def written(root, name, text, types=None):
 
 
 def calls(kind, platform, skript, root):
-    """What objects of kernels call that they may not."""
+    """The forbidden functions that kernel objects call."""
     folder = written(root, kind + "-kernels", KERNELS)
     called, message = compiled(skript, platform, folder, "--real=" + kind)
     if message:
@@ -203,7 +203,7 @@ def calls(kind, platform, skript, root):
 
 
 def conversions(kind, platform, skript, root):
-    """What converts to other bits."""
+    """The values that convert to wrong bits."""
     single, double = hard(kind)
     arrays = np.arange(65536, dtype="<u2"), single, double
     types = {"narrow": kind, "single": "f32", "double": "f64", "wide": "f32", "short": kind, "least": kind, "apart": kind}

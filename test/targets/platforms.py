@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Platforms that object files are linked and run for on this machine, as data."""
+"""Data of the platforms for which object files are linked and run on this computer."""
 import os
 import shutil
 import subprocess
@@ -7,28 +7,28 @@ import subprocess
 HERE = os.path.dirname(os.path.abspath(__file__))
 DRIVER = os.path.join(HERE, "driver.c")
 
-# Functions that code for systems without a C library may call: a C compiler expects them of every program. The linker defines the
-# stack pointer of WebAssembly, a variable.
+# Functions that code for systems without a C library may call: C compilers expect that every program defines them. The linker defines the
+# stack pointer of WebAssembly, which is a variable.
 MEMORY_FUNCTIONS = {"memcpy", "memmove", "memset", "memcmp", "__stack_pointer"}
 WASM_LINK = ["-nostdlib", "-fuse-ld=lld", "-Wl,--no-entry,--export=skript_drive,--export=skript_stream_address,-z,stack-size=1048576"]
 
 
 class Platform:
-    """Flags of `skript compile`, the command that links the driver, and the command that runs programs; none with Node."""
+    """Flags of `skript compile`, the command that links the driver, and the command that runs programs (None for Node)."""
 
     def __init__(self, name, flags, linker, runner=None, libraries=("-lm",), freestanding=False):
         self.name, self.flags, self.linker, self.runner = name, flags, linker, runner
         self.libraries, self.freestanding = list(libraries), freestanding
 
     def missing(self):
-        """The first program that this machine lacks."""
+        """The first program that is not installed."""
         programs = [self.linker[0], self.runner[0] if self.runner else "node"]
         if "-fuse-ld=lld" in self.linker:
             programs.append("wasm-ld-22")
         return next((program for program in programs if not shutil.which(program)), None)
 
     def link(self, header, model, program):
-        """What is wrong, or None."""
+        """The error, or None."""
         done = subprocess.run([*self.linker, "-std=c11", "-O1", '-DMODEL_H="%s"' % header, DRIVER, model, *self.libraries, "-o", program],
                               capture_output=True, text=True)
         return "link: " + done.stderr.strip()[-300:] if done.returncode else None
@@ -54,7 +54,7 @@ PLATFORMS = {
         linux("aarch64-sve256", AARCH64, ["qemu-aarch64", "-cpu", "max,sve256=on,sve-default-vector-length=32"], "--target=aarch64-linux-gnu", "--features=+sve,+sve2,+sve256"),
         linux("aarch64-sve512", AARCH64, ["qemu-aarch64", "-cpu", "max,sve512=on,sve-default-vector-length=64"], "--target=aarch64-linux-gnu", "--features=+sve,+sve2,+sve512"),
         Platform("aarch64-none", ["--target=aarch64-none-elf"], [AARCH64, "-static"], ["qemu-aarch64"], (), True),
-        # On this processor: what is without a C library elsewhere as well.
+        # For this processor: the tests that need no C library on other processors.
         Platform("x86-64-none", ["--target=x86_64-none-elf", "--cpu=x86-64-v2"], ["cc", "-static"], ["env"], (), True),
         linux("riscv64", RISCV64, ["qemu-riscv64"], "--target=riscv64-linux-gnu"),
         linux("riscv64-v", RISCV64, ["qemu-riscv64", "-cpu", "rv64,v=true,vlen=128,vext_spec=v1.0"], "--target=riscv64-linux-gnu", "--features=+v"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles examples/c to shared objects for other processors, and calls them from C under qemu: the same lines as on this one.
+"""Compiles examples/c to shared objects for other processors, and calls them from C under qemu: the output must be that of this one.
 
     shared_objects.py --skript BINARY
 """
@@ -32,12 +32,12 @@ def answers(skript, flags, compiler, runner):
         run(skript, "compile", EXAMPLE, *flags, "-o", out + "/follow.so")
         run(compiler, "-std=gnu11", "-O1", "-include", out + "/follow.h", EXAMPLE + "/main.c", "-lpthread", "-lm", "-ldl", "-o", out + "/follow")
         said = run(*runner, out + "/follow", out + "/follow.so", weights)
-        # Addresses differ.
+        # Addresses differ between runs.
         return [line for line in said.split("\n") if " at 0x" not in line]
 
 
 def refused(skript):
-    """What the program says with registers that are shorter than the code needs."""
+    """Returns the message of the program on a processor with shorter registers than the code needs."""
     with tempfile.TemporaryDirectory() as out:
         run(skript, "compile", EXAMPLE, "--target=aarch64-linux-gnu", "--features=+sve,+sve256", "-o", out + "/follow.so")
         run("aarch64-linux-gnu-gcc", "-std=gnu11", "-O1", "-include", out + "/follow.h", EXAMPLE + "/main.c", "-lpthread", "-lm", "-ldl", "-o", out + "/follow")
@@ -69,9 +69,9 @@ def main():
         print("%s: a shared object prints %d lines, %s" % (name, len(got), "as here" if got == wanted else "not as here"))
         if processor:
             said = refused(args.skript)
-            if "compiled for a processor with sve256, which this one has not" not in said:
+            if "compiled for a processor with sve256, which this processor lacks" not in said:
                 failed += 1
-                print("registers of 128 bits are not refused: " + said)
+                print("128-bit registers are not refused: " + said)
     return 1 if failed else 0
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes .dat files, right and wrong: write_dat.py OUT --shape 2,3 [--item-type 0] [--bits 32] [--magic HEX] [--length N] [--truncate N] [--extra N]."""
+"""Writes valid and invalid .dat files: write_dat.py OUT --shape 2,3 [--item-type 0] [--bits 32] [--magic HEX] [--length N] [--truncate N] [--extra N]."""
 import argparse
 import struct
 

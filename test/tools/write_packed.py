@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Packs a model folder and its weights in every accepted way, and in ways that are not: write_packed.py MODEL.sknd OUT."""
+"""Packs a model folder and its weights in every supported format, and in invalid ones: write_packed.py MODEL.sknd OUT."""
 import gzip
 import io
 import json
@@ -70,7 +70,7 @@ np.savez(os.path.join(out, "other.npz"), other=values)
 
 
 def damaged(name, source, at, value):
-    """A copy with one byte changed, behind each of the signatures in `at`."""
+    """A copy with a changed byte after each of the signatures in `at`."""
     with open(os.path.join(out, source), "rb") as file:
         data = bytearray(file.read())
     for signature, offset in at:
@@ -83,7 +83,7 @@ np.savez_compressed(os.path.join(out, "bomb.npz"), **{"main.G.w": np.zeros((1 <<
 damaged("method.npz", "stored.npz", [(b"PK\3\4", 8), (b"PK\1\2", 10)], 99)
 damaged("sum.npz", "stored.npz", [(values.tobytes()[4:12], 0)], 7)
 
-# A member of 5 GiB, by its header; none of it is there.
+# The header of a member of 5 GiB, without its bytes.
 large = tarfile.TarInfo("w.dat")
 large.size = 5 << 30
 first = tarfile.TarInfo("main.sknd")

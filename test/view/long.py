@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a model of 2,000 operators, half of them composite, with edges that skip some."""
+"""Prints a model of 2,000 operators, half of them composite; some edges skip operators."""
 
 print("""import math;
 import nn;

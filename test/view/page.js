@@ -7,7 +7,7 @@ const { chromium } = require("playwright-core");
 const folder = path.resolve(process.argv[2]);
 let passed = 0;
 
-/** Opens a page; errors of its script, and every request beside the page itself, fail the test. */
+/** Opens a page. Script errors and requests other than that of the page fail the test. */
 async function open(browser, name, colorScheme) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme });
   const wrong = [];
@@ -136,7 +136,7 @@ async function main() {
     await long.page.mouse.move(400, 400);
     await long.page.mouse.wheel(0, -3000);
     await long.page.keyboard.press("f");
-    // The last of them: the selected box is in sight.
+    // After the last step, the selected box is visible.
     assert.ok((await drawn()) > 200 && (await drawn()) < 1500, String(await drawn()));
     assert.ok(await long.page.locator(".box.selected").isVisible());
     assert.strictEqual(await long.page.locator(".box text").count(), 0, "texts that nobody can read");

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Import cycles: at most a few files of a crate may depend on each other in a circle.
+//! Limits import cycles: only a few files of a crate may depend on each other cyclically.
 //!
-//! A file depends on the files that its private `use` declarations name, and on those that it names by a path from
-//! `crate`, `super` or `self`. A `pub use` only passes names on: a path through it leads to the file that defines them.
+//! A file depends on the files that its private `use` declarations name, and on the files that it names by a path from
+//! `crate`, `super` or `self`. A `pub use` only re-exports names: a path through it leads to the file that defines them.
 
 use crate::tree::{Tree, is_comment};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum number of files in a cycle.
-const MOST: usize = 5;
+/// Maximum number of files in a cycle.
+const MAX_FILES: usize = 5;
 
-/// The maximum number of re-exports that a name is followed through.
-const MOST_REEXPORTS: usize = 4;
+/// Maximum number of re-exports through which a name is followed.
+const MAX_REEXPORTS: usize = 4;
 
 /// The files that each file depends on.
 type Graph<'t> = BTreeMap<&'t str, BTreeSet<&'t str>>;
@@ -22,13 +22,13 @@ pub fn check(tree: &Tree) -> Vec<String> {
 }
 
 fn complaints(cycles: &[Graph]) -> Vec<String> {
-    cycles.iter().filter(|cycle| cycle.len() > MOST).map(described).collect()
+    cycles.iter().filter(|cycle| cycle.len() > MAX_FILES).map(described).collect()
 }
 
 fn described(cycle: &Graph) -> String {
     let first = cycle.keys().next().unwrap_or(&"");
     let mut text = format!(
-        "{first}: {} files depend on each other in a circle, the ceiling is {MOST}: move what they share to a file \
+        "{first}: {} files depend on each other in a circle, the ceiling is {MAX_FILES}: move what they share to a file \
          that does not import them",
         cycle.len()
     );
@@ -84,7 +84,7 @@ struct Source<'t> {
     imports: Vec<Import<'t>>,
 }
 
-/// A path that a file names.
+/// A path in a file.
 struct Import<'t> {
     path: Vec<&'t str>,
     /// The name that the path is imported as.
@@ -92,7 +92,7 @@ struct Import<'t> {
     is_public: bool,
 }
 
-/// The module that a file is; `None` if it belongs to a program or is not Rust.
+/// The module of a file; `None` if the file belongs to a program or is not Rust.
 fn source<'t>(file: &'t str, text: &'t str) -> Option<(Module<'t>, Source<'t>)> {
     let (folder, path) = file.strip_suffix(".rs")?.split_once("/src/")?;
     let mut module: Vec<&str> = path.split('/').collect();
@@ -107,7 +107,7 @@ fn source<'t>(file: &'t str, text: &'t str) -> Option<(Module<'t>, Source<'t>)> 
     Some(((folder, module), source))
 }
 
-/// Words, `::` and single characters of a file before its unit tests, without lines of comments.
+/// The tokens of a file before its unit tests, without comment lines: words, `::` and single characters.
 fn tokens(text: &str) -> Vec<&str> {
     let is_tests = |rest: &str| {
         let line = rest.lines().next().unwrap_or("");
@@ -155,7 +155,7 @@ fn imports<'t>(tokens: &[&'t str]) -> Vec<Import<'t>> {
     imports
 }
 
-/// Reads the tree of a `use`, or a path, and returns its end.
+/// Parses the tree of a `use`, or a path, and returns its end.
 fn tree<'t>(
     tokens: &[&'t str],
     mut at: usize,
@@ -196,7 +196,7 @@ fn tree<'t>(
     at
 }
 
-/// The file that defines what a path in a module names; `None` if it is not of the crate.
+/// The file that defines the item of a path in a module; `None` if the item is not in the crate.
 fn target<'t>(
     sources: &BTreeMap<Module<'t>, Source<'t>>,
     (folder, module): &Module<'t>,
@@ -225,7 +225,7 @@ fn target<'t>(
     }
     let module = (*folder, module);
     let source = sources.get(&module)?;
-    let Some(name) = path.first().filter(|_| depth < MOST_REEXPORTS) else {
+    let Some(name) = path.first().filter(|_| depth < MAX_REEXPORTS) else {
         return Some(source.file);
     };
     let reexported = source.imports.iter().filter(|import| import.is_public).find_map(|import| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Dependencies between crates: the invariants of ARCHITECTURE.md.
+//! Checks the dependences between crates that are invariants in ARCHITECTURE.md.
 
 use crate::tree::Tree;
 
@@ -29,7 +29,7 @@ const RUNTIME: &[&str] = &["python/runtime/Cargo.toml", "runtime/Cargo.toml", "r
 /// Crates that the runtime must not depend on.
 const COMPILER: &[&str] = &["skript-frontend", "skript-reference"];
 
-/// Crates that must not link libraries of LLVM: a build script could.
+/// Build scripts that must not exist: they could link LLVM libraries.
 const WITHOUT_BUILD_SCRIPT: &[&str] = &[
     "host/build.rs",
     "python/runtime/build.rs",
@@ -60,7 +60,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
     complaints
 }
 
-/// Names under any `[…dependencies]` heading.
+/// The names below all `[…dependencies]` headings.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let mut inside = false;
     let mut names = Vec::new();

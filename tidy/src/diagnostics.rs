@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every diagnostic has tests: a `wrong` or `warning` document and a `right` one in its Markdown file, or the test that a
-//! line ``Tested in `PATH`.`` names, which has the code's id and the words `near miss` in it.
+//! Every diagnostic has tests: a `wrong` or `warning` document and a `right` document in its Markdown file, or the test file
+//! named by a line ``Tested in `PATH`.``, which contains the code's id and the words `near miss`.
 
 use crate::tree::{File, Tree};
 
@@ -13,8 +13,8 @@ pub fn check(tree: &Tree) -> Vec<String> {
 
 fn complaint(tree: &Tree, file: &File) -> Option<String> {
     let path = &file.path;
-    let (_, tests) = file.text.split_once("\n## Tests\n").unwrap_or_default();
-    let Some((_, rest)) = tests.split_once("Tested in `") else {
+    let tests = file.text.split_once("\n## Tests\n").map_or("", |(_, tests)| tests);
+    let Some((_, reference)) = tests.split_once("Tested in `") else {
         let has = |kind: &str| tests.contains(&format!("\n```sknd {kind}"));
         let lacking = if !has("wrong") && !has("warning") {
             "wrong"
@@ -25,7 +25,7 @@ fn complaint(tree: &Tree, file: &File) -> Option<String> {
         };
         return Some(format!("{path}: no `{lacking}` document below `## Tests`"));
     };
-    let named = rest.split('`').next().unwrap_or("");
+    let named = reference.split('`').next().unwrap_or("");
     let Some(test) = tree.file(named) else {
         return Some(format!("{path}: {named} does not exist"));
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pages name files that exist: paths in code spans and links of Markdown files.
+//! Paths in code spans and links of Markdown files exist.
 
 use crate::tree::Tree;
 
@@ -20,7 +20,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
     complaints
 }
 
-/// Lines outside of fenced blocks, counted from 1.
+/// The lines outside of fenced blocks, numbered from 1.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     text.lines().enumerate().filter_map(move |(n, line)| {
@@ -32,7 +32,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Code spans that look like one path: patterns and lists of several are not meant.
+/// Code spans that look like a single path; patterns and lists of paths are ignored.
 fn code_spans(line: &str) -> impl Iterator<Item = &str> {
     let spans = line.split('`').skip(1).step_by(2);
     spans.filter(|span| {
@@ -40,17 +40,17 @@ fn code_spans(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Targets of links to places in the tree, without their anchors.
+/// Targets of links into the tree, without their anchors.
 fn links(line: &str) -> impl Iterator<Item = &str> {
     let targets = line.split("](").skip(1);
     targets
         .filter_map(|rest| rest.split(')').next())
-        .map(|target| target.split('#').next().unwrap_or_default())
+        .map(|target| target.split_once('#').map_or(target, |(file, _)| file))
         .filter(|target| !target.is_empty() && !target.contains("://"))
 }
 
 fn starts_in(tree: &Tree, path: &str) -> bool {
-    let first = path.split('/').next().unwrap_or_default();
+    let first = path.split_once('/').map_or(path, |(first, _)| first);
     let folder = format!("{first}/");
     !first.is_empty() && tree.files.iter().any(|f| f.path.starts_with(&folder))
 }
@@ -84,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn what_exists_is_fine() {
+    fn existing_paths_are_accepted() {
         let page =
             "`passes/src/all.rs`, `passes/src/`, [all](../passes/src/all.rs#L1), `x/y`, [w](https://a.b/c)";
         assert_eq!(complaints(page), Vec::<String>::new());
     }
 
     #[test]
-    fn what_does_not_is_named_with_its_line() {
+    fn missing_paths_are_reported_with_their_line() {
         let page = "one\n`passes/src/none.rs` and [b](b.md)\n```\n`passes/none`\n```";
         assert_eq!(
             complaints(page),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! File sizes, module names, printing and `unsafe` in allowed files only, and forbidden words.
+//! Checks file sizes and module names, and restricts printing, `unsafe` and opening files to certain files.
 
 use crate::tree::{File, Tree, is_comment, without_tests};
 
@@ -35,12 +35,12 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "skript-c/src/tensors.rs",
     "tools/src/bin/",
 ];
-/// Where files are opened: the module for files of users, and programs of the project that read its own.
+/// The files that may open files: the crate for user files, and tools of the project.
 const MAY_OPEN: &[&str] = &[
     "host/",
     "tidy/",
     "passes/c/examples/",
-    // Entries of the cache and products of a compilation, not files that a user names.
+    // These open entries of the cache and products of a compilation, not files of the user.
     "runtime/src/cache.rs",
     "tools/src/measure.rs",
     "tools/src/verbs/compile/shared_object.rs",
@@ -111,16 +111,16 @@ fn check_rust(file: &File) -> Vec<String> {
     complaints
 }
 
-/// Whether a line opens a file by the standard library; `MappedFile::open` and the like are other functions.
+/// Whether a line opens a file with the standard library, in contrast to functions such as `MappedFile::open`.
 fn opens_file(line: &str) -> bool {
     let opened = line.match_indices("File::open(").any(|(at, _)| {
-        let before = line.get(..at).unwrap_or_default();
+        let (before, _) = line.split_at(at);
         !before.ends_with(|c: char| c.is_ascii_alphanumeric())
     });
     opened || line.contains("fs::read(") || line.contains("fs::read_to_string(")
 }
 
-/// Whether a file holds tests alone, by its name.
+/// Whether a file contains only tests, by its name.
 fn is_test_module(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     matches!(name, "tests.rs" | "testing.rs" | "conformance.rs")

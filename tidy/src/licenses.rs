@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every source file names its license in an SPDX line: the first line, or the second one after `#!`.
+//! Every source file names its license in an SPDX line: the first line, or the second line after `#!`.
 //!
-//! Inputs of tests are no source files: a line more would move the positions that the tests check.
+//! Test inputs are exempt, because an additional line would change the positions that tests check.
 
 use crate::tree::{File, Tree};
 
 const LICENSE: &str = "SPDX-License-Identifier: Apache-2.0";
 
-/// Endings of source files, with the mark of a comment.
+/// The endings of source files, with their comment markers.
 const SOURCES: &[(&str, &str)] = &[
     (".rs", "//"),
     (".c", "//"),
@@ -27,7 +27,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("bin/llvm-config", "#"),
 ];
 
-/// Modules of the standard library; other models are examples and inputs of tests.
+/// The folder of the standard library. Other models are examples and inputs of tests.
 const LIBRARY: &str = "frontend/stdlib/";
 
 pub fn check(tree: &Tree) -> Vec<String> {
@@ -37,7 +37,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
     unnamed.map(complaint).collect()
 }
 
-/// How a source file begins comments; `None` for all other files.
+/// The comment marker of a source file; `None` for all other files.
 fn mark(path: &str) -> Option<&'static str> {
     if path.starts_with(LIBRARY) {
         return Some("#");
@@ -48,7 +48,7 @@ fn mark(path: &str) -> Option<&'static str> {
 
 fn names_license(file: &File, mark: &str) -> bool {
     let mut lines = file.text.lines();
-    let first = lines.next().unwrap_or_default();
+    let Some(first) = lines.next() else { return false };
     let is_script = first.starts_with("#!") && !first.starts_with("#![");
     let line = if is_script { lines.next() } else { Some(first) };
     line.is_some_and(|line| line == format!("{mark} {LICENSE}"))

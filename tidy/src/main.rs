@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks the house rules: `cargo run -p skript-tidy`, from anywhere in the project.
+//! Checks the rules of the source tree: `cargo run -p skript-tidy`, from any folder of the project.
 //!
-//! `… -- status` prints docs/status.md instead.
-//! Each rule is a function from the tree to complaints; all complaints are printed, one a line, and any makes exit 1.
+//! `… -- status` prints docs/status.md instead, and `… -- wording` prints tidy/wording.txt.
+//! Each rule is a function from the tree to complaints. The program prints all complaints, one per line; the exit status is
+//! 1 if there are any.
 
 mod cycles;
 mod dependencies;
@@ -15,6 +16,7 @@ mod operators;
 mod passes;
 mod statements;
 mod tree;
+mod wording;
 mod words;
 
 use std::process::ExitCode;
@@ -27,8 +29,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    if std::env::args().nth(1).as_deref() == Some("status") {
-        print!("{}", statements::document(&tree));
+    let document = match std::env::args().nth(1).as_deref() {
+        Some("status") => Some(statements::document(&tree)),
+        Some("wording") => Some(wording::document(&tree)),
+        _ => None,
+    };
+    if let Some(document) = document {
+        print!("{document}");
         return ExitCode::SUCCESS;
     }
     let mut complaints = Vec::new();
@@ -42,6 +49,7 @@ fn main() -> ExitCode {
     complaints.extend(operators::check(&tree));
     complaints.extend(passes::check(&tree));
     complaints.extend(statements::check(&tree));
+    complaints.extend(wording::check(&tree));
     complaints.extend(words::check(&tree));
     for complaint in &complaints {
         println!("{complaint}");

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The order of the modules in `passes/src`: none imports a later one. And no operation's name outside of `ir/ops.rs`.
+//! The modules of `passes/src` are ordered, and do not import later modules. Operation names are spelled only in `ir/ops.rs`.
 
 use crate::tree::{File, Tree, is_comment, without_tests};
 
-/// Modules, from the lowest. Each may import those before it.
-const ORDER: [&str; 25] = [
+/// The modules in order. Each may import the preceding ones.
+const ORDER: [&str; 27] = [
     "error",
     "observer",
     "fast_math",
+    "sets",
     "ir",
     "structure",
+    "facts",
     "emit",
     "invoke",
     "duplicates",
@@ -54,15 +56,15 @@ pub fn check(tree: &Tree) -> Vec<String> {
     complaints
 }
 
-/// The operation's name in a line `CONSTANT = "dialect.operation",`.
+/// The name of the operation in a line `CONSTANT = "dialect.operation",`.
 fn name_of(line: &str) -> Option<&str> {
     let (_, value) = line.trim().split_once(" = \"")?;
     value.strip_suffix("\",").filter(|name| name.contains('.'))
 }
 
-/// Imports of modules that come later than `module`.
+/// The complaints about imports of modules that come after `module`.
 fn imports(file: &File, module: &str) -> Vec<String> {
-    let Some(own) = ORDER.iter().position(|name| *name == module) else {
+    let Some(position_of_module) = ORDER.iter().position(|name| *name == module) else {
         return match module {
             "lib" => Vec::new(),
             _ => vec![format!("{}: tidy/src/modules.rs lacks `{module}`", file.path)],
@@ -79,7 +81,7 @@ fn imports(file: &File, module: &str) -> Vec<String> {
         });
         after.find(|name| {
             let position = ORDER.iter().position(|other| other == name);
-            position.is_some_and(|position| position > own)
+            position.is_some_and(|position| position > position_of_module)
         })
     };
     let text = without_tests(&file.text);
@@ -92,7 +94,7 @@ fn imports(file: &File, module: &str) -> Vec<String> {
         .collect()
 }
 
-/// Names of operations as strings, outside of tests.
+/// The complaints about names of operations in strings outside of tests.
 fn spelled(file: &File, names: &[&str]) -> Vec<String> {
     let text = without_tests(&file.text);
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !is_comment(line));
@@ -118,15 +120,15 @@ mod tests {
     #[test]
     fn a_module_that_imports_a_later_one_is_found() {
         let text = "use crate::ir::ops;\nuse crate::{emit, codegen::size};\n// crate::codegen\n";
-        let found = imports(&file("passes/src/extents/a.rs", text), "extents");
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].contains("a.rs:2: `extents` imports `codegen`"));
+        let complaints = imports(&file("passes/src/extents/a.rs", text), "extents");
+        assert_eq!(complaints.len(), 1, "{complaints:?}");
+        assert!(complaints[0].contains("a.rs:2: `extents` imports `codegen`"));
     }
 
     #[test]
     fn names_are_found_outside_of_tests_and_comments() {
         let text = "f(\"scf.if\");\n// \"scf.if\"\n#[cfg(test)]\nmod tests { g(\"scf.if\"); }\n";
-        let found = spelled(&file("passes/src/extents/a.rs", text), &["scf.if"]);
-        assert_eq!(found.len(), 1, "{found:?}");
+        let complaints = spelled(&file("passes/src/extents/a.rs", text), &["scf.if"]);
+        assert_eq!(complaints.len(), 1, "{complaints:?}");
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! No standard operator is known by name: string literals of Rust and C++ code must not hold one.
+//! The compiler does not refer to standard operators by name: string literals of Rust and C++ code must not contain the names.
 //!
-//! Names that are words of the language or of MLIR as well (`add`, `exp`, `select`, …) count only when qualified
-//! (`math.add`); names that mean an operator and nothing else count alone too.
+//! Names that are also words of the language or names in MLIR (`add`, `exp`, `select`, …) count only when qualified
+//! (`math.add`); other names also count when unqualified.
 
 use crate::tree::{Tree, is_comment, without_tests};
 use std::collections::BTreeSet;
@@ -10,23 +10,20 @@ use std::collections::BTreeSet;
 /// The files of the intrinsics table, which may contain operator names.
 const TABLE: &[&str] = &["intrinsic"];
 
-/// Where dialects of MLIR with the same names as modules of the library are written.
+/// The folders that may contain MLIR dialects with the same names as modules of the library.
 const NAMESAKES: &[(&str, &str)] = &[
-    ("frontend/semantics/src/recipe", "math."),
     ("passes/src/named/table.rs", "linalg."),
-    ("stablehlo/src/functions.rs", "math."),
     ("stablehlo/src/import/scalar_to_arith", "math."),
     ("stablehlo/src/import/terms.rs", "math."),
     ("stablehlo/src/import/to_linalg/chlo", "math."),
     ("stablehlo/src/import/to_skript/form.rs", "math."),
-    ("stablehlo/src/scalar.rs", "math."),
 ];
 
-/// Words of StableHLO, one of which is also an operator name.
+/// The folder with the words of StableHLO, one of which is also an operator name.
 const STABLEHLO: &str = "stablehlo/dialect/";
 
-/// Endings that make an unqualified name an operator's.
-const TELLING: &[&str] = &[
+/// Suffixes that identify an unqualified name as an operator.
+const DISTINCTIVE: &[&str] = &[
     "conv",
     "deconv",
     "pool",
@@ -54,7 +51,7 @@ const TELLING: &[&str] = &[
 
 pub fn check(tree: &Tree) -> Vec<String> {
     let mut qualified = BTreeSet::new();
-    let mut telling = BTreeSet::new();
+    let mut distinctive = BTreeSet::new();
     for file in tree.ending(&[".sknd"]) {
         let Some(module) = file.path.strip_prefix("frontend/stdlib/").and_then(|p| p.strip_suffix(".sknd"))
         else {
@@ -62,8 +59,8 @@ pub fn check(tree: &Tree) -> Vec<String> {
         };
         for name in operators(&file.text) {
             qualified.insert(format!("{}.{name}", module.replace('/', ".")));
-            if TELLING.iter().any(|t| name.ends_with(t)) {
-                telling.insert(name.to_string());
+            if DISTINCTIVE.iter().any(|t| name.ends_with(t)) {
+                distinctive.insert(name.to_string());
             }
         }
     }
@@ -71,7 +68,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
     for file in tree.ending(&[".rs", ".cpp", ".h", ".td"]) {
         if TABLE.iter().any(|t| file.path.contains(t))
             || file.path.starts_with("tidy/")
-            // It writes documents.
+            // The importer writes documents.
             || file.path.starts_with("import/")
             || file.path.starts_with(STABLEHLO)
             || file.path.contains("/tests/")
@@ -86,7 +83,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
                 let namesake = NAMESAKES
                     .iter()
                     .any(|(path, dialect)| file.path.starts_with(path) && literal.starts_with(dialect));
-                if !namesake && (qualified.contains(literal) || telling.contains(literal)) {
+                if !namesake && (qualified.contains(literal) || distinctive.contains(literal)) {
                     complaints.push(format!(
                         "{}:{}: \"{literal}\" is an operator of the standard library; ask for structure instead",
                         file.path,
@@ -99,7 +96,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
     complaints
 }
 
-/// Names after the keyword `operator`.
+/// The names after the keyword `operator`.
 fn operators(text: &str) -> Vec<&str> {
     text.lines()
         .filter_map(|l| {

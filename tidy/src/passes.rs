@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every pass has a test folder of its flag's name, with a positive file and `errors.mlir`.
+//! Every pass has a test folder named after its flag, with a positive test and `errors.mlir`.
 
 use crate::tree::Tree;
 
@@ -23,7 +23,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
     complaints
 }
 
-/// The flags of `const …: Pass = Pass { flag: "…", … }`; not those of pipelines.
+/// The flags of `const …: Pass = Pass { flag: "…", … }`. Flags of pipelines are not included.
 fn flags(text: &str) -> Vec<&str> {
     crate::tree::without_tests(text)
         .split(": Pass = Pass {")

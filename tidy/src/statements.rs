@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Normative statements and the tests that show them: the list in `test/statements.txt`, evidence in expectations
-//! `#= result  # numbers` of fixtures, in rows `kind(&[numbers], …)` of Rust tests and in lit files with a line
+//! Checks that every normative statement in `test/statements.txt` has tests. Evidence are expectations
+//! `#= result  # numbers` of fixtures, rows `kind(&[numbers], …)` in Rust tests, and lit files with a line
 //! `statements: numbers`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,13 +9,13 @@ use std::fmt::Write as _;
 use crate::tree::{File, Tree};
 
 const LIST: &str = "test/statements.txt";
-/// The folder whose fixtures hold expectations, and whose Rust files hold rows.
+/// The folder with expectations in fixtures, and rows in Rust files.
 const FIXTURES: &str = "runtime/reference/tests/fixtures/";
-/// How a lit file names the statements that it shows.
+/// The marker of the statements that a lit file verifies.
 const MARK: &str = "statements:";
 
-/// Evidence of a row or an expectation, by the letters of the list; every kind also shows that something is accepted or
-/// rejected.
+/// The evidence of each kind of rows and expectations, as letters of the list. Every kind also shows that something is
+/// accepted or rejected.
 const KINDS: &[(&str, &str)] = &[
     ("accept", "A"),
     ("reject", "R"),
@@ -33,7 +33,7 @@ struct Statement<'a> {
     text: &'a str,
 }
 
-/// Number → names of tests, and letters of what they show.
+/// The names of the tests of each statement, and the letters of their evidence.
 type Evidence = BTreeMap<u16, (BTreeSet<String>, BTreeSet<char>)>;
 
 pub fn check(tree: &Tree) -> Vec<String> {
@@ -70,8 +70,8 @@ pub fn document(tree: &Tree) -> String {
     );
     let _ = writeln!(
         text,
-        "What chapters 2 and 3 of the draft demand, and the tests that show it. Evidence: A something is \
-         accepted,\nR something is refused, V a value is compared with one worked out by hand, T a run is stopped.\n\n\
+        "The statements of chapters 2 and 3 of the draft, with their tests. Evidence: A, a document is accepted;\n\
+         R, a document is refused; V, a value equals one worked out by hand; T, a run is stopped.\n\n\
          {count} of {} statements are shown, {}.",
         statements.len(),
         if missing == 0 { "none is missing".to_string() } else { format!("{missing} are missing") }
@@ -146,7 +146,7 @@ fn evidence(tree: &Tree, complaints: &mut Vec<String>) -> Evidence {
     evidence
 }
 
-/// Expectations `#= result  # 1, 2` and `#! SK0401  # 3` of a fixture, under the names of the tests around them.
+/// Adds the expectations `#= result  # 1, 2` and `#! SK0401  # 3` of a fixture, under the names of their tests.
 fn expectations(file: &File, evidence: &mut Evidence, complaints: &mut Vec<String>) {
     let stem = file.path.rsplit('/').next().unwrap_or("").trim_end_matches(".sknd");
     let mut name = String::new();
@@ -171,7 +171,7 @@ fn expectations(file: &File, evidence: &mut Evidence, complaints: &mut Vec<Strin
     }
 }
 
-/// Rows `kind(&[1, 2],` of a Rust file, under the names of the tests around them.
+/// Adds the rows `kind(&[1, 2],` of a Rust file, under the names of their tests.
 fn rows(file: &File, evidence: &mut Evidence, complaints: &mut Vec<String>) {
     let stem = file.path.rsplit('/').next().unwrap_or("").trim_end_matches(".rs");
     let whole: String = file.text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The project's files, as git knows them.
+//! The project's files: tracked files, and new files that git does not ignore.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -48,18 +48,18 @@ impl Tree {
         self.files.iter().find(|f| f.path == path)
     }
 
-    /// Files whose names end so.
+    /// Files whose names have one of these endings.
     pub fn ending<'a>(&'a self, endings: &'a [&str]) -> impl Iterator<Item = &'a File> {
         self.files.iter().filter(move |f| endings.iter().any(|e| f.path.ends_with(e)))
     }
 }
 
-/// The text before the unit tests at a Rust file's foot.
+/// The text before the unit tests at the end of a Rust file.
 pub fn without_tests(text: &str) -> &str {
     text.split_once("#[cfg(test)]").map_or(text, |(code, _)| code)
 }
 
-/// Whether the line is a comment and nothing else.
+/// Whether the line contains only a comment.
 pub fn is_comment(line: &str) -> bool {
     line.trim_start().starts_with("//")
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! No file has any of the terms that are never right.
+//! Checks that files do not contain forbidden terms.
 
 use crate::tree::Tree;
 
-/// The file that names the terms to forbid them.
+/// The file with the list of terms.
 const EXEMPT: &str = "tidy/src/words.rs";
 
 /// Terms in lower case; words are separated by one space.
@@ -39,38 +39,38 @@ const TERMS: [&str; 26] = [
 /// Reports every occurrence of a term.
 pub fn check(tree: &Tree) -> Vec<String> {
     let files = tree.files.iter().filter(|file| file.path != EXEMPT);
-    let found = files.flat_map(|file| {
-        occurrences(&file.text)
-            .into_iter()
-            .map(|found| format!("{}:{}: `{}` is never right", file.path, found.line, found.term))
+    let complaints = files.flat_map(|file| {
+        occurrences(&file.text).into_iter().map(|occurrence| {
+            format!("{}:{}: `{}` is never right", file.path, occurrence.line, occurrence.term)
+        })
     });
-    found.collect()
+    complaints.collect()
 }
 
-/// A term and the line that it begins in, counted from 1.
+/// A term and the line where it begins, counted from 1.
 #[derive(Debug, PartialEq, Eq)]
 struct Occurrence {
     line: usize,
     term: &'static str,
 }
 
-/// The terms of a text as whole words, whatever their case. A term may continue on the next line, also in a comment.
+/// Finds the terms of a text as whole words, ignoring case. A term may continue on the next line, also in a comment.
 fn occurrences(text: &str) -> Vec<Occurrence> {
     let words: Vec<(usize, String)> =
         text.lines().enumerate().flat_map(|(n, line)| words(line).map(move |word| (n + 1, word))).collect();
-    let mut found = Vec::new();
+    let mut occurrences = Vec::new();
     for (start, (line, _)) in words.iter().enumerate() {
-        let rest = words.get(start..).unwrap_or_default();
+        let (_, rest) = words.split_at(start);
         let begins = |term: &&&str| {
             let parts: Vec<&str> = term.split(' ').collect();
             rest.len() >= parts.len() && parts.iter().zip(rest).all(|(part, word)| *part == word.1)
         };
-        found.extend(TERMS.iter().filter(begins).map(|term| Occurrence { line: *line, term }));
+        occurrences.extend(TERMS.iter().filter(begins).map(|term| Occurrence { line: *line, term }));
     }
-    found
+    occurrences
 }
 
-/// The words of a line in lower case. Punctuation counts as a word, so that no term matches across it; the markers of comments are
+/// The words of a line in lower case. Punctuation counts as a word, so that no term matches across it; comment markers are
 /// skipped.
 fn words(line: &str) -> impl Iterator<Item = String> {
     let line = line.trim_start().trim_start_matches(['/', '!', '#', '*']);
@@ -99,11 +99,11 @@ mod tests {
 
     #[test]
     fn whole_words_count_in_any_case_and_over_lines() {
-        let found = |text| occurrences(text).len();
-        assert_eq!(found("Told by a Station."), 2);
-        assert_eq!(found("/// only the run\n/// knows it"), 1);
-        assert_eq!(found("a machine-readable type, the run: knows"), 0);
-        assert_eq!(found("retold bathroom stationary told_extents"), 0);
+        let count = |text| occurrences(text).len();
+        assert_eq!(count("Told by a Station."), 2);
+        assert_eq!(count("/// only the run\n/// knows it"), 1);
+        assert_eq!(count("a machine-readable type, the run: knows"), 0);
+        assert_eq!(count("retold bathroom stationary told_extents"), 0);
         let occurrence = Occurrence { line: 2, term: "work type" };
         assert_eq!(occurrences("one\n// of the work type\n"), [occurrence]);
     }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use skript_frontend::model::AttributeValue;
 
-/// A JSON value as an attribute value. Numbers without point and exponent are ints; objects are rejected.
+/// Parses a JSON text to an attribute value. Numbers without a point or an exponent are ints; objects are rejected.
 pub fn attribute_value(text: &str) -> Result<AttributeValue, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
         format!("`{text}` is not a JSON value ({error}); strings need double quotes, quoted for the shell")

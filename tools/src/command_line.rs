@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Flags and arguments.
+//! The flags and arguments of `skript`.
 
+mod call;
 mod import;
 mod output;
 mod threads;
@@ -9,6 +10,7 @@ mod upkeep;
 mod values;
 mod view;
 
+pub use call::{CallArguments, WeightsArguments};
 pub use import::{ImportArguments, ImportOptions, WeightsFormat};
 pub use threads::ThreadArguments;
 pub use tune::TuneArguments;
@@ -30,7 +32,7 @@ use crate::program_weights::{ProgramWeights, READING};
 use crate::target_arguments::TargetArguments;
 use values::{
     EditionName, RealName, input_argument, input_shape_argument, intrinsic_argument, mesh_argument,
-    name_and_value, shard_argument, tolerance, weights_argument,
+    name_and_value, shard_argument, tolerance,
 };
 
 /// Checks, runs and compiles models in SkriptND, the language of NNEF 2.0.
@@ -81,9 +83,9 @@ impl Verb {
         match self {
             Verb::Run(arguments) => Some(&arguments.target),
             Verb::Compile(arguments) => Some(&arguments.target),
-            Verb::Compare(arguments) => Some(&arguments.target),
-            Verb::Bench(arguments) => Some(&arguments.target),
-            Verb::Tune(arguments) => Some(&arguments.target),
+            Verb::Compare(arguments) => Some(&arguments.call.target),
+            Verb::Bench(arguments) => Some(&arguments.call.target),
+            Verb::Tune(arguments) => Some(&arguments.call.target),
             _ => None,
         }
     }
@@ -98,7 +100,8 @@ pub struct ModelArguments {
     /// Graph of the main module; the default is the first one
     #[arg(long, value_name = "NAME")]
     pub graph: Option<String>,
-    /// How to apply `@quantize`; by default it is kept as information
+    /// How to compute quantized tensors; by default `@quantize` is kept as information, and an imported model is computed
+    /// in integers
     #[arg(long, value_enum, value_name = "HOW")]
     pub quantize: Option<QuantizeArgument>,
     /// Element type of `real` tensors; f16 and bf16 are computed in f32 (docs/numerics.md) [default: f32, or that of the
@@ -111,8 +114,8 @@ pub struct ModelArguments {
     /// Value of a graph attribute, as JSON
     #[arg(long = "set", value_name = "NAME=JSON", value_parser = name_and_value)]
     pub attributes: Vec<(String, String)>,
-    /// Shape of an input with dynamic dimensions: `x=4,3`; of a pack `xs=4,3;2,3`; of an ONNX model, -1 or ? for one that
-    /// stays dynamic; of a StableHLO program, `0=4,3` for the first argument
+    /// Shape of an input with dynamic dimensions: `x=4,3`; of a pack `xs=4,3;2,3`; in an ONNX model, -1 or ? leaves a
+    /// dimension dynamic; in a StableHLO program, `0=4,3` is for the first argument
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
     pub input_shapes: Vec<InputShape>,
     #[command(flatten)]
@@ -178,12 +181,8 @@ pub struct RunArguments {
     /// An input: NAME=FILE.npy, NAME=A.npy,B.npy for a pack, NAME=random:SEED, or FILE.npz with all inputs
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     pub inputs: Vec<InputArgument>,
-    /// A file with weights (.safetensors, .npz, .tgz), or the values of missing weights: zero or random:SEED
-    #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
-    pub weights: Option<WeightsArgument>,
-    /// Folder of the weights, or a file as for --weights; the default is the model's folder
-    #[arg(long, value_name = "DIR|FILE")]
-    pub variables: Option<PathBuf>,
+    #[command(flatten)]
+    pub weights: WeightsArguments,
     /// Folder for the values of all variables after the run, one .dat each; `--variables DIR` reads them again
     #[arg(long, value_name = "DIR")]
     pub save_variables: Option<PathBuf>,
@@ -201,7 +200,7 @@ pub struct RunArguments {
     pub timings: bool,
     /// Print the time of each step of the last call by operator, or write it: as FILE.json, FILE.trace.json for Chrome's
     /// tracer, or FILE.svg, a flame graph (docs/profile.md)
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = profile::Output::of)]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = profile::Output::from_name)]
     pub profile: Option<profile::Output>,
 }
 
@@ -210,25 +209,9 @@ pub struct CompareArguments {
     /// Model folder with a main.sknd, the same packed as .tgz, or a single file
     pub model: PathBuf,
     #[command(flatten)]
-    pub reading: ModelArguments,
-    /// Lowering of formulas in the compiled engine
-    #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
-    pub pipeline: Pipeline,
-    #[command(flatten)]
-    pub target: TargetArguments,
-    /// An input, as for `run`; the default of an input is random:1
-    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
-    pub inputs: Vec<InputArgument>,
-    /// A file with weights (.safetensors, .npz, .tgz), or the values of missing weights: zero or random:SEED
-    #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
-    pub weights: Option<WeightsArgument>,
-    /// Folder of the weights, or a file as for --weights; the default is the model's folder
-    #[arg(long, value_name = "DIR|FILE")]
-    pub variables: Option<PathBuf>,
-    #[command(flatten)]
-    pub threads: ThreadArguments,
+    pub call: CallArguments,
     /// Differences up to rtol * |expected| + atol are accepted; the defaults depend on --real: 1e-4 and 1e-5 for f32,
-    /// plus one step of a quantized tensor with --quantize=integer
+    /// plus one step of a quantized tensor where products are computed in integers
     #[arg(long, value_parser = tolerance, allow_negative_numbers = true)]
     pub rtol: Option<f64>,
     #[arg(long, value_parser = tolerance, allow_negative_numbers = true)]
@@ -246,23 +229,7 @@ pub struct BenchArguments {
     /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir)
     pub model: PathBuf,
     #[command(flatten)]
-    pub reading: ModelArguments,
-    /// Lowering of formulas
-    #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
-    pub pipeline: Pipeline,
-    #[command(flatten)]
-    pub target: TargetArguments,
-    /// An input, as for `run`; the default of an input is random:1
-    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
-    pub inputs: Vec<InputArgument>,
-    /// A file with weights (.safetensors, .npz, .tgz), or the values of missing weights: zero or random:SEED
-    #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
-    pub weights: Option<WeightsArgument>,
-    /// Folder of the weights, or a file as for --weights; the default is the model's folder
-    #[arg(long, value_name = "DIR|FILE")]
-    pub variables: Option<PathBuf>,
-    #[command(flatten)]
-    pub threads: ThreadArguments,
+    pub call: CallArguments,
     /// Number of timed iterations, after two warm-up iterations
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub calls: u32,
@@ -271,7 +238,7 @@ pub struct BenchArguments {
     pub json: Option<PathBuf>,
     /// Print the time of each step of a call by operator, or write it: as FILE.json, FILE.trace.json for Chrome's tracer,
     /// or FILE.svg, a flame graph (docs/profile.md)
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = profile::Output::of)]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = profile::Output::from_name)]
     pub profile: Option<profile::Output>,
 }
 
@@ -308,8 +275,8 @@ pub struct CompileArguments {
     pub shardings: Vec<Sharding>,
     #[command(flatten)]
     pub weights: ProgramWeights,
-    /// Write the weights into the .skm or .so file, which then runs without them and starts with what is computed of
-    /// weights alone; for this machine
+    /// Write the weights into the .skm or .so file, which then needs no other file and contains the results of
+    /// computations on weights alone, for this machine
     #[arg(long, group = READING)]
     pub embed_weights: bool,
     /// Write the model after every stage to a folder

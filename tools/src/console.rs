@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Output of messages, and the exit status of a verb.
+//! The output for messages, and the exit status of a command.
 
 use std::io::Write;
 
@@ -8,13 +8,13 @@ use std::io::Write;
 #[repr(u8)]
 pub enum Status {
     Done = 0,
-    /// Something is wrong with a document, a value, a file or the run.
+    /// A document, a value or a file has errors, or the run failed.
     Wrong = 1,
     /// The command line contains an unknown name or flag.
     Usage = 2,
 }
 
-/// The output for messages beside a verb's result: stderr, or a buffer for one line of a batch.
+/// The output for messages, separate from the results of a command: stderr, or a buffer for one line of a batch.
 pub struct Console {
     buffer: Option<Vec<u8>>,
 }
@@ -45,6 +45,6 @@ impl Console {
 
     /// The text in the buffer; empty for stderr.
     pub fn into_text(self) -> String {
-        String::from_utf8_lossy(&self.buffer.unwrap_or_default()).into_owned()
+        self.buffer.map_or_else(String::new, |buffer| String::from_utf8_lossy(&buffer).into_owned())
     }
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads `--input` arguments to one tensor per input of the graph.
+//! Reads the arrays of `--input` arguments: one tensor for each input of the graph.
 
 mod pack_arrays;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use indexmap::IndexMap;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::INPUT;
-use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, ShapeExpr, TensorType};
+use skript_frontend::model::{Extent, Model, Port, PortTensors, ShapeExpr, TensorType};
 use skript_semantics::Numbers;
 use skript_tensor::error::Admits;
 use skript_tensor::npz::Npz;
@@ -21,7 +20,7 @@ use crate::command_line::InputArgument;
 use crate::console::Status;
 use crate::session::{Session, Weights};
 
-/// Names in the arguments.
+/// The names of inputs in the arguments.
 pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
     arguments.iter().filter_map(|a| match a {
         InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => Some(name.as_str()),
@@ -29,7 +28,7 @@ pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Inputs in the arguments, including those in archives; `None` if an archive cannot be read, so that they are unknown.
+/// The names of inputs in the arguments and in their archives; `None` if an archive cannot be read.
 pub fn held(arguments: &[InputArgument]) -> Option<HashSet<String>> {
     let mut held: HashSet<String> = named(arguments).map(str::to_owned).collect();
     for argument in arguments {
@@ -43,8 +42,8 @@ pub fn held(arguments: &[InputArgument]) -> Option<HashSet<String>> {
     Some(held)
 }
 
-/// The number of arrays for each input, if it is a pack: its files, or the arrays `NAME_0`, `NAME_1`, … of an archive.
-/// Errors of reading are reported later, when the arrays are read.
+/// The number of arrays for each input if it is a pack: its files, or the arrays `NAME_0`, `NAME_1`, … of an archive.
+/// Files that cannot be read are reported later, when the arrays are read.
 pub fn pack_lengths(arguments: &[InputArgument]) -> IndexMap<String, usize> {
     let mut lengths = IndexMap::new();
     for argument in arguments {
@@ -72,14 +71,14 @@ pub fn pack_lengths(arguments: &[InputArgument]) -> IndexMap<String, usize> {
 }
 
 /// The shapes of the arrays of each input whose files can be read; errors are reported when the arrays are read.
-pub fn shapes(arguments: &[InputArgument], most: u64) -> Vec<(String, Vec<Vec<u64>>)> {
+pub fn shapes(arguments: &[InputArgument], max_bytes: u64) -> Vec<(String, Vec<Vec<u64>>)> {
     let any: Admits<'_> = &|_, _| Ok(());
     let shapes = arguments.iter().filter_map(|argument| {
         let InputArgument::Files { name, files } = argument else {
             return None;
         };
         let shapes = files.iter().map(|path| {
-            let tensor = file(path, most, name, any).ok()?;
+            let tensor = file(path, max_bytes, name, any).ok()?;
             Some(tensor.shape().to_vec())
         });
         Some((name.clone(), shapes.collect::<Option<Vec<_>>>()?))
@@ -89,8 +88,7 @@ pub fn shapes(arguments: &[InputArgument], most: u64) -> Vec<(String, Vec<Vec<u6
 
 /// The length of the sequence `NAME_0`, `NAME_1`, … without a gap.
 fn items(archive: &Npz, pack: &str) -> usize {
-    let found = (0..).take_while(|at| archive.contains(&format!("{pack}_{at}")));
-    found.count()
+    (0..).take_while(|at| archive.contains(&format!("{pack}_{at}"))).count()
 }
 
 /// The archive that contains all items of a pack, as in `--input xs=all.npz`.
@@ -104,26 +102,26 @@ fn is_archive(path: &Path) -> bool {
 }
 
 /// The arrays of a run: inputs, then variables.
-pub type Arrays = (Vec<Arc<Tensor>>, Vec<Arc<Tensor>>);
+pub type Arrays = (Vec<Tensor>, Vec<Tensor>);
 
-/// Inputs and weights of a run. `None` if there are errors; those of both are reported together.
+/// Inputs and weights of a run. Reports the errors of both together, and returns `None` after them.
 pub fn prepare(
     session: &mut Session,
-    model: &Model,
+    model: &skript::Model,
     arguments: &[InputArgument],
     weights: Weights,
 ) -> Option<Arrays> {
-    let inputs = gather(session, model, arguments).unwrap_or_else(|errors| {
+    let inputs = gather(session, model.ir(), arguments).unwrap_or_else(|errors| {
         for error in errors {
             session.report(error);
         }
         Vec::new()
     });
     let variables = session.variables(model, weights)?;
-    (session.status() == Status::Done).then(|| (inputs, variables.into_iter().map(Arc::new).collect()))
+    (session.status() == Status::Done).then_some((inputs, variables))
 }
 
-/// The arguments, and seeded random numbers for every other input.
+/// Adds seeded random numbers for every input without an argument.
 pub fn or_random(model: &Model, arguments: &[InputArgument]) -> Vec<InputArgument> {
     let mut all = arguments.to_vec();
     let archive = arguments.iter().any(|a| matches!(a, InputArgument::Archive(_)));
@@ -136,14 +134,14 @@ pub fn or_random(model: &Model, arguments: &[InputArgument]) -> Vec<InputArgumen
     all
 }
 
-/// The entry's inputs in order, in storage types; packs are flattened, absent optional ones left out. Checks kinds,
+/// The entry's inputs in order, in storage types; packs are flattened, absent optional inputs omitted. Checks kinds,
 /// ranks, static extents and upper bounds, and ints by the type that an imported model declares; returns all errors otherwise.
 pub fn gather(
     session: &Session,
     model: &Model,
     arguments: &[InputArgument],
-) -> Result<Vec<Arc<Tensor>>, Vec<Diagnostic>> {
-    let most = session.unpacked_bytes();
+) -> Result<Vec<Tensor>, Vec<Diagnostic>> {
+    let max_bytes = session.unpacked_bytes();
     let mut errors = Vec::new();
     let mut tensors = Vec::new();
     let mut archives = Vec::new();
@@ -181,121 +179,156 @@ pub fn gather(
         let (own, imported) = (&port.name, session.imported_name(&port.name));
         let named = |text: String| text.replace(&format!("input `{own}`"), &format!("input `{imported}`"));
         let report = |text: String| Diagnostic::error(&INPUT, port.span, named(text));
-        match read(entry, port, argument, session, (&archives, most)) {
-            Ok(found) => tensors.extend(found.into_iter().map(Arc::new)),
+        let values = port.tensors.values().iter().filter_map(|v| entry.values.get(v.0 as usize));
+        let (types, numbers) = values.map(|v| (&v.tensor, entry.numbers_of(v))).unzip();
+        let wanted = Wanted { port, types, numbers, session, archives: &archives, max_bytes };
+        match wanted.read(argument) {
+            Ok(found) => tensors.extend(found.into_iter().map(Tensor::into_shared)),
             Err(messages) => errors.extend(messages.into_iter().map(report)),
         }
     }
     if errors.is_empty() { Ok(tensors) } else { Err(errors) }
 }
 
-fn read(
-    entry: &Function,
-    port: &Port,
-    argument: Option<&InputArgument>,
-    session: &Session,
-    (archives, most): (&[Npz], u64),
-) -> Result<Vec<Tensor>, Vec<String>> {
-    let ints = session.ints(&port.name);
-    let values = port.tensors.values().iter().filter_map(|v| entry.values.get(v.0 as usize));
-    let (types, numbers): (Vec<&TensorType>, Vec<Numbers>) =
-        values.map(|v| (&v.tensor, entry.numbers_of(v))).unzip();
-    let is_pack = matches!(port.tensors, PortTensors::Pack(_));
-    let item = |at: usize| if is_pack { format!("{}_{at}", port.name) } else { port.name.clone() };
-    let mut sources: Vec<Result<Tensor, String>> = Vec::new();
-    let text = |error: TensorError| match error {
-        // The message names the input.
-        TensorError::Shape { .. } => error.to_string(),
-        error => format!("input `{}`: {error}", port.name),
-    };
-    if let (PortTensors::Stack(_), [whole], [numbers]) = (&port.tensors, types.as_slice(), numbers.as_slice())
-    {
-        let given = match argument {
-            Some(InputArgument::Files { files, .. }) => pack_arrays::files(files, most, &port.name, whole),
-            Some(InputArgument::Random { .. }) => Ok(Vec::new()),
-            Some(InputArgument::Archive(_)) | None => pack_arrays::archived(archives, &port.name, whole),
-        };
-        let given = given.map_err(|e| vec![text(e)])?;
-        if !given.is_empty() {
-            return pack_arrays::pack(given, &port.name, whole, *numbers).map(|pack| vec![pack]);
-        }
-    }
-    match argument {
-        Some(InputArgument::Files { files, .. }) => {
-            let files: Vec<&PathBuf> = match whole_pack(files) {
-                Some(archive) if is_pack => {
-                    let all = Npz::open(archive, most).map(|archive| vec![archive]);
-                    let row = all.and_then(|all| pack_arrays::whole_row(&all, &port.name));
-                    row.map_err(|e| vec![text(e)])?;
-                    files.iter().cycle().take(types.len()).collect()
-                }
-                _ => files.iter().collect(),
-            };
-            if files.len() != types.len() {
-                return Err(vec![format!(
-                    "input `{}` needs {}, but there are {}",
-                    port.name,
-                    count(types.len(), "array"),
-                    count(files.len(), "file"),
-                )]);
-            }
-            for (at, (path, wanted)) in files.iter().zip(&types).enumerate() {
-                let name = item(at);
-                let admits = |_, shape: &[u64]| shaped(shape, &name, wanted);
-                let found = if is_archive(path) {
-                    open(session, path).and_then(|a| array(&a, &name, &admits))
-                } else {
-                    npy::read(path, &admits)
-                };
-                sources.push(found.map_err(text));
-            }
-        }
-        Some(InputArgument::Random { seed, .. }) => {
-            for (at, (tensor, numbers)) in types.iter().zip(&numbers).enumerate() {
-                let shape: Vec<u64> = tensor.shape.iter().map(Extent::bound).collect();
-                let element = ElementType::run_time(tensor.kind, *numbers);
-                let filled = random::fill(element, &shape, *seed, &item(at), Purpose::Input);
-                sources.push(filled.map_err(text));
-            }
-        }
-        Some(InputArgument::Archive(_)) | None => {
-            for (at, wanted) in types.iter().enumerate() {
-                let name = item(at);
-                let admits = |_, shape: &[u64]| shaped(shape, &name, wanted);
-                let found = archived(archives, &name, &admits).map_err(text);
-                sources.push(found.and_then(|found| {
-                    found.ok_or_else(|| {
-                        format!(
-                            "input `{}` has no value; pass --input {}=FILE.npy or --input {}=random:SEED",
-                            port.name, port.name, port.name
-                        )
-                    })
-                }));
-            }
-            // One message for a pack without any argument.
-            let given = |at| archives.iter().any(|archive| archive.contains(&item(at)));
-            if !(0..types.len()).any(given) {
-                sources.truncate(1);
-            }
-        }
-    }
-    let mut tensors = Vec::new();
-    let mut messages = Vec::new();
-    for (at, source) in sources.into_iter().enumerate() {
-        let wanted = types.get(at).zip(numbers.get(at));
-        let fitted = source.and_then(|tensor| match wanted {
-            Some((wanted, numbers)) => fit(tensor, &item(at), wanted, ints, *numbers),
-            None => Ok(tensor),
-        });
-        match fitted {
-            Ok(tensor) => tensors.push(tensor),
-            Err(message) => messages.push(message),
-        }
-    }
-    if messages.is_empty() { Ok(tensors) } else { Err(messages) }
+/// An input of the graph, and the sources of its arrays.
+struct Wanted<'a> {
+    port: &'a Port,
+    types: Vec<&'a TensorType>,
+    numbers: Vec<Numbers>,
+    session: &'a Session<'a>,
+    archives: &'a [Npz],
+    max_bytes: u64,
 }
 
-/// Whether an array of an archive belongs to an input; items of packs are `xs_0`, `xs_1`.
+impl Wanted<'_> {
+    fn is_pack(&self) -> bool {
+        matches!(self.port.tensors, PortTensors::Pack(_))
+    }
+
+    /// The name of the input's tensor at a position.
+    fn item(&self, at: usize) -> String {
+        if self.is_pack() { format!("{}_{at}", self.port.name) } else { self.port.name.clone() }
+    }
+
+    fn text(&self, error: TensorError) -> String {
+        match error {
+            // This message already names the input.
+            TensorError::Shape { .. } => error.to_string(),
+            error => format!("input `{}`: {error}", self.port.name),
+        }
+    }
+
+    /// Reads the tensors in storage types; returns all errors.
+    fn read(&self, argument: Option<&InputArgument>) -> Result<Vec<Tensor>, Vec<String>> {
+        if let Some(stack) = self.stack(argument)? {
+            return Ok(vec![stack]);
+        }
+        let sources = match argument {
+            Some(InputArgument::Files { files, .. }) => self.files(files)?,
+            Some(InputArgument::Random { seed, .. }) => self.random(*seed),
+            Some(InputArgument::Archive(_)) | None => self.archived(),
+        };
+        let ints = self.session.ints(&self.port.name);
+        let (mut tensors, mut messages) = (Vec::new(), Vec::new());
+        for (at, source) in sources.into_iter().enumerate() {
+            let wanted = self.types.get(at).zip(self.numbers.get(at));
+            let fitted = source.and_then(|tensor| match wanted {
+                Some((wanted, numbers)) => fit(tensor, &self.item(at), wanted, ints, *numbers),
+                None => Ok(tensor),
+            });
+            match fitted {
+                Ok(tensor) => tensors.push(tensor),
+                Err(message) => messages.push(message),
+            }
+        }
+        if messages.is_empty() { Ok(tensors) } else { Err(messages) }
+    }
+
+    /// The pack as one tensor, if the input is a pack of dynamic length and has arrays.
+    fn stack(&self, argument: Option<&InputArgument>) -> Result<Option<Tensor>, Vec<String>> {
+        let name = &self.port.name;
+        let (PortTensors::Stack(_), [whole], [numbers]) =
+            (&self.port.tensors, self.types.as_slice(), self.numbers.as_slice())
+        else {
+            return Ok(None);
+        };
+        let given = match argument {
+            Some(InputArgument::Files { files, .. }) => {
+                pack_arrays::files(files, self.max_bytes, name, whole)
+            }
+            Some(InputArgument::Random { .. }) => Ok(Vec::new()),
+            Some(InputArgument::Archive(_)) | None => pack_arrays::archived(self.archives, name, whole),
+        };
+        let given = given.map_err(|e| vec![self.text(e)])?;
+        if given.is_empty() {
+            return Ok(None);
+        }
+        pack_arrays::pack(given, name, whole, *numbers).map(Some)
+    }
+
+    /// Reads the arrays of files: one file for each tensor, or one archive with all of them.
+    fn files(&self, files: &[PathBuf]) -> Result<Vec<Result<Tensor, String>>, Vec<String>> {
+        let files: Vec<&PathBuf> = match whole_pack(files) {
+            Some(archive) if self.is_pack() => {
+                let all = Npz::open(archive, self.max_bytes).map(|archive| vec![archive]);
+                let row = all.and_then(|all| pack_arrays::whole_row(&all, &self.port.name));
+                row.map_err(|e| vec![self.text(e)])?;
+                files.iter().cycle().take(self.types.len()).collect()
+            }
+            _ => files.iter().collect(),
+        };
+        if files.len() != self.types.len() {
+            return Err(vec![format!(
+                "input `{}` needs {}, but there are {}",
+                self.port.name,
+                count(self.types.len(), "array"),
+                count(files.len(), "file"),
+            )]);
+        }
+        let read = files.iter().zip(&self.types).enumerate().map(|(at, (path, wanted))| {
+            let name = self.item(at);
+            let admits = |_, shape: &[u64]| shaped(shape, &name, wanted);
+            let read = if is_archive(path) {
+                open(self.session, path).and_then(|a| array(&a, &name, &admits))
+            } else {
+                npy::read(path, &admits)
+            };
+            read.map_err(|e| self.text(e))
+        });
+        Ok(read.collect())
+    }
+
+    fn random(&self, seed: u64) -> Vec<Result<Tensor, String>> {
+        let filled = self.types.iter().zip(&self.numbers).enumerate().map(|(at, (tensor, numbers))| {
+            let shape: Vec<u64> = tensor.shape.iter().map(Extent::bound).collect();
+            let element = ElementType::for_kind(tensor.kind, *numbers);
+            random::fill(element, &shape, seed, &self.item(at), Purpose::Input).map_err(|e| self.text(e))
+        });
+        filled.collect()
+    }
+
+    fn archived(&self) -> Vec<Result<Tensor, String>> {
+        let port = &self.port.name;
+        let missing = || {
+            format!("input `{port}` has no value; pass --input {port}=FILE.npy or --input {port}=random:SEED")
+        };
+        let arrays = self.types.iter().enumerate().map(|(at, wanted)| {
+            let name = self.item(at);
+            let admits = |_, shape: &[u64]| shaped(shape, &name, wanted);
+            let array = archived(self.archives, &name, &admits).map_err(|e| self.text(e));
+            array.and_then(|array| array.ok_or_else(missing))
+        });
+        let mut arrays: Vec<Result<Tensor, String>> = arrays.collect();
+        // One message for a pack without any argument.
+        let exists = |at| self.archives.iter().any(|archive| archive.contains(&self.item(at)));
+        if !(0..self.types.len()).any(exists) {
+            arrays.truncate(1);
+        }
+        arrays
+    }
+}
+
+/// Whether an array of an archive belongs to an input; items of packs are named `xs_0`, `xs_1`.
 fn is_input(model: &Model, name: &str) -> bool {
     let entry = model.function(model.entry);
     let mut ports = entry.into_iter().flat_map(|f| &f.inputs);
@@ -310,23 +343,23 @@ fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// The archive, with the names of the graph for arrays that have those of the model that was imported.
+/// The archive, with arrays renamed from the names of the imported model to the names of the graph.
 fn open(session: &Session, path: &Path) -> Result<Npz, TensorError> {
     let archive = Npz::open(path, session.unpacked_bytes())?;
     Ok(archive.renamed(session.imported_names()))
 }
 
 /// `NAME=x.npz` takes the array of that name.
-pub fn file(path: &Path, most: u64, name: &str, admits: Admits<'_>) -> Result<Tensor, TensorError> {
+pub fn file(path: &Path, max_bytes: u64, name: &str, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     if !is_archive(path) {
         return npy::read(path, admits);
     }
-    array(&Npz::open(path, most)?, name, admits)
+    array(&Npz::open(path, max_bytes)?, name, admits)
 }
 
 fn array(archive: &Npz, name: &str, admits: Admits<'_>) -> Result<Tensor, TensorError> {
-    let found = archive.get(name, admits)?;
-    found.ok_or_else(|| TensorError::Format {
+    let array = archive.get(name, admits)?;
+    array.ok_or_else(|| TensorError::Format {
         path: archive.path().to_path_buf(),
         reason: format!("it has no array `{name}`"),
     })
@@ -334,11 +367,11 @@ fn array(archive: &Npz, name: &str, admits: Admits<'_>) -> Result<Tensor, Tensor
 
 /// The array of this name in the last archive that has one.
 pub fn archived(archives: &[Npz], name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
-    let holder = archives.iter().rev().find(|a| a.contains(name));
-    holder.map_or(Ok(None), |archive| archive.get(name, admits))
+    let archive = archives.iter().rev().find(|a| a.contains(name));
+    archive.map_or(Ok(None), |archive| archive.get(name, admits))
 }
 
-/// Returns an error unless the shape is that of an input's declaration.
+/// Returns an error unless the shape fits the declaration of an input.
 fn shaped(shape: &[u64], name: &str, wanted: &TensorType) -> Result<(), TensorError> {
     let fits = shape.len() == wanted.shape.len()
         && shape.iter().zip(&wanted.shape).all(|(n, e)| match e {
@@ -371,8 +404,7 @@ fn shaped(shape: &[u64], name: &str, wanted: &TensorType) -> Result<(), TensorEr
     })
 }
 
-/// The tensor in storage types, if kind and shape are those of its declaration; `ints` is the type of the elements in the model that
-/// was imported.
+/// The tensor in storage types, if kind and shape fit its declaration; `ints` is the type of the elements in the imported model.
 fn fit(
     tensor: Tensor,
     name: &str,
@@ -380,7 +412,7 @@ fn fit(
     ints: Option<ElementType>,
     numbers: Numbers,
 ) -> Result<Tensor, String> {
-    let element = ElementType::run_time(wanted.kind, numbers);
+    let element = ElementType::for_kind(wanted.kind, numbers);
     let what = format!("input `{name}`");
     shaped(tensor.shape(), name, wanted).map_err(|e| e.to_string())?;
     let converted = match ints {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--limit NAME=N`, an option of all tools that read documents.
+//! `--limit NAME=N`, an option of all commands that read documents.
 
 use clap::Args;
 use skript_frontend::limits::{LimitError, Limits};
@@ -16,14 +16,14 @@ impl LimitArguments {
     pub fn in_force(&self) -> Limits {
         let mut limits = Limits::default();
         for (name, value) in &self.chosen {
-            // clap rejects unknown names.
+            // Cannot fail: the parser of the flag rejects unknown names.
             let _ = limits.set(name, *value);
         }
         limits
     }
 }
 
-/// Parses `NAME=N` for a known limit and an allowed value.
+/// Parses `NAME=N`; returns an error for an unknown limit or a value that is too large.
 fn limit_argument(text: &str) -> Result<(String, u64), String> {
     let (name, value) = text
         .split_once('=')

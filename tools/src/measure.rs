@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Costs of a run: times, memory, arithmetic operations.
+//! Measurements of a run: times, memory, and the machine's peak rates.
 
 pub mod bandwidth;
 pub mod peak;
@@ -7,9 +7,9 @@ pub mod peak;
 use std::path::Path;
 
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::OUTPUT;
 
-use crate::engine::Spent;
+use crate::engine::RunCost;
+use crate::written::write;
 
 /// The peak memory of this process in bytes; `None` if the system does not report it.
 pub fn peak_memory() -> Option<u64> {
@@ -19,11 +19,11 @@ pub fn peak_memory() -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// Writes the figures of a run.
+/// Writes the measurements of a run as JSON.
 ///
 /// # Errors
-/// The system's error, as a diagnostic.
-pub fn write_stats(path: &Path, spent: &Spent) -> Result<(), Box<Diagnostic>> {
+/// A diagnostic if the file cannot be written.
+pub fn write_stats(path: &Path, spent: &RunCost) -> Result<(), Box<Diagnostic>> {
     write_json(
         path,
         &serde_json::json!({
@@ -39,15 +39,12 @@ pub fn write_stats(path: &Path, spent: &Spent) -> Result<(), Box<Diagnostic>> {
 /// Writes one JSON object.
 ///
 /// # Errors
-/// The system's error, as a diagnostic.
+/// A diagnostic if the file cannot be written.
 pub fn write_json(path: &Path, value: &serde_json::Value) -> Result<(), Box<Diagnostic>> {
-    std::fs::write(path, format!("{value:#}\n")).map_err(|error| {
-        let message = format!("{}: {error}", path.display());
-        Box::new(Diagnostic::without_location(&OUTPUT, message))
-    })
+    write(path, &[format!("{value:#}\n").as_bytes()])
 }
 
-/// A time in the largest unit in which it is at least 1, `12.3 µs`; the number takes `width` columns.
+/// Formats a time in the largest unit in which it is at least 1, as in `12.3 µs`; the number takes `width` columns.
 pub fn duration_text(duration: std::time::Duration, width: usize) -> String {
     let nanoseconds = duration.as_secs_f64() * 1e9;
     let (value, unit) = match nanoseconds {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, Once, PoisonError};
 
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Records the messages of panics from now on, on any thread.
+/// Installs a hook that records the messages of panics on all threads.
 pub fn record() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -15,7 +15,7 @@ pub fn record() {
     });
 }
 
-/// The message of the last panic since the last call, if any.
+/// Takes the message of the last panic, if any since the previous call.
 pub fn take_last() -> Option<String> {
     LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).take()
 }

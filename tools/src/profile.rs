@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `--profile` prints or writes: the time of each step of compiled code, by operator.
+//! The output of `--profile`: the time of each step of compiled code, by operator.
 
 mod chrome;
 mod flame;
@@ -12,16 +12,16 @@ pub use output::Output;
 use std::time::Duration;
 
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_runtime::profile::{Profile, Step};
 
-/// Recorded calls with what is known of their steps.
+use crate::written::write;
+
+/// Recorded calls and the steps of their code.
 pub struct Recorded {
-    /// The steps of the code.
     pub steps: Vec<Step>,
-    /// Of all recorded calls.
+    /// The sums over all recorded calls.
     pub profile: Profile,
-    /// Their number.
+    /// The number of recorded calls.
     pub calls: u32,
     /// The time to prepare variables, once before the first call; `None` if there is nothing to prepare.
     pub prepared: Option<Duration>,
@@ -29,27 +29,27 @@ pub struct Recorded {
     pub model: String,
 }
 
-/// A step as the formats show it; figures are those of one call on average.
+/// A step, as shown in all formats. Figures are averages over the calls.
 struct Row {
-    /// `nn.softmax/math.exp + nn.relu`: what it computes, the main operator first.
+    /// The computed operators, the main one first: `nn.softmax/math.exp + nn.relu`.
     operator: String,
-    /// `path:line:column` of the model's call of the main operator.
+    /// `path:line:column` of the invocation of the main operator in the model.
     location: String,
-    /// Calls of the main operator, outermost first, with their locations.
+    /// Nested invocations of the main operator, outermost first, with their locations.
     frames: Vec<(String, String)>,
     kernel: String,
     layout: String,
     nanoseconds: f64,
-    /// `None` if the number is not known.
+    /// `None` if the operations of the step are not counted.
     flops: Option<u64>,
     bytes: u64,
 }
 
 impl Recorded {
-    /// Prints or writes it.
+    /// Prints or writes the profile.
     ///
     /// # Errors
-    /// The system's error, as a diagnostic.
+    /// A diagnostic if the file cannot be written.
     pub fn report(&self, output: &Output) -> Result<(), Box<Diagnostic>> {
         let (path, text) = match output {
             Output::Table => {
@@ -60,13 +60,10 @@ impl Recorded {
             Output::Trace(path) => (path, self.chrome()),
             Output::Flame(path) => (path, self.flame()),
         };
-        std::fs::write(path, text).map_err(|error| {
-            let message = format!("{}: {error}", path.display());
-            Box::new(Diagnostic::without_location(&OUTPUT, message))
-        })
+        write(path, &[text.as_bytes()])
     }
 
-    /// The steps in the order of their code.
+    /// The steps in program order.
     fn rows(&self) -> Vec<Row> {
         let calls = u64::from(self.calls.max(1));
         let rows = self.steps.iter().zip(&self.profile.sums);
@@ -87,32 +84,32 @@ impl Recorded {
         rows.map(row).collect()
     }
 
-    /// The time of one call on average, in nanoseconds.
+    /// The average time of a call in nanoseconds.
     fn total(&self) -> f64 {
         self.profile.total.as_nanos() as f64 / f64::from(self.calls.max(1))
     }
 
-    /// The time outside of all steps.
+    /// The average time outside of all steps in nanoseconds.
     fn rest(&self) -> f64 {
         self.profile.rest().as_nanos() as f64 / f64::from(self.calls.max(1))
     }
 }
 
-/// What a step computes: `nn.softmax/math.exp + nn.relu`, or its kernel if that is not known.
+/// The operators that a step computes, as in `nn.softmax/math.exp + nn.relu`; the name of its kernel if they are unknown.
 pub fn operators(step: &Step) -> String {
     let named: Vec<String> = step.operators.iter().map(|calls| name(calls)).collect();
     let named: Vec<String> = named.into_iter().filter(|n| !n.is_empty()).collect();
     if named.is_empty() { step.kernel.clone() } else { named.join(" + ") }
 }
 
-/// The names of calls, outermost first: `nn.softmax/math.exp`.
+/// The names of nested invocations, outermost first: `nn.softmax/math.exp`.
 fn name(calls: &[String]) -> String {
     let names = calls.iter().rev().map(|call| frame(call).0);
     let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
     names.join("/")
 }
 
-/// The name and `path:line:column` of `path:line:column-line:column: name`; the end is optional.
+/// Splits `path:line:column-line:column: name` into the name and `path:line:column`. The end of the range is optional.
 fn frame(call: &str) -> (String, String) {
     let (location, name) = call.rsplit_once(": ").unwrap_or((call, ""));
     let numbers = |text: &str| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The shapes of the arguments of a StableHLO program with symbolic dimensions: those of `--input-shape`, and of the
-//! arrays of a call.
+//! The shapes of the arguments of a StableHLO program with symbolic dimensions, from `--input-shape` and from the arrays of a
+//! call.
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::INPUT;
@@ -16,7 +16,7 @@ pub struct CallShapes<'a> {
     given: &'a [InputArgument],
     shapes: &'a [InputShape],
     /// The maximum unpacked size of a compressed array in bytes.
-    most: u64,
+    max_bytes: u64,
     /// The errors that were found.
     pub wrong: Vec<Diagnostic>,
 }
@@ -26,15 +26,15 @@ impl<'a> CallShapes<'a> {
         CallShapes {
             given,
             shapes: &reading.input_shapes,
-            most: reading.limits.in_force().unpacked_bytes,
+            max_bytes: reading.limits.in_force().unpacked_bytes,
             wrong: Vec::new(),
         }
     }
 
-    /// The shapes of all arguments; `None` if some are unknown, which is in the errors.
-    pub fn of(&mut self, declared: &[Tensor]) -> Option<Vec<Vec<i64>>> {
+    /// The shapes of all arguments. Records an error for each unknown shape and returns `None` if there are any.
+    pub fn arguments(&mut self, declared: &[Tensor]) -> Option<Vec<Vec<i64>>> {
         let archives = self.given.iter().filter_map(|argument| match argument {
-            InputArgument::Archive(path) => Npz::open(path, self.most).ok(),
+            InputArgument::Archive(path) => Npz::open(path, self.max_bytes).ok(),
             _ => None,
         });
         let archives: Vec<Npz> = archives.collect();
@@ -72,7 +72,7 @@ impl<'a> CallShapes<'a> {
     }
 }
 
-/// The shape that `--input-shape` has for an argument.
+/// The shape that `--input-shape` specifies for an argument.
 fn named_shape(shapes: &[InputShape], n: usize) -> Result<Option<Vec<i64>>, String> {
     let named = shapes.iter().rfind(|(name, _)| *name == n.to_string());
     let Some((_, named)) = named else {
@@ -89,21 +89,21 @@ fn named_shape(shapes: &[InputShape], n: usize) -> Result<Option<Vec<i64>>, Stri
 
 /// The shape of the array for an argument, from the header of its file.
 fn array_shape(given: &[InputArgument], n: usize, archives: &[Npz]) -> Result<Option<Vec<i64>>, String> {
-    let own = n.to_string();
+    let number = n.to_string();
     let shape = std::cell::RefCell::new(None);
     let seen = |_, extents: &[u64]| {
         *shape.borrow_mut() = extents.iter().map(|e| i64::try_from(*e).ok()).collect();
-        // The elements are read when the program is compiled.
+        // Stops after the header: the elements are read once the program is compiled.
         let reason = String::new();
         Err(TensorError::Unwanted { reason })
     };
     let named = given.iter().find_map(|argument| match argument {
-        InputArgument::Files { name, files } if *name == own => Some(files.first()),
+        InputArgument::Files { name, files } if *name == number => Some(files.first()),
         _ => None,
     });
     let read = match named.flatten() {
         Some(file) => npy::read_wider(file, &seen).map(|_| ()),
-        None => inputs::archived(archives, &own, &seen).map(|_| ()),
+        None => inputs::archived(archives, &number, &seen).map(|_| ()),
     };
     match (shape.take(), read) {
         (Some(shape), _) => Ok(Some(shape)),
@@ -112,7 +112,7 @@ fn array_shape(given: &[InputArgument], n: usize, archives: &[Npz]) -> Result<Op
     }
 }
 
-/// The errors of `--input-shape` for a program: names of arguments that it does not have, and shapes that do not fit.
+/// The errors in `--input-shape` for a program: names of missing arguments, and shapes that contradict the declared ones.
 pub fn misfits(program: &Program, shapes: &[InputShape]) -> Vec<Diagnostic> {
     let misfit = |(name, _): &InputShape| {
         let n = name.parse::<usize>().ok();

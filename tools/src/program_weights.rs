@@ -11,13 +11,13 @@ use skript_tensor::Tensor;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum WeightsLocation {
-    /// With the caller, who passes them as arguments; this is what happens without --weights
+    /// Passed by the caller as arguments; this is the default
     #[default]
     Args,
-    /// In a file beside the program, FILE.safetensors, from which the caller passes them
+    /// In a file next to the program, FILE.safetensors, whose arrays the caller passes as arguments
     File,
-    /// In the program, as constants: for small models, --limit inline_bytes=N says how small; variables that runs change
-    /// stay arguments
+    /// In the program, as constants, up to --limit inline_bytes=N; variables that the model updates remain
+    /// arguments
     Inline,
 }
 
@@ -32,12 +32,12 @@ impl WeightsLocation {
     }
 }
 
-/// The group of the options that read weights, of which one is given at most.
+/// The group of the options that read weights. At most one of them may be given.
 pub const READING: &str = "reading-weights";
 
 #[derive(Debug, Default, Args)]
 pub struct ProgramWeights {
-    /// Where the weights of a StableHLO program are
+    /// Location of the weights of a StableHLO program
     #[arg(long = "weights", value_enum, value_name = "WHERE", group = READING)]
     pub location: Option<WeightsLocation>,
     /// Folder of the weights, or a .safetensors, .npz or .tgz file; the model's own folder if not given
@@ -46,38 +46,40 @@ pub struct ProgramWeights {
 }
 
 impl ProgramWeights {
-    /// Where the weights are stored.
+    /// The location of the weights.
     pub fn location(&self) -> WeightsLocation {
         self.location.unwrap_or_default()
     }
 
-    /// Whether the values of the weights are needed.
+    /// Whether the values of the weights must be read.
     pub fn read(&self) -> bool {
         self.location() != WeightsLocation::Args
     }
 }
 
 /// The error of weights that are too large to be stored in the program.
-pub fn too_large<'t>(tensors: impl Iterator<Item = &'t Tensor>, most: u64) -> Option<String> {
+pub fn too_large<'t>(tensors: impl Iterator<Item = &'t Tensor>, max_bytes: u64) -> Option<String> {
     let bytes: u64 = tensors.map(|t| t.bytes().len() as u64).sum();
-    (bytes > most).then(|| {
-        format!("the weights have {bytes} bytes, a program holds at most {most} (limit `inline_bytes`)")
+    (bytes > max_bytes).then(|| {
+        format!(
+            "the weights have {bytes} bytes; a program may contain at most {max_bytes} (limit `inline_bytes`)"
+        )
     })
 }
 
-/// The help for that error.
+/// The help for the error of [`too_large`].
 pub const PUT_ELSEWHERE: &str =
     "--weights=file writes them to a separate file; --limit inline_bytes=N raises the limit";
 
-/// The path with another extension, such as `x.mlir.json` for `.json`.
-pub fn beside(program: &Path, ending: &str) -> PathBuf {
+/// The path with an appended extension, such as `x.mlir.json` for `.json`.
+pub fn with_appended_extension(program: &Path, extension: &str) -> PathBuf {
     let mut path = program.to_path_buf().into_os_string();
-    path.push(ending);
+    path.push(extension);
     PathBuf::from(path)
 }
 
-/// Whether a file contains the values of variables that are arguments: of all of them, or the initial values of those
-/// that runs update.
+/// Whether the values of variables that are arguments are in a file: with `File` the values of all variables, with `Inline`
+/// the initial values of the updated variables.
 pub fn in_file(ports: &Interface, location: WeightsLocation) -> bool {
     match location {
         WeightsLocation::Args => false,
@@ -86,7 +88,7 @@ pub fn in_file(ports: &Interface, location: WeightsLocation) -> bool {
     }
 }
 
-/// The variables that the program has as arguments.
+/// The variables that are arguments of the program.
 pub fn arguments<'t>(
     ports: &Interface,
     variables: impl Iterator<Item = (&'t str, &'t Tensor)>,
@@ -98,8 +100,8 @@ pub fn arguments<'t>(
     variables.filter(move |(name, _)| is_argument(name))
 }
 
-/// The manifest for callers of `@main`: where the weights are; arguments and results in order, with name, role, shape,
-/// element type, the default of an optional argument, and on a mesh the axes that split each dimension.
+/// The manifest for callers of `@main`: the location of the weights; arguments and results in order, with name, role,
+/// shape, element type, the default of an optional argument, and on a mesh the axes that split each dimension.
 pub fn manifest(
     ports: &Interface,
     defaults: &[(String, Vec<Scalar>)],
@@ -128,7 +130,7 @@ pub fn manifest(
             };
             set("default", number);
         }
-        if let Some(sharding) = placement.and_then(|p| p.of(&port.name)) {
+        if let Some(sharding) = placement.and_then(|p| p.sharding(&port.name)) {
             set("sharding", json!(sharding.dimensions));
         }
         Value::Object(entry)
@@ -141,7 +143,7 @@ pub fn manifest(
     set("arguments", list(&ports.arguments));
     set("results", list(&ports.results));
     if in_file(ports, location) {
-        let path = beside(program, ".safetensors");
+        let path = with_appended_extension(program, ".safetensors");
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         set("weights", json!(name));
     }

@@ -10,7 +10,7 @@ use skript_frontend::source::SourceMap;
 use crate::command_line::MessageFormat;
 use crate::console::Console;
 
-/// Writes all diagnostics, in the order given.
+/// Writes all diagnostics in the given order.
 pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, format: MessageFormat, console: &mut Console) {
     for diagnostic in diagnostics {
         let text = match format {
@@ -75,7 +75,7 @@ help: give 2
     }
 
     #[test]
-    fn short_gives_every_position_a_line() {
+    fn short_has_a_line_for_each_location() {
         let (sources, diagnostic) = example();
         assert_eq!(
             short::render(&diagnostic, &sources),
@@ -84,9 +84,9 @@ help: give 2
         );
     }
 
-    /// `layout.concat{axis=3}([x])`: an error in a library file, which the user cannot open.
+    /// An error in `layout.concat{axis=3}([x])` is in a file of the library, which the user cannot open.
     #[test]
-    fn short_begins_with_what_the_user_wrote() {
+    fn short_begins_with_the_location_in_the_user_s_file() {
         let mut sources = SourceMap::default();
         let library = sources.add_library(0, "<stdlib>/layout.sknd", "axis < rank: 'axis';\n");
         let main = sources.add("main.sknd", "z = b;\ny = concat([x]);\n");
@@ -104,9 +104,9 @@ help: give 2
         assert_eq!(order, ["`b`", "'axis'"]);
     }
 
-    /// Escape sequences and direction marks in texts, file names and quoted lines.
+    /// Escapes control sequences and direction marks in texts, file names and quoted lines.
     #[test]
-    fn terminals_are_not_controlled() {
+    fn control_characters_are_escaped() {
         let mut sources = SourceMap::default();
         let text = "y = '\u{1b}[31m\u{202e}' + x;\n";
         let file = sources.add("a\u{1b}]0;t\u{7}\u{2066}.sknd", text);
@@ -124,8 +124,8 @@ help: give 2
             let hidden = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{2066}".contains(c);
             assert!(!text.contains(hidden), "{text:?}");
             assert!(text.contains("a\\u{1b}]0;t\\u{7}\\u{2066}.sknd:1:"), "{text}");
-            let found = text.matches("'\\u{1b}[31m\\u{9b}m\\u{202e}\\u{d}'").count();
-            assert!(found + 1 >= count, "{found}: {text}");
+            let occurrences = text.matches("'\\u{1b}[31m\\u{9b}m\\u{202e}\\u{d}'").count();
+            assert!(occurrences + 1 >= count, "{occurrences}: {text}");
         }
         // The caret is below the character of the span.
         let lines: Vec<&str> = human.lines().collect();
@@ -147,7 +147,7 @@ help: give 2
     }
 
     #[test]
-    fn odd_locations_do_no_harm() {
+    fn invalid_locations_are_rendered() {
         let mut sources = SourceMap::default();
         let file = sources.add("a.sknd", "ä\r\nb");
         for (start, end) in [(0, 0), (1, 1), (0, 99), (5, 5), (98, 99), (3, 2)] {

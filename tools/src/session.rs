@@ -1,274 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loads and composes a model from a path, and collects all diagnostics.
+//! Loads and composes the model of a command, and collects all diagnostics.
 
 mod composition;
 mod name_errors;
 mod open_shapes;
 mod record;
-mod specialize;
 mod weights;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use indexmap::IndexMap;
+use skript::{Document, Model};
 use skript_frontend::ast::{BlockKind, Declaration, Definition, DefinitionKind};
-use skript_frontend::check::{check_program, is_called, is_sound};
-use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, INTERNAL, INTRINSIC, NOT_COMPILED, UNREADABLE};
-use skript_frontend::diagnostics::{Diagnostic, Severity, Sink, nodes};
-use skript_frontend::limits::Limits;
-use skript_frontend::model::Model;
+use skript_frontend::check::{is_called, is_sound};
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, INTERNAL, INTRINSIC};
+use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
 use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
-use skript_frontend::source_files::{load_program, load_program_with};
-use skript_runtime::Artifact;
-use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
-use skript_tensor::{Archive, ElementType, HeldArrays, Tensor, archive};
+use skript_host::format::is_onnx_model;
+use skript_semantics::IntType;
+use skript_tensor::ElementType;
 
-use crate::command_line::{InputArgument, IntrinsicArgument, MessageFormat, ModelArguments};
+use crate::command_line::{CallArguments, InputArgument, IntrinsicArgument, MessageFormat, ModelArguments};
 use crate::console::{Console, Status};
-use crate::foreign;
 use crate::inputs;
-use crate::onnx_model::{self, Origin};
 use crate::render::render;
+pub use crate::stopped::Stopped;
+use crate::{foreign, onnx_model};
 use name_errors::unknown;
 pub use name_errors::{repeated, twice};
-use open_shapes::{has_open_length, may_be_main, whole_shapes};
-pub use weights::{Weights, requests};
+use open_shapes::{WholeShape, has_open_length, may_be_main, whole_shapes};
+pub use weights::Weights;
 
-/// Which inputs with a default or an optional type are passed.
+/// The inputs with a default or an optional type that are passed, and those that are not.
 #[derive(Clone)]
-struct Brought {
+struct PassedInputs {
     given: Vec<String>,
     absent: Vec<String>,
     pack_lengths: IndexMap<String, usize>,
 }
 
-/// A verb's model and its messages. Messages are written when the session ends, in source order.
+/// The model of a command, and its diagnostics, which are written in source order when the session ends.
 pub struct Session<'a> {
-    pub program: Program,
-    /// The model's files, if it is packed.
-    packed: Option<Archive>,
-    origin: Option<Origin>,
-    /// The weights of a model that was imported for this session.
-    held: Option<HeldArrays>,
-    /// Inputs of an ONNX model whose values it was imported for.
-    constants: Vec<skript_import::Declaration>,
+    pub document: Document,
     /// Notes that `--verbose` prints.
     notes: Vec<String>,
-    /// Upper bounds of dynamic dimensions that nobody set, for commands whose result depends on them.
-    default_bounds: Vec<String>,
-    input_shapes: Vec<(String, Vec<Vec<u64>>)>,
+    input_shapes: Vec<WholeShape>,
     arguments: &'a ModelArguments,
-    limits: Limits,
     sink: Sink,
     status: Status,
 }
 
 impl<'a> Session<'a> {
-    /// Loads and checks the model; test [`Session::status`] before continuing.
+    /// Loads and checks the model. Callers must check [`Session::status`] before they continue.
     pub fn open(model: &Path, arguments: &'a ModelArguments) -> Self {
         Session::open_with(model, arguments, None)
     }
 
-    /// The same for a call with these inputs, whose shapes an ONNX model is imported for.
+    /// Like [`Session::open`], for a call with these inputs. An ONNX model is imported for their shapes.
     pub fn open_for_call(model: &Path, arguments: &'a ModelArguments, inputs: &[InputArgument]) -> Self {
         Session::open_with(model, arguments, Some(inputs))
     }
 
     fn open_with(model: &Path, arguments: &'a ModelArguments, call: Option<&[InputArgument]>) -> Self {
         let limits = arguments.limits.in_force();
-        let mut sink = Sink::default();
-        let edition = arguments.edition.map(Into::into);
-        if let Some(refusal) = foreign::refusal(model) {
-            sink.report(refusal);
-            return Session::unread(arguments, limits, sink);
-        }
-        let is_onnx = onnx_model::is_model(model);
-        let imports = &arguments.import;
-        // Those of an ONNX model become static when it is imported.
-        let shapes = if is_onnx { Ok(Vec::new()) } else { whole_shapes(&arguments.input_shapes) };
-        let wrong = match &shapes {
-            _ if !(is_onnx || imports.bounds.is_empty() && imports.constants.is_empty()) => {
-                Some("--bound and --constant are for ONNX models".to_owned())
-            }
-            Ok(_) => None,
-            Err(text) => Some(text.clone()),
+        let (document, mut shapes, is_read) = match document(model, arguments, call) {
+            Ok((document, shapes)) => (document, shapes, true),
+            Err(wrong) => (Document::refused(wrong, &limits), Vec::new(), false),
         };
-        if let Some(text) = wrong {
-            sink.report(Diagnostic::without_location(&COMMAND_LINE_NAME, text));
-            let mut session = Session::unread(arguments, limits, sink);
-            session.status = Status::Usage;
-            return session;
-        }
-        let mut input_shapes = shapes.unwrap_or_default();
-        let (fixed, most) = (&arguments.input_shapes, limits.unpacked_bytes);
-        let opened = is_onnx.then(|| onnx_model::open(model, imports, fixed, call, most));
-        let opened = match opened.transpose() {
-            Ok(opened) => opened,
-            Err(wrong) => {
-                let usage = wrong.iter().any(|d| d.code == &COMMAND_LINE_NAME);
-                wrong.into_iter().for_each(|d| sink.report(d));
-                let mut session = Session::unread(arguments, limits, sink);
-                if usage {
-                    session.status = Status::Usage;
-                }
-                return session;
-            }
-        };
-        let packed = opened.is_none() && archive::is_packed(model) && !model.is_dir();
-        let packed = packed.then(|| Archive::open(model, limits.unpacked_bytes));
-        let (program, packed) = match (&opened, packed) {
-            (Some(opened), _) => {
-                let open = |path: &Path| opened.text(path);
-                let program = load_program_with(&opened.main, edition, &limits, &mut sink, &open);
-                (program, None)
-            }
-            (None, None) => (load_program(model, edition, &limits, &mut sink), None),
-            (None, Some(Ok(files))) => {
-                let open = |path: &Path| files.read(path).map(<[u8]>::to_vec);
-                let main = model.join("main.sknd");
-                let program = load_program_with(&main, edition, &limits, &mut sink, &open);
-                (program, Some(files))
-            }
-            (None, Some(Err(error))) => {
-                sink.report(Diagnostic::without_location(&UNREADABLE, error.to_string()));
-                (Program::default(), None)
-            }
-        };
-        let (mut notes, mut default_bounds) = (Vec::new(), Vec::new());
-        let (mut origin, held, constants) = match opened {
-            Some(opened) => {
-                notes.extend(opened.note());
-                default_bounds = opened.default_bounds;
-                opened.warnings.into_iter().for_each(|d| sink.report(d));
-                (opened.origin, Some(opened.weights), opened.constants)
-            }
-            None => (Origin::of(&program.folder), None, Vec::new()),
-        };
-        if let Some(origin) = &mut origin {
-            origin.given_real = arguments.real.map(|name| {
-                let real = name.0;
-                ElementType::run_time(ScalarKind::Real, Numbers { real, ..Numbers::default() })
-            });
-            for (name, _) in &mut input_shapes {
-                *name = origin.inner.input(name).to_owned();
-            }
-        }
-        if program.main_module().is_some() {
-            check_program(&program, &mut sink);
+        for (name, _) in &mut shapes {
+            *name = document.origin().map_or(name.as_str(), |origin| origin.input(name)).to_owned();
         }
         let mut session = Session {
-            origin,
-            held,
-            constants,
-            notes,
-            default_bounds,
-            input_shapes,
-            program,
-            packed,
+            notes: document
+                .is_for_call()
+                .then(|| onnx_model::note(document.constants()))
+                .into_iter()
+                .collect(),
+            input_shapes: shapes,
             arguments,
-            limits,
-            sink,
+            sink: Sink::default(),
             status: Status::Done,
+            document,
         };
-        session.settle();
-        if session.origin.is_some() && arguments.int.0 != IntType::I64 {
+        let problems = session.document.problems().to_vec();
+        let diagnostics: Vec<Diagnostic> = problems.into_iter().map(|p| p.into_diagnostic()).collect();
+        session.report_all(diagnostics.into());
+        if session.document.origin().is_some() && arguments.int.0 != IntType::I64 {
             let text =
                 "--int is not for ONNX models, whose ints wrap around at the widths of their own types";
             session.report_usage(Diagnostic::without_location(&COMMAND_LINE_NAME, text));
         }
-        for intrinsic in &arguments.intrinsics {
+        for intrinsic in arguments.intrinsics.iter().filter(|_| is_read) {
             session.bind(intrinsic);
         }
         session
     }
 
-    /// A session without a model; `sink` has the reason.
-    fn unread(arguments: &'a ModelArguments, limits: Limits, sink: Sink) -> Self {
-        let mut session = Session {
-            program: Program::default(),
-            packed: None,
-            origin: None,
-            held: None,
-            constants: Vec::new(),
-            notes: Vec::new(),
-            default_bounds: Vec::new(),
-            input_shapes: Vec::new(),
-            arguments,
-            limits,
-            sink,
-            status: Status::Done,
-        };
-        session.settle();
-        session
-    }
-
-    /// The storage type of reals: that of the command line, of the imported model, or the default.
-    fn real(&self) -> RealType {
-        let imported = self.origin.as_ref().and_then(Origin::real);
-        let given = self.arguments.real.map(|name| name.0);
-        given.or(imported).unwrap_or_default()
-    }
-
-    /// The arguments with the names of the graph; those of an imported model may have their ONNX names. Inputs whose values the
-    /// model was imported for are left out.
+    /// The arguments with the names of the graph; inputs of an imported model may have their ONNX names. Inputs whose values the
+    /// model was imported for are omitted.
     pub fn named(&self, inputs: &[InputArgument]) -> Vec<InputArgument> {
-        let mut named = match &self.origin {
-            Some(origin) => origin.named(inputs),
-            None => inputs.to_vec(),
-        };
-        named.retain(|argument| {
-            let mut names = inputs::named(std::slice::from_ref(argument));
-            !names.any(|name| self.is_constant(name))
+        let graph_name =
+            |name: &str| self.document.origin().map_or(name, |origin| origin.input(name)).to_owned();
+        let named = inputs.iter().cloned().map(|argument| match argument {
+            InputArgument::Files { name, files } => InputArgument::Files { name: graph_name(&name), files },
+            InputArgument::Random { name, seed } => InputArgument::Random { name: graph_name(&name), seed },
+            archive @ InputArgument::Archive(_) => archive,
         });
         named
+            .filter(|argument| {
+                let mut names = inputs::named(std::slice::from_ref(argument));
+                !names.any(|name| self.is_constant(name))
+            })
+            .collect()
     }
 
-    /// The name of an input in the ONNX model that was imported for this session; its own name otherwise.
+    /// The name of an input in the ONNX model that was imported for this session; otherwise its name in the graph.
     pub fn imported_name<'n>(&'n self, name: &'n str) -> &'n str {
-        let origin = self.origin.as_ref().filter(|_| self.held.is_some());
-        let mut inputs = origin.into_iter().flat_map(|origin| &origin.inner.inputs);
-        let found = inputs.find(|input| input.name == name);
-        found.map_or(name, |input| &input.onnx)
+        let origin = self.document.origin().filter(|_| self.document.is_in_memory());
+        let mut inputs = origin.into_iter().flat_map(|origin| &origin.inputs);
+        let imported = inputs.find(|input| input.name == name);
+        imported.map_or(name, |input| &input.onnx)
     }
 
-    /// Whether an ONNX model was imported for the value of this input.
+    /// Whether the value of this input is a constant of the imported ONNX model.
     pub fn is_constant(&self, name: &str) -> bool {
-        self.constants.iter().any(|input| input.has_name(name))
+        self.document.constants().iter().any(|input| input.has_name(name))
     }
 
-    /// The element type of an input in the model that was imported, if that is one of ints.
+    /// The element type of an input in the imported model, if it is an int type.
     pub fn ints(&self, name: &str) -> Option<ElementType> {
-        let origin = self.origin.as_ref();
-        origin.and_then(|origin| origin.inner.ints(name))
+        self.document.origin().and_then(|origin| origin.ints(name))
     }
 
-    /// The names of inputs in the model that was imported, each with that in the graph.
+    /// The names of inputs in the imported model, each with its name in the graph.
     pub fn imported_names(&self) -> Vec<(String, String)> {
-        let inputs = self.origin.iter().flat_map(|o| &o.inner.inputs);
-        let names = inputs.map(|input| (input.onnx.clone(), input.name.clone()));
-        names.collect()
-    }
-
-    /// The outputs in the element types of the model that was imported.
-    pub fn converted(&self, names: &[String], outputs: Vec<Arc<Tensor>>) -> Vec<Arc<Tensor>> {
-        match &self.origin {
-            Some(origin) => origin.converted(names, outputs),
-            None => outputs,
-        }
-    }
-
-    /// Adds names and element types of the model that was imported to its compiled form.
-    pub fn add_origin(&self, artifact: &mut Artifact) {
-        if let Some(origin) = &self.origin {
-            origin.add_to(artifact);
-        }
-        if self.held.is_some() {
-            for check in &mut artifact.checks {
-                nodes::name_frames(&mut check.trace, &self.program.sources);
-            }
-        }
+        let inputs = self.document.origin().into_iter().flat_map(|origin| &origin.inputs);
+        inputs.map(|input| (input.onnx.clone(), input.name.clone())).collect()
     }
 
     /// The most serious status so far.
@@ -278,7 +146,7 @@ impl<'a> Session<'a> {
 
     /// The maximum unpacked size of archives in bytes.
     pub fn unpacked_bytes(&self) -> u64 {
-        self.limits.unpacked_bytes
+        self.arguments.limits.in_force().unpacked_bytes
     }
 
     fn settle(&mut self) {
@@ -287,15 +155,15 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Adds a line that `--verbose` prints.
+    /// Adds a note for `--verbose`.
     pub fn note(&mut self, text: &str) {
         self.notes.push(text.to_owned());
     }
 
-    /// Prints a line for each upper bound of a dynamic dimension that nobody set: the result of the command is for those extents.
+    /// Prints a line for each upper bound of a dynamic dimension that was not set, because the result of the command depends on it.
     pub fn announce_bounds(&self, console: &mut Console) {
         if self.arguments.message_format == MessageFormat::Human {
-            for note in &self.default_bounds {
+            for note in self.document.notes() {
                 console.write(&format!("note: {}\n", skript_host::one_line(note)));
             }
         }
@@ -307,7 +175,7 @@ impl<'a> Session<'a> {
     }
 
     pub fn report_all(&mut self, stopped: Stopped) {
-        for diagnostic in stopped.0 {
+        for diagnostic in stopped.into_diagnostics() {
             if diagnostic.code == &COMMAND_LINE_NAME {
                 self.report_usage(diagnostic)
             } else {
@@ -316,7 +184,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Reports an unknown name on the command line.
+    /// Reports an error in the command line.
     pub fn report_usage(&mut self, diagnostic: Diagnostic) {
         self.sink.report(diagnostic);
         self.status = Status::Usage;
@@ -326,16 +194,16 @@ impl<'a> Session<'a> {
     fn bind(&mut self, intrinsic: &IntrinsicArgument) {
         let IntrinsicArgument { operator, symbol, library } = intrinsic;
         let is_known = |name: &str| skript_intrinsics::names().any(|known| known == name);
-        // A program that could not be read does not have its final names.
+        // If the program could not be read, its operators are incomplete.
         if !is_known(operator) && self.status != Status::Wrong {
-            let operators = operators(&self.program);
-            let found = operators.iter().find(|(name, _)| name == operator);
+            let operators = operators(self.document.program());
+            let declared = operators.iter().find(|(name, _)| name == operator);
             let wrong =
-                match found {
+                match declared {
                     None => {
                         let without = operators.iter().filter(|(_, body)| !body);
-                        let names = without.map(|(name, _)| name.as_str());
-                        let names = names.filter(|name| !is_known(name)).collect::<Vec<_>>();
+                        let names: Vec<&str> =
+                            without.map(|(name, _)| name.as_str()).filter(|name| !is_known(name)).collect();
                         let wrong = unknown("operator", operator, "the program", &names);
                         Some(match wrong.help {
                             None => wrong.with_help("kernels are for operators without a body"),
@@ -361,15 +229,14 @@ impl<'a> Session<'a> {
     }
 
     fn graphs(&self) -> impl Iterator<Item = &Definition> {
-        let definitions = self.program.main_module().into_iter().flat_map(|m| &m.definitions);
-        definitions.filter(|d| d.kind == DefinitionKind::Graph)
+        self.document.graph_definitions()
     }
 
     fn graph_named(&self, name: &str) -> Option<&Definition> {
         self.graphs().find(|d| d.name.name == name)
     }
 
-    /// The selected graph: the named one, else the first.
+    /// The graph named on the command line, otherwise the first graph.
     pub fn graph(&self) -> Option<&Definition> {
         match &self.arguments.graph {
             Some(name) => self.graph_named(name),
@@ -377,29 +244,29 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The graphs to check: the named one, else the first and all others that nothing invokes and whose inputs
-    /// determine enough to be run.
+    /// The graphs to check: the graph named on the command line, otherwise the first graph and all other graphs that are not invoked
+    /// and whose inputs determine enough to be run.
     pub fn possible_graphs(&self) -> Vec<String> {
         let named = self.arguments.graph.is_some();
         let first = self.graph().map(|d| d.name.name.clone());
         let others = self.graphs().skip(1).filter(|graph| {
-            let called = is_called(&self.program, &self.program.main, &graph.name.name);
+            let program = self.document.program();
+            let called = is_called(program, &program.main, &graph.name.name);
             !named && !called && may_be_main(graph)
         });
-        let others = others.map(|d| d.name.name.clone());
-        first.into_iter().chain(others).collect()
+        first.into_iter().chain(others.map(|d| d.name.name.clone())).collect()
     }
 
-    /// The graphs without reported errors so far.
+    /// The graphs for which no errors were reported so far.
     pub fn sound_graphs(&self, graphs: Vec<String>) -> Vec<String> {
-        let sound = |graph: &String| is_sound(&self.program, &self.sink, graph);
+        let sound = |graph: &String| is_sound(self.document.program(), &self.sink, graph);
         graphs.into_iter().filter(sound).collect()
     }
 
     /// Reports names on the command line that the model does not have.
     pub fn check_names<'n>(&mut self, inputs: impl Iterator<Item = &'n str>) {
-        let meant = self.graph().map(|graph| graph.name.name.clone());
-        self.check_names_of(meant.as_slice(), inputs);
+        let selected = self.graph().map(|graph| graph.name.name.clone());
+        self.check_names_of(selected.as_slice(), inputs);
     }
 
     /// Reports names on the command line that none of these graphs has.
@@ -445,8 +312,7 @@ impl<'a> Session<'a> {
             }
         }
         let arguments = self.arguments;
-        let marked = [&arguments.absent_inputs, &arguments.given_inputs];
-        let marked = marked.into_iter().flatten().map(String::as_str);
+        let marked = arguments.absent_inputs.iter().chain(&arguments.given_inputs).map(String::as_str);
         for name in inputs.iter().copied().chain(marked) {
             if !known_inputs.contains(&name) {
                 wrong.push(unknown("input", name, &owner, &known_inputs));
@@ -468,13 +334,9 @@ impl<'a> Session<'a> {
     }
 
     /// The composed model and its arrays, with random values for missing inputs: for verbs that measure or compare.
-    /// `None` after errors, which are reported.
-    pub fn compose_with_arrays(
-        &mut self,
-        given: &[InputArgument],
-        weights: Weights,
-    ) -> Option<(Model, inputs::Arrays)> {
-        let given = &self.named(given);
+    /// Reports errors, and returns `None` after them.
+    pub fn compose_with_arrays(&mut self, arguments: &CallArguments) -> Option<(Model, inputs::Arrays)> {
+        let given = &self.named(&arguments.inputs);
         if self.status == Status::Done {
             self.check_names(inputs::named(given));
         }
@@ -482,27 +344,28 @@ impl<'a> Session<'a> {
             return None;
         }
         let model = self.compose_measured(given)?;
-        let given = inputs::or_random(&model, given);
-        let arrays = inputs::prepare(self, &model, &given, weights)?;
+        let given = inputs::or_random(model.ir(), given);
+        let arrays = inputs::prepare(self, &model, &given, Weights::from(&arguments.weights))?;
         Some((model, arrays))
     }
 
     /// Reports operators on the command line that the model does not invoke.
-    pub fn check_operators(&mut self, model: &Model, asked: &[String]) {
-        let operators = model.functions.iter().enumerate().filter(|(id, _)| *id != model.entry.0 as usize);
+    pub fn check_operators(&mut self, model: &Model, requested: &[String]) {
+        let entry = model.ir().entry.0 as usize;
+        let operators = model.ir().functions.iter().enumerate().filter(|(id, _)| *id != entry);
         let names = operators.map(|(_, f)| f.name.as_str());
-        // Functions that the composer adds are not in a module.
+        // Excludes functions of the composer, which are not in a module.
         let mut known: Vec<&str> = names.filter(|name| name.contains('.')).collect();
         known.sort_unstable();
         known.dedup();
-        for name in asked {
+        for name in requested {
             if !known.contains(&name.as_str()) {
                 self.report_usage(unknown("operator", name, "the model", &known));
             }
         }
     }
 
-    /// Attributes of a graph without a value or a default.
+    /// The attributes of a graph that have neither a value nor a default.
     pub fn missing_attributes(&self, graph: &str) -> Vec<&str> {
         let given = |name: &str| self.arguments.attributes.iter().any(|(n, _)| n == name);
         self.graph_named(graph).map_or_else(Vec::new, |graph| {
@@ -514,85 +377,73 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Packs of dynamic length among the inputs of a graph.
+    /// The inputs of a graph that are packs of dynamic length.
     pub fn open_packs(&self, graph: &str) -> Vec<&str> {
-        let asked = self.asked();
+        let passed = self.requested();
         let Some(graph) = self.graph_named(graph) else {
             return Vec::new();
         };
         let open = graph.inputs.iter().filter(|input| {
-            let given = input.default.is_none() || asked.given.contains(&input.name.name);
+            let given = input.default.is_none() || passed.given.contains(&input.name.name);
             let mut shaped = self.input_shapes.iter().map(|(name, _)| name);
             given && has_open_length(graph, input) && shaped.all(|name| *name != input.name.name)
         });
         names(open)
     }
 
-    /// Writes all messages; returns the verb's status.
+    /// Writes all diagnostics; returns the status of the command.
     pub fn close(self, console: &mut Console) -> Status {
         let format = self.arguments.message_format;
-        let mut diagnostics = self.sink.into_sorted();
-        if self.origin.is_some() {
-            let sources = &self.program.sources;
-            let shown = diagnostics.into_iter().map(|diagnostic| match &self.held {
-                Some(_) => nodes::of_memory(diagnostic, sources),
-                None => nodes::with_node(diagnostic, sources),
-            });
-            diagnostics = shown.collect();
-        }
+        let diagnostics = self.sink.into_sorted().into_iter();
+        let diagnostics: Vec<Diagnostic> = diagnostics.map(|d| self.document.shown(d)).collect();
         if self.arguments.verbose {
             for note in &self.notes {
                 console.write(&format!("note: {}\n", skript_host::one_line(note)));
             }
         }
-        render(&diagnostics, &self.program.sources, format, console);
-        if format == MessageFormat::Human {
-            let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
-            match errors.count() {
-                0 => {}
-                1 => console.write("1 error\n"),
-                n => console.write(&format!("{n} errors\n")),
-            }
-        }
+        render(&diagnostics, &self.document.program().sources, format, console);
+        print_count(&diagnostics, format, console);
         self.status
     }
 }
 
-/// The failure of a verb, with at least one message.
-#[derive(Debug)]
-pub struct Stopped(Vec<Diagnostic>);
-
-impl Stopped {
-    /// The message of the first diagnostic.
-    pub fn message(&self) -> &str {
-        self.0.first().map_or("", |d| &d.message)
+/// Opens the model; also returns the shapes of inputs for its composition.
+///
+/// # Errors
+/// The reasons why the model cannot be opened.
+fn document(
+    model: &Path,
+    arguments: &ModelArguments,
+    call: Option<&[InputArgument]>,
+) -> Result<(Document, Vec<WholeShape>), Vec<Diagnostic>> {
+    if let Some(refusal) = foreign::refusal(model) {
+        return Err(vec![refusal]);
     }
+    let limits = arguments.limits.in_force();
+    if is_onnx_model(model) {
+        // The import makes these shapes static.
+        return Ok((onnx_model::open(model, arguments, call, &limits)?, Vec::new()));
+    }
+    let usage = |text: String| vec![Diagnostic::without_location(&COMMAND_LINE_NAME, text)];
+    if !(arguments.import.bounds.is_empty() && arguments.import.constants.is_empty()) {
+        return Err(usage("--bound and --constant are for ONNX models".to_owned()));
+    }
+    let shapes = whole_shapes(&arguments.input_shapes).map_err(usage)?;
+    Ok((Document::open(model, arguments.edition.map(Into::into), &limits), shapes))
+}
 
-    /// Whether the compiler does not support the model.
-    pub fn is_not_compiled(&self) -> bool {
-        self.0.first().is_some_and(|d| d.code == &NOT_COMPILED)
+/// Prints the number of errors below the messages, unless the output is for programs.
+pub fn print_count(diagnostics: &[Diagnostic], format: MessageFormat, console: &mut Console) {
+    if format == MessageFormat::Human {
+        match diagnostics.iter().filter(|d| d.severity == Severity::Error).count() {
+            0 => {}
+            1 => console.write("1 error\n"),
+            n => console.write(&format!("{n} errors\n")),
+        }
     }
 }
 
-impl From<Diagnostic> for Stopped {
-    fn from(diagnostic: Diagnostic) -> Self {
-        Stopped(vec![diagnostic])
-    }
-}
-
-impl From<Box<Diagnostic>> for Stopped {
-    fn from(diagnostic: Box<Diagnostic>) -> Self {
-        Stopped::from(*diagnostic)
-    }
-}
-
-impl From<Vec<Diagnostic>> for Stopped {
-    fn from(diagnostics: Vec<Diagnostic>) -> Self {
-        Stopped(diagnostics)
-    }
-}
-
-/// A message without a model.
+/// Writes a diagnostic that does not refer to a model.
 pub fn say(diagnostic: Diagnostic, format: MessageFormat, console: &mut Console) {
     render(&[diagnostic], &SourceMap::default(), format, console);
 }
@@ -607,7 +458,7 @@ pub fn internal(message: &str) -> Diagnostic {
         .with_help("this is a defect of skript, not of the model; please report it with the model")
 }
 
-/// The operators that a user's kernel can be bound to, by qualified name, and whether they have a body.
+/// The qualified names of all operators, and whether they have a body. User kernels are bound to operators without one.
 fn operators(program: &Program) -> Vec<(String, bool)> {
     let operators = program.modules.values().flat_map(|module| {
         module.definitions.iter().filter(|d| d.kind == DefinitionKind::Operator).map(|d| {

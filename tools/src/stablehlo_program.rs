@@ -1,59 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-//! StableHLO programs as input of the verbs: loading with diagnostics, and one array for each argument.
+//! StableHLO programs as input of commands: loads them, reports diagnostics, and reads one array for each argument.
 
 use std::path::Path;
 
+use skript::Compiler;
+use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::{
     COMMAND_LINE_NAME, INPUT, NOT_COMPILED, STABLEHLO_TEXT, UNREADABLE,
 };
-use skript_frontend::diagnostics::{Diagnostic, Severity};
 use skript_frontend::source::{FileId, SourceMap, Span};
-use skript_passes::target::TargetDescription;
-use skript_runtime::artifact::Port;
-use skript_runtime::cache::Cache;
 use skript_runtime::profile::Step;
 use skript_semantics::{IntType, RealType};
-use skript_stablehlo::import::{self, Element, Float, Program, Refusal};
+use skript_stablehlo::import::{Element, Float, Program, Refusal};
 use skript_tensor::npz::Npz;
 use skript_tensor::random::{self, Purpose};
 use skript_tensor::{ElementType, Tensor, TensorError, npy};
 
-use crate::command_line::{InputArgument, MessageFormat, ModelArguments};
+use crate::command_line::{InputArgument, ModelArguments};
 use crate::console::{Console, Status};
-use crate::engine::compiled::program_key;
 use crate::inputs;
 use crate::program_shapes::{CallShapes, misfits};
+use crate::session::{print_count, repeated, twice};
 
-/// Whether a path is that of a StableHLO program.
+/// Whether the path names a StableHLO program, by its extension.
 pub fn is_program(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "mlir")
 }
 
-/// Writes the diagnostics; returns the status of the verb.
-pub fn finish(
-    done: Result<(), (Status, Vec<Diagnostic>)>,
-    sources: &SourceMap,
+/// Executes the work of a command on a program, unless the command line has wrong flags, and writes the diagnostics.
+pub fn perform(
     reading: &ModelArguments,
+    wrong: Vec<Diagnostic>,
     console: &mut Console,
+    work: impl FnOnce(&mut SourceMap) -> Result<(), Vec<Diagnostic>>,
 ) -> Status {
-    let (status, diagnostics) = match done {
-        Ok(()) => return Status::Done,
-        Err(wrong) => wrong,
+    let mut sources = SourceMap::default();
+    let (status, diagnostics) = if !wrong.is_empty() {
+        (Status::Usage, wrong)
+    } else {
+        match work(&mut sources) {
+            Ok(()) => return Status::Done,
+            Err(diagnostics) => (Status::Wrong, diagnostics),
+        }
     };
     let format = reading.message_format;
-    crate::render::render(&diagnostics, sources, format, console);
-    let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
-    if format == MessageFormat::Human {
-        console.write(&match errors.count() {
-            1 => "1 error\n".to_owned(),
-            n => format!("{n} errors\n"),
-        });
-    }
+    crate::render::render(&diagnostics, &sources, format, console);
+    print_count(&diagnostics, format, console);
     status
 }
 
-/// Errors for given flags that apply only to models in SkriptND: the common ones, and a verb's own.
-pub fn model_flags(reading: &ModelArguments, own: &[(&str, bool)]) -> Vec<Diagnostic> {
+/// Errors for given flags that apply only to models in SkriptND: the common flags, and the flags of a verb.
+pub fn model_flags(reading: &ModelArguments, specific: &[(&str, bool)]) -> Vec<Diagnostic> {
     let flags = [
         ("--edition", reading.edition.is_some()),
         ("--graph", reading.graph.is_some()),
@@ -65,7 +62,7 @@ pub fn model_flags(reading: &ModelArguments, own: &[(&str, bool)]) -> Vec<Diagno
         ("--constant", !reading.import.constants.is_empty()),
         ("--intrinsic", !reading.intrinsics.is_empty()),
     ];
-    let given = flags.iter().chain(own).filter(|(_, given)| *given);
+    let given = flags.iter().chain(specific).filter(|(_, given)| *given);
     given
         .map(|(flag, _)| {
             let text = format!("{flag} is for models in SkriptND, not for StableHLO programs");
@@ -74,52 +71,42 @@ pub fn model_flags(reading: &ModelArguments, own: &[(&str, bool)]) -> Vec<Diagno
         .collect()
 }
 
-/// The compiled program of a file, and whether its code was in the user's cache. If the program has symbolic dimensions,
-/// it is compiled for the shapes of the call.
+/// Like [`model_flags`], for a verb with inputs. Also reports inputs that are given more than once.
+pub fn call_flags(
+    reading: &ModelArguments,
+    specific: &[(&str, bool)],
+    given: &[InputArgument],
+) -> Vec<Diagnostic> {
+    let several = repeated(inputs::named(given)).into_iter().map(|name| twice("--input", name));
+    model_flags(reading, specific).into_iter().chain(several).collect()
+}
+
+/// Compiles the program of a file, for the shapes of the call if it has symbolic dimensions. Also returns whether the
+/// code was in the user's cache.
 pub fn load(
     path: &Path,
     reading: &ModelArguments,
     given: &[InputArgument],
-    target: &TargetDescription,
-    caching: bool,
+    compiler: &Compiler,
     sources: &mut SourceMap,
 ) -> Result<(Program, bool), Vec<Diagnostic>> {
     let (text, file) = read(path, reading, sources)?;
-    let cache = Cache::of_user().filter(|_| caching);
-    let key = |inputs: &[Port]| {
-        let shapes: Vec<_> = inputs.iter().map(|port| &port.shape).collect();
-        program_key(&format!("{text}\n{shapes:?}"), target)
-    };
-    let mut cached = false;
     let mut shapes = CallShapes::new(reading, given);
-    let program = import::compile_unless(&text, target, &mut |declared| shapes.of(declared), |interface| {
-        let kept = cache.as_ref()?.get(&key(&interface.inputs))?;
-        if !interface.is_of(&kept) {
-            return None;
-        }
-        cached = true;
-        Some(kept)
-    });
-    let program = sound(program, shapes, path, file, sources)?;
+    let compiled = compiler.program(&text, &mut |declared| shapes.arguments(declared));
+    let (program, cached) = compiled.map_err(|refusals| wrong(shapes, path, file, &refusals, sources))?;
     program_shapes_fit(&program, reading)?;
-    if let Some(cache) = cache.filter(|_| !cached) {
-        // A cache that cannot be written costs time only.
-        let _ = cache.put(&key(&program.artifact.inputs), &program.artifact);
-    }
     Ok((program, cached))
 }
 
-/// Returns the compiled code or the errors: those of the shapes, if there are any, or those of the program.
-fn sound<T>(
-    compiled: Result<T, Vec<Refusal>>,
+/// The errors of a program that was not compiled: the errors of its shapes, if there are any.
+fn wrong(
     shapes: CallShapes,
     path: &Path,
     file: FileId,
+    refusals: &[Refusal],
     sources: &SourceMap,
-) -> Result<T, Vec<Diagnostic>> {
-    compiled.map_err(|refusals| {
-        if shapes.wrong.is_empty() { diagnostics(path, file, &refusals, sources) } else { shapes.wrong }
-    })
+) -> Vec<Diagnostic> {
+    if shapes.wrong.is_empty() { diagnostics(path, file, refusals, sources) } else { shapes.wrong }
 }
 
 fn program_shapes_fit(program: &Program, reading: &ModelArguments) -> Result<(), Vec<Diagnostic>> {
@@ -129,26 +116,26 @@ fn program_shapes_fit(program: &Program, reading: &ModelArguments) -> Result<(),
     }
 }
 
-/// The name of a program in profiles: that of its file.
+/// The name of a program in profiles: the name of its file.
 pub fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
 }
 
-/// The program of a file compiled for a profile, and the steps of its code.
+/// Compiles the program of a file for a profile. Also returns the steps of its code.
 pub fn load_for_profile(
     path: &Path,
     reading: &ModelArguments,
     given: &[InputArgument],
-    target: &TargetDescription,
+    compiler: &Compiler,
     sources: &mut SourceMap,
 ) -> Result<(Program, Vec<Step>), Vec<Diagnostic>> {
     let (text, file) = read(path, reading, sources)?;
     let mut shapes = CallShapes::new(reading, given);
-    let compiled = import::compile_for_profile(&text, target, &mut |declared| shapes.of(declared));
-    let (program, mut steps) = sound(compiled, shapes, path, file, sources)?;
+    let compiled = compiler.profile_program(&text, &mut |declared| shapes.arguments(declared));
+    let (program, mut steps) = compiled.map_err(|refusals| wrong(shapes, path, file, &refusals, sources))?;
     program_shapes_fit(&program, reading)?;
-    // MLIR calls a text `-`.
+    // MLIR locations have `-` in place of the file name.
     let name = path.display();
     let text = sources.get(file).map_or("", |source| &source.text);
     let calls = steps.iter_mut().flat_map(|step| &mut step.operators).flatten();
@@ -160,9 +147,9 @@ pub fn load_for_profile(
     Ok((program, steps))
 }
 
-/// The name of the operation at `line:column: ` of a text; empty if there is none, or if the position has a name.
+/// The name of the operation at `line:column: ` of a text; empty if there is no operation, or if a name follows the position.
 fn operation<'t>(position: &str, text: &'t str) -> &'t str {
-    let found = || {
+    let parse = || {
         let (line, column) = position.strip_suffix(": ")?.split_once(':')?;
         let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
         let line = text.lines().nth(line.checked_sub(1)?)?;
@@ -172,17 +159,17 @@ fn operation<'t>(position: &str, text: &'t str) -> &'t str {
         let name = rest.get(..end.unwrap_or(rest.len()))?;
         name.contains('.').then_some(name)
     };
-    found().unwrap_or_default()
+    parse().unwrap_or("")
 }
 
-/// The text of a program's file, which becomes one of the sources.
+/// Reads the text of a program, and adds it to the sources.
 fn read(
     path: &Path,
     reading: &ModelArguments,
     sources: &mut SourceMap,
 ) -> Result<(String, FileId), Vec<Diagnostic>> {
-    let most = reading.limits.in_force().program_bytes;
-    let text = skript_host::file::read(path, most).map_err(|e| {
+    let max_bytes = reading.limits.in_force().program_bytes;
+    let text = skript_host::file::read(path, max_bytes).map_err(|e| {
         let text = format!("cannot read {}: {e}", path.display());
         vec![Diagnostic::without_location(&UNREADABLE, text)]
     })?;
@@ -193,7 +180,7 @@ fn read(
 
 /// Refusals as diagnostics in the program's text.
 fn diagnostics(path: &Path, file: FileId, refusals: &[Refusal], sources: &SourceMap) -> Vec<Diagnostic> {
-    let said = |refusal: &Refusal| {
+    let convert = |refusal: &Refusal| {
         let code = if refusal.malformed { &STABLEHLO_TEXT } else { &NOT_COMPILED };
         let source = sources.get(file);
         let offset = refusal.source_position.and_then(|(l, c)| source?.offset(l, c));
@@ -202,19 +189,23 @@ fn diagnostics(path: &Path, file: FileId, refusals: &[Refusal], sources: &Source
             None => Diagnostic::without_location(code, format!("{}: {}", path.display(), refusal.message)),
         }
     };
-    refusals.iter().map(said).collect::<Vec<_>>()
+    refusals.iter().map(convert).collect::<Vec<_>>()
 }
 
-/// One array per argument, with its type and shape; all errors otherwise. `most` bounds the unpacked size of a
+/// One array per argument, with its type and shape; all errors otherwise. `max_bytes` bounds the unpacked size of a
 /// compressed array in bytes.
-pub fn gather(program: &Program, given: &[InputArgument], most: u64) -> Result<Vec<Tensor>, Vec<Diagnostic>> {
+pub fn gather(
+    program: &Program,
+    given: &[InputArgument],
+    max_bytes: u64,
+) -> Result<Vec<Tensor>, Vec<Diagnostic>> {
     let count = program.arguments.len();
     let mut wrong = Vec::new();
     let mut say = |text: String| wrong.push(Diagnostic::without_location(&INPUT, text));
     let mut archives = Vec::new();
     for argument in given {
         if let InputArgument::Archive(path) = argument {
-            match Npz::open(path, most) {
+            match Npz::open(path, max_bytes) {
                 Ok(archive) => archives.push(archive),
                 Err(error) => say(error.to_string()),
             }
@@ -242,20 +233,20 @@ pub fn gather(program: &Program, given: &[InputArgument], most: u64) -> Result<V
     if wrong.is_empty() { Ok(tensors) } else { Err(wrong) }
 }
 
-/// The command line's input for argument `n`.
+/// Reads the array of the command line for argument `n`.
 fn one(program: &Program, n: usize, given: &[InputArgument], archives: &[Npz]) -> Result<Tensor, String> {
-    let own = n.to_string();
+    let number = n.to_string();
     let admits = |element, shape: &[u64]| {
-        let said = admitted(program, n, element, shape);
-        said.map_err(|reason| TensorError::Unwanted { reason })
+        let result = admitted(program, n, element, shape);
+        result.map_err(|reason| TensorError::Unwanted { reason })
     };
     let text = |error: TensorError| match error {
-        // The message names the argument.
+        // This message already names the argument.
         TensorError::Unwanted { reason } => reason,
         error => format!("argument {n}: {error}"),
     };
     let named = given.iter().find(|a| match a {
-        InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => *name == own,
+        InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => *name == number,
         InputArgument::Archive(_) => false,
     });
     match named {
@@ -266,24 +257,24 @@ fn one(program: &Program, n: usize, given: &[InputArgument], archives: &[Npz]) -
         Some(InputArgument::Random { seed, .. }) => {
             let port = program.artifact.inputs.get(n).ok_or("no such argument")?;
             let shape: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
-            let made = random::fill(port.element, &shape, *seed, &own, Purpose::Input);
-            made.map_err(text)
+            let tensor = random::fill(port.element, &shape, *seed, &number, Purpose::Input);
+            tensor.map_err(text)
         }
         Some(InputArgument::Archive(_)) | None => {
-            let found = inputs::archived(archives, &own, &admits).map_err(text)?;
-            found.ok_or_else(|| {
+            let array = inputs::archived(archives, &number, &admits).map_err(text)?;
+            array.ok_or_else(|| {
                 format!("argument {n} has no value; pass --input {n}=FILE.npy or --input {n}=random:SEED")
             })
         }
     }
 }
 
-/// The error in the type or shape of an array for argument `n`.
+/// Checks the type and shape of an array for argument `n`.
 fn admitted(program: &Program, n: usize, element: ElementType, shape: &[u64]) -> Result<(), String> {
     let (Some(port), Some(wanted)) = (program.artifact.inputs.get(n), program.arguments.get(n)) else {
         return Err(format!("there is no argument {n}"));
     };
-    // Every bf16 is exact in f32.
+    // Every bf16 value is exactly representable in f32.
     let half = wanted.element == Element::Float(Float::BF16) && element == ElementType::BF16;
     let extents: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
     if shape != extents || element != port.element && !half {
@@ -296,7 +287,7 @@ fn admitted(program: &Program, n: usize, element: ElementType, shape: &[u64]) ->
     Ok(())
 }
 
-/// The array in the type of the code.
+/// Converts the array to the storage type of the code.
 fn fit(program: &Program, n: usize, tensor: Tensor) -> Result<Tensor, String> {
     admitted(program, n, tensor.element(), tensor.shape())?;
     let Some(wanted) = program.arguments.get(n) else {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Output of results to stdout.
+//! Writes results to stdout.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Whether a verb's output is dropped, as in a batch.
+/// Whether the output of a command is discarded, as in a batch.
 pub static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Why writing to stdout failed; the first reason counts.
+/// The first error of writing to stdout since [`take_failure`].
 static FAILED_WRITE: Mutex<Option<String>> = Mutex::new(None);
 
-/// Writes to stdout. A failure ends the program with status 1; a closed pipe is not an error.
+/// Writes to stdout. A failure makes the exit status 1; a closed pipe is not an error.
 pub fn print(text: &str) {
     if QUIET.load(Ordering::Relaxed) {
         return;
@@ -29,7 +29,7 @@ pub fn print(text: &str) {
     }
 }
 
-/// Why writing to stdout failed since the last call, if it did.
+/// Takes the first error of writing to stdout since the previous call, if any.
 pub fn take_failure() -> Option<String> {
     FAILED_WRITE.lock().unwrap_or_else(PoisonError::into_inner).take()
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The flags that select the processor that code is generated for, and how code may round.
+//! The flags for the target of code generation, and for rounding.
 
-use crate::command_line::{ModelArguments, QuantizeArgument};
+use crate::command_line::{ModelArguments, Pipeline, QuantizeArgument};
 use crate::console::Console;
-use crate::devices;
 use clap::{Args, ValueEnum};
+use skript::Compiler;
 use skript_passes::fast_math::FastMath;
-use skript_passes::target::{Gpu, Language, NATIVE, Precision, TargetDescription, TargetError};
+use skript_passes::target::{Gpu, Integers, Language, NATIVE, Precision, TargetDescription, TargetError};
 use skript_runtime::device::DeviceChoice;
+use std::sync::OnceLock;
 
 #[derive(Clone, Debug, Args)]
 pub struct TargetArguments {
@@ -25,7 +26,7 @@ pub struct TargetArguments {
     )]
     features: String,
     /// What to generate code for: cpu (the processor that --cpu names), a system by its triple such as aarch64-linux-gnu,
-    /// riscv64-linux-gnu or wasm32, or a GPU: nvptx64 (kernels as PTX), amdgcn (kernels of AMD's GPUs), vulkan (kernels as SPIR-V)
+    /// riscv64-linux-gnu or wasm32, or a GPU: nvptx64 (kernels as PTX), amdgcn (kernels for AMD GPUs), vulkan (kernels as SPIR-V)
     #[arg(long, value_name = "NAME|TRIPLE", default_value = "cpu", value_parser = kind)]
     pub target: Kind,
     /// Architecture of the GPU: sm_80 (default) or sm_90 with --target=nvptx64, gfx90a (default) or gfx1100 with
@@ -51,16 +52,16 @@ pub struct TargetArguments {
     fast_math: Level,
 }
 
-/// What code is generated for.
+/// The target of code generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The processor that --cpu names.
     Cpu,
     /// Processors of the triple, by default any of them.
     Triple(String),
-    /// NVIDIA's GPUs.
+    /// NVIDIA GPUs.
     Nvptx64,
-    /// AMD's GPUs.
+    /// AMD GPUs.
     Amdgcn,
     /// GPUs with Vulkan 1.2.
     Vulkan,
@@ -73,18 +74,18 @@ fn precision(text: &str) -> Result<Precision, String> {
     })
 }
 
-/// The largest cache: no product of its elements exceeds 64 bits.
-const LARGEST_CACHE: u64 = 1 << 40;
+/// Maximum size of a cache in bytes: products of numbers of elements fit in 64 bits.
+const MAX_CACHE_BYTES: u64 = 1 << 40;
 
 fn caches(text: &str) -> Result<[u64; 3], String> {
     let sizes = text.split(',').map(|size| {
         let size = size.parse().ok();
-        size.filter(|size| (1..=LARGEST_CACHE).contains(size))
+        size.filter(|size| (1..=MAX_CACHE_BYTES).contains(size))
     });
     let sizes: Option<Vec<u64>> = sizes.collect();
     let sizes = sizes.and_then(|sizes| <[u64; 3]>::try_from(sizes).ok());
     sizes.ok_or_else(|| {
-        format!("three sizes from 1 to {LARGEST_CACHE} are expected, as in 4096,65536,1048576")
+        format!("three sizes from 1 to {MAX_CACHE_BYTES} are expected, as in 4096,65536,1048576")
     })
 }
 
@@ -118,10 +119,10 @@ enum Level {
 }
 
 impl TargetArguments {
-    /// The processor.
+    /// Checks the flags and returns the target.
     ///
     /// # Errors
-    /// [`TargetError`] for unknown names.
+    /// [`TargetError`] for unknown names and contradicting flags.
     pub fn check(&self) -> Result<TargetDescription, TargetError> {
         let cpu = self.cpu.as_deref();
         let target = match &self.target {
@@ -149,7 +150,7 @@ impl TargetArguments {
         })
     }
 
-    /// Refuses a device that runs no code for the target.
+    /// Returns an error if the device does not run code for the target.
     fn check_device(&self) -> Result<(), TargetError> {
         let (target, fitting) = match &self.target {
             Kind::Cpu => return Ok(()),
@@ -171,7 +172,7 @@ impl TargetArguments {
         }
     }
 
-    /// A flag that changes code of the processor alone, if the command line has one.
+    /// The first flag on the command line that affects only code for processors.
     pub fn flag_of_processors(&self) -> Option<&'static str> {
         match (&self.cpu, self.features.is_empty()) {
             (Some(_), _) => Some("--cpu"),
@@ -180,17 +181,22 @@ impl TargetArguments {
         }
     }
 
-    /// Whether the processor was asked for, and not just found.
+    /// Whether the processor was selected, not found by `auto`.
     pub fn is_for_processor(&self) -> bool {
         self.device == DeviceChoice::Cpu
     }
 
-    /// The device that the model runs on, and what the user should know about it.
+    /// The device that the model runs on, and a note about the selection for the user.
     pub fn device(&self) -> (DeviceChoice, Option<&'static str>) {
-        match self.device {
-            DeviceChoice::Auto => devices::found(),
-            other => (other, None),
+        static FOUND: OnceLock<(DeviceChoice, String)> = OnceLock::new();
+        if self.device != DeviceChoice::Auto {
+            return (self.device, None);
         }
+        let (device, note) = FOUND.get_or_init(|| match skript::find_gpu() {
+            Ok((device, name)) => (device, format!("runs on {name}")),
+            Err(reason) => (DeviceChoice::Cpu, format!("runs on the processor: {reason}")),
+        });
+        (*device, Some(note))
     }
 
     /// Prints the note about the device, if there is one.
@@ -200,7 +206,7 @@ impl TargetArguments {
         }
     }
 
-    /// The GPU, if code is for one.
+    /// The GPU, if code is generated for a GPU.
     fn gpu(&self) -> Result<Option<&'static Gpu>, TargetError> {
         let architecture = |usual| self.gpu_arch.as_deref().unwrap_or(usual);
         let (name, language) = match self.target {
@@ -219,7 +225,7 @@ impl TargetArguments {
         gpu.map(Some).ok_or_else(unknown)
     }
 
-    /// No GPU; an architecture is for one, or for one that `auto` did not find.
+    /// Returns no GPU. An architecture is an error, unless `auto` found no GPU.
     fn no_gpu(&self) -> Result<Option<&'static Gpu>, TargetError> {
         match &self.gpu_arch {
             Some(name) if self.device != DeviceChoice::Auto => Err(TargetError::NoGpu(name.clone())),
@@ -230,7 +236,7 @@ impl TargetArguments {
         }
     }
 
-    /// How products of matrices round. What `auto` finds need not have units for them.
+    /// The rounding of matrix products. A GPU that `auto` finds may lack tensor cores.
     fn precision(&self, gpu: Option<&'static Gpu>) -> Result<Precision, TargetError> {
         let has_units = gpu.is_some_and(|gpu| gpu.matrices.is_some());
         match (self.gpu_precision, gpu) {
@@ -242,16 +248,18 @@ impl TargetArguments {
         }
     }
 
-    /// The processor for flags that the command line has checked.
+    /// The target for flags that the command line has already checked.
     pub fn target(&self) -> TargetDescription {
         self.check().unwrap_or_else(|_| TargetDescription::host())
     }
 
-    /// The same for a model that is read with these options.
-    pub fn target_of(&self, reading: &ModelArguments) -> TargetDescription {
-        TargetDescription {
-            computes_integers: reading.quantize == Some(QuantizeArgument::Integer),
-            ..self.target()
-        }
+    /// The compiler for a model that is read with these options.
+    pub fn compiler(&self, pipeline: Pipeline, reading: &ModelArguments) -> Compiler {
+        let integers = match reading.quantize {
+            Some(QuantizeArgument::Integer) => Integers::Always,
+            Some(QuantizeArgument::Simulate) => Integers::Never,
+            None => Integers::ByModel,
+        };
+        crate::engine::compiler(pipeline, self.target()).with_integers(integers)
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The stages of a verb: a table of their times (`--timings`), and a progress bar where compilation takes long.
+//! The stages of a verb: a table of their times (`--timings`), and a progress bar for long compilations.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,10 +12,10 @@ use skript_passes::observer;
 
 use crate::console::Console;
 
-/// Reading, checking and composing a document: what comes before the compiler's stages.
+/// The stage before the compiler's stages: reading, checking and composing a document.
 const FIRST: &str = "compose";
 
-/// What a progress bar waits for.
+/// The progress bar appears after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Records the stages on this thread until [`Timings::end`].
@@ -25,7 +25,7 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// Begins with the first stage. A bar appears on a terminal only.
+    /// Begins with the first stage. The progress bar appears only on a terminal.
     pub fn begin(console: &Console) -> Timings {
         let begun = Rc::new(RefCell::new(vec![(FIRST, Instant::now())]));
         let bar = console.is_terminal().then(Bar::new);
@@ -51,7 +51,7 @@ impl Timings {
     }
 }
 
-/// The time of each stage, in the order of their first beginnings.
+/// The time of each stage, in the order in which the stages first begin.
 fn spent(begun: &[(&'static str, Instant)], end: Instant) -> Vec<(&'static str, Duration)> {
     let ends = begun.iter().skip(1).map(|(_, begin)| *begin).chain([end]);
     let mut spent: Vec<(&str, Duration)> = Vec::new();
@@ -84,9 +84,9 @@ fn table(spent: &[(&str, Duration)]) -> String {
 #[derive(Clone)]
 struct Bar {
     bar: ProgressBar,
-    /// Whether the bar will not appear any more.
+    /// Whether the bar is closed, so that it no longer appears.
     closed: Arc<AtomicBool>,
-    /// Held while the bar appears or closes.
+    /// Locked while the bar appears or closes.
     turn: Arc<Mutex<()>>,
 }
 
@@ -116,7 +116,7 @@ impl Bar {
         drop(turn);
     }
 
-    /// Shows a stage of the compiler; any other stage follows compilation and closes the bar.
+    /// Shows a stage of the compiler. Any other stage follows compilation, so it closes the bar.
     fn show(&self, stage: &'static str) {
         match observer::STAGES.iter().position(|known| *known == stage) {
             Some(done) => {
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_that_occur_again_are_one_row() {
+    fn repeated_stages_are_one_row() {
         let start = Instant::now();
         let after = |ms| start + Duration::from_millis(ms);
         let begun = [("compose", start), ("lower", after(10)), ("code", after(30)), ("lower", after(60))];

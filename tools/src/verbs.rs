@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The verbs, one file each, and the handling of panics.
+//! The commands of `skript`, one file each, and the handling of panics.
 
 mod batch;
 mod bench;
@@ -35,7 +35,7 @@ use skript_frontend::diagnostics::codes::OUTPUT;
 
 /// Parses the command line and executes it. Never panics.
 pub fn dispatch(arguments: Vec<OsString>, console: &mut Console) -> Status {
-    let status = obey(arguments, console);
+    let status = execute(arguments, console);
     match stdout::take_failure() {
         None => status,
         Some(error) => {
@@ -46,7 +46,7 @@ pub fn dispatch(arguments: Vec<OsString>, console: &mut Console) -> Status {
     }
 }
 
-fn obey(arguments: Vec<OsString>, console: &mut Console) -> Status {
+fn execute(arguments: Vec<OsString>, console: &mut Console) -> Status {
     match parse(&arguments, console) {
         Ok(Verb::Run(run)) if run.batch.is_some() => {
             guard(console, run.reading.message_format, |console| batch::run(&run, &arguments, console))
@@ -59,7 +59,7 @@ fn obey(arguments: Vec<OsString>, console: &mut Console) -> Status {
     }
 }
 
-/// The key under which a record of this run may be kept, from the environment: 64 hexadecimal digits.
+/// The key under which a record of this run may be kept: 64 hexadecimal digits in an environment variable.
 fn record() -> Option<String> {
     let key = std::env::var(RECORD).ok()?;
     let is_key = key.len() == 64 && key.bytes().all(|b| b.is_ascii_hexdigit());
@@ -86,7 +86,7 @@ fn parse(arguments: &[OsString], console: &mut Console) -> Result<Verb, Status> 
         })
 }
 
-/// An error in a value, with the usage of the verb on the command line.
+/// An error in a value, with the usage of the command.
 fn wrong_value(arguments: &[OsString], error: impl std::fmt::Display) -> clap::Error {
     let mut skript = CommandLine::command();
     skript.build();
@@ -104,9 +104,9 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Run(a) => a.reading.message_format,
         Verb::Import(a) => a.message_format,
         Verb::Compile(a) => a.reading.message_format,
-        Verb::Compare(a) => a.reading.message_format,
-        Verb::Bench(a) => a.reading.message_format,
-        Verb::Tune(a) => a.reading.message_format,
+        Verb::Compare(a) => a.call.reading.message_format,
+        Verb::Bench(a) => a.call.reading.message_format,
+        Verb::Tune(a) => a.call.reading.message_format,
         Verb::Fmt(a) => a.message_format,
         Verb::Info(a) => a.reading.message_format,
         Verb::View(a) => a.reading.message_format,
@@ -133,7 +133,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
     })
 }
 
-/// Turns a panic into a diagnostic and exit status 1, on any thread.
+/// Converts a panic on any thread into a diagnostic and exit status 1.
 fn guard(console: &mut Console, format: MessageFormat, work: impl FnOnce(&mut Console) -> Status) -> Status {
     panics::record();
     let _ = panics::take_last();
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use std::sync::{Mutex, PoisonError};
 
-    /// The last panic is global to the process: tests that guard work hold this lock.
+    /// The last panic is global to the process, so tests that guard work hold this lock.
     pub fn alone() -> std::sync::MutexGuard<'static, ()> {
         static ALONE: Mutex<()> = Mutex::new(());
         ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -172,9 +172,9 @@ mod tests {
         assert!(text.contains("the works are stuck"), "{text}");
     }
 
-    /// Near miss: an error that a verb returns is not an internal error.
+    /// Near miss: an error that a command returns is not an internal error.
     #[test]
-    fn a_refusal_is_no_defect() {
+    fn an_error_of_a_verb_is_not_internal() {
         let (status, text) = guarded(|_| Status::Wrong);
         assert_eq!((status, text.as_str()), (Status::Wrong, ""));
     }

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-/// The version, the commit that it was built from, the version of LLVM, and the host's CPU.
+/// The version, the commit of the build, LLVM's version, and the host's CPU.
 pub fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let host = skript_passes::target::TargetDescription::host().code;
@@ -22,7 +22,7 @@ pub fn text() -> &'static str {
     &TEXT
 }
 
-/// Whether the only argument is `--version`, which MLIR's tools answer with the version of LLVM alone.
+/// Whether the only argument is `--version`, for which MLIR's tools would print only LLVM's version.
 #[allow(dead_code, reason = "clap parses the arguments of skript itself")]
 pub fn is_asked(mut arguments: impl Iterator<Item = String>) -> bool {
     arguments.next().as_deref() == Some("--version") && arguments.next().is_none()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The dependencies of `skript`: neither LLVM nor MLIR, which the driver loads.
+//! `skript` links neither LLVM nor MLIR; `skript-driver` links them.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mouse, keys and buttons.
+// Handles the mouse, keys and buttons.
 const byId = (id) => document.getElementById(id);
 
 function say(text) {
   byId("spoken").textContent = text;
 }
 
-/** Selects a box and shows it. */
+/** Selects a box and scrolls to it. */
 function select(path) {
   const box = byPath.get(path);
   if (!box) return;
@@ -19,7 +19,7 @@ function select(path) {
   say(spoken(box));
 }
 
-/** Updates the marks of what is drawn. */
+/** Updates the highlights of drawn elements. */
 function refreshMarks() {
   for (const item of items) {
     const element = elements.get((item.box ?? item.edge).path);
@@ -28,7 +28,7 @@ function refreshMarks() {
   }
 }
 
-/** Expands or collapses a box; its upper edge stays where it is. */
+/** Expands or collapses a box without moving its upper edge. */
 function toggle(path) {
   const box = byPath.get(path);
   if (!box || insideOf(box.node).length === 0) return;
@@ -47,7 +47,7 @@ function toggle(path) {
   say(expanded.has(path) ? "expanded" : "collapsed");
 }
 
-/** Expands all boxes that are shown, as far as the page stays fluid. */
+/** Expands all boxes by one level, up to a number of boxes for which the page remains responsive. */
 function expandLevel() {
   let boxes = byPath.size;
   for (const box of [...byPath.values()]) {
@@ -73,19 +73,19 @@ function changeAll() {
   if (selected === null) fit(true); else select(selected);
 }
 
-/** The next box for a key. */
+/** The box that an arrow key moves to. */
 function neighbour(key) {
   const box = byPath.get(selected);
-  const own = [...byPath.values()];
-  if (key === "End") return own.filter((other) => other.depth === 0).at(-1);
-  if (!box || key === "Home") return own[0];
+  const boxes = [...byPath.values()];
+  if (key === "End") return boxes.filter((other) => other.depth === 0).at(-1);
+  if (!box || key === "Home") return boxes[0];
   const { above, below } = neighbours.get(box.path);
   if (key === "ArrowDown") return below[0];
   if (key === "ArrowUp") return above[0];
   if (key === "PageDown") return byPath.get(`${box.path}:0/0`);
   if (key === "PageUp") return byPath.get(box.path.slice(0, Math.max(box.path.lastIndexOf(":"), 0)));
   const graphPath = box.path.slice(0, box.path.lastIndexOf("/"));
-  const layer = own.filter((other) => other.node.layer === box.node.layer && other.path.slice(0, other.path.lastIndexOf("/")) === graphPath);
+  const layer = boxes.filter((other) => other.node.layer === box.node.layer && other.path.slice(0, other.path.lastIndexOf("/")) === graphPath);
   layer.sort((a, b) => a.left - b.left);
   return layer[layer.indexOf(box) + (key === "ArrowRight" ? 1 : -1)];
 }
@@ -195,8 +195,8 @@ function colourBy(what) {
 byId("name").textContent = picture.name;
 const nodes = picture.scopes.flatMap((scope) => scope.nodes);
 greatest = {
-  time: nodes.reduce((most, node) => Math.max(most, timeOf(node) ?? 0), 1),
-  operations: picture.scopes[entry.scope]?.nodes.reduce((most, node) => Math.max(most, operationsOf(node) ?? 0), 1) ?? 1,
+  time: nodes.reduce((max, node) => Math.max(max, timeOf(node) ?? 0), 1),
+  operations: picture.scopes[entry.scope]?.nodes.reduce((max, node) => Math.max(max, operationsOf(node) ?? 0), 1) ?? 1,
 };
 if (entry.scope !== null) update();
 fit(true);

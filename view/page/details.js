@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The panel with everything about a box. All texts are text nodes: nothing of a model is markup.
+// The panel with the details of a box. All strings become text nodes, so that strings of models are never parsed as markup.
 const details = document.getElementById("details");
 
 function add(parent, name, text, kind) {
@@ -22,7 +22,7 @@ function table(rows) {
   }
 }
 
-/** Shows the box under the mouse, or the selected one, or the model. */
+/** Shows the details of the box under the mouse, the selected box, or the model. */
 function showDetails() {
   const box = byPath.get(hovered) ?? byPath.get(selected);
   details.replaceChildren();
@@ -107,22 +107,22 @@ function showVariable(variable) {
   const values = variable.histogram;
   if (values === null) return;
   const special = [[values.zero, "zero"], [values.nan, "NaN"], [values.infinite, "infinite"]];
-  const rest = special.filter(([number]) => number > 0).map(([number, name]) => `${count(number)} ${name}`);
+  const specialCounts = special.filter(([number]) => number > 0).map(([number, name]) => `${count(number)} ${name}`);
   const short = (x) => (Number.isInteger(x) && Math.abs(x) < 1e6 ? String(x) : x.toPrecision(3));
   let text = `${count(values.count)} elements`;
   if (values.bins) {
     const { min, max, mean, deviation, counts } = values.bins;
     const label = `from ${short(min)} to ${short(max)}, mean ${short(mean)}, deviation ${short(deviation)}`;
     const chart = make("svg", { class: "histogram", viewBox: `0 0 ${counts.length} 50`, preserveAspectRatio: "none", role: "img", "aria-label": "Histogram " + label });
-    const most = Math.max(...counts, 1);
+    const maxCount = Math.max(...counts, 1);
     counts.forEach((number, at) => {
-      const height = number === 0 ? 0 : Math.max((50 * number) / most, 0.8);
+      const height = number === 0 ? 0 : Math.max((50 * number) / maxCount, 0.8);
       make("rect", { x: at + 0.06, y: 50 - height, width: 0.88, height }, chart);
     });
     details.append(chart);
     text = label + "; " + text;
   }
-  add(details, "p", [text, ...rest].join(", "), "soft");
+  add(details, "p", [text, ...specialCounts].join(", "), "soft");
 }
 
 function showDefinition(definition) {
@@ -130,7 +130,7 @@ function showDefinition(definition) {
   source(definition.text, definition.body);
 }
 
-/** A text of the language; from line `body` on, it is marked up to the end of the block and scrolled to. */
+/** Adds source text in SkriptND. Highlights the block that begins at line `body`, and scrolls to it. */
 function source(text, body) {
   const pre = add(details, "pre");
   pre.tabIndex = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws what is visible. Elements of boxes and edges are made when they come into view, and kept as long as they are.
+// Draws the visible part of the graph. Elements of boxes and edges are created when they become visible, and removed later.
 const graph = document.getElementById("graph"), world = document.getElementById("world");
 const SVG = "http://www.w3.org/2000/svg";
-/** Below this scale, boxes and edges have no text. */
+/** Below this scale, boxes and edges are drawn without text. */
 const READABLE = 0.4;
 const view = { x: 0, y: 0, scale: 1 };
 let items = [], byPath = new Map(), neighbours = new Map(), extent = { width: 0, height: 0 };
-/** The elements of what is drawn, the part of the graph that they cover, and whether they have texts. */
+/** The drawn elements, the part of the graph that they cover, and whether they have texts. */
 let elements = new Map(), drawn = null, hasTexts = true;
 let selected = null, hovered = null;
 
@@ -18,7 +18,7 @@ function make(name, attributes, parent, text) {
   return element;
 }
 
-/** Computes all positions again: after boxes were expanded or collapsed. */
+/** Recomputes all positions after boxes were expanded or collapsed. */
 function update() {
   const whole = arrange(entry.scope, "", ownCaptures, 0);
   items = flatten(whole, 0, 0, []);
@@ -41,7 +41,7 @@ function update() {
   draw();
 }
 
-/** Moves the graph to the current view, and draws what comes into sight. */
+/** Moves the graph to the current view, and draws elements that become visible. */
 function draw() {
   world.setAttribute("transform", `translate(${round(view.x)} ${round(view.y)}) scale(${view.scale})`);
   const width = graph.clientWidth / view.scale, height = graph.clientHeight / view.scale;
@@ -128,8 +128,9 @@ function mark(element, box) {
   element.setAttribute("aria-selected", box.path === selected);
 }
 
-/** The part of the most expensive box, from 0 to 1; null if nothing is known. */
 let colouring = "operator", greatest = { time: 1, operations: 1 };
+
+/** The cost relative to the most expensive box, from 0 to 1; null if the costs are unknown. */
 function heat(node) {
   if (colouring === "time") return timeOf(node) === null ? null : timeOf(node) / greatest.time;
   if (colouring === "operations") return operationsOf(node) === null ? null : operationsOf(node) / greatest.operations;
@@ -152,14 +153,14 @@ function paint(frame, g, box) {
   frame.style.fill = `color-mix(in oklab, var(--heat) ${Math.round(100 * Math.sqrt(part)) * 0.85}%, var(--box))`;
 }
 
-/** Draws all elements again, with the same positions. */
+/** Redraws all elements at the same positions. */
 function repaint() {
   elements = new Map();
   drawn = null;
   draw();
 }
 
-/** Moves and scales so that a box is visible, in its middle if it was not. */
+/** Moves and scales the view so that a box is visible; a box that was not visible is centered. */
 function reveal(box) {
   const left = box.left * view.scale + view.x, top = box.top * view.scale + view.y;
   const width = Math.min(box.width * view.scale, graph.clientWidth), height = Math.min(box.height * view.scale, graph.clientHeight);
@@ -183,10 +184,10 @@ function zoom(factor, x, y) {
   view.scale = scale;
 }
 
-/** Below this scale, boxes are dust. */
+/** Minimum scale at which boxes are recognizable. */
 const SMALLEST = 0.15;
 
-/** Shows the whole graph; a long one from its begin, or around the selected box, as small as boxes can be seen. */
+/** Shows the whole graph. If it is too large, shows its beginning or the selected box at the minimum scale. */
 function fit(readable) {
   const wide = graph.clientWidth / extent.width, high = graph.clientHeight / extent.height;
   view.scale = Math.max(Math.min(wide, high, 1), SMALLEST);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions of boxes and edges. The picture has those of collapsed boxes; an expanded box pushes its neighbours away.
+// Computes positions of boxes and edges. The picture contains the positions of collapsed boxes; expanded boxes move their neighbours.
 const VERTICAL = 44, MARGIN = 18, HEAD = 30, PART = 16, SPACE = 20;
 
-/** A graph with all that is expanded in it, from its own corner. */
+/** The layout of a graph with its expanded boxes, relative to its corner. */
 function arrange(number, path, captures, depth) {
   const scope = picture.scopes[number];
   const boxes = scope.nodes.map((node, index) => {
@@ -23,7 +23,7 @@ function arrange(number, path, captures, depth) {
       box.middle = Math.max(shift(box.node.x), free + box.width / 2);
       free = box.middle + box.width / 2 + SPACE;
     }
-    heights[at] = layer.reduce((most, box) => Math.max(most, box.height), 12);
+    heights[at] = layer.reduce((height, box) => Math.max(height, box.height), 12);
     tops[at] = y;
     y += heights[at] + VERTICAL;
   }
@@ -35,7 +35,7 @@ function arrange(number, path, captures, depth) {
     left = Math.min(left, box.middle - box.width / 2);
     right = Math.max(right, box.middle + box.width / 2);
   }
-  // The types of results stand to the right of their edges.
+  // The types of results are to the right of their edges.
   for (const { edge, from } of edges) right = Math.max(right, from.middle + Math.min([...edge.type].length, 34) * 6.1 + 6);
   for (const edge of edges) for (const x of edge.via) [left, right] = [Math.min(left, x - 8), Math.max(right, x + 8)];
   if (boxes.length === 0) [left, right] = [0, 0];
@@ -50,7 +50,7 @@ function arrange(number, path, captures, depth) {
   return { boxes, edges, width: right - left + 2 * MARGIN, height: Math.max(y - VERTICAL, MARGIN) + MARGIN };
 }
 
-/** Gives an expanded box its graphs, one below the other. */
+/** Places the graphs in an expanded box below each other. */
 function open(box) {
   const captures = capturesIn(box.node, box.captures);
   let y = HEAD;
@@ -66,7 +66,7 @@ function open(box) {
   for (const part of box.parts) part.x = (box.width - part.graph.width) / 2;
 }
 
-/** A function that moves positions away from expanded boxes; distances never become smaller. */
+/** A function that moves positions away from expanded boxes without decreasing distances. */
 function stretch(boxes) {
   const wide = boxes.filter((box) => box.width > box.node.width);
   if (wide.length === 0) return (x) => x;
@@ -76,8 +76,8 @@ function stretch(boxes) {
     if (list) list.push(box); else layers.set(box.node.layer, [box]);
   }
   const ramp = (x, box) => Math.min(Math.max(x / (box.node.width / 2), 0), 1) * (box.width - box.node.width) / 2;
-  const most = (moved) => Math.max(...[...layers.values()].map((list) => list.reduce((sum, box) => sum + moved(box), 0)));
-  const exact = (x) => most((box) => ramp(x - box.node.x, box)) - most((box) => ramp(box.node.x - x, box));
+  const widest = (moved) => Math.max(...[...layers.values()].map((list) => list.reduce((sum, box) => sum + moved(box), 0)));
+  const exact = (x) => widest((box) => ramp(x - box.node.x, box)) - widest((box) => ramp(box.node.x - x, box));
   const corners = [...new Set(wide.flatMap(({ node }) => [node.x - node.width / 2, node.x, node.x + node.width / 2]))];
   corners.sort((a, b) => a - b);
   const moves = corners.map(exact);
@@ -94,7 +94,7 @@ function stretch(boxes) {
   };
 }
 
-/** Boxes and edges in the order in which they are drawn, at their positions in the whole. */
+/** Boxes and edges in drawing order, at absolute positions. */
 function flatten(graph, x, y, list) {
   for (const box of graph.boxes) {
     box.left = box.x + x;
@@ -108,7 +108,7 @@ function flatten(graph, x, y, list) {
   return list;
 }
 
-/** The curve of an edge, and what it covers. */
+/** The curve of an edge and its bounding box. */
 function placed(edge, x, y) {
   const { from, to } = edge;
   let [px, py] = [from.left + from.width / 2, from.top + from.height];

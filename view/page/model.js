@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 "use strict";
-// The picture, and questions about its boxes. A path names a box: "/3" is box 3 of the graph, "/3:0/5" is box 5 of the
+// The picture, and queries about its boxes. A path identifies a box: "/3" is box 3 of the graph, "/3:0/5" is box 5 of the
 // first graph in it.
 const picture = JSON.parse(document.getElementById("picture").textContent);
 const entry = picture.instances[picture.entry];
@@ -13,7 +13,7 @@ function insideOf(node) {
   return scope === null ? [] : [{ title: "", scope }];
 }
 
-/** The variables of the instance in a box, of those of the instance around it. */
+/** The variables of the instance in a box, given the variables of the enclosing instance. */
 function capturesIn(node, captures) {
   if (node.instance === null) return captures;
   return node.captures.map((position) => (position === null ? null : captures[position] ?? null));
@@ -31,7 +31,7 @@ function operationsOf(node) {
   return node.instance === null ? null : picture.instances[node.instance].flops;
 }
 
-/** A number for people: 1.3 M. */
+/** A number in readable form, such as 1.3 M. */
 function count(number) {
   const units = [[1e15, " P"], [1e12, " T"], [1e9, " G"], [1e6, " M"], [1e4, " k"]];
   for (const [size, unit] of units) {
@@ -50,13 +50,13 @@ function percent(part, whole) {
   return whole > 0 ? ((100 * part) / whole).toFixed(1) + " %" : "";
 }
 
-/** The text, cut to a number of characters. */
-function cut(text, most) {
+/** The text, truncated to a number of characters. */
+function cut(text, maxLength) {
   const characters = [...text];
-  return characters.length > most ? characters.slice(0, most - 1).join("") + "…" : text;
+  return characters.length > maxLength ? characters.slice(0, maxLength - 1).join("") + "…" : text;
 }
 
-/** What a screen reader says for a box. */
+/** The label of a box for screen readers. */
 function spoken(box) {
   const { node } = box;
   const kind = { input: "input ", output: "output ", operator: "", control: "" }[node.kind];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search among all boxes, also those in collapsed ones.
+// The search for boxes, including those in collapsed boxes.
 const field = document.getElementById("search"), results = document.getElementById("results");
-/** The maximum number of boxes that are searched, and of results that are shown. */
+/** The maximum numbers of searched boxes and of shown results. */
 const SEARCHED = 20000, SHOWN = 50;
-let index = null, found = [], active = 0;
+let index = null, shown = [], active = 0;
 
-/** All boxes with the paths of those around them; a graph in two boxes is listed twice. */
+/** All boxes with the titles of their enclosing boxes; a graph in two boxes is listed twice. */
 function indexed() {
   const list = [];
   const open = [{ scope: entry.scope, path: "", names: [] }];
-  // Outer boxes come first, so that what is left out is deep inside.
+  // Outer boxes come first, so that the limit omits deeply nested boxes.
   for (let at = 0; at < open.length && list.length < SEARCHED; at++) {
     const { scope, path, names } = open[at];
     picture.scopes[scope].nodes.forEach((node, number) => {
@@ -27,10 +27,10 @@ function search() {
   const words = field.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
   index ??= indexed();
   const all = words.length === 0 ? [] : index.filter(({ text }) => words.every((word) => text.includes(word)));
-  found = all.slice(0, SHOWN);
+  shown = all.slice(0, SHOWN);
   active = 0;
   results.replaceChildren();
-  found.forEach((entry, number) => {
+  shown.forEach((entry, number) => {
     const line = add(results, "li", entry.node.title + (entry.node.label === null ? "" : ` (${entry.node.label})`));
     line.setAttribute("role", "option");
     line.id = "result-" + number;
@@ -50,9 +50,9 @@ function search() {
 }
 
 function activate(number) {
-  active = Math.min(Math.max(number, 0), Math.max(found.length - 1, 0));
-  [...results.children].forEach((line, at) => line.setAttribute("aria-selected", at === active && found.length > 0));
-  if (found.length === 0) field.removeAttribute("aria-activedescendant"); else field.setAttribute("aria-activedescendant", "result-" + active);
+  active = Math.min(Math.max(number, 0), Math.max(shown.length - 1, 0));
+  [...results.children].forEach((line, at) => line.setAttribute("aria-selected", at === active && shown.length > 0));
+  if (shown.length === 0) field.removeAttribute("aria-activedescendant"); else field.setAttribute("aria-activedescendant", "result-" + active);
   results.children[active]?.scrollIntoView({ block: "nearest" });
 }
 
@@ -62,9 +62,9 @@ function closeResults() {
   field.removeAttribute("aria-activedescendant");
 }
 
-/** Expands what is around a result, and selects it. */
+/** Expands the boxes around a result, and selects the result. */
 function choose(number) {
-  const entry = found[number];
+  const entry = shown[number];
   if (entry === undefined) return;
   closeResults();
   for (let at = entry.path.indexOf(":"); at >= 0; at = entry.path.indexOf(":", at + 1)) expanded.add(entry.path.slice(0, at));

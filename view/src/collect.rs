@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Makes a picture of a model.
+//! Converts a model to a picture.
 
 use crate::definitions::Definitions;
 use crate::layout;
@@ -13,18 +13,16 @@ use skript_frontend::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Picture {
-    /// The picture of a model that was composed from a program; it has neither histograms nor a profile.
-    pub fn of(model: &Model, program: &Program) -> Self {
+    /// The picture of a model that was composed from a program, without histograms and profile.
+    pub fn new(model: &Model, program: &Program) -> Self {
         let mut collector =
-            Collector { model, program, definitions: Definitions::of(program), scopes: Vec::new() };
-        let flops = model.flops_by_function();
-        let functions = model.functions.iter().zip(0..);
-        let instances = functions.map(|(function, id)| {
+            Collector { model, program, definitions: Definitions::new(program), scopes: Vec::new() };
+        let functions = model.functions.iter().zip(model.flops_by_function()).zip(0..);
+        let instances = functions.map(|((function, flops), id)| {
             let is_entry = model.entry == FunctionId(id);
-            let flops = flops.get(id as usize).copied().unwrap_or(0);
             collector.instance(function, is_entry, flops)
         });
-        let instances = instances.collect();
+        let instances: Vec<Instance> = instances.collect();
         let variables = model.variables.iter().map(|variable| Variable {
             name: variable.name.clone(),
             r#type: text::tensor(&variable.tensor, variable.numbers),
@@ -51,13 +49,13 @@ struct Collector<'m> {
     scopes: Vec<Scope>,
 }
 
-/// A graph in the making.
+/// A graph under construction.
 struct Sketch<'m> {
     function: &'m Function,
     scope: Scope,
     /// The box that computes a tensor.
     makers: BTreeMap<ValueId, usize>,
-    /// Captures of the function and constants, which have no boxes.
+    /// The origins of captures and constants, which have no boxes.
     origins: BTreeMap<ValueId, Origin>,
 }
 
@@ -174,7 +172,7 @@ impl<'m> Collector<'m> {
             };
             let read = match operation {
                 Operation::Invoke(invoke) => invoke.inputs.clone(),
-                _ => reads::of_operation(operation),
+                _ => reads::operation_reads(operation),
             };
             let computed = reads::results(operation);
             self.describe(sketch, &mut node, &read, &computed);
@@ -245,17 +243,18 @@ impl<'m> Collector<'m> {
     }
 
     fn tensor(&self, function: &Function, value: ValueId, port: &str) -> Tensor {
-        let own = name(function, value);
-        let name = match (port.is_empty(), own.is_empty() || own == port) {
-            (true, _) => own,
+        let local = name(function, value);
+        let name = match (port.is_empty(), local.is_empty() || local == port) {
+            (true, _) => local,
             (false, true) => port.to_owned(),
-            (false, false) => format!("{port} = {own}"),
+            (false, false) => format!("{port} = {local}"),
         };
-        let tensor = value_of(function, value).map(|v| text::tensor(&v.tensor, function.numbers_of(v)));
-        Tensor { name, r#type: tensor.unwrap_or_default(), origin: None }
+        let r#type = value_of(function, value)
+            .map_or_else(String::new, |v| text::tensor(&v.tensor, function.numbers_of(v)));
+        Tensor { name, r#type, origin: None }
     }
 
-    /// Fills in what a box reads and computes.
+    /// Sets the inputs and outputs of a box.
     fn describe(&self, sketch: &Sketch<'m>, node: &mut Node, read: &[ValueId], computed: &[ValueId]) {
         let callee = node.instance.and_then(|at| self.model.functions.get(at));
         let ports = |ports: fn(&Function) -> &Vec<skript_frontend::model::Port>| {
@@ -267,7 +266,7 @@ impl<'m> Collector<'m> {
             names.collect::<Vec<_>>()
         };
         let (inputs, outputs) = (ports(|f| &f.inputs), ports(|f| &f.outputs));
-        let of = |values: &[ValueId], ports: &[&str]| -> Vec<Tensor> {
+        let described = |values: &[ValueId], ports: &[&str]| -> Vec<Tensor> {
             let named = values.iter().zip(ports.iter().copied().chain(std::iter::repeat("")));
             let tensors = named.map(|(value, port)| Tensor {
                 origin: sketch.origins.get(value).cloned(),
@@ -275,12 +274,12 @@ impl<'m> Collector<'m> {
             });
             tensors.collect()
         };
-        node.inputs = of(read, &inputs);
-        node.outputs = of(computed, &outputs);
+        node.inputs = described(read, &inputs);
+        node.outputs = described(computed, &outputs);
     }
 
-    /// Adds a box, and edges from the boxes that compute these tensors; its number. Tensors from outside of the graph get
-    /// boxes before it.
+    /// Adds a box, boxes for the tensors that it reads from outside of the graph, and edges from the boxes that compute its inputs.
+    /// Returns the number of the box.
     fn append(&self, sketch: &mut Sketch<'m>, node: Node, read: &[ValueId]) -> usize {
         let mut seen = BTreeSet::new();
         let mut edges = Vec::new();
@@ -303,13 +302,12 @@ impl<'m> Collector<'m> {
             edges.push(Edge { from, to: 0, name: tensor.name, r#type: tensor.r#type, via: Vec::new() });
         }
         let number = sketch.scope.nodes.len();
-        let edges = edges.into_iter().map(|edge| Edge { to: number, ..edge });
-        sketch.scope.edges.extend(edges);
+        sketch.scope.edges.extend(edges.into_iter().map(|edge| Edge { to: number, ..edge }));
         sketch.scope.nodes.push(node);
         number
     }
 
-    /// A box for a tensor from outside of the graph; its number.
+    /// Adds a box for a tensor from outside of the graph. Returns the number of the box.
     fn source(&self, sketch: &mut Sketch<'m>, value: ValueId, title: String, span: Span) -> usize {
         let number = sketch.scope.nodes.len();
         let mut node = self.node(title, span);
@@ -319,7 +317,7 @@ impl<'m> Collector<'m> {
         number
     }
 
-    /// A box for a result of the graph.
+    /// Adds a box for a result of the graph.
     fn sink(&self, sketch: &mut Sketch<'m>, value: ValueId, title: String, span: Span) {
         let mut node = Node { kind: Kind::Output, ..self.node(title, span) };
         node.inputs = vec![Tensor {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The texts of the definitions of a model's functions.
+//! Collects the source text of the definitions of a model's functions.
 
 use crate::picture::Definition;
 use skript_frontend::ast::{self, BlockKind};
@@ -7,7 +7,7 @@ use skript_frontend::program::Program;
 use skript_frontend::source::Span;
 use std::collections::BTreeMap;
 
-/// Definitions by the spans of their names, each text once.
+/// Definitions by the spans of their names; each text is stored once.
 pub(crate) struct Definitions<'a> {
     program: &'a Program,
     known: BTreeMap<(u32, u32), &'a ast::Definition>,
@@ -16,7 +16,7 @@ pub(crate) struct Definitions<'a> {
 }
 
 impl<'a> Definitions<'a> {
-    pub(crate) fn of(program: &'a Program) -> Self {
+    pub(crate) fn new(program: &'a Program) -> Self {
         let all = program.modules.values().flat_map(|module| &module.definitions);
         Definitions {
             program,
@@ -56,17 +56,19 @@ fn key(span: Span) -> (u32, u32) {
     (span.file.0, span.start)
 }
 
-/// Where the comment directly above the line of `offset` begins.
+/// The offset of the first line of the comment directly above the line of `offset`.
 fn comment_start(text: &str, offset: usize) -> usize {
-    let before = text.get(..offset).unwrap_or_default();
+    let before = text.get(..offset).unwrap_or(text);
     let mut start = before.rfind('\n').map_or(0, |at| at + 1);
     loop {
-        let above = text.get(..start.saturating_sub(1)).unwrap_or_default();
+        let Some(above) = start.checked_sub(1).and_then(|end| text.get(..end)) else {
+            return start;
+        };
         let line = above.rfind('\n').map_or(0, |at| at + 1);
         let is_comment = above.get(line..).is_some_and(|line| line.trim_start().starts_with('#'));
-        // A heading of a section is not about this definition alone.
+        // A section heading does not belong to the definition.
         let heading = above.get(line..).is_some_and(|line| line.starts_with("# ---"));
-        if start == 0 || !is_comment || heading {
+        if !is_comment || heading {
             return start;
         }
         start = line;

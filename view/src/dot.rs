@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The graph as a file for Graphviz.
+//! Writes the graph as a file for Graphviz.
 
 use crate::picture::{Kind, Node, Picture};
 use std::fmt::Write as _;
@@ -47,7 +47,7 @@ fn label(node: &Node) -> String {
     lines.join("\n")
 }
 
-/// A string of Graphviz: quotes and backslashes are escaped, lines are centred.
+/// Quotes a string for Graphviz: quotation marks and backslashes are escaped, lines are centred.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
@@ -68,7 +68,7 @@ mod tests {
     use super::quoted;
 
     #[test]
-    fn strings_stay_strings() {
+    fn strings_are_escaped() {
         assert_eq!(quoted("a\"b\\c\nd\u{1b}"), "\"a\\\"b\\\\c\\nd \"");
     }
 }

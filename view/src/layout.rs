@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Positions of boxes: layers from the top, an order in each layer with few crossings, and coordinates that keep chains
-//! straight.
+//! Computes the positions of boxes: layers from the top, an order in each layer with few crossings, and coordinates that
+//! keep chains straight.
 //!
-//! An edge over several layers has a point in each of them, so that it is drawn around boxes.
+//! An edge that spans several layers has a point in each layer in between, so that it is drawn around boxes.
 
 mod coordinates;
 mod layers;
@@ -14,40 +14,45 @@ use crate::picture::Scope;
 /// The horizontal distance of neighbours in a layer, in pixels.
 const GAP: f64 = 28.0;
 
-/// The maximum number of points of edges in a graph. Beyond, the longest edges are drawn as one curve.
-const MOST_POINTS: usize = 60_000;
+/// Maximum number of points of edges in a graph. Above it, the longest edges are drawn as one curve.
+const MAX_POINTS: usize = 60_000;
 
-/// The boxes and the points of edges, by layer.
+/// The items (boxes and points of edges) by layer.
 pub(crate) struct Grid {
-    /// Items of each layer, in order.
+    /// The items of each layer, in order.
     layers: Vec<Vec<usize>>,
-    /// Items above and below that are connected to an item.
+    /// The connected items in the layer above, for each item.
     above: Vec<Vec<usize>>,
+    /// The connected items in the layer below, for each item.
     below: Vec<Vec<usize>>,
     widths: Vec<f64>,
-    /// Boxes come first; the others are points.
+    /// The number of boxes, which are the first items. Points follow.
     boxes: usize,
 }
 
 /// Sets sizes and positions of all boxes, and the points of the edges.
 pub(crate) fn arrange(scope: &mut Scope) {
     sizes::set(scope);
-    let (layer, chains) = layers::assign(scope, MOST_POINTS);
-    let mut grid = Grid::of(scope, &layer, &chains);
+    let (layer, chains) = layers::assign(scope, MAX_POINTS);
+    let mut grid = Grid::new(scope, &layer, &chains);
     order::untangle(&mut grid);
     let x = coordinates::assign(&grid);
-    let at = |item: usize| x.get(item).copied().unwrap_or(0);
     for (number, node) in scope.nodes.iter_mut().enumerate() {
-        node.layer = layer.get(number).copied().unwrap_or(0);
-        node.x = at(number);
+        node.layer = element(&layer, number);
+        node.x = element(&x, number);
     }
     for (edge, chain) in scope.edges.iter_mut().zip(&chains) {
-        edge.via = chain.iter().map(|point| at(*point)).collect();
+        edge.via = chain.iter().map(|point| element(&x, *point)).collect();
     }
 }
 
+/// The element for an item in a list with one element per item.
+fn element<T: Copy + Default>(list: &[T], item: usize) -> T {
+    list.get(item).copied().unwrap_or_default()
+}
+
 impl Grid {
-    fn of(scope: &Scope, layer: &[usize], chains: &[Vec<usize>]) -> Self {
+    fn new(scope: &Scope, layer: &[usize], chains: &[Vec<usize>]) -> Self {
         let boxes = scope.nodes.len();
         let points: usize = chains.iter().map(Vec::len).sum();
         let count = layer.iter().max().map_or(0, |last| last + 1);
@@ -65,7 +70,7 @@ impl Grid {
             }
         }
         for (edge, chain) in scope.edges.iter().zip(chains) {
-            let start = layer.get(edge.from).copied().unwrap_or(0);
+            let start = element(layer, edge.from);
             for (point, at) in chain.iter().zip(start + 1..) {
                 if let Some(items) = grid.layers.get_mut(at) {
                     items.push(*point);
@@ -73,8 +78,8 @@ impl Grid {
             }
             let ends = [edge.from].into_iter().chain(chain.iter().copied());
             let nexts = chain.iter().copied().chain([edge.to]);
-            // An edge without its points connects no neighbours.
-            let end = layer.get(edge.to).copied().unwrap_or(0);
+            // A long edge without points does not connect adjacent layers.
+            let end = element(layer, edge.to);
             if end != start + chain.len() + 1 {
                 continue;
             }

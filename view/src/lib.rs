@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Shows a composed model as a graph: a page of HTML that needs no network, or a file for Graphviz.
+//! Shows a composed model as a graph: an HTML page that needs no network, or a Graphviz file.
 //!
-//! A [`Picture`] is what a page shows, as plain data: graphs of boxes and tensors, one for each body of a function, the
+//! A [`Picture`] is the content of a page as plain data: graphs of boxes and tensors, one for each body of a function, the
 //! texts of definitions, and histograms of weights. Equal models have equal pages.
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The page of HTML: style, script and the picture as JSON in one file.
+//! Writes the HTML page: style, scripts and the picture as JSON in one file.
 
 use crate::picture::Picture;
 
 const FRAME: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
-/// In the order in which they are executed.
+/// The scripts of the page, in execution order.
 const SCRIPTS: [&str; 6] = [
     include_str!("../page/model.js"),
     include_str!("../page/geometry.js"),
@@ -18,12 +18,13 @@ const SCRIPTS: [&str; 6] = [
 impl Picture {
     /// The picture as a page that needs no other file and no network.
     pub fn html(&self) -> String {
-        let json = serde_json::to_string(self).unwrap_or_default();
+        let json = serde_json::to_string(self);
+        let json = json.unwrap_or_else(|error| unreachable!("internal compiler error: {error}"));
         let script = SCRIPTS.join("\n");
         let mut page = String::with_capacity(json.len() + script.len() + STYLE.len() + 4096);
-        let mut rest = FRAME;
-        // What is inserted is not searched for names.
-        while let Some((before, after)) = rest.split_once("{{") {
+        let mut frame = FRAME;
+        // Inserted text is not searched for placeholders.
+        while let Some((before, after)) = frame.split_once("{{") {
             page += before;
             let (name, after) = after.split_once("}}").unwrap_or((after, ""));
             match name {
@@ -33,13 +34,13 @@ impl Picture {
                 "script" => page += &script,
                 _ => {}
             }
-            rest = after;
+            frame = after;
         }
-        page + rest
+        page + frame
     }
 }
 
-/// Text of HTML.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -55,7 +56,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// JSON in an element of a script: nothing in it ends the element. The characters occur in strings alone.
+/// Escapes JSON for a script element, so that it cannot end the element. The characters occur only in strings.
 fn json_in_html(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_models_stay_texts() {
+    fn texts_of_models_are_escaped() {
         assert_eq!(escaped("<a href='x'>&\""), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;");
         let json = serde_json::to_string("</script><!--&").unwrap();
         let inside = json_in_html(&json);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a page shows, as plain data.
+//! The content of a page as plain data.
 
 use crate::histogram::Histogram;
 use crate::profile::Profile;
 use serde::Serialize;
 
-/// A composed model as boxes and tensors. Numbers that name things are positions in its lists.
+/// A composed model as boxes and tensors. Items are referred to by their positions in the lists.
 #[derive(Clone, Debug, Serialize)]
 pub struct Picture {
     /// The qualified name of the graph.
@@ -16,11 +16,11 @@ pub struct Picture {
     pub scopes: Vec<Scope>,
     /// The distinct instances of graphs and operators.
     pub instances: Vec<Instance>,
-    /// The texts of their definitions.
+    /// The texts of the definitions of instances.
     pub definitions: Vec<Definition>,
     /// The variables of the model.
     pub variables: Vec<Variable>,
-    /// Real operations of one call, with `at most ` or the like in front.
+    /// Number of floating-point operations of one call, with a prefix such as `at most `.
     pub cost: String,
     /// Measured times.
     pub profile: Option<Profile>,
@@ -29,7 +29,7 @@ pub struct Picture {
 /// One graph of boxes.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Scope {
-    /// The boxes, each after those that it reads.
+    /// The boxes in topological order.
     pub nodes: Vec<Node>,
     /// The tensors between them.
     pub edges: Vec<Edge>,
@@ -45,7 +45,7 @@ pub enum Kind {
     Output,
     /// An invocation of an operator or a graph.
     Operator,
-    /// A branching, a loop, or a slice of dynamic size.
+    /// A branch, a loop, or a slice of dynamic size.
     Control,
 }
 
@@ -58,19 +58,19 @@ pub struct Node {
     pub title: String,
     /// The label of an invocation.
     pub label: Option<String>,
-    /// The comment behind the call: in imported models, the name of the node.
+    /// The comment after the call: in imported models, the name of the node.
     pub note: Option<String>,
     /// The instance that is invoked.
     pub instance: Option<usize>,
     /// `path:line:column` of the invocation or declaration.
     pub location: String,
-    /// The text there.
+    /// The source text of the invocation.
     pub call: String,
-    /// What it reads.
+    /// The tensors that the box reads.
     pub inputs: Vec<Tensor>,
-    /// What it computes.
+    /// The tensors that the box computes.
     pub outputs: Vec<Tensor>,
-    /// The captures of the invoked instance, as positions among those of the enclosing one.
+    /// The captures of the invoked instance, as positions in the captures of the enclosing instance.
     pub captures: Vec<Option<usize>>,
     /// The graphs that are shown if the box is expanded.
     pub inside: Vec<Inside>,
@@ -78,16 +78,16 @@ pub struct Node {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// Its layer, from the top.
+    /// The layer, counted from the top.
     pub layer: usize,
-    /// The middle in its layer, in pixels.
+    /// The horizontal centre in pixels.
     pub x: i32,
 }
 
 /// A graph in an expanded box.
 #[derive(Clone, Debug, Serialize)]
 pub struct Inside {
-    /// `then`, `body`; empty if it is the only one.
+    /// The title, such as `then` or `body`; empty if the box has only one graph.
     pub title: String,
     /// The graph.
     pub scope: usize,
@@ -96,11 +96,11 @@ pub struct Inside {
 /// A tensor that a box reads or computes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tensor {
-    /// The name of the input or output, and the name in the text where that is another one.
+    /// The name of the input or output, and the name in the source if it differs.
     pub name: String,
-    /// `f32[batch,64,≤56]`.
+    /// The type, such as `f32[batch,64,≤56]`.
     pub r#type: String,
-    /// Where it comes from.
+    /// The origin, if no box computes the tensor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
 }
@@ -118,15 +118,15 @@ pub enum Origin {
 /// A tensor between two boxes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Edge {
-    /// The box that computes it.
+    /// The box that computes the tensor.
     pub from: usize,
-    /// The box that reads it.
+    /// The box that reads the tensor.
     pub to: usize,
-    /// Its name; empty if it has none.
+    /// The name of the tensor; may be empty.
     pub name: String,
-    /// Its type.
+    /// The type of the tensor.
     pub r#type: String,
-    /// The positions in the layers between both, in pixels; none if it is drawn as one curve.
+    /// The horizontal positions in the layers between the boxes, in pixels; empty if the edge is drawn as one curve.
     pub via: Vec<i32>,
 }
 
@@ -135,26 +135,26 @@ pub struct Edge {
 pub struct Instance {
     /// The qualified name.
     pub name: String,
-    /// The definition; a function that the composer adds has none.
+    /// The definition; `None` for functions that the composer adds.
     pub definition: Option<usize>,
     /// Attributes and generic types with their values.
     pub attributes: Vec<(String, String)>,
-    /// Its body, if that is a composition.
+    /// The graph of the body, if it is a composition.
     pub scope: Option<usize>,
     /// Names of the captured variables.
     pub captures: Vec<String>,
-    /// Real operations of one invocation.
+    /// Number of floating-point operations of one invocation.
     pub flops: u64,
 }
 
 /// The text of a graph or operator.
 #[derive(Clone, Debug, Serialize)]
 pub struct Definition {
-    /// `path:line` of its first line.
+    /// `path:line` of the first line of `text`.
     pub location: String,
-    /// The comment above it and the definition.
+    /// The definition with the comment above it.
     pub text: String,
-    /// The line in `text` where its formulas or its composition begin, from 0.
+    /// The line in `text` at which the formulas or the composition begin, counted from 0.
     pub body: usize,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Times of boxes from a file of `skript run --profile=FILE.json`.
+//! Reads times of boxes from a file that `skript run --profile=FILE.json` writes.
 
 use crate::picture::Picture;
 use serde::{Deserialize, Serialize};
@@ -8,26 +8,26 @@ use std::collections::BTreeMap;
 /// Measured times of one call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
-    /// All steps, in nanoseconds.
+    /// The total time of all steps, in nanoseconds.
     pub total: u64,
-    /// Steps at locations where the picture has no box, in nanoseconds.
+    /// The time of steps at locations where the picture has no box, in nanoseconds.
     pub elsewhere: u64,
-    /// By location.
+    /// Times by location.
     pub times: BTreeMap<String, Time>,
 }
 
 /// The time at a location.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Time {
-    /// All steps there, in nanoseconds.
+    /// The time of all steps at the location, in nanoseconds.
     pub nanoseconds: u64,
-    /// The boxes at the location: the time is that of all of them.
+    /// The number of boxes at the location, which share the time.
     pub boxes: u64,
-    /// What the steps compute, each once.
+    /// The operators of the steps, without duplicates.
     pub operators: Vec<String>,
 }
 
-/// Why a file is no profile.
+/// The reason why a file is not a profile.
 #[derive(Debug)]
 pub struct ProfileError(String);
 
@@ -50,7 +50,7 @@ impl Picture {
     /// Adds the times of a profile, by the locations of its steps.
     ///
     /// # Errors
-    /// [`ProfileError`] if the text is no profile.
+    /// [`ProfileError`] if the text is not a profile.
     pub fn add_profile(&mut self, json: &str) -> Result<(), ProfileError> {
         let steps: Vec<Step> = serde_json::from_str(json).map_err(|e| ProfileError(e.to_string()))?;
         let mut boxes: BTreeMap<&str, u64> = BTreeMap::new();
@@ -74,7 +74,7 @@ impl Picture {
             };
             let time = profile.times.entry((*location).to_owned()).or_default();
             time.nanoseconds = time.nanoseconds.saturating_add(step.ns);
-            time.boxes = boxes.get(location).copied().unwrap_or(1);
+            time.boxes = boxes.get(location).map_or(1, |count| *count);
             if !time.operators.contains(&step.operator) {
                 time.operators.push(step.operator.clone());
             }

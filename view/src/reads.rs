@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an operation reads and defines, with everything in its blocks.
+//! The tensors that an operation and its blocks read and define.
 
 use skript_frontend::model::{Block, Operation, ValueId};
 use std::collections::BTreeSet;
 
-/// The tensors that an operation reads from outside of it, each once, in the order of the text.
-pub(crate) fn of_operation(operation: &Operation) -> Vec<ValueId> {
-    let mut found = Reads::default();
-    found.operation(operation);
-    found.list
+/// The tensors from outside of an operation that the operation or its blocks read, without duplicates, in source order.
+pub(crate) fn operation_reads(operation: &Operation) -> Vec<ValueId> {
+    let mut reads = Reads::default();
+    reads.operation(operation);
+    reads.list
 }
 
-/// The tensors that an operation defines for those after it.
+/// The results of an operation, which later operations can read.
 pub(crate) fn results(operation: &Operation) -> Vec<ValueId> {
     match operation {
         Operation::Invoke(invoke) => [&invoke.outputs[..], &invoke.updates].concat(),
@@ -69,7 +69,7 @@ impl Reads {
                 self.defined.extend(looping.index);
             }
         }
-        // A value has one definition in its function, so blocks cannot hide each other's.
+        // A value has one definition in its function, so definitions in blocks cannot shadow each other.
         for block in operation.blocks() {
             self.block(block);
         }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Types, values and locations as text.
+//! Formats types, values and locations as text.
 
 use skript_frontend::model::{AttributeValue, ConstantData, Extent, ShapeExpr, TensorType};
 use skript_frontend::source::{SourceFile, SourceMap, Span};
 use skript_semantics::{Numbers, Scalar};
 use skript_tensor::ElementType;
 
-/// The maximum number of elements, and of characters, that are shown.
-const SHOWN: usize = 16;
-const CHARACTERS: usize = 400;
+/// Maximum number of elements that are shown.
+const MAX_ELEMENTS: usize = 16;
+/// Maximum number of characters that are shown.
+const MAX_CHARACTERS: usize = 400;
 
 /// `f32[batch,64,≤56]`: an extent has its name, or its upper bound if it has none in the document.
 pub(crate) fn tensor(tensor: &TensorType, numbers: Numbers) -> String {
@@ -20,7 +21,7 @@ pub(crate) fn tensor(tensor: &TensorType, numbers: Numbers) -> String {
         },
     });
     let extents: Vec<String> = extents.collect();
-    let element = ElementType::run_time(tensor.kind, numbers);
+    let element = ElementType::for_kind(tensor.kind, numbers);
     format!("{element}[{}]", extents.join(","))
 }
 
@@ -32,8 +33,8 @@ pub(crate) fn attribute(value: &AttributeValue) -> String {
         AttributeValue::Real(value) => real(*value),
         AttributeValue::Str(value) => format!("'{value}'"),
         AttributeValue::List(items) => {
-            let mut texts: Vec<String> = items.iter().take(SHOWN).map(attribute).collect();
-            if items.len() > SHOWN {
+            let mut texts: Vec<String> = items.iter().take(MAX_ELEMENTS).map(attribute).collect();
+            if items.len() > MAX_ELEMENTS {
                 texts.push("…".to_owned());
             }
             format!("[{}]", texts.join(", "))
@@ -52,19 +53,19 @@ pub(crate) fn constant(data: &ConstantData) -> String {
     if let ConstantData::Splat(value) = data {
         return scalar(*value);
     }
-    let mut texts: Vec<String> = data.scalars().take(SHOWN + 1).map(scalar).collect();
-    if let Some(last) = texts.get_mut(SHOWN) {
+    let mut texts: Vec<String> = data.scalars().take(MAX_ELEMENTS + 1).map(scalar).collect();
+    if let Some(last) = texts.get_mut(MAX_ELEMENTS) {
         "…".clone_into(last);
     }
     format!("[{}]", texts.join(", "))
 }
 
-/// With a point, as the language has it.
+/// A real number with a decimal point, as in the language.
 fn real(value: f64) -> String {
     format!("{value:?}")
 }
 
-/// `path:line:column`; empty for a span of no file.
+/// `path:line:column`; empty for a span without a file.
 pub(crate) fn location(span: Span, sources: &SourceMap) -> String {
     sources.get(span.file).map_or_else(String::new, |file| {
         let (line, column) = file.line_column(span.start);
@@ -72,16 +73,16 @@ pub(crate) fn location(span: Span, sources: &SourceMap) -> String {
     })
 }
 
-/// The comment behind a span, in its last line.
+/// The comment after a span, on the last line of the span.
 pub(crate) fn comment(span: Span, sources: &SourceMap) -> Option<String> {
     let text = &sources.get(span.file)?.text;
-    let rest = text.get(usize::try_from(span.end).ok()?..)?;
-    let (_, comment) = rest.lines().next()?.split_once('#')?;
+    let after = text.get(usize::try_from(span.end).ok()?..)?;
+    let (_, comment) = after.lines().next()?.split_once('#')?;
     let comment = shortened(comment.trim());
     (!comment.is_empty()).then_some(comment)
 }
 
-/// The text of a span, without what is too long to read.
+/// The text of a span, truncated to a readable length.
 pub(crate) fn call(span: Span, sources: &SourceMap) -> String {
     let text = sources.text(span);
     let column = |file: &SourceFile| file.line_column(span.start).1;
@@ -89,20 +90,20 @@ pub(crate) fn call(span: Span, sources: &SourceMap) -> String {
     shortened(&dedented(text, column.saturating_sub(1)))
 }
 
-/// A text that begins in a column, with so many spaces less before its other lines.
+/// Removes up to `columns` spaces of indentation from all lines except the first.
 fn dedented(text: &str, columns: usize) -> String {
     let lines = text.split('\n').enumerate().map(|(at, line)| {
         let spaces = line.len() - line.trim_start_matches(' ').len();
-        let least = if at == 0 { 0 } else { spaces.min(columns) };
-        line.get(least..).unwrap_or_default()
+        let removed = if at == 0 { 0 } else { spaces.min(columns) };
+        line.split_at(removed).1
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
 pub(crate) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(CHARACTERS) {
+    match text.char_indices().nth(MAX_CHARACTERS) {
         None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        Some((end, _)) => format!("{}…", text.split_at(end).0),
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pictures of models from text.
+//! Tests of pictures of models.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -18,7 +18,7 @@ fn picture(text: &str) -> Picture {
     let model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
     let errors: Vec<String> = sink.into_sorted().into_iter().map(|d| d.message).collect();
     assert!(errors.is_empty(), "{errors:?}");
-    Picture::of(&model.expect("it composes"), &program)
+    Picture::new(&model.expect("it composes"), &program)
 }
 
 fn entry(picture: &Picture) -> &Scope {
@@ -54,7 +54,7 @@ fn composite_operators_have_graphs_and_pass_variables_on() {
     assert_eq!(titles(graph), ["x", "main.step", "main.step", "y"]);
     let ends: Vec<_> = graph.edges.iter().map(|e| (e.from, e.to, e.r#type.as_str())).collect();
     assert_eq!(ends, [(0, 1, "f32[m,4]"), (1, 2, "f32[m,4]"), (2, 3, "f32[m,4]")]);
-    // Both calls share an instance, and bring variables of their own.
+    // Both calls share an instance, with different variables.
     assert_eq!(graph.nodes[1].instance, graph.nodes[2].instance);
     let names: Vec<&str> = picture.variables.iter().map(|v| v.name.as_str()).collect();
     assert_eq!(names, ["main.G.first.weight", "main.G.second.weight"]);
@@ -78,7 +78,7 @@ fn composite_operators_have_graphs_and_pass_variables_on() {
     );
 
     let linear = &picture.instances[inside.nodes[1].instance.unwrap()];
-    assert_eq!(linear.scope, None, "formulas are no graph");
+    assert_eq!(linear.scope, None, "formulas are not graphs");
     assert!(picture.definitions[linear.definition.unwrap()].location.contains("nn.sknd:"));
     assert!(linear.flops > 0);
 }
@@ -100,7 +100,7 @@ fn loops_show_their_blocks() {
     let body = looping.inside.iter().find(|inside| inside.title == "body").unwrap();
     let body = &picture.scopes[body.scope];
     assert!(titles(body).contains(&"math.add"), "{:?}", titles(body));
-    // What the body reads from outside is an input of the loop, and of the graph in it.
+    // A tensor that the body reads from outside is an input of the loop, and of the graph in it.
     assert!(looping.inputs.iter().any(|tensor| tensor.name == "x"));
     assert!(body.nodes.iter().any(|node| node.kind == Kind::Input && node.title == "x"));
     let last = body.nodes.last().unwrap();

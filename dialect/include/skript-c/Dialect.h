@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Dialect.h - C face of the dialect, and queries that MLIR's C API lacks. */
+/* Dialect.h - C API of the dialect, and queries that MLIR's C API lacks. */
 
 #ifndef SKRIPT_C_DIALECT_H
 #define SKRIPT_C_DIALECT_H
@@ -15,10 +15,10 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Skript, skript);
 /* Whether the operation has the Elementwise trait, and the other three of ElementwiseMappable. */
 MLIR_CAPI_EXPORTED bool skriptOperationIsElementwise(MlirOperation op);
 
-/* Whether the operation has no memory effects, its regions included. */
+/* Whether the operation and its regions have no memory effects. */
 MLIR_CAPI_EXPORTED bool skriptOperationIsPure(MlirOperation op);
 
-/* Whether the operation may run where the program would not: it has no memory effects and no undefined behaviour. */
+/* Whether the operation may be speculated: it has no memory effects and no undefined behaviour. */
 MLIR_CAPI_EXPORTED bool skriptOperationIsSpeculatable(MlirOperation op);
 
 /* A detached copy with other operands and result types; attributes, properties, location and regions are kept. */

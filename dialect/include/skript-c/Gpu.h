@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Gpu.h - what code generation for GPUs needs of upstream's libraries. */
+/* Gpu.h - upstream functions for GPU code generation. */
 
 #ifndef SKRIPT_C_GPU_H
 #define SKRIPT_C_GPU_H
@@ -10,10 +10,12 @@
 extern "C" {
 #endif
 
-/* Passes the binary of a `spirv.module` to `callback`; false, and an error, if it has none. */
+/* Serializes a `spirv.module` and passes the binary to `callback`. Returns false if `module` is another operation or if
+ * serialization fails. */
 MLIR_CAPI_EXPORTED bool skriptSerializeSpirv(MlirOperation module, MlirStringCallback callback, void *into);
 
-/* Functions of the dialect `math` on f32 below `root` become upstream's polynomials; false if the rewriting came to no end. */
+/* Replaces f32 operations of the `math` dialect below `root` with upstream's expansions and polynomial approximations.
+ * Returns false if the rewriting does not converge. */
 MLIR_CAPI_EXPORTED bool skriptApproximateMath(MlirOperation root);
 
 #ifdef __cplusplus

@@ -17,23 +17,23 @@ typedef struct {
 
 typedef struct {
   MlirStringRef flag, summary;
-  MlirStringRef anchor; /* name of the operation it runs on; empty: any */
+  MlirStringRef anchor; /* name of the operation that it runs on; empty: any */
   intptr_t nDialects;
-  const MlirDialectHandle *dialects; /* that it may create */
+  const MlirDialectHandle *dialects; /* the dialects of operations that it may create */
   intptr_t nOptions;
   const SkriptPassOption *options;
   const void *pass; /* passed to `run`; lives as long as the process */
-  /* Runs on one operation, on any thread; `values` has one entry per option. False: failed, and reported why. */
+  /* Runs on one operation, on any thread; `values` has one entry per option. False after a reported error. */
   bool (*run)(const void *pass, MlirOperation op, const MlirStringRef *values);
 } SkriptPassTable;
 
-/* Makes the pass known to pass managers and command lines; copies what the table points to. */
+/* Registers the pass with pass managers and command lines; copies the strings and lists of the table. */
 MLIR_CAPI_EXPORTED void skriptRegisterPass(const SkriptPassTable *table);
 
-/* Creates a registered pass with its options' defaults; a null pass if there is none of this flag. A pass manager takes it over. */
+/* Creates a registered pass with default options; null for an unknown flag. A pass manager takes ownership. */
 MLIR_CAPI_EXPORTED MlirPass skriptCreatePass(MlirStringRef flag);
 
-/* Makes a named pipeline known; `text` is what it stands for, without the anchor: `cse,func.func(canonicalize)`. */
+/* Registers a named pipeline; `text` contains its passes without the anchor: `cse,func.func(canonicalize)`. */
 MLIR_CAPI_EXPORTED void skriptRegisterPipeline(MlirStringRef flag, MlirStringRef summary, MlirStringRef text);
 
 #ifdef __cplusplus

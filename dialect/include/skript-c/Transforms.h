@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Transforms.h - transformations that stay linear on long graphs; see skript/Transforms.h. */
+/* Transforms.h - transformations with linear time on long graphs; see skript/Transforms.h. */
 
 #ifndef SKRIPT_C_TRANSFORMS_H
 #define SKRIPT_C_TRANSFORMS_H
@@ -10,20 +10,20 @@
 extern "C" {
 #endif
 
-/* Fuses elementwise linalg.generic ops below `root` within bounds, with `mapsOnly` not into those that reduce; false if the
- * rewriting came to no end. */
+/* Fuses elementwise linalg.generic ops below `root` within bounds, with `mapsOnly` not into reductions; false if the
+ * rewriting does not converge. */
 MLIR_CAPI_EXPORTED bool skriptFuseElementwise(MlirOperation root, unsigned operations, unsigned inputs, bool mapsOnly);
 
-/* Computes elementwise linalg.generic ops below `root` in the payloads of what reads them; false if the rewriting came to no
- * end. */
+/* Computes elementwise linalg.generic ops below `root` in the payloads of their users; false if the rewriting does not
+ * converge. */
 MLIR_CAPI_EXPORTED bool skriptComputeInUsers(MlirOperation root, unsigned operations, unsigned inputs);
 
-/* Replaces operations below `root` by equal ones before them, and erases those without users. */
+/* Replaces operations below `root` by equal preceding ones, and erases operations without users. */
 MLIR_CAPI_EXPORTED void skriptMergeDuplicates(MlirOperation root);
 
-/* A part of a formula, in front of it: `results` are what `destinations` (as many as the formula's) hold when its steps
- * from `offsets` on, as many as `sizes` say, are taken. Without `guarded` the predicate is not asked. False, and an
- * error, for formulas that run in order. */
+/* Creates a part of a formula before it: `results` are the contents of `destinations`, one for each destination of the
+ * formula, after the steps that `offsets` and `sizes` select. Without `guarded`, the predicate is omitted. False, and a
+ * reported error, for formulas that run in order. */
 MLIR_CAPI_EXPORTED bool skriptComputePart(MlirOperation formula, const MlirValue *destinations, const int64_t *offsets,
                                           const int64_t *sizes, bool guarded, MlirValue *results);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Elementwise.h - what elementwise operations share ------------------===//
+//===- Elementwise.h - shared code of elementwise operations --------------===//
 
 #ifndef SKRIPT_ELEMENTWISE_H
 #define SKRIPT_ELEMENTWISE_H
@@ -12,8 +12,9 @@
 
 namespace skript::detail {
 
-/// The type of `element` values in the common shape of `operands`: a scalar if all operands are. A static extent wins
-/// over a dynamic one. Null if tensors and vectors mix, ranks differ or static extents disagree.
+/// The type of `element` values in the common shape of `operands`: a scalar if all operands are scalars. A static
+/// extent takes precedence over a dynamic one. Null if tensors and vectors mix, ranks differ or static extents
+/// disagree.
 mlir::Type shapedLike(mlir::TypeRange operands, mlir::Type element);
 
 /// Result type of an operation whose operands have one element type; `comparison`: the result is i1.
@@ -21,17 +22,17 @@ llvm::LogicalResult inferElementwise(mlir::MLIRContext *context, std::optional<m
                                      mlir::TypeRange operands, bool comparison,
                                      llvm::SmallVectorImpl<mlir::Type> &types);
 
-/// Whether result types may stand for inferred ones: equal but for dynamic extents.
+/// Whether result types are compatible with inferred ones: equal except for dynamic extents.
 bool compatibleElementwise(mlir::TypeRange inferred, mlir::TypeRange actual);
 
-/// What holds beyond the traits: scalars or ranked shapes without encodings that differ.
+/// Verifies beyond the traits: operands are scalars, or ranked shapes with equal encodings.
 llvm::LogicalResult verifyElementwise(mlir::Operation *op);
 
-/// Extents of the results are those of any tensor operand.
+/// The extents of the results are those of any tensor operand.
 llvm::LogicalResult reifyElementwise(mlir::OpBuilder &builder, mlir::Operation *op,
                                      mlir::ReifiedRankedShapedTypeDims &shapes);
 
-/// `%a, %b {attributes} : type` or `: type, type`, and `-> type` where the result is not as inferred.
+/// `%a, %b {attributes} : type` or `: type, type`, and `-> type` if the result differs from the inferred type.
 mlir::ParseResult parseElementwise(mlir::OpAsmParser &parser, mlir::OperationState &state, unsigned operands,
                                    bool comparison);
 void printElementwise(mlir::OpAsmPrinter &printer, mlir::Operation *op);

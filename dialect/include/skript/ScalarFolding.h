@@ -9,10 +9,11 @@
 namespace skript::detail {
 
 /// The value of an elementwise operation on constant scalars (integer or float attributes, one per operand), or null
-/// if it is not known exactly. Meaning: the scalar table (frontend/semantics).
+/// if it is not known exactly. The scalar table (frontend/semantics) defines the semantics.
 mlir::Attribute foldScalar(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> operands, mlir::Type result);
 
-/// The same on constant tensors and vectors too; null if an operand is not constant or the constant would be large.
+/// Like `foldScalar`, for constant tensors and vectors too; null if an operand is not constant or the result would be
+/// large.
 mlir::Attribute foldElementwise(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> operands);
 
 } // namespace skript::detail

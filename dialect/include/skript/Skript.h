@@ -26,7 +26,7 @@
 #include "skript/Elementwise.h"
 
 namespace skript {
-/// What checks write: whether the run goes on.
+/// The side-effect resource that checks write. It represents whether the call continues.
 struct CheckResource : mlir::SideEffects::Resource::Base<CheckResource> {
   mlir::StringRef getName() final { return "<SkriptCheck>"; }
 };
@@ -36,11 +36,11 @@ struct CheckResource : mlir::SideEffects::Resource::Base<CheckResource> {
 #include "skript/SkriptOps.h.inc"
 
 namespace skript {
-/// Let one-shot bufferization take intrinsics, and invocations that are not inlined.
+/// Registers the bufferization of intrinsics, and of invocations that are not inlined.
 void attachIntrinsicBufferization(mlir::MLIRContext &context);
 void attachInvokeBufferization(mlir::MLIRContext &context);
 
-/// Makes the dialect and all it depends on known to `registry`.
+/// Adds the dialect and its dependencies to `registry`.
 void registerSkript(mlir::DialectRegistry &registry);
 } // namespace skript
 

@@ -47,7 +47,7 @@ def Skript_Max : I32EnumAttrCase<"Max", 6, "max">;
 def Skript_Replace : I32EnumAttrCase<"Replace", 7, "replace">;
 
 def Skript_FormulaKind : I32EnumAttr<"FormulaKind",
-    "how a formula combines a value with the present element", [
+    "how a formula combines a value with the current element", [
       Skript_Assign, Skript_Sum, Skript_Product, Skript_All, Skript_Any,
       Skript_Min, Skript_Max, Skript_Replace]> {
   let cppNamespace = "::skript";

@@ -16,12 +16,12 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Wider ones have no lowering, and powers of them would take for ever to fold.
+/// Wider integers have no lowering, and folding their powers would not terminate in practice.
 def Skript_Int : Type<
     CPred<"$_self.isSignlessInteger() && $_self.getIntOrFloatBitWidth() >= 2 && $_self.getIntOrFloatBitWidth() <= 64">,
     "signless integer of 2 to 64 bits", "::mlir::IntegerType">;
 
-/// IEEE formats and bf16: the narrower ones lack infinities, on which folders rely.
+/// IEEE formats and bf16: narrower formats lack infinities, on which folders rely.
 def Skript_Float : AnyTypeOf<[BF16, F16, F32, F64], "bf16, f16, f32 or f64", "::mlir::FloatType">;
 
 class Skript_Shaped<list<Type> elements, string what>
@@ -35,14 +35,14 @@ def Skript_Number : Skript_Shaped<[Skript_Int, Index, Skript_Float],
 def Skript_Scalar : Skript_Shaped<[I1, Skript_Int, Index, Skript_Float],
     "signless integer of at most 64 bits, index, bf16, f16, f32 or f64">;
 
-/// What a formula writes.
+/// The destination of a formula.
 def Skript_Destination : RankedTensorOf<[I1, Skript_Int, Index, Skript_Float]>;
 
 //===----------------------------------------------------------------------===//
 // Base classes
 //===----------------------------------------------------------------------===//
 
-/// Verifier, result types, shapes and assembly of all operations but `cast` are shared (lib/Elementwise.cpp).
+/// Verifier, result types, shapes and assembly of all operations except `cast` are shared (lib/Elementwise.cpp).
 class Skript_Elementwise<string mnemonic, list<Trait> traits = []>
     : Skript_Op<mnemonic, !listconcat(ElementwiseMappable.traits, traits, [
         Pure, DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>])> {
@@ -120,7 +120,7 @@ class Skript_Comparison<string mnemonic, list<Trait> traits = []>
   let extraClassDeclaration = Skript_Declaration<2>.text;
 }
 
-/// A function of the reals that has no folder: its value depends on the target's library.
+/// A real function without a folder: its value depends on the math library of the target.
 class Skript_Function<string mnemonic, string what, list<Trait> traits = []>
     : Skript_Unary<mnemonic, Skript_Real, traits> {
   let summary = what;
@@ -184,11 +184,11 @@ def Skript_MaxOp : Skript_Binary<"max", Skript_Number, [Commutative]> {
 }
 def Skript_NegOp : Skript_Unary<"neg", Skript_Number> {
   let summary = "negation";
-  let description = "Changes the sign; of zero and NaN too. The least integer is its own negation.";
+  let description = "Changes the sign, also of zero and NaN. The minimum integer is its own negation.";
 }
 def Skript_AbsOp : Skript_Unary<"abs", Skript_Number> {
   let summary = "absolute value";
-  let description = "The absolute value; the least integer is its own.";
+  let description = "The absolute value; that of the minimum integer is itself.";
 }
 def Skript_SignOp : Skript_Unary<"sign", Skript_Number> {
   let summary = "sign: -1, 0, or 1";
@@ -250,7 +250,7 @@ def Skript_NotOp : Skript_Unary<"not", Skript_Bool> {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions of the reals
+// Real functions
 //===----------------------------------------------------------------------===//
 
 def Skript_SqrtOp : Skript_Unary<"sqrt", Skript_Real> {
@@ -283,7 +283,7 @@ def Skript_FloorOp : Skript_Unary<"floor", Skript_Real> {
 }
 def Skript_CeilOp : Skript_Unary<"ceil", Skript_Real> {
   let summary = "next integer above";
-  let description = "The least integer that is not less.";
+  let description = "The smallest integer that is not less.";
 }
 def Skript_FracOp : Skript_Unary<"frac", Skript_Real> {
   let summary = "fractional part with the sign of the operand";

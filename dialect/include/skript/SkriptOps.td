@@ -22,7 +22,7 @@ def Skript_InvokeOp : Skript_Op<"invoke", [
   let summary = "invocation of an operator instance";
   let description = [{
     Calls the function that holds one distinct instance of an operator. The operator's qualified name and its attribute
-    values stay on the invocation, so that a backend with a kernel of its own can match it before inlining.
+    values are kept on the invocation, so that a backend with its own kernel can match it before inlining.
 
     ```mlir
     %0 = skript.invoke @blur_0(%x, %w) operator "mine.blur" {stride = [2, 2]}
@@ -55,21 +55,21 @@ def Skript_FormulaOp : Skript_Op<"formula", [
   let summary = "one `@lower` statement in normal form";
   let description = [{
     A loop nest over index variables `0 <= index < bound`, outermost first. Where the predicate (`where`) holds, or
-    everywhere if there is none, each value of the body is combined with the element of its destination at the
-    subscripts, in the way of the formula's kind. `outs` are what the destinations hold before.
+    everywhere without a predicate, each value of the body is combined with the element of its destination at the
+    subscripts, as the formula's kind states. `outs` are the initial contents of the destinations.
 
     Kinds: `assign sum product all any min max replace`. `replace`, and any formula that reads its own destinations,
-    runs in index order; the others are free of order but for the fixed reassociation of float sums. An element is
-    written by `assign` at most once.
+    runs in index order; all other formulas are unordered, except for the fixed reassociation of float sums. `assign` writes
+    an element at most once.
 
-    Both regions have the index variables (`index`) and one tensor per destination as block arguments: what the
-    destination holds at this step. Tensors, these and captured ones, are read by `skript.access` only; no other operation
-    within a formula has tensors as operands or results, and none is a formula.
-    Several destinations are one step: all values are computed, then all are written.
+    Both regions have the index variables (`index`) and one tensor per destination as block arguments: the contents of
+    the destination at this step. Only `skript.access` reads these and captured tensors; no other operation within a
+    formula has tensors as operands or results, and formulas do not nest.
+    A step with several destinations computes all values, then writes all of them.
     A formula without steps (a bound of zero, a predicate that never holds) folds to its destinations. Canonical forms have no
-    predicate that always holds, no destination that nothing reads, and none that is a cast to a type that says less.
+    predicate that always holds, no unused destination, and no destination that is a cast to a less static type.
 
-    Formulas that are free of order can be tiled (`transform.structured.tile_using_for`, `tile_using_forall`, `fuse`): a tile
+    Unordered formulas can be tiled (`transform.structured.tile_using_for`, `tile_using_forall`, `fuse`): a tile
     is the same formula over a part of the domain.
 
     Bounds are constants or operands:
@@ -101,8 +101,8 @@ def Skript_FormulaOp : Skript_Op<"formula", [
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedBounds();
     /// Number of index variables.
     unsigned getNumIndices() { return getStaticBounds().size(); }
-    /// Discardable attribute of a formula that writes several elements of a tensor in one step: by destination, the first
-    /// one that is the same tensor.
+    /// Discardable attribute of a formula that writes several elements of a tensor in one step: for each destination, the
+    /// number of the first destination that is the same tensor.
     static ::llvm::StringRef getSameTensorAttrName() { return "skript.same_tensor"; }
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
   }];
@@ -116,19 +116,19 @@ def Skript_IntrinsicOp : Skript_Op<"intrinsic", [
     AttrSizedOperandSegments, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
-  let summary = "an operator that no formula expresses: computed by a kernel of the runtime";
+  let summary = "an operator without a formula, computed by a kernel of the runtime";
   let description = [{
-    Reads `ins`, overwrites `outs` with what the kernel of the operator computes; on tensors, results are the new
-    contents. Works on memrefs as well, which is what bufferization makes of it.
+    Reads `ins` and overwrites `outs` with the results of the operator's kernel; on tensors, the results are the new
+    contents. Bufferization converts the operation to memrefs.
 
     If the size of an output depends on data, its destination has the upper bound, and a further destination
     at the end of `outs` receives its actual extents as i64. `dynamic_outputs` lists the positions of such outputs, in the order of
     these destinations.
 
-    A `random` operator draws from a stream of numbers, and each execution draws others.
+    A `random` operator draws from a stream of random numbers; each execution draws new numbers.
 
-    What an attribute is may be known to the run only: `given` names such attributes, whose values are the last of `ins`, in
-    this order, as i64, f64 or i1. A single value has rank 0, a list rank 1.
+    Attributes may be known only at run time: `given` has their names. Their values are the last operands of `ins`, in this
+    order, as i64, f64 or i1. A single value has rank 0, a list rank 1.
 
     ```mlir
     %values, %positions = skript.intrinsic "mine.largest" ins(%x : tensor<2x5xf32>)
@@ -163,18 +163,18 @@ def Skript_IntrinsicOp : Skript_Op<"intrinsic", [
 // check
 //===----------------------------------------------------------------------===//
 
-/// Whether the run goes on. Checks write it, so that they are neither removed nor reordered.
+/// Whether the call continues. Checks write it, so that they are neither removed nor reordered.
 def Skript_CheckResource : Resource<"::skript::CheckResource">;
 
 def Skript_CheckOp : Skript_Op<"check", [MemoryEffects<[MemWrite<Skript_CheckResource>]>]> {
-  let summary = "run-time check: ends the run if its condition is false";
+  let summary = "run-time check: ends the call if its condition is false";
   let description = [{
-    If the condition is true, execution continues. Otherwise the run ends with a diagnostic of this code and message. The
+    If the condition is true, execution continues. Otherwise the call ends with a diagnostic of this code and message. The
     location of the operation, with its call sites, is the trace that the diagnostic prints.
 
     `{0}` in the message stands for the first of the values as an int, `{0:bool}` and `{0:real}` for the same value as a
-    bool, and as the bits of an f64. `{text}` stands for the message of a kernel of the runtime. Value 3 selects one of two
-    texts in `{3?}yes{|}no{/}`. `{{` is a brace. A check has at most 64 values: the context of a run holds that many.
+    bool, and as the bits of an f64. `{text}` stands for the message of a runtime kernel. Value 3 selects one of two
+    texts in `{3?}yes{|}no{/}`. `{{` is a brace. A check has at most 64 values, the capacity of a call's context.
 
     `status` is the number of the check, from 1, that the compiled entry returns if the check fails.
     `skript-number-checks` sets it, and `skript-lower-checks` lowers the operation to a branch and an early return.
@@ -197,8 +197,8 @@ def Skript_CheckOp : Skript_Op<"check", [MemoryEffects<[MemWrite<Skript_CheckRes
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
-    /// The most values that a message prints.
-    static constexpr size_t kMostValues = 64;
+    /// Maximum number of values that a message prints.
+    static constexpr size_t kMaxValues = 64;
   }];
 }
 
@@ -208,9 +208,9 @@ def Skript_AccessOp : Skript_Op<"access", [
                    "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()">]> {
   let summary = "element of a tensor; the indices are in bounds";
   let description = [{
-    Reads one element. Indices out of bounds are undefined; the frontend proves, clamps or guards them. Folds where the
-    tensor holds one value everywhere, and for constants at constant indices. Outside of formulas it is what `tensor.extract` is,
-    which the lowerings of formulas make of it.
+    Reads one element. Out-of-bounds indices are undefined behavior; the frontend proves, clamps or guards indices. Folds for
+    splats, and for constants at constant indices. Outside formulas it is equivalent to `tensor.extract`, to which the
+    lowerings of formulas convert it.
 
     ```mlir
     %a = skript.access %A[%i, %l] : tensor<4x16xf32>
@@ -239,7 +239,7 @@ def Skript_YieldOp : Skript_Op<"yield", [
     Pure, Terminator, AttrSizedOperandSegments, HasParent<"FormulaOp">]> {
   let summary = "ends the body of a formula: a value and its position for each destination";
   let description = [{
-    `ranks` says how many of the subscripts belong to each value.
+    `ranks` is the number of subscripts of each value.
 
     ```mlir
     skript.yield %v at [%i, %j] : f32

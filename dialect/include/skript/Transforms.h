@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Transforms.h - transformations that stay linear on long graphs -------===//
+//===- Transforms.h - transformations with linear time on long graphs -------===//
 
 #ifndef SKRIPT_TRANSFORMS_H
 #define SKRIPT_TRANSFORMS_H
@@ -8,31 +8,31 @@
 
 namespace skript {
 
-/// Bounds of what one fused operation may become.
+/// Upper bounds of a fused operation.
 struct FusionBounds {
-  /// Operations of the payload.
+  /// Number of operations in the payload.
   unsigned operations;
-  /// Tensors that are read.
+  /// Number of tensors that are read.
   unsigned inputs;
-  /// Whether operations that reduce stay as they are.
+  /// Whether reductions are left unchanged.
   bool mapsOnly = false;
 };
 
-/// Fuses elementwise `linalg.generic` ops below `root` into their only users, as upstream's pass does, but never past
-/// the bounds: each operation is then copied a bounded number of times, however long the chain.
+/// Fuses elementwise `linalg.generic` ops below `root` into their only users, as the upstream pass does, but never past
+/// the bounds: each operation is then copied a bounded number of times, whatever the length of the chain.
 mlir::LogicalResult fuseElementwise(mlir::Operation *root, FusionBounds bounds);
 
-/// Computes elementwise `linalg.generic` ops below `root` in the payloads of what reads each of their elements once: their
-/// only user, if it reduces, or all of them, where the element takes a few operations.
+/// Moves elementwise `linalg.generic` ops below `root` into the payloads of their users, if these read each element once: into
+/// the only user if it is a reduction, or into all users if an element costs only a few operations.
 mlir::LogicalResult computeInUsers(mlir::Operation *root, FusionBounds bounds);
 
-/// Replaces operations without memory effects by equal ones that dominate them, and erases those that nothing uses.
-/// Upstream's `cse` hashes operands alone, and formulas of one kind differ in what their regions capture: all of them
-/// share a bucket. Here what regions hold is part of the hash.
+/// Replaces operations without memory effects by equal ones that dominate them, and erases unused ones. Upstream `cse`
+/// hashes only operands. Formulas of one kind differ only in the values that their regions capture, so they would share a
+/// bucket. This hash includes the regions.
 void mergeDuplicates(mlir::Operation *root);
 
-/// A part of a formula that is free of order, in front of it: what `destinations` hold when its steps from `offsets` on, as
-/// many as `sizes` say, are taken. Without `guarded` its predicate, which holds there, is not asked.
+/// Computes a tile of an unordered formula, before the formula: the contents of `destinations` after the steps that `offsets`
+/// and `sizes` select. Unless `guarded`, the predicate holds in the whole tile and is omitted.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>> computePart(FormulaOp formula, mlir::ValueRange destinations,
                                                             llvm::ArrayRef<int64_t> offsets,
                                                             llvm::ArrayRef<int64_t> sizes, bool guarded);

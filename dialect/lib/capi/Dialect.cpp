@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Dialect.cpp - C face of the dialect ----------------------------------===//
+//===- Dialect.cpp - C API of the dialect -----------------------------------===//
 
 #include "skript-c/Dialect.h"
 #include "skript/Skript.h"

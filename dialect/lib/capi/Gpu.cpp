@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Gpu.cpp - what code generation for GPUs needs of upstream's libraries -===//
+//===- Gpu.cpp - upstream C++ functions for GPU code generation ---------------===//
 
 #include "skript-c/Gpu.h"
 

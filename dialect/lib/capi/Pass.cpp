@@ -20,7 +20,7 @@ using namespace mlir;
 
 namespace {
 
-/// What a table says, owned. One per registered pass, for the life of the process.
+/// An owned copy of a row of a pass table: one per registered pass, for the lifetime of the process.
 struct Description {
   struct Setting {
     std::string name, summary, value;

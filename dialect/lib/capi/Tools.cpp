@@ -73,7 +73,7 @@ static LogicalResult optimize(llvm::StringRef input, llvm::StringRef output, con
   return success();
 }
 
-/// What a reader of `--help` must know of the input.
+/// The note about the input in `--help`.
 #define TRUSTED "The input is trusted: a module may reach everything that MLIR and LLVM do. Run it on your own files only.\n"
 
 extern "C" {
@@ -86,11 +86,11 @@ int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry, MlirStrin
   registerAll(*unwrap(registry));
   // For passes that translate on the way, as `gpu-module-to-binary` does.
   registerAllGPUToLLVMIRTranslations(*unwrap(registry));
-  // At the end: the groups of upstream are longer than any terminal.
+  // At the end, because upstream's option groups are longer than a terminal.
   llvm::cl::extrahelp end(unwrap(help));
   auto [input, output] = registerAndParseCLIOptions(argc, argv, "SkriptND optimizer driver. " TRUSTED, *unwrap(registry));
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
-  // These read nothing.
+  // These options do not read the input.
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(MlirOptMain(argc, argv, input, output, *unwrap(registry)));
   return asMainReturnCode(optimize(input, output, config, *unwrap(registry)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Transforms.cpp - C face of the transformations -----------------------===//
+//===- Transforms.cpp - C API of the transformations ------------------------===//
 
 #include "skript-c/Transforms.h"
 #include "skript/Transforms.h"

@@ -99,7 +99,7 @@ fn evaluate(op: ScalarOp, operands: &[Scalar], single: bool) -> Scalar {
         };
         return Scalar::Bool(compare(order));
     }
-    // Operations on reals alone, or on numbers with a real among them.
+    // Operations that accept only reals, or that have a real operand.
     if kind == ScalarKind::Real || real_only(op) {
         return Scalar::Real(real_value(op, a.to_real(), b.to_real(), single));
     }
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn minimum_and_maximum_know_nan_and_signed_zeros() {
+    fn minimum_and_maximum_handle_nan_and_signed_zeros() {
         assert!(real(ScalarOp::Min, f64::NAN, 1.0).is_nan());
         assert!(real(ScalarOp::Max, 1.0, f64::NAN).is_nan());
         assert!(real(ScalarOp::Min, -0.0, 0.0).is_sign_negative());

@@ -29,7 +29,7 @@ pub fn unary(op: ScalarOp) -> Option<fn(i64) -> i64> {
     })
 }
 
-/// Rounds down. By zero: 0. `MIN / -1` wraps to `MIN`.
+/// Rounds down. Division by zero gives 0; `MIN / -1` wraps to `MIN`.
 pub fn div(a: i64, b: i64) -> i64 {
     if b == 0 {
         return 0;
@@ -38,7 +38,7 @@ pub fn div(a: i64, b: i64) -> i64 {
     if a.wrapping_rem(b) != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
 }
 
-/// Rounds up. By zero: 0. `MIN \ -1` wraps to `MIN`.
+/// Rounds up. Division by zero gives 0; `MIN \ -1` wraps to `MIN`.
 pub fn ceil_div(a: i64, b: i64) -> i64 {
     if b == 0 {
         return 0;
@@ -47,13 +47,13 @@ pub fn ceil_div(a: i64, b: i64) -> i64 {
     if a.wrapping_rem(b) != 0 && (a < 0) == (b < 0) { quotient + 1 } else { quotient }
 }
 
-/// `a - b * div(a, b)`: the sign of the divisor. By zero: 0.
+/// `a - b * div(a, b)`: the result has the sign of the divisor. Modulo zero gives 0.
 pub fn modulo(a: i64, b: i64) -> i64 {
     if b == 0 {
         return 0;
     }
-    let rest = a.wrapping_rem(b);
-    if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
+    let remainder = a.wrapping_rem(b);
+    if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder }
 }
 
 /// Wraps. A negative exponent gives 0, except for the bases 1 and -1.

@@ -12,16 +12,14 @@ pub mod integer;
 mod numbers;
 mod op;
 pub mod real;
-pub mod recipe;
 mod scalar;
 mod stablehlo;
 mod table;
 
 pub use checked::Undefined;
-pub use expansion::Expansion;
+pub use expansion::{Class, Emitter, Expansion, Operation};
 pub use numbers::{IntType, Numbers, RealType};
 pub use op::ScalarOp;
-pub use recipe::{Recipe, Step, TypeClass};
 pub use scalar::{Scalar, ScalarKind};
 pub use stablehlo::StableHlo;
 pub use table::{Domain, ResultKind, Row};

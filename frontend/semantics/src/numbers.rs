@@ -9,7 +9,7 @@ use crate::real;
 use std::fmt;
 
 /// The storage type of `real`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RealType {
     /// IEEE 754 binary16.
     F16,
@@ -111,7 +111,7 @@ impl RealType {
         !x.is_finite() || self.floor(x) == x
     }
 
-    /// The largest number of this type that is not greater; minus infinity below the minimum.
+    /// The largest number of this type that is not greater than `x`; minus infinity below the minimum.
     pub fn floor(self, x: f64) -> f64 {
         let Some((precision, least_exponent)) = self.layout() else {
             return x;
@@ -124,7 +124,7 @@ impl RealType {
         ((x / unit).floor() * unit).min(largest)
     }
 
-    /// The largest number of this type that is less.
+    /// The largest number of this type that is less than `x`.
     pub fn below(self, x: f64) -> f64 {
         let Some((precision, least_exponent)) = self.layout() else {
             return x.next_down();
@@ -134,13 +134,14 @@ impl RealType {
         if self.floor(x) < x { self.floor(x) } else { self.floor(x - half) }
     }
 
-    /// The minimum and maximum of this type from `low` (inclusive) to `high` (exclusive); `low` twice if there is none.
+    /// The smallest and the largest number of this type from `low` (inclusive) to `high` (exclusive); `low` twice if the type has
+    /// no number in this range.
     pub fn within(self, low: f64, high: f64) -> (f64, f64) {
         let (least, largest) = (-self.floor(-low), self.below(high));
         if least <= largest { (least, largest) } else { (low, low) }
     }
 
-    /// Bits of the significand and exponent of the smallest normal number; `None` for f64, in which we compute.
+    /// The bits of the significand, and the exponent of the smallest normal number; `None` for f64, the type of the arguments.
     fn layout(self) -> Option<(i32, i32)> {
         match self {
             RealType::F16 => Some((11, -14)),
@@ -153,8 +154,9 @@ impl RealType {
 
 /// The distance of neighbouring numbers of a type at `x`.
 fn unit(x: f64, precision: i32, least_exponent: i32) -> f64 {
-    let biased = (x.to_bits() >> 52) & 0x7ff;
-    let exponent = i32::try_from(biased).unwrap_or(0) - 1023;
+    let [first, second, ..] = x.to_be_bytes();
+    let biased = (u16::from_be_bytes([first, second]) >> 4) & 0x7ff;
+    let exponent = i32::from(biased) - 1023;
     2f64.powi(exponent.max(least_exponent) + 1 - precision)
 }
 
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_tell_the_range_and_the_remedy() {
+    fn refusals_state_the_range_and_the_remedy() {
         let int = |t: IntType, i| t.refusal(i);
         assert_eq!(int(IntType::I8, Some(128)), "which does not fit i8 (-128 to 127); --int=i16 holds it");
         assert!(int(IntType::I8, Some(1 << 20)).ends_with("--int=i32 holds it"));

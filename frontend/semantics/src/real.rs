@@ -16,12 +16,12 @@ pub fn narrow(x: f64) -> f64 {
 /// `x - y * floor(x / y)` without intermediate rounding (errata 4): the remainder with the sign of `y`, rounded once. A
 /// remainder of zero is `+0`; a remainder by zero or of an infinite number is NaN.
 pub fn modulo(x: f64, y: f64) -> f64 {
-    let rest = x % y;
-    let differ = rest != 0.0 && (rest < 0.0) != (y < 0.0);
-    rest + if differ { y } else { 0.0 }
+    let remainder = x % y;
+    let differ = remainder != 0.0 && (remainder < 0.0) != (y < 0.0);
+    remainder + if differ { y } else { 0.0 }
 }
 
-/// NaN if either is; `min(-0, +0)` is `-0` (errata 6).
+/// The lesser of two numbers; NaN if an operand is NaN. `min(-0, +0)` is `-0` (errata 6).
 pub fn minimum(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         f64::NAN
@@ -32,7 +32,7 @@ pub fn minimum(a: f64, b: f64) -> f64 {
     }
 }
 
-/// NaN if either is; `max(-0, +0)` is `+0` (errata 6).
+/// The greater of two numbers; NaN if an operand is NaN. `max(-0, +0)` is `+0` (errata 6).
 pub fn maximum(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         f64::NAN

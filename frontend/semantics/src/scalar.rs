@@ -6,7 +6,8 @@ use std::fmt;
 /// The kind of a tensor element or of a scalar in a formula (SkriptND 2.3).
 ///
 /// `Int` is 64-bit two's complement with wrapping arithmetic at run time (an overflow of a compile-time
-/// expression is a diagnostic); `Real` is an IEEE float, f64 at compile time. What tensors hold: [`crate::Numbers`].
+/// expression is a diagnostic); `Real` is an IEEE float, f64 at compile time. [`crate::Numbers`] are the storage
+/// types of tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ScalarKind {
     /// A truth value.

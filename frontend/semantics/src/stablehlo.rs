@@ -11,7 +11,7 @@ pub enum StableHlo {
     Named(&'static str),
     /// `compare` with this direction.
     Compare(&'static str),
-    /// Several ops, according to the recipe.
+    /// Several ops, those of [`ScalarOp::lowering`].
     Composed,
 }
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One row per scalar operation: name in the dialect, operands, result.
-//!
-//! The meaning is in [`crate::eval`] and [`crate::checked`], the spelling in `arith`/`math` in [`crate::recipe`], the
-//! StableHLO form in [`crate::stablehlo`]; all are keyed by [`ScalarOp`].
+//! The row of a scalar operation: its name in the dialect, its operands and its result.
 
 use crate::op::ScalarOp;
 use crate::scalar::ScalarKind;
@@ -41,12 +38,18 @@ pub enum ResultKind {
     Fixed(ScalarKind),
 }
 
+impl ResultKind {
+    fn accepts(self, kind: ScalarKind) -> bool {
+        self == ResultKind::Operand || self == ResultKind::Fixed(kind)
+    }
+}
+
 /// Properties of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The operation.
     pub op: ScalarOp,
-    /// Full name of the op in the dialect; the three casts share one.
+    /// Full name of the op in the dialect; the three casts share one name.
     pub name: &'static str,
     /// The number of operands.
     pub arity: usize,
@@ -56,75 +59,16 @@ pub struct Row {
     pub result: ResultKind,
 }
 
-const SAME: ResultKind = ResultKind::Operand;
-const BOOL: ResultKind = ResultKind::Fixed(ScalarKind::Bool);
-const INT: ResultKind = ResultKind::Fixed(ScalarKind::Int);
-const REAL: ResultKind = ResultKind::Fixed(ScalarKind::Real);
-
 impl ScalarOp {
-    /// All operations, in the order of the enum.
-    pub const ALL: [ScalarOp; 47] = {
-        use ScalarOp::*;
-        [
-            Add, Sub, Mul, Div, CeilDiv, Mod, Pow, Min, Max, Neg, Abs, Sign, Lt, Le, Gt, Ge, Eq, Ne, And, Or,
-            Xor, Implies, Not, Sqrt, Exp, Log, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh,
-            Acosh, Atanh, Erf, Round, Floor, Ceil, Frac, ToBool, ToInt, ToReal, Select,
-        ]
-    };
+    /// The operation that an op of the dialect with this name computes, for results of this kind.
+    pub fn from_name(name: &str, result: ScalarKind) -> Option<ScalarOp> {
+        let computes = |row: Row| row.name == name && row.result.accepts(result);
+        ScalarOp::ALL.into_iter().find(|op| computes(op.row()))
+    }
 
-    /// The table.
-    pub fn row(self) -> Row {
-        use Domain::{Any, Logical, Numeric, Real};
-        let (name, arity, domain, result) = match self {
-            ScalarOp::Add => ("skript.add", 2, Numeric, SAME),
-            ScalarOp::Sub => ("skript.sub", 2, Numeric, SAME),
-            ScalarOp::Mul => ("skript.mul", 2, Numeric, SAME),
-            ScalarOp::Div => ("skript.div", 2, Numeric, SAME),
-            ScalarOp::CeilDiv => ("skript.ceildiv", 2, Numeric, SAME),
-            ScalarOp::Mod => ("skript.mod", 2, Numeric, SAME),
-            ScalarOp::Pow => ("skript.pow", 2, Numeric, SAME),
-            ScalarOp::Min => ("skript.min", 2, Numeric, SAME),
-            ScalarOp::Max => ("skript.max", 2, Numeric, SAME),
-            ScalarOp::Neg => ("skript.neg", 1, Numeric, SAME),
-            ScalarOp::Abs => ("skript.abs", 1, Numeric, SAME),
-            ScalarOp::Sign => ("skript.sign", 1, Numeric, SAME),
-            ScalarOp::Lt => ("skript.lt", 2, Any, BOOL),
-            ScalarOp::Le => ("skript.le", 2, Any, BOOL),
-            ScalarOp::Gt => ("skript.gt", 2, Any, BOOL),
-            ScalarOp::Ge => ("skript.ge", 2, Any, BOOL),
-            ScalarOp::Eq => ("skript.eq", 2, Any, BOOL),
-            ScalarOp::Ne => ("skript.ne", 2, Any, BOOL),
-            ScalarOp::And => ("skript.and", 2, Logical, BOOL),
-            ScalarOp::Or => ("skript.or", 2, Logical, BOOL),
-            ScalarOp::Xor => ("skript.xor", 2, Logical, BOOL),
-            ScalarOp::Implies => ("skript.implies", 2, Logical, BOOL),
-            ScalarOp::Not => ("skript.not", 1, Logical, BOOL),
-            ScalarOp::Sqrt => ("skript.sqrt", 1, Real, SAME),
-            ScalarOp::Exp => ("skript.exp", 1, Real, SAME),
-            ScalarOp::Log => ("skript.log", 1, Real, SAME),
-            ScalarOp::Sin => ("skript.sin", 1, Real, SAME),
-            ScalarOp::Cos => ("skript.cos", 1, Real, SAME),
-            ScalarOp::Tan => ("skript.tan", 1, Real, SAME),
-            ScalarOp::Asin => ("skript.asin", 1, Real, SAME),
-            ScalarOp::Acos => ("skript.acos", 1, Real, SAME),
-            ScalarOp::Atan => ("skript.atan", 1, Real, SAME),
-            ScalarOp::Sinh => ("skript.sinh", 1, Real, SAME),
-            ScalarOp::Cosh => ("skript.cosh", 1, Real, SAME),
-            ScalarOp::Tanh => ("skript.tanh", 1, Real, SAME),
-            ScalarOp::Asinh => ("skript.asinh", 1, Real, SAME),
-            ScalarOp::Acosh => ("skript.acosh", 1, Real, SAME),
-            ScalarOp::Atanh => ("skript.atanh", 1, Real, SAME),
-            ScalarOp::Erf => ("skript.erf", 1, Real, SAME),
-            ScalarOp::Round => ("skript.round", 1, Real, SAME),
-            ScalarOp::Floor => ("skript.floor", 1, Real, SAME),
-            ScalarOp::Ceil => ("skript.ceil", 1, Real, SAME),
-            ScalarOp::Frac => ("skript.frac", 1, Real, SAME),
-            ScalarOp::ToBool => ("skript.cast", 1, Any, BOOL),
-            ScalarOp::ToInt => ("skript.cast", 1, Any, INT),
-            ScalarOp::ToReal => ("skript.cast", 1, Any, REAL),
-            ScalarOp::Select => ("skript.select", 3, Any, SAME),
-        };
-        Row { op: self, name, arity, domain, result }
+    /// Whether the operation is a power or a transcendental function.
+    pub fn is_transcendental(self) -> bool {
+        self == ScalarOp::Pow || (ScalarOp::Exp..=ScalarOp::Erf).contains(&self)
     }
 
     /// The op of the dialect without its prefix: `add`.
@@ -162,14 +106,6 @@ impl ScalarOp {
 mod tests {
     use super::*;
     use ScalarKind::{Bool, Int, Real};
-
-    #[test]
-    fn all_lists_every_operation_once() {
-        for (position, op) in ScalarOp::ALL.iter().enumerate() {
-            assert_eq!(*op as usize, position);
-        }
-        assert_eq!(ScalarOp::Select as usize + 1, ScalarOp::ALL.len());
-    }
 
     #[test]
     fn names_are_unique_but_for_casts() {

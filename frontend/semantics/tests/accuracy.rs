@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The table's real functions at run-time width, over f32 numbers, against the C library's in f64.
 //!
-//! The reference is right to about 2⁻²⁸ of a unit in the last place of f32. `test/numerics/` measures compiled
+//! The reference is accurate to about 2⁻²⁸ of a unit in the last place of f32. `test/numerics/` measures compiled
 //! code.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use skript_semantics::{ScalarOp, real};
 
-/// The distance of samples; `SKRIPT_STRIDE=1` measures all 2³² numbers.
+/// The distance between the bit patterns of samples; `SKRIPT_STRIDE=1` measures all 2³² numbers.
 const STRIDE: usize = 65_521;
 
 unsafe extern "C" {

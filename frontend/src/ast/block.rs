@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Blocks other than compositions and formulas: declarations, helpers, assertions, quantization.
 
-use super::{Expr, Ident, Path, StringLiteral};
+use super::{Expr, Ident, Path, StringLiteral, Target};
 use crate::source::Span;
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ pub enum BlockKind {
     Quantize,
 }
 
-/// Where a block begins: the span of `@name`.
+/// The beginning of a block, with the span of `@name`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BlockHead {
     /// The keyword.
@@ -134,48 +134,10 @@ pub struct LoopBound {
 /// `lvalue = expr;` of `@using` (2.9).
 #[derive(Clone, Debug, Serialize)]
 pub struct Using {
-    /// The names on the left.
-    pub target: UsingTarget,
+    /// The names on the left, without types.
+    pub target: Target,
     /// The expression on the right.
     pub value: Expr,
-    /// The source text.
-    pub span: Span,
-}
-
-/// The left-hand side of `@using`.
-#[derive(Clone, Debug, Serialize)]
-pub enum UsingTarget {
-    /// `a` or `a..(n)`.
-    Name(UsingItem),
-    /// `[a, b.., (e, f)..]`.
-    List(Vec<UsingListItem>),
-}
-
-/// An item of a list of names.
-#[derive(Clone, Debug, Serialize)]
-pub enum UsingListItem {
-    /// `a` or `a..(n)`.
-    Item(UsingItem),
-    /// `(e, f)..(n)`.
-    Zip {
-        /// The names in parentheses, one per pack.
-        names: Vec<Ident>,
-        /// The length of the packs.
-        pack: PackSpec,
-        /// The source text.
-        span: Span,
-    },
-    /// `~`: an item without a name.
-    Omitted(Span),
-}
-
-/// A name that takes a value or a pack of values.
-#[derive(Clone, Debug, Serialize)]
-pub struct UsingItem {
-    /// The new name.
-    pub name: Ident,
-    /// Written with `..`: the rest of a pack.
-    pub pack: Option<PackSpec>,
     /// The source text.
     pub span: Span,
 }

@@ -14,7 +14,7 @@ pub struct Expr {
     pub span: Span,
 }
 
-/// What an expression is; documented by its spelling.
+/// The kinds of expressions, documented by their spelling.
 #[derive(Clone, Debug, Serialize)]
 pub enum ExprKind {
     /// Digits that do not fit are reported by the parser.
@@ -42,7 +42,7 @@ pub enum ExprKind {
     Index {
         /// The pack or tensor.
         base: Box<Expr>,
-        /// What the brackets contain.
+        /// The contents of the brackets.
         subscripts: Vec<Subscript>,
         /// `a[i,]`.
         trailing_comma: bool,
@@ -76,9 +76,9 @@ pub enum ExprKind {
     Select {
         /// The bool `c`.
         condition: Box<Expr>,
-        /// The value where it holds.
+        /// The value if the condition holds.
         then: Box<Expr>,
-        /// The value where it does not; null if omitted.
+        /// The value if the condition does not hold; null if omitted.
         otherwise: Option<Box<Expr>>,
     },
     /// `a ?? b`.
@@ -135,16 +135,16 @@ pub enum ExprKind {
         /// `low` and `high` after `<>`: the values of indices below zero and past the end.
         remap: Option<Box<(Expr, Expr)>>,
     },
-    /// A position where the parser gave up. It is reported already; do not report it again.
+    /// An expression with a syntax error, which has been reported.
     Error,
 }
 
-/// JSON has no infinity: uses the language's own word for it.
+/// JSON has no infinity: writes `inf`, as in the language.
 fn finite_or_inf<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_str("inf") }
 }
 
-/// What `.` reads of a tensor or pack.
+/// A property of a tensor or pack, as in `x.shape`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Property {
     /// `.shape`: the extents, a pack of ints.
@@ -330,6 +330,135 @@ pub enum StringPiece {
     Text(String),
     /// `{expr}`: the value, printed.
     Format(Expr),
+}
+
+/// The body of two functions that return the direct subexpressions, as shared and as mutable references.
+macro_rules! parts {
+    ($($mut:tt)?) => {
+        |expr| {
+            let mut children = Vec::new();
+            match & $($mut)? expr.kind {
+                ExprKind::Str(literal) => {
+                    for piece in & $($mut)? literal.pieces {
+                        if let StringPiece::Format(value) = piece {
+                            children.push(value);
+                        }
+                    }
+                }
+                ExprKind::List(items) => {
+                    for item in items {
+                        match item {
+                            Item::Expr(value) => children.push(value),
+                            Item::Range { begin, end, stride, .. } => {
+                                children.extend([begin, end]);
+                                children.extend(stride);
+                            }
+                            Item::Expand { value, count, .. } => {
+                                children.push(value);
+                                children.extend(count);
+                            }
+                            Item::Zip { packs, count, .. } => {
+                                children.extend(packs);
+                                children.extend(count);
+                            }
+                        }
+                    }
+                }
+                ExprKind::Index { base, subscripts, .. } => {
+                    children.push(base);
+                    subscripts.into_iter().for_each(|s| parts!(@subscript children s));
+                }
+                ExprKind::Substitute { base, subscript, value } => {
+                    children.push(base);
+                    parts!(@subscript children & $($mut)? **subscript);
+                    children.push(value);
+                }
+                ExprKind::Unary { operand: only, .. }
+                | ExprKind::NullTest(only)
+                | ExprKind::Fold { pack: only, .. }
+                | ExprKind::Cast { value: only, .. }
+                | ExprKind::Builtin { argument: only, .. } => children.push(only),
+                ExprKind::Binary { left: a, right: b, .. }
+                | ExprKind::Is { left: a, right: b }
+                | ExprKind::Coalesce { value: a, fallback: b }
+                | ExprKind::In { item: a, pack: b } => {
+                    children.push(a);
+                    children.push(b);
+                }
+                ExprKind::Select { condition, then, otherwise } => {
+                    children.push(condition);
+                    children.push(then);
+                    otherwise.into_iter().for_each(|e| children.push(e));
+                }
+                ExprKind::Guard { index, remap } => {
+                    children.push(index);
+                    if let Some(ends) = remap {
+                        children.extend([& $($mut)? ends.0, & $($mut)? ends.1]);
+                    }
+                }
+                ExprKind::Int(_)
+                | ExprKind::Real(_)
+                | ExprKind::Bool(_)
+                | ExprKind::Name(_)
+                | ExprKind::Property { .. }
+                | ExprKind::Default(_)
+                | ExprKind::Error => {}
+            }
+            children
+        }
+    };
+    (@subscript $children:ident $subscript:expr) => {
+        match $subscript {
+            Subscript::Expr(index) => $children.push(index),
+            Subscript::Range { begin, end, stride, .. } => {
+                $children.extend([begin, end, stride].into_iter().flatten());
+            }
+            Subscript::Expand { value, count, .. } => {
+                $children.push(value);
+                $children.extend(count);
+            }
+            Subscript::Guard { index, remap, .. } => {
+                $children.push(index);
+                remap.into_iter().for_each(|(low, high)| $children.extend([low, high]));
+            }
+        }
+    };
+}
+
+impl Expr {
+    /// The direct subexpressions, in textual order.
+    pub fn children(&self) -> Vec<&Expr> {
+        let parts: fn(&Expr) -> Vec<&Expr> = parts!();
+        parts(self)
+    }
+
+    /// The mutable [`Expr::children`].
+    pub(crate) fn children_mut(&mut self) -> Vec<&mut Expr> {
+        let parts: fn(&mut Expr) -> Vec<&mut Expr> = parts!(mut);
+        parts(self)
+    }
+
+    /// All names in textual order, with repetitions, without types and functions.
+    pub fn names(&self) -> Vec<&Ident> {
+        let mut names = Vec::new();
+        let mut open = vec![self];
+        while let Some(expr) = open.pop() {
+            match &expr.kind {
+                ExprKind::Name(name) | ExprKind::Property { base: name, .. } => names.push(name),
+                _ => open.extend(expr.children().into_iter().rev()),
+            }
+        }
+        names
+    }
+}
+
+impl Subscript {
+    /// The expressions of the subscript.
+    pub(crate) fn exprs(&self) -> Vec<&Expr> {
+        let mut exprs: Vec<&Expr> = Vec::new();
+        parts!(@subscript exprs self);
+        exprs
+    }
 }
 
 impl StringLiteral {

@@ -59,12 +59,119 @@ pub enum TargetItem {
     Omitted(Span),
 }
 
+impl Target {
+    /// The items of a list, or the only item.
+    pub fn items(&self) -> &[TargetItem] {
+        match self {
+            Target::Item(item) => std::slice::from_ref(item),
+            Target::List { items, .. } => items,
+        }
+    }
+
+    /// All names that are defined.
+    pub fn names(&self) -> impl Iterator<Item = &Ident> {
+        self.items().iter().flat_map(TargetItem::names)
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            Target::Item(item) => item.span(),
+            Target::List { span, .. } => *span,
+        }
+    }
+}
+
+impl TargetItem {
+    /// The names that are defined.
+    pub fn names(&self) -> &[Ident] {
+        match self {
+            TargetItem::Name { name, .. } => std::slice::from_ref(name),
+            TargetItem::Zip { names, .. } => names,
+            TargetItem::Omitted(_) => &[],
+        }
+    }
+
+    pub(crate) fn pack(&self) -> Option<&PackSpec> {
+        match self {
+            TargetItem::Name { pack, .. } | TargetItem::Zip { pack, .. } => pack.as_ref(),
+            TargetItem::Omitted(_) => None,
+        }
+    }
+
+    pub(crate) fn type_spec(&self) -> Option<&TypeSpec> {
+        match self {
+            TargetItem::Name { type_spec, .. } => type_spec.as_ref(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            TargetItem::Name { span, .. } | TargetItem::Zip { span, .. } | TargetItem::Omitted(span) => *span,
+        }
+    }
+}
+
+impl Component {
+    /// All names that are defined.
+    pub fn names(&self) -> impl Iterator<Item = &Ident> {
+        self.targets.iter().flat_map(Target::names)
+    }
+}
+
+impl ComponentValue {
+    /// The right-hand sides directly below: of a block's statements, of branches, of a loop.
+    pub fn children(&self) -> Vec<&ComponentValue> {
+        match self {
+            ComponentValue::Block(block) => block.components.iter().map(|c| &c.value).collect(),
+            ComponentValue::If(branching) => {
+                let arms = branching.arms.iter().flat_map(|(condition, then)| [condition, then]);
+                arms.chain([&*branching.otherwise]).collect()
+            }
+            ComponentValue::Loop(looping) => {
+                looping.before.iter().chain(&looping.after).chain([&looping.body]).collect()
+            }
+            ComponentValue::Invocation(_) | ComponentValue::Expr(_) | ComponentValue::Error(_) => Vec::new(),
+        }
+    }
+
+    /// All invocations, also of branches and loops.
+    pub fn invocations(&self) -> impl Iterator<Item = &Invocation> {
+        self.nested().into_iter().filter_map(|value| match value {
+            ComponentValue::Invocation(invocation) => Some(invocation),
+            _ => None,
+        })
+    }
+
+    /// The value and all right-hand sides below, outer values first.
+    pub fn nested(&self) -> Vec<&ComponentValue> {
+        let mut values = vec![self];
+        let mut at = 0;
+        while let Some(value) = values.get(at).copied() {
+            values.extend(value.children());
+            at += 1;
+        }
+        values
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            ComponentValue::Invocation(invocation) => invocation.span,
+            ComponentValue::Expr(expr) => expr.span,
+            ComponentValue::Block(block) => block.span,
+            ComponentValue::If(branching) => branching.span,
+            ComponentValue::Loop(looping) => looping.span,
+            ComponentValue::Error(span) => *span,
+        }
+    }
+}
+
 /// A right-hand side, a branch, a loop body or a condition.
 #[derive(Clone, Debug, Serialize)]
 pub enum ComponentValue {
     /// An invocation of an operator.
     Invocation(Invocation),
-    /// A compile-time expression that gives tensors: `x`, `c ? x : y`, `[x, y..]`.
+    /// A compile-time expression that yields tensors: `x`, `c ? x : y`, `[x, y..]`.
     Expr(Expr),
     /// Components in braces.
     Block(Block),
@@ -212,7 +319,7 @@ pub struct AccessTarget {
     pub name: Ident,
     /// `[k]` of a pack.
     pub item: Option<Expr>,
-    /// What the brackets contain.
+    /// The contents of the brackets.
     pub subscripts: Vec<Subscript>,
     pub(crate) trailing_comma: bool,
     /// The source text.

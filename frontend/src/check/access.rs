@@ -2,12 +2,11 @@
 //! Tensor accesses in formulas (2.4, 2.12).
 
 use crate::ast::{Expr, ExprKind, Subscript};
+use crate::check::checker::{Checker, Context};
+use crate::check::lengths::Length;
+use crate::check::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
-
-use super::definition::{Checker, Context};
-use super::lengths::Length;
-use super::types::{Base, Optional, Pack, Tensor, Type};
 
 /// The effect of the indices of an access.
 pub(super) struct Indices {
@@ -153,15 +152,10 @@ impl Checker<'_> {
         self.require_index(index, &ty);
         if ty.is_single() && expand {
             let text = self.text(index.span);
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::EXPANSION_COUNT,
-                    span,
-                    format!("`{text}` is a single index, which `..` cannot expand"),
-                )
-                .with_label(ty.to_string())
-                .with_help("remove the `..` after the bars"),
-            );
+            let message = format!("`{text}` is a single index, which `..` cannot expand");
+            let help = "remove the `..` after the bars";
+            let diagnostic = Diagnostic::error(&codes::EXPANSION_COUNT, span, message);
+            self.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
         }
         if let Some((low, high)) = remap {
             for other in [low, high] {
@@ -187,21 +181,15 @@ impl Checker<'_> {
     ) -> Type {
         if self.context != Context::Formula {
             self.value(index);
-            self.sink.report(Diagnostic::error(
-                &codes::ACCESS_OUTSIDE_LOWER,
-                whole.span,
-                "`|i|` guards an index of a tensor, which only formulas of `@lower` have",
-            ));
+            let message = "`|i|` guards an index of a tensor, which only formulas of `@lower` have";
+            self.sink.report(Diagnostic::error(&codes::ACCESS_OUTSIDE_LOWER, whole.span, message));
             return Type::unknown();
         }
         if !self.in_subscript && !self.in_intermediate {
             let text = self.text(whole.span);
+            let message = format!("`{text}` guards an index of a tensor, and is not a value itself");
             self.sink.report(
-                Diagnostic::error(
-                    &codes::GUARD_AS_VALUE,
-                    whole.span,
-                    format!("`{text}` guards an index of a tensor, and is not a value itself"),
-                )
+                Diagnostic::error(&codes::GUARD_AS_VALUE, whole.span, message)
                 .with_help(format!(
                     "write it where the tensor is accessed, `x[{text},]`, or in an intermediate that is used there"
                 )),
@@ -221,34 +209,26 @@ impl Checker<'_> {
         ty
     }
 
-    /// Reports two `:` on the right side, which look like all elements but mean those of a diagonal.
+    /// Reports two `:` on the right side, which look like all elements but select only the elements of the diagonal.
     fn report_side_by_side(&mut self, subscripts: &[Subscript]) {
         let mut whole = subscripts.iter().filter_map(|s| match s {
             Subscript::Range { begin: None, end: None, stride: None, span } => Some(*span),
             _ => None,
         });
         if let (Some(first), Some(second)) = (whole.next(), whole.next()) {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::INDEX_TYPE,
-                    second,
-                    "packs of indices are combined item by item, so two `:` select only a diagonal",
-                )
-                .with_label_at(first, "the first one")
-                .with_help("iterate over all dimensions but one with index symbols, `x[i,:]` with `i < n`"),
-            );
+            let message = "packs of indices are combined item by item, so two `:` select only a diagonal";
+            let help = "iterate over all dimensions but one with index symbols, `x[i,:]` with `i < n`";
+            let diagnostic = Diagnostic::error(&codes::INDEX_TYPE, second, message);
+            self.sink.report(diagnostic.with_label_at(first, "the first one").with_help(help));
         }
     }
 
-    /// Formulas select positions by index symbols; only full slices have a notation.
+    /// Reports a partial slice: formulas select positions by index symbols, and only full slices have a notation.
     fn report_part_of_dimension(&mut self, span: Span) {
         let text = self.text(span);
+        let message = format!("`{text}` is a slice, and an index of a tensor is one position");
         self.sink.report(
-            Diagnostic::error(
-                &codes::INDEX_TYPE,
-                span,
-                format!("`{text}` is a slice, and an index of a tensor is one position"),
-            )
+            Diagnostic::error(&codes::INDEX_TYPE, span, message)
             .with_help(
                 "iterate over the positions with an index symbol, `y[j + 1,] = x[j + 1,], j < n - 1` for `1:` and \
                  `x[n - 1 - j,]` for `::-1`; `:` alone selects all positions",
@@ -256,7 +236,7 @@ impl Checker<'_> {
         );
     }
 
-    /// Indices are ints.
+    /// Requires that an index is an int.
     fn require_index(&mut self, index: &Expr, ty: &Type) {
         if matches!(ty.base, Base::Int | Base::Unknown) {
             return;
@@ -273,7 +253,7 @@ impl Checker<'_> {
         self.sink.report(diagnostic);
     }
 
-    /// Checks that the number of indices is the rank, as far as both are known; an access of rank 1 needs its comma.
+    /// Checks that the number of indices is the rank, if both are known; an access of rank 1 needs its comma.
     pub(super) fn check_rank(
         &mut self,
         span: Span,
@@ -284,19 +264,16 @@ impl Checker<'_> {
         trailing_comma: bool,
     ) {
         if rank.differs(&indices.count) {
+            let message = format!(
+                "`{name}` has rank {}, but {} {} given",
+                rank.described(),
+                indices.count.described(),
+                if indices.count.constant() == Some(1) { "index is" } else { "indices are" }
+            );
             self.sink.report(
-                Diagnostic::error(
-                    &codes::INDEX_COUNT,
-                    span,
-                    format!(
-                        "`{name}` has rank {}, but {} {} given",
-                        rank.described(),
-                        indices.count.described(),
-                        if indices.count.constant() == Some(1) { "index is" } else { "indices are" }
-                    ),
-                )
-                .with_label(format!("rank {} expected", rank.described()))
-                .with_help("an access has one index per dimension; a pack of indices is written `i..`"),
+                Diagnostic::error(&codes::INDEX_COUNT, span, message)
+                    .with_label(format!("rank {} expected", rank.described()))
+                    .with_help("an access has one index per dimension; a pack of indices is written `i..`"),
             );
             return;
         }
@@ -318,12 +295,9 @@ impl Checker<'_> {
                     .with_help(format!("write `{name}[{index},]`")),
                 );
             } else {
+                let message = format!("`{name}[{index}]` indexes a pack, but `{name}` is a tensor");
                 self.sink.report(
-                    Diagnostic::error(
-                        &codes::SHORT_ACCESS,
-                        span,
-                        format!("`{name}[{index}]` indexes a pack, but `{name}` is a tensor"),
-                    )
+                    Diagnostic::error(&codes::SHORT_ACCESS, span, message)
                     .with_help(format!(
                         "an access with one index needs a comma: `{name}[{index},]`; a pack of indices is written `{index}..`"
                     )),

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The binding order of inputs (2.6.1): the names that shapes declare, and whether every shape can be split without
-//! knowing an invocation.
+//! The binding order of inputs (2.6.1): the names that shapes declare, and whether every shape can be split
+//! independently of the invocation.
 
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, Ident, TypeSpec};
+use crate::check::checker::Checker;
+use crate::check::lengths::{Length, linear};
+use crate::check::scope::SymbolKind;
+use crate::check::types::{Base, Optional, Pack, Type};
 use crate::diagnostics::{Diagnostic, codes};
-
-use super::definition::Checker;
-use super::free_names::free_names;
-use super::lengths::{Length, linear};
-use super::scope::SymbolKind;
-use super::types::{Base, Optional, Pack, Type};
 
 /// The effect of a shape's expression on names.
 enum Role<'e> {
@@ -17,7 +15,7 @@ enum Role<'e> {
     Prescribed,
     /// Affine in one new name: declares it.
     Declares(&'e Ident),
-    /// Has undeclared names and is not affine in a single one.
+    /// Has undeclared names and is not affine in a single name.
     Undetermined,
 }
 
@@ -35,14 +33,14 @@ struct Attempt<'e> {
 
 impl Attempt<'_> {
     fn declares(&self, name: &Ident) -> bool {
-        self.declared.iter().any(|(own, _)| own.name == name.name)
+        self.declared.iter().any(|(declared, _)| declared.name == name.name)
     }
 
     /// Whether the expression uses names that get their values only when the shape is split.
     fn splits(&self, expr: &Expr) -> bool {
-        let mut own = self.declared.iter().skip(self.counted);
-        let names = free_names(expr);
-        own.any(|(own, _)| names.iter().any(|name| own.name == name.name))
+        let mut split = self.declared.iter().skip(self.counted);
+        let names = expr.names();
+        split.any(|(declared, _)| names.iter().any(|name| declared.name == name.name))
     }
 
     fn is_bound(&self) -> bool {
@@ -81,10 +79,10 @@ impl<'a> Checker<'a> {
                     break;
                 }
             }
-            // optional inputs come last: they cannot help the others
-            let (unbound, rest) =
+            // Optional inputs come last, because they do not determine names of other inputs.
+            let (unbound, remaining) =
                 waiting.into_iter().partition::<Vec<_>, _>(|input| input.type_spec.optional == optional);
-            waiting = rest;
+            waiting = remaining;
             for input in unbound {
                 self.give_up(input);
             }
@@ -100,7 +98,7 @@ impl<'a> Checker<'a> {
             self.declare(name, SymbolKind::Extent, Type::unknown());
         }
         let names: Vec<&Ident> =
-            type_expressions(&input.type_spec).into_iter().flat_map(free_names).collect();
+            type_expressions(&input.type_spec).into_iter().flat_map(Expr::names).collect();
         for name in names {
             if self.scope.lookup(&name.name).is_none() && !self.hidden.contains_key(&name.name) {
                 self.declare(name, SymbolKind::Extent, Type::unknown());
@@ -121,11 +119,11 @@ impl<'a> Checker<'a> {
                     let ty = Type::scalar(Base::Int).with_optional(optional);
                     self.declare(name, SymbolKind::Extent, ty);
                 }
-                // unknown names are reported when the length is typed
+                // Unknown names are reported when the length is typed.
                 Role::Prescribed | Role::Undetermined => {}
             }
         }
-        // lengths are known now: the types of the attributes can name them
+        // Lengths are known now: the types of the attributes can contain them.
         for attribute in &self.definition.attributes {
             let ty = self.attribute_type(attribute);
             self.declare(&attribute.name, SymbolKind::Attribute, ty);
@@ -155,7 +153,8 @@ impl<'a> Checker<'a> {
     }
 
     fn role_with<'e>(&self, expr: &'e Expr, more: &[(&'e Ident, Type)]) -> Role<'e> {
-        let unknown: Vec<&Ident> = free_names(expr)
+        let unknown: Vec<&Ident> = expr
+            .names()
             .into_iter()
             .filter(|n| self.scope.lookup(&n.name).is_none() && !more.iter().any(|(m, _)| m.name == n.name))
             .collect();
@@ -175,9 +174,9 @@ impl<'a> Checker<'a> {
             self.definition
                 .attributes
                 .iter()
-                .any(|a| a.name.name == name && a.default.as_ref().is_some_and(|d| !free_names(d).is_empty()))
+                .any(|a| a.name.name == name && a.default.as_ref().is_some_and(|d| !d.names().is_empty()))
         };
-        let mut names = free_names(length);
+        let mut names = length.names();
         names.retain(|name| !attempt.declares(name));
         names.into_iter().all(|name| {
             self.scope.lookup(&name.name).is_some_and(|s| {
@@ -194,7 +193,7 @@ impl<'a> Checker<'a> {
         let spec = &input.type_spec;
         let optional = if spec.optional { Optional::Maybe } else { Optional::No };
         let int = Type::scalar(Base::Int).with_optional(optional);
-        // the number of arguments and the rank are known before the shape is split
+        // The number of arguments and the rank are known before the shape is split.
         let counts = [spec.pack.as_ref().and_then(|p| p.length.as_ref()), spec.rank.as_ref()];
         for count in counts.into_iter().flatten() {
             match self.role_with(count, &attempt.declared) {
@@ -206,20 +205,20 @@ impl<'a> Checker<'a> {
         attempt.counted = attempt.declared.len();
         let items = match &spec.pack {
             Some(pack) => match &pack.length {
-                Some(length) => Length::of(length),
+                Some(length) => Length::from_expr(length),
                 None => Length::symbol(&format!("|{}|", input.name.name)),
             },
             None => Length::unknown(),
         };
-        let mut rest: Vec<&ExtentSpec> = spec.shape.iter().flatten().collect();
+        let mut unbound: Vec<&ExtentSpec> = spec.shape.iter().flatten().collect();
         loop {
-            let before = rest.len();
-            rest.retain(|extent| !self.bind_extent(extent, &int, &items, &mut attempt));
-            if rest.is_empty() || rest.len() == before {
+            let before = unbound.len();
+            unbound.retain(|extent| !self.bind_extent(extent, &int, &items, &mut attempt));
+            if unbound.is_empty() || unbound.len() == before {
                 break;
             }
         }
-        for extent in rest {
+        for extent in unbound {
             let parts = [extent.extent.as_ref(), extent.pack.as_ref().and_then(|p| p.length.as_ref())];
             for part in parts.into_iter().flatten() {
                 if matches!(self.role_with(part, &attempt.declared), Role::Undetermined) {
@@ -256,8 +255,10 @@ impl<'a> Checker<'a> {
         let mut conditional = false;
         let length = match &pack.length {
             None => {
-                let own = |e: &Expr| attempt.splits(e);
-                if matches!(role, Some(Role::Declares(_)) | None) || extent.extent.as_ref().is_some_and(own) {
+                let is_split = |e: &Expr| attempt.splits(e);
+                if matches!(role, Some(Role::Declares(_)) | None)
+                    || extent.extent.as_ref().is_some_and(is_split)
+                {
                     attempt.flexible.push(extent);
                 }
                 let name = extent.extent.as_ref().and_then(|e| match &e.kind {
@@ -280,7 +281,7 @@ impl<'a> Checker<'a> {
                         conditional = self.quietly(|c| c.value(length)).base == Base::Bool;
                     }
                 }
-                Length::of(length)
+                Length::from_expr(length)
             }
         };
         if let Some(Role::Declares(name)) = role {
@@ -358,7 +359,8 @@ impl<'a> Checker<'a> {
             return;
         }
         for expr in &attempt.undetermined {
-            let unknown: Vec<&Ident> = free_names(expr)
+            let unknown: Vec<&Ident> = expr
+                .names()
                 .into_iter()
                 .filter(|n| {
                     self.scope.lookup(&n.name).is_none()
@@ -376,12 +378,9 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let text = self.text(expr.span);
+            let message = format!("`{}` cannot be deduced from `{text}`", name.name);
             self.sink.report(
-                Diagnostic::error(
-                    &codes::UNDETERMINED_EXTENT,
-                    expr.span,
-                    format!("`{}` cannot be deduced from `{text}`", name.name),
-                )
+                Diagnostic::error(&codes::UNDETERMINED_EXTENT, expr.span, message)
                 .with_label(format!("`{}` is not declared before", name.name))
                 .with_help(format!(
                     "an extent declares a name only as `a * name + b` with literal a and b; other expressions may use names that \

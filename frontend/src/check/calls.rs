@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which definitions are invoked somewhere.
+//! The definitions that a program invokes.
 
-use rustc_hash::FxHashSet;
-
-use crate::ast::{Block, Component, ComponentValue, Definition, Invocation};
+use crate::ast::{Component, Definition, Invocation};
 use crate::diagnostics::{Severity, Sink};
 use crate::program::Program;
 use crate::source::Span;
+use rustc_hash::FxHashSet;
 
 /// Whether a statement of the program invokes `name` of the module with key `module`.
 pub fn is_called(program: &Program, module: &str, name: &str) -> bool {
     program.modules.iter().any(|(key, m)| {
         let statements = m.definitions.iter().flat_map(composed);
-        let mut invocations = statements.flat_map(invocations);
+        let mut invocations = statements.flat_map(|c| c.value.invocations());
         invocations.any(|i| named(program, key, i) == Some((module, name)))
     })
 }
@@ -27,7 +26,7 @@ pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
         location.file == d.span.file && d.span.start <= location.start && location.start <= d.span.end
     };
     let definitions = || program.modules.values().flat_map(|m| &m.definitions);
-    // Between definitions: a definition may have been lost there.
+    // An error between definitions may hide a definition.
     let inside = |location: &Span| definitions().any(|d| within(d, location));
     if !locations.iter().all(inside) {
         return false;
@@ -35,15 +34,14 @@ pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
     let mut open = vec![(program.main.as_str(), graph)];
     let mut seen: FxHashSet<(&str, &str)> = open.iter().copied().collect();
     while let Some((module, name)) = open.pop() {
-        let found = program.modules.get(module);
-        let mut found = found.into_iter().flat_map(|m| &m.definitions);
-        let Some(definition) = found.find(|d| d.name.name == name) else {
+        let mut candidates = program.modules.get(module).into_iter().flat_map(|m| &m.definitions);
+        let Some(definition) = candidates.find(|d| d.name.name == name) else {
             return false;
         };
         if !definition.unread.is_empty() || locations.iter().any(|location| within(definition, location)) {
             return false;
         }
-        for invocation in composed(definition).flat_map(invocations) {
+        for invocation in composed(definition).flat_map(|c| c.value.invocations()) {
             let Some(callee) = named(program, module, invocation) else {
                 return false;
             };
@@ -55,7 +53,7 @@ pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
     true
 }
 
-/// All locations that errors name; `None` if one error has none.
+/// All locations of errors; `None` if an error has no location.
 fn error_spans(sink: &Sink) -> Option<Vec<Span>> {
     let mut locations = Vec::new();
     for error in sink.diagnostics().iter().filter(|d| d.severity == Severity::Error) {
@@ -81,32 +79,6 @@ pub(super) fn named<'p>(
     let qualifier: Vec<&str> = qualifier.iter().map(|p| p.name.as_str()).collect();
     let module = if qualifier.is_empty() { module } else { program.resolve(module, &qualifier.join("."))?.0 };
     Some((module, last.name.as_str()))
-}
-
-/// All invocations of a statement, nested ones too.
-pub(super) fn invocations(component: &Component) -> Vec<&Invocation> {
-    let mut found = Vec::new();
-    let mut values = vec![&component.value];
-    while let Some(value) = values.pop() {
-        match value {
-            ComponentValue::Invocation(invocation) => found.push(invocation),
-            ComponentValue::Block(Block { components, .. }) => {
-                values.extend(components.iter().map(|c| &c.value));
-            }
-            ComponentValue::If(branching) => {
-                for (condition, then) in &branching.arms {
-                    values.extend([condition, then]);
-                }
-                values.push(&branching.otherwise);
-            }
-            ComponentValue::Loop(l) => {
-                values.extend([&l.before, &l.after].into_iter().flatten());
-                values.push(&l.body);
-            }
-            ComponentValue::Expr(_) | ComponentValue::Error(_) => {}
-        }
-    }
-    found
 }
 
 #[cfg(test)]

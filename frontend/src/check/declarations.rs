@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Attributes, inputs, outputs, constants, variables (2.5 to 2.7).
 
+use crate::ast::{BlockKind, Declaration, DefinitionKind, Expr, ExprKind, ExtentSpec, TypeSpec};
+use crate::check::blocks::report_duplicate;
+use crate::check::checker::Checker;
+use crate::check::dynamic::{
+    check_bounds_agree, check_formula_extents, check_main_inputs, declare_dynamic, declare_dynamic_name,
+};
+use crate::check::lengths::Length;
+use crate::check::scope::{Symbol, SymbolKind};
+use crate::check::types::{Base, Optional, Pack, Tensor, Type};
+use crate::diagnostics::{Diagnostic, codes};
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::ast::{BlockKind, Declaration, DefinitionKind, Expr, ExprKind, ExtentSpec, TypeSpec};
-use crate::diagnostics::{Diagnostic, codes};
-
-use super::definition::Checker;
-use super::free_names::free_names;
-use super::lengths::Length;
-use super::scope::{Symbol, SymbolKind};
-use super::types::{Base, Optional, Pack, Tensor, Type};
 
 impl Checker<'_> {
     /// The type of a tensor declaration, and its rank if the shape determines it.
@@ -70,15 +71,13 @@ impl Checker<'_> {
             self.check_extent(extent);
             if extent.per_item && spec.pack.is_none() {
                 let text = self.text(extent.span);
-                let own = text.trim_start_matches('.').trim_start();
+                let extent_text = text.trim_start_matches('.').trim_start();
+                let message =
+                    format!("`{text}` is an extent of each tensor of a pack, but this is a single tensor");
                 self.sink.report(
-                    Diagnostic::error(
-                        &codes::NOT_A_PACK,
-                        extent.span,
-                        format!("`{text}` is an extent of each tensor of a pack, but this is a single tensor"),
-                    )
+                    Diagnostic::error(&codes::NOT_A_PACK, extent.span, message)
                     .with_help(format!(
-                        "write `{own}`, `{own}..` for any number of dimensions, or declare a pack of tensors, `[{text}]..`"
+                        "write `{extent_text}`, `{extent_text}..` for any number of dimensions, or declare a pack of tensors, `[{text}]..`"
                     )),
                 );
             }
@@ -110,28 +109,16 @@ impl Checker<'_> {
         self.report_not_int(e, &ty, "an extent");
         let text = self.text(e.span);
         if extent.pack.is_none() && ty.is_packed() && !extent.per_item {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::PACK_NOT_EXPANDED,
-                    e.span,
-                    format!("`{text}` is a pack of extents, which must be expanded"),
-                )
-                .with_label(ty.to_string())
-                .with_help(format!("write `{text}..`: it declares one dimension per item")),
-            );
+            let message = format!("`{text}` is a pack of extents, which must be expanded");
+            let help = format!("write `{text}..`: it declares one dimension per item");
+            let diagnostic = Diagnostic::error(&codes::PACK_NOT_EXPANDED, e.span, message);
+            self.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
         }
         if matches!(length, Some(None)) && ty.is_single() {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::EXPANSION_COUNT,
-                    extent.span,
-                    format!("`{text}` is a single extent, which `..` cannot expand without a count"),
-                )
-                .with_label(ty.to_string())
-                .with_help(format!(
-                    "write the number of repetitions, as in `{text} ..(n)`, or remove the `..`"
-                )),
-            );
+            let message = format!("`{text}` is a single extent, which `..` cannot expand without a count");
+            let help = format!("write the number of repetitions, as in `{text} ..(n)`, or remove the `..`");
+            let diagnostic = Diagnostic::error(&codes::EXPANSION_COUNT, extent.span, message);
+            self.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
         }
     }
 
@@ -160,13 +147,9 @@ impl Checker<'_> {
     pub(super) fn require_int(&mut self, expr: &Expr, what: &str) -> Type {
         let ty = self.value(expr);
         if !self.report_not_int(expr, &ty, what) && ty.is_packed() {
+            let message = format!("{what} must be a single int, but this is a pack");
             self.sink.report(
-                Diagnostic::error(
-                    &codes::EXTENT_TYPE,
-                    expr.span,
-                    format!("{what} must be a single int, but this is a pack"),
-                )
-                .with_label(ty.to_string()),
+                Diagnostic::error(&codes::EXTENT_TYPE, expr.span, message).with_label(ty.to_string()),
             );
         }
         ty
@@ -198,12 +181,9 @@ impl Checker<'_> {
             let spec = &attribute.type_spec;
             let name = &attribute.name.name;
             if spec.shape.is_some() || spec.rank.is_some() {
+                let message = format!("the attribute `{name}` has a shape, but attributes are not tensors");
                 self.sink.report(
-                    Diagnostic::error(
-                        &codes::ATTRIBUTE_SHAPE,
-                        spec.span,
-                        format!("the attribute `{name}` has a shape, but attributes are not tensors"),
-                    )
+                    Diagnostic::error(&codes::ATTRIBUTE_SHAPE, spec.span, message)
                     .with_help(format!(
                         "for several values declare a pack, `{name}: {}..`; for a tensor declare an input or a constant",
                         spec.base.name
@@ -217,15 +197,10 @@ impl Checker<'_> {
                 continue;
             };
             if spec.optional {
-                self.sink.report(
-                    Diagnostic::error(
-                        &codes::OPTIONAL_DEFAULT,
-                        default.span,
-                        format!("the optional attribute `{name}` cannot have a default value"),
-                    )
-                    .with_label_at(spec.span, "optional")
-                    .with_help("it is null without a value; remove `optional` or the default"),
-                );
+                let message = format!("the optional attribute `{name}` cannot have a default value");
+                let help = "it is null without a value; remove `optional` or the default";
+                let diagnostic = Diagnostic::error(&codes::OPTIONAL_DEFAULT, default.span, message);
+                self.sink.report(diagnostic.with_label_at(spec.span, "optional").with_help(help));
                 continue;
             }
             let ty = self.value(default);
@@ -252,25 +227,18 @@ impl Checker<'_> {
             }
             self.sink.report(diagnostic);
         } else if declared.is_single() && ty.is_packed() {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::DEFAULT_TYPE,
-                    default.span,
-                    format!("`{name}` is a single value, but its default is a pack"),
-                )
-                .with_label(ty.to_string())
-                .with_help(format!("declare `{name}` as a pack: `{}..`", declaration.type_spec.base.name)),
-            );
+            let message = format!("`{name}` is a single value, but its default is a pack");
+            let help = format!("declare `{name}` as a pack: `{}..`", declaration.type_spec.base.name);
+            let diagnostic = Diagnostic::error(&codes::DEFAULT_TYPE, default.span, message);
+            self.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
         } else if ty.is_packed() && declared.length().differs(&ty.length()) {
             let (length, given) = (declared.length().described(), ty.length().described());
+            let message =
+                format!("`{name}` is a pack of length {length}, but its default has length {given}");
             self.sink.report(
-                Diagnostic::error(
-                    &codes::LENGTHS_DIFFER,
-                    default.span,
-                    format!("`{name}` is a pack of length {length}, but its default has length {given}"),
-                )
-                .with_label(format!("length {given}"))
-                .with_label_at(declaration.type_spec.span, format!("length {length}")),
+                Diagnostic::error(&codes::LENGTHS_DIFFER, default.span, message)
+                    .with_label(format!("length {given}"))
+                    .with_label_at(declaration.type_spec.span, format!("length {length}")),
             );
         }
     }
@@ -282,22 +250,19 @@ impl Checker<'_> {
             .attributes
             .iter()
             .map(|a| {
-                let names = a
-                    .default
-                    .as_ref()
-                    .map(|d| free_names(d).iter().map(|n| n.name.as_str()).collect())
-                    .unwrap_or_default();
-                (a, names)
+                let default = a.default.as_ref();
+                let names = default.map_or_else(Vec::new, Expr::names);
+                (a, names.into_iter().map(|n| n.name.as_str()).collect())
             })
             .collect();
-        let own: FxHashSet<&str> = deferred.iter().map(|(a, _)| a.name.name.as_str()).collect();
+        let attribute_names: FxHashSet<&str> = deferred.iter().map(|(a, _)| a.name.name.as_str()).collect();
         let mut done: FxHashSet<&str> = FxHashSet::default();
         // alternate directions, so that chains in either direction settle at once; cycles remain
         let mut rest: Vec<&(&Declaration, Vec<&str>)> = deferred.iter().collect();
         loop {
             let before = rest.len();
             rest.retain(|(a, names)| {
-                let waits = names.iter().any(|n| own.contains(n) && !done.contains(n));
+                let waits = names.iter().any(|n| attribute_names.contains(n) && !done.contains(n));
                 if !waits {
                     done.insert(a.name.name.as_str());
                 }
@@ -308,11 +273,11 @@ impl Checker<'_> {
             }
             rest.reverse();
         }
-        // The remaining defaults wait for a cycle or belong to one: following the first dependency of each leads there.
+        // The remaining defaults depend on a cycle or belong to one; the first dependency of each leads to the cycle.
         let waiting: FxHashMap<&str, (&Declaration, &str)> = rest
             .iter()
             .filter_map(|(attribute, names)| {
-                let mut open = names.iter().filter(|n| own.contains(*n));
+                let mut open = names.iter().filter(|n| attribute_names.contains(*n));
                 let next = open.find(|n| !done.contains(*n))?;
                 Some((attribute.name.name.as_str(), (*attribute, *next)))
             })
@@ -365,9 +330,9 @@ impl Checker<'_> {
             self.check_default(input, default, &ty, &declared);
         }
         let declarations = || definition.inputs.iter().chain(&definition.outputs);
-        self.check_bounds_agree(declarations());
+        check_bounds_agree(self, declarations());
         match definition.kind {
-            DefinitionKind::Graph => self.check_main_inputs(),
+            DefinitionKind::Graph => check_main_inputs(self),
             DefinitionKind::Operator => self.check_shapes_written(&definition.inputs, "input"),
         }
     }
@@ -380,12 +345,9 @@ impl Checker<'_> {
                 continue;
             }
             let (name, base) = (&declaration.name.name, &spec.base.name);
+            let message = format!("the {what} `{name}` of an operator has no shape");
             self.sink.report(
-                Diagnostic::error(
-                    &codes::SHAPE_MISSING,
-                    spec.span,
-                    format!("the {what} `{name}` of an operator has no shape"),
-                )
+                Diagnostic::error(&codes::SHAPE_MISSING, spec.span, message)
                 .with_help(format!(
                     "write `{base}[]` for a tensor of one element without dimensions, `{base}[s..]` for any number of dimensions"
                 )),
@@ -397,7 +359,7 @@ impl Checker<'_> {
     pub(super) fn check_outputs(&mut self) {
         self.where_now = "in `@output`";
         let definition = self.definition;
-        self.check_formula_extents();
+        check_formula_extents(self);
         let composed = definition.has_block(crate::ast::BlockKind::Compose);
         if definition.kind == DefinitionKind::Operator && !composed {
             self.check_shapes_written(&definition.outputs, "output");
@@ -405,19 +367,16 @@ impl Checker<'_> {
         for output in &definition.outputs {
             self.require_present(output, "output");
             for extent in output.type_spec.shape.iter().flatten() {
-                self.declare_dynamic(extent);
+                declare_dynamic(self, extent);
                 let unbounded = extent.extent.is_none()
                     && extent.bound.is_none()
                     && definition.kind == DefinitionKind::Operator
                     && !composed
                     && !self.is_unread(&[BlockKind::Compose]);
                 if unbounded {
+                    let message = "the dynamic extent `~` has no upper bound";
                     self.sink.report(
-                        Diagnostic::error(
-                            &codes::UNBOUNDED_EXTENT,
-                            extent.span,
-                            "the dynamic extent `~` has no upper bound",
-                        )
+                        Diagnostic::error(&codes::UNBOUNDED_EXTENT, extent.span, message)
                         .with_help("write `~|N` with the largest extent N; only shapes that a composition determines may omit the bound"),
                     );
                 }
@@ -425,20 +384,15 @@ impl Checker<'_> {
             if let Some(pack) = &output.type_spec.pack
                 && let (Some(length), Some(_)) = (&pack.length, &pack.bound)
             {
-                self.declare_dynamic_name(length);
+                declare_dynamic_name(self, length);
             }
         }
         for output in &definition.outputs {
             self.check_type_spec(&output.type_spec);
             if let Some(default) = &output.default {
-                self.sink.report(
-                    Diagnostic::error(
-                        &codes::VALUE_NOT_ALLOWED,
-                        default.span,
-                        format!("the output `{}` cannot have a value here", output.name.name),
-                    )
-                    .with_help("assign it in `@compose` or `@lower`"),
-                );
+                let message = format!("the output `{}` cannot have a value here", output.name.name);
+                let diagnostic = Diagnostic::error(&codes::VALUE_NOT_ALLOWED, default.span, message);
+                self.sink.report(diagnostic.with_help("assign it in `@compose` or `@lower`"));
             }
             let ty = self.quietly(|c| c.tensor_type(output));
             self.declare(&output.name, SymbolKind::Output, ty);
@@ -454,12 +408,9 @@ impl Checker<'_> {
             self.require_present(variable, "variable");
             if let Some(value) = &variable.default {
                 self.value(value);
+                let message = format!("the variable `{}` cannot have a value here", variable.name.name);
                 self.sink.report(
-                    Diagnostic::error(
-                        &codes::VALUE_NOT_ALLOWED,
-                        value.span,
-                        format!("the variable `{}` cannot have a value here", variable.name.name),
-                    )
+                    Diagnostic::error(&codes::VALUE_NOT_ALLOWED, value.span, message)
                     .with_help("data files hold the values of variables; declare it in `@constant` if its value is fixed"),
                 );
             }
@@ -494,14 +445,10 @@ impl Checker<'_> {
     fn check_constant_value(&mut self, constant: &Declaration, declared: &Type) {
         let name = &constant.name.name;
         let Some(value) = &constant.default else {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::CONSTANT_INITIALIZER,
-                    constant.name.span,
-                    format!("the constant `{name}` has no value"),
-                )
-                .with_help("write `= value`, or declare it in `@variable` if a data file holds its values"),
-            );
+            let message = format!("the constant `{name}` has no value");
+            let help = "write `= value`, or declare it in `@variable` if a data file holds its values";
+            let diagnostic = Diagnostic::error(&codes::CONSTANT_INITIALIZER, constant.name.span, message);
+            self.sink.report(diagnostic.with_help(help));
             return;
         };
         self.scope.enter();
@@ -509,7 +456,7 @@ impl Checker<'_> {
             let ty = self.value(&bound.bound);
             self.report_not_int(&bound.bound, &ty, "the bound of an index");
             if let Some(first) = self.scope.lookup_here(&bound.name.name).map(|s| s.span) {
-                self.report_duplicate(&bound.name, "an index", first, "an index");
+                report_duplicate(self, &bound.name, "an index", first, "an index");
             }
             self.scope.declare(
                 &bound.name.name,
@@ -519,17 +466,14 @@ impl Checker<'_> {
         let ty = self.value(value);
         self.scope.leave();
         if !converts(&ty, &declared.base) {
+            let message = format!(
+                "the value of the constant `{name}` must be {}, but it is {}",
+                declared.base, ty.base
+            );
             self.sink.report(
-                Diagnostic::error(
-                    &codes::CONSTANT_INITIALIZER,
-                    value.span,
-                    format!(
-                        "the value of the constant `{name}` must be {}, but it is {}",
-                        declared.base, ty.base
-                    ),
-                )
-                .with_label(ty.to_string())
-                .with_label_at(constant.type_spec.span, format!("declared as {declared}")),
+                Diagnostic::error(&codes::CONSTANT_INITIALIZER, value.span, message)
+                    .with_label(ty.to_string())
+                    .with_label_at(constant.type_spec.span, format!("declared as {declared}")),
             );
             return;
         }
@@ -542,15 +486,12 @@ impl Checker<'_> {
         if let (Some(volume), Some(count), true) = (volume, count, constant.bounds.is_empty())
             && volume != count
         {
+            let message = format!("`{name}` has {volume} elements, but there are {count} values");
             self.sink.report(
-                Diagnostic::error(
-                    &codes::CONSTANT_INITIALIZER,
-                    value.span,
-                    format!("`{name}` has {volume} elements, but there are {count} values"),
-                )
-                .with_label(format!("{count} values"))
-                .with_label_at(constant.type_spec.span, format!("{volume} elements"))
-                .with_help("list the elements in row-major order, or write a single value for all"),
+                Diagnostic::error(&codes::CONSTANT_INITIALIZER, value.span, message)
+                    .with_label(format!("{count} values"))
+                    .with_label_at(constant.type_spec.span, format!("{volume} elements"))
+                    .with_help("list the elements in row-major order, or write a single value for all"),
             );
         }
     }
@@ -566,37 +507,24 @@ impl Checker<'_> {
     ) {
         let name = &constant.name.name;
         if !has_length {
+            let message = format!("the pack of constants `{name}` needs a length");
             self.sink.report(
-                Diagnostic::error(
-                    &codes::CONSTANT_INITIALIZER,
-                    constant.type_spec.span,
-                    format!("the pack of constants `{name}` needs a length"),
-                )
-                .with_help("write it after the dots, as in `real[n]..(2)`"),
+                Diagnostic::error(&codes::CONSTANT_INITIALIZER, constant.type_spec.span, message)
+                    .with_help("write it after the dots, as in `real[n]..(2)`"),
             );
         }
         if ty.is_single() {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::CONSTANT_INITIALIZER,
-                    value.span,
-                    format!("the pack of constants `{name}` needs a list with one value per constant"),
-                )
-                .with_label(ty.to_string()),
-            );
+            let message = format!("the pack of constants `{name}` needs a list with one value per constant");
+            let diagnostic = Diagnostic::error(&codes::CONSTANT_INITIALIZER, value.span, message);
+            self.sink.report(diagnostic.with_label(ty.to_string()));
         } else if ty.length().differs(&declared.length()) {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::CONSTANT_INITIALIZER,
-                    value.span,
-                    format!(
-                        "`{name}` is a pack of {} constants, but there are {} values",
-                        declared.length().described(),
-                        ty.length().described()
-                    ),
-                )
-                .with_help("each value fills one constant of the pack"),
+            let message = format!(
+                "`{name}` is a pack of {} constants, but there are {} values",
+                declared.length().described(),
+                ty.length().described()
             );
+            let diagnostic = Diagnostic::error(&codes::CONSTANT_INITIALIZER, value.span, message);
+            self.sink.report(diagnostic.with_help("each value fills one constant of the pack"));
         }
     }
 }
@@ -613,7 +541,7 @@ fn literal_volume(spec: &TypeSpec) -> Option<i64> {
         if extent.pack.is_some() {
             return None;
         }
-        let n = Length::of(extent.extent.as_ref()?).constant()?;
+        let n = Length::from_expr(extent.extent.as_ref()?).constant()?;
         volume = volume.checked_mul(n)?;
     }
     Some(volume)

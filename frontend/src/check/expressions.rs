@@ -2,14 +2,13 @@
 //! Types of expressions (2.4), null propagation (2.4.1) and promotion after null tests.
 
 use crate::ast::{BinaryOp, DefinitionKind, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece};
+use crate::check::checker::{Checker, Context};
+use crate::check::lengths::Length;
+use crate::check::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library_operators::{LibraryOperator, Operation, elementwise};
 use crate::source::Span;
 use crate::syntax::foreign_literal;
-
-use super::definition::{Checker, Context};
-use super::lengths::Length;
-use super::types::{Base, Optional, Pack, Tensor, Type};
 
 /// The help for a tensor in a compile-time expression.
 const COMPILE_TIME_ONLY: &str = "compile-time expressions see attributes and shapes; compute with the elements of a tensor in `@lower`, \
@@ -167,7 +166,6 @@ impl Checker<'_> {
         Type::unknown()
     }
 
-    /// Whether the module has an operator with a name.
     fn is_operator(&self, name: &str) -> bool {
         let module = self.env.program.modules.get(self.module);
         let mut definitions = module.into_iter().flat_map(|m| &m.definitions);
@@ -232,18 +230,16 @@ impl Checker<'_> {
         };
         let rank = match &ty.tensor {
             Tensor::No => {
+                let message =
+                    format!("`{}` is {}, and only tensors have `.{word}`", base.name, kind.describe());
                 self.sink.report(
-                    Diagnostic::error(
-                        &codes::NO_SUCH_PROPERTY,
-                        span,
-                        format!("`{}` is {}, and only tensors have `.{word}`", base.name, kind.describe()),
-                    )
-                    .with_label(format!("of type {ty}"))
-                    .with_help(if ty.is_packed() {
-                        "declare the pack's length, as in `int..(k)`, and use its name"
-                    } else {
-                        "use the value itself"
-                    }),
+                    Diagnostic::error(&codes::NO_SUCH_PROPERTY, span, message)
+                        .with_label(format!("of type {ty}"))
+                        .with_help(if ty.is_packed() {
+                            "declare the pack's length, as in `int..(k)`, and use its name"
+                        } else {
+                            "use the value itself"
+                        }),
                 );
                 return Type::unknown();
             }
@@ -268,11 +264,9 @@ impl Checker<'_> {
                     ),
                 ),
             };
-            self.sink.report(
-                Diagnostic::error(&codes::NO_SUCH_PROPERTY, span, format!("`{}` {what}", base.name))
-                    .with_label(format!("of type {ty}"))
-                    .with_help(help),
-            );
+            let message = format!("`{}` {what}", base.name);
+            let diagnostic = Diagnostic::error(&codes::NO_SUCH_PROPERTY, span, message);
+            self.sink.report(diagnostic.with_label(format!("of type {ty}")).with_help(help));
             return Type::unknown();
         }
         match property {
@@ -287,12 +281,9 @@ impl Checker<'_> {
         let c = self.entity(condition);
         if c.is_tensor() && self.context == Context::Composition {
             let text = self.text(condition.span);
+            let message = format!("the tensor `{text}` is used where a compile-time value is needed");
             self.sink.report(
-                Diagnostic::error(
-                    &codes::TENSOR_AS_VALUE,
-                    condition.span,
-                    format!("the tensor `{text}` is used where a compile-time value is needed"),
-                )
+                Diagnostic::error(&codes::TENSOR_AS_VALUE, condition.span, message)
                 .with_label(format!("of type {c}"))
                 .with_help("`?:` is evaluated at compile time; for a condition known at run time write `if c then a else b`"),
             );
@@ -300,15 +291,10 @@ impl Checker<'_> {
         }
         let c = self.require_value(condition, c);
         if !c.base.agrees(&Base::Bool) {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::CONDITION_NOT_BOOL,
-                    condition.span,
-                    format!("the condition of `?` must be a bool, but this is {c}"),
-                )
-                .with_label(c.to_string())
-                .with_help("compare it, as in `n != 0 ? a : b`"),
-            );
+            let message = format!("the condition of `?` must be a bool, but this is {c}");
+            let help = "compare it, as in `n != 0 ? a : b`";
+            let diagnostic = Diagnostic::error(&codes::CONDITION_NOT_BOOL, condition.span, message);
+            self.sink.report(diagnostic.with_label(c.to_string()).with_help(help));
         }
         let (tested, refuted) = null_tests(condition);
         self.scope.enter_promoted(&tested, Optional::No);
@@ -344,26 +330,15 @@ impl Checker<'_> {
         let a = self.entity(value);
         let b = self.entity(fallback);
         if a.optional == Optional::No && a != Type::unknown() {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::COALESCE_OPTIONALITY,
-                    value.span,
-                    format!("the left side of `??` is of type {a} and can never be null"),
-                )
-                .with_label("not optional")
-                .with_help("drop `??` and its right side"),
-            );
+            let message = format!("the left side of `??` is of type {a} and can never be null");
+            let diagnostic = Diagnostic::error(&codes::COALESCE_OPTIONALITY, value.span, message);
+            self.sink.report(diagnostic.with_label("not optional").with_help("drop `??` and its right side"));
         }
         if b.optional.is_optional() {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::COALESCE_OPTIONALITY,
-                    fallback.span,
-                    "the right side of `??` must not be optional",
-                )
-                .with_label(b.to_string())
-                .with_help("end the chain with a value that is never null, as in `a ?? b ?? 0`"),
-            );
+            let message = "the right side of `??` must not be optional";
+            let help = "end the chain with a value that is never null, as in `a ?? b ?? 0`";
+            let diagnostic = Diagnostic::error(&codes::COALESCE_OPTIONALITY, fallback.span, message);
+            self.sink.report(diagnostic.with_label(b.to_string()).with_help(help));
         }
         self.require_same_base((value, &a), (fallback, &b), "the sides of `??`");
         let pack = match (&a.pack, &b.pack) {
@@ -430,12 +405,9 @@ impl Checker<'_> {
                     if let Some((other, known)) = &first {
                         if strict && known.differs(length) {
                             let (a, b) = (known.described(), length.described());
+                            let message = format!("packs have different lengths: {a} and {b}");
                             self.sink.report(
-                                Diagnostic::error(
-                                    &codes::LENGTHS_DIFFER,
-                                    expr.span,
-                                    format!("packs have different lengths: {a} and {b}"),
-                                )
+                                Diagnostic::error(&codes::LENGTHS_DIFFER, expr.span, message)
                                 .with_label(format!("length {b}"))
                                 .with_label_at(other.span, format!("length {a}"))
                                 .with_help(
@@ -467,14 +439,9 @@ impl Checker<'_> {
     /// Reports a single value where `what` requires a pack.
     pub(super) fn report_not_a_pack(&mut self, expr: &Expr, ty: &Type, what: &str) {
         let text = self.text(expr.span);
-        self.sink.report(
-            Diagnostic::error(
-                &codes::NOT_A_PACK,
-                expr.span,
-                format!("{what}, but `{text}` is a single {}", ty.base),
-            )
-            .with_label(ty.to_string()),
-        );
+        let message = format!("{what}, but `{text}` is a single {}", ty.base);
+        self.sink
+            .report(Diagnostic::error(&codes::NOT_A_PACK, expr.span, message).with_label(ty.to_string()));
     }
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Diagnostics that follow from another one: merged into it, or dropped.
-
-use rustc_hash::FxHashMap;
+//! Merges or drops diagnostics that follow from other ones.
 
 use crate::ast::Definition;
 use crate::diagnostics::codes::{
@@ -10,26 +8,27 @@ use crate::diagnostics::codes::{
 use crate::diagnostics::{Code, Diagnostic, Severity};
 use crate::program::Program;
 use crate::source::Span;
+use rustc_hash::FxHashMap;
 
-/// Diagnostics that state an error of a name, wherever it is used.
+/// Diagnostics about a name that has the same error wherever it is used.
 const OF_NAMES: [&Code; 5] =
     [&MODULE_NOT_IMPORTED, &UNKNOWN_OPERATOR, &UNKNOWN_TYPE, &UNKNOWN_ATTRIBUTE, &NOT_A_PACK];
 
 /// The messages about a program in order, one for each error.
 pub(super) fn without(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
-    let own = without_consequences(found, program);
-    joined(own, program)
+    let remaining = without_consequences(found, program);
+    joined(remaining, program)
 }
 
 /// Drops diagnostics of invocations that depend on a name with an error in the invoked definition.
 fn without_consequences(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
     let causes: Vec<(Span, &str)> = found
         .iter()
-        .filter(|d| d.severity == Severity::Error && d.rests_on.is_none())
+        .filter(|d| d.severity == Severity::Error && d.cause.is_none())
         .filter_map(|d| Some((d.span?, name_at(program.sources.text(d.span?))?)))
         .collect();
     let follows = |d: &Diagnostic| {
-        d.rests_on.as_ref().is_some_and(|(location, name)| {
+        d.cause.as_ref().is_some_and(|(location, name)| {
             let mut causes = causes.iter();
             causes.any(|(span, wrong)| location.holds(*span) && wrong == name)
         })
@@ -39,7 +38,7 @@ fn without_consequences(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagno
     kept.map(|(diagnostic, _)| diagnostic).collect()
 }
 
-/// The name that an expression consists of, or accesses.
+/// The name in an expression that is a name, or an access of one.
 fn name_at(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let rest = text.trim_start_matches(is_part);
@@ -75,12 +74,12 @@ fn scope_of(diagnostic: &Diagnostic, span: Span, program: &Program) -> Option<(S
     let definition = || definition_around(span, program);
     let about = diagnostic.message.clone();
     match diagnostic.code {
-        // One of them describes the error of the whole expression.
+        // One diagnostic describes the error of the entire expression.
         code if code == &TENSOR_AS_VALUE => {
             let statement = definition()?.statement_around(span)?;
             Some((String::new(), Some(statement)))
         }
-        // Names of another definition have other meanings.
+        // The same name may have another meaning in another definition.
         code if code == &NOT_A_PACK || code == &UNKNOWN_TYPE => {
             Some((about, definition().map(|definition| definition.span)))
         }
@@ -99,40 +98,40 @@ mod tests {
     use super::super::testing::{check, in_document};
 
     /// Codes, and the number of locations that each message shows.
-    fn said(text: &str) -> Vec<(&'static str, usize)> {
-        let found = check(&in_document(text));
-        found.iter().map(|d| (d.code.id, d.labels.len())).collect()
+    fn reported_codes(text: &str) -> Vec<(&'static str, usize)> {
+        let diagnostics = check(&in_document(text));
+        diagnostics.iter().map(|d| (d.code.id, d.labels.len())).collect()
     }
 
     const GRAPH: &str = "graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { ";
 
     #[test]
-    fn a_name_that_is_wrong_everywhere_is_one_mistake() {
-        let lost = format!("{GRAPH} a = away.f(x); b = away.g(a); y = away.f(b); }} }}");
-        assert_eq!(said(&lost), [("SK1002", 2)]);
+    fn repeated_errors_of_a_name_are_one_diagnostic() {
+        let unknown_module = format!("{GRAPH} a = away.f(x); b = away.g(a); y = away.f(b); }} }}");
+        assert_eq!(reported_codes(&unknown_module), [("SK1002", 2)]);
         let renamed = format!("{GRAPH} a = first(x); y = first(a); }} }}");
-        assert_eq!(said(&renamed), [("SK1001", 1)]);
+        assert_eq!(reported_codes(&renamed), [("SK1001", 1)]);
         let two = format!("{GRAPH} a = first(x); y = second(a); }} }}");
-        assert_eq!(said(&two), [("SK1001", 0), ("SK1001", 0)]);
+        assert_eq!(reported_codes(&two), [("SK1001", 0), ("SK1001", 0)]);
         let types = "operator f { @input { x: S[n]; z: S[n]; } @output { y: S[n]; } }
 operator g { @input { x: S[n]; } @output { y: S[n]; } }";
         let types = format!("{types} {GRAPH} y = x; }} }}");
-        assert_eq!(said(&types), [("SK0301", 2), ("SK0301", 1)]);
+        assert_eq!(reported_codes(&types), [("SK0301", 2), ("SK0301", 1)]);
     }
 
     #[test]
-    fn what_is_wrong_with_a_parameter_is_not_held_against_callers() {
+    fn errors_of_parameters_are_not_repeated_for_callers() {
         let operator = |declared: &str, used: &str| {
             format!(
                 "operator f {{ @attrib {{ {declared}: int; }} @using {{ a = {used} + 1; }} @input {{ x: real[n]; }}
                  @output {{ y: real[n]; }} @lower {{ y[i,] = x[i,] * real(a), i < n; }} }} {GRAPH} y = f{{size=1}}(x); }} }}"
             )
         };
-        assert_eq!(said(&operator("sizes", "size")), [("SK0213", 0)]);
+        assert_eq!(reported_codes(&operator("sizes", "size")), [("SK0213", 0)]);
         // An error of another name there does not affect this one.
-        let found = said(&operator("sizes", "other"));
-        assert_eq!(found, [("SK0213", 0), ("SK1003", 0)]);
-        let found = said(&operator("sizes", "sizes"));
-        assert_eq!(found, [("SK1003", 0)]);
+        let reported = reported_codes(&operator("sizes", "other"));
+        assert_eq!(reported, [("SK0213", 0), ("SK1003", 0)]);
+        let reported = reported_codes(&operator("sizes", "sizes"));
+        assert_eq!(reported, [("SK1003", 0)]);
     }
 }

@@ -2,15 +2,12 @@
 //! `@lower` (2.12): the outputs, operands and indices of each formula, and the order of formulas of one output.
 
 use crate::ast::{AccessTarget, BlockKind, Definition, Expr, ExprKind, Lowering, LoweringOp};
-use crate::diagnostics::{Diagnostic, codes};
+use crate::check::checker::{Checker, Context};
+use crate::check::lengths::Length;
+use crate::check::scope::{Symbol, SymbolKind};
+use crate::check::types::{Base, Optional, Pack, Tensor, Type};
+use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::source::Span;
-
-use super::definition::{Checker, Context};
-use super::free_names::free_names;
-use super::lengths::Length;
-use super::scope::{Symbol, SymbolKind};
-use super::types::{Base, Optional, Pack, Tensor, Type};
-use crate::diagnostics::closest;
 use rustc_hash::FxHashMap;
 
 impl LoweringOp {
@@ -29,408 +26,363 @@ impl LoweringOp {
     }
 }
 
-impl Checker<'_> {
-    pub(super) fn check_formulas(&mut self) {
-        let definition = self.definition;
-        if !definition.has_block(BlockKind::Lower) {
-            return;
-        }
-        self.where_now = "in `@lower`";
-        self.context = Context::Formula;
-        for (position, lowering) in definition.lowers.iter().enumerate() {
-            self.unfinished = unfinished(definition, position);
-            self.check_formula(lowering);
-        }
-        self.unfinished.clear();
-        self.context = Context::CompileTime;
-        self.check_formulas_of_outputs(definition);
+pub(super) fn check_formulas(checker: &mut Checker) {
+    let definition = checker.definition;
+    if !definition.has_block(BlockKind::Lower) {
+        return;
     }
+    checker.where_now = "in `@lower`";
+    checker.context = Context::Formula;
+    for (position, lowering) in definition.lowers.iter().enumerate() {
+        checker.unfinished = unfinished(definition, position);
+        check_formula(checker, lowering);
+    }
+    checker.unfinished.clear();
+    checker.context = Context::CompileTime;
+    check_formulas_of_outputs(checker, definition);
+}
 
-    /// One formula: `unroll..(k -> n) locals, target op value, bounds | condition`.
-    fn check_formula(&mut self, lowering: &Lowering) {
-        self.scope.enter();
-        if let Some(unroll) = &lowering.unroll {
-            if let Some(count) = &unroll.count {
-                self.require_int(count, "the count of `unroll`");
-            }
-            if let Some(index) = &unroll.index {
-                self.declare_local(index, SymbolKind::Index, Type::scalar(Base::Int));
-            }
+/// One formula: `unroll..(k -> n) locals, target op value, bounds | condition`.
+fn check_formula(checker: &mut Checker, lowering: &Lowering) {
+    checker.scope.enter();
+    if let Some(unroll) = &lowering.unroll {
+        if let Some(count) = &unroll.count {
+            checker.require_int(count, "the count of `unroll`");
         }
-        for bound in &lowering.bounds {
-            let ty = self.value(&bound.bound);
-            if !ty.base.agrees(&Base::Int) {
-                self.sink.report(
-                    Diagnostic::error(
-                        &codes::EXTENT_TYPE,
-                        bound.bound.span,
-                        format!(
-                            "the bound of the index `{}` must be an int, but this is {}",
-                            bound.name.name, ty.base
-                        ),
-                    )
-                    .with_label(ty.to_string()),
-                );
-            }
-            self.check_new_in_formula(&bound.name, SymbolKind::Index);
-            // an index over an extent that may be absent covers no dimension then
-            let optional = match ty.optional {
-                Optional::No => Optional::No,
-                _ => Optional::Maybe,
-            };
-            let ty = ty.with_base(Base::Int).with_optional(optional);
-            self.declare_local(&bound.name, SymbolKind::Index, ty);
-        }
-        for (name, value) in &lowering.locals {
-            self.in_intermediate = true;
-            let ty = self.value(value);
-            self.in_intermediate = false;
-            self.check_new_in_formula(name, SymbolKind::FormulaLocal);
-            self.declare_local(name, SymbolKind::FormulaLocal, ty);
-        }
-        let target = self.check_target(lowering);
-        let value = self.value(&lowering.value);
-        if let Some(target) = &target {
-            self.check_value(lowering, target, &value);
-        }
-        if let Some(condition) = &lowering.condition {
-            let ty = self.value(condition);
-            if !ty.base.agrees(&Base::Bool) {
-                self.sink.report(
-                    Diagnostic::error(
-                        &codes::FORMULA_CONDITION,
-                        condition.span,
-                        format!("the condition of a formula must be a bool, but this is {}", ty.base),
-                    )
-                    .with_label(ty.to_string())
-                    .with_help("compare it, as in `x[i,] > 0.0`"),
-                );
-            }
-        }
-        self.scope.leave();
-        for bound in &lowering.bounds {
-            let name = &bound.name;
-            self.ended.insert(name.name.clone(), (name.span, "formula"));
+        if let Some(index) = &unroll.index {
+            declare_local(checker, index, SymbolKind::Index, Type::scalar(Base::Int));
         }
     }
-
-    /// Checks that indices and intermediates of one formula have different names.
-    fn check_new_in_formula(&mut self, name: &crate::ast::Ident, kind: SymbolKind) {
-        let Some(first) = self.scope.lookup_here(&name.name) else {
-            return;
-        };
-        let text = match (first.kind, kind) {
-            (SymbolKind::Index, SymbolKind::Index) => {
-                format!("the index `{}` has two bounds", name.name)
-            }
-            (SymbolKind::Index, _) => {
-                format!("`{}` is an intermediate and an index of the formula", name.name)
-            }
-            _ => format!("the formula has two intermediates `{}`", name.name),
-        };
-        let first = first.span;
-        self.sink.report(
-            Diagnostic::error(&codes::DUPLICATE_INDEX, name.span, text).with_label_at(first, "the first one"),
-        );
-    }
-
-    fn declare_local(&mut self, name: &crate::ast::Ident, kind: SymbolKind, ty: Type) {
-        self.scope.declare(&name.name, Symbol { kind, ty, span: name.span });
-    }
-
-    /// The left side: an access of an output. Returns its type as a value, or none after errors.
-    fn check_target(&mut self, lowering: &Lowering) -> Option<Type> {
-        let target = &lowering.target;
-        let name = &target.name;
-        let definition = self.definition;
-        let is_output = definition.outputs.iter().any(|o| o.name.name == name.name);
-        if !is_output {
-            self.report_target(target);
-            self.indices(&target.subscripts);
-            return None;
-        }
-        let symbol = self.scope.lookup(&name.name)?.clone();
-        let mut ty = symbol.ty;
-        if let Some(item) = &target.item {
-            let index = self.value(item);
-            if !index.base.agrees(&Base::Int) {
-                self.sink.report(
-                    Diagnostic::error(
-                        &codes::INDEX_TYPE,
-                        item.span,
-                        format!("a pack is indexed by an int, but this is {index}"),
-                    )
-                    .with_label(index.to_string()),
-                );
-            }
-            if ty.is_single() {
-                self.sink.report(
-                    Diagnostic::error(
-                        &codes::NOT_A_PACK,
-                        item.span,
-                        format!("`{}` is a single tensor, so it has no items to select", name.name),
-                    )
-                    .with_label(ty.to_string())
-                    .with_label_at(symbol.span, "declared here"),
-                );
-            }
-            ty = match index.pack {
-                Pack::Packed(length) => Type { pack: Pack::Packed(length), ..ty },
-                _ => ty.item(),
-            };
-        }
-        let indices = self.indices(&target.subscripts);
-        if let Tensor::Ranked(rank) = &ty.tensor {
-            let text = match &target.item {
-                Some(item) => format!("{}[{}]", name.name, self.text(item.span)),
-                None => name.name.clone(),
-            };
-            self.check_rank(target.span, &text, rank, &indices, &target.subscripts, target.trailing_comma);
-        }
-        if indices.repeated.is_some() {
-            ty.pack = Pack::Unknown;
-        }
-        ty.tensor = Tensor::No;
-        Some(ty)
-    }
-
-    fn report_target(&mut self, target: &AccessTarget) {
-        let name = &target.name;
-        let outputs: Vec<&str> = self.definition.outputs.iter().map(|o| o.name.name.as_str()).collect();
-        let known = self.scope.lookup(&name.name).map(|s| (s.kind, s.span));
-        let mut diagnostic = match known {
-            Some((kind, span)) => Diagnostic::error(
-                &codes::FORMULA_TARGET,
-                name.span,
-                format!("`{}` is {}; a formula assigns an output", name.name, kind.describe()),
-            )
-            .with_label_at(span, "declared here"),
-            None => {
-                if !self.first_report_of(name) {
-                    return;
-                }
-                Diagnostic::error(
-                    &codes::FORMULA_TARGET,
-                    name.span,
-                    format!("`{}` is not an output of `{}`", name.name, self.definition.name.name),
-                )
-            }
-        };
-        diagnostic = match closest(&name.name, outputs.iter().copied()) {
-            Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
-            None if outputs.is_empty() => diagnostic.with_help("declare it in `@output`"),
-            None => diagnostic.with_help(format!("the outputs are {}", outputs.join(", "))),
-        };
-        self.sink.report(diagnostic);
-    }
-
-    /// Checks the value: it has the output's type, is not null, and is a pack only if a pack is assigned.
-    fn check_value(&mut self, lowering: &Lowering, target: &Type, value: &Type) {
-        let name = &lowering.target.name.name;
-        let op = lowering.op;
-        let needs = match op {
-            LoweringOp::All | LoweringOp::Any => Some("bool"),
-            LoweringOp::Sum | LoweringOp::Product | LoweringOp::Min | LoweringOp::Max => Some("int or real"),
-            LoweringOp::Assign | LoweringOp::Replace => None,
-        };
-        let fits = match op {
-            LoweringOp::All | LoweringOp::Any => target.base.agrees(&Base::Bool),
-            LoweringOp::Assign | LoweringOp::Replace => true,
-            _ => target.base.is_numeric(),
-        };
-        if let (Some(needs), false) = (needs, fits) {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::ACCUMULATION_TYPE,
-                    lowering.op_span,
-                    format!("`{}` accumulates {needs}, but `{name}` is {}", op.word(), target.base),
-                )
-                .with_label(format!("needs {needs}")),
+    for bound in &lowering.bounds {
+        let ty = checker.value(&bound.bound);
+        if !ty.base.agrees(&Base::Int) {
+            let message = format!(
+                "the bound of the index `{}` must be an int, but this is {}",
+                bound.name.name, ty.base
             );
-            return;
+            let diagnostic = Diagnostic::error(&codes::EXTENT_TYPE, bound.bound.span, message);
+            checker.sink.report(diagnostic.with_label(ty.to_string()));
         }
-        if !value.base.agrees(&target.base) {
-            let text = self.text(lowering.value.span);
-            let mut diagnostic = Diagnostic::error(
-                &codes::FORMULA_TYPE,
-                lowering.value.span,
-                format!("`{name}` is {}, but its value is {}", target.base, value.base),
-            )
-            .with_label(value.base.to_string())
-            .with_label_at(lowering.target.span, target.base.to_string());
-            if target.base != Base::Str && value.base != Base::Str {
-                let literal = matches!(lowering.value.kind, ExprKind::Int(_));
-                diagnostic = diagnostic.with_help(if literal && target.base == Base::Real {
-                    format!("write `{text}.0`")
-                } else {
-                    format!("convert it with `{}({text})`", target.base)
-                });
-            }
-            self.sink.report(diagnostic);
-            return;
-        }
-        if value.optional.is_optional() {
-            let given = self.given_for_null(&lowering.value, &target.base);
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::FORMULA_OPTIONAL,
-                    lowering.value.span,
-                    format!("the value of `{name}` may be null"),
-                )
-                .with_label(format!("of type {value}"))
-                .with_help(format!("write a value for null, as in `{given}`")),
-            );
-        }
-        match (&target.pack, &value.pack) {
-            (Pack::Single, Pack::Packed(_)) => self.sink.report(
-                Diagnostic::error(
-                    &codes::FORMULA_TYPE,
-                    lowering.value.span,
-                    format!("`{name}` needs one value per element, but this is a pack"),
-                )
-                .with_label(value.to_string())
-                .with_label_at(lowering.target.span, "a single tensor")
-                .with_help("select an item, `p[k]`, or fold the pack, `p + ..`"),
-            ),
-            (Pack::Packed(a), Pack::Packed(b)) if a.differs(b) => {
-                self.sink.report(
-                    Diagnostic::error(
-                        &codes::LENGTHS_DIFFER,
-                        lowering.value.span,
-                        format!(
-                            "`{name}` is a pack of {} tensors, but its value has {} items",
-                            a.described(),
-                            b.described()
-                        ),
-                    )
-                    .with_label(format!("length {}", b.described()))
-                    .with_label_at(lowering.target.span, format!("length {}", a.described())),
-                );
-            }
-            _ => {}
-        }
-    }
-
-    /// Checks that every output has a formula: one `=`, one accumulation, or both in this order.
-    fn check_formulas_of_outputs(&mut self, definition: &Definition) {
-        let composed = definition.has_block(BlockKind::Compose);
-        // A formula for another tensor may have been meant for any of them.
-        let outputs = || definition.outputs.iter().map(|o| &o.name.name);
-        let mistaken = |l: &Lowering| !outputs().any(|o| *o == l.target.name.name);
-        let mistaken = definition.lowers.iter().any(mistaken);
-        for output in &definition.outputs {
-            let name = &output.name.name;
-            if definition.may_have_lost(name) {
-                continue;
-            }
-            let own: Vec<&Lowering> =
-                definition.lowers.iter().filter(|l| l.target.name.name == *name).collect();
-            if own.is_empty() {
-                if !composed && !mistaken && !output.type_spec.optional {
-                    self.sink.report(
-                        Diagnostic::error(
-                            &codes::OUTPUT_WITHOUT_FORMULA,
-                            output.name.span,
-                            format!("the output `{name}` has no formula"),
-                        )
-                        .with_label("never assigned in `@lower`")
-                        .with_help(format!("add `{name}[…] = …;`, or remove the output")),
-                    );
-                }
-                continue;
-            }
-            for group in group_by_item(&own) {
-                self.check_sequence(name, &group);
-            }
-        }
-    }
-
-    /// Groups the formulas by tensor.
-    fn check_sequence(&mut self, name: &str, formulas: &[&Lowering]) {
-        let (Some(first), second) = (formulas.first(), formulas.get(1)) else {
-            return;
+        check_new_in_formula(checker, &bound.name, SymbolKind::Index);
+        // An index over an extent that may be absent covers no dimension if the extent is absent.
+        let optional = match ty.optional {
+            Optional::No => Optional::No,
+            _ => Optional::Maybe,
         };
-        if let Some(third) = formulas.get(2) {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::FORMULA_SEQUENCE,
-                    third.target.span,
-                    format!("`{name}` has {} formulas", formulas.len()),
-                )
-                .with_label_at(first.target.span, "the first one")
-                .with_help("an output has at most two: one with `=`, then one that accumulates"),
-            );
-            return;
-        }
-        let assigns = |l: &Lowering| l.op == LoweringOp::Assign;
-        if let Some(second) = second {
-            let problem = match (assigns(first), assigns(second)) {
-                (true, true) => Some(format!("`{name}` is initialized twice")),
-                (false, true) => Some(format!("the initialization of `{name}` comes after its accumulation")),
-                (false, false) => Some(format!("`{name}` is accumulated twice")),
-                (true, false) => None,
-            };
-            if let Some(problem) = problem {
-                self.sink.report(
-                    Diagnostic::error(&codes::FORMULA_SEQUENCE, second.target.span, problem)
-                        .with_label(format!("`{}`", second.op.word()))
-                        .with_label_at(first.target.span, format!("`{}`", first.op.word()))
-                        .with_help(
-                            "an output has at most two formulas: first one with `=`, then one that accumulates",
-                        ),
-                );
-                return;
-            }
-        }
-        if first.op == LoweringOp::Replace {
-            self.report_no_start(name, first.op_span);
+        let ty = ty.with_base(Base::Int).with_optional(optional);
+        declare_local(checker, &bound.name, SymbolKind::Index, ty);
+    }
+    for (name, value) in &lowering.locals {
+        checker.in_intermediate = true;
+        let ty = checker.value(value);
+        checker.in_intermediate = false;
+        check_new_in_formula(checker, name, SymbolKind::FormulaLocal);
+        declare_local(checker, name, SymbolKind::FormulaLocal, ty);
+    }
+    let target = check_target(checker, lowering);
+    let value = checker.value(&lowering.value);
+    if let Some(target) = &target {
+        check_value(checker, lowering, target, &value);
+    }
+    if let Some(condition) = &lowering.condition {
+        let ty = checker.value(condition);
+        if !ty.base.agrees(&Base::Bool) {
+            let message = format!("the condition of a formula must be a bool, but this is {}", ty.base);
+            let help = "compare it, as in `x[i,] > 0.0`";
+            let diagnostic = Diagnostic::error(&codes::FORMULA_CONDITION, condition.span, message);
+            checker.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
         }
     }
-
-    fn report_no_start(&mut self, name: &str, span: Span) {
-        self.sink.report(
-            Diagnostic::error(
-                &codes::REPLACE_WITHOUT_START,
-                span,
-                format!("`:=` replaces elements of `{name}`, but nothing initializes it"),
-            )
-            .with_help(format!("add a formula before: `{name}[…] = …;`")),
-        );
+    checker.scope.leave();
+    for bound in &lowering.bounds {
+        let name = &bound.name;
+        checker.ended.insert(name.name.clone(), (name.span, "formula"));
     }
 }
 
-/// Outputs except the formula's own that are not complete before it, each with its next formula. For a pack, whose
-/// items have separate formulas, one earlier formula is enough.
+/// Checks that indices and intermediates of one formula have different names.
+fn check_new_in_formula(checker: &mut Checker, name: &crate::ast::Ident, kind: SymbolKind) {
+    let Some(first) = checker.scope.lookup_here(&name.name) else {
+        return;
+    };
+    let text = match (first.kind, kind) {
+        (SymbolKind::Index, SymbolKind::Index) => {
+            format!("the index `{}` has two bounds", name.name)
+        }
+        (SymbolKind::Index, _) => {
+            format!("`{}` is an intermediate and an index of the formula", name.name)
+        }
+        _ => format!("the formula has two intermediates `{}`", name.name),
+    };
+    let first = first.span;
+    checker.sink.report(
+        Diagnostic::error(&codes::DUPLICATE_INDEX, name.span, text).with_label_at(first, "the first one"),
+    );
+}
+
+fn declare_local(checker: &mut Checker, name: &crate::ast::Ident, kind: SymbolKind, ty: Type) {
+    checker.scope.declare(&name.name, Symbol { kind, ty, span: name.span });
+}
+
+/// Checks the left side, an access of an output. Returns its type as a value; `None` after errors.
+fn check_target(checker: &mut Checker, lowering: &Lowering) -> Option<Type> {
+    let target = &lowering.target;
+    let name = &target.name;
+    let definition = checker.definition;
+    let is_output = definition.outputs.iter().any(|o| o.name.name == name.name);
+    if !is_output {
+        report_target(checker, target);
+        checker.indices(&target.subscripts);
+        return None;
+    }
+    let symbol = checker.scope.lookup(&name.name)?.clone();
+    let mut ty = symbol.ty;
+    if let Some(item) = &target.item {
+        let index = checker.value(item);
+        if !index.base.agrees(&Base::Int) {
+            let message = format!("a pack is indexed by an int, but this is {index}");
+            checker.sink.report(
+                Diagnostic::error(&codes::INDEX_TYPE, item.span, message).with_label(index.to_string()),
+            );
+        }
+        if ty.is_single() {
+            let message = format!("`{}` is a single tensor, so it has no items to select", name.name);
+            checker.sink.report(
+                Diagnostic::error(&codes::NOT_A_PACK, item.span, message)
+                    .with_label(ty.to_string())
+                    .with_label_at(symbol.span, "declared here"),
+            );
+        }
+        ty = match index.pack {
+            Pack::Packed(length) => Type { pack: Pack::Packed(length), ..ty },
+            _ => ty.item(),
+        };
+    }
+    let indices = checker.indices(&target.subscripts);
+    if let Tensor::Ranked(rank) = &ty.tensor {
+        let text = match &target.item {
+            Some(item) => format!("{}[{}]", name.name, checker.text(item.span)),
+            None => name.name.clone(),
+        };
+        checker.check_rank(target.span, &text, rank, &indices, &target.subscripts, target.trailing_comma);
+    }
+    if indices.repeated.is_some() {
+        ty.pack = Pack::Unknown;
+    }
+    ty.tensor = Tensor::No;
+    Some(ty)
+}
+
+fn report_target(checker: &mut Checker, target: &AccessTarget) {
+    let name = &target.name;
+    let outputs: Vec<&str> = checker.definition.outputs.iter().map(|o| o.name.name.as_str()).collect();
+    let known = checker.scope.lookup(&name.name).map(|s| (s.kind, s.span));
+    let mut diagnostic = match known {
+        Some((kind, span)) => Diagnostic::error(
+            &codes::FORMULA_TARGET,
+            name.span,
+            format!("`{}` is {}; a formula assigns an output", name.name, kind.describe()),
+        )
+        .with_label_at(span, "declared here"),
+        None => {
+            if !checker.first_report_of(name) {
+                return;
+            }
+            Diagnostic::error(
+                &codes::FORMULA_TARGET,
+                name.span,
+                format!("`{}` is not an output of `{}`", name.name, checker.definition.name.name),
+            )
+        }
+    };
+    diagnostic = match closest(&name.name, outputs.iter().copied()) {
+        Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
+        None if outputs.is_empty() => diagnostic.with_help("declare it in `@output`"),
+        None => diagnostic.with_help(format!("the outputs are {}", outputs.join(", "))),
+    };
+    checker.sink.report(diagnostic);
+}
+
+/// Checks the value: it has the output's type, is not null, and is a pack only if a pack is assigned.
+fn check_value(checker: &mut Checker, lowering: &Lowering, target: &Type, value: &Type) {
+    let name = &lowering.target.name.name;
+    let op = lowering.op;
+    let needs = match op {
+        LoweringOp::All | LoweringOp::Any => Some("bool"),
+        LoweringOp::Sum | LoweringOp::Product | LoweringOp::Min | LoweringOp::Max => Some("int or real"),
+        LoweringOp::Assign | LoweringOp::Replace => None,
+    };
+    let fits = match op {
+        LoweringOp::All | LoweringOp::Any => target.base.agrees(&Base::Bool),
+        LoweringOp::Assign | LoweringOp::Replace => true,
+        _ => target.base.is_numeric(),
+    };
+    if let (Some(needs), false) = (needs, fits) {
+        let message = format!("`{}` accumulates {needs}, but `{name}` is {}", op.word(), target.base);
+        let diagnostic = Diagnostic::error(&codes::ACCUMULATION_TYPE, lowering.op_span, message);
+        checker.sink.report(diagnostic.with_label(format!("needs {needs}")));
+        return;
+    }
+    if !value.base.agrees(&target.base) {
+        let text = checker.text(lowering.value.span);
+        let mut diagnostic = Diagnostic::error(
+            &codes::FORMULA_TYPE,
+            lowering.value.span,
+            format!("`{name}` is {}, but its value is {}", target.base, value.base),
+        )
+        .with_label(value.base.to_string())
+        .with_label_at(lowering.target.span, target.base.to_string());
+        if target.base != Base::Str && value.base != Base::Str {
+            let literal = matches!(lowering.value.kind, ExprKind::Int(_));
+            diagnostic = diagnostic.with_help(if literal && target.base == Base::Real {
+                format!("write `{text}.0`")
+            } else {
+                format!("convert it with `{}({text})`", target.base)
+            });
+        }
+        checker.sink.report(diagnostic);
+        return;
+    }
+    if value.optional.is_optional() {
+        let given = given_for_null(checker, &lowering.value, &target.base);
+        let message = format!("the value of `{name}` may be null");
+        let help = format!("write a value for null, as in `{given}`");
+        let diagnostic = Diagnostic::error(&codes::FORMULA_OPTIONAL, lowering.value.span, message);
+        checker.sink.report(diagnostic.with_label(format!("of type {value}")).with_help(help));
+    }
+    match (&target.pack, &value.pack) {
+        (Pack::Single, Pack::Packed(_)) => checker.sink.report(
+            Diagnostic::error(
+                &codes::FORMULA_TYPE,
+                lowering.value.span,
+                format!("`{name}` needs one value per element, but this is a pack"),
+            )
+            .with_label(value.to_string())
+            .with_label_at(lowering.target.span, "a single tensor")
+            .with_help("select an item, `p[k]`, or fold the pack, `p + ..`"),
+        ),
+        (Pack::Packed(a), Pack::Packed(b)) if a.differs(b) => {
+            let message = format!(
+                "`{name}` is a pack of {} tensors, but its value has {} items",
+                a.described(),
+                b.described()
+            );
+            checker.sink.report(
+                Diagnostic::error(&codes::LENGTHS_DIFFER, lowering.value.span, message)
+                    .with_label(format!("length {}", b.described()))
+                    .with_label_at(lowering.target.span, format!("length {}", a.described())),
+            );
+        }
+        _ => {}
+    }
+}
+
+/// Checks that every output has a formula: one `=`, one accumulation, or both in this order.
+fn check_formulas_of_outputs(checker: &mut Checker, definition: &Definition) {
+    let composed = definition.has_block(BlockKind::Compose);
+    // A formula for another tensor may have been meant for any output.
+    let outputs = || definition.outputs.iter().map(|o| &o.name.name);
+    let mistaken = |l: &Lowering| !outputs().any(|o| *o == l.target.name.name);
+    let mistaken = definition.lowers.iter().any(mistaken);
+    for output in &definition.outputs {
+        let name = &output.name.name;
+        if definition.may_have_lost(name) {
+            continue;
+        }
+        let formulas: Vec<&Lowering> =
+            definition.lowers.iter().filter(|l| l.target.name.name == *name).collect();
+        if formulas.is_empty() {
+            if !composed && !mistaken && !output.type_spec.optional {
+                let message = format!("the output `{name}` has no formula");
+                checker.sink.report(
+                    Diagnostic::error(&codes::OUTPUT_WITHOUT_FORMULA, output.name.span, message)
+                        .with_label("never assigned in `@lower`")
+                        .with_help(format!("add `{name}[…] = …;`, or remove the output")),
+                );
+            }
+            continue;
+        }
+        for group in group_by_item(&formulas) {
+            check_sequence(checker, name, &group);
+        }
+    }
+}
+
+/// Checks the order of the formulas of one tensor.
+fn check_sequence(checker: &mut Checker, name: &str, formulas: &[&Lowering]) {
+    let (Some(first), second) = (formulas.first(), formulas.get(1)) else {
+        return;
+    };
+    if let Some(third) = formulas.get(2) {
+        let message = format!("`{name}` has {} formulas", formulas.len());
+        let help = "an output has at most two: one with `=`, then one that accumulates";
+        let diagnostic = Diagnostic::error(&codes::FORMULA_SEQUENCE, third.target.span, message);
+        checker.sink.report(diagnostic.with_label_at(first.target.span, "the first one").with_help(help));
+        return;
+    }
+    let assigns = |l: &Lowering| l.op == LoweringOp::Assign;
+    if let Some(second) = second {
+        let problem = match (assigns(first), assigns(second)) {
+            (true, true) => Some(format!("`{name}` is initialized twice")),
+            (false, true) => Some(format!("the initialization of `{name}` comes after its accumulation")),
+            (false, false) => Some(format!("`{name}` is accumulated twice")),
+            (true, false) => None,
+        };
+        if let Some(problem) = problem {
+            checker.sink.report(
+                Diagnostic::error(&codes::FORMULA_SEQUENCE, second.target.span, problem)
+                    .with_label(format!("`{}`", second.op.word()))
+                    .with_label_at(first.target.span, format!("`{}`", first.op.word()))
+                    .with_help(
+                        "an output has at most two formulas: first one with `=`, then one that accumulates",
+                    ),
+            );
+            return;
+        }
+    }
+    if first.op == LoweringOp::Replace {
+        report_no_start(checker, name, first.op_span);
+    }
+}
+
+fn report_no_start(checker: &mut Checker, name: &str, span: Span) {
+    let message = format!("`:=` replaces elements of `{name}`, but nothing initializes it");
+    let diagnostic = Diagnostic::error(&codes::REPLACE_WITHOUT_START, span, message);
+    checker.sink.report(diagnostic.with_help(format!("add a formula before: `{name}[…] = …;`")));
+}
+
+/// Outputs that are not complete before a formula, except the output of the formula, each with its next formula. For a
+/// pack, whose items have separate formulas, one earlier formula is enough.
 fn unfinished(definition: &Definition, position: usize) -> FxHashMap<String, Span> {
     let written = |l: &Lowering| l.target.name.name.clone();
     let (before, from) = definition.lowers.split_at(position);
-    let own = from.first().map(written);
-    let mut found = FxHashMap::default();
+    let current = from.first().map(written);
+    let mut spans = FxHashMap::default();
     for output in &definition.outputs {
         let name = &output.name.name;
         let writes = |l: &&Lowering| l.target.name.name == *name;
         let begun = output.type_spec.pack.is_some() && before.iter().any(|l| writes(&l));
         if let Some(next) = from.iter().find(writes)
-            && own.as_ref() != Some(name)
+            && current.as_ref() != Some(name)
             && !begun
         {
-            found.insert(name.clone(), next.target.span);
+            spans.insert(name.clone(), next.target.span);
         }
     }
-    found
+    spans
 }
 
-/// Whether formulas assign one tensor: items of a pack with literal indices are separate tensors; with other indices
-/// the formulas are kept separate.
+/// Groups formulas by the tensor that they assign. Items of a pack with literal indices are separate tensors; formulas
+/// for items with other constant indices are omitted.
 fn group_by_item<'l>(formulas: &[&'l Lowering]) -> Vec<Vec<&'l Lowering>> {
     let mut groups: Vec<(Option<i64>, Vec<&Lowering>)> = Vec::new();
     for formula in formulas {
         let key = match &formula.target.item {
             None => Some(None),
-            Some(item) => match Length::of(item).constant() {
+            Some(item) => match Length::from_expr(item).constant() {
                 Some(n) => Some(Some(n)),
-                // the whole pack, if its index is free
-                None if free_names(item).iter().any(|n| ranges_over(formula, &n.name)) => Some(None),
+                // The whole pack, if its index is free.
+                None if item.names().iter().any(|n| ranges_over(formula, &n.name)) => Some(None),
                 None => None,
             },
         };
@@ -449,21 +401,19 @@ fn ranges_over(formula: &Lowering, name: &str) -> bool {
     unrolled.is_some_and(|i| i.name == name) || formula.bounds.iter().any(|b| b.name.name == name)
 }
 
-impl Checker<'_> {
-    /// Reports a value that may be null, and suggests `??` with parentheses where the operand needs them.
-    fn given_for_null(&self, value: &Expr, base: &Base) -> String {
-        let text = self.text(value.span);
-        let default = default_text(base);
-        match &value.kind {
-            ExprKind::Select { otherwise: None, .. } if !text.starts_with('(') => {
-                format!("{text} : {default}")
-            }
-            ExprKind::Select { .. } if text.starts_with('(') && text.ends_with(')') => {
-                format!("{text} ?? {default}")
-            }
-            ExprKind::Name(_) | ExprKind::Index { .. } => format!("{text} ?? {default}"),
-            _ => format!("({text}) ?? {default}"),
+/// The suggestion for a value that may be null: `??` with a default, and parentheses where the operand needs them.
+fn given_for_null(checker: &Checker, value: &Expr, base: &Base) -> String {
+    let text = checker.text(value.span);
+    let default = default_text(base);
+    match &value.kind {
+        ExprKind::Select { otherwise: None, .. } if !text.starts_with('(') => {
+            format!("{text} : {default}")
         }
+        ExprKind::Select { .. } if text.starts_with('(') && text.ends_with(')') => {
+            format!("{text} ?? {default}")
+        }
+        ExprKind::Name(_) | ExprKind::Index { .. } => format!("{text} ?? {default}"),
+        _ => format!("({text}) ?? {default}"),
     }
 }
 

@@ -4,9 +4,8 @@
 //! Two lengths differ for certain only if their difference is a constant other than zero; all other cases are left to
 //! the composition, which has values.
 
-use skript_symbolic::Form;
-
 use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+use skript_symbolic::Form;
 
 /// A linear form over names, or unknown.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,12 +23,16 @@ impl Length {
         Length(Some(Linear::constant(n)))
     }
 
+    pub(super) fn count(n: usize) -> Length {
+        Length(i64::try_from(n).ok().map(Linear::constant))
+    }
+
     pub(super) fn symbol(name: &str) -> Length {
         Length(Some(Linear::term(name.to_string())))
     }
 
     /// The value of an expression over names and literals.
-    pub(super) fn of(expr: &Expr) -> Length {
+    pub(super) fn from_expr(expr: &Expr) -> Length {
         Length(linear(expr))
     }
 
@@ -37,8 +40,8 @@ impl Length {
         Length(self.0.zip(other.0.as_ref()).and_then(|(a, b)| a.add(b)))
     }
 
-    pub(super) fn times(self, factor: i64) -> Length {
-        Length(self.0.and_then(|l| l.scale(factor)))
+    pub(super) fn times(self, factor: usize) -> Length {
+        Length(self.0.and_then(|l| l.scale(i64::try_from(factor).ok()?)))
     }
 
     pub(super) fn constant(&self) -> Option<i64> {
@@ -52,7 +55,7 @@ impl Length {
         difference.is_some_and(|difference| difference != 0)
     }
 
-    /// The first one if it is known.
+    /// Returns `self` if it is known, otherwise `other`.
     pub(super) fn merge(self, other: &Length) -> Length {
         match self.0 {
             None => other.clone(),
@@ -60,7 +63,7 @@ impl Length {
         }
     }
 
-    /// The text `2` or `d + 1`; none if it is unknown or contains a name that the document does not have.
+    /// The text `2` or `d + 1`; `None` if it is unknown or contains a name that the document does not have.
     pub(super) fn text(&self) -> Option<String> {
         self.written(|_| None)
     }
@@ -76,7 +79,7 @@ impl Length {
         let mut text = String::new();
         for (name, coefficient) in linear.terms() {
             let name = match name.strip_prefix('|') {
-                Some(own) => unnamed(own.trim_end_matches('|'))?,
+                Some(pack) => unnamed(pack.trim_end_matches('|'))?,
                 None => name.to_string(),
             };
             match (text.is_empty(), coefficient) {
@@ -168,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn division_of_literals_rounds_as_the_language_says() {
+    fn division_of_literals_rounds_as_in_the_language() {
         assert_eq!(constant(BinaryOp::Div, -7, 2), Some(-4));
         assert_eq!(constant(BinaryOp::CeilDiv, -5, 2), Some(-2));
         assert_eq!(constant(BinaryOp::CeilDiv, 5, 2), Some(3));
@@ -180,8 +183,8 @@ mod tests {
     fn lengths_print_as_expressions() {
         let l = Length::symbol("d").times(2).plus(&Length::number(-1));
         assert_eq!(l.text().as_deref(), Some("2 * d - 1"));
-        let own = Length::symbol("|s|").plus(&Length::number(1));
-        assert_eq!(own.text(), None);
-        assert_eq!(own.described(), "the length of `s` + 1");
+        let unnamed = Length::symbol("|s|").plus(&Length::number(1));
+        assert_eq!(unnamed.text(), None);
+        assert_eq!(unnamed.described(), "the length of `s` + 1");
     }
 }

@@ -2,12 +2,11 @@
 //! Unary and binary operators, folds, casts and built-in functions (2.4).
 
 use crate::ast::{BinaryOp, BlockKind, Expr, ExprKind, FoldOp, Ident, Path, UnaryOp};
+use crate::check::checker::Checker;
+use crate::check::signatures::{Found, base_named};
+use crate::check::types::{Base, Bound, Optional, Tensor, Type};
 use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::syntax::invocation_advice;
-
-use super::definition::Checker;
-use super::signatures::{Found, base_named};
-use super::types::{Base, Bound, Optional, Tensor, Type};
 
 /// real → real.
 const REAL_FUNCTIONS: &[&str] = &[
@@ -70,7 +69,7 @@ impl Checker<'_> {
         let innermost = spine.last().map_or(expr, |(whole, ..)| whole);
         let mut ty = self.operand(node, innermost);
         for (whole, op, left, right) in spine.into_iter().rev() {
-            // `?x && x > 0`: the test holds for what follows it
+            // `?x && x > 0`: the test holds in the right operand
             let promoted =
                 if op == BinaryOp::And { super::expressions::null_tests(left).0 } else { Vec::new() };
             self.scope.enter_promoted(&promoted, Optional::No);
@@ -185,7 +184,7 @@ impl Checker<'_> {
         }
         let optional = match op {
             FoldOp::Uniform => Optional::Yes,
-            // the other edition does not type these as optional, although they can be null there too
+            // edition khronos does not type these as optional, although they may be null
             FoldOp::Min | FoldOp::Max if self.khronos => Optional::Maybe,
             FoldOp::Min | FoldOp::Max => Optional::Yes,
             _ => ty.optional,
@@ -200,47 +199,29 @@ impl Checker<'_> {
     /// `int(x)`, `T(x)`.
     pub(super) fn cast(&mut self, target: &Ident, value: &Expr) -> Type {
         if self.is_invocation(target) {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::SYNTAX,
-                    target.span,
-                    format!("`{}` is invoked inside an expression", target.name),
-                )
-                .with_help(invocation_advice(&target.name)),
-            );
+            let message = format!("`{}` is invoked inside an expression", target.name);
+            let diagnostic = Diagnostic::error(&codes::SYNTAX, target.span, message);
+            self.sink.report(diagnostic.with_help(invocation_advice(&target.name)));
             return Type::unknown();
         }
         if base_named(&target.name, &self.generics).is_none() && !self.is_unread(&[BlockKind::Dtype]) {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::UNKNOWN_TYPE,
-                    target.span,
-                    format!("`{}` is neither a type nor a function", target.name),
-                )
-                .with_help(self.call_advice(&target.name)),
-            );
+            let message = format!("`{}` is neither a type nor a function", target.name);
+            let diagnostic = Diagnostic::error(&codes::UNKNOWN_TYPE, target.span, message);
+            self.sink.report(diagnostic.with_help(self.call_advice(&target.name)));
             return Type::unknown();
         }
         let ty = self.value(value);
         let base = self.base_named(target);
         let advice = "casts convert int, real and bool; write numbers into a string: `\"{x}\"`";
         if base == Base::Str {
-            self.sink.report(
-                Diagnostic::error(&codes::CAST_TYPE, target.span, "nothing can be cast to str")
-                    .with_help(advice),
-            );
+            let message = "nothing can be cast to str";
+            self.sink.report(Diagnostic::error(&codes::CAST_TYPE, target.span, message).with_help(advice));
             return ty.with_base(Base::Str);
         }
         if ty.base == Base::Str {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::CAST_TYPE,
-                    value.span,
-                    format!("a str cannot be cast to {}", target.name),
-                )
-                .with_label(ty.to_string())
-                .with_help(advice),
-            );
+            let message = format!("a str cannot be cast to {}", target.name);
+            let diagnostic = Diagnostic::error(&codes::CAST_TYPE, value.span, message);
+            self.sink.report(diagnostic.with_label(ty.to_string()).with_help(advice));
         }
         ty.with_base(base)
     }

@@ -2,13 +2,12 @@
 //! Lists, pack indexing and substitution (2.4).
 
 use crate::ast::{Expr, ExprKind, Item, Subscript};
+use crate::check::checker::{Checker, Context};
+use crate::check::expressions::join_tensor;
+use crate::check::lengths::Length;
+use crate::check::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
-
-use super::definition::{Checker, Context};
-use super::expressions::join_tensor;
-use super::lengths::Length;
-use super::types::{Base, Optional, Pack, Tensor, Type};
 
 impl Checker<'_> {
     /// `[a, b.., c..(n), b:e:s, (x,y)..]`.
@@ -106,28 +105,18 @@ impl Checker<'_> {
             return;
         }
         let text = self.text(value.span);
-        self.sink.report(
-            Diagnostic::error(
-                &codes::EXPANSION_COUNT,
-                value.span,
-                format!("`..` with a count repeats a single item, and `{text}` is a pack"),
-            )
-            .with_label(ty.to_string())
-            .with_help(format!("write `{text}..` to put its items here")),
-        );
+        let message = format!("`..` with a count repeats a single item, and `{text}` is a pack");
+        let help = format!("write `{text}..` to put its items here");
+        let diagnostic = Diagnostic::error(&codes::EXPANSION_COUNT, value.span, message);
+        self.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
     }
 
     fn report_nested(&mut self, expr: &Expr, ty: &Type) {
         let text = self.text(expr.span);
-        self.sink.report(
-            Diagnostic::error(
-                &codes::PACK_NOT_EXPANDED,
-                expr.span,
-                format!("a pack cannot be an item of a list: `{text}` must be expanded"),
-            )
-            .with_label(ty.to_string())
-            .with_help(format!("write `{text}..` to put its items here; packs have one dimension")),
-        );
+        let message = format!("a pack cannot be an item of a list: `{text}` must be expanded");
+        let help = format!("write `{text}..` to put its items here; packs have one dimension");
+        let diagnostic = Diagnostic::error(&codes::PACK_NOT_EXPANDED, expr.span, message);
+        self.sink.report(diagnostic.with_label(ty.to_string()).with_help(help));
     }
 
     /// `value..` and `value..(count)`: item type and number of items.
@@ -169,15 +158,11 @@ impl Checker<'_> {
         let ty = self.value(count);
         let fits = matches!(ty.base, Base::Int | Base::Bool | Base::Unknown) && !ty.is_packed();
         if !fits {
+            let message = format!(
+                "the count of `..` must be a single int, or a bool for an item that may be absent; this is {ty}"
+            );
             self.sink.report(
-                Diagnostic::error(
-                    &codes::EXPANSION_COUNT,
-                    count.span,
-                    format!(
-                        "the count of `..` must be a single int, or a bool for an item that may be absent; this is {ty}"
-                    ),
-                )
-                .with_label(ty.to_string()),
+                Diagnostic::error(&codes::EXPANSION_COUNT, count.span, message).with_label(ty.to_string()),
             );
         }
         ty.optional
@@ -202,7 +187,7 @@ impl Checker<'_> {
             result.optional = result.optional.join(ty.optional);
         }
         let length = match shape.0 {
-            Pack::Packed(length) => length.times(i64::try_from(packs.len()).unwrap_or(i64::MAX)),
+            Pack::Packed(length) => length.times(packs.len()),
             _ => Length::unknown(),
         };
         if packs.is_empty() {
@@ -215,14 +200,9 @@ impl Checker<'_> {
     fn range_part(&mut self, part: &Expr) -> Type {
         let ty = self.value(part);
         if !ty.base.agrees(&Base::Int) || ty.is_packed() {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::RANGE_TYPE,
-                    part.span,
-                    format!("bounds and stride of a range must be single ints, but this is {ty}"),
-                )
-                .with_label(ty.to_string()),
-            );
+            let message = format!("bounds and stride of a range must be single ints, but this is {ty}");
+            self.sink
+                .report(Diagnostic::error(&codes::RANGE_TYPE, part.span, message).with_label(ty.to_string()));
         }
         ty
     }
@@ -325,30 +305,8 @@ impl Checker<'_> {
 
     /// The types of subscripts whose base has an unknown type.
     fn visit_subscripts(&mut self, subscripts: &[Subscript]) {
-        for subscript in subscripts {
-            match subscript {
-                Subscript::Expr(e) => {
-                    self.value(e);
-                }
-                Subscript::Range { begin, end, stride, .. } => {
-                    for part in [begin, end, stride].into_iter().flatten() {
-                        self.value(part);
-                    }
-                }
-                Subscript::Expand { value, count, .. } => {
-                    self.value(value);
-                    if let Some(count) = count {
-                        self.value(count);
-                    }
-                }
-                Subscript::Guard { index, remap, .. } => {
-                    self.value(index);
-                    if let Some((low, high)) = remap {
-                        self.value(low);
-                        self.value(high);
-                    }
-                }
-            }
+        for expr in subscripts.iter().flat_map(Subscript::exprs) {
+            self.value(expr);
         }
     }
 
@@ -383,17 +341,11 @@ impl Checker<'_> {
                         } else {
                             "convert it with `int(…)`"
                         };
-                        self.sink.report(
-                            Diagnostic::error(
-                                &codes::INDEX_TYPE,
-                                index.span,
-                                format!(
-                                    "a pack is indexed by an int, a pack of ints or a mask of bools, but this is {i}"
-                                ),
-                            )
-                            .with_label(i.to_string())
-                            .with_help(help),
+                        let message = format!(
+                            "a pack is indexed by an int, a pack of ints or a mask of bools, but this is {i}"
                         );
+                        let diagnostic = Diagnostic::error(&codes::INDEX_TYPE, index.span, message);
+                        self.sink.report(diagnostic.with_label(i.to_string()).with_help(help));
                         Type::unknown()
                     }
                 }
@@ -411,14 +363,9 @@ impl Checker<'_> {
     /// Reports a tensor as an index: which item of a pack a statement accesses must be known at compile time.
     fn report_tensor_as_index(&mut self, index: &Expr, ty: &Type) -> Type {
         let text = self.text(index.span);
+        let message = format!("`{text}` is a tensor, but an index of a pack must be known at compile time");
         self.sink.report(
-            Diagnostic::error(
-                &codes::TENSOR_AS_VALUE,
-                index.span,
-                format!(
-                    "`{text}` is a tensor, but an index of a pack must be known at compile time"
-                ),
-            )
+            Diagnostic::error(&codes::TENSOR_AS_VALUE, index.span, message)
             .with_label(format!("of type {ty}"))
             .with_help(
                 "`for item : pack` iterates over the items, `unroll..(i -> n)` makes the index of a loop static, and formulas of `@lower` take `xs[k][i,]` by an index symbol",
@@ -428,18 +375,13 @@ impl Checker<'_> {
     }
 
     fn report_mask_length(&mut self, index: &Expr, mask: &Length, pack: &Length) {
-        self.sink.report(
-            Diagnostic::error(
-                &codes::LENGTHS_DIFFER,
-                index.span,
-                format!(
-                    "a mask must have one item per item of the pack, but the lengths are {} and {}",
-                    mask.described(),
-                    pack.described()
-                ),
-            )
-            .with_label(format!("length {}", mask.described())),
+        let message = format!(
+            "a mask must have one item per item of the pack, but the lengths are {} and {}",
+            mask.described(),
+            pack.described()
         );
+        let diagnostic = Diagnostic::error(&codes::LENGTHS_DIFFER, index.span, message);
+        self.sink.report(diagnostic.with_label(format!("length {}", mask.described())));
     }
 
     /// `i:j:s` in brackets; each part may be missing.
@@ -460,13 +402,9 @@ impl Checker<'_> {
             Subscript::Expr(index) => {
                 let i = self.value(index);
                 if !matches!(i.base, Base::Int | Base::Unknown) {
+                    let message = format!("a string is indexed by an int or a pack of ints, but this is {i}");
                     self.sink.report(
-                        Diagnostic::error(
-                            &codes::INDEX_TYPE,
-                            index.span,
-                            format!("a string is indexed by an int or a pack of ints, but this is {i}"),
-                        )
-                        .with_label(i.to_string()),
+                        Diagnostic::error(&codes::INDEX_TYPE, index.span, message).with_label(i.to_string()),
                     );
                 }
                 string.clone().with_optional(string.optional.join(i.optional))
@@ -497,13 +435,9 @@ impl Checker<'_> {
             Subscript::Expr(index) => {
                 let i = self.value(index);
                 if !matches!(i.base, Base::Int | Base::Unknown) {
+                    let message = format!("the indices to replace must be int or int.., but this is {i}");
                     self.sink.report(
-                        Diagnostic::error(
-                            &codes::INDEX_TYPE,
-                            index.span,
-                            format!("the indices to replace must be int or int.., but this is {i}"),
-                        )
-                        .with_label(i.to_string()),
+                        Diagnostic::error(&codes::INDEX_TYPE, index.span, message).with_label(i.to_string()),
                     );
                     return a;
                 }
@@ -514,27 +448,16 @@ impl Checker<'_> {
                 (Pack::Packed(length), *span, optional)
             }
             Subscript::Expand { span, .. } | Subscript::Guard { span, .. } => {
-                self.sink.report(
-                    Diagnostic::error(
-                        &codes::SUBSCRIPT_OF_PACK,
-                        *span,
-                        "the left side of `<-` must be one index, a pack of indices or a range",
-                    )
-                    .with_help("write `a[i] <- b`"),
-                );
+                let message = "the left side of `<-` must be one index, a pack of indices or a range";
+                let diagnostic = Diagnostic::error(&codes::SUBSCRIPT_OF_PACK, *span, message);
+                self.sink.report(diagnostic.with_help("write `a[i] <- b`"));
                 return a;
             }
         };
         if !a.base.agrees(&b.base) {
-            self.sink.report(
-                Diagnostic::error(
-                    &codes::SUBSTITUTION,
-                    value.span,
-                    format!("items of {} cannot be replaced by {}", a.base, b.base),
-                )
-                .with_label(b.to_string())
-                .with_label_at(base.span, a.to_string()),
-            );
+            let message = format!("items of {} cannot be replaced by {}", a.base, b.base);
+            let diagnostic = Diagnostic::error(&codes::SUBSTITUTION, value.span, message);
+            self.sink.report(diagnostic.with_label(b.to_string()).with_label_at(base.span, a.to_string()));
         }
         match (&pack, &b.pack) {
             (Pack::Single, Pack::Packed(_)) => self.sink.report(
@@ -548,18 +471,15 @@ impl Checker<'_> {
                 .with_help("write as many indices as values, as in `a[[0, 1]] <- [x, y]`"),
             ),
             (Pack::Packed(locations), Pack::Packed(values)) if locations.differs(values) => {
+                let message = format!(
+                    "{} locations are replaced by {} values",
+                    locations.described(),
+                    values.described()
+                );
                 self.sink.report(
-                    Diagnostic::error(
-                        &codes::LENGTHS_DIFFER,
-                        whole.span,
-                        format!(
-                            "{} locations are replaced by {} values",
-                            locations.described(),
-                            values.described()
-                        ),
-                    )
-                    .with_label_at(index_span, format!("length {}", locations.described()))
-                    .with_label_at(value.span, format!("length {}", values.described())),
+                    Diagnostic::error(&codes::LENGTHS_DIFFER, whole.span, message)
+                        .with_label_at(index_span, format!("length {}", locations.described()))
+                        .with_label_at(value.span, format!("length {}", values.described())),
                 );
             }
             (Pack::Packed(_), Pack::Single) => self.sink.report(

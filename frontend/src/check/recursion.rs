@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operators that invoke themselves in every branch: such invocations never end (2.10).
 
-use std::collections::VecDeque;
-
-use rustc_hash::FxHashMap;
-
-use super::calls::named;
 use crate::ast::{BlockKind, Component, ComponentValue, Definition, Invocation};
+use crate::check::calls::named;
 use crate::diagnostics::{Diagnostic, Sink, codes};
 use crate::program::Program;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 /// A definition, and the invocations that each of its instances executes.
 struct Node<'p> {
@@ -19,21 +17,21 @@ struct Node<'p> {
 /// Reports each cycle of operators once, at its first operator.
 pub(super) fn check_recursion(program: &Program, sink: &mut Sink) {
     let mut nodes = nodes(program);
-    leave_circles(&mut nodes);
+    retain_cycles(&mut nodes);
     let mut reported = vec![false; nodes.len()];
     for start in 0..nodes.len() {
-        let Some(circle) = circle(&nodes, start) else {
+        let Some(cycle) = cycle(&nodes, start) else {
             continue;
         };
-        if circle.iter().any(|(node, _)| reported.get(*node) == Some(&true)) {
+        if cycle.iter().any(|(node, _)| reported.get(*node) == Some(&true)) {
             continue;
         }
-        for (node, _) in &circle {
+        for (node, _) in &cycle {
             if let Some(reported) = reported.get_mut(*node) {
                 *reported = true;
             }
         }
-        report(&nodes, &circle, sink);
+        report(&nodes, &cycle, sink);
     }
 }
 
@@ -50,8 +48,8 @@ fn nodes(program: &Program) -> Vec<Node<'_>> {
     for (key, definition) in all() {
         let composed = !definition.has_block(BlockKind::Lower);
         let statements = definition.composes.iter().chain(&definition.updates);
-        let made = statements.filter(|_| composed).flat_map(always_made);
-        let invocations = made.filter_map(|invocation| {
+        let executed = statements.filter(|_| composed).flat_map(unconditional_invocations);
+        let invocations = executed.filter_map(|invocation| {
             let callee = named(program, key, invocation)?;
             Some((*numbers.get(&callee)?, invocation))
         });
@@ -61,12 +59,12 @@ fn nodes(program: &Program) -> Vec<Node<'_>> {
 }
 
 /// The invocations of a statement that are executed unconditionally.
-fn always_made(component: &Component) -> Vec<&Invocation> {
-    let mut found = Vec::new();
+fn unconditional_invocations(component: &Component) -> Vec<&Invocation> {
+    let mut calls = Vec::new();
     let mut values = vec![&component.value];
     while let Some(value) = values.pop() {
         match value {
-            ComponentValue::Invocation(invocation) => found.push(invocation),
+            ComponentValue::Invocation(invocation) => calls.push(invocation),
             ComponentValue::Block(block) => values.extend(block.components.iter().map(|c| &c.value)),
             ComponentValue::If(branching) => {
                 values.extend(branching.arms.first().map(|(condition, _)| condition))
@@ -75,11 +73,12 @@ fn always_made(component: &Component) -> Vec<&Invocation> {
             ComponentValue::Loop(_) | ComponentValue::Expr(_) | ComponentValue::Error(_) => {}
         }
     }
-    found
+    calls
 }
 
-/// Removes invocations of operators that end: those of definitions without invocations, and so on transitively.
-fn leave_circles(nodes: &mut [Node]) {
+/// Removes invocations of operators that terminate: of definitions without invocations, and transitively of definitions
+/// that invoke only such definitions.
+fn retain_cycles(nodes: &mut [Node]) {
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut open: Vec<usize> = Vec::new();
     for (caller, node) in nodes.iter().enumerate() {
@@ -108,7 +107,7 @@ fn leave_circles(nodes: &mut [Node]) {
 }
 
 /// The shortest cycle from a definition to itself: definitions, each with the invocation that leads to the next.
-fn circle<'p>(nodes: &[Node<'p>], start: usize) -> Option<Vec<(usize, &'p Invocation)>> {
+fn cycle<'p>(nodes: &[Node<'p>], start: usize) -> Option<Vec<(usize, &'p Invocation)>> {
     let mut from: FxHashMap<usize, (usize, &'p Invocation)> = FxHashMap::default();
     let mut next = VecDeque::from([start]);
     while let Some(node) = next.pop_front() {
@@ -118,14 +117,14 @@ fn circle<'p>(nodes: &[Node<'p>], start: usize) -> Option<Vec<(usize, &'p Invoca
             }
             from.insert(*callee, (node, invocation));
             if *callee == start {
-                let mut way = Vec::new();
+                let mut cycle = Vec::new();
                 let mut at = start;
                 loop {
                     let (before, invocation) = *from.get(&at)?;
-                    way.push((before, invocation));
+                    cycle.push((before, invocation));
                     if before == start {
-                        way.reverse();
-                        return Some(way);
+                        cycle.reverse();
+                        return Some(cycle);
                     }
                     at = before;
                 }
@@ -136,9 +135,9 @@ fn circle<'p>(nodes: &[Node<'p>], start: usize) -> Option<Vec<(usize, &'p Invoca
     None
 }
 
-fn report(nodes: &[Node], circle: &[(usize, &Invocation)], sink: &mut Sink) {
+fn report(nodes: &[Node], cycle: &[(usize, &Invocation)], sink: &mut Sink) {
     let name = |node: &usize| nodes.get(*node).map_or("", |n| n.definition.name.name.as_str());
-    let Some(((first, invocation), others)) = circle.split_first() else {
+    let Some(((first, invocation), others)) = cycle.split_first() else {
         return;
     };
     let message = match others {
@@ -157,54 +156,4 @@ fn report(nodes: &[Node], circle: &[(usize, &Invocation)], sink: &mut Sink) {
         diagnostic = diagnostic.with_label_at(invocation.operator.span, "and on");
     }
     sink.report(diagnostic.with_help("let a branch end it: `if n > 0 then f{n=n - 1}(x) else x`"));
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::check::testing::{check, in_document};
-
-    const GRAPH: &str = "graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }";
-
-    fn operators(bodies: &[(&str, &str)]) -> String {
-        let operator = |(name, body): &(&str, &str)| {
-            format!(
-                "operator {name} {{ @attrib {{ n: int = 1; }} @input {{ x: real[a]; }} @output {{ y: real[a]; }} {body} }} "
-            )
-        };
-        bodies.iter().map(operator).collect::<String>() + GRAPH
-    }
-
-    fn said(bodies: &[(&str, &str)]) -> Vec<String> {
-        let found = check(&in_document(&operators(bodies)));
-        found.iter().map(|d| d.message.clone()).collect()
-    }
-
-    #[test]
-    fn circles_are_reported_once_though_nothing_invokes_them() {
-        assert_eq!(
-            said(&[("f", "@compose { y = f(x); }")]),
-            ["`f` invokes itself in every branch: it never ends"]
-        );
-        assert_eq!(
-            said(&[
-                ("f", "@compose { y = g(x); }"),
-                ("g", "@compose { t = h(x); y = { u = f(t); yield u; }; }"),
-                ("h", "@lower { y[i,] = x[i,], i < a; }"),
-                ("into", "@compose { y = f(x); }"),
-            ]),
-            ["`f` invokes itself through `g` in every branch: it never ends"]
-        );
-    }
-
-    #[test]
-    fn what_a_branch_or_a_loop_may_end_is_no_circle() {
-        for body in [
-            "@compose { y = if n > 0 then f{n=n - 1}(x) else x; }",
-            "@compose { y = with s = x unroll..(n) f{n=n - 1}(s); }",
-            // The formulas are computed.
-            "@compose { y = f(x); } @lower { y[i,] = x[i,], i < a; }",
-        ] {
-            assert_eq!(said(&[("f", body)]), [""; 0], "{body}");
-        }
-    }
 }

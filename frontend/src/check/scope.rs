@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Names and their meaning.
 
-use std::collections::BTreeMap;
-
+use crate::check::types::{Optional, Type};
 use crate::source::Span;
-
-use super::types::{Optional, Type};
+use std::collections::BTreeMap;
 
 /// The kind of a declared name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +57,7 @@ impl SymbolKind {
         }
     }
 
-    /// Whether the definition declares it, so that it is the same in all blocks.
+    /// Whether the definition declares it, so that it has the same meaning in all blocks.
     pub(super) fn is_definition_wide(self) -> bool {
         self.block().is_some()
     }
@@ -101,7 +99,7 @@ impl Scope {
         self.frames.iter().rev().find_map(|f| f.get(name))
     }
 
-    /// Declares a name in the innermost scope.
+    /// Looks up a name in the innermost scope only.
     pub(super) fn lookup_here(&self, name: &str) -> Option<&Symbol> {
         self.frames.last().and_then(|f| f.get(name))
     }

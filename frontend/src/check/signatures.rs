@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The signature of a definition: its types, attributes, inputs and outputs.
 
-use std::collections::BTreeMap;
-use std::rc::Rc;
-
 use crate::ast::{BlockKind, Declaration, Definition, ExtentSpec, Path, TypeSpec};
+use crate::check::lengths::Length;
+use crate::check::types::{Base, Bound, Generic, Optional, Pack, Tensor, Type};
 use crate::diagnostics::closest;
 use crate::program::{Edition, Program};
 use crate::source::Span;
-
-use super::lengths::Length;
-use super::types::{Base, Bound, Generic, Optional, Pack, Tensor, Type};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// An attribute, input or output as seen by an invocation.
 #[derive(Clone, Debug)]
@@ -35,12 +33,12 @@ pub(super) struct Signature<'a> {
 }
 
 impl<'a> Signature<'a> {
-    fn of(definition: &'a Definition) -> Signature<'a> {
+    fn new(definition: &'a Definition) -> Signature<'a> {
         let generics: Vec<(Rc<Generic>, Option<Base>)> = definition
             .dtypes
             .iter()
             .map(|d| {
-                let generic = Generic { name: d.name.name.clone(), bound: Bound::of(d) };
+                let generic = Generic { name: d.name.name.clone(), bound: Bound::from_parameter(d) };
                 let default = d.default.as_ref().and_then(|i| Base::concrete(&i.name));
                 (Rc::new(generic), default)
             })
@@ -83,11 +81,11 @@ fn declared_type(spec: &TypeSpec, generics: &[(Rc<Generic>, Option<Base>)], tens
     Type {
         base: base_named(&spec.base.name, generics).unwrap_or(Base::Unknown),
         pack: match &spec.pack {
-            // an attribute with a shape is reported where it is declared
+            // An attribute with a shape is reported where it is declared.
             None if !tensor && spec.shape.is_some() => Pack::Unknown,
             None => Pack::Single,
             Some(pack) => Pack::Packed(match &pack.length {
-                Some(length) => constant(Length::of(length)),
+                Some(length) => constant(Length::from_expr(length)),
                 None => Length::unknown(),
             }),
         },
@@ -106,14 +104,10 @@ fn plain_rank(extents: &[ExtentSpec]) -> Length {
         e.pack.is_none()
             && match &e.extent {
                 None => true,
-                Some(extent) => Length::of(extent).constant().is_some(),
+                Some(extent) => Length::from_expr(extent).constant().is_some(),
             }
     };
-    if extents.iter().all(certain) {
-        Length::number(i64::try_from(extents.len()).unwrap_or(i64::MAX))
-    } else {
-        Length::unknown()
-    }
+    if extents.iter().all(certain) { Length::count(extents.len()) } else { Length::unknown() }
 }
 
 /// A concrete type or a generic of the definition.
@@ -141,16 +135,16 @@ pub(super) enum Found<'e, 'a> {
 }
 
 impl<'a> Environment<'a> {
-    pub(super) fn of(program: &'a Program) -> Environment<'a> {
+    pub(super) fn new(program: &'a Program) -> Environment<'a> {
         let mut signatures: BTreeMap<&str, BTreeMap<&str, Signature>> = BTreeMap::new();
         for (key, module) in &program.modules {
             for definition in &module.definitions {
-                // of two with one name (reported) the first counts
+                // The first of two definitions with the same name (reported) is used.
                 signatures
                     .entry(key.as_str())
                     .or_default()
                     .entry(definition.name.name.as_str())
-                    .or_insert_with(|| Signature::of(definition));
+                    .or_insert_with(|| Signature::new(definition));
             }
         }
         Environment { program, signatures }
@@ -180,11 +174,11 @@ impl<'a> Environment<'a> {
                 None => return Found::NoModule,
             }
         };
-        let own = self.signatures.get(key);
-        match own.and_then(|o| o.get(operator.name.as_str())) {
+        let operators = self.signatures.get(key);
+        match operators.and_then(|o| o.get(operator.name.as_str())) {
             Some(signature) => Found::Operator(signature),
             None if self.program.modules.get(key).is_some_and(|m| m.unread) => Found::Broken,
-            None => Found::NoOperator(own.iter().flat_map(|o| o.keys()).copied().collect()),
+            None => Found::NoOperator(operators.iter().flat_map(|o| o.keys()).copied().collect()),
         }
     }
 
@@ -213,7 +207,6 @@ impl<'a> Environment<'a> {
         self.program
             .modules
             .get(module)
-            .map(|m| m.imports.iter().map(|i| i.path.text()).collect())
-            .unwrap_or_default()
+            .map_or_else(Vec::new, |m| m.imports.iter().map(|i| i.path.text()).collect())
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Small documents for the tests of diagnostics.
 
-use crate::diagnostics::{Code, Diagnostic, Sink};
+use crate::diagnostics::{Diagnostic, Sink};
 use crate::limits::Limits;
 use crate::program::{Edition, ModuleInfo, Origin, Program};
 use crate::syntax::parse_module;
@@ -69,7 +69,7 @@ pub(crate) fn check(document: &Document) -> Vec<Diagnostic> {
     check_as(document, Edition::Draft6)
 }
 
-/// As above in an edition of the language.
+/// All diagnostics of parsing and checking a document in an edition of the language.
 pub(crate) fn check_as(document: &Document, edition: Edition) -> Vec<Diagnostic> {
     checked(document, edition).1.into_sorted()
 }
@@ -95,18 +95,9 @@ pub(crate) fn checked(document: &Document, edition: Edition) -> (Program, Sink) 
     (program, sink)
 }
 
-/// Asserts that exactly this code is reported.
-pub(crate) fn assert_fires(code: &Code, document: &Document) {
-    let found = check(document);
-    assert!(!found.is_empty(), "nothing is reported");
-    for d in &found {
-        assert_eq!(d.code.id, code.id, "{}: {}", d.code.id, d.message);
-    }
-}
-
 /// Asserts that nothing is reported.
 pub(crate) fn assert_silent(document: &Document) {
-    let found: Vec<String> =
+    let reported: Vec<String> =
         check(document).iter().map(|d| format!("{}: {}", d.code.id, d.message)).collect();
-    assert!(found.is_empty(), "{found:?}");
+    assert!(reported.is_empty(), "{reported:?}");
 }

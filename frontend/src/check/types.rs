@@ -4,11 +4,10 @@
 //! Every aspect has an "unknown" state, which agrees with anything: an expression that could not be typed (already
 //! reported, or not decidable here) suppresses errors that depend on it.
 
+use crate::ast::TypeParameter;
+use crate::check::lengths::Length;
 use std::fmt;
 use std::rc::Rc;
-
-use super::lengths::Length;
-use crate::ast::TypeParameter;
 
 /// The restriction of a generic type (2.13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +24,7 @@ pub(super) enum Bound {
 
 impl Bound {
     /// The bound of a type parameter, from its word.
-    pub(super) fn of(parameter: &TypeParameter) -> Bound {
+    pub(super) fn from_parameter(parameter: &TypeParameter) -> Bound {
         Bound::from_name(&parameter.bound.name).unwrap_or(Bound::Unknown)
     }
 
@@ -46,7 +45,7 @@ impl Bound {
         }
     }
 
-    /// Whether `base` satisfies the bound; a generic does if its own bound is as narrow.
+    /// Whether `base` satisfies the bound; a generic satisfies it if the generic's bound is at least as narrow.
     pub(super) fn admits(self, base: &Base) -> bool {
         match (self, base) {
             (_, Base::Unknown) | (Bound::Any | Bound::Unknown, _) => true,
@@ -98,7 +97,8 @@ impl Base {
         }
     }
 
-    /// Whether the two can be the same type; an unknown one agrees with all, and two generics may be bound to one type.
+    /// Whether the two can be the same type; an unknown type agrees with all types, and two generics may be bound to one
+    /// type.
     pub(super) fn agrees(&self, other: &Base) -> bool {
         match (self, other) {
             (Base::Unknown, _) | (_, Base::Unknown) | (Base::Generic(_), Base::Generic(_)) => true,
@@ -115,7 +115,7 @@ impl Base {
         }
     }
 
-    /// The known one of two types that agree.
+    /// Returns the known type of two types that agree.
     pub(super) fn or(self, other: &Base) -> Base {
         match self {
             Base::Unknown => other.clone(),
@@ -137,7 +137,7 @@ impl fmt::Display for Base {
     }
 }
 
-/// One value or a pack of them.
+/// One value or a pack of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Pack {
     Single,
@@ -256,8 +256,8 @@ impl fmt::Display for Type {
             match rank.constant() {
                 Some(0) => f.write_str("[]")?,
                 Some(n @ 1..=8) => {
-                    let n = usize::try_from(n).unwrap_or(1);
-                    write!(f, "[{}]", vec!["_"; n].join(","))?;
+                    let extents: Vec<&str> = (0..n).map(|_| "_").collect();
+                    write!(f, "[{}]", extents.join(","))?;
                 }
                 _ => f.write_str("[…]")?,
             }

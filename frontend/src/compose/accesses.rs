@@ -2,9 +2,9 @@
 //! Accesses that are not proven in bounds (2.12).
 //!
 //! An index that depends on data follows the documented rule: a read uses the nearest element, a write is dropped. An index
-//! that depends on extents, attributes and loops alone must be in bounds: composition reports an error if all of these are
+//! that depends only on extents, attributes and loops must be in bounds: composition reports an error if all of these are
 //! static, else there is a run-time check. If a condition over extents is exact, it is tested when the function begins. If
-//! not, because an index is not linear or the access is conditional, a formula before it searches for a step out of bounds.
+//! not, because an index is not linear or the access is conditional, a formula before it searches for an out-of-bounds step.
 
 pub(super) mod bounds;
 mod dependence;
@@ -15,12 +15,8 @@ mod search;
 pub(crate) mod step_conditions;
 mod walk;
 
-use std::collections::BTreeSet;
-
-use skript_semantics::{ScalarKind, ScalarOp};
-
-use self::dependence::{Dependence, Local, inlined, locals, rests};
-use self::enumeration::{Points, Question, Verdict, rests_on_reals};
+use self::dependence::{Dependence, Local, dependence, inlined, locals};
+use self::enumeration::{Points, Question, Verdict, depends_on_reals};
 use self::index_range::Loops;
 use self::remapping::remapped;
 use self::search::Search;
@@ -34,6 +30,8 @@ use crate::eval::sum::Sum;
 use crate::eval::{Accessed, Demand, runtime};
 use crate::model::{Expr, Extent, Formula, MessagePart, Value, ValueId};
 use crate::source::Span;
+use skript_semantics::{ScalarKind, ScalarOp};
+use std::collections::BTreeSet;
 
 /// The run-time checks of the accesses of a formula.
 #[derive(Default)]
@@ -55,10 +53,7 @@ pub(crate) struct Spans<'a> {
 
 /// Analyses a formula with its accesses as written.
 ///
-/// `tested`: sums of extents that run-time checks have proven not negative.
-///
-/// # Errors
-/// An access that is out of bounds in some step.
+/// `tested`: sums of extents that run-time checks have proven nonnegative.
 pub(crate) fn examine(
     formula: &Formula,
     values: &[Value],
@@ -70,11 +65,9 @@ pub(crate) fn examine(
         return Ok(Tests::default());
     }
     let (Some(accesses), Some(locals)) = (walk::accesses(formula), locals(formula)) else {
-        return stop(
-            &LIMIT_EXCEEDED,
-            formula.span,
-            "the local values of this formula use each other too often for its accesses to be examined",
-        );
+        let message =
+            "the local values of this formula use each other too often for its accesses to be examined";
+        return stop(&LIMIT_EXCEEDED, formula.span, message);
     };
     let work = Work::default();
     let mut examination = Examination {
@@ -107,12 +100,11 @@ struct Examination<'a> {
 struct Path<'a> {
     /// Conditions over extents that must hold.
     extents: Vec<Expr>,
-    /// Conditions on indices.
     indices: Vec<Condition<'a>>,
     /// All conditions except those over extents, in order.
     steps: Vec<Condition<'a>>,
-    /// The indices that these depend on.
-    rests: BTreeSet<usize>,
+    /// The indices that the conditions in `steps` depend on.
+    step_indices: BTreeSet<usize>,
 }
 
 impl<'a> Examination<'a> {
@@ -120,8 +112,8 @@ impl<'a> Examination<'a> {
         let Some(subscript) = access.subscripts.get(access.dimension) else {
             return Ok(());
         };
-        let own = rests(subscript, &self.locals);
-        let Some(extent) = self.extent(access).filter(|_| !own.data) else {
+        let subscript_dependence = dependence(subscript, &self.locals);
+        let Some(extent) = self.extent(access).filter(|_| !subscript_dependence.data) else {
             return Ok(());
         };
         let subscript = &inlined(subscript, &self.locals);
@@ -135,10 +127,10 @@ impl<'a> Examination<'a> {
             self.demand(demands, &path);
             return Ok(());
         }
-        match self.decided(subscript, &extent, (&own, &path)) {
+        match self.decided(subscript, &extent, (&subscript_dependence, &path)) {
             Some(Verdict::Inside) => return Ok(()),
             Some(Verdict::Outside(index, at))
-                if path.indices.len() == path.steps.len() && !rests_on_reals(subscript) =>
+                if path.indices.len() == path.steps.len() && !depends_on_reals(subscript) =>
             {
                 let demand = self.leaves(access, &extent, index, &at);
                 self.demand(vec![demand], &path);
@@ -146,7 +138,7 @@ impl<'a> Examination<'a> {
             }
             _ => {}
         }
-        self.search(access, subscript, (&extent, &own, &path))
+        self.search(access, subscript, (&extent, &subscript_dependence, &path))
     }
 
     fn extent(&self, access: &Access) -> Option<Extent> {
@@ -184,25 +176,25 @@ impl<'a> Examination<'a> {
         }
         let indices = (self.formula.indices.as_slice(), [].as_slice());
         let known = Known::new(indices, &facts, self.loops.work);
-        let own = known.interval(subscript);
+        let interval = known.interval(subscript);
         // Contradictory facts: the access is not evaluated.
-        own.is_empty() || (own.low >= 0 && !known.may_reach(subscript, extent))
+        interval.is_empty() || (interval.low >= 0 && !known.may_reach(subscript, extent))
     }
 
     fn path(&self, access: &Access<'a>) -> Path<'a> {
         let mut path = Path::default();
         for condition in &access.path {
-            let rests = rests(condition.expr, &self.locals);
-            if !rests.data && rests.indices.is_empty() {
+            let dependence = dependence(condition.expr, &self.locals);
+            if !dependence.data && dependence.indices.is_empty() {
                 let expr = inlined(condition.expr, &self.locals);
                 path.extents.push(if condition.holds { expr } else { negated(expr) });
                 continue;
             }
-            if !rests.data {
+            if !dependence.data {
                 path.indices.push(*condition);
             }
             path.steps.push(*condition);
-            path.rests.extend(&rests.indices);
+            path.step_indices.extend(&dependence.indices);
         }
         path
     }
@@ -254,24 +246,24 @@ impl<'a> Examination<'a> {
         &self,
         subscript: &Expr,
         extent: &Extent,
-        (own, path): (&Dependence, &Path),
+        (subscript_dependence, path): (&Dependence, &Path),
     ) -> Option<Verdict> {
         let size = i64::try_from(extent.fixed()?).ok()?;
-        let conditions = path.indices.iter().map(|c| rests(c.expr, &self.locals));
-        let others: BTreeSet<usize> = conditions.flat_map(|r| r.indices).collect();
-        let own: Vec<usize> = own.indices.iter().copied().collect();
-        let others: Vec<usize> = others.into_iter().filter(|i| !own.contains(i)).collect();
+        let conditions = path.indices.iter().map(|c| dependence(c.expr, &self.locals));
+        let others: BTreeSet<usize> = conditions.flat_map(|d| d.indices).collect();
+        let indices: Vec<usize> = subscript_dependence.indices.iter().copied().collect();
+        let condition_indices: Vec<usize> = others.into_iter().filter(|i| !indices.contains(i)).collect();
         self.points.decide(&Question {
             formula: self.formula,
             subscript,
             size,
             path: &path.indices,
-            own: &own,
-            others: &others,
+            indices: &indices,
+            condition_indices: &condition_indices,
         })
     }
 
-    /// The condition that no step with some property is executed.
+    /// Requires that no step is executed, because the access is out of bounds in a known step.
     fn leaves(&self, access: &Access, extent: &Extent, index: i64, at: &[(usize, i64)]) -> Demand {
         let steps = at.iter().filter_map(|(index, value)| {
             let name = &self.formula.indices.get(*index)?.name;
@@ -290,17 +282,17 @@ impl<'a> Examination<'a> {
         }
     }
 
-    /// Adds a formula before this one that searches for a step out of bounds.
+    /// Adds a formula before this formula that searches for an out-of-bounds step.
     fn search(
         &mut self,
         access: &Access<'a>,
         subscript: &Expr,
-        (extent, own, path): (&Extent, &Dependence, &Path<'a>),
+        (extent, dependence, path): (&Extent, &Dependence, &Path<'a>),
     ) -> EvalResult<()> {
         let size = extent_expr(extent);
-        let indices: Vec<usize> = own.indices.union(&path.rests).copied().collect();
+        let indices: Vec<usize> = dependence.indices.union(&path.step_indices).copied().collect();
         let mut open = path.extents.clone();
-        // Loops that the search omits are not empty.
+        // Loops that the search omits must not be empty.
         for (position, index) in self.formula.indices.iter().enumerate() {
             if !indices.contains(&position) && index.extent.fixed().is_none() {
                 let some = runtime::compare(ScalarOp::Gt, extent_expr(&index.extent), Expr::int(0));
@@ -313,9 +305,10 @@ impl<'a> Examination<'a> {
             if is_within && positive.is_empty() {
                 return Ok(());
             }
-            let positive = positive.into_iter().map(|d| runtime::compare(ScalarOp::Gt, d, Expr::int(0)));
+            let step_conditions =
+                positive.into_iter().map(|d| runtime::compare(ScalarOp::Gt, d, Expr::int(0)));
             let within = Demand::within(&low, &high, &size);
-            open.push(negated(positive.fold(within, runtime::and)));
+            open.push(negated(step_conditions.fold(within, runtime::and)));
         }
         let open = open.into_iter().reduce(runtime::and).unwrap_or_else(|| literal_bool(true));
         let open = match decided(&open) {
@@ -343,11 +336,8 @@ impl<'a> Examination<'a> {
         match search.formula() {
             Some(formula) => self.tests.searches.push(formula),
             None => {
-                return stop(
-                    &LIMIT_EXCEEDED,
-                    self.span(access),
-                    "the extents of this formula are too large for its accesses to be tested",
-                );
+                let message = "the extents of this formula are too large for its accesses to be tested";
+                return stop(&LIMIT_EXCEEDED, self.span(access), message);
             }
         }
         Ok(())
@@ -358,120 +348,5 @@ fn negated(condition: Expr) -> Expr {
     match runtime::bool_literal(&condition) {
         Some(value) => literal_bool(!value),
         None => Expr::apply(ScalarKind::Bool, ScalarOp::Not, vec![condition]),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::compose::testing::{assert_composes, assert_fires, composed};
-    use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;
-    use crate::model::{Body, CheckKind};
-
-    /// An operator with one formula, of a tensor with this shape.
-    fn document(formula: &str, shape: &str) -> String {
-        format!(
-            "operator f {{ @input {{ x: real[n]; at: int[3]; }} @output {{ y: real[3]; }} @lower {{ {formula}; }} }} \
-             graph G {{ @input {{ x: real[{shape}]; at: int[3]; }} @output {{ y: real[3]; }} \
-             @compose {{ y = f(x, at); }} }}"
-        )
-    }
-
-    /// The number of checks and searches of the operator.
-    fn tests(formula: &str) -> (usize, usize) {
-        let model =
-            composed(&document(formula, "s|9")).unwrap_or_else(|found| panic!("{formula}: {found:?}"));
-        let mut count = (0, 0);
-        for function in &model.functions {
-            count.0 += function.checks.iter().filter(|c| c.kind == CheckKind::Access).count();
-            if let Body::Formulas(formulas) = &function.body {
-                count.1 += formulas.iter().filter(|f| !f.findings.is_empty()).count();
-            }
-        }
-        count
-    }
-
-    #[test]
-    fn s2_12_accesses_that_leave_known_tensors_are_refused() {
-        for leaves in [
-            "y[i,] = x[n * i,], i < 3",
-            "y[i,] = x[n - i * i,], i < 3",
-            "y[i,] = x[i * i,], i < 3",
-            "y[i * i,] = x[i,], i < 3",
-            "y[i,] = x[i + 1,], i < 3 | i % 2 == 0",
-            "y[i,] = i < 3 ? x[i + 1,] : 0.0, i < 3",
-            "y[i,] = i == 0 || x[i + 1,] > 0.0 ? 1.0 : 0.0, i < 3",
-            "y[i,] = x[(i + 2) / 2 * 2,], i < 3 | i > 1",
-            "v = x[i + 1,], y[i,] = i > 1 ? v : 0.0, i < 3",
-            "v = i * i, y[i,] = x[v,], i < 3",
-            "y[i,] = 0.0, i < 3 | x[i + 1,] > 0.0",
-            "y[i,] = x[i + at[i + 1,],], i < 3",
-            "y[i,] = x[0,], i < 3 | at[2 * i,] > 0",
-        ] {
-            assert_fires(&ACCESS_OUT_OF_RANGE, &document(leaves, "3"));
-        }
-        assert_fires(&ACCESS_OUT_OF_RANGE, &document("y[0,] = x[n - 1,]", "0"));
-        // For all n.
-        let never = document("y[i,] = x[n * i,], i < 3", "s|9");
-        assert_fires(&ACCESS_OUT_OF_RANGE, &never);
-    }
-
-    #[test]
-    fn s2_12_accesses_that_are_not_evaluated_are_not_examined() {
-        for inside in [
-            "y[i,] = i < n - 1 ? x[i + 1,] : 0.0, i < 3",
-            "y[i,] = i > 1 || x[i + 1,] > 0.0 ? 1.0 : 0.0, i < 3",
-            "y[i,] = x[i + 1,], i < 3 | i % 2 == 1",
-            "y[i,] = x[i * i,], i < 3 | i < 2",
-            "y[i,] = i < 2 && x[i * i,] > 0.0 ? 1.0 : 0.0, i < 3",
-            "v = x[i + 1,], y[i,] = i < 2 ? v : 0.0, i < 3",
-            "y[i,] = x[|i * i|,], i < 3",
-            "y[i,] = x[|i * i <> 0 : n - 1|,], i < 3",
-            "y[i,] = x[i + 7,], i < n - 3",
-            // Depends on data.
-            "y[i,] = x[at[i,],], i < 3",
-            "y[i,] = x[at[i,] > 0 ? i + 1 : 0,], i < 3",
-            "y[at[i,],] = x[i,], i < 3",
-            "v = at[i,] + 1, y[i,] = x[v * v,], i < 3",
-        ] {
-            assert_composes(&document(inside, "3"));
-        }
-        assert_composes(&document("y[i,] += x[i,], i < n", "0"));
-    }
-
-    #[test]
-    fn s2_12_runs_test_what_extents_decide() {
-        for (formula, expected) in [
-            // Linear: at the beginning of the function.
-            ("y[0,] = x[n - 1,]", (1, 0)),
-            ("y[i,] = x[n * i - i,], i < 3", (1, 0)),
-            ("y[i,] = x[n - i - 1,], i < 3", (1, 0)),
-            ("y[i,] = x[i / 2,], i < 3", (1, 0)),
-            ("y[i,] = n > 3 ? x[i + 1,] : 0.0, i < 3", (0, 0)),
-            ("y[i,] = n > 2 ? x[i + 1,] : 0.0, i < 3", (1, 0)),
-            // Not linear, or conditional: in the steps.
-            ("y[i,] = x[n - i * i,], i < 3", (0, 1)),
-            ("y[i,] = x[i + 1,], i < 3 | i % 2 == 0", (0, 1)),
-            ("y[i,] = at[i,] > 0 ? x[i + 1,] : 0.0, i < 3", (0, 1)),
-            ("y[i,] = at[i,] > 0 ? x[i,] : 0.0, i < 3", (0, 1)),
-            ("y[i,] = 0.0, i < 3 | at[i,] > 0 && x[i,] > 0.0", (0, 1)),
-            // Proven, or dependent on data.
-            ("y[0,] += x[i,], i < n", (0, 0)),
-            ("y[i,] = x[|n - i * i|,], i < 3", (0, 0)),
-            ("y[i,] = i < n ? x[i,] : 0.0, i < 3", (0, 0)),
-            ("y[i,] = x[at[i,],], i < 3", (0, 0)),
-        ] {
-            assert_eq!(tests(formula), expected, "{formula}");
-        }
-    }
-
-    #[test]
-    fn s2_12_data_may_let_a_known_tensor_be_left() {
-        let text = document("y[i,] = at[i,] > 0 ? x[i + 1,] : 0.0, i < 3", "3");
-        let model = composed(&text).unwrap();
-        let searches = model.functions.iter().filter_map(|f| match &f.body {
-            Body::Formulas(formulas) => Some(formulas),
-            _ => None,
-        });
-        assert_eq!(searches.flatten().filter(|f| !f.findings.is_empty()).count(), 1);
     }
 }

@@ -6,4 +6,3 @@ pub(crate) mod full_slices;
 pub(crate) mod index_order;
 pub(crate) mod lower_block;
 pub(crate) mod write_counter;
-pub(crate) mod write_partition;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The types of a graph's tensors in a program with errors, for editors.
 
-use super::composer::Composer;
 use super::{ComposeOptions, STACK_BYTES};
 use crate::ast::{Declaration, Definition, DefinitionKind};
+use crate::compose::composer::Composer;
 use crate::diagnostics::Sink;
 use crate::limits::Limits;
 use crate::model;
 use crate::program::Program;
 use crate::source::Span;
 
-/// The tensors of the main module's first graph, with the types that a program with errors at these locations
-/// determines.
+/// Returns the tensors of the main module's first graph, with the types that can be inferred although the program has
+/// errors at these locations.
 ///
-/// Statements that cannot be composed leave their names without a type; operators whose bodies cannot be composed have
-/// the outputs that they declare. The program is restored afterwards.
+/// Statements that cannot be composed leave their names without a type; an operator whose body cannot be composed has
+/// its declared outputs. The program is restored afterwards.
 pub fn inferred_tensors(program: &mut Program, errors: &[Span], limits: &Limits) -> Vec<model::Value> {
     let Some(whole) = first_graph(program).map(|graph| {
         let whole = graph.clone();
@@ -27,9 +27,10 @@ pub fn inferred_tensors(program: &mut Program, errors: &[Span], limits: &Limits)
     let composed = std::thread::scope(|scope| {
         let compose = || {
             let mut sink = Sink::default();
-            let mut composer = Composer::new(program, limits, &mut sink);
+            let options = ComposeOptions::default();
+            let mut composer = Composer::new(program, limits, &options, &mut sink);
             composer.known = Some(&mut known);
-            composer.graph(&ComposeOptions::default())
+            composer.graph()
         };
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
         thread.spawn_scoped(scope, compose).ok()?.join().ok()?
@@ -48,7 +49,7 @@ fn first_graph(program: &mut Program) -> Option<&mut Definition> {
     definitions.find(|d| d.kind == DefinitionKind::Graph)
 }
 
-/// With one wrong declaration or assertion nothing can be bound; the others are used without it.
+/// Removes declarations and assertions with errors, because a single error would prevent all binding.
 fn leave_out(graph: &mut Definition, errors: &[Span]) {
     let is_right = |span: Span| !errors.iter().any(|error| span.holds(*error));
     let keep = |list: &mut Vec<Declaration>| list.retain(|d| is_right(d.span));

@@ -3,11 +3,10 @@
 
 pub(super) mod arguments;
 pub(crate) mod attribute_lengths;
+pub(super) mod attributes;
 pub(super) mod binding;
 pub(super) mod builder;
-pub(crate) mod coercion;
 pub(crate) mod default_input;
-pub(crate) mod deferred_attributes;
 pub(crate) mod generic_types;
 pub(super) mod instance;
 pub(super) mod invocation;

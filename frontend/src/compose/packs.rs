@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Packs whose length is known at run time only (2.4, 2.12).
+//! Packs whose length is known only at run time (2.4, 2.12).
 
-pub(super) mod accumulation;
 pub(crate) mod concatenation;
 pub(crate) mod destructuring;
 pub(crate) mod dynamic_length;

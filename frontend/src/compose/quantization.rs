@@ -3,5 +3,5 @@
 
 pub(crate) mod constant_results;
 pub(crate) mod narrow_ints;
-pub(crate) mod quantizer;
+pub(super) mod quantizer;
 pub(crate) mod quantizers;

@@ -5,7 +5,7 @@ use super::{ComposeOptions, compose};
 use crate::diagnostics::{Code, Diagnostic, Sink};
 use crate::limits::Limits;
 use crate::model::Model;
-use crate::program::{Edition, Program};
+use crate::program::Program;
 use crate::source_files::load_program;
 
 /// Composes the first graph of a document; returns the messages if that fails.
@@ -18,26 +18,11 @@ pub(crate) fn composed_with(
     options: &ComposeOptions,
     limits: &Limits,
 ) -> Result<Model, Vec<Diagnostic>> {
-    composed_as(text, None, options, limits)
-}
-
-/// Composes the first graph of a document in an edition.
-pub(crate) fn composed_in(edition: Edition, text: &str) -> Result<Model, Vec<Diagnostic>> {
-    let (options, limits) = (ComposeOptions::default(), Limits::default());
-    composed_as(text, Some(edition), &options, &limits)
-}
-
-fn composed_as(
-    text: &str,
-    edition: Option<Edition>,
-    options: &ComposeOptions,
-    limits: &Limits,
-) -> Result<Model, Vec<Diagnostic>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("main.sknd");
     std::fs::write(&path, text).unwrap();
     let mut sink = Sink::default();
-    let program: Program = load_program(&path, edition, limits, &mut sink);
+    let program: Program = load_program(&path, None, limits, &mut sink);
     assert!(!sink.has_errors(), "{:?}", sink.diagnostics());
     match compose(&program, options, limits, &mut sink) {
         Some(model) => Ok(model),
@@ -69,26 +54,16 @@ pub(crate) fn assert_fires(code: &Code, text: &str) {
     assert_failed(code, composed(text));
 }
 
-pub(crate) fn assert_fires_in(edition: Edition, code: &Code, text: &str) {
-    assert_failed(code, composed_in(edition, text));
-}
-
 fn assert_failed(code: &Code, result: Result<Model, Vec<Diagnostic>>) {
-    let found = match result {
+    let diagnostics = match result {
         Ok(_) => panic!("composed without a message"),
         Err(diagnostics) => diagnostics,
     };
-    assert!(found.iter().any(|d| d.code.id == code.id), "{}: {found:?}", code.id);
+    assert!(diagnostics.iter().any(|d| d.code.id == code.id), "{}: {diagnostics:?}", code.id);
 }
 
 pub(crate) fn assert_composes(text: &str) {
     if let Err(diagnostics) = composed(text) {
         panic!("{diagnostics:?}");
-    }
-}
-
-pub(crate) fn assert_composes_in(edition: Edition, text: &str) {
-    if let Err(diagnostics) = composed_in(edition, text) {
-        panic!("{text}: {diagnostics:?}");
     }
 }

@@ -5,12 +5,12 @@ use super::{Code, Diagnostic};
 use crate::model::Model;
 use crate::source::{SourceMap, Span};
 
-/// The name of the graph of the run.
+/// The name of the entry graph.
 pub fn entry(model: &Model) -> &str {
     model.function(model.entry).map_or("", |f| &f.name)
 }
 
-/// A failure in a run: location and function, then the calls that lead there.
+/// A failure at run time: its location and function, then the calls that lead to it.
 pub fn failed_at(
     code: &'static Code,
     message: String,
@@ -20,7 +20,7 @@ pub fn failed_at(
     match locations.split_first() {
         Some(((name, Some(span)), calls)) => {
             let diagnostic = Diagnostic::error(code, *span, message);
-            let diagnostic = diagnostic.with_label(format!("in `{}`", own(name, entry)));
+            let diagnostic = diagnostic.with_label(format!("in `{}`", short_name(name, entry)));
             with_calls(diagnostic, calls, entry)
         }
         _ => Diagnostic::without_location(code, message),
@@ -31,21 +31,21 @@ pub fn failed_at(
 pub fn with_calls(mut diagnostic: Diagnostic, calls: &[(&str, Option<Span>)], entry: &str) -> Diagnostic {
     for (position, (callee, location)) in calls.iter().enumerate() {
         let caller = match calls.get(position + 1) {
-            Some((caller, _)) => format!("operator `{}`", own(caller, entry)),
-            None => format!("graph `{}`", own(entry, entry)),
+            Some((caller, _)) => format!("operator `{}`", short_name(caller, entry)),
+            None => format!("graph `{}`", short_name(entry, entry)),
         };
-        let callee = own(callee, entry);
+        let callee = short_name(callee, entry);
         let text = format!("in operator `{callee}`, called from {caller}");
         diagnostic = diagnostic.with_note(*location, text);
     }
     diagnostic
 }
 
-/// A name as it is written in the main module: its own names without the module.
-fn own<'n>(name: &'n str, entry: &str) -> &'n str {
+/// A name as written in the main module, whose names need no module.
+fn short_name<'n>(name: &'n str, entry: &str) -> &'n str {
     let module = entry.rsplit_once('.').map_or("", |(module, _)| module);
-    let rest = name.strip_prefix(module).and_then(|n| n.strip_prefix('.'));
-    rest.unwrap_or(name)
+    let unqualified = name.strip_prefix(module).and_then(|n| n.strip_prefix('.'));
+    unqualified.unwrap_or(name)
 }
 
 /// Parses a frame of a failed check, `path:line:column-line:column: name`, to the span and the name; the end is optional.
@@ -85,16 +85,16 @@ mod tests {
         let mut sources = SourceMap::default();
         let text = "graph é {\n    x;\n}\n";
         let main = sources.add("a-1:2/main.sknd", text);
-        let found = |location: &str| {
+        let parsed = |location: &str| {
             let (span, name) = located(location, &sources);
             (span.map(|s| (s.file == main, s.start, s.end)), name.to_string())
         };
         let wanted = |start, end| (Some((true, start, end)), "f".to_string());
-        assert_eq!(found("a-1:2/main.sknd:1:7-1:8: f"), wanted(6, 8));
-        assert_eq!(found("a-1:2/main.sknd:1:7-2:6: f"), wanted(6, 16));
-        assert_eq!(found("a-1:2/main.sknd:2:5: f"), wanted(15, 15));
-        assert_eq!(found("a-1:2/other.sknd:2:5: f"), (None, "f".to_string()));
-        assert_eq!(found("main: f"), (None, "f".to_string()));
-        assert_eq!(found(": f"), (None, "f".to_string()));
+        assert_eq!(parsed("a-1:2/main.sknd:1:7-1:8: f"), wanted(6, 8));
+        assert_eq!(parsed("a-1:2/main.sknd:1:7-2:6: f"), wanted(6, 16));
+        assert_eq!(parsed("a-1:2/main.sknd:2:5: f"), wanted(15, 15));
+        assert_eq!(parsed("a-1:2/other.sknd:2:5: f"), (None, "f".to_string()));
+        assert_eq!(parsed("main: f"), (None, "f".to_string()));
+        assert_eq!(parsed(": f"), (None, "f".to_string()));
     }
 }

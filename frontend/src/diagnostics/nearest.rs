@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The known name that is nearest to an unknown one.
+//! The known name that is nearest to an unknown name.
 
-/// The candidate that was probably meant: at most a third of the letters differ.
+/// Returns the candidate that was probably meant: at most a third of the letters differ.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = name.chars().count() / 3;
     let candidates: Vec<&str> = candidates.into_iter().collect();
@@ -17,11 +17,11 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter(|(d, c)| *d <= limit && *d < c.chars().count())
         .min()
         .map(|(_, c)| c);
-    near.or_else(|| begun(name, &candidates))
+    near.or_else(|| shortest_completion(name, &candidates))
 }
 
-/// The shortest candidate of which a name of two letters or more is a prefix, if it is not much longer.
-fn begun<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
+/// Returns the shortest candidate that starts with a name of two letters or more, if it is not much longer.
+fn shortest_completion<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let shortest = candidates
         .iter()
         .copied()
@@ -50,7 +50,10 @@ fn edit_distance(a: &str, b: &str) -> usize {
         }
         before = std::mem::replace(&mut last, row);
     }
-    last.last().copied().unwrap_or(0)
+    let Some(distance) = last.last() else {
+        unreachable!("internal compiler error: a row of distances without columns")
+    };
+    *distance
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The nodes of an imported model, which its document has as comments.
+//! The nodes of an imported model, which are comments in its document.
 //!
-//! A document that exists in memory alone has lines that nobody can open: its diagnostics name the node and the file of the model.
+//! A document that exists only in memory cannot be opened by the user, so its diagnostics name the node and the file of the model.
 
 use super::calls::located;
 use super::{Diagnostic, Note};
 use crate::source::{SourceMap, Span};
 use std::path::Path;
 
-/// The node that a position of a document is for: that of its line, or of the line before that has one.
+/// Returns the node of a position in a document: the node on its line, or on the nearest earlier line that has a node.
 pub fn node(text: &str, position: usize) -> Option<&str> {
     let before = text.get(..position)?;
     let end = text.get(position..)?.find('\n').map_or(text.len(), |at| position + at);
@@ -24,7 +24,7 @@ pub fn node(text: &str, position: usize) -> Option<&str> {
     Some(node)
 }
 
-/// The diagnostic with the node of its location before its message.
+/// Prefixes the message of a diagnostic with the node at its location.
 pub fn with_node(mut diagnostic: Diagnostic, sources: &SourceMap) -> Diagnostic {
     let node = diagnostic.own_location();
     if let Some(node) = node.and_then(|span| node_at(span, sources)) {
@@ -33,31 +33,31 @@ pub fn with_node(mut diagnostic: Diagnostic, sources: &SourceMap) -> Diagnostic 
     diagnostic
 }
 
-/// The diagnostic of a document in memory: the model's file and the node before its message, instead of locations in the document.
+/// Replaces the locations of a diagnostic in a document in memory by the model's file and the node, before its message.
 pub fn of_memory(mut diagnostic: Diagnostic, sources: &SourceMap) -> Diagnostic {
-    let is_own = |span: &Span| !span.file.is_library();
+    let is_in_memory = |span: &Span| !span.file.is_library();
     let labels = diagnostic.labels.iter().map(|label| label.span);
     let notes = diagnostic.notes.iter().filter_map(|note| note.span);
     let spans = diagnostic.span.into_iter().chain(labels).chain(notes);
-    let Some(place) = place(spans.filter(is_own), sources) else {
+    let Some(node_and_file) = node_and_file(spans.filter(is_in_memory), sources) else {
         return diagnostic;
     };
-    if diagnostic.span.as_ref().is_some_and(is_own) {
+    if diagnostic.span.as_ref().is_some_and(is_in_memory) {
         diagnostic.span = None;
         let label = std::mem::take(&mut diagnostic.label);
         diagnostic.notes.extend(without_location(label));
     }
     for label in std::mem::take(&mut diagnostic.labels) {
-        if is_own(&label.span) {
+        if is_in_memory(&label.span) {
             diagnostic.notes.extend(without_location(label.text))
         } else {
             diagnostic.labels.push(label)
         }
     }
     for note in &mut diagnostic.notes {
-        note.span = note.span.filter(|span| !is_own(span));
+        note.span = note.span.filter(|span| !is_in_memory(span));
     }
-    diagnostic.message = format!("{place}: {}", diagnostic.message);
+    diagnostic.message = format!("{node_and_file}: {}", diagnostic.message);
     diagnostic
 }
 
@@ -68,14 +68,14 @@ fn without_location(text: String) -> Option<Note> {
 
 /// Replaces the frames of a check ([`located`]) in a document in memory by one with the node and the model's file.
 pub fn name_frames(frames: &mut Vec<String>, sources: &SourceMap) {
-    let own = |frame: &String| {
+    let span_in_memory = |frame: &String| {
         let (span, _) = located(frame, sources);
         span.filter(|span| !span.file.is_library())
     };
-    let spans: Vec<Span> = frames.iter().filter_map(own).collect();
-    if let Some(place) = place(spans.into_iter(), sources) {
-        frames.retain(|frame| own(frame).is_none());
-        frames.push(place);
+    let spans: Vec<Span> = frames.iter().filter_map(span_in_memory).collect();
+    if let Some(node_and_file) = node_and_file(spans.into_iter(), sources) {
+        frames.retain(|frame| span_in_memory(frame).is_none());
+        frames.push(node_and_file);
     }
 }
 
@@ -86,7 +86,7 @@ fn node_at(span: Span, sources: &SourceMap) -> Option<&str> {
 }
 
 /// The node of the first position that has one, and the model's file; `None` without positions.
-fn place(spans: impl Iterator<Item = Span> + Clone, sources: &SourceMap) -> Option<String> {
+fn node_and_file(spans: impl Iterator<Item = Span> + Clone, sources: &SourceMap) -> Option<String> {
     let file = spans.clone().find_map(|span| sources.get(span.file))?;
     let model = file.path.parent().unwrap_or(Path::new("")).display();
     Some(match spans.into_iter().find_map(|span| node_at(span, sources)) {
@@ -127,13 +127,13 @@ mod tests {
         assert!(shown.span.is_none() && shown.label.is_empty() && shown.labels.is_empty());
         assert!(shown.notes.iter().all(|note| note.span.is_none()));
         let notes: Vec<&str> = shown.notes.iter().map(|note| note.text.as_str()).collect();
-        let place = "nets/cut.onnx: ONNX node `/c/H`";
+        let node_and_file = "nets/cut.onnx: ONNX node `/c/H`";
         assert_eq!(notes, ["in operator `h`", "3 here", "2 there"]);
-        assert_eq!(shown.message, format!("{place}: it differs"));
+        assert_eq!(shown.message, format!("{node_and_file}: it differs"));
         sources.add("nets/cut.onnx/onnx.sknd", "operator f {}");
         let [inner, library] = ["nets/cut.onnx/onnx.sknd:1:1-1:3: f", "<stdlib>/nn.sknd:5:9: h"];
         let mut frames = [inner, library, "nets/cut.onnx/main.sknd:5:9-5:13: h"].map(str::to_owned).to_vec();
         name_frames(&mut frames, &sources);
-        assert_eq!(frames, [library, place]);
+        assert_eq!(frames, [library, node_and_file]);
     }
 }

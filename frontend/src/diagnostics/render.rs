@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Source lines with carets, notes with their locations, help.
+//! Prints diagnostics with source lines and carets, notes with their locations, and help.
 
 use std::ops::Range;
 use std::path::Path;
@@ -30,8 +30,8 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> St
     }
     let mut groups = vec![head];
     // Among the calls that lead here, the innermost one in the user's own text is shown with its line.
-    let own = |note: &Note| note.span.is_some_and(|s| !s.file.is_library());
-    let shown = diagnostic.notes.iter().position(own);
+    let is_outside_library = |note: &Note| note.span.is_some_and(|s| !s.file.is_library());
+    let shown = diagnostic.notes.iter().position(is_outside_library);
     for (position, note) in diagnostic.notes.iter().enumerate() {
         let group = Group::with_title(Level::NOTE.secondary_title(note.text.as_str()));
         let view = note.span.filter(|_| shown == Some(position));
@@ -61,7 +61,9 @@ struct View<'s> {
 
 impl<'s> View<'s> {
     fn snippet(self) -> Snippet<'s, annotate_snippets::Annotation<'s>> {
-        let text = self.file.text.get(self.window.clone()).unwrap_or_default();
+        let Some(text) = self.file.text.get(self.window.clone()) else {
+            unreachable!("internal compiler error: lines of another file")
+        };
         // Escaped characters move the offsets after them.
         let moved = |offset: usize| printable(text.get(..offset).unwrap_or(text)).len();
         let mut snippet =
@@ -91,7 +93,7 @@ fn marked(sources: &SourceMap, span: Span) -> Option<View<'_>> {
     })
 }
 
-/// The primary location and the labels, by file; the file of the primary one first.
+/// The primary location and the labels, by file; the file of the primary location first.
 fn views<'s>(diagnostic: &'s Diagnostic, sources: &'s SourceMap) -> Vec<View<'s>> {
     let primary = diagnostic.span.map(|s| (AnnotationKind::Primary, s, diagnostic.label.as_str()));
     let labels = diagnostic.labels.iter().map(|l| (AnnotationKind::Context, l.span, l.text.as_str()));
@@ -135,9 +137,9 @@ fn within(file: &SourceFile, span: Span) -> Range<usize> {
 
 /// The range widened to full lines.
 fn lines(file: &SourceFile, range: &Range<usize>) -> Range<usize> {
-    let before = file.text.get(..range.start).unwrap_or_default();
+    let (before, _) = file.text.split_at(range.start);
     let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let after = file.text.get(range.end..).unwrap_or_default();
+    let (_, after) = file.text.split_at(range.end);
     let end = after.find('\n').map_or(file.text.len(), |at| range.end + at);
     start..end
 }
@@ -159,12 +161,11 @@ pub fn location(sources: &SourceMap, span: Span) -> Option<Location> {
     Some(Location { path: path(&file.path), line, column })
 }
 
-/// A path for messages.
 fn path(path: &Path) -> String {
     printable(&path.to_string_lossy()).into_owned()
 }
 
-/// The diagnostic with its texts escaped for terminals: they quote documents, files and file names.
+/// Escapes the texts of a diagnostic for terminals, because they quote documents, files and file names.
 pub fn shown(diagnostic: &Diagnostic) -> Diagnostic {
     let mut shown = diagnostic.clone();
     let texts = [&mut shown.message, &mut shown.label].into_iter();

@@ -16,7 +16,7 @@ impl Comment {
     /// The comment that ends directly above the line of `offset`.
     pub(crate) fn above(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or("");
-        // The definition's own line comes first, as far as it stands before `offset`.
+        // The first line is the part of the definition's line before `offset`.
         let lines = before.rsplit('\n').skip(1);
         let mut lines: Vec<&str> = lines.map_while(|l| l.trim().strip_prefix('#')).collect();
         lines.reverse();
@@ -68,8 +68,7 @@ impl Comment {
 
     /// The first sentence.
     pub fn summary(&self) -> String {
-        let first = self.paragraphs.first().map(|p| p.join(" "));
-        let first = first.unwrap_or_default();
+        let first = self.paragraphs.first().map_or_else(String::new, |p| p.join(" "));
         match first.find(". ") {
             Some(end) => first.get(..=end).unwrap_or("").to_string(),
             None => first,
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_apart_belongs_to_nobody() {
+    fn detached_comments_are_ignored() {
         let at = TEXT.find("operator bare").unwrap();
         assert_eq!(Comment::above(TEXT, at), Comment::default());
     }

@@ -5,7 +5,7 @@ use crate::ast::{Declaration, Definition};
 use crate::source::{SourceMap, Span};
 
 /// `nn.elu{alpha: real = 1.0}(x: real[s..]) -> (y: real[s..])`; declarations are separated by `;`, as in blocks.
-pub(super) fn of(name: &str, definition: &Definition, sources: &SourceMap) -> String {
+pub(super) fn written(name: &str, definition: &Definition, sources: &SourceMap) -> String {
     let one_line = |span: Span| {
         let words: Vec<&str> = sources.text(span).split_whitespace().collect();
         words.join(" ").trim_end_matches(';').trim_end().to_string()

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tensor accesses in formulas (2.12).
 
-use std::rc::Rc;
-
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
-
-use super::evaluator::Evaluator;
-use super::formula_state::Accessed;
-use super::ranges::extent_expr;
-use super::runtime;
-use super::series::Series;
-use super::stop::{EvalResult, Stop, stop, stop_with_help};
-use super::value::{Atom, Guarded, TensorRef, Value, count, describe};
 use crate::ast::Subscript;
 use crate::diagnostics::codes::{PACK_LENGTHS_DIFFER, RANK_MISMATCH, UNEXPECTED_VALUE};
 use crate::diagnostics::counted;
+use crate::eval::evaluator::Evaluator;
+use crate::eval::ranges::extent_expr;
+use crate::eval::runtime;
+use crate::eval::scope::Accessed;
+use crate::eval::selection::selected_element;
+use crate::eval::series::Series;
+use crate::eval::series::zip::side_by_side;
+use crate::eval::stop::{EvalResult, Stop, stop, stop_with_help};
+use crate::eval::value::{Atom, Guarded, TensorRef, Value, count, describe};
 use crate::model::{self, Extent, Node};
 use crate::source::Span;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::rc::Rc;
 
-/// An item in an access, for one dimension, or for several after expansion.
+/// An index of an access.
 enum Index {
     One(Atom),
-    /// A pack that is not expanded: the access is a pack, too.
+    /// A pack without `..`: the access yields a pack as well.
     Each(Vec<Atom>),
-    /// As above, with a dynamic number of positions.
+    /// A pack that is not expanded, with a dynamic number of positions.
     Series(Rc<Series>),
     /// `:`.
     All(Span),
 }
 
-/// An item for one dimension on the left side of a formula.
+/// An index of one dimension on the left side of a formula.
 pub(crate) enum TargetIndex {
     One(Atom),
     /// A pack: its positions are written as one step.
     Each(Vec<Atom>),
-    /// As above, of dynamic length.
+    /// A pack of dynamic length: its positions are written as one step.
     Series(Rc<Series>),
     /// `:`.
     All,
@@ -82,18 +82,15 @@ impl Evaluator<'_> {
         let indices = self.indices(subscripts)?;
         if indices.iter().any(|i| !matches!(i, Index::One(_))) {
             let Value::Atom(base @ (Atom::Tensor(_) | Atom::Item(_))) = base else {
-                return stop(
-                    &UNEXPECTED_VALUE,
-                    span,
-                    "a pack of tensors cannot be accessed at a pack of indices",
-                );
+                let message = "a pack of tensors cannot be accessed at a pack of indices";
+                return stop(&UNEXPECTED_VALUE, span, message);
             };
             return self.access_each(base, &indices, span);
         }
         let indices: Vec<Atom> = indices.into_iter().filter_map(Index::single).collect();
         self.map(base, |this, item| match item {
             Atom::Tensor(_) | Atom::Item(_) => this.element_of(&item, &indices, span),
-            Atom::Selected(selected) => this.selected_element(&selected, &indices, span),
+            Atom::Selected(selected) => selected_element(this, &selected, &indices, span),
             Atom::Poison => Err(Stop::Poison),
             other => stop(&UNEXPECTED_VALUE, span, format!("{} has no elements", other.describe())),
         })
@@ -118,17 +115,20 @@ impl Evaluator<'_> {
         if let Some(formula) = &mut self.formula {
             formula.accessed.push(Accessed { tensor: tensor.id, subscripts: subscripts.clone(), span });
         }
-        Ok(Atom::Run(Rc::new(model::Expr {
+        Ok(Atom::Runtime(Rc::new(model::Expr {
             kind: tensor.tensor.kind,
             node: Node::Access { tensor: tensor.id, subscripts },
         })))
     }
 
-    /// A pack of elements: an index that is a pack without `..` has its items in turn, `:` all positions.
+    /// A pack of elements. Item k of each pack of indices without `..` and position k of each `:` address element k.
     fn access_each(&mut self, base: &Atom, indices: &[Index], span: Span) -> EvalResult<Value> {
         let shape = match base {
             Atom::Tensor(tensor) => tensor.tensor.shape.as_slice(),
-            Atom::Item(item) => item.0.tensor.shape.get(1..).unwrap_or_default(),
+            Atom::Item(item) => match item.0.tensor.shape.as_slice() {
+                [_, shape @ ..] => shape,
+                [] => &[],
+            },
             _ => &[],
         };
         let mut lengths = Vec::new();
@@ -154,20 +154,17 @@ impl Evaluator<'_> {
         for other in &lengths {
             match (known(&length), known(other)) {
                 (Some(n), Some(items)) if n != items => {
-                    return stop(
-                        &PACK_LENGTHS_DIFFER,
-                        span,
-                        format!("packs of indices have different lengths: {n} and {items}"),
-                    );
+                    let message = format!("packs of indices have different lengths: {n} and {items}");
+                    return stop(&PACK_LENGTHS_DIFFER, span, message);
                 }
-                _ => self.side_by_side(&length, other, span)?,
+                _ => side_by_side(self, &length, other, span)?,
             }
         }
-        let in_turn = of_known_length.is_some_and(|n| self.goes_through(n, indices));
+        let is_iterated = of_known_length.is_some_and(|n| self.goes_through(n, indices));
         let location = |position: &model::Expr| -> Vec<Atom> {
             let atom = |index: &Index| match index {
                 Index::One(atom) => Some(atom.clone()),
-                Index::Each(_) if in_turn => Some(Atom::from_expr(position.clone())),
+                Index::Each(_) if is_iterated => Some(Atom::from_expr(position.clone())),
                 Index::Each(items) => {
                     let position = usize::try_from(known(position)?).ok()?;
                     items.get(position).cloned()
@@ -177,7 +174,7 @@ impl Evaluator<'_> {
             };
             indices.iter().filter_map(atom).collect()
         };
-        let Some(items) = of_known_length.filter(|_| !in_turn) else {
+        let Some(items) = of_known_length.filter(|_| !is_iterated) else {
             let element = self.element_of(base, &location(&Series::position()), span)?;
             return Ok(match element.to_expr() {
                 Some(element) => Series::uniform(element, length).into_value(),
@@ -192,7 +189,7 @@ impl Evaluator<'_> {
         Ok(Value::pack(elements))
     }
 
-    /// Whether a packed assignment iterates over so many positions of a dimension, and these indices over all of them.
+    /// Whether a packed assignment iterates over this number of positions, and the indices cover them in order.
     fn goes_through(&self, positions: i64, indices: &[Index]) -> bool {
         let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
         let length = every.map(|every| &every.length);
@@ -242,11 +239,8 @@ impl Evaluator<'_> {
                 && !matches!(atom, Atom::Guarded(_))
                 && atom.kind() != Some(ScalarKind::Int)
             {
-                return stop(
-                    &UNEXPECTED_VALUE,
-                    span,
-                    format!("an index must be an int, this is {}", describe(&value)),
-                );
+                let message = format!("an index must be an int, this is {}", describe(&value));
+                return stop(&UNEXPECTED_VALUE, span, message);
             }
             match (value, subscript) {
                 (Value::Pack(pack), Subscript::Expr(_)) => {
@@ -271,10 +265,11 @@ impl Evaluator<'_> {
                 1 => "1 index is given".to_string(),
                 n => format!("{n} indices are given"),
             };
+            let message = format!("the tensor has {}, {given}", counted(shape.len(), "dimension"));
             return stop_with_help(
                 &RANK_MISMATCH,
                 span,
-                format!("the tensor has {}, {given}", counted(shape.len(), "dimension")),
+                message,
                 "an access has one index per dimension; for any rank write a pack of indices, `x[i..]` with `i < s`",
             );
         }

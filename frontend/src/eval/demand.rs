@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Conditions on positions that are checked at run time, because the length of a pack or a tensor is dynamic (2.4, 2.12).
 
-use std::cell::RefCell;
-
-use skript_semantics::{ScalarKind, ScalarOp};
-
-use super::runtime;
 use crate::diagnostics::Code;
 use crate::diagnostics::codes::INDEX_OUT_OF_RANGE;
+use crate::eval::runtime;
 use crate::model::{Expr, MessagePart};
 use crate::source::Span;
+use skript_semantics::{ScalarKind, ScalarOp};
+use std::cell::RefCell;
 
 /// A condition over dynamic extents that must hold at run time.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +38,7 @@ pub(crate) struct Position {
     pub span: Span,
 }
 
-/// What an index of a pack is used for.
+/// The use of an index of a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// It selects an item.
@@ -57,14 +55,15 @@ pub(super) struct Mark {
 }
 
 impl Demand {
-    /// Requires that `low` and `high` are valid positions for `length`.
+    /// Whether `low` is not negative and `high` is below `length`.
     pub(crate) fn within(low: &Expr, high: &Expr, length: &Expr) -> Expr {
         let above = runtime::compare(ScalarOp::Ge, low.clone(), Expr::int(0));
         let below = runtime::compare(ScalarOp::Lt, high.clone(), length.clone());
         runtime::and(above, below)
     }
 
-    /// That `location` is one of `locations` in a pack of `length` items; `what` names what is outside.
+    /// Requires that `location` is one of the `locations` valid positions in a pack of `length` items. The message
+    /// starts with `what`.
     pub(crate) fn location(
         what: Vec<MessagePart>,
         location: &Expr,
@@ -84,7 +83,7 @@ impl Demand {
         }
     }
 
-    /// Requires that `index`, as written, is that of an item.
+    /// Requires that `index`, as written, selects an item.
     pub(crate) fn index(index: &Expr, location: &Expr, length: &Expr, span: Span) -> Self {
         let what = vec![
             MessagePart::Text("index ".to_string()),
@@ -94,7 +93,7 @@ impl Demand {
         Demand::location(what, location, length, length, span)
     }
 
-    /// As above, if one of the conditions does not hold.
+    /// Requires the condition only if none of the given conditions holds.
     pub(crate) fn unless(mut self, conditions: &[Expr]) -> Self {
         for condition in conditions {
             let operands = vec![condition.clone(), self.condition];
@@ -121,7 +120,7 @@ impl Demands {
         self.0.take()
     }
 
-    /// Takes those recorded since a count.
+    /// Takes those recorded since a mark.
     pub(super) fn since(&self, mark: Mark) -> Vec<Demand> {
         let mut demands = self.0.borrow_mut();
         let start = mark.demands.min(demands.len());

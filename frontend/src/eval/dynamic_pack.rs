@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Slices and concatenations of packs of dynamic length: `xs[1:]`, `[x, xs.., z]` (2.4). They become tensors where tensors are
-//! expected.
+//! Slices and concatenations of packs of dynamic length: `xs[1:]`, `[x, xs.., z]` (2.4). They are converted to tensors where
+//! tensors are expected.
 
-mod ranges;
+pub(super) mod ranges;
 
-use skript_semantics::ScalarOp;
-
-use super::demand::Demand;
-use super::series::binary;
-use super::value::{Atom, TensorRef};
+use crate::eval::demand::Demand;
+use crate::eval::series::binary;
+use crate::eval::value::{Atom, TensorRef};
 use crate::model::Expr;
+use skript_semantics::ScalarOp;
 
 /// Consecutive parts, and their run-time checks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,7 +24,7 @@ pub(crate) enum PackPart {
     Pack(TensorRef, PackSlice),
 }
 
-/// Positions of a pack of dynamic length: `from`, `from + step` and so on, with their number.
+/// An arithmetic sequence of `length` positions in a pack of dynamic length: `from`, `from + step` and so on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PackSlice {
     pub from: Expr,

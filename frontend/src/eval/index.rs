@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Indexing and substitution of packs and strings (2.4).
 
-use std::rc::Rc;
-
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
-
-use super::broadcast::stands_for_a_pack;
-use super::dynamic_pack::PackSlice;
-use super::evaluator::Evaluator;
-use super::runtime;
-use super::series::{Series, refused};
-use super::stop::{EvalResult, Stop, stop};
-use super::value::{Atom, Pack, Selected, TensorRef, Value, count, describe};
 use crate::ast::{Expr, ExprKind, Subscript, UnaryOp};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::diagnostics::counted;
+use crate::eval::broadcast::{spread, stands_for_a_pack};
+use crate::eval::dynamic_pack::PackSlice;
+use crate::eval::dynamic_pack::ranges::{row_index, stack_range, whole};
+use crate::eval::evaluator::Evaluator;
+use crate::eval::position::{item_position, tensor_position};
+use crate::eval::runtime;
+use crate::eval::series::zip::{replace_in_series, side_by_side};
+use crate::eval::series::{Series, refused};
+use crate::eval::stop::{EvalResult, Stop, stop};
+use crate::eval::value::{Atom, Guarded, Pack, Selected, TensorRef, Value, count, describe};
 use crate::model::check::is_shape_scalar;
 use crate::model::{self, Node};
 use crate::source::Span;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::rc::Rc;
 
 /// The items of a pack that an index selects.
 enum Selection {
@@ -25,9 +26,9 @@ enum Selection {
     One(usize),
     Many(Vec<usize>),
     /// A single index that is known at run time.
-    Run(model::Expr),
+    Runtime(model::Expr),
     /// Several indices, some of them known only at run time.
-    RunMany(Vec<Atom>),
+    RuntimeMany(Vec<Atom>),
 }
 
 impl Evaluator<'_> {
@@ -45,20 +46,20 @@ impl Evaluator<'_> {
                 self.access(&value, subscripts, span)
             }
             Value::Atom(Atom::Series(series)) => self.series_item(series, subscripts, span),
-            Value::Atom(Atom::DynamicPack(row)) => self.row_index(row, subscripts, trailing_comma, span),
+            Value::Atom(Atom::DynamicPack(row)) => row_index(self, row, subscripts, trailing_comma, span),
             Value::Atom(Atom::Stack(stack)) => {
                 match subscripts {
                     [Subscript::Expr(_)] if !trailing_comma => {
                         return self.stack_item(stack, subscripts, span);
                     }
                     [range @ Subscript::Range { .. }] if !trailing_comma => {
-                        return self.stack_range(stack, range, span);
+                        return stack_range(self, stack, range, span);
                     }
                     _ => {}
                 }
                 match self.every_item(stack, span)? {
                     Some(every) => self.access(&Value::Atom(every), subscripts, span),
-                    None => match self.whole(stack, span)? {
+                    None => match whole(self, stack, span)? {
                         Some(locations) => self.items_at(stack, &locations, subscripts, span),
                         None => refused("it has no length", span),
                     },
@@ -73,7 +74,7 @@ impl Evaluator<'_> {
                     self.access(&value, subscripts, span)
                 }
             }
-            // Only tensors are accessed in this way; there are none here.
+            // These subscripts access the elements of tensors; an empty pack has no tensors to access.
             Value::Pack(pack)
                 if pack.is_empty()
                     && self.formula.is_some()
@@ -113,9 +114,6 @@ impl Evaluator<'_> {
     }
 
     /// The current item of a pack of static length in a packed assignment.
-    ///
-    /// # Errors
-    /// The pack has another length than the target.
     pub(crate) fn item_of_pack_here(&mut self, pack: &Pack, span: Span) -> EvalResult<Atom> {
         let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
         match every.map(|every| (every.index, every.length.clone())) {
@@ -135,8 +133,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The elements of items at these positions, `xs[i,]`, `xs[1:][i,]`: to be folded, or the current one of a packed
-    /// assignment.
+    /// The elements `xs[i,]` or `xs[1:][i,]` of the items at these positions. In a packed assignment, only the element of
+    /// the current item; otherwise a pack, usually for a fold.
     pub(super) fn items_at(
         &mut self,
         stack: &TensorRef,
@@ -145,11 +143,11 @@ impl Evaluator<'_> {
         span: Span,
     ) -> EvalResult<Value> {
         let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
-        let every = every.map(|every| (every.index, every.length.clone()));
-        let position = match &every {
+        let current = every.map(|every| (every.index, every.length.clone()));
+        let position = match &current {
             Some((index, length)) => {
                 if let Some(length) = self.extent_atom(length, span)?.to_expr() {
-                    self.side_by_side(&length, &locations.length, span)?;
+                    side_by_side(self, &length, &locations.length, span)?;
                 }
                 model::Expr::index(*index)
             }
@@ -160,7 +158,7 @@ impl Evaluator<'_> {
         };
         let item = Atom::Item(Rc::new((stack.clone(), Atom::from_expr(location))));
         match self.access(&Value::Atom(item), subscripts, span)? {
-            Value::Atom(Atom::Run(item)) if every.is_none() => {
+            Value::Atom(Atom::Runtime(item)) if current.is_none() => {
                 Ok(Series::uniform((*item).clone(), locations.length.clone()).into_value())
             }
             item => Ok(item),
@@ -188,7 +186,7 @@ impl Evaluator<'_> {
             _ => Value::Null,
         };
         match index {
-            Value::Atom(index @ (Atom::Int(_) | Atom::Run(_)))
+            Value::Atom(index @ (Atom::Int(_) | Atom::Runtime(_)))
                 if self.formula.is_some() || known_before_data(&index) =>
             {
                 let location = match (stack.tensor.shape.first(), &self.formula) {
@@ -213,7 +211,7 @@ impl Evaluator<'_> {
         span: Span,
     ) -> EvalResult<Atom> {
         let length = self.extent_atom(length, span)?.to_expr();
-        let location = length.and_then(|length| self.tensor_position(index, &length, span));
+        let location = length.and_then(|length| tensor_position(self, index, &length, span));
         Ok(location.map_or_else(|| index.clone(), Atom::from_expr))
     }
 
@@ -231,11 +229,11 @@ impl Evaluator<'_> {
                 let items: Vec<Atom> = indices.iter().filter_map(|&i| pack.items.get(i).cloned()).collect();
                 Ok(Value::Pack(Pack { repeated: pack.repeated.clone(), ..Pack::part_of(pack, items) }))
             }
-            Selection::Run(index) => {
+            Selection::Runtime(index) => {
                 let index = Atom::from_expr(index);
                 self.run_time_item(pack, &index, span).map(Value::Atom)
             }
-            Selection::RunMany(indices) => Ok(Value::pack(
+            Selection::RuntimeMany(indices) => Ok(Value::pack(
                 indices
                     .iter()
                     .map(|index| self.run_time_item(pack, index, span))
@@ -247,27 +245,27 @@ impl Evaluator<'_> {
     /// An item of a pack selected inside a formula.
     pub(crate) fn run_time_item(&mut self, pack: &Pack, index: &Atom, span: Span) -> EvalResult<Atom> {
         let variable = index.to_expr().and_then(|index| free_index(&index));
-        let in_turns = self.formula.as_ref().is_some_and(|f| f.in_turns);
+        let keeps_order = self.formula.as_ref().is_some_and(|f| f.keeps_order);
         let tensors = || {
             let mut items = pack.items.iter();
             items.any(|a| matches!(a, Atom::Tensor(_) | Atom::Guarded(_)))
         };
-        if let Some(variable) = variable.filter(|_| !in_turns && tensors()) {
+        if let Some(variable) = variable.filter(|_| !keeps_order && tensors()) {
             return Err(Stop::Unroll(variable));
         }
         let length = model::Expr::int(count(pack.len()));
-        let Some(index) = &self.item_position(index, &length, span) else {
+        let Some(index) = &item_position(self, index, &length, span) else {
             return stop(&UNEXPECTED_VALUE, span, "an index must be an int");
         };
         if let Some(uniform) = pack.uniform() {
             return Ok(uniform);
         }
         if let (true, Some(variable), Some(formula)) = (pack.is_empty(), variable, &self.formula)
-            && formula.goes_through_nothing(variable)
+            && formula.has_empty_range(variable)
         {
             return Err(Stop::Unroll(variable));
         }
-        let no_step = || self.formula.as_ref().is_some_and(|f| f.takes_no_step());
+        let no_step = || self.formula.as_ref().is_some_and(|f| f.has_no_steps());
         if let Some(kind) = pack.kind.filter(|_| pack.is_empty() && no_step()) {
             return Ok(Atom::from_scalar(kind.default_value()));
         }
@@ -294,13 +292,13 @@ impl Evaluator<'_> {
                 node: Node::Table { items, index: Box::new(index.clone()) },
             }));
         }
-        if let Some(selected) = Selected::of(&pack.items, index, false) {
+        if let Some(selected) = Selected::new(&pack.items, index, false) {
             return Ok(Atom::Selected(Rc::new(selected)));
         }
         if let Some(variable) = variable.filter(|_| tensors()) {
             return Err(Stop::Unroll(variable));
         }
-        // A chain of selects; the last item is used for everything beyond.
+        // A chain of selects; larger indices select the last item.
         let mut items = pack.items.iter().enumerate().rev();
         let Some((_, last)) = items.next() else {
             return stop(&INDEX_OUT_OF_RANGE, span, "an empty pack has no items");
@@ -313,7 +311,7 @@ impl Evaluator<'_> {
         Ok(result)
     }
 
-    /// One index into a pack of tensors before an access: `xs[k][…]`. `None` if it is known only at run time.
+    /// One index into a pack of tensors before an access: `xs[k][…]`. `Err` with the index if it is known only at run time.
     pub(crate) fn tensor_item(
         &mut self,
         length: usize,
@@ -322,10 +320,10 @@ impl Evaluator<'_> {
         let subscript = Subscript::Expr(item.clone());
         match self.selection(&subscript, length, item.span)? {
             Selection::One(index) => Ok(Ok(index)),
-            Selection::Run(index) => {
+            Selection::Runtime(index) => {
                 let length = model::Expr::int(count(length));
                 let location = Atom::from_expr(index.clone());
-                let location = self.tensor_position(&location, &length, item.span);
+                let location = tensor_position(self, &location, &length, item.span);
                 Ok(Err(location.unwrap_or(index)))
             }
             _ => stop(&UNEXPECTED_VALUE, item.span, "one index is needed here"),
@@ -346,7 +344,9 @@ impl Evaluator<'_> {
         match &value {
             Value::Null => Ok(Selection::Null),
             Value::Atom(Atom::Int(index)) => Ok(Selection::One(self.position(*index, length, expr.span)?)),
-            Value::Atom(Atom::Run(run)) if run.kind == ScalarKind::Int => Ok(Selection::Run((**run).clone())),
+            Value::Atom(Atom::Runtime(run)) if run.kind == ScalarKind::Int => {
+                Ok(Selection::Runtime((**run).clone()))
+            }
             Value::Pack(pack) => {
                 let mut mask = Vec::new();
                 let mut positions = Vec::new();
@@ -354,15 +354,12 @@ impl Evaluator<'_> {
                     match item {
                         Atom::Bool(b) => mask.push(*b),
                         Atom::Int(i) => positions.push(self.position(*i, length, expr.span)?),
-                        Atom::Run(run) if run.kind == ScalarKind::Int => {
-                            return Ok(Selection::RunMany(pack.items.to_vec()));
+                        Atom::Runtime(run) if run.kind == ScalarKind::Int => {
+                            return Ok(Selection::RuntimeMany(pack.items.to_vec()));
                         }
                         other => {
-                            return stop(
-                                &UNEXPECTED_VALUE,
-                                expr.span,
-                                format!("{} is not an index", other.describe()),
-                            );
+                            let message = format!("{} is not an index", other.describe());
+                            return stop(&UNEXPECTED_VALUE, expr.span, message);
                         }
                     }
                 }
@@ -371,11 +368,8 @@ impl Evaluator<'_> {
                     return Ok(Selection::Many(positions));
                 }
                 if mask.len() != length {
-                    return stop(
-                        &PACK_LENGTHS_DIFFER,
-                        span,
-                        format!("the mask has {} items, the pack has {length}", mask.len()),
-                    );
+                    let message = format!("the mask has {} items, the pack has {length}", mask.len());
+                    return stop(&PACK_LENGTHS_DIFFER, span, message);
                 }
                 Ok(Selection::Many(
                     mask.iter().enumerate().filter_map(|(i, keep)| keep.then_some(i)).collect(),
@@ -440,11 +434,8 @@ impl Evaluator<'_> {
             let within = |v: i64| (low..=high.max(low)).contains(&v);
             if !(empty && within(first.clamp(low, high.max(low))) && first.abs() <= size) {
                 let [first, last] = written.map(|end| end.map_or(String::new(), |e| e.to_string()));
-                return stop(
-                    &INDEX_OUT_OF_RANGE,
-                    span,
-                    format!("range {first}:{last} is out of bounds: the pack has {length} items"),
-                );
+                let message = format!("range {first}:{last} is out of bounds: the pack has {length} items");
+                return stop(&INDEX_OUT_OF_RANGE, span, message);
             }
         }
         let mut indices = Vec::new();
@@ -468,7 +459,7 @@ impl Evaluator<'_> {
             Value::Null => return Ok(Value::Null),
             Value::Pack(pack) => pack,
             Value::Atom(Atom::Series(series)) => {
-                return self.replace_in_series(series, subscript, value, span);
+                return replace_in_series(self, series, subscript, value, span);
             }
             other => {
                 return stop(&UNEXPECTED_VALUE, span, format!("{} has no items to replace", describe(other)));
@@ -483,11 +474,11 @@ impl Evaluator<'_> {
             Selection::Null => return Ok(Value::Null),
             Selection::One(index) => vec![index],
             Selection::Many(indices) => indices,
-            Selection::Run(_) | Selection::RunMany(_) => {
+            Selection::Runtime(_) | Selection::RuntimeMany(_) => {
                 return stop(&UNEXPECTED_VALUE, span, "the items to replace must be known at compile time");
             }
         };
-        let values = self.spread(value, positions.len(), span)?;
+        let values = spread(self, value, positions.len(), span)?;
         let mut items = pack.items.to_vec();
         for (position, value) in positions.iter().zip(values.atoms()) {
             if let Some(slot) = items.get_mut(*position) {
@@ -498,10 +489,10 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether an index depends on extents at most.
+/// Whether an index is an int that depends only on extents.
 fn known_before_data(index: &Atom) -> bool {
     match index {
-        Atom::Run(expr) => is_shape_scalar(expr),
+        Atom::Runtime(expr) => is_shape_scalar(expr),
         other => matches!(other, Atom::Int(_)),
     }
 }
@@ -539,5 +530,51 @@ pub(super) fn is_constant(expr: &Expr) -> bool {
         ExprKind::Int(_) => true,
         ExprKind::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand } => is_constant(operand),
         _ => false,
+    }
+}
+
+impl Evaluator<'_> {
+    pub(super) fn guard(&mut self, index: &Expr, remap: Option<&(Expr, Expr)>) -> EvalResult<Value> {
+        let location = index.span;
+        let index = self.eval(index)?;
+        if let Value::Atom(Atom::Series(_)) = index {
+            return refused("its items cannot be guarded", location);
+        }
+        match remap {
+            None => self.map(&index, |_, index| Ok(Atom::Guarded(Rc::new(Guarded { index, remap: None })))),
+            Some((low, high)) => {
+                let span = low.span.to(high.span);
+                let low = self.eval(low)?;
+                let high = self.eval(high)?;
+                let pairs = self.zip_values(&low, &high, &index, span)?;
+                self.pack_guards(&index, pairs)
+            }
+        }
+    }
+
+    fn zip_values(
+        &mut self,
+        low: &Value,
+        high: &Value,
+        index: &Value,
+        span: Span,
+    ) -> EvalResult<Vec<(Atom, Atom)>> {
+        let length = match (index, low, high) {
+            (Value::Pack(p), _, _) | (_, Value::Pack(p), _) | (_, _, Value::Pack(p)) => p.len(),
+            _ => 1,
+        };
+        let low = spread(self, low.clone(), length, span)?;
+        let high = spread(self, high.clone(), length, span)?;
+        Ok(low.atoms().iter().cloned().zip(high.atoms().iter().cloned()).collect())
+    }
+
+    fn pack_guards(&mut self, index: &Value, pairs: Vec<(Atom, Atom)>) -> EvalResult<Value> {
+        let mut pairs = pairs.into_iter();
+        // The items now differ in their replacements, so the pack is no longer a repetition.
+        let index = match index {
+            Value::Pack(pack) => Value::pack(pack.items.to_vec()),
+            other => other.clone(),
+        };
+        self.map(&index, |_, index| Ok(Atom::Guarded(Rc::new(Guarded { index, remap: pairs.next() }))))
     }
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! List expressions: expansion, repetition, ranges and zips (2.4).
 
-use std::rc::Rc;
-
-use skript_semantics::ScalarOp;
-
-use super::broadcast::stands_for_a_pack;
-use super::evaluator::Evaluator;
-use super::position::int_of;
-use super::runtime;
-use super::series::{Series, binary, refused, series_of};
-use super::stop::{EvalResult, stop};
-use super::value::{Atom, Pack, Value, describe};
 use crate::ast::{Expr as Text, Item};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
+use crate::eval::broadcast::{check_length, repeat, repeat_by, stands_for_a_pack};
+use crate::eval::dynamic_pack::ranges::row;
+use crate::eval::evaluator::Evaluator;
+use crate::eval::position::{int_of, not_negative};
+use crate::eval::runtime;
+use crate::eval::series::zip::{side_by_side, zip_series};
+use crate::eval::series::{Series, binary, refused, series_of};
+use crate::eval::stop::{EvalResult, stop};
+use crate::eval::value::{Atom, Pack, Value, describe};
 use crate::model::Expr;
 use crate::model::check::is_shape_scalar;
 use crate::source::{FileId, Span};
+use skript_semantics::ScalarOp;
+use std::rc::Rc;
 
 impl Evaluator<'_> {
     pub(super) fn list(&mut self, items: &[Item]) -> EvalResult<Value> {
@@ -39,30 +39,30 @@ impl Evaluator<'_> {
             };
             match value {
                 Value::Null => null = true,
-                Value::Atom(Atom::Series(own)) => {
+                Value::Atom(Atom::Series(next)) => {
                     let between = std::mem::take(&mut atoms);
                     let joined = match &series {
                         None => {
                             before = between;
-                            own
+                            next
                         }
                         Some((first, span)) => {
                             let first = self.join_series(&before, first, &between, *span)?;
                             before.clear();
-                            first.followed_by(&own, *span)?
+                            first.followed_by(&next, *span)?
                         }
                     };
                     series = Some((joined, span));
                 }
                 value => atoms.extend(value.atoms().iter().cloned()),
             }
-            self.check_length(atoms.len(), span)?;
+            check_length(self, atoms.len(), span)?;
         }
         if let (Some((series, span)), false) = (&series, null) {
             let joined = self.join_series(&before, series, &atoms, *span)?;
             return Ok(Value::Atom(Atom::Series(joined)));
         }
-        if !null && let Some(row) = self.row(&atoms, span_of(items))? {
+        if !null && let Some(row) = row(self, &atoms, span_of(items))? {
             return Ok(row);
         }
         Ok(if null { Value::Null } else { Value::pack(atoms) })
@@ -72,8 +72,8 @@ impl Evaluator<'_> {
     pub(crate) fn expand(&mut self, value: &Text, count: Option<&Text>, span: Span) -> EvalResult<Value> {
         let count = match count {
             Some(expr) => match self.eval(expr)? {
-                Value::Atom(Atom::Run(length)) => {
-                    return self.expand_by(value, Atom::Run(length), span);
+                Value::Atom(Atom::Runtime(length)) => {
+                    return self.expand_by(value, Atom::Runtime(length), span);
                 }
                 known => match Evaluator::int_of(known, expr.span)? {
                     Some(n) => Some(self.length(n, expr.span)?),
@@ -85,7 +85,7 @@ impl Evaluator<'_> {
         // An item with count zero need not have a value.
         if count == Some(0) && !matches!(value.kind, crate::ast::ExprKind::Name(_)) {
             if let Ok(Value::Atom(atom)) = self.eval(value) {
-                return self.repeat(atom, 0, span);
+                return repeat(self, atom, 0, span);
             }
             return Ok(Value::pack(Vec::new()));
         }
@@ -95,7 +95,7 @@ impl Evaluator<'_> {
             (Value::Atom(pack @ (Atom::Series(_) | Atom::Stack(_) | Atom::DynamicPack(_))), None) => {
                 Ok(Value::Atom(pack))
             }
-            (Value::Atom(atom), Some(n)) => self.repeat(atom, n, span),
+            (Value::Atom(atom), Some(n)) => repeat(self, atom, n, span),
             (Value::Atom(atom), None) => stands_for_a_pack(&atom, span),
             (Value::Pack(pack), None) => Ok(Value::Pack(pack)),
             (Value::Pack(pack), Some(n)) if pack.len() == n => Ok(Value::Pack(pack)),
@@ -118,12 +118,12 @@ impl Evaluator<'_> {
         match self.eval(value)? {
             Value::Null => Ok(Value::Null),
             Value::Atom(Atom::Series(series)) => {
-                self.side_by_side(&series.length, &length, span)?;
+                side_by_side(self, &series.length, &length, span)?;
                 Ok(Value::Atom(Atom::Series(series)))
             }
             Value::Atom(atom) => {
-                let least = self.not_negative(length);
-                let repeated = self.repeat_by(atom, Value::Atom(Atom::from_expr(least)), span)?;
+                let length = not_negative(self, length);
+                let repeated = repeat_by(self, atom, Value::Atom(Atom::from_expr(length)), span)?;
                 match repeated {
                     Some(repeated) => Ok(repeated),
                     None => refused("its items must be numbers or bools", span),
@@ -131,7 +131,7 @@ impl Evaluator<'_> {
             }
             pack @ Value::Pack(_) => {
                 let items = Expr::int(super::value::count(pack.atoms().len()));
-                self.side_by_side(&items, &length, span)?;
+                side_by_side(self, &items, &length, span)?;
                 Ok(pack)
             }
         }
@@ -142,7 +142,7 @@ impl Evaluator<'_> {
         let Ok(length) = usize::try_from(value) else {
             return stop(&INDEX_OUT_OF_RANGE, span, format!("a pack cannot have {value} items"));
         };
-        self.check_length(length, span)?;
+        check_length(self, length, span)?;
         Ok(length)
     }
 
@@ -188,7 +188,7 @@ impl Evaluator<'_> {
             Value::Atom(atom) => int_of(atom).filter(|end| !runtime::reads(end)),
             _ => None,
         };
-        let known = |value: &Value| !matches!(value, Value::Atom(Atom::Run(_)));
+        let known = |value: &Value| !matches!(value, Value::Atom(Atom::Runtime(_)));
         let (Some(from), Some(to)) = (end(&ends.0), end(&ends.1)) else {
             return Ok(None);
         };
@@ -200,7 +200,7 @@ impl Evaluator<'_> {
             let distance = binary(ScalarOp::Sub, high.clone(), low.clone())?;
             let steps = Expr::int(stride.checked_abs()?);
             let length = binary(ScalarOp::CeilDiv, distance, steps)?;
-            Series::of(self.not_negative(length), |i| {
+            Series::from_items(not_negative(self, length), |i| {
                 let steps = binary(ScalarOp::Mul, Expr::int(stride), i.clone())?;
                 binary(ScalarOp::Add, from.clone(), steps)
             })
@@ -220,7 +220,7 @@ impl Evaluator<'_> {
             return Ok(Value::Null);
         }
         if count.is_none() && values.iter().any(|value| series_of(value).is_some()) {
-            return self.zip_series(&values, span);
+            return zip_series(self, &values, span);
         }
         let mut length = match count {
             Some(expr) => match self.int(expr)? {
@@ -236,25 +236,19 @@ impl Evaluator<'_> {
             if let Value::Pack(pack) = value {
                 match length {
                     Some(n) if n != pack.len() => {
-                        return stop(
-                            &PACK_LENGTHS_DIFFER,
-                            span,
-                            format!("zipped packs have different lengths: {n} and {}", pack.len()),
-                        );
+                        let message = format!("zipped packs have different lengths: {n} and {}", pack.len());
+                        return stop(&PACK_LENGTHS_DIFFER, span, message);
                     }
                     _ => length = Some(pack.len()),
                 }
             }
         }
         let Some(length) = length else {
-            let first = values.first().map(describe).unwrap_or_default();
-            return stop(
-                &UNEXPECTED_VALUE,
-                span,
-                format!("a zip of single values needs a count; the first is {first}"),
-            );
+            let first = values.first().map_or_else(String::new, describe);
+            let message = format!("a zip of single values needs a count; the first is {first}");
+            return stop(&UNEXPECTED_VALUE, span, message);
         };
-        self.check_length(length.saturating_mul(values.len()), span)?;
+        check_length(self, length.saturating_mul(values.len()), span)?;
         let mut items = Vec::new();
         for index in 0..length {
             for value in &values {
@@ -271,7 +265,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The position of the first item.
+/// The span of the first item.
 fn span_of(items: &[Item]) -> Span {
     let location = |item: &Item| match item {
         Item::Expr(expr) => expr.span,

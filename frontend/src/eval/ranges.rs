@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Intervals of int expressions over the index space of a formula, refined by conditions.
 
-use std::cell::Cell;
-use std::ops::Sub as _;
-
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
-pub(crate) use skript_symbolic::Interval;
-
 use crate::eval::runtime::literal_bool;
 use crate::eval::sum::Sum;
 use crate::model::{Expr, Extent, FormulaIndex, FormulaLocal, Node};
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::cell::Cell;
+use std::ops::Sub as _;
+
+pub(crate) use skript_symbolic::Interval;
 
 /// The facts at one point of a formula.
 #[derive(Clone, Copy)]
@@ -17,7 +16,7 @@ pub(crate) struct Known<'a> {
     pub indices: &'a [FormulaIndex],
     pub locals: &'a [FormulaLocal],
     /// Sums that are not negative at this point.
-    pub facts: &'a [Sum],
+    facts: Facts<'a>,
     /// Ranges of the elements of int tensors.
     tensors: &'a [Option<Interval>],
     /// The number of chained uses of facts for this question: facts about terms of facts rarely help.
@@ -25,25 +24,39 @@ pub(crate) struct Known<'a> {
     work: &'a Work,
 }
 
+/// Nonnegative sums: those that the innermost condition implies, and those that the conditions around it imply.
+#[derive(Clone, Copy)]
+struct Facts<'a> {
+    inner: &'a [Sum],
+    outer: Option<&'a Facts<'a>>,
+}
+
+impl<'a> Facts<'a> {
+    fn iter(self) -> impl Iterator<Item = &'a Sum> {
+        let outer = std::iter::successors(self.outer, |facts| facts.outer);
+        self.inner.iter().chain(outer.flat_map(|facts| facts.inner))
+    }
+}
+
 /// The remaining budget for one question. Locals that use each other twice form trees of exponential size: beyond the
 /// budget nothing is known.
 pub(crate) struct Work(Cell<usize>);
 
 /// The maximum number of local values that one question may visit.
-const STEPS: usize = 1 << 6;
+const MAX_STEPS: usize = 1 << 6;
 
 impl Default for Work {
     fn default() -> Self {
-        Work(Cell::new(STEPS))
+        Work(Cell::new(MAX_STEPS))
     }
 }
 
 impl Work {
-    /// Whether the budget allows so many more steps.
+    /// Spends steps; returns whether the budget allows them.
     pub(crate) fn spend(&self, steps: usize) -> bool {
-        let left = self.0.get().checked_sub(steps);
-        self.0.set(left.unwrap_or(0));
-        left.is_some()
+        let left = self.0.get();
+        self.0.set(left.saturating_sub(steps));
+        steps <= left
     }
 }
 
@@ -55,7 +68,7 @@ pub(crate) fn upper_bound(expr: &Expr) -> Option<u64> {
     let work = Work::default();
     let known = Known::new((&[], &[]), &[], &work);
     let high = known.interval(expr).high;
-    (high < i64::MAX).then(|| u64::try_from(high).unwrap_or(0))
+    (high < i64::MAX).then(|| high.max(0).unsigned_abs())
 }
 
 /// Whether a condition over dynamic extents is always true or always false; `None` if neither.
@@ -108,7 +121,7 @@ pub(crate) fn decided(condition: &Expr) -> Option<bool> {
 }
 
 /// An extent as an int.
-fn signed(extent: u64) -> i64 {
+pub(crate) fn signed(extent: u64) -> i64 {
     i64::try_from(extent).unwrap_or(i64::MAX)
 }
 
@@ -127,7 +140,8 @@ impl<'a> Known<'a> {
         facts: &'a [Sum],
         work: &'a Work,
     ) -> Self {
-        work.0.set(STEPS);
+        work.0.set(MAX_STEPS);
+        let facts = Facts { inner: facts, outer: None };
         Known { indices, locals, facts, tensors: &[], depth: 0, work }
     }
 
@@ -147,22 +161,43 @@ impl Known<'_> {
     }
 
     pub(crate) fn interval(&self, expr: &Expr) -> Interval {
+        let is_in = |fact: &Sum| fact.terms().any(|(term, _)| term == expr);
+        // A chain of selections is large: it is not copied into sums.
+        if is_selection(expr) && !self.facts.iter().any(is_in) {
+            return self.facts.iter().fold(self.term(expr), |interval, fact| self.without(interval, fact));
+        }
         let sum = Sum::from(expr);
-        let mut found = self.plain(&sum);
+        let mut interval = self.plain(&sum);
         if self.depth >= FACT_DEPTH {
-            return found;
+            return interval;
         }
         let deeper = Known { depth: self.depth + 1, ..*self };
-        for fact in self.facts {
+        for fact in self.facts.iter() {
+            if sum.terms().all(|(term, _)| fact.coefficient(term) == 0) {
+                interval = self.without(interval, fact);
+                continue;
+            }
             for factor in factors(&sum, fact) {
-                // sum = factor·fact + rest, and the fact is not negative.
-                let rest = deeper.plain(&sum.clone().add_scaled(fact, factor.wrapping_neg()));
-                found.low = found.low.max(rest.low);
-                let rest = deeper.plain(&sum.clone().add_scaled(fact, factor));
-                found.high = found.high.min(rest.high);
+                // sum = factor·fact + remainder, and the fact is not negative.
+                let remainder = deeper.plain(&sum.clone().add_scaled(fact, factor.wrapping_neg()));
+                interval.low = interval.low.max(remainder.low);
+                let remainder = deeper.plain(&sum.clone().add_scaled(fact, factor));
+                interval.high = interval.high.min(remainder.high);
             }
         }
-        found
+        interval
+    }
+
+    /// The interval of a sum that shares no term with a fact: such a fact is useful only if it contradicts other facts.
+    fn without(&self, interval: Interval, fact: &Sum) -> Interval {
+        if self.depth >= FACT_DEPTH {
+            return interval;
+        }
+        let Interval { high, .. } = Known { depth: self.depth + 1, ..*self }.plain(fact);
+        if high >= 0 || interval.low == i64::MIN || interval.high == i64::MAX {
+            return interval;
+        }
+        Interval { low: interval.low.saturating_sub(high), high: interval.high.saturating_add(high) }
     }
 
     /// All ints if the sum may wrap around.
@@ -203,12 +238,13 @@ impl Known<'_> {
     }
 
     fn either(&self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Interval {
-        let mut when_true = self.facts.to_vec();
-        let mut when_false = self.facts.to_vec();
-        collect_facts(condition, true, &mut when_true);
-        collect_facts(condition, false, &mut when_false);
-        let a = Known { facts: &when_true, ..*self }.interval(then);
-        let b = Known { facts: &when_false, ..*self }.interval(otherwise);
+        let under = |holds: bool, expr: &Expr| {
+            let mut inner = Vec::new();
+            collect_facts(condition, holds, &mut inner);
+            let facts = Facts { inner: &inner, outer: Some(&self.facts) };
+            Known { facts, ..*self }.interval(expr)
+        };
+        let (a, b) = (under(true, then), under(false, otherwise));
         // A branch with a contradictory condition is never executed.
         match (a.is_empty(), b.is_empty()) {
             (true, false) => b,
@@ -219,7 +255,7 @@ impl Known<'_> {
 
     fn operation(&self, op: ScalarOp, operands: &[Expr]) -> Interval {
         let of = |expr: &Expr| self.interval(expr);
-        let found = match (op, operands) {
+        let interval = match (op, operands) {
             (ScalarOp::Min, [a, b]) => Some(of(a).min(of(b))),
             (ScalarOp::Max, [a, b]) => Some(of(a).max(of(b))),
             (ScalarOp::Div, [a, b]) => of(a).quotient(of(b)),
@@ -237,7 +273,7 @@ impl Known<'_> {
             (ScalarOp::Select, [condition, then, otherwise]) => Some(self.either(condition, then, otherwise)),
             _ => None,
         };
-        found.unwrap_or(Interval::ALL)
+        interval.unwrap_or(Interval::ALL)
     }
 }
 
@@ -290,13 +326,17 @@ pub(crate) fn box_facts(indices: &[FormulaIndex]) -> Vec<Sum> {
         .collect()
 }
 
-/// The factor by which a fact is useful in a sum: once, or so that a term cancels.
+fn is_selection(expr: &Expr) -> bool {
+    matches!(expr.node, Node::Select { .. } | Node::Apply { op: ScalarOp::Select, .. })
+}
+
+/// The factors by which a fact is useful in a sum: one, and those for which a term cancels.
 fn factors(sum: &Sum, fact: &Sum) -> Vec<i64> {
     let mut factors = vec![1];
     for (term, coefficient) in sum.terms() {
-        let own = fact.coefficient(term);
-        if own != 0 && coefficient.wrapping_rem(own) == 0 {
-            let factor = coefficient.wrapping_div(own).wrapping_abs();
+        let divisor = fact.coefficient(term);
+        if divisor != 0 && coefficient.wrapping_rem(divisor) == 0 {
+            let factor = coefficient.wrapping_div(divisor).wrapping_abs();
             if factor > 0 && !factors.contains(&factor) {
                 factors.push(factor);
             }
@@ -305,7 +345,7 @@ fn factors(sum: &Sum, fact: &Sum) -> Vec<i64> {
     factors
 }
 
-/// Adds the facts that follow if `condition` is `holds`.
+/// Adds the facts that follow if `condition` has the value `holds`.
 pub(crate) fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Sum>) {
     match &condition.node {
         Node::Apply { op, operands } => match (op, operands.as_slice(), holds) {
@@ -372,25 +412,5 @@ pub(crate) fn implied(
             }
         }
         _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::compose::testing::composed;
-
-    /// An operator that writes at `location`, for a dynamic extent.
-    fn writes(location: &str) -> String {
-        format!(
-            "operator o {{ @input {{ x: real[n]; }} @output {{ y: bool[n]; }} @lower {{ y[{location},] |= true, i < n; }} }} \
-             graph G {{ @input {{ x: real[a|6]; }} @output {{ y: bool[~|6]; }} @compose {{ y = o(x); }} }}"
-        )
-    }
-
-    #[test]
-    fn extents_divided_by_negative_numbers_have_ranges() {
-        for location in ["|n / -1|", "|n / -2|", "|n \\ -1|", "|n % -1|", "|n / -1 + i|"] {
-            composed(&writes(location)).unwrap_or_else(|found| panic!("{location}: {found:?}"));
-        }
     }
 }

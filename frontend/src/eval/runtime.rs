@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Scalar operations inside formulas: expressions in a form that is simple to recognize.
 
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
-
-use super::ranges::upper_bound;
-use super::scalar::{apply, result_kind};
-use super::sum::Sum;
+use crate::eval::ranges::upper_bound;
+use crate::eval::scalar::{apply, result_kind};
+use crate::eval::sum::Sum;
 use crate::model::{Expr, Node};
 use crate::program::Edition;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 /// `op(operands)`, folded if that is simple; `None` if the kinds do not fit.
 pub(crate) fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> Option<Expr> {
@@ -15,7 +14,7 @@ pub(crate) fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> 
     let kind = result_kind(op, &kinds)?;
     let literals: Option<Vec<Scalar>> = operands.iter().map(literal).collect();
     if let Some(literals) = literals {
-        // An operation without a compile-time value stays, with its defined run-time result.
+        // An operation without a compile-time value is kept, with its defined run-time result.
         if let Ok(value) = apply(op, &literals, edition) {
             return Some(Expr::literal(value));
         }
@@ -29,7 +28,7 @@ pub(crate) fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> 
     Some(simplified(op, kind, operands))
 }
 
-/// As above, for operands whose kinds fit and that are not all known.
+/// Like [`operation`], for operands whose kinds fit and that are not all literals.
 pub(crate) fn simplified(op: ScalarOp, kind: ScalarKind, operands: Vec<Expr>) -> Expr {
     use ScalarOp::*;
     match (op, operands.as_slice()) {
@@ -128,7 +127,7 @@ fn exact_quotient(dividend: &Expr, divisor: &Expr) -> Option<Expr> {
     })
 }
 
-/// The factors of a product: the literal ones multiplied, and the others from left to right. `None` if the literal ones overflow.
+/// The product of the literal factors of a product, and the other factors from left to right. `None` if the product overflows.
 fn factors(expr: &Expr) -> Option<(i64, Vec<&Expr>)> {
     let (mut literal, mut others, mut open) = (1_i64, Vec::new(), vec![expr]);
     while let Some(expr) = open.pop() {
@@ -143,12 +142,7 @@ fn factors(expr: &Expr) -> Option<(i64, Vec<&Expr>)> {
 
 /// Whether a tensor may be read; a local may denote a read.
 pub(crate) fn reads(expr: &Expr) -> bool {
-    any(expr, &|own| matches!(own.node, Node::Access { .. } | Node::Local(_)))
-}
-
-/// Whether something holds for an expression or a part of it.
-fn any(expr: &Expr, holds: &impl Fn(&Expr) -> bool) -> bool {
-    holds(expr) || expr.children().iter().any(|part| any(part, holds))
+    expr.nested().iter().any(|nested| matches!(nested.node, Node::Access { .. } | Node::Local(_)))
 }
 
 /// `a && b`, lazy if `b` reads tensors.
@@ -218,8 +212,8 @@ fn is_int(expr: &Expr, value: i64) -> bool {
     matches!(expr.node, Node::Literal(Scalar::Int(v)) if v == value)
 }
 
-/// Division toward zero, away from zero, and the remainder with the dividend's sign, in terms of the draft's operations: on absolute values,
-/// which extents and positions have; the least int has none.
+/// Division toward zero, away from zero, and the remainder with the dividend's sign, in terms of the draft's operations on absolute values.
+/// Extents and positions are never INT_MIN, which has no absolute value.
 fn khronos_division(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
     let kind = a.kind;
     if kind != b.kind || kind == ScalarKind::Bool {
@@ -228,9 +222,9 @@ fn khronos_division(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if kind == ScalarKind::Int && never_negative(a) && never_negative(b) {
         return None;
     }
-    // Choices within choices take time to analyze that grows with each level.
+    // The time to analyze nested selects grows with each level.
     let chooses = |x: &Expr| {
-        any(x, &|own| match &own.node {
+        x.nested().iter().any(|nested| match &nested.node {
             Node::Select { .. } => true,
             Node::Apply { op, .. } => *op == ScalarOp::Select,
             _ => false,
@@ -252,16 +246,17 @@ fn khronos_division(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
     }
 }
 
-/// The same of any ints.
+/// The same operations on arbitrary ints.
 fn division_of_elements(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
     let int = |op, x: Expr, y: Expr| Expr::apply(ScalarKind::Int, op, vec![x, y]);
     let test = |op, x: Expr, y: Expr| Expr::apply(ScalarKind::Bool, op, vec![x, y]);
     let choice = |x, y, z| Expr::apply(ScalarKind::Int, ScalarOp::Select, vec![x, y, z]);
     let zero = || Expr::int(0);
     let both = |x, y| test(ScalarOp::And, x, y);
-    let rest = int(ScalarOp::Mod, a.clone(), b.clone());
-    let is_inexact = test(ScalarOp::Ne, rest.clone(), zero());
-    // Rounded down, a quotient is one less than toward zero if it is negative, and than away from zero if it is not.
+    let remainder = int(ScalarOp::Mod, a.clone(), b.clone());
+    let is_inexact = test(ScalarOp::Ne, remainder.clone(), zero());
+    // An inexact quotient that is rounded down is one less than the quotient rounded toward zero if it is negative, and one less than the
+    // quotient rounded away from zero if it is not.
     let quotient = int(ScalarOp::Div, a.clone(), b.clone());
     let next = |is_next| {
         let more = int(ScalarOp::Add, quotient.clone(), Expr::int(1));
@@ -273,14 +268,14 @@ fn division_of_elements(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
         ScalarOp::Mod => {
             let [one, other] = [a, b].map(|x| test(ScalarOp::Lt, x.clone(), zero()));
             let is_other = both(test(ScalarOp::Ne, one, other), is_inexact);
-            let signed = int(ScalarOp::Sub, rest.clone(), b.clone());
-            Some(choice(is_other, signed, rest))
+            let signed = int(ScalarOp::Sub, remainder.clone(), b.clone());
+            Some(choice(is_other, signed, remainder))
         }
         _ => None,
     }
 }
 
-/// Sums and products of indices and literals without a minus.
+/// Whether an expression consists of indices and nonnegative literals, without subtraction.
 fn never_negative(expr: &Expr) -> bool {
     match &expr.node {
         Node::Literal(Scalar::Int(v)) => *v >= 0,
@@ -344,13 +339,13 @@ mod tests {
         // Literal factors whose product overflows.
         let large = int(ScalarOp::Mul, &Expr::int(6_148_914_691_236_517_205), &b);
         let wrapping = int(ScalarOp::Mul, &int(ScalarOp::Mul, &Expr::int(3), &a), &large);
-        let least = int(ScalarOp::Mul, &Expr::int(i64::MIN), &int(ScalarOp::Mul, &a, &b));
-        let quotient = int(ScalarOp::Div, &least, &wrapping);
+        let minimum = int(ScalarOp::Mul, &Expr::int(i64::MIN), &int(ScalarOp::Mul, &a, &b));
+        let quotient = int(ScalarOp::Div, &minimum, &wrapping);
         let kept = select(int(ScalarOp::Ne, &wrapping, &Expr::int(0)), quotient.clone(), Expr::int(0));
-        assert!(any(&kept, &|part| *part == quotient));
+        assert!(kept.nested().iter().any(|part| **part == quotient));
         let rounded = int(ScalarOp::Div, &divisor, &a);
         let kept = select(other, rounded.clone(), Expr::int(0));
-        assert!(any(&kept, &|part| *part == rounded));
+        assert!(kept.nested().iter().any(|part| **part == rounded));
     }
 
     #[test]
@@ -369,14 +364,14 @@ mod tests {
     #[test]
     fn edition_khronos_has_no_choices_within_choices() {
         fn choices(expr: &Expr) -> usize {
-            let own = matches!(&expr.node, Node::Apply { op, .. } if *op == ScalarOp::Select);
-            usize::from(own) + expr.children().into_iter().map(choices).sum::<usize>()
+            let is_choice = matches!(&expr.node, Node::Apply { op, .. } if *op == ScalarOp::Select);
+            usize::from(is_choice) + expr.children().into_iter().map(choices).sum::<usize>()
         }
-        let rest = |a, b| operation(ScalarOp::Mod, vec![a, b], Edition::Khronos).unwrap();
-        let once = rest(element(0), element(1));
+        let remainder = |a, b| operation(ScalarOp::Mod, vec![a, b], Edition::Khronos).unwrap();
+        let once = remainder(element(0), element(1));
         assert_eq!(choices(&once), 1);
-        // On absolute values: the dividend is there twice.
-        assert_eq!(choices(&rest(once, element(1))), 2);
+        // On absolute values: the dividend occurs twice.
+        assert_eq!(choices(&remainder(once, element(1))), 2);
     }
 
     #[test]
@@ -397,7 +392,7 @@ mod tests {
             for a in [i64::MIN, i64::MIN + 1, -7, -6, -1, 0, 1, 6, 7, i64::MAX] {
                 for b in [i64::MIN, i64::MIN + 1, -3, -2, -1, 1, 2, 3, i64::MAX] {
                     let literals = [Scalar::Int(a), Scalar::Int(b)];
-                    // The quotient of the least int and -1 has no value at compile time.
+                    // The quotient of INT_MIN and -1 has no value at compile time.
                     if let Ok(expected) = apply(op, &literals, Edition::Khronos) {
                         assert_eq!(value(&expr, [a, b]), expected, "{op:?} {a} {b}");
                     }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Scalar operations at compile time: exact or refused (errata 4–7, 18).
 
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
-
 use crate::program::Edition;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 /// Why a compile-time operation has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +13,7 @@ pub(crate) enum Fault {
     Kinds,
 }
 
-/// The kind of an operation's result, `None` if the operand kinds do not fit.
+/// The kind of an operation's result; `None` if it does not support the kinds of the operands.
 pub(crate) fn result_kind(op: ScalarOp, kinds: &[ScalarKind]) -> Option<ScalarKind> {
     use ScalarKind::{Bool, Int, Real};
     use ScalarOp::*;
@@ -92,7 +91,7 @@ fn binary_int(op: ScalarOp, a: i64, b: i64, edition: Edition) -> Result<Scalar, 
 /// Draft: `/` rounds down, `\` up, `%` has the divisor's sign. Edition khronos: toward zero, away from zero, the
 /// dividend's sign.
 fn divide(op: ScalarOp, a: i64, b: i64, edition: Edition) -> Option<i64> {
-    // For the smallest int and -1 only the quotient does not fit.
+    // For INT_MIN and -1, only the quotient overflows.
     let remainder = a.wrapping_rem(b);
     let quotient = match op {
         ScalarOp::Mod => 0,

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A tensor of a pack that each step of a formula selects (2.12): a chain of selects between elements.
+//! Tensors of a pack that are selected in each step of a formula (2.12): a tree of selects between elements.
 
-use skript_semantics::ScalarOp;
-
-use super::evaluator::Evaluator;
-use super::runtime;
-use super::stop::{EvalResult, stop};
-use super::value::{Atom, Selected, TensorRef, count};
 use crate::diagnostics::codes::UNEXPECTED_VALUE;
+use crate::eval::evaluator::Evaluator;
+use crate::eval::runtime;
+use crate::eval::stop::{EvalResult, stop};
+use crate::eval::value::{Atom, Selected, TensorRef, count};
 use crate::model::{Expr, Node};
 use crate::source::Span;
+use skript_semantics::ScalarOp;
 
 impl Selected {
     /// `None` if the items are not tensors of one type. With `wraps`, negative positions count from the end, as at
     /// compile time; positions that depend on data do not.
-    pub(crate) fn of(items: &[Atom], index: &Expr, wraps: bool) -> Option<Selected> {
+    pub(crate) fn new(items: &[Atom], index: &Expr, wraps: bool) -> Option<Selected> {
         let tensors = items.iter().map(|item| match item {
             Atom::Tensor(tensor) => Some(tensor.clone()),
             _ => None,
@@ -42,25 +41,23 @@ impl Selected {
     }
 }
 
-impl Evaluator<'_> {
-    /// The element of the selected tensor; positions out of range select the nearest one.
-    pub(super) fn selected_element(
-        &mut self,
-        selected: &Selected,
-        indices: &[Atom],
-        span: Span,
-    ) -> EvalResult<Atom> {
-        let Some(first) = selected.tensors.first() else {
-            return stop(&UNEXPECTED_VALUE, span, "an empty pack has no items");
-        };
-        // They have one shape, so the guards of one apply to all.
-        let subscripts = self.resolve(first, indices, span)?;
-        let element = |tensor: &TensorRef| Expr {
-            kind: tensor.tensor.kind,
-            node: Node::Access { tensor: tensor.id, subscripts: subscripts.clone() },
-        };
-        Ok(Atom::from_expr(among(first, &selected.tensors, 0, &selected.index, &element)))
-    }
+/// The element of the selected tensor; positions out of range select the nearest tensor.
+pub(super) fn selected_element(
+    evaluator: &mut Evaluator,
+    selected: &Selected,
+    indices: &[Atom],
+    span: Span,
+) -> EvalResult<Atom> {
+    let Some(first) = selected.tensors.first() else {
+        return stop(&UNEXPECTED_VALUE, span, "an empty pack has no items");
+    };
+    // The tensors have the same shape, so the guards of one apply to all.
+    let subscripts = evaluator.resolve(first, indices, span)?;
+    let element = |tensor: &TensorRef| Expr {
+        kind: tensor.tensor.kind,
+        node: Node::Access { tensor: tensor.id, subscripts: subscripts.clone() },
+    };
+    Ok(Atom::from_expr(among(first, &selected.tensors, 0, &selected.index, &element)))
 }
 
 /// A tree of selects, whose nesting is logarithmic in the pack's length.
@@ -98,13 +95,13 @@ mod tests {
     }
 
     fn depth(expr: &Expr) -> usize {
-        1 + expr.children().into_iter().map(depth).max().unwrap_or(0)
+        1 + expr.children().into_iter().map(depth).fold(0, usize::max)
     }
 
     #[test]
     fn s2_12_choices_among_many_tensors_are_flat() {
         let index = Expr::index(0);
-        let selected = Selected::of(&pack(1000), &index, true).unwrap();
+        let selected = Selected::new(&pack(1000), &index, true).unwrap();
         let element = |tensor: &TensorRef| Expr {
             kind: ScalarKind::Real,
             node: Node::Access { tensor: tensor.id, subscripts: Vec::new() },
@@ -112,23 +109,23 @@ mod tests {
         let tree = among(&selected.tensors[0], &selected.tensors, 0, &index, &element);
         assert_eq!(depth(&tree), 12);
         // Each tensor once, in order.
-        let mut found = Vec::new();
+        let mut accessed = Vec::new();
         let mut open = vec![&tree];
         while let Some(expr) = open.pop() {
             match &expr.node {
-                Node::Access { tensor, .. } => found.push(tensor.0),
+                Node::Access { tensor, .. } => accessed.push(tensor.0),
                 Node::Select { then, otherwise, .. } => open.extend([&**otherwise, &**then]),
                 _ => {}
             }
         }
-        assert_eq!(found, (0..1000).collect::<Vec<_>>());
+        assert_eq!(accessed, (0..1000).collect::<Vec<_>>());
     }
 
     #[test]
     fn tensors_of_several_types_are_not_chosen_from() {
         let mut items = pack(2);
         items.push(Atom::Int(1));
-        assert!(Selected::of(&items, &Expr::index(0), true).is_none());
-        assert!(Selected::of(&[], &Expr::index(0), true).is_none());
+        assert!(Selected::new(&items, &Expr::index(0), true).is_none());
+        assert!(Selected::new(&[], &Expr::index(0), true).is_none());
     }
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From the spelling of operators and built-in functions to the scalar table.
-
-use skript_semantics::ScalarOp;
+//! Maps operators and built-in functions to scalar operations.
 
 use crate::ast::BinaryOp;
+use skript_semantics::ScalarOp;
 
 /// The scalar operation of a binary operator.
 pub(crate) fn scalar_op(op: BinaryOp) -> ScalarOp {

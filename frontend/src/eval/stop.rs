@@ -11,7 +11,7 @@ pub(crate) enum Stop {
     Error(Box<EvalError>),
     /// The formula must be unrolled over this index variable first.
     Unroll(usize),
-    /// It depends on something with a reported error.
+    /// The value depends on a value with a reported error.
     Poison,
 }
 
@@ -46,11 +46,8 @@ pub(crate) fn stop_with_help<T>(
     })))
 }
 
-/// `2 * |i|`.
+/// The error for computations with a guarded index, such as `2 * |i|`.
 pub(crate) fn computed_guard<T>(span: Span) -> EvalResult<T> {
-    stop(
-        &GUARD_AS_VALUE,
-        span,
-        "a guarded index is not a value: write computations between its bars, `|2 * i|`",
-    )
+    let message = "a guarded index is not a value: write computations between its bars, `|2 * i|`";
+    stop(&GUARD_AS_VALUE, span, message)
 }

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Integer expressions of formulas as sums `c₀ + Σ cᵢ·eᵢ`, so that subscripts are recognizably affine.
 
-use std::hash::{Hash, Hasher};
-
+use crate::model::{Expr, Node};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use skript_symbolic::WrappingForm;
-
-use crate::model::{Expr, Node};
+use std::hash::{Hash, Hasher};
 
 /// A sum; the terms are not sums, literals or multiples themselves. Arithmetic is modulo 2⁶⁴ like that of run-time
 /// integers, so rewriting preserves the value.
 pub(crate) type Sum = WrappingForm<Expr>;
 
-/// Reads an int expression, in time near-linear in its size.
+/// Converts an int expression in time near-linear in its size.
 impl From<&Expr> for Sum {
     fn from(expr: &Expr) -> Self {
         let mut terms = Vec::new();
@@ -24,15 +22,15 @@ impl From<&Expr> for Sum {
                     constant = constant.wrapping_add(value.wrapping_mul(factor));
                 }
                 Node::Apply { op, operands } => match (op, operands.as_slice()) {
-                    // The left operand is read first.
+                    // The left operand is visited first.
                     (ScalarOp::Add, [a, b]) => open.extend([(b, factor), (a, factor)]),
                     (ScalarOp::Sub, [a, b]) => {
                         open.extend([(b, factor.wrapping_neg()), (a, factor)]);
                     }
                     (ScalarOp::Neg, [a]) => open.push((a, factor.wrapping_neg())),
                     (ScalarOp::Mul, [a, b]) => match (literal(a), literal(b)) {
-                        (_, Some(own)) => open.push((a, factor.wrapping_mul(own))),
-                        (Some(own), _) => open.push((b, factor.wrapping_mul(own))),
+                        (_, Some(value)) => open.push((a, factor.wrapping_mul(value))),
+                        (Some(value), _) => open.push((b, factor.wrapping_mul(value))),
                         _ => terms.push((expr, factor)),
                     },
                     _ => terms.push((expr, factor)),
@@ -91,7 +89,7 @@ pub(super) fn terms(expr: &Expr) -> usize {
     count
 }
 
-/// Number of levels of an expression that its hash depends on, which bounds its time.
+/// Number of levels of an expression that are hashed; it bounds the time.
 const HASHED_LEVELS: usize = 4;
 
 impl Hash for Expr {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values of expressions while composing: compile-time scalars and packs, tensors, and scalars of formulas.
 
-use std::fmt::Write as _;
-use std::rc::Rc;
-
-use skript_semantics::{Scalar, ScalarKind};
-
-use super::dynamic_pack::DynamicPack;
-use super::series::Series;
+use crate::eval::dynamic_pack::DynamicPack;
+use crate::eval::series::Series;
 use crate::model::print::infix;
 use crate::model::{self, AttributeValue, TensorType, ValueId};
+use skript_semantics::{Scalar, ScalarKind};
+use std::fmt::Write as _;
+use std::rc::Rc;
 
 /// One item.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,8 +16,8 @@ pub(crate) enum Atom {
     Int(i64),
     Real(f64),
     Str(Rc<str>),
-    /// A scalar that is known only inside a formula, at run time.
-    Run(Rc<model::Expr>),
+    /// A scalar that is known only at run time.
+    Runtime(Rc<model::Expr>),
     /// `|i|` in a formula: an index that is checked by the access that uses it.
     Guarded(Rc<Guarded>),
     Tensor(TensorRef),
@@ -45,7 +43,7 @@ pub(crate) struct Guarded {
     pub(crate) remap: Option<(Atom, Atom)>,
 }
 
-/// One of several tensors of the same type, by an index that is known at run time.
+/// One of several tensors of the same type, selected by an index that is known only at run time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Selected {
     pub tensors: Vec<TensorRef>,
@@ -65,7 +63,6 @@ impl PartialEq for TensorRef {
     }
 }
 
-/// The value of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Null,
@@ -79,9 +76,9 @@ pub(crate) struct Pack {
     pub items: Rc<Vec<Atom>>,
     /// The uniform value of a repetition, known even if it has no items (2.4, folding with `:=`).
     pub repeated: Option<Box<Atom>>,
-    /// The type of the items, if there are none.
+    /// The type of the items of an empty pack.
     pub kind: Option<ScalarKind>,
-    /// The type of the tensors, if there are none.
+    /// The type of the tensors of an empty pack.
     pub tensor: Option<Rc<TensorType>>,
 }
 
@@ -96,7 +93,7 @@ impl Pack {
         Pack { items: Rc::new(items), repeated: None, kind: None, tensor: None }
     }
 
-    /// Some items of a pack. If there are none, the type is that of the pack's own items.
+    /// A pack of some items of `whole`. An empty one keeps the type that the items of `whole` share.
     pub(crate) fn part_of(whole: &Pack, items: Vec<Atom>) -> Self {
         if !items.is_empty() {
             return Pack::new(items);
@@ -106,10 +103,10 @@ impl Pack {
             _ => None,
         });
         let first = types.next().flatten().or(whole.tensor.as_ref());
-        let first = first.filter(|first| types.all(|other| other == Some(*first)));
+        let shared = first.filter(|first| types.all(|other| other == Some(*first)));
         Pack {
-            kind: first.map(|tensor| tensor.kind).or(whole.kind),
-            tensor: first.cloned(),
+            kind: shared.map(|tensor| tensor.kind).or(whole.kind),
+            tensor: shared.cloned(),
             ..Pack::new(items)
         }
     }
@@ -180,12 +177,11 @@ impl Value {
         }
     }
 
-    /// Whether it contains a tensor.
     pub(crate) fn has_tensor(&self) -> bool {
         self.atoms().iter().any(|a| matches!(a, Atom::Tensor(_)))
     }
 
-    /// The value as stored in an instance; values that are not compile-time are unknown.
+    /// The value as stored in an instance; run-time values are unknown.
     pub(crate) fn to_attribute(&self) -> AttributeValue {
         self.attribute_with(&|_| None)
     }
@@ -196,7 +192,7 @@ impl Value {
         run_time: &dyn Fn(&model::Expr) -> Option<AttributeValue>,
     ) -> AttributeValue {
         let one = |atom: &Atom| match atom {
-            Atom::Run(expr) => run_time(expr).unwrap_or(AttributeValue::Unknown),
+            Atom::Runtime(expr) => run_time(expr).unwrap_or(AttributeValue::Unknown),
             known => known.to_attribute(),
         };
         match self {
@@ -206,7 +202,7 @@ impl Value {
         }
     }
 
-    /// The value of a tool or the command line.
+    /// Converts a value from a tool or from the command line.
     pub(crate) fn from_attribute(value: &AttributeValue) -> Self {
         match value {
             AttributeValue::Null => Value::Null,
@@ -229,10 +225,10 @@ impl Value {
     }
 
     /// The maximum text size in bytes: strings may contain strings, and each item of a pack is printed.
-    pub(crate) const LONGEST_TEXT: usize = 1 << 20;
+    pub(crate) const MAX_TEXT_BYTES: usize = 1 << 20;
 
     /// The text in messages and in string formatting: strings without quotes, packs in brackets. It is truncated after
-    /// [`Value::LONGEST_TEXT`].
+    /// [`Value::MAX_TEXT_BYTES`].
     pub(crate) fn text(&self) -> String {
         match self {
             Value::Null => "null".to_string(),
@@ -242,7 +238,7 @@ impl Value {
                 for (index, item) in pack.items.iter().enumerate() {
                     text.push_str(if index == 0 { "" } else { ", " });
                     text.push_str(&item.text());
-                    if text.len() > Value::LONGEST_TEXT {
+                    if text.len() > Value::MAX_TEXT_BYTES {
                         return text + "…";
                     }
                 }
@@ -267,7 +263,7 @@ impl Atom {
             Atom::Bool(b) => Some(Scalar::Bool(*b)),
             Atom::Int(i) => Some(Scalar::Int(*i)),
             Atom::Real(r) => Some(Scalar::Real(*r)),
-            Atom::Run(expr) => match expr.node {
+            Atom::Runtime(expr) => match expr.node {
                 model::Node::Literal(scalar) => Some(scalar),
                 _ => None,
             },
@@ -281,7 +277,7 @@ impl Atom {
             Atom::Bool(_) => Some(ScalarKind::Bool),
             Atom::Int(_) => Some(ScalarKind::Int),
             Atom::Real(_) => Some(ScalarKind::Real),
-            Atom::Run(expr) => Some(expr.kind),
+            Atom::Runtime(expr) => Some(expr.kind),
             Atom::Guarded(_) => Some(ScalarKind::Int),
             _ => None,
         }
@@ -290,7 +286,7 @@ impl Atom {
     /// The scalar as an expression of a formula.
     pub(crate) fn to_expr(&self) -> Option<model::Expr> {
         match self {
-            Atom::Run(expr) => Some((**expr).clone()),
+            Atom::Runtime(expr) => Some((**expr).clone()),
             other => other.scalar().map(model::Expr::literal),
         }
     }
@@ -298,7 +294,7 @@ impl Atom {
     pub(crate) fn from_expr(expr: model::Expr) -> Self {
         match expr.node {
             model::Node::Literal(scalar) => Atom::from_scalar(scalar),
-            _ => Atom::Run(Rc::new(expr)),
+            _ => Atom::Runtime(Rc::new(expr)),
         }
     }
 
@@ -319,7 +315,7 @@ impl Atom {
             Atom::Int(_) => "int",
             Atom::Real(_) => "real",
             Atom::Str(_) => "str",
-            Atom::Run(_) => "run-time value",
+            Atom::Runtime(_) => "run-time value",
             Atom::Guarded(_) => "guarded index",
             Atom::Tensor(_) | Atom::Item(_) | Atom::Selected(_) => "tensor",
             Atom::Stack(_) | Atom::DynamicPack(_) | Atom::Series(_) => "pack of dynamic length",
@@ -342,7 +338,7 @@ impl Atom {
                 }
                 text + "]"
             }
-            Atom::Run(expr) => match &expr.node {
+            Atom::Runtime(expr) => match &expr.node {
                 model::Node::Extent(extent) => extent.to_string(),
                 _ => written(expr).unwrap_or_else(|| self.describe().to_string()),
             },
@@ -385,12 +381,14 @@ pub(crate) fn count(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
-/// A value in words.
+/// Describes a value, for messages.
 pub(crate) fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_string(),
         Value::Atom(atom) => match atom {
-            Atom::Run(_) | Atom::Guarded(_) | Atom::Tensor(_) | Atom::Poison => atom.describe().to_string(),
+            Atom::Runtime(_) | Atom::Guarded(_) | Atom::Tensor(_) | Atom::Poison => {
+                atom.describe().to_string()
+            }
             _ => format!("{} {}", atom.describe(), atom.text()),
         },
         Value::Pack(pack) => format!("a pack of {} items", pack.len()),

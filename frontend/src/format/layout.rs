@@ -7,7 +7,7 @@
 /// The number of spaces by which a block, or the rest of a broken statement, is indented.
 const STEP: usize = 4;
 
-/// What is between a token and the next one besides whitespace.
+/// Comments and blank lines between a token and the next token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(crate) comments: Vec<Comment>,
@@ -116,7 +116,7 @@ struct Work<'l> {
     broken: bool,
 }
 
-/// The width up to the first possible line break, if it is within `columns`. `rest` is what follows, last first.
+/// Whether the text up to the first possible line break fits into `columns`; `rest` are the parts after `first`, last first.
 fn fits(first: &Layout, rest: &[Work], columns: usize) -> bool {
     let Some(width) = flat(first) else {
         return false;
@@ -149,7 +149,7 @@ fn fits(first: &Layout, rest: &[Work], columns: usize) -> bool {
                     continue;
                 }
                 Layout::Soft => continue,
-                // The text that follows directly stays on the line if it fits.
+                // The text that follows directly is kept on the line if it fits.
                 Layout::Group(parts) | Layout::Either(parts, _) => match flat_all(parts) {
                     Some(width) => {
                         let Some(less) = columns.checked_sub(width) else {
@@ -194,7 +194,7 @@ struct Writer {
     space: bool,
     /// Whether the line ends before the next token, because a comment is at its end.
     full: bool,
-    /// What to write before the next line.
+    /// Text to write before the next line.
     gap: Gap,
     /// Whether the last token was a number, to which dots would attach.
     number: bool,
@@ -220,7 +220,7 @@ impl Writer {
         self.space = false;
     }
 
-    /// Records what follows a token; a comment at the end of its line is written at once.
+    /// Records the gap after a token; a trailing comment is written at once.
     fn take(&mut self, gap: &Gap) {
         self.gap = gap.clone();
         if gap.comments.is_empty() {
@@ -239,12 +239,12 @@ impl Writer {
         self.new_line_below(indent, indent, blank);
     }
 
-    /// As above with another indentation of comments.
-    fn new_line_below(&mut self, own: usize, indent: usize, blank: bool) {
+    /// Like [`Self::new_line`], with a separate indentation of comments.
+    fn new_line_below(&mut self, comment_indent: usize, indent: usize, blank: bool) {
         let gap = std::mem::take(&mut self.gap);
         let opened = self.text.is_empty() || self.text.ends_with('{');
         for (at, comment) in gap.comments.iter().enumerate() {
-            self.begin(own, comment.blank && !(at == 0 && opened));
+            self.begin(comment_indent, comment.blank && !(at == 0 && opened));
             self.put(&comment.text);
         }
         let opened = gap.comments.is_empty() && opened;
@@ -311,9 +311,9 @@ pub(super) fn write(file: &[Layout], before: &Gap, width: usize) -> String {
     lines.iter().fold(String::new(), |text, line| text + line + "\n")
 }
 
-/// The indentation of comments before the rest: those before a closing brace are indented like the contents of the
+/// The indentation of comments before `rest`: comments before a closing brace are indented like the contents of the
 /// block.
-fn own(indent: usize, rest: &[Work]) -> usize {
+fn comment_indent(indent: usize, rest: &[Work]) -> usize {
     match rest.last().and_then(|work| first_token(work.layout)) {
         Some("}") => indent + STEP,
         _ => indent,
@@ -346,10 +346,10 @@ fn step<'l>(writer: &mut Writer, work: Work<'l>, stack: &mut Vec<Work<'l>>) {
         Layout::Line if !work.broken => writer.space = true,
         Layout::Soft if !work.broken => {}
         Layout::Line | Layout::Soft => {
-            writer.new_line_below(own(work.indent, stack), work.indent, false);
+            writer.new_line_below(comment_indent(work.indent, stack), work.indent, false);
         }
-        Layout::End => writer.new_line_below(own(work.indent, stack), work.indent, true),
-        Layout::Restart => writer.new_line_below(own(work.base, stack), work.base, false),
+        Layout::End => writer.new_line_below(comment_indent(work.indent, stack), work.indent, true),
+        Layout::Restart => writer.new_line_below(comment_indent(work.base, stack), work.base, false),
         Layout::Group(parts) => {
             let columns = writer.width.saturating_sub(writer.column + usize::from(writer.space));
             let broken = writer.full || !fits(work.layout, stack, columns);
@@ -389,13 +389,13 @@ fn step<'l>(writer: &mut Writer, work: Work<'l>, stack: &mut Vec<Work<'l>>) {
     }
 }
 
-/// Writes the first part, and puts the rest back after a break that ends the line if the next part needs it.
+/// Writes the parts; a break between two parts ends the line if the next part does not fit.
 fn fill<'l>(writer: &mut Writer, parts: &'l [Layout], work: Work<'l>, stack: &mut Vec<Work<'l>>) {
-    // All breaks are decided here, part by part: parts are small, and nothing else decides them.
+    // All breaks are decided here, part by part, because parts are small.
     let mut queue: Vec<Work<'l>> = Vec::new();
     for (at, part) in parts.iter().enumerate() {
         if at > 0 {
-            // What follows this part up to the next break: its own end, or what is after the fill.
+            // The next break follows this part, or the last part with the text after the fill.
             let last = at + 1 == parts.len();
             let rest: &[Work] = if last { stack } else { &[] };
             let columns = writer.width.saturating_sub(writer.column + 1);

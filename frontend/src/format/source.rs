@@ -27,14 +27,14 @@ impl<'t> Source<'t> {
     pub(crate) fn opening(&self) -> Gap {
         let end = self.tokens.first().map_or(self.text.len(), |t| t.start);
         let mut gap = gap(self.slice(0, end), true);
-        // Nothing before it could be separated by a blank line.
+        // Blank lines at the beginning of the file are dropped.
         if let Some(first) = gap.comments.first_mut() {
             first.blank = false;
         }
         gap
     }
 
-    /// The text from `start` to `end`, which is one token of the grammar, with what follows it.
+    /// The token of the grammar from `start` to `end`, with the gap after it.
     pub(super) fn token(&self, start: usize, end: usize) -> Layout {
         let next = self.tokens.partition_point(|t| t.start < end);
         let next = self.tokens.get(next).map_or(self.text.len(), |t| t.start);
@@ -45,7 +45,7 @@ impl<'t> Source<'t> {
     pub(crate) fn is_tight(&self, start: usize, end: usize) -> bool {
         let first = self.tokens.partition_point(|t| t.start < start + 1);
         let mut depth = 0usize;
-        for pair in self.tokens.get(first..).unwrap_or_default().windows(2) {
+        for pair in self.tokens.split_at(first).1.windows(2) {
             let [token, next] = pair else { continue };
             if token.start >= end {
                 break;
@@ -63,7 +63,7 @@ impl<'t> Source<'t> {
     }
 }
 
-/// The text with a space in place of each semicolon that ends no statement of a block: `x: real; ;`.
+/// The text with a space in place of each semicolon that does not end a statement of a block: `x: real; ;`.
 pub(super) fn without_empty_statements(text: &str) -> Cow<'_, str> {
     let mut stray = Vec::new();
     let mut depth = 0_usize;
@@ -108,7 +108,7 @@ fn gap(text: &str, fresh: bool) -> Gap {
         own_line |= at > 0;
         let line = line.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\u{feff}');
         if line.is_empty() {
-            // The first piece ends the line of the token before, the last one begins that of the next.
+            // The first piece ends the line of the previous token, the last piece begins the line of the next token.
             blank |= at > 0 && text.matches('\n').count() > at;
         } else {
             gap.comments.push(Comment { text: line.to_string(), trailing: !own_line, blank });
@@ -122,12 +122,12 @@ fn gap(text: &str, fresh: bool) -> Gap {
 /// All comments in order, as they are kept.
 pub(super) fn comments(text: &str) -> Vec<String> {
     let tokens = scan(text);
-    let mut found = Vec::new();
+    let mut comments = Vec::new();
     let mut at = 0;
     for next in tokens.iter().map(|t| (t.start, t.end)).chain([(text.len(), 0)]) {
-        let between = gap(text.get(at..next.0).unwrap_or_default(), true);
-        found.extend(between.comments.into_iter().map(|c| c.text));
+        let between = gap(text.split_at(next.0).0.split_at(at).1, true);
+        comments.extend(between.comments.into_iter().map(|c| c.text));
         at = next.1;
     }
-    found
+    comments
 }

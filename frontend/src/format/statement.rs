@@ -176,7 +176,7 @@ impl Statement<'_, '_> {
         }
     }
 
-    /// The last branch's alternative stays with it if it fits.
+    /// Selects with their alternative, which is on the line of the last branch if it fits.
     fn arms(&self, mut arms: Vec<Parts>, otherwise: Parts) -> Parts {
         let Some(last) = arms.pop() else {
             return otherwise;
@@ -201,8 +201,8 @@ impl Statement<'_, '_> {
         let Some(least) = inner.iter().filter_map(binding).min() else {
             return inner.iter().flat_map(|p| self.parts(p)).collect();
         };
-        let own = |pair: &&Pair| binding(pair) == Some(least);
-        if self.within.get() > 0 && inner.iter().filter(own).all(|p| self.is_tight(p)) {
+        let is_least = |pair: &&Pair| binding(pair) == Some(least);
+        if self.within.get() > 0 && inner.iter().filter(is_least).all(|p| self.is_tight(p)) {
             return inner.iter().flat_map(|p| self.parts(p)).collect();
         }
         let mut parts: Vec<Layout> = Vec::new();
@@ -212,8 +212,8 @@ impl Statement<'_, '_> {
             if binding(pair) != Some(least) {
                 continue;
             }
-            if from < at {
-                part.push(Group(self.chain(inner.get(from..at).unwrap_or_default())));
+            if let Some(operand @ [_, ..]) = inner.get(from..at) {
+                part.push(Group(self.chain(operand)));
             }
             if pair.as_rule() == Rule::fold {
                 part.push(Space);
@@ -225,14 +225,14 @@ impl Statement<'_, '_> {
             }
             from = at + 1;
         }
-        if from < inner.len() {
-            part.push(Group(self.chain(inner.get(from..).unwrap_or_default())));
+        if let Some(operand @ [_, ..]) = inner.get(from..) {
+            part.push(Group(self.chain(operand)));
         }
         parts.push(Group(part));
         vec![Fill(parts)]
     }
 
-    /// An arithmetic operator that the author wrote without blanks.
+    /// Whether an operator is arithmetic and written without blanks.
     fn is_tight(&self, pair: &Pair) -> bool {
         let span = pair.as_span();
         let (start, end) = (self.base + span.start(), self.base + span.end());
@@ -340,7 +340,7 @@ impl Statement<'_, '_> {
         vec![Group(parts)]
     }
 
-    /// `condition: "message", value, …`: what does not fit on the line of the condition follows below it.
+    /// `condition: "message", value, …`: parts that do not fit on the line of the condition follow below it.
     fn assertion(&self, inner: &[Pair]) -> Parts {
         let mut condition: Parts = Vec::new();
         let mut message: Parts = Vec::new();
@@ -553,7 +553,6 @@ fn blanks(parent: Rule, child: Rule) -> (bool, bool) {
     }
 }
 
-/// The precedence of an operator.
 fn precedence(op: &str) -> u8 {
     match op {
         "=>" => 1,

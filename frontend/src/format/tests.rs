@@ -37,16 +37,16 @@ fn check(text: &str, what: &str) {
     assert_eq!(once, twice, "{what}: formatting twice differs");
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+fn files(folder: &Path, paths: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;
     };
     for entry in entries {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            files(&path, found);
+            files(&path, paths);
         } else if path.extension().is_some_and(|e| e == "sknd") {
-            found.push(path);
+            paths.push(path);
         }
     }
 }
@@ -54,63 +54,28 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 fn every_document_keeps_its_tree_and_is_stable() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for folder in ["frontend/stdlib", "examples", "test"] {
-        files(&root.join(folder), &mut found);
+        files(&root.join(folder), &mut paths);
     }
-    assert!(found.len() > 20, "{}", found.len());
+    assert!(paths.len() > 20, "{}", paths.len());
     // The conformance models are beside the checkout, if there are any.
-    files(&root.join("../shared/conformance"), &mut found);
-    for path in found {
+    files(&root.join("../shared/conformance"), &mut paths);
+    for path in paths {
         if let Ok(text) = std::fs::read_to_string(&path) {
             check(&text, &path.display().to_string());
         }
     }
 }
 
-fn becomes(before: &str, after: &str) {
-    assert_eq!(formatted(before).as_deref(), Some(after));
-    check(before, before);
-}
-
 #[test]
-fn blanks_and_lines_are_set() {
-    becomes(
-        "import   nn ;\n\n\n\npublic operator  f{@attrib{a:int..( d )=1;b  :optional real;}\n@lower {\ny [ i.. ]=-x[i..]+a*2 , i<s|c;}}",
-        "import nn;\n\npublic operator f {\n    @attrib { a: int..(d) = 1; b: optional real; }\n    @lower {\n        \
-         y[i..] = -x[i..] + a * 2, i < s | c;\n    }\n}\n",
-    );
-}
-
-#[test]
-fn comments_stay_where_they_belong() {
-    becomes(
-        "# file\n\n# graph\ngraph g { # opens\n  # own\n  @input {\n    x: real[2, # width\n      3]; # after\n\n\n    # last\n  }\n  # closes\n}\n# end\n\n# very end",
-        "# file\n\n# graph\ngraph g {  # opens\n    # own\n    @input {\n        x: real[2,  # width\n                3];  # after\n\n        # last\n    }\n    # closes\n}\n# end\n\n# very end\n",
-    );
-    becomes(
-        "graph g { @compose { y = if c then {\n yield x; # on\n # own\n } else { yield z;\n # last\n }; } }",
-        "graph g {\n    @compose {\n        y = if c then {\n            yield x;  # on\n            # own\n        } else {\n            yield z;\n            # last\n        };\n    }\n}\n",
-    );
-    becomes("# alone", "# alone\n");
-    becomes("", "");
-}
-
-#[test]
-fn blocks_of_compositions_are_indented() {
-    becomes(
-        "graph g { @compose { z=if c then {t=f(x); yield t ;} else { yield x; }; h,hs..(3)=with a:real[2]=0.0,b=y for x:xs do..(i->){r=step: g{n=1}(a,~);yield r,r;}; } }",
-        "graph g {\n    @compose {\n        z = if c then {\n            t = f(x);\n            yield t;\n        } else {\n            yield x;\n        };\n        \
-         h, hs..(3) = with a: real[2] = 0.0, b = y for x : xs do..(i ->) {\n            r = step: g{n=1}(a, ~);\n            yield r, r;\n        };\n    }\n}\n",
-    );
-}
-
-#[test]
-fn dots_do_not_stick_to_numbers() {
-    becomes(
-        "operator f { @using {\n a = [0 ..(n), x1..(2), -1 ..]; b = x + ...; c = ? ? x; d = x < -1; } }",
-        "operator f {\n    @using {\n        a = [0 ..(n), x1..(2), -1 ..];\n        b = x + ...;\n        c = ??x;\n        d = x < -1;\n    }\n}\n",
-    );
+fn texts_become_what_is_listed() {
+    for pair in include_str!("pairs.txt").split("=== ").skip(1) {
+        let (what, texts) = pair.split_once('\n').unwrap();
+        let (before, after) = texts.split_once("\n---\n").unwrap();
+        assert_eq!(formatted(before).as_deref(), Some(after), "{what}");
+        check(before, what);
+    }
 }
 
 #[test]
@@ -165,14 +130,6 @@ fn however_a_document_is_laid_out_it_becomes_stable() {
     }
 }
 
-#[test]
-fn semicolons_that_end_nothing_are_left_out() {
-    becomes(
-        "graph g { @input { ; x: real[3]; ;; } @output { y: real[3];; # why\n ; # two\n } @compose { y = if c then { yield x; } else { yield x; };; } @using { ; } }",
-        "graph g {\n    @input { x: real[3]; }\n    @output {\n        y: real[3];  # why\n        # two\n    }\n    @compose {\n        y = if c then {\n            yield x;\n        } else {\n            yield x;\n        };\n    }\n    @using {}\n}\n",
-    );
-}
-
 /// One of each kind of statement, close together.
 const DENSE: [&str; 2] = [
     "import a.b, c;\ngraph g { @dtype { t: real = int; } @attrib { a: int..(k) = [2:d]; b: optional str = 'x' \"y{a}\"; } @input { x: t[2, ~|8, .. ~]..(3); } \
@@ -199,11 +156,11 @@ const ODD: [&str; 12] = [
     "# one\n\n  # two\n",
 ];
 
-/// The error in the formatted text of a document; none if the document is not accepted.
+/// The error in the formatted text of a document; `None` if the document is not accepted.
 fn wrong(text: &str) -> Option<&'static str> {
-    let mut found = Sink::default();
-    parse_module(FileId(0), text, "main", &Limits::default(), &mut found);
-    if found.has_errors() {
+    let mut sink = Sink::default();
+    parse_module(FileId(0), text, "main", &Limits::default(), &mut sink);
+    if sink.has_errors() {
         return None;
     }
     let Some(once) = formatted(text) else {
@@ -230,8 +187,8 @@ fn any_gap_may_hold_any_blank_or_comment() {
         for (gap, token) in crate::syntax::token::scan(text).iter().enumerate() {
             for odd in ODD.iter().skip(gap % 4).step_by(4) {
                 let laid = format!("{}{odd}{}", &text[..token.start], &text[token.start..]);
-                let found = wrong(&laid);
-                failures.extend(found.map(|w| format!("{w}: {:?}", near(&laid, token.start))));
+                let error = wrong(&laid);
+                failures.extend(error.map(|w| format!("{w}: {:?}", near(&laid, token.start))));
             }
         }
     }
@@ -284,15 +241,15 @@ fn every_document_that_is_accepted_is_formatted() {
                 2 => text[other.start..other.end].to_owned(),
                 _ => format!("{word}{}{}", ODD[random(ODD.len())], extra[random(extra.len())]),
             };
-            // The first change may have moved the second one: any change is possible.
+            // The first change may have moved the token of the second change, which may be any change.
             let start = laid.floor_char_boundary(token.start);
             let end = laid.floor_char_boundary(token.end).max(start);
             laid.replace_range(start..end, &put);
-            let mut found = Sink::default();
-            parse_module(FileId(0), &laid, "main", &Limits::default(), &mut found);
-            accepted += usize::from(!found.has_errors());
-            let found = wrong(&laid);
-            failures.extend(found.map(|w| format!("round {round} {w}: {:?}", near(&laid, start))));
+            let mut sink = Sink::default();
+            parse_module(FileId(0), &laid, "main", &Limits::default(), &mut sink);
+            accepted += usize::from(!sink.has_errors());
+            let error = wrong(&laid);
+            failures.extend(error.map(|w| format!("round {round} {w}: {:?}", near(&laid, start))));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));

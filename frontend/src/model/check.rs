@@ -49,14 +49,14 @@ pub enum MessagePart {
 }
 
 /// The maximum number of distinct values and conditions of one message that compiled code stores.
-pub const MOST_VALUES: usize = 64;
+pub const MAX_VALUES: usize = 64;
 
-/// The message with an ellipsis in place of each value beyond the first [`MOST_VALUES`].
-pub(crate) fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
+/// The message with an ellipsis in place of each value beyond the first [`MAX_VALUES`].
+pub(crate) fn limit_values(message: Vec<MessagePart>) -> Vec<MessagePart> {
     fn cut(message: Vec<MessagePart>, values: &mut Vec<Expr>) -> Vec<MessagePart> {
         let fits = |expr: &Expr, values: &mut Vec<Expr>| {
             let known = values.contains(expr);
-            if !known && values.len() < MOST_VALUES {
+            if !known && values.len() < MAX_VALUES {
                 values.push(expr.clone());
                 return true;
             }
@@ -77,7 +77,7 @@ pub(crate) fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
 
 /// A message with the values that `value` computes; a question mark replaces missing ones.
 pub fn text(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scalar>) -> String {
-    fn said(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scalar>, text: &mut String) {
+    fn append(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scalar>, text: &mut String) {
         for part in message {
             match part {
                 MessagePart::Text(piece) => text.push_str(piece),
@@ -86,15 +86,15 @@ pub fn text(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scal
                     None => text.push('?'),
                 },
                 MessagePart::Choice { condition, then, otherwise } => match value(condition) {
-                    Some(Scalar::Bool(true)) => said(then, value, text),
-                    Some(_) => said(otherwise, value, text),
+                    Some(Scalar::Bool(true)) => append(then, value, text),
+                    Some(_) => append(otherwise, value, text),
                     None => text.push('?'),
                 },
             }
         }
     }
     let mut text = String::new();
-    said(message, value, &mut text);
+    append(message, value, &mut text);
     text
 }
 
@@ -104,16 +104,16 @@ pub(crate) fn is_shape_scalar(expr: &Expr) -> bool {
         && expr.children().into_iter().all(is_shape_scalar)
 }
 
-/// The number of operations on dynamic extents in the expression; none if it is an expression of a formula.
+/// The number of operations on dynamic extents in the expression; 0 for an expression of a formula.
 pub(crate) fn extent_operations(expr: &Expr) -> usize {
     fn counted(expr: &Expr) -> usize {
-        let own = match &expr.node {
+        let operations = match &expr.node {
             Node::Extent(Extent::Dynamic { expr, .. }) => return expr.operations(),
             Node::Apply { .. } | Node::Select { .. } | Node::Table { .. } => 1usize,
             _ => 0,
         };
         let children = expr.children().into_iter().map(counted);
-        children.fold(own, usize::saturating_add)
+        children.fold(operations, usize::saturating_add)
     }
     if is_shape_scalar(expr) { counted(expr) } else { 0 }
 }
@@ -125,12 +125,12 @@ mod tests {
     #[test]
     fn s2_8_messages_have_room_for_so_many_values() {
         let value = |n| MessagePart::Value(Expr::int(n));
-        let most = i64::try_from(MOST_VALUES).unwrap();
+        let most = i64::try_from(MAX_VALUES).unwrap();
         let mut message: Vec<_> = (0..most).map(value).collect();
         message.extend([value(most), value(3)]);
-        let kept = within_room(message);
-        assert_eq!(kept[MOST_VALUES], MessagePart::Text("…".into()));
-        assert_eq!(kept[MOST_VALUES + 1], value(3));
+        let kept = limit_values(message);
+        assert_eq!(kept[MAX_VALUES], MessagePart::Text("…".into()));
+        assert_eq!(kept[MAX_VALUES + 1], value(3));
     }
 
     #[test]

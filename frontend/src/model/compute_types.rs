@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 impl Model {
     /// Widens the operators that would round intermediate results, and everything that they invoke, to compute types.
     ///
-    /// Functions that are invoked from wide and from narrow ones are copied. Nothing changes if the storage types are
-    /// the compute types. `is_composite`: whether the document defines a function by `@compose`.
+    /// A function that is invoked from wide and from narrow functions is copied. Nothing changes if the storage types
+    /// are the compute types. `is_composite`: whether the document defines a function by `@compose`.
     pub(crate) fn widen(&mut self, is_composite: &dyn Fn(FunctionId) -> bool) {
         if self.numbers.work() == self.numbers {
             return;
@@ -18,7 +18,7 @@ impl Model {
         let mut reached = BTreeSet::from([(self.entry, false)]);
         let mut stack = vec![(self.entry, false)];
         while let Some((id, is_wide)) = stack.pop() {
-            for callee in self.function(id).map(callees).unwrap_or_default() {
+            for callee in self.function(id).into_iter().flat_map(callees) {
                 let key = (callee, is_wide || rounds(self, callee));
                 if reached.insert(key) {
                     stack.push(key);
@@ -70,9 +70,9 @@ impl Model {
             }
             Operation::Constant { data, .. } => rounds |= self.rounds(data),
             Operation::If { outputs, .. } => computed.extend(outputs.iter().copied()),
-            // Its iterations read the results of earlier ones.
+            // Iterations read the results of earlier iterations.
             Operation::Loop(_) => rounds = true,
-            // It computes nothing.
+            // A cut computes nothing.
             Operation::Cut { .. } => {}
         });
         let is_bool = |id: &super::ValueId| {
@@ -93,15 +93,15 @@ impl Model {
 
 /// The functions that a function invokes, in order, inner blocks included.
 pub fn callees(function: &Function) -> Vec<FunctionId> {
-    let mut found = Vec::new();
+    let mut callees = Vec::new();
     if let Body::Block(block) = &function.body {
         block.visit(&mut |operation| {
             if let Operation::Invoke(invoke) = operation {
-                found.push(invoke.callee);
+                callees.push(invoke.callee);
             }
         });
     }
-    found
+    callees
 }
 
 #[cfg(test)]
@@ -138,16 +138,16 @@ mod tests {
     #[test]
     fn what_passes_between_the_parts_of_an_operator_is_wide() {
         let text = document("z = twice(x); y = twice(z);", "z = f(x); y = twice(z);");
-        let found = functions(&text, RealType::F16);
-        assert_eq!(found, ["main.G", "main.f*", "main.twice", "main.twice*"]);
-        let found = functions(&text, RealType::F32);
-        assert_eq!(found, ["main.G", "main.f", "main.twice"]);
+        let names = functions(&text, RealType::F16);
+        assert_eq!(names, ["main.G", "main.f*", "main.twice", "main.twice*"]);
+        let names = functions(&text, RealType::F32);
+        assert_eq!(names, ["main.G", "main.f", "main.twice"]);
     }
 
     #[test]
     fn an_operator_that_passes_on_rounds_as_what_it_invokes() {
         let text = document("y = twice(x);", "y = f(x);");
-        let found = functions(&text, RealType::BF16);
-        assert_eq!(found, ["main.G", "main.f", "main.twice"]);
+        let names = functions(&text, RealType::BF16);
+        assert_eq!(names, ["main.G", "main.f", "main.twice"]);
     }
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cost of a model: floating-point operations and parameters, from its formulas alone.
+//! Cost of a model: floating-point operations and parameters, computed only from its formulas.
 
 use super::domain_size::admitted;
 use super::{Arm, Block, Body, Expr, Formula, FunctionId, Model, Node, Operation};
 use skript_semantics::ScalarKind;
 
-/// The operations of one call of the model. Dynamic extents count as their upper bounds, loops as one iteration per
-/// unit of their static count, branches as their most expensive one, formulas at the points that their guards admit.
-/// Saturating.
+/// The operations of one call of the model. A dynamic extent counts as its upper bound, a loop as the iterations of its
+/// static count, an `if` as its most expensive branch, a formula as the points that its guard admits. Counts saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Real operations: each arithmetic or function application counts one, an accumulation one more.
@@ -18,7 +17,7 @@ pub struct Cost {
     pub precision: Precision,
 }
 
-/// How a count relates to the operations that a call executes, as far as extents and loops determine it.
+/// How a count relates to the operations that a call executes, where extents and loops determine it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
     /// Every call executes exactly this number.
@@ -33,7 +32,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// The prefix of a number: `at most `; empty for an exact one.
+    /// The prefix of a number: `at most `; empty for an exact number.
     pub fn prefix(self) -> &'static str {
         match self {
             Precision::Exact => "",
@@ -118,7 +117,7 @@ fn has_dynamic_domain(formula: &Formula) -> bool {
 pub struct OperatorCost {
     /// The name, `nn.conv`: an operator with formulas, or an intrinsic (whose operations are not counted).
     pub name: String,
-    /// The number of invocations, counted as in [`Cost`]: those in less expensive branches are not listed.
+    /// The number of invocations, counted as in [`Cost`]: invocations in less expensive branches do not count.
     pub invocations: u64,
     /// Floating-point operations of all invocations.
     pub flops: u64,
@@ -160,8 +159,8 @@ impl Model {
     }
 }
 
-/// The maximum nesting of operators; deeper nesting is a defect elsewhere, and is left out.
-const DEEPEST: usize = 1000;
+/// The maximum nesting of operators; deeper nesting is a defect elsewhere, and is not counted.
+const MAX_DEPTH: usize = 1000;
 
 fn count_invocations(
     model: &Model,
@@ -175,7 +174,7 @@ fn count_invocations(
         *count = count.saturating_add(times);
     }
     if let Some(Body::Block(block)) = model.function(id).map(|f| &f.body)
-        && depth < DEEPEST
+        && depth < MAX_DEPTH
     {
         count_in_block(model, block, times, depth + 1, counts, known);
     }
@@ -196,10 +195,12 @@ fn count_in_block(
                 continue;
             }
             Operation::Constant { .. } | Operation::Cut { .. } => continue,
-            Operation::If { arms, otherwise, .. } => (costliest_way(model, arms, otherwise, known).0, times),
+            Operation::If { arms, otherwise, .. } => {
+                (costliest_branch(model, arms, otherwise, known).0, times)
+            }
             Operation::Loop(l) => (
                 [l.before.as_ref(), Some(&l.body), l.after.as_ref()].into_iter().flatten().collect(),
-                times.saturating_mul(l.static_count.unwrap_or(1)),
+                l.static_count.map_or(times, |count| times.saturating_mul(count)),
             ),
         };
         for block in blocks {
@@ -209,8 +210,8 @@ fn count_in_block(
 }
 
 /// The most expensive branch and its cost: the conditions up to the first that holds, and its block. Of equally
-/// expensive ones, the first.
-fn costliest_way<'m>(
+/// expensive branches, the first.
+fn costliest_branch<'m>(
     model: &Model,
     arms: &'m [Arm],
     otherwise: &'m Block,
@@ -219,19 +220,19 @@ fn costliest_way<'m>(
     let mut conditions = Vec::new();
     let mut tested = 0u64;
     let mut best: Option<(Vec<&Block>, u64)> = None;
-    let ways = arms.iter().map(|a| (Some(&a.condition), &a.consequent));
-    for (condition, consequent) in ways.chain([(None, otherwise)]) {
+    let branches = arms.iter().map(|a| (Some(&a.condition), &a.consequent));
+    for (condition, consequent) in branches.chain([(None, otherwise)]) {
         if let Some(condition) = condition {
             conditions.push(condition);
             tested = tested.saturating_add(block_flops(model, condition, known));
         }
         let flops = tested.saturating_add(block_flops(model, consequent, known));
-        if best.as_ref().is_none_or(|(_, most)| flops > *most) {
-            let way = conditions.iter().copied().chain([consequent]).collect();
-            best = Some((way, flops));
+        if best.as_ref().is_none_or(|(_, max_flops)| flops > *max_flops) {
+            let path = conditions.iter().copied().chain([consequent]).collect();
+            best = Some((path, flops));
         }
     }
-    best.unwrap_or_default()
+    best.unwrap_or_else(|| unreachable!("internal compiler error: no branch"))
 }
 
 /// The operations of a function; `known` caches them, because instances are shared.
@@ -257,14 +258,14 @@ fn block_flops(model: &Model, block: &Block, known: &mut Vec<Option<u64>>) -> u6
         let flops = match operation {
             Operation::Invoke(invoke) => function_flops(model, invoke.callee, known),
             Operation::Constant { .. } | Operation::Cut { .. } => 0,
-            Operation::If { arms, otherwise, .. } => costliest_way(model, arms, otherwise, known).1,
+            Operation::If { arms, otherwise, .. } => costliest_branch(model, arms, otherwise, known).1,
             Operation::Loop(l) => {
                 let once = [l.before.as_ref(), Some(&l.body), l.after.as_ref()]
                     .into_iter()
                     .flatten()
                     .map(|b| block_flops(model, b, known))
                     .fold(0, u64::saturating_add);
-                once.saturating_mul(l.static_count.unwrap_or(1))
+                l.static_count.map_or(once, |count| once.saturating_mul(count))
             }
         };
         total = total.saturating_add(flops);
@@ -272,7 +273,7 @@ fn block_flops(model: &Model, block: &Block, known: &mut Vec<Option<u64>>) -> u6
     total
 }
 
-/// The number of points that the guard admits, times the real operations at one.
+/// The number of points that the guard admits, times the real operations at one point.
 fn formula_flops(formula: &Formula) -> u64 {
     let locals = formula.locals.iter().map(|l| real_operations(&l.value));
     let targets = formula.targets.iter().map(|t| {

@@ -5,11 +5,11 @@ use super::{Expr, Formula, Node};
 use skript_semantics::{Scalar, ScalarOp};
 use std::collections::BTreeSet;
 
-/// The maximum number of enumerated points: conditions on more are assumed to hold.
-const MOST_POINTS: u64 = 1 << 18;
+/// The maximum number of enumerated points: conditions over larger domains are assumed to hold.
+const MAX_POINTS: u64 = 1 << 18;
 
-/// The number of points at which the guard holds. Dynamic extents of the domain count as their upper bounds, conditions
-/// that read tensors or such extents as true. Saturating.
+/// The number of points at which the guard holds. A dynamic extent of the domain counts as its upper bound; a condition
+/// that reads tensors or dynamic extents counts as true. The number saturates.
 pub(super) fn admitted(formula: &Formula) -> u64 {
     let bounds: Vec<u64> = formula.indices.iter().map(|i| i.extent.bound()).collect();
     let volume = |indices: &BTreeSet<usize>| {
@@ -21,13 +21,13 @@ pub(super) fn admitted(formula: &Formula) -> u64 {
     for group in groups(formula) {
         free.retain(|i| !group.indices.contains(i));
         let all = volume(&group.indices);
-        let holding = if all <= MOST_POINTS { group.count(formula, &bounds) } else { all };
+        let holding = if all <= MAX_POINTS { group.count(formula, &bounds) } else { all };
         points = points.saturating_mul(holding);
     }
     points.saturating_mul(volume(&free))
 }
 
-/// Conditions that share indices, directly or indirectly: their points are enumerated together, independent of other
+/// Conditions that share indices, directly or indirectly. Their points are enumerated together, independently of other
 /// groups.
 struct Group<'f> {
     indices: BTreeSet<usize>,
@@ -58,8 +58,8 @@ fn groups(formula: &Formula) -> Vec<Group<'_>> {
 impl Group<'_> {
     fn count(&self, formula: &Formula, bounds: &[u64]) -> u64 {
         let mut point = vec![0i64; bounds.len()];
-        let extent = |i: usize| i64::try_from(bounds.get(i).copied().unwrap_or(0)).unwrap_or(0);
-        if self.indices.iter().any(|&i| extent(i) == 0) {
+        let extent = |i: usize| bounds.get(i).and_then(|&n| i64::try_from(n).ok());
+        if self.indices.iter().any(|&i| extent(i).is_none_or(|n| n == 0)) {
             return 0;
         }
         let mut count = 0;
@@ -71,7 +71,7 @@ impl Group<'_> {
             for &i in self.indices.iter().rev() {
                 let Some(at) = point.get_mut(i) else { continue };
                 *at += 1;
-                carried = *at == extent(i);
+                carried = Some(*at) == extent(i);
                 if !carried {
                     break;
                 }
@@ -84,7 +84,7 @@ impl Group<'_> {
     }
 }
 
-fn conjuncts<'f>(predicate: Option<&'f Expr>, found: &mut Vec<&'f Expr>) {
+fn conjuncts<'f>(predicate: Option<&'f Expr>, into: &mut Vec<&'f Expr>) {
     let mut left: Vec<&Expr> = predicate.into_iter().collect();
     while let Some(condition) = left.pop() {
         match &condition.node {
@@ -95,7 +95,7 @@ fn conjuncts<'f>(predicate: Option<&'f Expr>, found: &mut Vec<&'f Expr>) {
             {
                 left.extend([condition.as_ref(), then.as_ref()]);
             }
-            _ => found.push(condition),
+            _ => into.push(condition),
         }
     }
 }
@@ -144,8 +144,8 @@ mod tests {
     /// `(i - j) % 2 == 0`.
     fn even_distance(i: usize, j: usize) -> Expr {
         let distance = apply(Int, ScalarOp::Sub, Expr::index(i), Expr::index(j));
-        let rest = apply(Int, ScalarOp::Mod, distance, Expr::int(2));
-        apply(Bool, ScalarOp::Eq, rest, Expr::int(0))
+        let remainder = apply(Int, ScalarOp::Mod, distance, Expr::int(2));
+        apply(Bool, ScalarOp::Eq, remainder, Expr::int(0))
     }
 
     #[test]

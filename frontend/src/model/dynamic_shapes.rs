@@ -4,8 +4,8 @@
 use super::{Model, PortTensors};
 
 impl Model {
-    /// The shapes of the inputs of the entry that have dynamic extents, for arrays of these shapes, as
-    /// [`crate::compose::ComposeOptions::input_shapes`] has them; empty if none has.
+    /// Returns the shapes of the entry's inputs with dynamic extents, given the shapes of the input arrays, in the form
+    /// of [`crate::compose::ComposeOptions::input_shapes`]; empty if all extents are static.
     pub fn dynamic_shapes(&self, arrays: &[&[u64]]) -> Vec<(String, Vec<Vec<u64>>)> {
         let Some(entry) = self.function(self.entry) else {
             return Vec::new();
@@ -25,7 +25,7 @@ impl Model {
     }
 }
 
-/// The shape of each tensor of an input; for a stack, that of each item.
+/// Returns the shape of each tensor of an input; for a stack, the shape of each item.
 fn item_shapes(tensors: &PortTensors, arrays: &[&[u64]]) -> Vec<Vec<u64>> {
     match (tensors, arrays) {
         (PortTensors::Stack(_), [stack]) => match stack.split_first() {

@@ -77,12 +77,12 @@ impl Extent {
 }
 
 impl ShapeExpr {
-    /// The number of operations, counted as often as they are written.
+    /// The number of operations; each occurrence counts.
     pub fn operations(&self) -> usize {
         self.operations_with(&mut |_| 0)
     }
 
-    /// The number of operations if each symbol is replaced by an expression with so many.
+    /// The number of operations if each symbol is replaced by an expression with `symbol(name)` operations.
     pub fn operations_with(&self, symbol: &mut dyn FnMut(&str) -> usize) -> usize {
         match self {
             ShapeExpr::Constant(_) | ShapeExpr::Real(_) => 0,
@@ -128,7 +128,7 @@ impl fmt::Display for ShapeExpr {
     }
 }
 
-/// Prints it in parentheses if it is an operation that needs them.
+/// Prints an operand, in parentheses if it is an infix operation.
 fn operand(expr: &ShapeExpr, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match expr {
         ShapeExpr::Apply { op, .. } if infix(*op).is_some() => write!(f, "({expr})"),

@@ -4,8 +4,8 @@
 //! Guards, remaps, packs and `??` are gone: a formula is a loop nest over its indices, in order, outermost
 //! first; where the predicate holds, each target element is combined with its value. **Invariant:** every evaluated access
 //! is in bounds; unproven reads are clamped, unproven writes have a condition in the predicate. If an unproven index depends
-//! on extents and indices alone, a check of the function, or a formula before it ([`Finding`]), reports an access out of
-//! bounds at run time.
+//! only on extents and indices, a check of the function, or a formula before it ([`Finding`]), reports an out-of-bounds access
+//! at run time.
 
 use super::{Extent, MessagePart, ValueId};
 use crate::source::Span;
@@ -16,21 +16,22 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 pub struct Formula {
     /// Bounds are 0 ≤ index < extent.
     pub indices: Vec<FormulaIndex>,
-    /// Let-bound scalars; each may use earlier ones. Pure, so evaluated where used ([`Node::Local`]).
+    /// Let-bound scalars; each may use earlier locals. Pure, so evaluated where used ([`Node::Local`]).
     pub locals: Vec<FormulaLocal>,
     /// A bool; `None`: always true. May read the outputs' current elements if `kind` is not `Assign`.
     pub predicate: Option<Expr>,
     /// How values are combined with the outputs.
     pub kind: Accumulation,
-    /// One, or several written as one step (a packed assignment). All values are computed before any is written.
+    /// One target, or several targets that are written as one step (a packed assignment). All values are computed before
+    /// any target is written.
     pub targets: Vec<Target>,
-    /// For a formula that searches for accesses out of bounds: their descriptions.
+    /// The descriptions of the out-of-bounds accesses that the formula searches for.
     pub findings: Vec<Finding>,
     /// The span of the formula.
     pub span: Span,
 }
 
-/// An access out of bounds that a formula searches for. A target of the formula, an int of rank 0, is the smallest
+/// An out-of-bounds access that a formula searches for. A target of the formula, an int of rank 0, is the smallest
 /// number of such a step, counted row-major over the indices, or [`Finding::NONE`]. If a step is found, the run stops.
 #[derive(Clone, Debug)]
 pub struct Finding {
@@ -48,9 +49,38 @@ impl Finding {
 }
 
 impl Formula {
-    /// Whether it computes no output, but searches for accesses out of bounds.
+    /// The assignment of a tensor's elements, without locals and conditions.
+    pub(crate) fn assignment(indices: Vec<FormulaIndex>, target: Target, span: Span) -> Self {
+        Formula {
+            indices,
+            locals: Vec::new(),
+            predicate: None,
+            kind: Accumulation::Assign,
+            targets: vec![target],
+            findings: Vec::new(),
+            span,
+        }
+    }
+
+    /// Whether the formula computes no output, but searches for out-of-bounds accesses.
     pub fn is_search(&self) -> bool {
         self.findings.len() == self.targets.len() && !self.findings.is_empty()
+    }
+
+    /// All expressions of the formula.
+    pub(crate) fn exprs_mut(&mut self) -> Vec<&mut Expr> {
+        let mut exprs: Vec<&mut Expr> = self.locals.iter_mut().map(|local| &mut local.value).collect();
+        exprs.extend(&mut self.predicate);
+        for target in &mut self.targets {
+            exprs.push(&mut target.value);
+            exprs.extend(&mut target.subscripts);
+        }
+        let messages = self.findings.iter_mut().flat_map(|finding| &mut finding.message);
+        exprs.extend(messages.filter_map(|part| match part {
+            MessagePart::Value(value) => Some(value),
+            _ => None,
+        }));
+        exprs
     }
 
     /// The value of an expression for these indices; `None` if it depends on tensors or dynamic extents.
@@ -191,7 +221,7 @@ pub struct Expr {
     pub node: Node,
 }
 
-/// What an expression of a formula computes.
+/// The computation of an expression of a formula.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// A constant.
@@ -228,9 +258,9 @@ pub enum Node {
     Select {
         /// A bool.
         condition: Box<Expr>,
-        /// The value where it holds; only this one is evaluated.
+        /// The value if the condition holds; evaluated only then.
         then: Box<Expr>,
-        /// The value where it does not hold; only this one is evaluated.
+        /// The value if the condition does not hold; evaluated only then.
         otherwise: Box<Expr>,
     },
 }
@@ -256,7 +286,7 @@ impl Expr {
         Expr { kind, node: Node::Apply { op, operands } }
     }
 
-    /// The expressions directly below this one.
+    /// The direct subexpressions.
     pub fn children(&self) -> Vec<&Expr> {
         match &self.node {
             Node::Literal(_) | Node::Index(_) | Node::Local(_) | Node::Extent(_) => Vec::new(),
@@ -267,14 +297,58 @@ impl Expr {
         }
     }
 
+    fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match &mut self.node {
+            Node::Literal(_) | Node::Index(_) | Node::Local(_) | Node::Extent(_) => Vec::new(),
+            Node::Access { subscripts, .. } => subscripts.iter_mut().collect(),
+            Node::Table { index, .. } => vec![index],
+            Node::Apply { operands, .. } => operands.iter_mut().collect(),
+            Node::Select { condition, then, otherwise } => vec![condition, then, otherwise],
+        }
+    }
+
+    /// The same operation on other children; `None` if a child has no replacement.
+    pub(crate) fn with_children(&self, mut child: impl FnMut(&Expr) -> Option<Expr>) -> Option<Expr> {
+        let mut all = |exprs: &[Expr]| exprs.iter().map(&mut child).collect::<Option<Vec<Expr>>>();
+        let node = match &self.node {
+            Node::Access { tensor, subscripts } => {
+                Node::Access { tensor: *tensor, subscripts: all(subscripts)? }
+            }
+            Node::Table { items, index } => {
+                Node::Table { items: items.clone(), index: Box::new(child(index)?) }
+            }
+            Node::Apply { op, operands } => Node::Apply { op: *op, operands: all(operands)? },
+            Node::Select { condition, then, otherwise } => Node::Select {
+                condition: Box::new(child(condition)?),
+                then: Box::new(child(then)?),
+                otherwise: Box::new(child(otherwise)?),
+            },
+            leaf => leaf.clone(),
+        };
+        Some(Expr { kind: self.kind, node })
+    }
+
+    /// Changes each of its subexpressions, including itself.
+    pub(crate) fn for_each_mut(&mut self, change: &mut impl FnMut(&mut Node)) {
+        change(&mut self.node);
+        for child in self.children_mut() {
+            child.for_each_mut(change);
+        }
+    }
+
+    /// Its subexpressions, including itself, without the values of locals.
+    pub(crate) fn nested(&self) -> Vec<&Expr> {
+        let mut exprs = vec![self];
+        let mut at = 0;
+        while let Some(expr) = exprs.get(at).copied() {
+            exprs.extend(expr.children());
+            at += 1;
+        }
+        exprs
+    }
+
     /// The number of its subexpressions, including itself, without the values of locals.
     pub fn size(&self) -> usize {
-        let mut open = vec![self];
-        let mut size = 0;
-        while let Some(expr) = open.pop() {
-            size += 1;
-            open.extend(expr.children());
-        }
-        size
+        self.nested().len()
     }
 }

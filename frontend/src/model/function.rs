@@ -35,8 +35,8 @@ pub struct Function {
     pub outputs: Vec<Port>,
     /// By position among the outputs, the type of the tensors of an output that is an empty pack.
     pub items_of_none: Vec<(usize, TensorType)>,
-    /// Variables of this instance or of its invocations, as additional inputs. For the entry: those of the model, in
-    /// order. For other functions, the order in which callers pass them ([`Invoke::captures`]).
+    /// Variables of this instance or of its invocations, as additional inputs: for the entry, the variables of the model,
+    /// in order; for other functions, in the order in which callers pass them ([`Invoke::captures`]).
     pub captures: Vec<ValueId>,
     /// New values of captures (2.11), by position: values of the function's own block. Computed from the old values.
     pub updates: Vec<(usize, ValueId)>,
@@ -52,7 +52,8 @@ pub struct Function {
     pub constants: Vec<(ValueId, ConstantData)>,
     /// The body.
     pub body: Body,
-    /// The element types of its reals and ints, and of those that have the compute type: that of the widest.
+    /// The storage types of reals and ints without a separate type; in an instance for mixed types the widest ones,
+    /// which determine the compute type.
     pub numbers: Numbers,
     /// The span of the definition's name.
     pub span: Span,
@@ -68,7 +69,8 @@ pub struct Value {
     /// Whether the elements have the compute type instead of the storage type: iteration counts and indices that the
     /// compiler adds, and all tensors between inputs and outputs of operators that compute in compute types.
     pub wide: bool,
-    /// The element types of reals and ints if the tensor has its own ([`Model::store`](super::Model::store)).
+    /// The storage types of reals and ints if they differ from those of the function
+    /// ([`Model::store`](super::Model::store)).
     pub storage: Option<Numbers>,
     /// The span of its declaration or computation.
     pub span: Span,
@@ -120,27 +122,27 @@ pub enum Body {
     Intrinsic,
 }
 
-/// Operations in execution order; inner blocks see the values of outer ones.
+/// Operations in execution order; inner blocks may use the values of outer blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// The operations, each after those that it reads.
+    /// The operations, each after the operations whose results it reads.
     pub operations: Vec<Operation>,
     /// The results of an inner block; empty for a function's own block, which has outputs.
     pub results: Vec<ValueId>,
 }
 
 impl Block {
-    /// Visits all operations; those of inner blocks after the one that contains them.
-    pub fn visit<'b>(&'b self, see: &mut dyn FnMut(&'b Operation)) {
+    /// Visits all operations; the operations of an inner block after the operation that contains the block.
+    pub fn visit<'b>(&'b self, callback: &mut dyn FnMut(&'b Operation)) {
         for operation in &self.operations {
-            see(operation);
+            callback(operation);
             for block in operation.blocks() {
-                block.visit(see);
+                block.visit(callback);
             }
         }
     }
 
-    /// As [`visit`](Block::visit), with mutable access.
+    /// Like [`visit`](Block::visit), with mutable access.
     pub(crate) fn visit_mut(&mut self, change: &mut dyn FnMut(&mut Operation)) {
         for operation in &mut self.operations {
             change(operation);
@@ -232,7 +234,7 @@ pub struct Invoke {
     pub inputs: Vec<ValueId>,
     /// The callee's captures.
     pub captures: Vec<ValueId>,
-    /// The callee's dynamic extents that none of its inputs has, in this function's terms.
+    /// The callee's dynamic extents that no input of the callee has, in this function's terms.
     pub extents: Vec<Extent>,
     /// The callee's output tensors, flattened; each is a new tensor here.
     pub outputs: Vec<ValueId>,
@@ -247,7 +249,7 @@ pub struct Invoke {
 /// Condition block (one bool of volume 1) and consequent.
 #[derive(Clone, Debug)]
 pub struct Arm {
-    /// Results in one bool.
+    /// Yields one bool.
     pub condition: Block,
     /// Executed if the condition holds.
     pub consequent: Block,
@@ -271,7 +273,7 @@ pub struct Loop {
     /// error at run time.
     pub capacity: Option<u64>,
     /// The maximum number of iterations of a loop that only a condition ends: exceeding it is an error at run time.
-    pub most_steps: Option<u64>,
+    pub max_steps: Option<u64>,
     /// A rank-0 int tensor: the number of iterations.
     pub dynamic_count: Option<ValueId>,
     /// Tested before each iteration; yields one bool.

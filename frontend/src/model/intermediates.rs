@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Makes the intermediate tensors of a model outputs too, so that two ways of computing it can be compared step by
+//! Adds the intermediate tensors of a model to its outputs, so that two ways of computing it can be compared step by
 //! step.
 
 use super::{Block, Body, Model, Operation, Port, PortTensors, ValueId};
 
 impl Model {
     /// The same model with every tensor that the entry graph computes as a separate output, in the order of
-    /// computation; the declared outputs stay last. Tensors inside branches and loops have no single value and are left
-    /// out. Unnamed tensors are named by their number, `%12`.
+    /// computation, before the declared outputs. Tensors inside branches and loops have no single value and are
+    /// omitted. Unnamed tensors are named by their number, `%12`.
     pub fn with_intermediates(&self) -> Model {
         let mut model = self.clone();
         let Some(entry) = model.functions.get_mut(self.entry.0 as usize) else {
@@ -41,7 +41,7 @@ impl Model {
     }
 }
 
-/// The tensors that the block's own operations compute, in order.
+/// The tensors that the operations of a block compute, in order, without those of nested blocks.
 fn computed(block: &Block) -> Vec<ValueId> {
     let mut values = Vec::new();
     for operation in &block.operations {

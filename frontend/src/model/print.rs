@@ -288,7 +288,7 @@ impl Printer<'_> {
         self.scalar_expr(Some(formula), expr)
     }
 
-    /// Checks are outside of formulas.
+    /// `formula` is `None` for checks, which are outside of formulas.
     fn scalar_expr(&self, formula: Option<&Formula>, expr: &Expr) -> String {
         let list = |items: &[Expr]| {
             let texts: Vec<String> = items.iter().map(|i| self.scalar_expr(formula, i)).collect();
@@ -326,7 +326,7 @@ impl Printer<'_> {
     }
 }
 
-/// Variant names as function names: with a lower-case first letter.
+/// Converts variant names to function names, with a lower-case first letter.
 trait LowercaseHead {
     fn to_lowercase_head(self) -> String;
 }
@@ -391,18 +391,20 @@ fn scalar(value: Scalar) -> String {
     }
 }
 
-/// The first elements of a constant; long ones are cut.
+/// The first elements of a constant; long constants are truncated.
 fn constant(data: &ConstantData) -> String {
-    const SHOWN: usize = 16;
+    const MAX_SHOWN: usize = 16;
     let (texts, length): (Vec<String>, usize) = match data {
         ConstantData::Splat(value) => return format!("splat {}", scalar(*value)),
-        ConstantData::Bool(items) => (items.iter().take(SHOWN).map(bool::to_string).collect(), items.len()),
-        ConstantData::Int(items) => (items.iter().take(SHOWN).map(i64::to_string).collect(), items.len()),
+        ConstantData::Bool(items) => {
+            (items.iter().take(MAX_SHOWN).map(bool::to_string).collect(), items.len())
+        }
+        ConstantData::Int(items) => (items.iter().take(MAX_SHOWN).map(i64::to_string).collect(), items.len()),
         ConstantData::Real(items) => {
-            (items.iter().take(SHOWN).map(|r| scalar(Scalar::Real(*r))).collect(), items.len())
+            (items.iter().take(MAX_SHOWN).map(|r| scalar(Scalar::Real(*r))).collect(), items.len())
         }
     };
-    let more = if length > SHOWN { format!(", … {length} in all") } else { String::new() };
+    let more = if length > MAX_SHOWN { format!(", … {length} in all") } else { String::new() };
     format!("[{}{more}]", texts.join(", "))
 }
 

@@ -9,10 +9,10 @@ use skript_semantics::{Numbers, RealType, Scalar, ScalarKind};
 use std::collections::HashMap;
 
 impl Model {
-    /// What to say of every constant tensor with an int that would wrap, or a number that would become infinite in f16 or
-    /// bf16; and where it stands.
+    /// Messages, with their spans, about constant tensors with an int that would wrap, or a number that would become
+    /// infinite in f16 or bf16.
     pub fn misfits(&self) -> Vec<(Span, String)> {
-        let mut found = Vec::new();
+        let mut misfits = Vec::new();
         for function in &self.functions {
             let mut constants: Vec<(ValueId, &ConstantData)> = Vec::new();
             constants.extend(function.constants.iter().map(|(id, data)| (*id, data)));
@@ -24,13 +24,13 @@ impl Model {
                 });
             }
             for (id, data) in constants {
-                found.extend(self.misfit(function, id, data));
+                misfits.extend(self.misfit(function, id, data));
             }
         }
         if self.numbers.work() != self.numbers {
-            found.extend(self.made_misfits());
+            misfits.extend(self.computed_misfits());
         }
-        found
+        misfits
     }
 
     fn misfit(&self, function: &Function, id: ValueId, data: &ConstantData) -> Option<(Span, String)> {
@@ -45,8 +45,8 @@ impl Model {
         Some((span, format!("{what} holds {value}, {refusal}")))
     }
 
-    /// The same of reals that formulas make which read no tensor, where they are invoked.
-    fn made_misfits(&self) -> Vec<(Span, String)> {
+    /// Messages about such reals in the results of formulas that read no tensor, with the spans of the invocations.
+    fn computed_misfits(&self) -> Vec<(Span, String)> {
         let mut calls = HashMap::new();
         for function in &self.functions {
             if let Body::Block(block) = &function.body {
@@ -57,33 +57,33 @@ impl Model {
                 });
             }
         }
-        let mut found = Vec::new();
+        let mut misfits = Vec::new();
         for (function, id) in self.functions.iter().zip((0u32..).map(FunctionId)) {
             let Body::Formulas(formulas) = &function.body else {
                 continue;
             };
-            // The outputs of a function are all wide, or none is.
+            // Either all outputs of a function are wide, or no output.
             let is_wide = function.values.iter().all(|v| v.wide);
-            let made = formulas.iter().filter(|_| !is_wide).find_map(|formula| {
-                let made = formula.targets.iter().flat_map(|t| made(formula, t));
-                made.into_iter().find_map(|s| unheld(self.numbers, s))
+            let misfit = formulas.iter().filter(|_| !is_wide).find_map(|formula| {
+                let reals = formula.targets.iter().flat_map(|t| computed_reals(formula, t));
+                reals.into_iter().find_map(|s| unheld(self.numbers, s))
             });
-            if let Some((value, refusal)) = made {
+            if let Some((value, refusal)) = misfit {
                 let span = calls.get(&id).copied().unwrap_or(function.span);
                 let name = &function.name;
-                found.push((span, format!("`{name}` gives {value}, {refusal}")));
+                misfits.push((span, format!("`{name}` gives {value}, {refusal}")));
             }
         }
-        found
+        misfits
     }
 }
 
-/// Indices of formulas whose corners are looked at.
+/// The maximum number of indices of a formula whose corners are evaluated.
 const CORNERS: usize = 8;
 
-/// Reals that an assignment gives a target where it reads no tensor: those at the corners of its domain, between which
-/// sequences lie, and all items of a table.
-pub(crate) fn made(formula: &Formula, target: &Target) -> Vec<Scalar> {
+/// Reals that an assignment writes to a target without reading tensors: the values at the corners of its domain, which
+/// bound sequences, and all items of a table.
+pub(crate) fn computed_reals(formula: &Formula, target: &Target) -> Vec<Scalar> {
     let mut values = Vec::new();
     let last = formula.indices.iter().map(|index| index.extent.fixed());
     let Some(last) = last.map(|n| n?.checked_sub(1)?.try_into().ok()).collect::<Option<Vec<i64>>>() else {
@@ -142,7 +142,7 @@ mod tests {
 
     fn diagnostics(text: &str, real: RealType, int: IntType) -> Vec<Diagnostic> {
         let options = ComposeOptions { numbers: Numbers { real, int }, ..ComposeOptions::default() };
-        composed_with(text, &options, &Limits::default()).map_or_else(|found| found, |_| Vec::new())
+        composed_with(text, &options, &Limits::default()).map_or_else(|reported| reported, |_| Vec::new())
     }
 
     fn codes(constant: &str, real: RealType, int: IntType) -> Vec<&'static str> {
@@ -152,8 +152,8 @@ mod tests {
             ),
             "y = f(x);",
         );
-        let found = diagnostics(&text, real, int);
-        found.iter().map(|d| d.code.id).collect()
+        let reported = diagnostics(&text, real, int);
+        reported.iter().map(|d| d.code.id).collect()
     }
 
     #[test]
@@ -163,8 +163,8 @@ mod tests {
                 &format!("@output {{ {output} }} @lower {{ {formula} }}"),
                 "w = f(); y = pass(x);",
             );
-            let found = diagnostics(&text, real, int);
-            found.into_iter().map(|d| d.message).collect()
+            let reported = diagnostics(&text, real, int);
+            reported.into_iter().map(|d| d.message).collect()
         };
         let (real, int) = (RealType::F16, IntType::I8);
         assert_eq!(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tensors with storage types of their own, beside those that the model has for all others.
+//! Tensors whose storage types differ from those of the model.
 //!
-//! Formulas read elements of any type and compute in the compute type of the widest, so an operator that is invoked with other types
-//! becomes an instance for them: no tensor is converted as a whole. A composite operator computes in the compute type of what it is
-//! passed; its arguments are widened where it is invoked.
+//! Formulas read elements of any storage type and compute in the compute type of the widest one. An operator that is invoked with
+//! other types is therefore instantiated for them, and tensors are not converted. A composite operator computes in the compute
+//! type of its arguments, which are widened at its invocation.
 
 use super::{
     Block, Body, ConstantData, Function, FunctionId, FunctionRole, Model, Operation, Value, ValueId,
@@ -11,22 +11,22 @@ use super::{
 use skript_semantics::{IntType, Numbers, RealType, Scalar, ScalarKind};
 use std::collections::{BTreeMap, HashMap};
 
-/// Storage types of tensors of the entry by name, and of variables by their scoped names: those of reals for real tensors, those of
-/// ints for int tensors. The name of a pack is that of all its tensors.
+/// Storage types of tensors of the entry by name, and of variables by their scoped names: a real type for tensors of reals, an int
+/// type for tensors of ints. The name of a pack denotes all its tensors.
 pub type StorageTypes = BTreeMap<String, StorageType>;
 
 /// The element type of a tensor in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StorageType {
-    /// Of a tensor of reals.
+    /// The type of a tensor of reals.
     Real(RealType),
-    /// Of a tensor of ints.
+    /// The type of a tensor of ints.
     Int(IntType),
 }
 
 impl StorageType {
-    /// That of reals, or that of ints.
-    pub fn of(real: Option<RealType>, int: IntType) -> StorageType {
+    /// The given type of reals, or else the type of ints.
+    pub fn new(real: Option<RealType>, int: IntType) -> StorageType {
         real.map_or(StorageType::Int(int), StorageType::Real)
     }
 }
@@ -35,7 +35,7 @@ impl Function {
     /// The element types of a tensor's reals and ints.
     pub fn numbers_of(&self, value: &Value) -> Numbers {
         match value.storage {
-            Some(own) => own,
+            Some(numbers) => numbers,
             None if value.wide => self.numbers.work(),
             None => self.numbers,
         }
@@ -52,26 +52,26 @@ impl Function {
     }
 }
 
-/// How a function is invoked.
+/// The types with which a function is invoked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Types {
-    /// With the storage types of the model.
+    /// All ports have the storage types of the model.
     Same,
-    /// By an operator that computes in compute types.
+    /// The invoking operator computes in compute types.
     Wide(Numbers),
-    /// With these types of inputs, captures, outputs and new values of captures; the types of the instance.
-    Of(Numbers, Vec<Numbers>),
+    /// The types of the instance, and the types of its inputs, captures, outputs and new values of captures.
+    Mixed(Numbers, Vec<Numbers>),
 }
 
 impl Model {
-    /// Sets the storage types of tensors of the entry and of variables, and makes instances of the functions that they reach.
+    /// Sets the storage types of tensors of the entry and of variables, and instantiates the functions that use them.
     pub(crate) fn store(&mut self, types: &StorageTypes) {
         let model = self.numbers;
         let Some(entry) = self.functions.get_mut(self.entry.0 as usize) else {
             return;
         };
         let mut any = false;
-        let mut own = |value: &mut Value, name: &str| {
+        let mut set_storage = |value: &mut Value, name: &str| {
             let numbers = match (types.get(name), value.tensor.kind) {
                 (Some(StorageType::Real(real)), ScalarKind::Real) => Numbers { real: *real, ..model },
                 (Some(StorageType::Int(int)), ScalarKind::Int) => Numbers { int: *int, ..model },
@@ -84,12 +84,12 @@ impl Model {
             let Some(name) = value.name.clone() else {
                 continue;
             };
-            own(value, name.split(':').next().unwrap_or(&name));
+            set_storage(value, name.split(':').next().unwrap_or(&name));
         }
         for (id, variable) in entry.captures.iter().zip(&entry.capture_variables) {
             let declared = self.variables.get(variable.0 as usize);
             if let (Some(declared), Some(value)) = (declared, entry.values.get_mut(id.0 as usize)) {
-                own(value, &declared.name);
+                set_storage(value, &declared.name);
             }
         }
         if !any {
@@ -122,7 +122,7 @@ impl Model {
 struct Instances<'m> {
     model: &'m mut Model,
     known: HashMap<(FunctionId, Types), FunctionId>,
-    /// Instances whose invocations are not looked at yet, with the compute types that they pass on.
+    /// Instances whose invocations are not processed yet, with the compute types that they pass on.
     left: Vec<(FunctionId, Option<Numbers>)>,
 }
 
@@ -155,8 +155,8 @@ impl Instances<'_> {
                     }
                 });
             }
-            if let Some(place) = self.model.functions.get_mut(id.0 as usize) {
-                place.body = body;
+            if let Some(slot) = self.model.functions.get_mut(id.0 as usize) {
+                slot.body = body;
             }
         }
     }
@@ -167,21 +167,23 @@ impl Instances<'_> {
         };
         let is_composite = matches!(&function.body, Body::Block(_));
         let types = match types {
-            Types::Of(numbers, _) if is_composite && function.role == FunctionRole::Operator => {
+            Types::Mixed(numbers, _) if is_composite && function.role == FunctionRole::Operator => {
                 Types::Wide(numbers.work())
             }
-            // Kernels compute in one type.
-            Types::Of(numbers, _) if matches!(&function.body, Body::Intrinsic) => Types::Wide(numbers.work()),
+            // Intrinsics compute in one type.
+            Types::Mixed(numbers, _) if matches!(&function.body, Body::Intrinsic) => {
+                Types::Wide(numbers.work())
+            }
             other => other,
         };
-        // What computes in these types already.
+        // A function that already computes in these types is not copied.
         let is_same = match &types {
             Types::Same => true,
             Types::Wide(numbers) => {
                 let mut values = function.values.iter();
                 values.all(|v| function.numbers_of(v) == *numbers) && function.numbers.work() == *numbers
             }
-            Types::Of(..) => false,
+            Types::Mixed(..) => false,
         };
         if is_same {
             return id;
@@ -197,13 +199,13 @@ impl Instances<'_> {
                 copy.values.iter_mut().for_each(|v| v.wide = true);
                 Some(*numbers)
             }
-            Types::Of(numbers, ports) => {
+            Types::Mixed(numbers, ports) => {
                 if !is_composite {
                     copy.numbers = *numbers;
                 }
-                for (id, own) in ports_of(&copy).into_iter().zip(ports) {
+                for (id, numbers) in ports_of(&copy).into_iter().zip(ports) {
                     if let Some(value) = copy.values.get_mut(id.0 as usize) {
-                        value.storage = Some(*own);
+                        value.storage = Some(*numbers);
                     }
                 }
                 unify(&mut copy, &[]);
@@ -221,7 +223,7 @@ impl Instances<'_> {
     }
 }
 
-/// Inputs, captures, outputs, new values of captures.
+/// The inputs, captures, outputs and new values of captures of a function.
 fn ports_of(function: &Function) -> Vec<ValueId> {
     let inputs = function.inputs.iter().flat_map(|p| p.tensors.values());
     let outputs = function.outputs.iter().flat_map(|p| p.tensors.values());
@@ -230,23 +232,23 @@ fn ports_of(function: &Function) -> Vec<ValueId> {
     all.copied().collect()
 }
 
-/// Constants without a name. Those that the other tensors' type holds decide no type.
+/// Constants without a separate storage type. They do not widen an invocation whose other types represent their values.
 fn constants<'f>(function: &'f Function, block: &'f Block) -> HashMap<ValueId, ConstantData> {
-    let mut found: HashMap<ValueId, ConstantData> = HashMap::new();
+    let mut unnamed: HashMap<ValueId, ConstantData> = HashMap::new();
     block.visit(&mut |operation| {
         if let Operation::Constant { value, data } = operation {
-            found.insert(*value, data.clone());
+            unnamed.insert(*value, data.clone());
         }
     });
-    found.extend(function.constants.iter().map(|(id, data)| (*id, data.clone())));
-    found.retain(|id, _| {
+    unnamed.extend(function.constants.iter().map(|(id, data)| (*id, data.clone())));
+    unnamed.retain(|id, _| {
         let value = function.values.get(id.0 as usize);
         value.is_some_and(|value| value.storage.is_none())
     });
-    found
+    unnamed
 }
 
-/// How these tensors are passed.
+/// The types with which these tensors are passed.
 fn types(function: &Function, all: &[ValueId], constants: &HashMap<ValueId, ConstantData>) -> Types {
     let join = |ids: &mut dyn Iterator<Item = ValueId>| {
         let mut reals = None;
@@ -276,24 +278,24 @@ fn types(function: &Function, all: &[ValueId], constants: &HashMap<ValueId, Cons
         })
     };
     let numbers = if all.iter().all(is_held) { decided } else { join(&mut all.iter().copied()) };
-    let own = |id: &ValueId| {
+    let port_type = |id: &ValueId| {
         let of = if constants.contains_key(id) { numbers.work() } else { function.numbers_at(*id) };
-        // The type of the other kind makes no difference.
+        // The type of the other kind is irrelevant.
         match function.kind_at(*id) {
             ScalarKind::Real => Numbers { int: function.numbers.int, ..of },
             ScalarKind::Int => Numbers { real: function.numbers.real, ..of },
             ScalarKind::Bool => function.numbers,
         }
     };
-    let ports: Vec<Numbers> = all.iter().map(own).collect();
+    let ports: Vec<Numbers> = all.iter().map(port_type).collect();
     if numbers == function.numbers && ports.iter().all(|p| *p == function.numbers) {
         Types::Same
     } else {
-        Types::Of(numbers, ports)
+        Types::Mixed(numbers, ports)
     }
 }
 
-/// The least type that holds the numbers of two.
+/// The narrowest type that represents the values of both types.
 fn wider_real(a: RealType, b: RealType) -> RealType {
     match (a, b) {
         _ if a == b => a,
@@ -306,7 +308,7 @@ fn wider_int(a: IntType, b: IntType) -> IntType {
     if a.bits() < b.bits() { b } else { a }
 }
 
-/// Gives tensors that become each other in branches and loops, and these pairs, one type: that which holds all of theirs.
+/// Unifies the types of tensors that branches, loops or `pairs` connect, to the narrowest type that represents the values of all.
 fn unify(function: &mut Function, pairs: &[(ValueId, ValueId)]) {
     let mut classes = Classes { parents: (0..function.values.len()).collect() };
     for (a, b) in pairs {
@@ -321,24 +323,24 @@ fn unify(function: &mut Function, pairs: &[(ValueId, ValueId)]) {
         let Some(value) = function.values.get(number) else {
             continue;
         };
-        let own = function.numbers_of(value);
-        let entry = joined.entry(root).or_insert(Some(own));
+        let numbers = function.numbers_of(value);
+        let entry = joined.entry(root).or_insert(Some(numbers));
         *entry = entry.map(|known| Numbers {
-            real: wider_real(known.real, own.real),
-            int: wider_int(known.int, own.int),
+            real: wider_real(known.real, numbers.real),
+            int: wider_int(known.int, numbers.int),
         });
     }
     for number in 0..function.values.len() {
         let root = classes.root(number);
         let wanted = joined.get(&root).copied().flatten();
-        let own = function.values.get(number).map(|v| function.numbers_of(v));
-        if let (true, Some(value)) = (wanted != own, function.values.get_mut(number)) {
+        let numbers = function.values.get(number).map(|v| function.numbers_of(v));
+        if let (true, Some(value)) = (wanted != numbers, function.values.get_mut(number)) {
             value.storage = wanted;
         }
     }
 }
 
-/// Classes of tensors with one type.
+/// Equivalence classes of tensors that must have the same type (union-find).
 struct Classes {
     parents: Vec<usize>,
 }
@@ -349,8 +351,8 @@ impl Classes {
             && parent != at
         {
             let above = self.parents.get(parent).copied().unwrap_or(parent);
-            if let Some(place) = self.parents.get_mut(at) {
-                *place = above;
+            if let Some(slot) = self.parents.get_mut(at) {
+                *slot = above;
             }
             at = above;
         }
@@ -359,8 +361,8 @@ impl Classes {
 
     fn join(&mut self, a: ValueId, b: ValueId) {
         let (a, b) = (self.root(a.0 as usize), self.root(b.0 as usize));
-        if let Some(place) = self.parents.get_mut(a.max(b)) {
-            *place = a.min(b);
+        if let Some(slot) = self.parents.get_mut(a.max(b)) {
+            *slot = a.min(b);
         }
     }
 
@@ -422,17 +424,17 @@ mod tests {
     /// The types of the tensors of the functions that the entry invokes, by name: `sum(f32,f16)`.
     fn invoked(model: &Model) -> Vec<String> {
         let entry = model.function(model.entry).unwrap();
-        let mut found = Vec::new();
-        let Body::Block(block) = &entry.body else { panic!("the entry is no graph") };
+        let mut callees = Vec::new();
+        let Body::Block(block) = &entry.body else { panic!("the entry is not a graph") };
         block.visit(&mut |operation| {
             if let Operation::Invoke(invoke) = operation {
                 let function = model.function(invoke.callee).unwrap();
                 let types = ports_of(function).into_iter();
                 let types: Vec<_> = types.map(|id| function.numbers_at(id).real.name()).collect();
-                found.push(format!("{}({})", function.name, types.join(",")));
+                callees.push(format!("{}({})", function.name, types.join(",")));
             }
         });
-        found
+        callees
     }
 
     const TWO: &str = "graph G { @input { x: real[3]; } @variable { w: real[3]; } @output { y: real[3]; } \
@@ -454,7 +456,7 @@ mod tests {
         let model = model(TWO, RealType::F64, &types);
         assert_eq!(invoked(&model), ["main.sum(f32,f32,f32)", "main.twice(f32,f64)"]);
         let entry = model.function(model.entry).unwrap();
-        let Body::Block(block) = &entry.body else { panic!("the entry is no graph") };
+        let Body::Block(block) = &entry.body else { panic!("the entry is not a graph") };
         let Some(Operation::Invoke(first)) = block.operations.first() else {
             panic!("the graph invokes nothing")
         };

@@ -6,8 +6,8 @@ use super::token::{Bracket, Token, TokenKind};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BRACKET, SYNTAX};
 
-/// The maximum number of scanned tokens: texts of brackets only must not take quadratic time.
-const LONGEST: usize = 200;
+/// The maximum number of scanned tokens, so that a text of brackets does not take quadratic time.
+const MAX_SCANNED: usize = 200;
 
 impl<'t> Splitter<'t, '_> {
     /// Whether a brace opens a block of statements; after a name or `>` it opens attributes.
@@ -16,7 +16,7 @@ impl<'t> Splitter<'t, '_> {
             return false;
         }
         let mut at = self.tokens.partition_point(|t| t.start < brace.start);
-        // An inserted token begins where the next one does.
+        // An inserted token has the same start as the next token.
         while self.tokens.get(at).is_some_and(|t| t.kind != brace.kind) {
             at += 1;
         }
@@ -31,12 +31,12 @@ impl<'t> Splitter<'t, '_> {
         }
     }
 
-    /// Whether the brace at an index is closed where a branch or a statement ends, or where one in the syntax of other
-    /// languages ends, `for … { … }`: attributes are followed by arguments.
+    /// Whether the brace at an index is closed where a branch or a statement ends, or a statement in the syntax of other
+    /// languages, `for … { … }`. Attributes are followed by arguments instead.
     fn closes_part(&self, brace: usize) -> bool {
         let mut depth = 0_usize;
-        let rest = self.tokens.get(brace..).unwrap_or_default().iter();
-        let mut rest = rest.take(LONGEST).skip_while(|token| {
+        let rest = self.tokens.iter().skip(brace);
+        let mut rest = rest.take(MAX_SCANNED).skip_while(|token| {
             match token.kind {
                 TokenKind::Open(Bracket::Curly) => depth += 1,
                 TokenKind::Close(Bracket::Curly) => depth -= 1,
@@ -54,14 +54,14 @@ impl<'t> Splitter<'t, '_> {
 
     /// Whether the statement that continues at an index begins with a keyword of control flow.
     fn begins_with_control(&self, at: usize) -> bool {
-        let before = self.tokens.get(..at).unwrap_or_default().iter().rev();
+        let before = self.tokens.iter().take(at).rev();
         let ends = |t: &&Token| {
             matches!(
                 t.kind,
                 TokenKind::Semicolon | TokenKind::Open(Bracket::Curly) | TokenKind::Close(Bracket::Curly)
             )
         };
-        let first = before.take(LONGEST).take_while(|t| !ends(t)).last();
+        let first = before.take(MAX_SCANNED).take_while(|t| !ends(t)).last();
         first.is_some_and(|t| self.is_control(t))
     }
 
@@ -70,8 +70,8 @@ impl<'t> Splitter<'t, '_> {
         matches!(self.word(token), "for" | "if" | "while" | "do")
     }
 
-    /// Whether the `;` here separates items within a bracket: the bracket is closed after them; if it is a brace, they
-    /// are attributes, and otherwise not statements.
+    /// Whether the `;` here separates items within a bracket that is closed after the items. Items within a brace must be
+    /// attributes; items within other brackets must not be statements.
     pub(super) fn separates(&self, bracket: &Token) -> bool {
         let TokenKind::Open(kind) = bracket.kind else {
             return false;
@@ -81,8 +81,8 @@ impl<'t> Splitter<'t, '_> {
             return false;
         }
         let mut depth = 0_usize;
-        let rest = self.tokens.get(self.at..).unwrap_or_default();
-        let mut rest = rest.get(..LONGEST).unwrap_or(rest).iter();
+        let (_, rest) = self.tokens.split_at(self.at);
+        let mut rest = rest.get(..MAX_SCANNED).unwrap_or(rest).iter();
         while let Some(token) = rest.next() {
             let mut next = rest.as_slice().iter();
             match token.kind {
@@ -140,16 +140,16 @@ impl<'t> Splitter<'t, '_> {
     /// `inner`: the innermost open bracket.
     pub(super) fn unopened(&mut self, reporting: bool, close: &Token, inner: Option<&Token>) -> bool {
         if reporting {
-            let found = self.word(close);
+            let written = self.word(close);
             let span = self.span(close);
             let bracket = inner.map(|open| (open, open.kind));
             let diagnostic = match bracket {
                 Some((open, TokenKind::Open(bracket))) => {
                     let wanted = bracket.closing();
-                    let message = format!("expected `{wanted}`, found `{found}`");
+                    let message = format!("expected `{wanted}`, found `{written}`");
                     Diagnostic::error(&BRACKET, span, message).with_label_at(self.span(open), "opened here")
                 }
-                _ => Diagnostic::error(&BRACKET, span, format!("`{found}` has no opening bracket")),
+                _ => Diagnostic::error(&BRACKET, span, format!("`{written}` has no opening bracket")),
             };
             self.builder.sink.report(diagnostic);
         }

@@ -47,12 +47,12 @@ impl Builder<'_> {
     }
 
     fn span_of_file(&self, start: usize, end: usize) -> Span {
-        // A file longer than u32 is refused before it is parsed.
+        // Files whose length does not fit u32 are rejected before parsing.
         let location = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         Span::new(self.file, location(start), location(end))
     }
 
-    /// The byte of the file for an offset of the parsed text.
+    /// The offset in the file for an offset in the parsed text.
     fn in_file(&self, offset: usize) -> usize {
         let mut at = self.base + offset;
         for splice in self.splices.iter().rev() {
@@ -126,14 +126,14 @@ impl Builder<'_> {
         Path { parts: self.idents(pair), span: self.span(pair) }
     }
 
-    /// An internal error: grammar and builder disagree.
+    /// The name after an internal error: grammar and builder disagree.
     fn missing_ident(&self, pair: &Pair) -> Ident {
         Ident { name: String::new(), span: self.span(pair) }
     }
 
     fn first_ident(&mut self, pair: &Pair) -> Ident {
-        let found = pair.clone().into_inner().find(|c| matches!(c.as_rule(), Rule::ident | Rule::any_type));
-        match found {
+        let child = pair.clone().into_inner().find(|c| matches!(c.as_rule(), Rule::ident | Rule::any_type));
+        match child {
             Some(name) => self.ident(&name),
             None => self.missing_ident(pair),
         }

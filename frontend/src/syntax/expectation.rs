@@ -14,11 +14,11 @@ const RESERVED: [&str; 25] = [
 
 /// The text at the position where the parser stopped.
 pub(super) struct Found<'t> {
-    /// The token there; empty at the end of a statement.
+    /// The token at the position; empty at the end of a statement.
     pub(super) text: &'t str,
-    /// The token before it; empty at the beginning of a statement.
+    /// The previous token; empty at the beginning of a statement.
     pub(super) before: &'t str,
-    /// What ends the statement: `;`, `}`, `{`, or nothing at the end of the file.
+    /// The token that ends the statement: `;`, `}`, `{`, or empty at the end of the file.
     pub(super) terminator: &'t str,
     /// The offsets of the token, relative to the parsed text.
     pub(super) start: usize,
@@ -95,8 +95,8 @@ fn is_misused_word(expected: &[Rule], text: &str) -> bool {
         || RESERVED.contains(&text) && !expected.is_empty() && expected.iter().all(|r| is_name(*r))
 }
 
-/// Whether a name is possible there.
-pub(super) fn wants_name(expected: &[Rule]) -> bool {
+/// Whether a name is among the expected tokens.
+pub(super) fn expects_name(expected: &[Rule]) -> bool {
     expected.iter().any(|r| is_name(*r) || is_expression(*r))
 }
 
@@ -252,26 +252,26 @@ fn word(rule: Rule, end: &str) -> Option<&str> {
 fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
     use Rule::*;
     let Found { text: found, before, .. } = *found;
-    let wants = |rule: Rule| expected.contains(&rule);
+    let expects = |rule: Rule| expected.contains(&rule);
     // A block contains statements, which begin with more than names.
-    let only_names_or_brace = wants(rbrace) && expected.iter().all(|rule| matches!(rule, ident | rbrace));
+    let only_names_or_brace = expects(rbrace) && expected.iter().all(|rule| matches!(rule, ident | rbrace));
     let only_names = !expected.is_empty() && expected.iter().all(|rule| is_name(*rule));
     Some(match found {
         _ if only_names && statement_advice(entry, found).is_some() => {
             return statement_advice(entry, found);
         }
-        "=" if entry == component_entry && wants(rpar) => {
+        "=" if entry == component_entry && expects(rpar) => {
             "attributes are set in braces before the arguments: `op{name=value}(x)`"
         }
-        "-=" | "-" if wants(lowering_op) => "what is subtracted is added with its sign: `y[i,] += -x[i,]`",
-        "if" if entry == lowering_entry && (wants(infix) || expected.iter().any(|r| is_expression(*r))) => {
+        "-=" | "-" if expects(lowering_op) => "what is subtracted is added with its sign: `y[i,] += -x[i,]`",
+        "if" if entry == lowering_entry && (expects(infix) || expected.iter().any(|r| is_expression(*r))) => {
             CHOICE
         }
         text if entry == assert_entry && text.starts_with(['"', '\'']) => {
             "an assertion is written `condition: \"message\", value, …;`"
         }
-        ":" if wants(attr_assign) => "attributes are assigned with `=`: `{a=1}`",
-        _ if wants(attr_assign) || only_names_or_brace && entry == component_entry => {
+        ":" if expects(attr_assign) => "attributes are assigned with `=`: `{a=1}`",
+        _ if expects(attr_assign) || only_names_or_brace && entry == component_entry => {
             "an attribute is written `name=value`"
         }
         _ if entry == declaration_entry && of_declaration(expected, found, before).is_some() => {
@@ -280,15 +280,15 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
         text if is_foreign(text) && "“”„‘’«»".contains(text) => {
             "a string is written between plain quotes, `\"…\"` or `'…'`"
         }
-        "{" if entry == component_entry && before == ")" && !wants(infix) => {
+        "{" if entry == component_entry && before == ")" && !expects(infix) => {
             "attributes are set before the arguments: `op{name=value}(x)`"
         }
         "if" | "for" | "while" | "with" | "do" | "unroll"
-            if entry == component_entry && wants(part) && !wants(value) =>
+            if entry == component_entry && expects(part) && !expects(value) =>
         {
             "write nested control flow in braces: `then { t = if c then a else b; yield t; }`"
         }
-        "with" if wants(kw_do) => "`with` precedes `for`",
+        "with" if expects(kw_do) => "`with` precedes `for`",
         "if" | "for" | "while" | "with" | "do" | "unroll" if expected.iter().any(|r| is_expression(*r)) => {
             "control flow is a statement of its own: assign its result to a name, then use the name"
         }
@@ -298,27 +298,27 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
         }
         _ if is_misused_word(expected, found) => "choose another name",
         "..." => "a pack is expanded with two dots; three make a cumulative fold, as in `x + ...`",
-        "<-" | "<" if wants(infix) => {
+        "<-" | "<" if expects(infix) => {
             "`<-` replaces items after an index; for a comparison with a negative number, write `< -`"
         }
-        "" if wants(kw_else) => "an `if` always has an `else`",
-        "/" if !wants(infix) && before == "/" => "of two ints `/` rounds down; a comment begins with `#`",
-        "/" | "*" if !wants(infix) && (found == "/" || before == "/") => COMMENT_SIGN,
+        "" if expects(kw_else) => "an `if` always has an `else`",
+        "/" if !expects(infix) && before == "/" => "of two ints `/` rounds down; a comment begins with `#`",
+        "/" | "*" if !expects(infix) && (found == "/" || before == "/") => COMMENT_SIGN,
         _ if entry == lowering_entry
-            && (wants(less)
+            && (expects(less)
                 || found.starts_with(|c: char| c.is_ascii_digit())
-                    && (wants(ident) || wants(loop_bound))) =>
+                    && (expects(ident) || expects(loop_bound))) =>
         {
             "a loop bound is written `i < extent`; it runs from 0 to the extent, exclusive"
         }
-        _ if wants(infix) && before == "not" => return foreign_operator(before),
+        _ if expects(infix) && before == "not" => return foreign_operator(before),
         _ if entry == component_entry && of_statement(expected, found).is_some() => {
             return of_statement(expected, found);
         }
-        _ if wants(infix) && of_expression(found).is_some() => return of_expression(found),
+        _ if expects(infix) && of_expression(found).is_some() => return of_expression(found),
         "as" if entry == import_line => "a module keeps its name: `import math;`, then `math.neg(x)`",
-        _ if wants(colon) && entry == declaration_entry => "a declaration is written `name: type`",
-        _ if (wants(type_spec) || wants(any_type)) && entry == declaration_entry => {
+        _ if expects(colon) && entry == declaration_entry => "a declaration is written `name: type`",
+        _ if (expects(type_spec) || expects(any_type)) && entry == declaration_entry => {
             "the types are `int`, `real`, `bool`, `str` and the names of @dtype"
         }
         _ => return None,

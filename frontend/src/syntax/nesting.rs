@@ -25,46 +25,46 @@ impl Level {
     }
 }
 
-/// The limit that a statement exceeds, and the first token at which it does.
+/// The limit that a statement exceeds, and the first token beyond it.
 pub(super) enum TooDeep<'t> {
     Nesting(&'t Token),
     Chain(&'t Token),
 }
 
-/// How deep the parser recurses. Operators between operands are in sequence for it, yet each adds a level to the tree:
-/// [`Limits::chain`] more of them are allowed than of nested ones.
+/// Returns the recursion depth of the parser. The parser does not recurse for operators between operands, but each of
+/// them adds a level to the tree, so the limit for the tree is larger by [`Limits::chain`].
 pub(super) fn depth<'t>(text: &str, tokens: &'t [Token], limits: &Limits) -> Result<usize, TooDeep<'t>> {
     let nested = levels(text, tokens, limits.nesting, false).map_err(TooDeep::Nesting)?;
     if let Some(token) = beyond_chain(text, tokens, limits.chain) {
         return Err(TooDeep::Chain(token));
     }
-    let most = limits.nesting.saturating_add(limits.chain);
-    levels(text, tokens, most, true).map_err(TooDeep::Chain)?;
+    let max_count = limits.nesting.saturating_add(limits.chain);
+    levels(text, tokens, max_count, true).map_err(TooDeep::Chain)?;
     Ok(nested)
 }
 
-/// The first operator between operands after `most` others in sequence in the same brackets.
-fn beyond_chain<'t>(text: &str, tokens: &'t [Token], most: usize) -> Option<&'t Token> {
+/// The first binary operator after a sequence of `max_count` binary operators in the same brackets.
+fn beyond_chain<'t>(text: &str, tokens: &'t [Token], max_count: usize) -> Option<&'t Token> {
     let mut outer: Vec<usize> = Vec::new();
-    let mut beside = 0;
+    let mut count = 0;
     let mut before: Option<&Token> = None;
     tokens.iter().find(|token| {
         match token.kind {
-            TokenKind::Open(_) => outer.push(std::mem::take(&mut beside)),
-            TokenKind::Close(_) => beside = outer.pop().unwrap_or_default(),
-            TokenKind::Comma | TokenKind::Semicolon => beside = 0,
-            TokenKind::Operator if is_infix(text, before, token) => beside += 1,
-            TokenKind::Word if is_word_operator(text, token) => beside += 1,
+            TokenKind::Open(_) => outer.push(std::mem::take(&mut count)),
+            TokenKind::Close(_) => count = outer.pop().unwrap_or_default(),
+            TokenKind::Comma | TokenKind::Semicolon => count = 0,
+            TokenKind::Operator if is_infix(text, before, token) => count += 1,
+            TokenKind::Word if is_word_operator(text, token) => count += 1,
             _ => {}
         }
         before = Some(token);
-        beside > most
+        count > max_count
     })
 }
 
-/// Whether an operator is binary, with the operand before it as its left one.
+/// Whether an operator is binary: an operand precedes it.
 fn is_infix(text: &str, before: Option<&Token>, token: &Token) -> bool {
-    let written = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
+    let written = |token: &Token| token.written(text);
     let operand = before.is_some_and(|t| match t.kind {
         TokenKind::Word => !is_word_operator(text, t),
         TokenKind::String | TokenKind::Close(_) => true,
@@ -75,16 +75,16 @@ fn is_infix(text: &str, before: Option<&Token>, token: &Token) -> bool {
     operand && !written(token).starts_with('?') && written(token) != "<-"
 }
 
-/// An upper bound of the nesting: brackets, plus operators in sequence with the deepest part, those between operands
-/// only if `chains` is set. `(a + b) + c` counts three. `Err` is the first token at which the nesting may exceed
-/// `limit`.
+/// An upper bound of the nesting: brackets, plus operators in sequence with the deepest part. Operators between operands
+/// count only if `chains_count` is set. `(a + b) + c` counts three. `Err` is the first token at which the nesting may
+/// exceed `limit`.
 fn levels<'t>(text: &str, tokens: &'t [Token], limit: usize, chains_count: bool) -> Result<usize, &'t Token> {
     let mut outer: Vec<Level> = Vec::new();
     let mut level = Level::default();
-    // Levels down to the innermost bracket: right-hand operators nest what is still open.
+    // Levels down to the innermost bracket: right-hand operators nest in all open levels.
     let mut above = 0;
     let mut deepest = 0;
-    // `a[i][j]`: each bracket after another one nests what is before it
+    // `a[i][j]`: each bracket after another bracket nests the expression before it.
     let mut closed = false;
     let mut chains: Vec<bool> = Vec::new();
     let mut before: Option<&Token> = None;
@@ -120,7 +120,7 @@ fn levels<'t>(text: &str, tokens: &'t [Token], limit: usize, chains_count: bool)
 }
 
 fn is_word_operator(text: &str, token: &Token) -> bool {
-    matches!(text.get(token.start..token.end), Some("is" | "in"))
+    matches!(token.written(text), "is" | "in")
 }
 
 #[cfg(test)]
@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn chains_are_counted_by_themselves() {
-        let beyond = |text: &str, most| {
+        let beyond = |text: &str, max_count| {
             let tokens = scan(text);
-            beyond_chain(text, &tokens, most).map(|t| t.start)
+            beyond_chain(text, &tokens, max_count).map(|t| t.start)
         };
         assert_eq!(beyond("y[i,] = a + b + c, i < n", 2), None);
         assert_eq!(beyond("y[i,] = a + b + c + d, i < n", 2), Some(18));

@@ -13,7 +13,7 @@ use super::build::Builder;
 use super::grammar::Rule;
 use super::splitter::{BLOCKS, DEFINITION_WORDS, Splitter, begins_definition, from_import};
 use super::token::{Bracket, Token, TokenKind, scan};
-use super::{MOST_ERRORS, SHALLOW, nesting, read};
+use super::{MAX_ERRORS, SHALLOW, nesting, read};
 use crate::ast::Module;
 use crate::diagnostics::codes::{BRACKET, MISSING_SEMICOLON, SYNTAX};
 use crate::diagnostics::{Code, Diagnostic, Sink, closest};
@@ -47,24 +47,24 @@ impl Edit {
         Edit { at, removed: 0, inserted }
     }
 
-    pub(super) fn leaves_out(&self) -> bool {
+    pub(super) fn is_deletion(&self) -> bool {
         self.inserted == " "
     }
 
-    /// Whether the replacement is a placeholder.
-    pub(super) fn stands_in(&self) -> bool {
+    /// Whether the inserted text is a placeholder.
+    pub(super) fn is_placeholder(&self) -> bool {
         [ANY_OPERAND, ANY_OPERATOR].contains(&self.inserted)
     }
 
     /// Whether a token of the edited list is the inserted one.
-    pub(super) fn wrote(&self, token: &Token) -> bool {
-        !self.leaves_out() && token.start == self.at && token.end == self.at + self.removed
+    pub(super) fn inserts(&self, token: &Token) -> bool {
+        !self.is_deletion() && token.start == self.at && token.end == self.at + self.removed
     }
 
-    /// Whether it is among consecutive tokens.
+    /// Whether the edit lies within consecutive tokens.
     pub(super) fn is_among(&self, tokens: &[Token]) -> bool {
-        if !self.leaves_out() {
-            return tokens.iter().any(|token| self.wrote(token));
+        if !self.is_deletion() {
+            return tokens.iter().any(|token| self.inserts(token));
         }
         let inside = |first: &Token, last: &Token| first.start < self.at && self.at < last.end;
         match (tokens.first(), tokens.last()) {
@@ -86,7 +86,7 @@ pub(super) fn read_regions(
     let tokens = scan(text);
     // A byte order mark may begin a file and is not a token of the language.
     let mut first = usize::from(text.starts_with('\u{feff}'));
-    if let Some(version) = first_edition(text, tokens.get(first..).unwrap_or_default()) {
+    if let Some(version) = first_edition(text, tokens.split_at(first).1) {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let span = Span::new(module.file, offset(version.start), offset(version.end));
         let message = "this is a document of NNEF 1; SkriptND is the language of NNEF 2";
@@ -100,13 +100,12 @@ pub(super) fn read_regions(
     let mut trials = Trials::default();
     while first < tokens.len() {
         let errors = sink.error_count() - errors_before;
-        if errors >= MOST_ERRORS {
+        if errors >= MAX_ERRORS {
             break;
         }
         let region = first..end_of_region(text, &tokens, first);
         first = region.end;
-        let own = tokens.get(region.clone()).unwrap_or_default();
-        if defined(text, own).is_some_and(|name| !keep(name)) {
+        if defined(text, region_of(&tokens, &region)).is_some_and(|name| !keep(name)) {
             continue;
         }
         let reader = Reader {
@@ -115,15 +114,20 @@ pub(super) fn read_regions(
             region,
             limits,
             file: module.file,
-            most_errors: MOST_ERRORS - errors,
+            most_errors: MAX_ERRORS - errors,
         };
         reader.read(&mut trials, sink, module);
     }
 }
 
-/// The name of the definition that a region is; `None` for an import, and for what is neither.
+fn region_of<'a>(tokens: &'a [Token], region: &Range<usize>) -> &'a [Token] {
+    let region_tokens = tokens.get(region.clone());
+    region_tokens.unwrap_or_else(|| unreachable!("internal compiler error: a region of another file"))
+}
+
+/// The name of the definition in a region; `None` if the region is not a definition.
 fn defined<'t>(text: &'t str, region: &[Token]) -> Option<&'t str> {
-    let mut words = region.iter().map(|t| text.get(t.start..t.end).unwrap_or_default());
+    let mut words = region.iter().map(|t| t.written(text));
     let kind = words.find(|word| *word != "public")?;
     matches!(kind, "operator" | "graph").then(|| words.next())?
 }
@@ -131,20 +135,19 @@ fn defined<'t>(text: &'t str, region: &[Token]) -> Option<&'t str> {
 /// The definitions of a file, each with the words in it, in order.
 pub(super) fn definitions(text: &str) -> Vec<(&str, Vec<&str>)> {
     let tokens = scan(text);
-    let mut found = Vec::new();
+    let mut definitions = Vec::new();
     let mut first = 0;
     while first < tokens.len() {
         let region = first..end_of_region(text, &tokens, first);
         first = region.end;
-        let own = tokens.get(region).unwrap_or_default();
-        if let Some(name) = defined(text, own) {
-            found.push((name, words(text, own).collect()));
+        let region_tokens = region_of(&tokens, &region);
+        if let Some(name) = defined(text, region_tokens) {
+            definitions.push((name, words(text, region_tokens).collect()));
         }
     }
-    found
+    definitions
 }
 
-/// The words among tokens.
 pub(super) fn words<'t>(text: &'t str, tokens: &[Token]) -> impl Iterator<Item = &'t str> {
     let words = tokens.iter().filter(|t| t.kind == TokenKind::Word);
     words.filter_map(|t| text.get(t.start..t.end))
@@ -161,8 +164,8 @@ fn first_edition(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
 
 /// The next token after `first` that begins a definition or an import.
 fn end_of_region(text: &str, tokens: &[Token], first: usize) -> usize {
-    let word = |at: usize| tokens.get(at).and_then(|t| text.get(t.start..t.end)).unwrap_or_default();
-    let from = from_import(text, tokens.get(first..).unwrap_or_default());
+    let word = |at: usize| tokens.get(at).map_or("", |t| t.written(text));
+    let from = from_import(text, tokens.split_at(first).1);
     let mut at = first + from.unwrap_or(1);
     if word(first) == "public" && matches!(word(at), "operator" | "graph") {
         at += 1;
@@ -184,7 +187,7 @@ struct Reader<'t> {
     most_errors: usize,
 }
 
-/// The best edits of the trials, and the cost of the trials.
+/// The cost of the trials of a file, and cached results.
 #[derive(Default)]
 struct Trials {
     /// Cached results of parsing statements, by their kind, start and end.
@@ -201,25 +204,25 @@ impl Trials {
 
 impl<'t> Reader<'t> {
     fn read(&self, trials: &mut Trials, sink: &mut Sink, module: &mut Module) {
-        let mut found = Sink::default();
-        let own = self.tokens.get(self.region.clone()).unwrap_or_default();
+        let mut region_sink = Sink::default();
+        let region_tokens = region_of(self.tokens, &self.region);
         let after = self.tokens.get(self.region.end);
-        let plain: Vec<Token> = own.iter().chain(after).copied().collect();
+        let plain: Vec<Token> = region_tokens.iter().chain(after).copied().collect();
         let mut part = self.part(module);
-        self.cutter(&plain, &[], &mut found, module, self.most_errors).region(&mut part);
-        if found.has_errors() {
-            let edits = self.edits(&plain, found.diagnostics(), module, trials);
+        self.cutter(&plain, &[], &mut region_sink, module, self.most_errors).region(&mut part);
+        if region_sink.has_errors() {
+            let edits = self.edits(&plain, region_sink.diagnostics(), module, trials);
             if !edits.is_empty() {
                 let edited = edited(&plain, &edits);
                 part = self.part(module);
-                found = Sink::default();
+                region_sink = Sink::default();
                 for edit in &edits {
-                    found.report(self.explain(edit, &edited));
+                    region_sink.report(self.explain(edit, &edited));
                 }
-                self.cutter(&edited, &edits, &mut found, module, self.most_errors).region(&mut part);
+                self.cutter(&edited, &edits, &mut region_sink, module, self.most_errors).region(&mut part);
             }
         }
-        for diagnostic in found.into_sorted() {
+        for diagnostic in region_sink.into_sorted() {
             sink.report(diagnostic);
         }
         module.imports.append(&mut part.imports);
@@ -228,7 +231,7 @@ impl<'t> Reader<'t> {
         module.edition_marks = part.edition_marks;
     }
 
-    /// The module that this region is added to.
+    /// An empty module for the contents of this region.
     fn part(&self, module: &Module) -> Module {
         Module {
             file: self.file,
@@ -314,9 +317,9 @@ impl<'t> Reader<'t> {
                 let Some(left) = self.errors(&tokens, &tried, module, allowed, trials) else {
                     continue;
                 };
-                let askew = askew(self.text, &tokens);
-                if best.as_ref().is_none_or(|b| (left, askew) < (b.0, b.1)) {
-                    best = Some((left, askew, edit));
+                let misaligned = misaligned_braces(self.text, &tokens);
+                if best.as_ref().is_none_or(|b| (left, misaligned) < (b.0, b.1)) {
+                    best = Some((left, misaligned, edit));
                 }
             }
             let Some((left, _, edit)) = best else { break };
@@ -331,7 +334,7 @@ impl<'t> Reader<'t> {
     /// replace a certain error.
     fn least_explained(&self, edit: &Edit) -> usize {
         let end = edit.at + edit.removed;
-        let written = self.text.get(edit.at..end).unwrap_or_default();
+        let (written, _) = self.text.split_at(edit.at).1.split_at(edit.removed);
         let ends_line = ends_line(self.text, end);
         let is_bracket = |sign| matches!(sign, "(" | ")" | "[" | "]" | "{" | "}");
         let is_word = |sign: &str| sign.starts_with(|c: char| c.is_alphanumeric() || c == '_');
@@ -357,13 +360,13 @@ impl<'t> Reader<'t> {
     ) -> Option<usize> {
         trials.tokens += tokens.len();
         let mut sink = Sink::default();
-        let most = allowed.saturating_add(1).min(MOST_ERRORS);
+        let most = allowed.saturating_add(1).min(MAX_ERRORS);
         let mut cutter = self.cutter(tokens, edits, &mut sink, module, most);
         cutter.deferred = Some(Vec::new());
         cutter.region(&mut self.part(module));
         // An edit does not repair an error that it hides.
         let mut errors = cutter.builder.sink.error_count() + cutter.skipped;
-        for statement in cutter.deferred.take().unwrap_or_default() {
+        for statement in cutter.deferred.take().into_iter().flatten() {
             if errors > allowed {
                 return None;
             }
@@ -383,7 +386,7 @@ impl<'t> Reader<'t> {
             } else {
                 is_readable()
             };
-            // Dropping a semicolon merges two statements: that the merged one cannot be parsed explains nothing.
+            // Deleting a semicolon merges two statements, so the error of the merged one counts twice.
             let is_joint = |edit: &&Edit| {
                 let written = self.text.get(edit.at..edit.at + edit.removed);
                 written == Some(";") && edit.is_among(statement.tokens)
@@ -408,7 +411,7 @@ impl<'t> Reader<'t> {
             (")" | "]" | "}", " ") => (
                 &BRACKET,
                 format!("this `{written}` has no opening bracket"),
-                "remove it, or look for one too many before it".to_string(),
+                "remove it, or an extra bracket before it".to_string(),
             ),
             ("(" | "[" | "{", " ") => {
                 (&BRACKET, format!("this `{written}` is one too many"), "remove it".to_string())
@@ -416,7 +419,7 @@ impl<'t> Reader<'t> {
             (_, " ") => (
                 &SYNTAX,
                 format!("`{written}` does not belong here"),
-                self.why_not(written, index, edited).to_string(),
+                self.deletion_help(written, index, edited).to_string(),
             ),
             ("", inserted) => return self.missing(inserted, span, index, edited),
             (_, ANY_OPERAND) => (
@@ -441,8 +444,8 @@ impl<'t> Reader<'t> {
         Diagnostic::error(code, span, message).with_help(help)
     }
 
-    /// The reason for deleting a token before the one at `index`.
-    fn why_not(&self, written: &str, index: usize, edited: &[Token]) -> &'static str {
+    /// The help text for deleting the token before the one at `index`.
+    fn deletion_help(&self, written: &str, index: usize, edited: &[Token]) -> &'static str {
         match written {
             "@" => "remove it; a block begins with `@` and its name, as in `@compose { … }`",
             ";" if is_in_list(self.text, edited, index) => {
@@ -457,21 +460,18 @@ impl<'t> Reader<'t> {
     fn missing(&self, inserted: &str, span: Span, index: usize, edited: &[Token]) -> Diagnostic {
         let spelled = |at: Option<usize>| {
             let token = at.and_then(|at| edited.get(at));
-            token.and_then(|t| self.text.get(t.start..t.end))
+            token.map(|t| t.written(self.text))
         };
-        let before = spelled(index.checked_sub(1)).unwrap_or_default();
         let in_block = spelled(index.checked_sub(2)) == Some("@");
+        let block = spelled(index.checked_sub(1)).filter(|_| in_block);
         let code: &'static Code = match inserted {
             ";" => &MISSING_SEMICOLON,
             "@" => &SYNTAX,
             _ => &BRACKET,
         };
-        let message = match inserted {
-            "{" if in_block => format!("expected `{{` after `@{before}`"),
-            "@" => {
-                let name = spelled(Some(index + 1)).unwrap_or_default();
-                format!("`@` is missing before `{name}`")
-            }
+        let message = match (inserted, block, spelled(Some(index + 1))) {
+            ("{", Some(block), _) => format!("expected `{{` after `@{block}`"),
+            ("@", _, Some(name)) => format!("`@` is missing before `{name}`"),
             _ => format!("`{inserted}` is missing here"),
         };
         let mut diagnostic = Diagnostic::error(code, span, message);
@@ -501,7 +501,7 @@ fn edited(tokens: &[Token], edits: &[Edit]) -> Vec<Token> {
         result.extend_from_slice(before);
         rest = match edit.removed {
             0 => after,
-            _ => after.get(1..).unwrap_or_default(),
+            _ => after.split_first().map_or(after, |(_, rest)| rest),
         };
         let kind = scan(edit.inserted).first().map(|token| token.kind);
         result.extend(kind.map(|kind| Token { kind, start: edit.at, end: edit.at + edit.removed }));
@@ -518,15 +518,15 @@ fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit])
         locations.iter().map(|location| tokens.partition_point(|t| t.end <= *location)).collect();
     let brackets = [Bracket::Round, Bracket::Square, Bracket::Curly];
     let unpaired = brackets.map(|bracket| (bracket, surplus(tokens, bracket)));
-    let mut found: Vec<(usize, Edit)> = Vec::new();
+    let mut edits_by_distance: Vec<(usize, Edit)> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let distance = near.iter().map(|n| n.abs_diff(at)).min().unwrap_or(0);
         let replaced =
             |inserted: &'static str| Edit { at: token.start, removed: token.end - token.start, inserted };
-        let left_out = replaced(" ");
-        let mut add = |edit: Edit| found.push((distance, edit));
+        let deletion = replaced(" ");
+        let mut add = |edit: Edit| edits_by_distance.push((distance, edit));
         let is_lone = is_lone(token.kind, &unpaired);
-        let word = text.get(token.start..token.end).unwrap_or_default();
+        let word = token.written(text);
         // A bracket in place of another bracket or of another sign.
         if is_lone || distance <= NEAR && may_be_bracket(text, tokens, at) {
             let lacking = unpaired.iter().filter(|(_, surplus)| *surplus != 0);
@@ -542,21 +542,21 @@ fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit])
             if surplus > 0 {
                 add(Edit::insertion(token.end, bracket.closing()));
                 if token.kind == opening {
-                    add(left_out);
+                    add(deletion);
                 }
             } else if surplus < 0 {
                 add(Edit::insertion(token.start, bracket.opening()));
                 if token.kind == closing {
-                    add(left_out);
+                    add(deletion);
                 }
             }
         }
         match token.kind {
             _ if distance > NEAR => {}
-            TokenKind::Semicolon | TokenKind::At => add(left_out),
+            TokenKind::Semicolon | TokenKind::At => add(deletion),
             TokenKind::Word => {
                 if distance <= 1 && !begins_definition(text, token) {
-                    add(left_out);
+                    add(deletion);
                     let meant = closest(word, DEFINITION_WORDS);
                     if let Some(meant) = meant {
                         add(replaced(meant));
@@ -577,17 +577,18 @@ fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit])
             }
         }
     }
-    // An inserted token has no width, so it cannot be deleted again; a replaced one stays as it is.
+    // An inserted token has no width, so it cannot be deleted again; a replaced token is not edited again.
     let was_replaced = |at| edits.iter().any(|e| e.removed > 0 && e.at == at);
-    found.retain(|(_, edit)| match edit.removed {
-        0 => !edit.leaves_out(),
+    edits_by_distance.retain(|(_, edit)| match edit.removed {
+        0 => !edit.is_deletion(),
         _ => !was_replaced(edit.at),
     });
-    found.sort_by_key(|(distance, _)| *distance);
-    found.into_iter().map(|(_, edit)| edit).collect()
+    edits_by_distance.sort_by_key(|(distance, _)| *distance);
+    edits_by_distance.into_iter().map(|(_, edit)| edit).collect()
 }
 
-/// Whether a bracket has a kind and direction of which there are too many: then also one with a partner is a candidate.
+/// Whether there are too many brackets of this kind and direction: then any of them may be the wrong one, even one that
+/// has a partner.
 fn is_lone(kind: TokenKind, unpaired: &[(Bracket, isize)]) -> bool {
     let surplus = |bracket: Bracket| {
         let of_kind = unpaired.iter().find(|(of, _)| *of == bracket);
@@ -610,8 +611,8 @@ fn may_be_bracket(text: &str, tokens: &[Token], at: usize) -> bool {
         TokenKind::Open(_) | TokenKind::Close(_) => false,
         TokenKind::String | TokenKind::OpenString => false,
         TokenKind::Word => {
-            let mut line = text.get(..token.start).unwrap_or_default().rsplit('\n');
-            let before = line.next().unwrap_or_default().trim();
+            let (before, _) = text.split_at(token.start);
+            let before = before.rsplit_once('\n').map_or(before, |(_, line)| line).trim();
             ends_line(text, token.end) && (before.is_empty() || before.starts_with('@'))
         }
         _ => true,
@@ -638,19 +639,19 @@ fn signs_in_place_of(text: &str, tokens: &[Token], at: usize, is_lone: bool) -> 
     };
     let (before, next) = (word_at(at.checked_sub(1)), word_at(Some(at + 1)));
     let names_block = next.is_some_and(|next| BLOCKS.iter().any(|block| block.0 == next));
-    let written = text.get(token.start..token.end).unwrap_or_default();
+    let written = token.written(text);
     let is = |others: &[&str]| others.contains(&written);
-    let is_alien = is_lone || is(&[";", "@"]);
-    let meant = [
+    let is_implausible = is_lone || is(&[";", "@"]);
+    let signs = [
         (names_block, "@"),
         (ends_statement(text, tokens, at) || is(&[",", ":"]), ";"),
-        (before.and(next).is_some() || is_alien, ":"),
-        (is_alien, ","),
-        (is_alien, "="),
-        (is_alien, ANY_OPERAND),
-        (is_alien, ANY_OPERATOR),
+        (before.and(next).is_some() || is_implausible, ":"),
+        (is_implausible, ","),
+        (is_implausible, "="),
+        (is_implausible, ANY_OPERAND),
+        (is_implausible, ANY_OPERATOR),
     ];
-    meant.into_iter().filter(|(may, sign)| *may && *sign != written).map(|(_, sign)| sign).collect()
+    signs.into_iter().filter(|(may, sign)| *may && *sign != written).map(|(_, sign)| sign).collect()
 }
 
 /// Whether a statement may end with the token at an index.
@@ -660,9 +661,9 @@ fn ends_statement(text: &str, tokens: &[Token], at: usize) -> bool {
     is_last || tokens.get(at + 1).is_some_and(closes)
 }
 
-/// Whether only a comment follows on the line.
+/// Whether at most a comment follows on the line.
 fn ends_line(text: &str, at: usize) -> bool {
-    let line = text.get(at..).unwrap_or_default().lines().next();
+    let line = text.split_at(at).1.lines().next();
     line.is_none_or(|line| line.trim().is_empty() || line.trim().starts_with('#'))
 }
 
@@ -717,11 +718,12 @@ fn is_in_list(text: &str, tokens: &[Token], index: usize) -> bool {
         || closed.is_some_and(|t| text.get(t.start..t.end) == Some("("))
 }
 
-/// The number of braces that close a line's block at a column other than the beginning of that line.
-fn askew(text: &str, tokens: &[Token]) -> usize {
+/// The number of closing brackets on a later line than their opening bracket that are not the first token of this line,
+/// or whose indentation differs from that of the line of the opening bracket.
+fn misaligned_braces(text: &str, tokens: &[Token]) -> usize {
     let line_of = |at: usize| text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1);
     let indentation = |line: usize| {
-        let rest = text.get(line..).unwrap_or_default();
+        let (_, rest) = text.split_at(line);
         rest.len() - rest.trim_start().len()
     };
     let mut open = Vec::new();
@@ -733,8 +735,8 @@ fn askew(text: &str, tokens: &[Token]) -> usize {
                 let Some(opened) = open.pop() else { continue };
                 let (first, last) = (line_of(opened), line_of(token.start));
                 let begins_line = indentation(last) == token.start - last;
-                let is_askew = !begins_line || indentation(first) != token.start - last;
-                count += usize::from(first != last && is_askew);
+                let is_misaligned = !begins_line || indentation(first) != token.start - last;
+                count += usize::from(first != last && is_misaligned);
             }
             _ => {}
         }

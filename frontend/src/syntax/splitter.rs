@@ -8,12 +8,11 @@ use super::build::Builder;
 use super::grammar::Rule;
 use super::repair::Edit;
 use super::token::{Bracket, Token, TokenKind};
-use crate::ast::{BlockHead, BlockKind, Definition, DefinitionKind, Ident, Module};
+use crate::ast::{BlockHead, BlockKind, Definition, DefinitionKind, Module};
 use crate::diagnostics::codes::{BLOCK_NAME, BRACKET, MISSING_SEMICOLON, STRING, SYNTAX};
 use crate::diagnostics::{Diagnostic, closest};
 use crate::source::Span;
 
-/// The blocks by name.
 pub(crate) const BLOCKS: [(&str, BlockKind); 12] = [
     ("dtype", BlockKind::Dtype),
     ("attrib", BlockKind::Attrib),
@@ -29,7 +28,7 @@ pub(crate) const BLOCKS: [(&str, BlockKind); 12] = [
     ("quantize", BlockKind::Quantize),
 ];
 
-/// Text that could not be parsed may belong to any block.
+/// Marks all blocks as partly unparsed: text that could not be parsed may belong to any of them.
 fn leave_unread(definition: &mut Definition) {
     for (_, kind) in BLOCKS {
         if !definition.unread.contains(&kind) {
@@ -54,7 +53,7 @@ pub(super) enum End {
 pub(super) struct Statement<'t> {
     pub(super) tokens: &'t [Token],
     pub(super) end: End,
-    /// Brackets were reported; parsing would only repeat that.
+    /// Whether bracket errors were reported; parsing would only repeat them.
     pub(super) broken: bool,
 }
 
@@ -96,14 +95,19 @@ impl<'t> Splitter<'t, '_> {
         self.tokens.get(self.at)
     }
 
+    /// The tokens from an index to the current token, which is not included.
+    fn tokens_since(&self, first: usize) -> &'t [Token] {
+        let tokens = self.tokens.get(first..self.at);
+        tokens.unwrap_or_else(|| unreachable!("internal compiler error: a statement beyond the end"))
+    }
+
     pub(super) fn word(&self, token: &Token) -> &'t str {
-        match self.edits.iter().find(|edit| edit.wrote(token)) {
+        match self.edits.iter().find(|edit| edit.inserts(token)) {
             Some(edit) => edit.inserted,
-            None => self.text.get(token.start..token.end).unwrap_or_default(),
+            None => token.written(self.text),
         }
     }
 
-    /// Span of a token in the file.
     pub(super) fn span(&self, token: &Token) -> Span {
         self.location(token.start, token.end)
     }
@@ -150,17 +154,17 @@ impl<'t> Splitter<'t, '_> {
         module.edition_marks = self.builder.marks.clone();
     }
 
-    /// Something at the top level that is not a definition: reported once, then skipped.
+    /// Reports text at the top level that is not a definition, and skips it.
     fn stray(&mut self, token: &'t Token) {
         let span = self.span(token);
         let text = self.word(token);
-        let from = from_import(self.text, self.tokens.get(self.at..).unwrap_or_default());
+        let from = from_import(self.text, self.tokens.split_at(self.at).1);
         if token.kind == TokenKind::Close(Bracket::Curly) {
             self.builder.error_with_help(
                 &BRACKET,
                 span,
                 "this `}` has no opening bracket",
-                "remove it, or look for a `}` too many before it",
+                "remove it, or an extra `}` before it",
             );
             self.at += 1;
             return;
@@ -219,7 +223,7 @@ impl<'t> Splitter<'t, '_> {
             }
             self.at += 1;
         }
-        let tokens = self.tokens.get(first..self.at).unwrap_or_default();
+        let tokens = self.tokens_since(first);
         let terminated = self.peek().is_some_and(|t| t.kind == TokenKind::Semicolon);
         self.at += usize::from(terminated);
         let imports = self.read_statement(
@@ -262,66 +266,50 @@ impl<'t> Splitter<'t, '_> {
             }
             self.at += 1;
         }
-        let header = Statement {
-            tokens: self.tokens.get(first..self.at).unwrap_or_default(),
-            end: End::Cut,
-            broken: false,
-        };
-        let parameters = self.parameter_list(header.tokens);
-        let header = match parameters {
-            Some(at) => Statement { tokens: header.tokens.get(..at).unwrap_or_default(), ..header },
-            None => header,
-        };
+        let all = self.tokens_since(first);
+        let before_parameters = self.parameter_list(all);
+        let tokens = before_parameters.unwrap_or(all);
+        let header = Statement { tokens, end: End::Cut, broken: false };
         let head = self.read_statement(Rule::header, &header, |builder, pair| {
-            let mut kind = DefinitionKind::Operator;
-            let mut public = false;
-            let mut name = None;
+            let mut definition = Definition::default();
             for child in pair.clone().into_inner() {
                 match child.as_rule() {
-                    Rule::kw_public => public = true,
-                    Rule::kw_graph => kind = DefinitionKind::Graph,
-                    Rule::ident => name = Some(builder.ident(&child)),
+                    Rule::kw_public => definition.public = true,
+                    Rule::kw_graph => definition.kind = DefinitionKind::Graph,
+                    Rule::ident => definition.name = builder.ident(&child),
                     _ => {}
                 }
             }
-            name.map(|name| (kind, public, name))
+            Some(definition).filter(|definition| !definition.name.name.is_empty())
         });
         let found_name = head.is_some();
-        let (kind, public, name) = head.unwrap_or((
-            DefinitionKind::Operator,
-            false,
-            Ident { name: String::new(), span: self.span(begin) },
-        ));
-        let mut definition = Definition {
-            kind,
-            public,
-            name,
-            dtypes: Vec::new(),
-            attributes: Vec::new(),
-            inputs: Vec::new(),
-            usings: Vec::new(),
-            constants: Vec::new(),
-            variables: Vec::new(),
-            outputs: Vec::new(),
-            asserts: Vec::new(),
-            lowers: Vec::new(),
-            composes: Vec::new(),
-            updates: Vec::new(),
-            quantizations: Vec::new(),
-            blocks: Vec::new(),
-            unread: Vec::new(),
-            unread_words: Some(BTreeSet::new()),
-            repaired: Vec::new(),
-            tests_identity: false,
-            span: self.span(begin),
-        };
+        let mut definition = head.unwrap_or_default();
+        definition.span = self.span(begin);
+        definition.unread_words = Some(BTreeSet::new());
+        if !found_name {
+            definition.name.span = definition.span;
+        }
+        self.contents(&mut definition, found_name, before_parameters.is_some());
+        definition.repaired = std::mem::take(&mut self.repaired);
+        let statement = self.tokens_since(first);
+        definition.tests_identity = statement.iter().any(|token| self.word(token) == "is");
+        let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        if let Some(last) = last {
+            definition.span = definition.span.to(self.span(last));
+        }
+        found_name.then_some(definition)
+    }
+
+    /// Parses the blocks of a definition. `found_name`: its header could be read; `parameters`: a list of parameters
+    /// was reported.
+    fn contents(&mut self, definition: &mut Definition, found_name: bool, parameters: bool) {
         match self.peek() {
             Some(open) if open.kind == TokenKind::Open(Bracket::Curly) => {
                 self.at += 1;
-                if parameters.is_some() {
-                    leave_unread(&mut definition);
+                if parameters {
+                    leave_unread(definition);
                 }
-                self.body(open, &mut definition, parameters.is_some());
+                self.body(open, definition, parameters);
             }
             Some(open) if open.kind == TokenKind::At => {
                 let span = self.span(open);
@@ -333,7 +321,7 @@ impl<'t> Splitter<'t, '_> {
                         "write the blocks of an operator or a graph in braces",
                     );
                 }
-                self.body(open, &mut definition, false);
+                self.body(open, definition, false);
             }
             next => {
                 let at = next.map_or(self.text.len(), |t| t.start);
@@ -342,24 +330,16 @@ impl<'t> Splitter<'t, '_> {
                     let span = self.location(at, end);
                     self.builder.error(&SYNTAX, span, "expected `{`");
                 }
-                leave_unread(&mut definition);
+                leave_unread(definition);
                 if next.is_some_and(|t| t.kind == TokenKind::Close(Bracket::Curly)) {
                     self.at += 1;
                 }
             }
         }
-        definition.repaired = std::mem::take(&mut self.repaired);
-        let own = self.tokens.get(first..self.at).unwrap_or_default();
-        definition.tests_identity = own.iter().any(|token| self.word(token) == "is");
-        let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
-        if let Some(last) = last {
-            definition.span = definition.span.to(self.span(last));
-        }
-        found_name.then_some(definition)
     }
 
-    /// Reports a list of parameters in a header, as in `graph Net(x) -> (y)`.
-    fn parameter_list(&mut self, tokens: &'t [Token]) -> Option<usize> {
+    /// Reports a list of parameters in a header, as in `graph Net(x) -> (y)`; returns the tokens before it.
+    fn parameter_list(&mut self, tokens: &'t [Token]) -> Option<&'t [Token]> {
         let is_open = |t: &Token| t.kind == TokenKind::Open(Bracket::Round);
         let at = tokens.iter().position(is_open)?;
         let names_first = |t: &Token| t.kind == TokenKind::Word;
@@ -371,10 +351,10 @@ impl<'t> Splitter<'t, '_> {
         let message = "inputs and outputs are declared in blocks, not after the name";
         let is_graph = before.iter().any(|token| self.word(token) == "graph");
         self.builder.error_with_help(&SYNTAX, span, message, header(is_graph));
-        Some(at)
+        Some(before)
     }
 
-    /// Parses from after the opening brace to after the closing one. `reported`: whether text outside of blocks has
+    /// Parses from after the opening brace to after the closing brace. `reported`: whether text outside of blocks has
     /// been reported.
     fn body(&mut self, open: &Token, definition: &mut Definition, mut reported: bool) {
         while let Some(token) = self.peek() {
@@ -486,7 +466,7 @@ impl<'t> Splitter<'t, '_> {
             .filter(|_| self.tokens.get(self.at + 1).is_some_and(is_open));
         if let Some(other) = other {
             let message = format!("expected the name of a block after `@`, found `{}`", self.word(other));
-            let help = "write what the block is, as in `@input { … }`";
+            let help = "write the kind of the block, as in `@input { … }`";
             self.builder.error_with_help(&BLOCK_NAME, self.span(other), message, help);
             self.at += 1;
         } else if kind.is_none() {
@@ -505,7 +485,7 @@ impl<'t> Splitter<'t, '_> {
         }
         match kind {
             Some(kind) => definition.blocks.push(BlockHead { kind, span }),
-            // the intended block is missing
+            // The intended block is missing.
             None => leave_unread(definition),
         }
         let Some(open) = self.peek().filter(|t| t.kind == TokenKind::Open(Bracket::Curly)) else {
@@ -517,6 +497,16 @@ impl<'t> Splitter<'t, '_> {
             return;
         };
         self.at += 1;
+        self.statements(definition, kind, (open, word));
+    }
+
+    /// The statements of a block up to its closing brace; those of an unknown block are skipped.
+    fn statements(
+        &mut self,
+        definition: &mut Definition,
+        kind: Option<BlockKind>,
+        (open, word): (&Token, &str),
+    ) {
         loop {
             let mut unread = false;
             let statement = self.cut_statement(kind.is_some());
@@ -524,7 +514,7 @@ impl<'t> Splitter<'t, '_> {
                 self.skipped += statement.tokens.iter().filter(|t| t.kind == TokenKind::Word).count();
             }
             if let (Some(kind), false) = (kind, statement.tokens.is_empty()) {
-                // A block in braces of another language ends with them, too.
+                // In other languages, statements may end with a block in braces.
                 if statement.end == End::Brace
                     && let Some(last) = statement.tokens.last()
                     && !statement.tokens.first().is_some_and(|t| self.is_control(t))
@@ -536,7 +526,7 @@ impl<'t> Splitter<'t, '_> {
                 self.read_into(definition, kind, &statement);
                 unread |= self.builder.sink.error_count() > errors;
             }
-            unread |= statement.broken || self.holds_stand_in(&statement);
+            unread |= statement.broken || self.has_placeholder(&statement);
             if let (Some(kind), true) = (kind, unread) {
                 self.leave_statement_unread(definition, kind, &statement);
             }
@@ -560,7 +550,7 @@ impl<'t> Splitter<'t, '_> {
     fn has_lost_name(&self, kind: BlockKind, statement: &Statement) -> bool {
         // Extents of inputs and lengths of attributes declare names as well; values follow `=`.
         let names_extents = matches!(kind, BlockKind::Attrib | BlockKind::Input);
-        if self.holds_stand_in(statement) || statement.broken && names_extents {
+        if self.has_placeholder(statement) || statement.broken && names_extents {
             return true;
         }
         let (Some((ended, wants_name)), Some(first)) = (self.failure, statement.tokens.first()) else {
@@ -582,8 +572,8 @@ impl<'t> Splitter<'t, '_> {
     }
 
     /// Whether a statement contains a placeholder.
-    fn holds_stand_in(&self, statement: &Statement) -> bool {
-        let mut edits = self.edits.iter().filter(|edit| edit.stands_in());
+    fn has_placeholder(&self, statement: &Statement) -> bool {
+        let mut edits = self.edits.iter().filter(|edit| edit.is_placeholder());
         edits.any(|edit| edit.is_among(statement.tokens))
     }
 
@@ -595,12 +585,12 @@ impl<'t> Splitter<'t, '_> {
             definition.unread_words = None;
         }
         if let Some(words) = &mut definition.unread_words {
-            let own = statement.tokens.iter().filter(|token| token.kind == TokenKind::Word);
-            words.extend(own.map(|token| self.word(token).to_string()));
+            let statement_words = statement.tokens.iter().filter(|token| token.kind == TokenKind::Word);
+            words.extend(statement_words.map(|token| self.word(token).to_string()));
         }
     }
 
-    /// Moves after the next `;` or `}` that ends a statement. `reporting`: whether unbalanced brackets are reported.
+    /// Advances past the next `;` or `}` that ends a statement. `reporting`: whether unbalanced brackets are reported.
     fn cut_statement(&mut self, reporting: bool) -> Statement<'t> {
         let first = self.at;
         let mut open: Vec<&'t Token> = Vec::new();
@@ -664,7 +654,7 @@ impl<'t> Splitter<'t, '_> {
         for unclosed in open {
             broken |= self.unbalanced(reporting && !broken, unclosed, self.peek());
         }
-        let tokens = self.tokens.get(first..self.at).unwrap_or_default();
+        let tokens = self.tokens_since(first);
         if matches!(end, End::Semicolon | End::Brace) {
             self.at += 1;
         }
@@ -678,7 +668,7 @@ pub(super) const DEFINITION_WORDS: [&str; 4] = ["operator", "graph", "public", "
 /// The number of tokens in `from module import name, …;`, the import syntax of other languages.
 pub(super) fn from_import(text: &str, tokens: &[Token]) -> Option<usize> {
     const LONGEST: usize = 100;
-    let word = |t: &Token| text.get(t.start..t.end).unwrap_or_default();
+    let word = |t: &Token| t.written(text);
     let mut near = tokens.iter().take(LONGEST);
     let end = near.position(|t| t.kind == TokenKind::Semicolon)?;
     let line = tokens.get(..end)?;
@@ -693,7 +683,7 @@ pub(super) fn begins_definition(text: &str, token: &Token) -> bool {
     let is_word = |word| DEFINITION_WORDS.contains(&word);
     // Used as another kind of name, it is reported at its location.
     let is_name = || {
-        let rest = text.get(token.end..).unwrap_or_default().trim_start();
+        let rest = text.split_at(token.end).1.trim_start();
         rest.starts_with([':', '=', ',', ')', ';', '.', ']', '}', '+', '-', '*', '/', '<', '>', '?'])
     };
     token.kind == TokenKind::Word && word.is_some_and(is_word) && !is_name()
@@ -714,14 +704,14 @@ fn swallowed_braces(text: &str) -> usize {
     swallowed
 }
 
-/// The block that was probably meant.
+/// The known block whose name has the longest common prefix with a word, if that is long enough.
 fn similar_block(word: &str) -> Option<&'static str> {
     let known = BLOCKS.iter().map(|(n, _)| *n);
     let shared = |name: &&str| {
         let common = name.bytes().zip(word.bytes()).take_while(|(a, b)| a == b);
         common.count()
     };
-    // Longer and shorter forms (`lowering`, `attributes`, `in`) share their beginning.
+    // Prefixes also match longer and shorter forms: `lowering`, `attributes`, `in`.
     known
         .max_by_key(shared)
         .filter(|name| shared(name) >= 3 || shared(name) >= name.len().min(word.len()).max(2))

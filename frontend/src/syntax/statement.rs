@@ -12,7 +12,7 @@ use super::{Failure, SHALLOW, STACK_PER_LEVEL, expectation, nesting, read, too_d
 use crate::ast::{BlockKind, Definition};
 use crate::diagnostics::codes::NESTING;
 
-/// A statement as pest sees it.
+/// The text of a statement that pest parses.
 pub(super) struct StatementText<'t> {
     pub(super) written: Cow<'t, str>,
     pub(super) splices: Vec<Splice>,
@@ -85,7 +85,7 @@ impl<'t> Splitter<'t, '_> {
                 Attempt::Refused => return,
                 Attempt::Failed(failure) => failure,
             };
-            // Two statements, if the text before the line break is one.
+            // Two statements, if the text before the line break is a statement.
             let split = self.next_line(tokens, failure.at).filter(|at| {
                 tokens.split_at_checked(*at).is_some_and(|(head, rest)| {
                     self.is_statement(entry, head) && self.begins_statement(entry, rest)
@@ -112,7 +112,7 @@ impl<'t> Splitter<'t, '_> {
         text.is_some_and(|text| read(entry, &text.written).is_ok())
     }
 
-    /// Whether some tokens have the beginning of a statement, whatever follows.
+    /// Whether the tokens begin like a statement, regardless of the rest.
     fn begins_statement(&self, entry: Rule, tokens: &[Token]) -> bool {
         let Some(text) = self.statement_text(tokens) else {
             return false;
@@ -202,14 +202,14 @@ impl<'t> Splitter<'t, '_> {
         let begin = begin.map_or(0, |t| t.end);
         let end = edited.get(edited.partition_point(|t| t.start < last.end));
         let end = end.map_or(usize::MAX, |t| t.start);
-        let is_part = |e: &Edit| e.is_among(tokens) || e.leaves_out() && e.at >= begin && e.at < end;
+        let is_part = |e: &Edit| e.is_among(tokens) || e.is_deletion() && e.at >= begin && e.at < end;
         if self.edits.iter().any(is_part) {
             self.repaired.push(self.location(first.start, last.end));
         }
     }
 
-    /// Reports the errors in the blocks of a composition's statement, one nested statement at a time; returns `false`
-    /// if there are none. Recursion is as deep as blocks nest.
+    /// Reports the errors in the blocks of a composition's statement, one nested statement at a time; returns whether
+    /// there are any. The recursion depth is the nesting of blocks.
     fn report_inner(&mut self, tokens: &'t [Token]) -> bool {
         let errors = self.builder.sink.error_count();
         // The beginnings of open blocks, and of their current statements, as indices of tokens.
@@ -232,7 +232,9 @@ impl<'t> Splitter<'t, '_> {
                     depth = depth.saturating_sub(1);
                 }
                 TokenKind::Semicolon if inside == Some(depth) => {
-                    let statement = tokens.get(first..at).unwrap_or_default();
+                    let Some(statement) = tokens.get(first..at) else {
+                        unreachable!("internal compiler error: a statement that ends before it begins")
+                    };
                     first = at + 1;
                     let is_yield = statement.first().is_some_and(|t| self.word(t) == "yield");
                     if is_yield || self.too_many_errors() {
@@ -261,8 +263,8 @@ impl<'t> Splitter<'t, '_> {
             End::Brace => "}",
             End::Cut | End::BrokenString => self.peek().map_or("", |t| self.word(t)),
         };
-        let wants_name = expectation::wants_name(&failure.expected);
-        self.failure = Some((first.start + failure.at, wants_name));
+        let expects_name = expectation::expects_name(&failure.expected);
+        self.failure = Some((first.start + failure.at, expects_name));
         self.builder.base = first.start;
         self.builder.splices = text.splices;
         failure.report(&mut self.builder, entry, &text.written, terminator);

@@ -53,6 +53,14 @@ pub(crate) struct Token {
     pub(crate) end: usize,
 }
 
+impl Token {
+    /// The token's part of the scanned text.
+    pub(crate) fn written<'t>(&self, text: &'t str) -> &'t str {
+        let written = text.get(self.start..self.end);
+        written.unwrap_or_else(|| unreachable!("internal compiler error: a token of another text"))
+    }
+}
+
 /// All tokens of `text` without whitespace and comments. Linear; never fails.
 pub(crate) fn scan(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pipes, devices, links and sizes.
+//! Tests of pipes, devices, links and sizes.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ fn pipe(path: &Path) {
 }
 
 #[test]
-fn only_regular_files_are_opened_and_nothing_waits() {
+fn only_regular_files_are_opened_without_blocking() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     pipe(&at("pipe"));
@@ -29,23 +29,23 @@ fn only_regular_files_are_opened_and_nothing_waits() {
 }
 
 #[test]
-fn no_more_is_read_than_the_limit() {
+fn reading_stops_at_the_limit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("f");
     fs::write(&path, b"abcd").unwrap();
     assert_eq!(read(&path, 4).unwrap(), b"abcd");
     assert_eq!(read(&path, 3).unwrap_err().to_string(), "larger than 3 bytes");
-    // A terabyte without a block on the disk.
+    // A sparse file of one terabyte.
     fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
-    assert!(matches!(read(&path, 1 << 30), Err(FileError::Size { most: 0x4000_0000 })));
-    // The length of such a file is stated as 0.
+    assert!(matches!(read(&path, 1 << 30), Err(FileError::Size { max_bytes: 0x4000_0000 })));
+    // The reported length of such a file is 0.
     assert!(!read(Path::new("/proc/self/status"), 1 << 20).unwrap().is_empty());
-    assert!(matches!(read(Path::new("/proc/self/status"), 5), Err(FileError::Size { most: 5 })));
-    assert!(matches!(read_stream(std::io::repeat(0), 100), Err(FileError::Size { most: 100 })));
+    assert!(matches!(read(Path::new("/proc/self/status"), 5), Err(FileError::Size { max_bytes: 5 })));
+    assert!(matches!(read_stream(std::io::repeat(0), 100), Err(FileError::Size { max_bytes: 100 })));
 }
 
 #[test]
-fn links_stay_in_their_folder() {
+fn links_out_of_their_folder_are_refused() {
     let root = tempfile::tempdir().unwrap();
     let at = |name: &str| root.path().join(name);
     fs::create_dir_all(at("model/sub")).unwrap();
@@ -58,8 +58,8 @@ fn links_stay_in_their_folder() {
     symlink("sub/w", at("model/inside")).unwrap();
     symlink(at("model"), at("named")).unwrap();
     let within = |name: &str, folder: &Path| {
-        let found = read_within(&folder.join(name), folder, 10);
-        found.map(|bytes| String::from_utf8(bytes).unwrap())
+        let read = read_within(&folder.join(name), folder, 10);
+        read.map(|bytes| String::from_utf8(bytes).unwrap())
     };
     for name in ["out", "relative", "up/secret"] {
         let refused = within(name, &model).unwrap_err();
@@ -67,7 +67,7 @@ fn links_stay_in_their_folder() {
     }
     assert_eq!(within("inside", &model).unwrap(), "w");
     assert_eq!(within("sub/w", &model).unwrap(), "w");
-    // The folder itself is what the user named.
+    // The folder itself may be a link.
     assert_eq!(within("inside", &at("named")).unwrap(), "w");
     assert_eq!(read(&at("model/out"), 10).unwrap(), b"s");
 }

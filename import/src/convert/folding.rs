@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values that follow from static extents and constants, whichever operators compute them, where a rule needs their elements.
+//! Tests of folding: rules evaluate values that depend only on static extents and constants.
 
 use super::tests::*;
 use crate::proto::*;
@@ -10,7 +10,7 @@ fn cast(from: &str, to: &str, element: i64) -> NodeProto {
     node("Cast", &[from], &[to], vec![int("to", element)])
 }
 
-/// The statements of a model that reshapes `x`, of 3 · 4 elements, to the ints `s`, which the nodes compute.
+/// The statements of a model that reshapes `x`, whose shape is [3, 4], to the shape `s`, which the nodes compute.
 fn reshaped(constants: Vec<TensorProto>, mut nodes: Vec<NodeProto>) -> String {
     nodes.push(node("Reshape", &["x", "s"], &["y"], vec![]));
     statements(vec![value("x", F32, &["3", "4"])], constants, nodes)
@@ -47,9 +47,9 @@ fn operators_on_static_shapes_are_computed() {
     let both = [shape(), node("Max", &["shape", "three", "twos"], &["m"], vec![])];
     let last = node("ReduceProd", &["m"], &["s"], vec![]);
     assert_shape("[12]", numbers(), [&both[..], &[last]].concat());
-    let least = node("Min", &["shape", "six", "shape"], &["s"], vec![]);
-    assert_shape("[3, 4]", numbers(), vec![shape(), least]);
-    // [3, 4] with sums [3, 7]: the last is cut to 4.
+    let minimum = node("Min", &["shape", "six", "shape"], &["s"], vec![]);
+    assert_shape("[3, 4]", numbers(), vec![shape(), minimum]);
+    // The sums of [3, 4] are [3, 7]; the last one is clamped to 4.
     let four = constant("four", &[], &[4]);
     let sums = vec![
         shape(),
@@ -99,8 +99,8 @@ fn reductions_and_bounds_of_dynamic_dimensions_are_extents() {
         assert!(text.contains(&format!("[{extent}]")), "{operator}: {text}");
     }
     let sum = node("ReduceSum", &["shape"], &["t"], vec![]);
-    let most = node("Min", &["t", "nine", "nine"], &["s"], vec![]);
-    let text = shape(vec![sum.clone(), most]);
+    let minimum = node("Min", &["t", "nine", "nine"], &["s"], vec![]);
+    let text = shape(vec![sum.clone(), minimum]);
     assert!(text.contains("[((n + 4) << 9)]"), "{text}");
     let clip = node("Clip", &["t", "", "nine"], &["s"], vec![]);
     let text = shape(vec![sum, clip]);
@@ -117,20 +117,20 @@ fn folded_values_have_their_types() {
         cast("n", "wide", I64.into()),
         node("Sub", &["wide", "rest"], &["s"], vec![]),
     ];
-    let own = vec![constant("hundred", &[1], &[100]), constant("rest", &[1], &[44])];
-    assert_shape("[12]", own, ints);
+    let constants = vec![constant("hundred", &[1], &[100]), constant("rest", &[1], &[44])];
+    assert_shape("[12]", constants, ints);
     let halves = vec![
         cast("n", "a", 10),
         node("Round", &["a"], &["whole"], vec![]),
         cast("whole", "wide", I64.into()),
         node("Sub", &["wide", "rest"], &["s"], vec![]),
     ];
-    let own = vec![constant("n", &[1], &[2049]), constant("rest", &[1], &[2036])];
-    assert_shape("[12]", own, halves);
+    let constants = vec![constant("n", &[1], &[2049]), constant("rest", &[1], &[2036])];
+    assert_shape("[12]", constants, halves);
 }
 
 #[test]
-fn what_folds_is_bounded_and_explained() {
+fn folding_is_bounded_and_failures_are_explained() {
     let large = || vec![weights("w", &[512, 512]), weights("v", &[512, 512])];
     let nodes = vec![
         node("MatMul", &["w", "v"], &["p"], vec![]),
@@ -141,11 +141,11 @@ fn what_folds_is_bounded_and_explained() {
     let text = reshaped([large(), vec![constant("zero", &[1], &[0])]].concat(), nodes);
     let reason = "the shape cannot be computed at import: the evaluation takes too much work";
     assert!(text.contains(reason), "{text}");
-    // Elements of inputs are not known.
+    // The elements of inputs are unknown.
     let nodes = vec![cast("x", "wide", I64.into()), node("ReduceMax", &["wide"], &["s"], vec![])];
     let text = reshaped(vec![], nodes);
     assert!(text.contains("pass `--constant x=FILE.npy`"), "{text}");
-    // Nor are dynamic dimensions.
+    // Dynamic dimensions are unknown, too.
     let nodes = vec![
         node("Shape", &["x"], &["shape"], vec![]),
         node("CumSum", &["shape", "zero"], &["sums"], vec![]),
@@ -158,16 +158,16 @@ fn what_folds_is_bounded_and_explained() {
 }
 
 #[test]
-fn values_that_decide_nothing_stay_statements() {
+fn constants_that_decide_nothing_are_not_folded() {
     let nodes = vec![node("Exp", &["w"], &["e"], vec![]), node("Mul", &["x", "e"], &["y"], vec![])];
     let text = statements(vec![value("x", F32, &["3", "4"])], vec![weights("w", &[4])], nodes);
     assert!(text.contains("e = math.exp(w);"), "{text}");
 }
 
-/// A graph without inputs, whose last node gives its output.
+/// A graph without inputs; its output is the output of the last node.
 fn branch(name: &str, nodes: Vec<NodeProto>) -> AttributeProto {
-    let last = nodes.last().and_then(|n| n.output.first()).cloned();
-    let output = ValueInfoProto { name: last.unwrap_or_default(), kind: None };
+    let name_of_last = nodes.last().unwrap().output[0].clone();
+    let output = ValueInfoProto { name: name_of_last, kind: None };
     AttributeProto {
         name: name.into(),
         g: Some(GraphProto { node: nodes, output: vec![output], ..GraphProto::default() }),
@@ -176,7 +176,7 @@ fn branch(name: &str, nodes: Vec<NodeProto>) -> AttributeProto {
 }
 
 #[test]
-fn conditions_and_bodies_see_folded_values() {
+fn conditions_and_bodies_use_folded_values() {
     let product = vec![
         node("Shape", &["x"], &["shape"], vec![]),
         node("ReduceProd", &["shape"], &["p"], vec![int("keepdims", 0)]),
@@ -189,7 +189,7 @@ fn conditions_and_bodies_see_folded_values() {
     let x = || vec![value("x", F32, &["3", "4"])];
     let text = statements(x(), vec![constant("ten", &[], &[10])], nodes);
     assert_eq!(text, "y = math.exp(x);");
-    // The branches of a condition that data decide.
+    // The branches of a data-dependent condition.
     let inside = |name: &str, operator: &str| {
         let shape = node("Unsqueeze", &["p", "zero"], &["s"], vec![]);
         let flat = node("Reshape", &["x", "s"], &["f"], vec![]);
@@ -204,22 +204,22 @@ fn conditions_and_bodies_see_folded_values() {
 }
 
 #[test]
-fn extents_of_a_cache_are_quotients_without_a_remainder() {
+fn extents_of_a_cache_are_exact_quotients() {
     let cache = |name: &str, steps: &str| value(name, F32, &["1", "12", steps, "64"]);
     let length = |of: &str, to: &str| {
         let shape = format!("{of}_shape");
         [node("Shape", &[of], &[&shape], vec![]), node("Gather", &[&shape, "two"], &[to], vec![])]
     };
-    let rest = vec![
+    let join = vec![
         node("Concat", &["kept", "new"], &["all"], vec![int("axis", 2)]),
         node("Add", &["m", "n"], &["t"], vec![]),
         node("Concat", &["rest", "t", "size"], &["s"], vec![int("axis", 0)]),
         node("Reshape", &["all", "s"], &["y"], vec![]),
     ];
-    let nodes = [&length("kept", "m")[..], &length("new", "n"), &rest].concat();
+    let nodes = [&length("kept", "m")[..], &length("new", "n"), &join].concat();
     let constants = [("two", 2), ("rest", -1), ("size", 64)];
-    let constants = constants.map(|(name, number)| constant(name, &[1], &[number]));
+    let initializers = constants.map(|(name, number)| constant(name, &[1], &[number]));
     let inputs = vec![cache("kept", "p"), cache("new", "q")];
-    let text = statements(inputs, constants.to_vec(), nodes);
+    let text = statements(inputs, initializers.to_vec(), nodes);
     assert!(text.contains("layout.reshape{shape=[12, p + q, 64]}(all);"), "{text}");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Models that nobody would write: every operator with operands and attributes of any kind, and bytes that change. Each gets an answer soon,
-//! and none a panic. `fuzz/` tests more.
+//! Random models: every operator with arbitrary operands and attributes, and mutated bytes. Each import must return soon and must not
+//! panic. `fuzz/` tests more models.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::operators::{GROUPS, full_name, signature};
 use crate::proto::*;
 use prost::Message as _;
 
-/// A sequence of numbers that is the same in each run.
+/// A reproducible sequence of random numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -20,12 +20,12 @@ impl Numbers {
         usize::try_from(self.0 % u64::try_from(end).unwrap()).unwrap()
     }
 
-    fn of<T: Clone>(&mut self, from: &[T]) -> T {
+    fn one_of<T: Clone>(&mut self, from: &[T]) -> T {
         from.get(self.below(from.len())).unwrap().clone()
     }
 }
 
-/// Ints that are axes, extents, types, or more than any of them.
+/// Plausible axes, extents and types, and ints that are out of range for each of them.
 const INTS: &[i64] =
     &[0, 1, 2, 3, 4, 5, 7, 10, 11, 16, 22, 64, -1, -2, -3, 1 << 31, 1 << 40, i64::MAX, i64::MIN];
 
@@ -72,7 +72,7 @@ const TEXTS: &[&str] = &[
     "é{",
 ];
 
-/// The names of attributes, of all operators.
+/// The attribute names of all operators.
 const ATTRIBUTES: &[&str] = &[
     "activation",
     "activations",
@@ -214,7 +214,7 @@ fn value(name: &str, element: i32, shape: &[i64]) -> ValueInfoProto {
 fn shape(numbers: &mut Numbers) -> Vec<i64> {
     let extents = [0, 1, 1, 2, 2, 3, 4, 8, -1];
     let rank = numbers.below(5);
-    (0..rank).map(|_| numbers.of(&extents)).collect()
+    (0..rank).map(|_| numbers.one_of(&extents)).collect()
 }
 
 fn tensor(name: &str, numbers: &mut Numbers) -> TensorProto {
@@ -227,14 +227,14 @@ fn tensor(name: &str, numbers: &mut Numbers) -> TensorProto {
     let mut tensor = TensorProto {
         name: name.into(),
         dims,
-        data_type: numbers.of(&[7, 7, 7, 7, 1, 1, 1, 6, 2, 3, 9, 10, 13]),
+        data_type: numbers.one_of(&[7, 7, 7, 7, 1, 1, 1, 6, 2, 3, 9, 10, 13]),
         ..TensorProto::default()
     };
     match tensor.data_type {
-        7 => tensor.int64_data = (0..count).map(|_| numbers.of(INTS)).collect(),
-        13 => tensor.uint64_data = (0..count).map(|_| numbers.of(INTS).cast_unsigned()).collect(),
-        1 => tensor.float_data = (0..count).map(|_| numbers.of(FLOATS)).collect(),
-        _ => tensor.int32_data = (0..count).map(|_| numbers.of(&[0, 1, 2, 3, 100])).collect(),
+        7 => tensor.int64_data = (0..count).map(|_| numbers.one_of(INTS)).collect(),
+        13 => tensor.uint64_data = (0..count).map(|_| numbers.one_of(INTS).cast_unsigned()).collect(),
+        1 => tensor.float_data = (0..count).map(|_| numbers.one_of(FLOATS)).collect(),
+        _ => tensor.int32_data = (0..count).map(|_| numbers.one_of(&[0, 1, 2, 3, 100])).collect(),
     }
     tensor
 }
@@ -249,14 +249,14 @@ fn body(numbers: &mut Numbers) -> GraphProto {
     let names = ["i", "c", "s"];
     let input = names.iter().take(inputs).map(|name| value(name, 1, &[2, 3]));
     let node = NodeProto {
-        op_type: numbers.of(&["Exp", "Not", "Identity", "Shape"]).into(),
-        input: vec![numbers.of(&["i", "c", "s", "x", "k"]).into()],
+        op_type: numbers.one_of(&["Exp", "Not", "Identity", "Shape"]).into(),
+        input: vec![numbers.one_of(&["i", "c", "s", "x", "k"]).into()],
         output: vec!["o".into()],
         ..NodeProto::default()
     };
     let outputs = numbers.below(4);
     let output = (0..outputs).map(|_| {
-        let name = numbers.of(&["o", "c", "s", "x"]);
+        let name = numbers.one_of(&["o", "c", "s", "x"]);
         match numbers.below(4) {
             0 => value(name, 1, &[2, 3]),
             _ => undeclared(name),
@@ -269,12 +269,12 @@ fn attribute(name: &str, numbers: &mut Numbers) -> AttributeProto {
     let list = numbers.below(7);
     AttributeProto {
         name: name.into(),
-        i: numbers.of(INTS),
-        f: numbers.of(FLOATS),
-        s: numbers.of(TEXTS).as_bytes().to_vec(),
-        ints: (0..list).map(|_| numbers.of(INTS)).collect(),
-        floats: (0..list).map(|_| numbers.of(FLOATS)).collect(),
-        strings: (0..list).map(|_| numbers.of(TEXTS).as_bytes().to_vec()).collect(),
+        i: numbers.one_of(INTS),
+        f: numbers.one_of(FLOATS),
+        s: numbers.one_of(TEXTS).as_bytes().to_vec(),
+        ints: (0..list).map(|_| numbers.one_of(INTS)).collect(),
+        floats: (0..list).map(|_| numbers.one_of(FLOATS)).collect(),
+        strings: (0..list).map(|_| numbers.one_of(TEXTS).as_bytes().to_vec()).collect(),
         t: (numbers.below(2) == 0).then(|| tensor("t", numbers)),
         g: (numbers.below(2) == 0).then(|| body(numbers)),
         ..AttributeProto::default()
@@ -284,26 +284,26 @@ fn attribute(name: &str, numbers: &mut Numbers) -> AttributeProto {
 /// A model of one node with this operator.
 fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
     let elements = [1, 1, 1, 1, 10, 11, 16, 7, 7, 6, 2, 3, 9, 13];
-    let common_element = numbers.of(&elements);
+    let common_element = numbers.one_of(&elements);
     let common = shape(numbers);
     let mut input = Vec::new();
     for name in ["x", "y", "z"] {
-        // Often of one shape, so that the operands fit.
-        let own = if numbers.below(2) == 0 { common.clone() } else { shape(numbers) };
+        // Equal shapes are frequent, so that the operands match.
+        let shape = if numbers.below(2) == 0 { common.clone() } else { shape(numbers) };
         let element = match numbers.below(3) {
-            0 => numbers.of(&elements),
+            0 => numbers.one_of(&elements),
             _ => common_element,
         };
-        input.push(value(name, element, &own));
+        input.push(value(name, element, &shape));
     }
     let initializer = ["k", "l"].map(|name| tensor(name, numbers)).to_vec();
     let operands = 1 + numbers.below(5);
     let names = ["x", "x", "x", "y", "y", "z", "k", "k", "l", ""];
     let count = numbers.below(4);
-    let version = numbers.of(&[7, 10, 12, 13, 17, 18, 21, 26]);
+    let version = numbers.one_of(&[7, 10, 12, 13, 17, 18, 21, 26]);
     let opset = if domain.is_empty() { version } else { 1 };
     let signature = signature(&full_name(domain, operator), opset).unwrap();
-    // Most operators exist in the set of the model.
+    // Most operators exist in the operator set of the model.
     let version =
         if domain.is_empty() && numbers.below(8) > 0 { version.max(signature.since) } else { version };
     let types = input.iter().map(|info| {
@@ -312,31 +312,30 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
     });
     let types: Vec<(String, i32)> =
         types.chain(initializer.iter().map(|t| (t.name.clone(), t.data_type))).collect();
-    // Most nodes are those of the signature, as far as types decide that.
+    // The types of most nodes match the signature.
     let is_checked = numbers.below(8) > 0;
     let mut operand_names: Vec<&str> = Vec::new();
     let fits = |operands: &[&str]| {
         let all = operands.iter().map(|name| {
-            let (name, found) = types.iter().find(|(own, _)| own == name)?;
-            Some((name.as_str(), element(*found).unwrap().name().to_owned()))
+            let (name, number) = types.iter().find(|(declared, _)| declared == name)?;
+            Some((name.as_str(), element(*number).unwrap().name().to_owned()))
         });
         signature.problems(&all.collect::<Vec<_>>(), signature.required()).is_empty()
     };
     for _ in 0..operands {
         let mut tried = (0..12).map(|_| {
             let mut next = operand_names.clone();
-            next.push(numbers.of(&names));
+            next.push(numbers.one_of(&names));
             next
         });
-        let found = tried.find(|next| !is_checked || fits(next));
-        operand_names = found.unwrap_or(operand_names);
+        operand_names = tried.find(|next| !is_checked || fits(next)).unwrap_or(operand_names);
     }
-    let own_names = signature.attributes();
+    let attribute_names = signature.attributes();
     let attributes = (0..count).map(|_| {
-        if is_checked && !own_names.is_empty() {
-            attribute(numbers.of(own_names), numbers)
+        if is_checked && !attribute_names.is_empty() {
+            attribute(numbers.one_of(attribute_names), numbers)
         } else {
-            attribute(numbers.of(ATTRIBUTES), numbers)
+            attribute(numbers.one_of(ATTRIBUTES), numbers)
         }
     });
     let mut attributes: Vec<AttributeProto> = attributes.collect();
@@ -369,14 +368,15 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
     }
 }
 
-/// Whether a model is imported. Far above the expected time, because the machine may be busy; far below the time of unbounded work.
+/// Whether a model is imported. The time limit is far above the expected time, because the machine may be busy, and far below the time
+/// of unbounded work.
 fn is_imported(folder: &Path, bytes: &[u8]) -> bool {
     let path = folder.join("net.onnx");
     std::fs::write(&path, bytes).unwrap();
     let start = Instant::now();
     let imported = convert(&path, Options::default());
     assert!(start.elapsed() < Duration::from_secs(20), "too slow");
-    // What is not imported has a reason.
+    // Refusals have reasons.
     if let Err(ImportError::Refused { refusals, .. }) = &imported {
         assert!(!refusals.is_empty() && refusals.iter().all(|r| !r.reason.is_empty()));
     }
@@ -384,7 +384,7 @@ fn is_imported(folder: &Path, bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn any_operands_have_an_answer() {
+fn arbitrary_operands_do_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let mut numbers = Numbers(0x1234_5678_9abc_def1);
     let (mut accepted, mut all) = (0, 0);
@@ -395,20 +395,20 @@ fn any_operands_have_an_answer() {
             all += 1;
         }
     }
-    // Many are not refused at once.
+    // More than a twentieth of the models pass all checks.
     assert!(accepted * 20 > all, "{accepted} of {all}");
 }
 
-/// Models of each operator.
+/// The number of models for each operator.
 const ROUNDS: usize = 25;
 
 #[test]
-fn any_bytes_have_an_answer() {
+fn mutated_bytes_do_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let mut numbers = Numbers(0x0123_4567_89ab_cdef);
     let operators: Vec<_> = GROUPS.iter().flat_map(|group| group.operators).collect();
     for _ in 0..2000 {
-        let operator = numbers.of(&operators);
+        let operator = numbers.one_of(&operators);
         let mut bytes = model(operator.domain, operator.name, &mut numbers).encode_to_vec();
         for _ in 0..=numbers.below(4) {
             let at = numbers.below(bytes.len().max(1));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One node per operator group, shapes, names, and hostile files.
+//! Tests of one node per operator group, shapes, names, and malformed files.
 
 use super::*;
 use crate::proto::*;
 use prost::Message as _;
 
-/// An attribute of ints.
 fn ints(name: &str, ints: &[i64]) -> AttributeProto {
     AttributeProto { name: name.into(), ints: ints.to_vec(), ..AttributeProto::default() }
 }
@@ -30,7 +29,7 @@ pub(super) fn node(
     }
 }
 
-/// A value of this element type; extents are numbers or names.
+/// A value; extents are numbers or names.
 pub(super) fn value(name: &str, element: i32, shape: &[&str]) -> ValueInfoProto {
     let dim = shape.iter().map(|text| match text.parse() {
         Ok(number) => DimensionProto { value: Some(number), name: None },
@@ -58,8 +57,8 @@ pub(super) fn weights(name: &str, dims: &[i64]) -> TensorProto {
 }
 
 fn model(inputs: Vec<ValueInfoProto>, initializer: Vec<TensorProto>, node: Vec<NodeProto>) -> ModelProto {
-    let last = node.last().and_then(|n| n.output.first()).cloned().unwrap_or_default();
-    let output = vec![ValueInfoProto { name: last, kind: None }];
+    let last = node.last().and_then(|n| n.output.first()).cloned();
+    let output = last.into_iter().map(|name| ValueInfoProto { name, kind: None }).collect();
     let graph = GraphProto { node, input: inputs, initializer, output, ..GraphProto::default() };
     let opset_import = vec![OperatorSetIdProto { domain: String::new(), version: 17 }];
     ModelProto { ir_version: 8, graph: Some(graph), opset_import, ..ModelProto::default() }
@@ -130,12 +129,12 @@ fn operators_that_changed_in_opset_7_are_refused_before() {
             Err(ImportError::Refused { refusals, .. }) => refusals[0].to_string(),
             _ => String::new(),
         };
-        assert_eq!(refused.contains("in opset 6"), is_refused, "{refused}");
+        assert_eq!(refused.contains("the model has opset 6"), is_refused, "{refused}");
     }
 }
 
 #[test]
-fn functions_name_the_default_domain_in_two_ways() {
+fn functions_accept_both_names_of_the_default_domain() {
     for domain in ["", "ai.onnx"] {
         let function = FunctionProto {
             name: "Square".into(),
@@ -250,11 +249,11 @@ fn windows_that_contradict_themselves_are_refused() {
     let x = || value("x", F32, &["1", "3", "8", "8"]);
     let conv = node("Conv", &["x", "w"], &["y"], vec![ints("kernel_shape", &[2, 2])]);
     let text = statements(vec![x()], vec![weights("w", &[4, 3, 3, 3])], vec![conv]);
-    assert_eq!(text, "Conv `y`: `kernel_shape` is [2, 2], and the filter has the size [3, 3]");
+    assert_eq!(text, "Conv `y`: `kernel_shape` is [2, 2], but the filter has the size [3, 3]");
     let attributes = vec![ints("kernel_shape", &[2, 2]), ints("pads", &[2, 2, 2, 2])];
     let pool = node("MaxPool", &["x"], &["y"], attributes);
     let text = statements(vec![x()], vec![], vec![pool]);
-    assert_eq!(text, "MaxPool `y`: windows that are in the padding alone are not supported");
+    assert_eq!(text, "MaxPool `y`: windows that lie entirely in the padding are not supported");
 }
 
 /// A body that doubles its carried value.
@@ -278,9 +277,9 @@ fn loops_are_loops() {
     assert_eq!(text, "y = with s: real[2] = x do..(i -> 5) {\nadd = math.add(s, s);");
     let text =
         statements(x(), vec![], vec![node("Loop", &["", "", "x"], &["y"], vec![doubling(&["c", "d"])])]);
-    assert_eq!(text, "Loop `y`: the loop has no end");
+    assert_eq!(text, "Loop `y`: the loop has neither a number of steps nor a condition");
     let text = statements(x(), count(), vec![repeat(&["d"])]);
-    assert_eq!(text, "Loop `y`: the body does not fit the operands");
+    assert_eq!(text, "Loop `y`: the body does not match the operands");
 }
 
 #[test]
@@ -296,7 +295,7 @@ fn reals_of_narrower_types_are_stored_in_them() {
     let nodes = vec![cast, add, sine, back];
     let imported = imported(&model(x(), vec![], nodes).encode_to_vec()).unwrap();
     assert!(!imported.main.contains("round_reals"), "{}", imported.main);
-    let origin = crate::Origin::of_json(imported.json.as_bytes()).unwrap();
+    let origin = crate::Origin::from_json(imported.json.as_bytes()).unwrap();
     let half = skript_tensor::ElementType::F16;
     let names = ["a", "b", "h"];
     let stored = names.map(|name| (name.to_owned(), half));
@@ -304,7 +303,7 @@ fn reals_of_narrower_types_are_stored_in_them() {
 }
 
 #[test]
-fn reals_that_move_are_not_rounded() {
+fn data_movement_does_not_round() {
     let inputs = vec![value("x", F32, &["2", "3"]), value("h", 10, &["2", "3"])];
     let nodes = vec![
         node("Transpose", &["h"], &["t"], vec![]),
@@ -317,7 +316,7 @@ fn reals_that_move_are_not_rounded() {
 }
 
 #[test]
-fn halves_of_both_kinds_are_kept_in_32_bits() {
+fn models_with_both_16_bit_float_types_use_f32() {
     let inputs = vec![value("h", 10, &["2"])];
     let cast = node("Cast", &["h"], &["y"], vec![int("to", 16)]);
     let imported = imported(&model(inputs, vec![], vec![cast]).encode_to_vec()).unwrap();
@@ -325,15 +324,15 @@ fn halves_of_both_kinds_are_kept_in_32_bits() {
 }
 
 #[test]
-fn ints_of_4_bits_are_two_in_a_byte() {
+fn bytes_hold_two_4_bit_ints() {
     let mut nibbles = constant("q", &[3], &[]);
     nibbles.data_type = 22;
     nibbles.raw_data = vec![0x9f, 0x07].into();
     let scale = TensorProto { float_data: vec![0.5], ..weights("s", &[]) };
     let nodes = vec![node("DequantizeLinear", &["q", "s"], &["y"], vec![])];
-    let mut own = model(vec![], vec![nibbles.clone(), scale], nodes);
-    own.opset_import[0].version = 21;
-    let text = statements_of(&own);
+    let mut quantized = model(vec![], vec![nibbles.clone(), scale], nodes);
+    quantized.opset_import[0].version = 21;
+    let text = statements_of(&quantized);
     assert!(text.contains("onnx.dequantize"), "{text}");
     let main = imported(
         &model(
@@ -372,23 +371,23 @@ fn nodes_have_the_signatures_of_their_operators() {
 }
 
 #[test]
-fn declared_types_are_those_that_the_graph_computes() {
+fn contradictions_to_declared_types_are_reported() {
     let graph = |infos: Vec<ValueInfoProto>, output: ValueInfoProto| {
         let nodes = vec![
             node("Exp", &["x"], &["a"], vec![]),
             node("Concat", &["a", "a"], &["y"], vec![int("axis", 0)]),
         ];
-        let mut own = model(vec![value("x", F32, &["n", "3"])], vec![], nodes);
-        let graph = own.graph.as_mut().unwrap();
+        let mut parsed = model(vec![value("x", F32, &["n", "3"])], vec![], nodes);
+        let graph = parsed.graph.as_mut().unwrap();
         (graph.value_info, graph.output) = (infos, vec![output]);
-        let imported = imported(&own.encode_to_vec()).unwrap();
+        let imported = imported(&parsed.encode_to_vec()).unwrap();
         assert!(imported.main.contains("layout.concat"), "{}", imported.main);
         let warnings = imported.warnings.iter().map(ToString::to_string);
         warnings.collect::<Vec<_>>()
     };
     let fits = |warned: Vec<String>| assert!(warned.is_empty(), "{warned:?}");
     fits(graph(vec![value("a", F32, &["n", "3"])], value("y", F32, &["m", "3"])));
-    // Extents that are known only at run time may be those.
+    // Dynamic extents may match at run time.
     fits(graph(vec![value("a", F32, &["7", "k"])], value("y", 0, &["m", "3"])));
     let warned = graph(vec![value("a", 11, &["n", "3"])], value("y", F32, &["m", "4"]));
     for reason in [
@@ -402,15 +401,15 @@ fn declared_types_are_those_that_the_graph_computes() {
     assert!(warned[0].contains("as f32[6], but"), "{warned:?}");
 
     // Inputs and initializers that are outputs.
-    let mut own = model(vec![value("x", F32, &["3"])], vec![], vec![]);
-    own.graph.as_mut().unwrap().output = vec![value("x", 7, &["3"])];
-    let warned = imported(&own.encode_to_vec()).unwrap().warnings;
+    let mut parsed = model(vec![value("x", F32, &["3"])], vec![], vec![]);
+    parsed.graph.as_mut().unwrap().output = vec![value("x", 7, &["3"])];
+    let warned = imported(&parsed.encode_to_vec()).unwrap().warnings;
     let reason = "the output `x` is declared as i64[3], but the graph computes f32[3], which is used";
     assert_eq!(warned[0].reason, reason);
-    let graph = own.graph.as_mut().unwrap();
+    let graph = parsed.graph.as_mut().unwrap();
     graph.initializer = vec![weights("w", &[2])];
     graph.input.push(value("w", F32, &["3"]));
-    let text = statements_of(&own);
+    let text = statements_of(&parsed);
     let reason = "`w`: the input is declared as f32[3], but its value is f32[2]";
     assert!(text.contains(reason), "{text}");
 }
@@ -425,9 +424,9 @@ fn casts_before_opset_6_name_their_types() {
     };
     let text = |name: &str, opset| {
         let cast = node("Cast", &["x"], &["y"], vec![to(name)]);
-        let mut own = model(vec![value("x", F32, &["2"])], vec![], vec![cast]);
-        own.opset_import[0].version = opset;
-        statements_of(&own)
+        let mut parsed = model(vec![value("x", F32, &["2"])], vec![], vec![cast]);
+        parsed.opset_import[0].version = opset;
+        statements_of(&parsed)
     };
     assert!(text("INT64", 5).contains("layout.cast<int>(x)"), "{}", text("INT64", 5));
     assert!(text("STRING", 5).contains("element type \"STRING\" is not supported"));
@@ -453,30 +452,30 @@ fn functions_may_be_nested() {
     let text = |depth: usize| {
         let call =
             NodeProto { domain: "own".into(), ..node(&format!("F{}", depth - 1), &["x"], &["y"], vec![]) };
-        let mut own = model(vec![value("x", F32, &["2"])], vec![], vec![call]);
-        own.functions = (0..depth).map(function).collect();
-        statements_of(&own)
+        let mut parsed = model(vec![value("x", F32, &["2"])], vec![], vec![call]);
+        parsed.functions = (0..depth).map(function).collect();
+        statements_of(&parsed)
     };
     assert!(text(64).contains("math.exp(x)"), "{}", text(64));
     assert!(text(65).contains("nested deeper than 64"), "{}", text(65));
 }
 
 #[test]
-fn operator_sets_that_are_not_known_are_refused() {
+fn unknown_operator_sets_are_refused() {
     let exp = || vec![node("Exp", &["x"], &["y"], vec![])];
-    let mut own = model(vec![value("x", F32, &["2"])], vec![], exp());
-    own.opset_import[0].version = 1000;
-    let text = statements_of(&own);
+    let mut parsed = model(vec![value("x", F32, &["2"])], vec![], exp());
+    parsed.opset_import[0].version = 1000;
+    let text = statements_of(&parsed);
     let newest = crate::operators::newest();
     let reason = format!(
-        "the model has operators of opset 1000, sets up to {newest} are known; convert it with `onnx.version_converter`"
+        "the model uses opset 1000, but only opsets up to {newest} are supported; convert it with `onnx.version_converter`"
     );
     assert!(text.contains(&reason), "{text}");
-    own.opset_import[0].version = newest;
-    assert!(statements_of(&own).contains("math.exp"));
-    own.opset_import.push(OperatorSetIdProto { domain: "com.microsoft".into(), version: 2 });
-    let text = statements_of(&own);
-    assert!(text.contains("opset 2 of com.microsoft, sets up to 1"), "{text}");
+    parsed.opset_import[0].version = newest;
+    assert!(statements_of(&parsed).contains("math.exp"));
+    parsed.opset_import.push(OperatorSetIdProto { domain: "com.microsoft".into(), version: 2 });
+    let text = statements_of(&parsed);
+    assert!(text.contains("opset 2 of com.microsoft, but only opsets up to 1"), "{text}");
 }
 
 #[test]
@@ -511,11 +510,11 @@ fn inputs_that_decide_shapes_become_constants() {
 }
 
 #[test]
-fn hostile_files_are_refused() {
+fn malformed_files_are_refused() {
     let good = model(vec![value("x", F32, &["2"])], vec![], vec![node("Exp", &["x"], &["y"], vec![])])
         .encode_to_vec();
     assert!(imported(&good).is_ok());
-    // Cut off anywhere, and with any byte changed: an answer, never a panic.
+    // Truncated anywhere, or with any byte changed, the file must not cause a panic.
     for at in 0..good.len() {
         let _ = imported(good.get(..at).unwrap());
         let mut changed = good.clone();
@@ -526,7 +525,7 @@ fn hostile_files_are_refused() {
 }
 
 #[test]
-fn hostile_sizes_are_refused() {
+fn excessive_sizes_are_refused() {
     let huge = TensorProto {
         name: "w".into(),
         dims: vec![1 << 40, 1 << 40],
@@ -538,7 +537,7 @@ fn hostile_sizes_are_refused() {
     assert!(text.contains("too large"), "{text}");
     let cycle = vec![node("Exp", &["b"], &["a"], vec![]), node("Exp", &["a"], &["b"], vec![])];
     let text = statements(vec![], vec![], cycle);
-    assert_eq!(text, "Exp `a`: nothing before it gives its input `b`");
+    assert_eq!(text, "Exp `a`: no node before it computes its input `b`");
     let many = i64::MAX.to_string();
     let x = value("x", F32, &[&many, &many]);
     let text = statements(vec![x], vec![], vec![node("Size", &["x"], &["y"], vec![])]);
@@ -550,3 +549,4 @@ mod calls;
 mod extents;
 mod external;
 mod options;
+mod quantized;

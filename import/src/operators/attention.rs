@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Attention, and positions by rotation.
+//! Attention and rotary position embedding.
 
 use super::elementwise::converted;
 use super::movement::{joined, reshaped, transposed};
 use super::{Operator, operator};
-use crate::call::{Call, broadcast, fixed, product};
+use crate::call::{Call, broadcast, fixed, product, supported_type};
 use crate::extent::Extent;
 use crate::literals::{extent_list, real_text};
 use crate::refusal::{Ruled, overflow};
 use crate::statement::{Argument, marked};
-use crate::value::{Value, element, is_real};
+use crate::value::{Value, is_real};
 
 pub const OPERATORS: &[Operator] = &[
     operator("Attention", "`linalg.matmul`, `onnx.near`, `onnx.softmax_of_some`", attention),
@@ -17,13 +17,15 @@ pub const OPERATORS: &[Operator] = &[
     operator("LinearAttention", "`onnx.linear_attention`", linear),
 ];
 
-/// A recurrence over the second dimension, with one state for each head of the keys.
+/// Linear attention: a recurrence over the second dimension with one state for each head of the keys.
 fn linear(c: &mut Call) -> Ruled<()> {
     let (q, k, v) = (c.real(0)?, c.real(1)?, c.real(2)?);
     let (past, decay, rate) = (c.optional(3), c.optional(4), c.optional(5));
-    let (own, shared) = (c.int("q_num_heads", 0), c.int("kv_num_heads", 0));
-    if own < 1 || shared < 1 || own % shared != 0 {
-        return Err("the numbers of heads do not fit each other".into());
+    let (query_heads, key_heads) = (c.int("q_num_heads", 0), c.int("kv_num_heads", 0));
+    if query_heads < 1 || key_heads < 1 || query_heads % key_heads != 0 {
+        return Err(
+            "the number of query heads must be a multiple of the number of key and value heads".into()
+        );
     }
     let (decays, corrects) = match c.string("update_rule", "gated_delta").as_str() {
         "linear" => (false, false),
@@ -31,16 +33,16 @@ fn linear(c: &mut Call) -> Ruled<()> {
         "delta" => (false, true),
         "gated_delta" => (true, true),
         other => {
-            return Err(crate::refusal::Reason(format!("the rule {other:?} is unknown")));
+            return Err(crate::refusal::Reason(format!("the update rule {other:?} is unknown")));
         }
     };
     if decays != decay.is_some() || corrects != rate.is_some() {
-        return Err("the rule does not fit the operands".into());
+        return Err("the update rule and the operands contradict each other".into());
     }
     if [&q, &k, &v].iter().any(|x| x.rank() != 3) {
-        return Err("the operands do not have three dimensions".into());
+        return Err("the operands must have rank 3".into());
     }
-    // Steps first, then the batch, heads and features.
+    // The order of dimensions is steps, batch, heads, features.
     let (batch, steps) = (q.extent(0), q.extent(1));
     let by_steps = |c: &mut Call, x: &Value, heads: i64| -> Ruled<Value> {
         let size = x.extent(2).over(&Extent::from(heads));
@@ -49,17 +51,17 @@ fn linear(c: &mut Call) -> Ruled<()> {
         let split = reshaped(c, x, shape);
         Ok(transposed(c, &split, &[1, 0, 2, 3]))
     };
-    let query = by_steps(c, &q, own)?;
-    let key = by_steps(c, &k, shared)?;
-    let value = by_steps(c, &v, shared)?;
+    let query = by_steps(c, &q, query_heads)?;
+    let key = by_steps(c, &k, key_heads)?;
+    let value = by_steps(c, &v, key_heads)?;
     let filled = |c: &mut Call, text: &str, shape: Vec<Extent>| {
         let attributes = [("shape", extent_list(&shape)), ("value", text.to_owned())];
         c.call("onnx.fill", &attributes, &[], (q.element, shape))
     };
     let one = Extent::from(1);
-    let heads = Extent::from(shared);
+    let heads = Extent::from(key_heads);
     let decay = match decay {
-        Some(decay) => by_steps(c, &decay, shared)?,
+        Some(decay) => by_steps(c, &decay, key_heads)?,
         None => filled(c, "0.0", vec![steps.clone(), batch.clone(), heads.clone(), one.clone()]),
     };
     let rate = match rate {
@@ -90,7 +92,7 @@ fn linear(c: &mut Call) -> Ruled<()> {
     let types = vec![(q.element, shape), (state.element, kept)];
     let results = c.calls("onnx.linear_attention", &attributes, &arguments, types);
     let [y, last] = results.as_slice() else {
-        return Err("there are not two results".into());
+        return Err("internal compiler error: the update does not have two results".into());
     };
     let y = transposed(c, y, &[1, 0, 2, 3]);
     let packed = product(&[y.extent(2), y.extent(3)])?;
@@ -100,7 +102,7 @@ fn linear(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// A tensor of three dimensions with its heads as a dimension of its own: batch, heads, time, features.
+/// Splits the heads of a rank-3 tensor into a dimension: batch, heads, time, features.
 pub(super) fn heads(c: &mut Call, x: &Value, count: i64) -> Ruled<Value> {
     if x.rank() != 3 {
         return Ok(x.clone());
@@ -113,16 +115,16 @@ pub(super) fn heads(c: &mut Call, x: &Value, count: i64) -> Ruled<Value> {
     Ok(transposed(c, &split, &[0, 2, 1, 3]))
 }
 
-/// Which keys a query sees.
-pub(super) enum Sight {
+/// The keys that a query attends to.
+pub(super) enum VisibleKeys {
     All,
-    /// Those at most `left` before it and at most `right` after it (−1 is no limit), where the first query is at `offset`.
+    /// Keys at most `left` before and at most `right` after the query (−1: unlimited); the first query is at key `offset`.
     Near {
         offset: Extent,
         left: i64,
         right: i64,
     },
-    /// The same, of as many keys as an item of the batch has: the last query is at its last one.
+    /// As `Near`, with a number of keys for each item of the batch; the last query is at the last key of the item.
     Length {
         lengths: Value,
         left: i64,
@@ -130,18 +132,18 @@ pub(super) enum Sight {
     },
 }
 
-/// What an attention has beside queries, keys and values.
-pub(super) struct Manner {
-    /// `None` for 1 / √(size of a head).
+/// The parameters of an attention.
+pub(super) struct AttentionOptions {
+    /// `None` for 1 / √(head size).
     pub scale: Option<f64>,
-    /// The limit of scores, or 0.
+    /// The soft cap of scores; 0 for none.
     pub cap: f32,
-    /// Bools of what is seen, or what is added to the scores.
+    /// A boolean mask, or a bias that is added to the scores.
     pub mask: Option<Value>,
-    pub sight: Sight,
+    pub visible: VisibleKeys,
 }
 
-/// What an attention computes.
+/// The results of an attention.
 pub(super) struct Attended {
     pub scaled: Value,
     pub capped: Value,
@@ -150,22 +152,22 @@ pub(super) struct Attended {
     pub result: Value,
 }
 
-/// A mask as what is added to scores, padded to the number of keys.
+/// Converts a mask to a bias of the scores, padded to the number of keys.
 fn bias(c: &mut Call, mask: Value, q: &Value, keys: &Extent) -> Ruled<Value> {
     let mask = if mask.is_bool() {
         c.call("onnx.mask_bias", &[], &[(&mask).into()], (q.element, mask.shape.clone()))
     } else {
-        // Ints are added as well.
+        // Int masks are biases, too.
         converted(c, &mask, q.element)?
     };
     let last = mask.rank().checked_sub(1).ok_or("the mask is a scalar")?;
-    let own = mask.extent(last);
-    // Before opset 24, masks broadcast alone.
-    let broadcasts = own.is(1) && c.opset < 24;
-    if own == *keys || broadcasts {
+    let length = mask.extent(last);
+    // Before opset 24, masks broadcast but are not padded.
+    let broadcasts = length.is(1) && c.opset < 24;
+    if length == *keys || broadcasts {
         return Ok(mask);
     }
-    let more = keys.minus(&own).ok_or_else(overflow)?;
+    let more = keys.minus(&length).ok_or_else(overflow)?;
     if !more.is_natural(&c.importer.bounds) {
         return Err("a mask that may be longer than the keys is not supported".into());
     }
@@ -174,11 +176,11 @@ fn bias(c: &mut Call, mask: Value, q: &Value, keys: &Extent) -> Ruled<Value> {
     if let Some(extent) = shape.last_mut() {
         extent.clone_from(keys);
     }
-    let least = Argument::Number("-inf".to_owned());
-    Ok(c.call("layout.pad", &attributes, &[(&mask).into(), least], (q.element, shape)))
+    let lowest = Argument::Number("-inf".to_owned());
+    Ok(c.call("layout.pad", &attributes, &[(&mask).into(), lowest], (q.element, shape)))
 }
 
-/// The keys or values repeated for the heads of the queries.
+/// Repeats keys or values for the heads of the queries.
 fn for_heads(c: &mut Call, x: &Value, heads: &Extent) -> Ruled<Value> {
     let groups = heads.over(&x.extent(1)).ok_or_else(overflow)?;
     if groups.is(1) {
@@ -187,17 +189,23 @@ fn for_heads(c: &mut Call, x: &Value, heads: &Extent) -> Ruled<Value> {
     let times = groups.value().filter(|t| *t > 0);
     if times.is_none() {
         fixed("the number of heads", heads)?;
-        fixed("the number of heads of the keys", &x.extent(1))?;
+        fixed("the number of key heads", &x.extent(1))?;
     }
-    let times = times.ok_or("the heads of the keys do not divide those of the queries")?;
+    let times = times.ok_or("the number of query heads is not a multiple of the number of key heads")?;
     let shape = vec![x.extent(0), heads.clone(), x.extent(2), x.extent(3)];
     Ok(c.call("onnx.repeat_heads", &[("times", times.to_string())], &[x.into()], (x.element, shape)))
 }
 
-/// The attention of queries, keys and values with heads.
-pub(super) fn attended(c: &mut Call, q: &Value, k: &Value, v: &Value, manner: Manner) -> Ruled<Attended> {
+/// Adds the attention of queries, keys and values that are split into heads.
+pub(super) fn attended(
+    c: &mut Call,
+    q: &Value,
+    k: &Value,
+    v: &Value,
+    options: AttentionOptions,
+) -> Ruled<Attended> {
     if [q, k, v].iter().any(|t| t.rank() != 4) {
-        return Err("the operands have neither three nor four dimensions".into());
+        return Err("the operands must have rank 3 or 4".into());
     }
     let (k, v) = (for_heads(c, k, &q.extent(1))?, for_heads(c, v, &q.extent(1))?);
     let size = fixed("the size of a head", &q.extent(3))?;
@@ -210,42 +218,42 @@ pub(super) fn attended(c: &mut Call, q: &Value, k: &Value, v: &Value, manner: Ma
         &[q.into(), (&k).into()],
         (q.element, shape),
     );
-    let scaled = c.with_number("math.mul", &raw, manner.scale.unwrap_or(usual));
-    let capped = if manner.cap > 0.0 {
-        c.map("onnx.softcap", &[("cap", real_text(q.element, manner.cap.into()))], &scaled)
+    let scaled = c.with_number("math.mul", &raw, options.scale.unwrap_or(usual));
+    let capped = if options.cap > 0.0 {
+        c.map("onnx.softcap", &[("cap", real_text(q.element, options.cap.into()))], &scaled)
     } else {
         scaled.clone()
     };
     let mut biased = capped.clone();
-    if let Some(mask) = manner.mask {
+    if let Some(mask) = options.mask {
         let mask = bias(c, mask, q, &k.extent(2))?;
         if broadcast(&biased.shape, &mask.shape)? != biased.shape {
-            return Err("the mask does not fit".into());
+            return Err("the mask does not broadcast to the scores".into());
         }
         biased = c.binary("math.add", &biased, &mask)?;
     }
-    biased = match manner.sight {
-        Sight::All => biased,
-        Sight::Near { offset, left, right } => {
+    biased = match options.visible {
+        VisibleKeys::All => biased,
+        VisibleKeys::Near { offset, left, right } => {
             let attributes =
                 [("offset", marked(&offset)), ("left", left.to_string()), ("right", right.to_string())];
             c.map("onnx.near", &attributes, &biased)
         }
-        Sight::Length { lengths, left, right } => {
+        VisibleKeys::Length { lengths, left, right } => {
             let attributes = [("left", left.to_string()), ("right", right.to_string())];
             let kind = (biased.element, biased.shape.clone());
             let arguments = [(&biased).into(), (&lengths).into()];
             c.call("onnx.near_of_length", &attributes, &arguments, kind)
         }
     };
-    // The operator computes halves in f32.
-    let precision = match i32::try_from(c.int("softmax_precision", 0)).unwrap_or(-1) {
+    // The operator computes 16-bit floats in f32.
+    let precision = match c.int("softmax_precision", 0) {
         0 => q.element,
         1 if q.element.size() < 4 => q.element,
-        number => element(number)
+        number => supported_type(number)
             .ok()
             .filter(|element| is_real(*element))
-            .ok_or("the precision of softmax is no type of reals")?,
+            .ok_or("`softmax_precision` is not a real type")?,
     };
     let precise = converted(c, &biased, precision)?;
     let weights = c.map("onnx.softmax_of_some", &[], &precise);
@@ -255,7 +263,7 @@ pub(super) fn attended(c: &mut Call, q: &Value, k: &Value, v: &Value, manner: Ma
     Ok(Attended { scaled, capped, biased, weights, result })
 }
 
-/// Heads as parts of the last dimension.
+/// Merges the heads into the last dimension.
 pub(super) fn flattened(c: &mut Call, x: &Value) -> Ruled<Value> {
     let x = transposed(c, x, &[0, 2, 1, 3]);
     let width = product(&[x.extent(2), x.extent(3)])?;
@@ -281,19 +289,19 @@ fn attention(c: &mut Call) -> Ruled<()> {
     if c.flag("is_causal", false) {
         right = 0;
     }
-    let sight = match c.optional(6) {
-        Some(lengths) => Sight::Length { lengths, left, right },
-        None if left < 0 && right < 0 => Sight::All,
-        None => Sight::Near { offset: past, left, right },
+    let visible = match c.optional(6) {
+        Some(lengths) => VisibleKeys::Length { lengths, left, right },
+        None if left < 0 && right < 0 => VisibleKeys::All,
+        None => VisibleKeys::Near { offset: past, left, right },
     };
     let cap = c.float("softcap", 0.0);
-    let manner = Manner {
+    let options = AttentionOptions {
         scale: c.has("scale").then(|| c.float("scale", 1.0).into()),
         cap,
         mask: c.optional(3),
-        sight,
+        visible,
     };
-    let all = attended(c, &q, &k, &v, manner)?;
+    let all = attended(c, &q, &k, &v, options)?;
     if c.wants(3) {
         let shown = match c.int("qk_matmul_output_mode", 0) {
             0 => all.scaled,
@@ -316,15 +324,15 @@ fn rotary(c: &mut Call) -> Ruled<()> {
         None => (cos, sin),
     };
     let split = heads(c, &x, c.int("num_heads", 0))?;
-    let part = Part::Features(c.int("rotary_embedding_dim", 0));
-    let how = (c.flag("interleaved", false), part);
+    let features = RotatedFeatures::First(c.int("rotary_embedding_dim", 0));
+    let how = (c.flag("interleaved", false), features);
     let rotated = rotated(c, &split, (&cos, &sin), how)?;
     let y = if x.rank() == 3 { flattened(c, &rotated)? } else { rotated };
     c.set(0, y);
     Ok(())
 }
 
-/// The rows of a cache of angles at these positions.
+/// Gathers the rows of a cache of angles at these positions.
 pub(super) fn at_positions(c: &mut Call, cache: &Value, positions: &Value) -> Value {
     let mut shape = positions.shape.clone();
     shape.push(cache.extent(1));
@@ -336,37 +344,37 @@ pub(super) fn at_positions(c: &mut Call, cache: &Value, positions: &Value) -> Va
     )
 }
 
-/// The features of a head that are rotated.
+/// The rotated features of a head.
 #[derive(Clone, Copy)]
-pub(super) enum Part {
-    /// So many, or all for 0.
-    Features(i64),
-    /// As many as the caches have angles for.
+pub(super) enum RotatedFeatures {
+    /// This number of features at the beginning; 0 for all features.
+    First(i64),
+    /// The features for which the caches contain angles.
     OfCaches,
 }
 
-/// Heads rotated by the angles whose cosines and sines these are.
+/// Rotates heads by the angles with these cosines and sines.
 pub(super) fn rotated(
     c: &mut Call,
     x: &Value,
     (cos, sin): (&Value, &Value),
-    (interleaved, part): (bool, Part),
+    (interleaved, features): (bool, RotatedFeatures),
 ) -> Ruled<Value> {
     if cos.rank() != 3 {
-        return Err("the caches do not fit the positions".into());
+        return Err("the caches of angles do not match the positions".into());
     }
     if x.rank() != 4 {
-        return Err("the input has neither three nor four dimensions".into());
+        return Err("the input must have rank 3 or 4".into());
     }
     let twice = cos.extent(2).times(&Extent::from(2)).ok_or_else(overflow)?;
-    let rest = x.extent(3).minus(&twice).ok_or_else(overflow)?;
-    let fits = match part {
-        Part::Features(0) => rest.is(0),
-        Part::Features(n) => twice.is(n),
-        Part::OfCaches => rest.is_natural(&c.importer.bounds),
+    let unrotated = x.extent(3).minus(&twice).ok_or_else(overflow)?;
+    let fits = match features {
+        RotatedFeatures::First(0) => unrotated.is(0),
+        RotatedFeatures::First(n) => twice.is(n),
+        RotatedFeatures::OfCaches => unrotated.is_natural(&c.importer.bounds),
     };
     if !fits {
-        return Err("the caches do not fit the size of the rotated part".into());
+        return Err("the caches of angles do not match the number of rotated features".into());
     }
     Ok(c.call(
         "onnx.rotate",

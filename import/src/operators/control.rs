@@ -16,13 +16,13 @@ use crate::statement::{Block, Body, Count, Loop, Statement};
 use crate::value::{Item, Value};
 
 pub const OPERATORS: &[Operator] = &[
-    operator("If", "`if`, or the branch that the import decides", branch),
-    operator("Loop", "`do`, or its steps one by one", repeat),
+    operator("If", "`if`, or one branch if the condition is known at import", branch),
+    operator("Loop", "`do`, or unrolled", repeat),
     operator("Scan", "`do`", scan),
 ];
 
-/// Steps that are written one by one, at most.
-const MOST_STEPS: i64 = 256;
+/// Maximum number of steps of unrolled loops.
+const MAX_STEPS: i64 = 256;
 
 fn branch(c: &mut Call) -> Ruled<()> {
     let condition = c.input(0)?;
@@ -50,7 +50,7 @@ fn branch(c: &mut Call) -> Ruled<()> {
     }
     let pairs = || then.yields.iter().zip(&otherwise.yields);
     if pairs().any(|(a, b)| a.is_sequence() || b.is_sequence()) {
-        return Err("a sequence that data select is not supported".into());
+        return Err("a sequence that depends on the condition is not supported".into());
     }
     if let Some((at, (a, b))) = pairs().enumerate().find(|(_, (a, b))| !is_like(a, b)) {
         let is_one_type = pairs().all(|(a, b)| a.element == b.element);
@@ -58,7 +58,7 @@ fn branch(c: &mut Call) -> Ruled<()> {
             return only(c, condition, if taken { then } else { otherwise }, taken);
         }
         return Err(Reason(format!(
-            "output {at} is {} in one branch and {} in the other: SkriptND needs one type and one rank",
+            "output {at} is {} in one branch and {} in the other: SkriptND requires the same type and rank",
             c.importer.typed(a),
             c.importer.typed(b)
         )));
@@ -80,19 +80,19 @@ fn is_like(a: &Value, b: &Value) -> bool {
     a.rank() == b.rank() && a.element == b.element
 }
 
-/// The shape of one of two values: data decide extents that differ.
+/// The shape of a value that is one of two values. Extents that differ become data-dependent.
 fn either(a: &Value, b: &Value, id: usize) -> Vec<Extent> {
     let extents = a.shape.iter().zip(&b.shape).enumerate();
     extents.map(|(axis, (x, y))| if x == y { x.clone() } else { Call::open(id, axis) }).collect()
 }
 
-/// The value of a branch with dynamic extents where it and the value of the other branch have static ones that differ.
+/// Makes the extents of a branch's value dynamic if they are static and differ from static extents of the other branch.
 fn loosened(c: &mut Call, branch: &mut Vec<Statement>, value: &Value, other: &Value) -> Ruled<Value> {
     let outer = std::mem::replace(&mut c.importer.statements, std::mem::take(branch));
     let mut loosened = Ok(value.clone());
     for axis in 0..value.rank() {
-        let (own, other) = (value.extent(axis), other.extent(axis));
-        if own != other && own.value().is_some() && other.value().is_some() {
+        let (extent, other) = (value.extent(axis), other.extent(axis));
+        if extent != other && extent.value().is_some() && other.value().is_some() {
             loosened = loosened.and_then(|value| super::dynamic_slice::whole(c, &value, axis));
         }
     }
@@ -100,8 +100,9 @@ fn loosened(c: &mut Call, branch: &mut Vec<Statement>, value: &Value, other: &Va
     loosened
 }
 
-/// The condition that a model with branches of different ranks rests on: under which the outputs have the ranks that the graph
-/// declares, or else that two values differ, as torch exports the removal of a dimension if its extent is 1.
+/// The expected value of the condition, if the ranks of the branches differ: with this value, the outputs have their declared ranks.
+/// Without declarations, a comparison for equality is expected to be false: torch exports the removal of a dimension under the
+/// condition that its extent is 1.
 fn expected(c: &Call, condition: &Value, then: &Block, otherwise: &Block) -> Option<bool> {
     let rank = |name: &String| Some(c.importer.declared(name)?.shape.as_ref()?.dim.len());
     let outputs = c.node.output.iter().zip(then.yields.iter().zip(&otherwise.yields));
@@ -115,7 +116,7 @@ fn expected(c: &Call, condition: &Value, then: &Block, otherwise: &Block) -> Opt
     super::dynamic_slice::is_computed_by(c, condition, "math.eq").then_some(false)
 }
 
-/// Sets the results of one branch. Each run checks that the condition selects it.
+/// Sets the results of one branch. Calls fail if the condition selects the other branch.
 fn only(c: &mut Call, condition: Value, block: Block, taken: bool) -> Ruled<()> {
     let condition = if taken { condition } else { c.map("math.not", &[], &condition) };
     let condition = super::movement::reshaped(c, &condition, vec![Extent::from(1)]);
@@ -132,46 +133,51 @@ fn only(c: &mut Call, condition: Value, block: Block, taken: bool) -> Ruled<()> 
     Ok(())
 }
 
-/// What a loop has beside its body.
+/// The number of steps of a loop.
 struct Steps {
     count: Option<Count>,
-    /// The number of steps, unless a condition or data may decide it.
+    /// The number of steps, unless it depends on a condition or on data.
     known: Option<Extent>,
+}
+
+/// Reads the maximum number of steps of a loop; `None` if only the condition ends the loop.
+fn count(c: &mut Call) -> Ruled<Option<Count>> {
+    let Some(v) = c.optional(0) else {
+        return Ok(None);
+    };
+    Ok(match c.extents_of(&v).as_deref() {
+        // Exporters write a huge count for loops that are ended only by the condition.
+        Some([e]) if e.value().is_some_and(|v| v >= i64::from(i32::MAX)) => None,
+        Some([e]) => {
+            let natural = e.larger(&Extent::from(0), &c.importer.bounds);
+            Some(Count::Extent(natural.ok_or_else(overflow)?))
+        }
+        _ if v.volume() == Some(1) => Some(Count::Tensor(super::movement::reshaped(c, &v, Vec::new()))),
+        _ => return Err("the number of steps is not one number".into()),
+    })
 }
 
 fn repeat(c: &mut Call) -> Ruled<()> {
     let graph = c.graph("body")?;
     let starts = (2..c.inputs.len()).map(|at| c.input(at)).collect::<Ruled<Vec<_>>>()?;
     if graph.input.len() != starts.len() + 2 || graph.output.len() <= starts.len() {
-        return Err("the body does not fit the operands".into());
+        return Err("the body does not match the operands".into());
     }
-    let count = match c.optional(0) {
-        None => None,
-        Some(v) => match c.extents_of(&v).as_deref() {
-            // A count from the largest ints is none: the condition ends the loop.
-            Some([e]) if e.value().is_some_and(|v| v >= i64::from(i32::MAX)) => None,
-            Some([e]) => {
-                let natural = e.larger(&Extent::from(0), &c.importer.bounds);
-                Some(Count::Extent(natural.ok_or_else(overflow)?))
-            }
-            _ if v.volume() == Some(1) => Some(Count::Tensor(super::movement::reshaped(c, &v, Vec::new()))),
-            _ => return Err("the number of steps is not one number".into()),
-        },
-    };
+    let count = count(c)?;
     let given = c.optional(1);
     let begins = given.as_ref().map_or(Some(true), |v| c.numbers_of(v).map(|v| v == [1]));
     if begins == Some(false) || matches!(&count, Some(Count::Extent(e)) if e.is(0)) {
         return without_steps(c, &graph, starts);
     }
     let by_steps = match &count {
-        Some(Count::Extent(e)) => e.value().map(|n| (n.min(MOST_STEPS), n <= MOST_STEPS)),
-        // The condition may end the loop.
-        None => Some((MOST_STEPS, false)),
+        Some(Count::Extent(e)) => e.value().map(|n| (n.min(MAX_STEPS), n <= MAX_STEPS)),
+        // Only the condition ends the loop.
+        None => Some((MAX_STEPS, false)),
         Some(Count::Tensor(_)) => None,
     };
     if starts.iter().any(|s| s.is_sequence()) {
         let steps = by_steps.filter(|_| begins == Some(true));
-        let steps = steps.ok_or("a sequence in a loop needs a number of steps that is known at import")?;
+        let steps = steps.ok_or("loops over sequences require a number of steps that is known at import")?;
         return unrolled(c, &graph, starts, steps);
     }
     let (names, first) = (names(&graph), flag(c, begins == Some(true)));
@@ -179,7 +185,7 @@ fn repeat(c: &mut Call) -> Ruled<()> {
     let (mut block, mut parameters, mut index) = match body {
         Ok(body) => body,
         Err((reason, refusals)) => {
-            // Known indices may decide what the body lacks.
+            // Known indices may decide the values that the body requires at import.
             if let Some(steps) = by_steps.filter(|_| begins == Some(true))
                 && c.attempt(|c| unrolled(c, &graph, starts.clone(), steps)).is_ok()
             {
@@ -201,7 +207,7 @@ fn repeat(c: &mut Call) -> Ruled<()> {
     });
     if !fits {
         let steps = by_steps.filter(|_| begins == Some(true));
-        let reason = changes(c, &starts, block.yields.get(1..));
+        let reason = changes(c, &starts, block.yields.get(1..).unwrap_or(&[]));
         let Some(steps) = steps else {
             return Err(reason);
         };
@@ -213,7 +219,7 @@ fn repeat(c: &mut Call) -> Ruled<()> {
     }
     let known = match (&condition, &count) {
         (None, Some(Count::Extent(e))) => Some(e.clone()),
-        (None, None) => return Err("the loop has no end".into()),
+        (None, None) => return Err("the loop has neither a number of steps nor a condition".into()),
         _ => None,
     };
     let mut carried: Vec<(Value, Value)> = parameters.into_iter().zip(starts).collect();
@@ -241,27 +247,27 @@ fn repeat(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The reason that a loop cannot be one of SkriptND: a value that it carries changes its type.
-fn changes(c: &Call, starts: &[Value], yields: Option<&[Value]>) -> Reason {
-    let mut pairs = starts.iter().zip(yields.unwrap_or_default());
+/// Reports the loop-carried value whose type changes, which SkriptND does not allow.
+fn changes(c: &Call, starts: &[Value], yields: &[Value]) -> Reason {
+    let mut pairs = starts.iter().zip(yields);
     let changed = pairs.find(|(start, next)| {
         next.is_sequence() || next.element != start.element || next.shape != start.shape
     });
     let Some((start, next)) = changed else {
-        return "the body does not fit the operands".into();
+        return "the body does not match the operands".into();
     };
     Reason(format!(
-        "the value that starts as `{}` is carried from step to step as {} and becomes {}: the steps must keep its type, or their number must be known at import (at most {MOST_STEPS})",
+        "the loop-carried value that is initialized by `{}` has type {} and becomes {}: the steps must keep its type, or their number must be known at import (at most {MAX_STEPS})",
         start.onnx,
         c.importer.typed(start),
         c.importer.typed(next)
     ))
 }
 
-/// Sets the results of a loop without steps: the initial values, and empty tensors for the collected ones.
+/// Sets the results of a loop without steps: the initial values, and empty tensors for the collected values.
 fn without_steps(c: &mut Call, graph: &GraphProto, starts: Vec<Value>) -> Ruled<()> {
     if c.node.output.len() > starts.len() {
-        // A step that is not written has their types.
+        // The types are determined by the statements of one step, which are dropped.
         let first = flag(c, true);
         let (step, ..) = stepped(c, graph, &names(graph), &first, &starts)?;
         let inside = inside(&step);
@@ -269,12 +275,12 @@ fn without_steps(c: &mut Call, graph: &GraphProto, starts: Vec<Value>) -> Ruled<
             let mut deciding = BTreeSet::new();
             value.shape.iter().for_each(|extent| extent.values(&mut deciding));
             if value.is_sequence() || deciding.iter().any(|id| inside.contains(id)) {
-                return Err("the type of what a loop without steps collects is unknown".into());
+                return Err("the types of the values that a loop without steps collects are unknown".into());
             }
             let mut shape = value.shape.clone();
             shape.insert(0, Extent::from(0));
-            let nothing = c.known(value.element, shape, Vec::new());
-            c.set(at - 1, nothing);
+            let empty = c.known(value.element, shape, Vec::new());
+            c.set(at - 1, empty);
         }
     }
     set_all(c, starts);
@@ -295,12 +301,12 @@ fn set_all(c: &mut Call, values: Vec<Value>) {
     }
 }
 
-/// A value of a step, of the type of another.
+/// Creates a value with the type of another value.
 fn parameter(c: &mut Call, name: &str, like: &Value) -> Value {
     c.importer.value(name, like.element, like.shape.clone(), None, None)
 }
 
-/// The body of a loop with its carried values and its index.
+/// Converts the body of a loop. Returns the body, its loop-carried values and its index.
 fn stepped(
     c: &mut Call,
     graph: &GraphProto,
@@ -311,15 +317,15 @@ fn stepped(
     let index = c.importer.value("i", ElementType::I64, Vec::new(), None, None);
     let deciding = c.inputs.iter().take(2).flatten().map(|value| value.id);
     c.importer.loops.push((index.id, deciding.collect()));
-    let own = names.iter().skip(2).zip(starts);
-    let parameters: Vec<Value> = own.map(|(name, start)| parameter(c, name, start)).collect();
+    let named = names.iter().skip(2).zip(starts);
+    let parameters: Vec<Value> = named.map(|(name, start)| parameter(c, name, start)).collect();
     let values = [&index, condition].into_iter().chain(&parameters).cloned();
     let inputs = names.iter().cloned().zip(values).collect();
     let block = c.importer.body(graph.clone(), inputs)?;
     Ok((block, parameters, index))
 }
 
-/// Adds a loop: the last carried values, and the packs of the others.
+/// Adds a loop. Returns the final loop-carried values, and the packs of collected values.
 fn looped(
     c: &mut Call,
     carried: Vec<(Value, Value)>,
@@ -331,22 +337,22 @@ fn looped(
     let inside = inside(&body);
     let mut results = Vec::new();
     for value in &body.yields {
-        let mut found = BTreeSet::new();
-        value.shape.iter().for_each(|e| e.values(&mut found));
-        if value.is_sequence() || found.iter().any(|id| inside.contains(id)) {
-            return Err("a value of a step whose shape data decide is not supported".into());
+        let mut deciding = BTreeSet::new();
+        value.shape.iter().for_each(|e| e.values(&mut deciding));
+        if value.is_sequence() || deciding.iter().any(|id| inside.contains(id)) {
+            return Err("a step computes a value with a data-dependent shape, which is not supported".into());
         }
         results.push(parameter(c, "loop", value));
     }
-    let packs = results.get(carried.len()..).unwrap_or_default().to_vec();
+    let finals = results.iter().take(carried.len()).cloned().collect();
+    let packs: Vec<Value> = results.iter().skip(carried.len()).cloned().collect();
     if !packs.is_empty() && !matches!(steps.count, Some(Count::Extent(_))) {
-        let what = "values of the steps are collected, so the number of steps";
+        let what = "the loop collects values of its steps, so the number of steps";
         return Err(match &steps.count {
             Some(Count::Tensor(count)) => unknown(c.importer, what, count),
             _ => Reason(format!("{what} must be known at import")),
         });
     }
-    let finals = results.get(..carried.len()).unwrap_or_default().to_vec();
     c.push(
         results,
         Body::Loop(Box::new(Loop { carried, condition, index, count: steps.count.clone(), body })),
@@ -354,13 +360,13 @@ fn looped(
     Ok((finals, packs))
 }
 
-/// The values that a block computes.
+/// The ids of the values that a block computes.
 fn inside(block: &Block) -> BTreeSet<usize> {
     let results = block.statements.iter().flat_map(|s| &s.results);
     results.map(|r| r.id).collect()
 }
 
-/// The values of all steps as a tensor.
+/// Stacks the values of all steps.
 fn collected(c: &mut Call, pack: &Value, steps: &Steps, axis: usize) -> Ruled<Value> {
     let id = c.next_id();
     let count = steps.known.clone().unwrap_or_else(|| Call::open(id, axis));
@@ -369,7 +375,7 @@ fn collected(c: &mut Call, pack: &Value, steps: &Steps, axis: usize) -> Ruled<Va
     Ok(c.call("layout.stack", &[("axis", axis.to_string())], &[pack.into()], (pack.element, shape)))
 }
 
-/// Unrolls at most `count` steps, which may be all steps of the loop. Conditions that are known at import end it.
+/// Unrolls at most `count` steps. Conditions that are known at import may end the loop earlier.
 fn unrolled(
     c: &mut Call,
     graph: &GraphProto,
@@ -397,13 +403,11 @@ fn unrolled(
                 break;
             }
             Some(_) => {}
-            None => return Err("whether a step follows must be known at import here".into()),
+            None => return Err("the condition of this loop must be known at import".into()),
         }
     }
     if !ends {
-        return Err(Reason(format!(
-            "the loop has more than {MOST_STEPS} steps, which cannot be written one by one"
-        )));
+        return Err(Reason(format!("the loop has more than {MAX_STEPS} steps, which is too many to unroll")));
     }
     let finals = carried.len();
     set_all(c, carried);
@@ -420,13 +424,9 @@ fn scan(c: &mut Call) -> Ruled<()> {
         return scan_items(c, &graph);
     }
     let operands = (0..c.inputs.len()).map(|at| c.input(at)).collect::<Ruled<Vec<_>>>()?;
-    let scanned = usize::try_from(c.int("num_scan_inputs", 0)).unwrap_or(0);
-    let states = operands.len().checked_sub(scanned).filter(|_| scanned > 0);
-    let states =
-        states.filter(|_| graph.input.len() == operands.len()).ok_or("the body does not fit the operands")?;
-    let (starts, sequences) = operands.split_at_checked(states).unwrap_or_default();
-    let collected_count =
-        graph.output.len().checked_sub(states).ok_or("the body does not fit the operands")?;
+    let (states, collected_count) = scan_counts(c, &graph, operands.len())?;
+    let (starts, sequences) = operands.split_at(states);
+    let scanned = sequences.len();
     let axes = c.ints("scan_input_axes").unwrap_or_else(|| vec![0; scanned]);
     let backwards = c.ints("scan_input_directions").unwrap_or_else(|| vec![0; scanned]);
     let out_axes = c.ints("scan_output_axes").unwrap_or_else(|| vec![0; collected_count]);
@@ -438,37 +438,42 @@ fn scan(c: &mut Call) -> Ruled<()> {
     {
         return Err("its lists have different lengths".into());
     }
-    let axes = axes.iter().zip(sequences).map(|(a, x)| axis(*a, x.rank())).collect::<Ruled<Vec<_>>>()?;
-    let ways = Ways { axes, backwards, out_axes, out_backwards };
+    let indices = axes.iter().zip(sequences).map(|(a, x)| axis(*a, x.rank()));
+    let ways = Ways { axes: indices.collect::<Ruled<_>>()?, backwards, out_axes, out_backwards };
     let results = scanned_along(c, graph, (starts, sequences), &ways)?;
     set_all(c, results);
     Ok(())
 }
 
-/// Items of a batch, at most: each has a loop of its own.
-const MOST_ITEMS: i64 = 256;
+/// The number of states, which the body carries, and of the sequences that it collects.
+fn scan_counts(c: &Call, graph: &GraphProto, operands: usize) -> Ruled<(usize, usize)> {
+    let scanned = usize::try_from(c.int("num_scan_inputs", 0)).ok().filter(|scanned| *scanned > 0);
+    let states =
+        scanned.and_then(|scanned| operands.checked_sub(scanned)).filter(|_| graph.input.len() == operands);
+    let counts = states.and_then(|states| Some((states, graph.output.len().checked_sub(states)?)));
+    counts.ok_or_else(|| "the body does not match the operands".into())
+}
 
-/// The operator of opset 8, whose operands have the items of a batch along axis 0, and steps along axis 1.
+/// Maximum number of items of a batch, each of which becomes a loop.
+const MAX_ITEMS: i64 = 256;
+
+/// Converts the operator of opset 8, whose operands have batch items along axis 0 and steps along axis 1.
 fn scan_items(c: &mut Call, graph: &GraphProto) -> Ruled<()> {
     if c.optional(0).is_some() {
         return Err("lengths of sequences are not supported in opset 8".into());
     }
     let operands = (1..c.inputs.len()).map(|at| c.input(at)).collect::<Ruled<Vec<_>>>()?;
-    let scanned = usize::try_from(c.int("num_scan_inputs", 0)).unwrap_or(0);
-    let states = operands.len().checked_sub(scanned).filter(|_| scanned > 0);
-    let states = states
-        .filter(|s| graph.input.len() == operands.len() && graph.output.len() >= *s)
-        .ok_or("the body does not fit the operands")?;
+    let (states, collected) = scan_counts(c, graph, operands.len())?;
+    let scanned = operands.len() - states;
     let backwards = c.ints("directions").unwrap_or_else(|| vec![0; scanned]);
     let count = operands.first().and_then(|x| x.shape.first()?.value());
     let count = count
-        .filter(|n| (1..=MOST_ITEMS).contains(n))
+        .filter(|n| (1..=MAX_ITEMS).contains(n))
         .ok_or("the extent of the batch must be static, from 1 to 256")?;
-    let collected = graph.output.len() - states;
     let fits =
         operands.iter().enumerate().all(|(at, x)| x.extent(0).is(count) && (at < states || x.rank() > 1));
     if backwards.len() != scanned || !fits {
-        return Err("the operands do not have the same batch, or the directions another number".into());
+        return Err("the operands have different batches, or the number of directions is wrong".into());
     }
     let ways = Ways {
         axes: vec![0; scanned],
@@ -487,12 +492,10 @@ fn scan_items(c: &mut Call, graph: &GraphProto) -> Ruled<()> {
         items.push(parts.iter().map(|part| super::movement::reshaped(c, part, shape.clone())).collect());
     }
     let mut results: Vec<Vec<Value>> = vec![Vec::new(); graph.output.len()];
-    for item in 0..usize::try_from(count).unwrap_or(0) {
-        let own = items.iter().filter_map(|parts| parts.get(item).cloned());
-        let own: Vec<Value> = own.collect();
-        let own = own.split_at_checked(states).unwrap_or_default();
-        let found = scanned_along(c, graph.clone(), own, &ways)?;
-        for (result, value) in results.iter_mut().zip(found) {
+    for item in 0..ones.len() {
+        let operands: Vec<Value> = items.iter().filter_map(|parts| parts.get(item).cloned()).collect();
+        let item_results = scanned_along(c, graph.clone(), operands.split_at(states), &ways)?;
+        for (result, value) in results.iter_mut().zip(item_results) {
             result.push(value);
         }
     }
@@ -503,7 +506,7 @@ fn scan_items(c: &mut Call, graph: &GraphProto) -> Ruled<()> {
     Ok(())
 }
 
-/// Axes and directions of what is scanned and collected.
+/// The axes and directions of scanned and collected sequences.
 struct Ways {
     axes: Vec<usize>,
     backwards: Vec<i64>,
@@ -511,7 +514,7 @@ struct Ways {
     out_backwards: Vec<i64>,
 }
 
-/// The final states and what is collected.
+/// Adds the loop of a Scan. Returns the final states and the collected sequences.
 fn scanned_along(
     c: &mut Call,
     graph: GraphProto,
@@ -520,11 +523,11 @@ fn scanned_along(
 ) -> Ruled<Vec<Value>> {
     let Ways { axes, backwards, out_axes, out_backwards } = ways;
     let count = sequences.iter().zip(axes).map(|(x, a)| x.extent(*a));
-    let count = count.max_by_key(|e| e.value().is_some()).ok_or("nothing is scanned")?;
+    let count = count.max_by_key(|e| e.value().is_some()).ok_or("it scans no sequence")?;
     let sequences =
         sequences.iter().zip(axes).map(|(x, at)| agreed(c, x, *at, &count)).collect::<Ruled<Vec<_>>>()?;
     let index = c.importer.value("i", ElementType::I64, Vec::new(), None, None);
-    // What the body reads of the sequences is in the loop.
+    // The statements that read the sequences belong to the loop.
     let outer = std::mem::take(&mut c.importer.statements);
     let mut items = Vec::new();
     for ((x, at), backwards) in sequences.iter().zip(axes).zip(backwards) {
@@ -554,7 +557,7 @@ fn scanned_along(
         .zip(starts)
         .all(|(next, start)| next.element == start.element && next.shape == start.shape);
     if !fits {
-        return Err(changes(c, starts, Some(&block.yields)));
+        return Err(changes(c, starts, &block.yields));
     }
     let carried = parameters.into_iter().zip(starts.iter().cloned()).collect();
     let steps = Steps { count: Some(Count::Extent(count.clone())), known: Some(count) };

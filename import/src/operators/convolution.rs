@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Convolutions, and the windows that pooling shares with them.
+//! Convolutions, and the windows that convolutions and pooling share.
 
 use skript_tensor::ElementType;
 
@@ -21,26 +21,31 @@ pub(super) struct Window {
     pub size: Vec<i64>,
     pub stride: Vec<i64>,
     pub dilation: Vec<i64>,
-    /// The amounts before, then those after.
+    /// The padding before all dimensions, then after them.
     pub padding: Vec<i64>,
-    /// Elements beyond the padding after the last full step, per dimension, where `ceil_mode` asks for them.
+    /// The number of elements beyond the padding that `ceil_mode` adds, for each dimension.
     pub overhang: Vec<i64>,
-    /// The extents of the result.
+    /// The spatial extents of the result.
     pub extents: Vec<Extent>,
-    /// Whether a window may have no element of the input.
+    /// Whether a window may lie entirely in the padding.
     pub may_be_empty: bool,
 }
 
-const MOST: i64 = 1 << 40;
+const MAX_NUMBER: i64 = 1 << 40;
 
-/// A list attribute with one positive number for each dimension.
-pub(super) fn numbers(c: &Call, name: &str, count: usize, default: i64, least: i64) -> Ruled<Vec<i64>> {
+/// Reads a list attribute of `count` numbers that are at least `min`.
+pub(super) fn numbers(c: &Call, name: &str, count: usize, default: i64, min: i64) -> Ruled<Vec<i64>> {
     let numbers = c.ints(name).unwrap_or_else(|| vec![default; count]);
-    if numbers.len() == count && numbers.iter().all(|n| (least..MOST).contains(n)) {
+    if numbers.len() == count && numbers.iter().all(|n| (min..MAX_NUMBER).contains(n)) {
         Ok(numbers)
     } else {
         Err(Reason(format!("the attribute `{name}` does not have {count} valid numbers")))
     }
+}
+
+/// Element `at` of a list that has one number for each dimension, such as a result of [`numbers`].
+pub(super) fn pick(list: &[i64], at: usize) -> i64 {
+    list.get(at).copied().unwrap_or_else(|| unreachable!("internal compiler error: a list is too short"))
 }
 
 /// The window of a convolution or pooling.
@@ -50,22 +55,21 @@ pub(super) fn window(c: &Call, spatial: &[Extent], size: Option<Vec<i64>>, ceil:
         Some(size) => size,
         None => numbers(c, "kernel_shape", d, 0, 1)?,
     };
-    if size.len() != d || size.iter().any(|s| !(1..MOST).contains(s)) {
-        return Err("the window does not fit the rank of the input".into());
+    if size.len() != d || size.iter().any(|s| !(1..MAX_NUMBER).contains(s)) {
+        return Err("the size of the window does not match the rank of the input".into());
     }
     let stride = numbers(c, "strides", d, 1, 1)?;
     let dilation = numbers(c, "dilations", d, 1, 1)?;
     let auto = c.string("auto_pad", "NOTSET");
     let mut padding = vec![0; 2 * d];
     let (mut overhang, mut extents, mut may_be_empty) = (Vec::new(), Vec::new(), false);
-    let given = numbers(c, "pads", 2 * d, 0, -MOST)?;
+    let given = numbers(c, "pads", 2 * d, 0, -MAX_NUMBER)?;
     for (at, extent) in spatial.iter().enumerate() {
-        let pick = |list: &[i64], at: usize| list.get(at).copied().unwrap_or(0);
         let (k, s, w) = (pick(&size, at), pick(&stride, at), pick(&dilation, at));
         let reach = (k - 1)
             .checked_mul(w)
             .and_then(|r| r.checked_add(1))
-            .filter(|r| *r < MOST)
+            .filter(|r| *r < MAX_NUMBER)
             .ok_or_else(overflow)?;
         let (before, after) = match auto.as_str() {
             "NOTSET" | "" => (pick(&given, at), pick(&given, at + d)),
@@ -82,7 +86,7 @@ pub(super) fn window(c: &Call, spatial: &[Extent], size: Option<Vec<i64>>, ceil:
                     }
                     None if s == 1 => reach - 1,
                     None => {
-                        return Err("auto_pad needs a static extent where the stride is not 1".into());
+                        return Err("auto_pad requires static extents unless the stride is 1".into());
                     }
                 };
                 let half = total / 2;
@@ -94,23 +98,22 @@ pub(super) fn window(c: &Call, spatial: &[Extent], size: Option<Vec<i64>>, ceil:
         let padded = extent.plus(&Extent::from(before + after)).ok_or_else(overflow)?;
         let free = padded.minus(&Extent::from(reach)).ok_or_else(overflow)?;
         let count = match free.value() {
-            // Runtimes disagree on a pooling whose quotient is negative and has a remainder.
+            // Runtimes disagree on poolings with a negative, inexact quotient.
             Some(free) if free < 0 && !(pools && (free == -s || ceil && free > -s)) => {
                 return Err("the window is larger than the padded input".into());
             }
             Some(free) => {
                 let mut steps = free.div_euclid(s);
                 if ceil && free % s != 0 {
-                    let e = extent.value().unwrap_or(0);
-                    // No window begins in the padding after the input.
-                    if (steps + 1) * s < e + before {
+                    // No window begins in the padding after the input, whose extent is free + reach - before - after.
+                    if (steps + 1) * s < free + reach - after {
                         steps += 1;
                         more = steps * s - free;
                     }
                 }
                 Extent::from(steps + 1)
             }
-            None if ceil && s != 1 => return Err("ceil_mode needs static extents".into()),
+            None if ceil && s != 1 => return Err("ceil_mode requires static extents".into()),
             None => {
                 free.over(&Extent::from(s)).and_then(|q| q.plus(&Extent::from(1))).ok_or_else(overflow)?
             }
@@ -121,7 +124,7 @@ pub(super) fn window(c: &Call, spatial: &[Extent], size: Option<Vec<i64>>, ceil:
         if let Some(p) = padding.get_mut(at + d) {
             *p = after;
         }
-        // Without dilation, each window reaches into the input where the padding is less than its size.
+        // Without dilation, each window overlaps the input if the padding is smaller than the window.
         let padded = before > 0 || after > 0;
         may_be_empty |= before >= k || after >= k;
         may_be_empty |= w > 1 && padded && !all_reach(extent, &count, (k, s, w, before));
@@ -131,15 +134,15 @@ pub(super) fn window(c: &Call, spatial: &[Extent], size: Option<Vec<i64>>, ceil:
     Ok(Window { size, stride, dilation, padding, overhang, extents, may_be_empty })
 }
 
-/// Windows that are tested one by one, at most.
-const MOST_TESTED: i64 = 1 << 16;
+/// Maximum number of windows that are tested one by one.
+const MAX_TESTED: i64 = 1 << 16;
 
-/// Whether each window of a dimension has an element of the input.
+/// Whether each window of a dimension overlaps the input.
 fn all_reach(extent: &Extent, count: &Extent, (k, s, w, before): (i64, i64, i64, i64)) -> bool {
     let (Some(extent), Some(count)) = (extent.value(), count.value()) else {
         return false;
     };
-    if count.saturating_mul(k) > MOST_TESTED {
+    if count.saturating_mul(k) > MAX_TESTED {
         return false;
     }
     (0..count).all(|at| {
@@ -149,12 +152,12 @@ fn all_reach(extent: &Extent, count: &Extent, (k, s, w, before): (i64, i64, i64,
 }
 
 impl Window {
-    /// Whether the window fits nowhere, so that the result is empty.
+    /// Whether the window is larger than the padded input, so that the result is empty.
     pub fn is_nowhere(&self) -> bool {
         self.extents.iter().any(|extent| extent.is(0))
     }
 
-    /// The attributes but the size; padding with what `ceil_mode` adds.
+    /// The attributes except the size. The padding includes the elements that `ceil_mode` adds.
     pub fn attributes(&self) -> Vec<(&'static str, String)> {
         let mut attributes = Vec::new();
         let ones = |list: &[i64]| list.iter().all(|n| *n == 1);
@@ -174,7 +177,7 @@ impl Window {
     }
 }
 
-/// The spatial extents of an input, and those of a filter.
+/// The spatial extents of an input or filter.
 pub(super) fn spatial(x: &Value) -> Ruled<&[Extent]> {
     match x.shape.get(2..) {
         Some(spatial) if !spatial.is_empty() => Ok(spatial),
@@ -183,11 +186,11 @@ pub(super) fn spatial(x: &Value) -> Ruled<&[Extent]> {
 }
 
 pub(super) fn filter_size(c: &Call, w: &Value) -> Ruled<Vec<i64>> {
-    let size = w.shape.iter().skip(2);
-    let size = size.map(|extent| fixed("an extent of the filter", extent)).collect::<Ruled<Vec<i64>>>()?;
+    let extents = w.shape.iter().skip(2).map(|extent| fixed("an extent of the filter", extent));
+    let size: Vec<i64> = extents.collect::<Ruled<_>>()?;
     match c.ints("kernel_shape") {
         Some(stated) if !stated.is_empty() && stated != size => Err(Reason(format!(
-            "`kernel_shape` is {}, and the filter has the size {}",
+            "`kernel_shape` is {}, but the filter has the size {}",
             list(&stated),
             list(&size)
         ))),
@@ -195,16 +198,16 @@ pub(super) fn filter_size(c: &Call, w: &Value) -> Ruled<Vec<i64>> {
     }
 }
 
-/// The channels of a filter must be those of the input, by group.
+/// Refuses filters whose channels do not match those of the input.
 fn check_channels(x: &Value, w: &Value, groups: i64, of_result: bool) -> Ruled<()> {
     let inside = w.extent(1).times(&Extent::from(groups)).ok_or_else(overflow)?;
     let inside = if of_result { w.extent(0) } else { inside };
     match (x.extent(1).value(), inside.value(), w.extent(0).value()) {
         (Some(a), Some(b), _) if a != b => {
-            Err(Reason(format!("the input has {a} channels, and the filter is for {b}")))
+            Err(Reason(format!("the input has {a} channels, but the filter requires {b}")))
         }
         (_, _, Some(filters)) if filters % groups != 0 => {
-            Err("the filters are not a multiple of the groups".into())
+            Err("the number of filters is not a multiple of the number of groups".into())
         }
         _ => Ok(()),
     }
@@ -245,7 +248,7 @@ fn conv(c: &mut Call) -> Ruled<()> {
 }
 
 fn conv_integer(c: &mut Call) -> Ruled<()> {
-    let [mut x, mut w] = [c.input(0)?, c.input(1)?].map(|own| super::quantize::limited(c, &own));
+    let [mut x, mut w] = [c.input(0)?, c.input(1)?].map(|operand| super::quantize::limited(c, &operand));
     if let Some(zero) = c.optional(2) {
         x = c.retyped(&x, ElementType::I64);
         let zero = super::quantize::limited(c, &zero);
@@ -264,7 +267,7 @@ fn conv_integer(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// A tensor of one element.
+/// Reshapes a one-element tensor to a scalar.
 fn scalar(c: &mut Call, x: &Value) -> Ruled<Value> {
     match x.volume() {
         Some(1) => {
@@ -275,95 +278,122 @@ fn scalar(c: &mut Call, x: &Value) -> Ruled<Value> {
     }
 }
 
-fn conv_transpose(c: &mut Call) -> Ruled<()> {
-    let (x, w) = (c.real(0)?, c.real(1)?);
-    let bias = c.optional(2);
-    let extents = spatial(&x)?.to_vec();
-    let d = extents.len();
-    let size = filter_size(c, &w)?;
-    if size.len() != d {
-        return Err("the filter does not fit the rank of the input".into());
+/// The spatial dimensions of a transposed convolution.
+struct Transposed {
+    extents: Vec<Extent>,
+    size: Vec<i64>,
+    stride: Vec<i64>,
+    dilation: Vec<i64>,
+    /// The `output_padding`.
+    more: Vec<i64>,
+    given: Vec<i64>,
+    auto: String,
+    wanted: Option<Vec<i64>>,
+}
+
+/// An output dimension: its extent, the elements that are cropped, and the zeros that are added on both sides.
+struct Side {
+    output: Extent,
+    padding: [i64; 2],
+    beyond: [i64; 2],
+}
+
+impl Transposed {
+    fn read(c: &mut Call, x: &Value, w: &Value) -> Ruled<Transposed> {
+        let extents = spatial(x)?.to_vec();
+        let d = extents.len();
+        let size = filter_size(c, w)?;
+        if size.len() != d {
+            return Err("the filter does not match the rank of the input".into());
+        }
+        let stride = numbers(c, "strides", d, 1, 1)?;
+        let dilation = numbers(c, "dilations", d, 1, 1)?;
+        let more = numbers(c, "output_padding", d, 0, 0)?;
+        let given = numbers(c, "pads", 2 * d, 0, -MAX_NUMBER)?;
+        if given.iter().any(|p| *p < 0) {
+            return Err("negative padding is not supported".into());
+        }
+        let wanted = c.ints("output_shape");
+        if wanted.as_ref().is_some_and(|w| w.len() != d) {
+            return Err("`output_shape` does not match the rank of the input".into());
+        }
+        let auto = c.string("auto_pad", "NOTSET");
+        Ok(Transposed { extents, size, stride, dilation, more, given, auto, wanted })
     }
-    let stride = numbers(c, "strides", d, 1, 1)?;
-    let dilation = numbers(c, "dilations", d, 1, 1)?;
-    let more = numbers(c, "output_padding", d, 0, 0)?;
-    let given = numbers(c, "pads", 2 * d, 0, -MOST)?;
-    if given.iter().any(|p| *p < 0) {
-        return Err("negative padding is not supported".into());
-    }
-    let wanted = c.ints("output_shape");
-    if wanted.as_ref().is_some_and(|w| w.len() != d) {
-        return Err("the output shape does not fit the rank of the input".into());
-    }
-    let auto = c.string("auto_pad", "NOTSET");
-    let same = auto.starts_with("SAME");
-    let mut padding = vec![0; 2 * d];
-    let mut output = Vec::new();
-    // Zeros before and after what the input reaches.
-    let mut beyond = vec![0; 2 * d];
-    for (at, extent) in extents.iter().enumerate() {
-        let pick = |list: &[i64], at: usize| list.get(at).copied().unwrap_or(0);
-        let reach = (pick(&size, at) - 1) * pick(&dilation, at) + 1;
-        let s = pick(&stride, at);
+
+    fn side(&self, at: usize, extent: &Extent) -> Ruled<Side> {
+        let reach = (pick(&self.size, at) - 1) * pick(&self.dilation, at) + 1;
+        let (s, more) = (pick(&self.stride, at), pick(&self.more, at));
         let full = extent
             .minus(&Extent::from(1))
             .and_then(|e| e.times(&Extent::from(s)))
             .and_then(|e| e.plus(&Extent::from(reach)))
-            .and_then(|e| e.plus(&Extent::from(pick(&more, at))))
+            .and_then(|e| e.plus(&Extent::from(more)))
             .ok_or_else(overflow)?;
-        let asked = match &wanted {
+        let asked = match &self.wanted {
             Some(wanted) => Some(Extent::from(pick(wanted, at))),
-            None if same => extent.times(&Extent::from(s)),
+            None if self.auto.starts_with("SAME") => extent.times(&Extent::from(s)),
             None => None,
         };
-        let (before, after, result) = match asked {
-            Some(result) => {
-                let total = full.minus(&result).and_then(|t| t.value());
-                let total = total.ok_or("the output shape needs static extents")?;
-                let (result, total) = if total < 0 {
-                    let more = total.saturating_neg();
-                    let halves = [(at, more / 2), (at + d, more - more / 2)];
-                    for (place, amount) in halves {
-                        if let Some(slot) = beyond.get_mut(place) {
-                            *slot = amount;
-                        }
-                    }
-                    (full, 0)
-                } else {
-                    (result, total)
-                };
-                let half = total / 2;
-                if auto == "SAME_UPPER" { (half, total - half, result) } else { (total - half, half, result) }
-            }
-            None if auto == "VALID" => (0, 0, full),
+        let side = match asked {
+            Some(result) => self.fitting(full, result)?,
+            None if self.auto == "VALID" => Side { output: full, padding: [0, 0], beyond: [0, 0] },
             None => {
-                let (before, after) = (pick(&given, at), pick(&given, at + d));
-                let result = full.minus(&Extent::from(before + after)).ok_or_else(overflow)?;
-                (before, after, result)
+                let padding = [pick(&self.given, at), pick(&self.given, at + self.extents.len())];
+                let output = full.minus(&Extent::from(padding[0] + padding[1])).ok_or_else(overflow)?;
+                Side { output, padding, beyond: [0, 0] }
             }
         };
-        if pick(&more, at) >= s && pick(&more, at) > 0 {
-            return Err("output_padding of the stride or more is not supported".into());
+        if more >= s && more > 0 {
+            return Err("`output_padding` must be smaller than the stride".into());
         }
-        if let Some(p) = padding.get_mut(at) {
-            *p = before;
+        Ok(side)
+    }
+
+    /// Crops or pads the full output to a given extent.
+    fn fitting(&self, full: Extent, output: Extent) -> Ruled<Side> {
+        let total = full.minus(&output).and_then(|t| t.value());
+        let total = total.ok_or("`output_shape` requires static extents")?;
+        if total < 0 {
+            let more = total.saturating_neg();
+            return Ok(Side { output: full, padding: [0, 0], beyond: [more / 2, more - more / 2] });
         }
-        if let Some(p) = padding.get_mut(at + d) {
-            *p = after;
+        let half = total / 2;
+        let is_upper = self.auto == "SAME_UPPER";
+        let padding = if is_upper { [half, total - half] } else { [total - half, half] };
+        Ok(Side { output, padding, beyond: [0, 0] })
+    }
+
+    fn attributes(&self, sides: &[Side]) -> Vec<(&'static str, String)> {
+        let mut attributes = Vec::new();
+        if self.stride.iter().any(|s| *s != 1) {
+            attributes.push(("stride", list(&self.stride)));
         }
-        output.push(result);
+        if self.dilation.iter().any(|s| *s != 1) {
+            attributes.push(("dilation", list(&self.dilation)));
+        }
+        attributes.push(("padding", list(&ends(sides, |side| side.padding))));
+        if self.more.iter().any(|m| *m != 0) {
+            let output: Vec<Extent> = sides.iter().map(|side| side.output.clone()).collect();
+            attributes.push(("output_size", crate::literals::extent_list(&output)));
+        }
+        attributes
     }
-    let mut attributes = Vec::new();
-    if stride.iter().any(|s| *s != 1) {
-        attributes.push(("stride", list(&stride)));
-    }
-    if dilation.iter().any(|s| *s != 1) {
-        attributes.push(("dilation", list(&dilation)));
-    }
-    attributes.push(("padding", list(&padding)));
-    if more.iter().any(|m| *m != 0) {
-        attributes.push(("output_size", crate::literals::extent_list(&output)));
-    }
+}
+
+/// The amounts before all dimensions, then after them.
+fn ends(sides: &[Side], amounts: impl Fn(&Side) -> [i64; 2]) -> Vec<i64> {
+    let before = sides.iter().map(|side| amounts(side)[0]);
+    before.chain(sides.iter().map(|side| amounts(side)[1])).collect()
+}
+
+fn conv_transpose(c: &mut Call) -> Ruled<()> {
+    let (x, w) = (c.real(0)?, c.real(1)?);
+    let bias = c.optional(2);
+    let spatial = Transposed::read(c, &x, &w)?;
+    let sides = spatial.extents.iter().enumerate().map(|(at, extent)| spatial.side(at, extent));
+    let sides = sides.collect::<Ruled<Vec<Side>>>()?;
+    let mut attributes = spatial.attributes(&sides);
     let groups = c.int("group", 1);
     if groups < 1 {
         return Err("the number of groups is not positive".into());
@@ -374,7 +404,9 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
     }
     let channels = w.extent(1).times(&Extent::from(groups)).ok_or_else(overflow)?;
     let mut shape = vec![x.extent(0), channels];
-    shape.extend(output);
+    shape.extend(sides.iter().map(|side| side.output.clone()));
+    // Zeros before and after the elements that depend on the input.
+    let beyond = ends(&sides, |side| side.beyond);
     let is_larger = beyond.iter().any(|amount| *amount != 0);
     let within = bias.as_ref().filter(|_| !is_larger);
     let mut y =
@@ -384,7 +416,7 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
     }
     if let (true, Some(bias)) = (is_larger, bias) {
         let mut shape = vec![bias.extent(0)];
-        shape.resize(d + 1, Extent::from(1));
+        shape.resize(sides.len() + 1, Extent::from(1));
         let bias = super::movement::reshaped(c, &bias, shape);
         y = c.binary("math.add", &y, &bias)?;
     }
@@ -392,7 +424,7 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The tensor with zeros before and after its spatial dimensions.
+/// Pads the spatial dimensions with zeros.
 pub(super) fn enlarged(c: &mut Call, x: &Value, amounts: &[i64]) -> Ruled<Value> {
     let d = amounts.len() / 2;
     let axes: Vec<usize> = (2..d + 2).collect();

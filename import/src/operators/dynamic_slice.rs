@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Slices whose ends data decide: the elements at positions that each run counts.
+//! Slices with data-dependent ends: gathers of the elements at computed positions.
 
 use skript_tensor::ElementType;
 
@@ -10,7 +10,7 @@ use crate::refusal::Ruled;
 use crate::statement::{Argument, marked};
 use crate::value::{Item, Value};
 
-/// Ends of a slice along some axes, where some of them are elements of computed tensors.
+/// The begins and ends of a slice along some axes. Some of them are elements of computed tensors.
 pub(super) struct Ends {
     pub begin: Value,
     pub end: Value,
@@ -18,7 +18,7 @@ pub(super) struct Ends {
     pub steps: Vec<i64>,
 }
 
-/// The part of a tensor. Its extents follow from data, unless the ends of an axis are a constant number of elements apart.
+/// Slices a tensor. The extents of the result are data-dependent, unless begin and end of an axis have a constant distance.
 pub(super) fn sliced(c: &mut Call, x: &Value, ends: &Ends) -> Ruled<Value> {
     let mut y = x.clone();
     for (at, (axis, step)) in ends.axes.iter().zip(&ends.steps).enumerate() {
@@ -29,7 +29,7 @@ pub(super) fn sliced(c: &mut Call, x: &Value, ends: &Ends) -> Ruled<Value> {
 }
 
 fn along(c: &mut Call, x: &Value, axis: usize, (begin, end): (&Value, &Value), step: i64) -> Ruled<Value> {
-    // No dimension is as long as the largest step.
+    // Larger than any step and any dimension.
     let far = i64::from(i32::MAX);
     let step = step.clamp(-far, far);
     let attributes = [("extent", marked(&x.extent(axis))), ("stride", step.to_string())];
@@ -56,14 +56,14 @@ fn along(c: &mut Call, x: &Value, axis: usize, (begin, end): (&Value, &Value), s
     }
 }
 
-/// All elements of a tensor, whose extent along an axis is known at run time only.
+/// Copies a tensor; the result has a dynamic extent along an axis.
 pub(super) fn whole(c: &mut Call, x: &Value, axis: usize) -> Ruled<Value> {
     let [begin, end] = [Extent::from(0), x.extent(axis)]
         .map(|end| c.known(ElementType::I64, Vec::new(), vec![Item::Int(end)]));
     along(c, x, axis, (&begin, &end), 1)
 }
 
-/// Whether an operator computes a value, or one that it is a copy of.
+/// Whether an operator computes a value, possibly through copies.
 pub(super) fn is_computed_by(c: &Call, value: &Value, operator: &str) -> bool {
     match definition(c, value) {
         Some((by, _)) if by == operator => true,
@@ -72,7 +72,7 @@ pub(super) fn is_computed_by(c: &Call, value: &Value, operator: &str) -> bool {
     }
 }
 
-/// Element `at` of a tensor of rank 1, as a scalar.
+/// Element `at` of a rank-1 tensor as a scalar.
 fn element(c: &mut Call, ends: &Value, at: usize) -> Ruled<Value> {
     if let Some(item) = ends.known.as_ref().and_then(|known| known.get(at)) {
         let item = item.clone();
@@ -95,7 +95,7 @@ fn element(c: &mut Call, ends: &Value, at: usize) -> Ruled<Value> {
     ))
 }
 
-/// Part `at` of a tensor of rank 1 that is joined of parts with one element each.
+/// Operand `at` of a concatenation of one-element tensors.
 fn part(c: &Call, joined: &Value, at: usize) -> Option<Value> {
     let (operator, arguments) = definition(c, joined)?;
     match (operator, arguments) {
@@ -107,20 +107,20 @@ fn part(c: &Call, joined: &Value, at: usize) -> Option<Value> {
     }
 }
 
-/// How much an end is behind a begin, if that is a constant.
+/// The distance from begin to end, if it is constant.
 fn distance(c: &Call, begin: &Value, end: &Value) -> Option<i64> {
     let ((a, from), (b, to)) = (offset(c, begin, 0)?, offset(c, end, 0)?);
     (a == b).then(|| to.checked_sub(from))?
 }
 
-/// Sums that a position is traced through, at most.
-const MOST_SUMS: usize = 8;
+/// Maximum number of sums through which a position is traced.
+const MAX_SUMS: usize = 8;
 
-/// The value that an int of one element is computed from by adding constants, and their sum.
+/// Decomposes a one-element int into a value and a constant that is added to it.
 fn offset(c: &Call, value: &Value, depth: usize) -> Option<(usize, i64)> {
-    let own = Some((value.id, 0));
-    let Some((operator, arguments)) = definition(c, value).filter(|_| depth < MOST_SUMS) else {
-        return own;
+    let unchanged = Some((value.id, 0));
+    let Some((operator, arguments)) = definition(c, value).filter(|_| depth < MAX_SUMS) else {
+        return unchanged;
     };
     let one = |value: &Value| value.numbers().and_then(|n| <[i64; 1]>::try_from(n).ok());
     match (operator, arguments) {
@@ -132,17 +132,17 @@ fn offset(c: &Call, value: &Value, depth: usize) -> Option<(usize, i64)> {
             let (x, [by]) = match (one(a), one(b)) {
                 (_, Some(by)) => (a, by),
                 (Some(by), _) if sums => (b, by),
-                _ => return own,
+                _ => return unchanged,
             };
             let by = if sums { by } else { by.checked_neg()? };
             let (base, before) = offset(c, x, depth + 1)?;
             Some((base, before.checked_add(by)?))
         }
-        _ => own,
+        _ => unchanged,
     }
 }
 
-/// The invocation that computes a value, if it is in the block at hand.
+/// The invocation that computes a value, if it is in the current block.
 fn definition<'c>(c: &'c Call, value: &Value) -> Option<(&'c str, &'c [Argument])> {
     let mut statements = c.importer.statements.iter().rev();
     let statement = statements.find(|s| s.results.iter().any(|r| r.id == value.id))?;

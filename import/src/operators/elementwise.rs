@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions of elements, with broadcasting.
+//! Elementwise operators with broadcasting.
 
 use skript_tensor::ElementType;
 
 use super::{Operator, microsoft, operator};
-use crate::call::{Call, broadcast};
+use crate::call::{Call, broadcast, supported_type};
 use crate::evaluate;
 use crate::literals::{float_text, real_text};
 use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
-use crate::value::{Value, element, is_real, spelled, width};
+use crate::value::{Value, is_real, spelled, width};
 
 pub const OPERATORS: &[Operator] = &[
     operator("Abs", "`math.abs`", |c| int_unary(c, "math.abs")),
@@ -102,12 +102,12 @@ fn plain_unary(c: &mut Call, operator: &str) -> Ruled<()> {
     Ok(())
 }
 
-/// The sign of NaN is NaN.
+/// In ONNX, the sign of NaN is NaN.
 fn sign(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let is_real = x.element.real().is_some();
     if x.element == ElementType::U64 {
-        // Its bits may be those of a negative number.
+        // Unsigned 64-bit ints may have the bits of a negative number.
         let sign = c.map("math.sign", &[], &x);
         let sign = c.map("math.abs", &[], &sign);
         c.set(0, sign);
@@ -116,10 +116,10 @@ fn sign(c: &mut Call) -> Ruled<()> {
     plain_unary(c, if is_real { "onnx.sign" } else { "math.sign" })
 }
 
-/// A function whose result may leave the type of ints.
+/// A function whose result may exceed the range of an int type.
 fn int_unary(c: &mut Call, operator: &str) -> Ruled<()> {
     let x = c.input(0)?;
-    // Unsigned ints have no sign that goes.
+    // Unsigned ints are their absolute values.
     if operator == "math.abs" && x.element == ElementType::U64 {
         c.set(0, x);
         return Ok(());
@@ -176,7 +176,7 @@ fn relu(c: &mut Call) -> Ruled<()> {
 
 fn leaky_relu(c: &mut Call) -> Ruled<()> {
     let alpha = c.float("alpha", 0.01);
-    // The library's operator takes the larger of x and alpha x.
+    // The library's operator computes the maximum of x and alpha · x.
     let operator = if (0.0..=1.0).contains(&alpha) { "nn.relu" } else { "onnx.leaky_relu" };
     with_floats(c, operator, &[("alpha", 0.01)])
 }
@@ -187,7 +187,7 @@ fn prelu(c: &mut Call) -> Ruled<()> {
     if x.is_int() {
         let scaled = c.binary("math.mul", &x, &slope)?;
         let scaled = c.wrapped(scaled);
-        // Ints of 64 bits without a sign are kept with their bits.
+        // Unsigned 64-bit ints are represented by signed ints with the same bits.
         let y = match width(x.element) {
             (64, false) => x,
             _ => {
@@ -263,20 +263,20 @@ fn swiglu(c: &mut Call) -> Ruled<()> {
 
 fn shrink(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    // Ints are computed as reals, and rounded towards zero.
-    let of = if x.is_real() { x.element } else { ElementType::F64 };
+    // Ints are computed as reals and truncated.
+    let computed = if x.is_real() { x.element } else { ElementType::F64 };
     let attributes = [
-        ("lambda", real_text(of, c.float("lambd", 0.5).into())),
-        ("bias", real_text(of, c.float("bias", 0.0).into())),
+        ("lambda", real_text(computed, c.float("lambd", 0.5).into())),
+        ("bias", real_text(computed, c.float("bias", 0.0).into())),
     ];
-    let reals = converted(c, &x, of)?;
+    let reals = converted(c, &x, computed)?;
     let y = c.map("onnx.shrink", &attributes, &reals);
     let y = converted(c, &y, x.element)?;
     c.set(0, y);
     Ok(())
 }
 
-/// Before opset 11 the limits are attributes, from then on inputs.
+/// The limits are attributes before opset 11, and inputs since.
 fn clip(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let limit = |c: &mut Call, at: usize, name: &str| -> Option<Argument> {
@@ -364,7 +364,7 @@ fn power(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// An int tensor as reals.
+/// Converts an int tensor to reals.
 pub(super) fn to_real(c: &mut Call, x: &Value, element: ElementType) -> Value {
     let operator = match x.element {
         ElementType::U64 => "onnx.unsigned_to_real",
@@ -398,7 +398,7 @@ fn mean(c: &mut Call) -> Ruled<()> {
     let Some(Some(sum)) = c.results.first().cloned() else {
         return Ok(());
     };
-    let count = u32::try_from(c.inputs.len()).unwrap_or(1);
+    let count = u32::try_from(c.inputs.len()).map_err(|_| "it has too many inputs")?;
     let y = c.with_number("math.div", &sum, count.into());
     c.set(0, y);
     Ok(())
@@ -421,7 +421,7 @@ fn select(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// Names of element types in operator sets before 6, with their numbers.
+/// The element type names in operator sets before 6, with the numbers that replaced them.
 const CAST_NAMES: [(&str, i32); 12] = [
     ("FLOAT", 1),
     ("UINT8", 2),
@@ -438,18 +438,15 @@ const CAST_NAMES: [(&str, i32); 12] = [
 ];
 
 fn cast(c: &mut Call) -> Ruled<()> {
-    let number = if c.opset < 6 {
-        // By name.
-
+    let to = if c.opset < 6 {
         let name = c.string("to", "");
-        let known = CAST_NAMES.iter().find(|(known, _)| *known == name);
-        known
-            .map(|(_, number)| *number)
-            .ok_or_else(|| Reason(format!("the element type {name:?} is not supported")))?
+        let named = CAST_NAMES.iter().find(|(known, _)| *known == name);
+        let (_, number) =
+            named.ok_or_else(|| Reason(format!("the element type {name:?} is not supported")))?;
+        supported_type((*number).into())?
     } else {
-        i32::try_from(c.int("to", 0)).unwrap_or(0)
+        c.element_type("to", 0)?
     };
-    let to = element(number).map_err(|name| Reason(format!("the element type {name} is not supported")))?;
     let x = c.input(0)?;
     let y = converted(c, &x, to)?;
     c.set(0, y);
@@ -463,14 +460,14 @@ fn cast_like(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// A tensor as another element type.
+/// Converts a tensor to another element type.
 pub(super) fn converted(c: &mut Call, x: &Value, to: ElementType) -> Ruled<Value> {
     let from = x.element;
     if from == to {
         return Ok(x.clone());
     }
     if x.tensor.is_some() && x.is_real() && is_real(to) && to.size() > from.size() && is_array(x) {
-        // Weights stay as narrow as they are.
+        // Weights keep their narrow storage type.
         return Ok(c.alias(x, to));
     }
     if let Some(items) = evaluate::converted(x, to) {
@@ -480,7 +477,7 @@ pub(super) fn converted(c: &mut Call, x: &Value, to: ElementType) -> Ruled<Value
         if !x.is_real() {
             return if holds(to, from) { Ok(c.retyped(x, to)) } else { Ok(c.wrapped_as(x, to)) };
         }
-        // Rounded where the type is narrower, when all types of the model are known.
+        // Rounding to a narrower type is added later, when all types of the model are known.
         return Ok(c.retyped(x, to));
     }
     if x.is_int() && is_real(to) {
@@ -490,16 +487,16 @@ pub(super) fn converted(c: &mut Call, x: &Value, to: ElementType) -> Ruled<Value
         ElementType::U64 if x.is_real() => "onnx.real_to_unsigned".to_owned(),
         _ => format!("layout.cast<{}>", spelled(to)),
     };
-    // Reals beyond an int type have no defined result; those within fit.
+    // The conversion of reals outside the range of an int type is undefined.
     Ok(c.call(&operator, &[], &[x.into()], (to, x.shape.clone())))
 }
 
-/// Whether a tensor has more elements than scales and such.
+/// Whether a tensor is larger than typical parameters such as scales.
 fn is_array(x: &Value) -> bool {
     x.volume().is_none_or(|count| count > 64)
 }
 
-/// Whether an int type holds all ints of another.
+/// Whether an int type represents all values of another int type.
 fn holds(to: ElementType, from: ElementType) -> bool {
     let ((to_bits, to_signed), (bits, signed)) = (width(to), width(from));
     match (to_signed, signed) {

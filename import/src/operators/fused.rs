@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Attention as onnxruntime writes it: projections, caches of keys and values, and rotation in one operator.
+//! The attention operators of onnxruntime, which include projections, caches of keys and values, and rotary embedding.
 
 use skript_tensor::ElementType;
 
-use super::attention::{Manner, Part, Sight, at_positions, attended, flattened, heads, rotated};
+use super::attention::{
+    AttentionOptions, RotatedFeatures, VisibleKeys, at_positions, attended, flattened, heads, rotated,
+};
 use super::movement::{expanded, joined, parts, reshaped, unsqueezed};
 use super::{Operator, microsoft};
 use crate::call::Call;
@@ -24,7 +26,7 @@ pub const OPERATORS: &[Operator] = &[
     microsoft("RotaryEmbedding", "`onnx.rotate`", rotary),
 ];
 
-/// Refuses operands that change the result and are not read.
+/// Refuses operands that would affect the result but are not supported.
 fn without(c: &Call, operands: &[(usize, &str)]) -> Ruled<()> {
     match operands.iter().find(|(at, _)| c.optional(*at).is_some()) {
         Some((_, what)) => Err(crate::refusal::Reason(format!("{what} is not supported"))),
@@ -32,10 +34,10 @@ fn without(c: &Call, operands: &[(usize, &str)]) -> Ruled<()> {
     }
 }
 
-/// A mask of keys for each item of the batch, as what is added to scores.
+/// Converts a mask of the keys of each batch item to a bias of the scores.
 fn key_bias(c: &mut Call, mask: &Value, like: &Value) -> Ruled<Value> {
     if mask.rank() != 2 || !mask.is_int() {
-        return Err("another mask than one of ints for each key of each item is not supported".into());
+        return Err("the mask must have one int for each key of each batch item".into());
     }
     let filter = c.float("mask_filter_value", -10000.0);
     let added = c.call(
@@ -47,58 +49,62 @@ fn key_bias(c: &mut Call, mask: &Value, like: &Value) -> Ruled<Value> {
     Ok(unsqueezed(c, &added, &[1, 2]))
 }
 
-/// The sum of a mask of keys and a bias of scores, as far as they are there.
+/// The sum of an optional mask of keys and an optional bias of scores.
 fn mask(c: &mut Call, keys: Option<Value>, scores: Option<Value>, like: &Value) -> Ruled<Option<Value>> {
-    let keys = keys.map(|mask| key_bias(c, &mask, like)).transpose()?;
-    Ok(match (keys, scores) {
+    let key_bias = keys.map(|mask| key_bias(c, &mask, like)).transpose()?;
+    Ok(match (key_bias, scores) {
         (Some(a), Some(b)) => Some(c.binary("math.add", &a, &b)?),
         (a, b) => a.or(b),
     })
 }
 
-/// The scale of scores; 0 is the usual one.
+/// The scale of scores; 0 in the model means the default.
 fn scale(c: &Call) -> Option<f64> {
     let scale = c.float("scale", 0.0);
     (scale != 0.0).then(|| scale.into())
 }
 
-fn sight(c: &Call, offset: Extent) -> Sight {
-    if c.flag("unidirectional", false) { Sight::Near { offset, left: -1, right: 0 } } else { Sight::All }
+fn visible(c: &Call, offset: Extent) -> VisibleKeys {
+    if c.flag("unidirectional", false) {
+        VisibleKeys::Near { offset, left: -1, right: 0 }
+    } else {
+        VisibleKeys::All
+    }
 }
 
 fn attention(c: &mut Call) -> Ruled<()> {
     let (x, w) = (c.real(0)?, c.real(1)?);
-    without(c, &[(4, "a past state"), (6, "a length of the past state")])?;
+    without(c, &[(4, "a past state"), (6, "the length of the past state")])?;
     if c.wants(1) {
-        return Err("its present state is not supported".into());
+        return Err("the output of the present state is not supported".into());
     }
     if c.flag("do_rotary", false) || c.has("qkv_hidden_sizes") {
         return Err("`do_rotary` and `qkv_hidden_sizes` are not supported".into());
     }
     if x.rank() != 3 || w.rank() != 2 {
-        return Err("the operands do not have the ranks 3 and 2".into());
+        return Err("the input must have rank 3, and the weights rank 2".into());
     }
     let whole = w.extent(1);
-    let own = whole.over(&Extent::from(3)).ok_or_else(overflow)?;
+    let third = whole.over(&Extent::from(3)).ok_or_else(overflow)?;
     let shape = vec![x.extent(0), x.extent(1), whole];
     let mut all = c.call("linalg.matmul", &[], &[(&x).into(), (&w).into()], (x.element, shape));
     if let Some(bias) = c.optional(2) {
         all = c.binary("math.add", &all, &bias)?;
     }
-    let thirds = parts(c, &all, 2, &[own.clone(), own.clone(), own]);
+    let thirds = parts(c, &all, 2, &[third.clone(), third.clone(), third]);
     let count = c.int("num_heads", 0);
-    let thirds = thirds.iter().map(|part| heads(c, part, count)).collect::<Ruled<Vec<_>>>()?;
-    let [q, k, v] = thirds.as_slice() else {
-        return Err("the weights do not have three parts".into());
+    let split = thirds.iter().map(|part| heads(c, part, count)).collect::<Ruled<Vec<_>>>()?;
+    let [q, k, v] = split.as_slice() else {
+        return Err("internal compiler error: the projection does not have three parts".into());
     };
     let (keys, scores) = (c.optional(3), c.optional(5));
-    let manner = Manner {
+    let options = AttentionOptions {
         scale: scale(c),
         cap: 0.0,
         mask: mask(c, keys, scores, &x)?,
-        sight: sight(c, Extent::from(0)),
+        visible: visible(c, Extent::from(0)),
     };
-    let all = attended(c, q, k, v, manner)?;
+    let all = attended(c, q, k, v, options)?;
     let y = flattened(c, &all.result)?;
     c.set(0, y);
     Ok(())
@@ -106,7 +112,7 @@ fn attention(c: &mut Call) -> Ruled<()> {
 
 fn multi_head(c: &mut Call) -> Ruled<()> {
     let (mut q, mut k, mut v) = (c.real(0)?, c.real(1)?, c.real(2)?);
-    without(c, &[(8, "a length of the past state"), (9, "an indirection of the cache")])?;
+    without(c, &[(8, "the length of the past state"), (9, "cache indirection")])?;
     if q.rank() != 3 || k.rank() != v.rank() {
         return Err("packed operands are not supported".into());
     }
@@ -120,7 +126,7 @@ fn multi_head(c: &mut Call) -> Ruled<()> {
         let thirds = parts(c, &bias, 0, &sizes);
         for (operand, part) in [&mut q, &mut k, &mut v].into_iter().zip(&thirds) {
             if operand.rank() != 3 {
-                return Err("a bias of keys with heads is not supported".into());
+                return Err("a bias is not supported for keys that are split into heads".into());
             }
             *operand = c.binary("math.add", operand, part)?;
         }
@@ -137,41 +143,52 @@ fn multi_head(c: &mut Call) -> Ruled<()> {
     c.set(1, k.clone());
     c.set(2, v.clone());
     if c.wants(3) {
-        return Err("its scores as an output are not supported".into());
+        return Err("the output of the scores is not supported".into());
     }
     let (keys, scores) = (c.optional(4), c.optional(5));
-    let manner =
-        Manner { scale: scale(c), cap: 0.0, mask: mask(c, keys, scores, &q)?, sight: sight(c, past) };
-    let all = attended(c, &q, &k, &v, manner)?;
+    let options = AttentionOptions {
+        scale: scale(c),
+        cap: 0.0,
+        mask: mask(c, keys, scores, &q)?,
+        visible: visible(c, past),
+    };
+    let all = attended(c, &q, &k, &v, options)?;
     let y = flattened(c, &all.result)?;
     c.set(0, y);
     Ok(())
 }
 
-/// Queries, keys and values, also where they are packed.
+/// Queries, keys and values split into heads; they may be packed into one operand.
 fn packed_heads(c: &mut Call) -> Ruled<[Value; 3]> {
     let x = c.real(0)?;
-    let (count, of_keys) = (c.int("num_heads", 0), c.int("kv_num_heads", 0));
-    if count < 1 || of_keys < 1 {
+    let (count, kv_count) = (c.int("num_heads", 0), c.int("kv_num_heads", 0));
+    if count < 1 || kv_count < 1 {
         return Err("the number of heads is missing".into());
     }
     if let (Some(k), Some(v)) = (c.optional(1), c.optional(2)) {
-        return Ok([heads(c, &x, count)?, heads(c, &k, of_keys)?, heads(c, &v, of_keys)?]);
+        return Ok([heads(c, &x, count)?, heads(c, &k, kv_count)?, heads(c, &v, kv_count)?]);
     }
-    let all = Extent::from(count.saturating_add(of_keys.saturating_mul(2)));
+    let all = Extent::from(count.saturating_add(kv_count.saturating_mul(2)));
     let size = x.extent(2).over(&all).ok_or_else(overflow)?;
     let wide = |n: i64| size.times(&Extent::from(n)).ok_or_else(overflow);
-    let sizes = [wide(count)?, wide(of_keys)?, wide(of_keys)?];
+    let sizes = [wide(count)?, wide(kv_count)?, wide(kv_count)?];
     let split = parts(c, &x, 2, &sizes);
     let [q, k, v] = split.as_slice() else {
-        return Err("the packed operand does not have three parts".into());
+        return Err("internal compiler error: the packed operand does not have three parts".into());
     };
-    Ok([heads(c, q, count)?, heads(c, k, of_keys)?, heads(c, v, of_keys)?])
+    Ok([heads(c, q, count)?, heads(c, k, kv_count)?, heads(c, v, kv_count)?])
 }
 
 fn group_query(c: &mut Call) -> Ruled<()> {
     let [mut q, mut k, v] = packed_heads(c)?;
-    without(c, &[(11, "a sink of heads"), (12, "a scale of the cache"), (13, "a scale of the cache")])?;
+    without(
+        c,
+        &[
+            (11, "an attention sink"),
+            (12, "the scale of the key cache"),
+            (13, "the scale of the value cache"),
+        ],
+    )?;
     for name in ["smooth_softmax", "qk_output"] {
         if c.int(name, 0) > 0 {
             return Err(crate::refusal::Reason(format!("`{name}` is not supported")));
@@ -184,7 +201,7 @@ fn group_query(c: &mut Call) -> Ruled<()> {
     let last = reshaped(c, &last, vec![q.extent(0)]);
     let one = c.known(ElementType::I64, Vec::new(), vec![crate::value::Item::Int(Extent::from(1))]);
     let last = c.retyped(&last, ElementType::I64);
-    // A first call has all steps, of which those beyond an item's length are not used.
+    // The first call (prefill) processes all steps; steps beyond the length of a batch item are padding.
     let first = steps == total;
     let lengths = if first {
         let all =
@@ -205,7 +222,7 @@ fn group_query(c: &mut Call) -> Ruled<()> {
             ),
         };
         let (cos, sin) = (at_positions(c, &cos, &positions), at_positions(c, &sin, &positions));
-        let how = (c.flag("rotary_interleaved", false), Part::OfCaches);
+        let how = (c.flag("rotary_interleaved", false), RotatedFeatures::OfCaches);
         q = rotated(c, &q, (&cos, &sin), how)?;
         k = rotated(c, &k, (&cos, &sin), how)?;
     }
@@ -229,16 +246,16 @@ fn group_query(c: &mut Call) -> Ruled<()> {
     c.set(1, keys.clone());
     c.set(2, values.clone());
     if c.wants(3) {
-        return Err("its scores as an output are not supported".into());
+        return Err("the output of the scores is not supported".into());
     }
     let window = c.int("local_window_size", -1);
-    let manner = Manner {
+    let options = AttentionOptions {
         scale: scale(c),
         cap: c.float("softcap", 0.0),
         mask: c.optional(10),
-        sight: Sight::Length { lengths, left: if window > 0 { window - 1 } else { -1 }, right: 0 },
+        visible: VisibleKeys::Length { lengths, left: if window > 0 { window - 1 } else { -1 }, right: 0 },
     };
-    let all = attended(c, &q, &keys, &values, manner)?;
+    let all = attended(c, &q, &keys, &values, options)?;
     let y = flattened(c, &all.result)?;
     c.set(0, y);
     Ok(())
@@ -269,8 +286,8 @@ fn rotary(c: &mut Call) -> Ruled<()> {
         }
     };
     let (cos, sin) = (at_positions(c, &cos, &positions), at_positions(c, &sin, &positions));
-    let part = Part::Features(c.int("rotary_embedding_dim", 0));
-    let how = (c.flag("interleaved", false), part);
+    let features = RotatedFeatures::First(c.int("rotary_embedding_dim", 0));
+    let how = (c.flag("interleaved", false), features);
     let rotated = rotated(c, &split, (&cos, &sin), how)?;
     let y = if x.rank() == 3 { flattened(c, &rotated)? } else { rotated };
     c.set(0, y);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Elements at positions that other tensors hold.
+//! Gathers and scatters: elements at positions that are elements of other tensors.
 
 use skript_tensor::ElementType;
 
@@ -9,7 +9,7 @@ use crate::evaluate::moved;
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
 use crate::statement::{Argument, marked};
-use crate::value::{Item, Value};
+use crate::value::{Item, Value, signed_length};
 
 pub const OPERATORS: &[Operator] = &[
     operator("Gather", "`layout.gather`, `onnx.gather`", gather),
@@ -25,7 +25,7 @@ pub const OPERATORS: &[Operator] = &[
     operator("NonMaxSuppression", "`algo.nonmax_suppress`", suppress),
 ];
 
-/// Indices from 0 on, if they are known: negative ones count from the end.
+/// Normalizes negative indices, which count from the end, if the indices are known.
 fn from_zero(c: &mut Call, indices: &Value, extent: &Extent) -> Ruled<Option<Value>> {
     let Some(known) = &indices.known else {
         return Ok(None);
@@ -55,14 +55,15 @@ fn from_zero(c: &mut Call, indices: &Value, extent: &Extent) -> Ruled<Option<Val
 fn gather(c: &mut Call) -> Ruled<()> {
     let (x, indices) = (c.input(0)?, c.input(1)?);
     let at = axis(c.int("axis", 0), x.rank())?;
-    let (before, rest) = x.shape.split_at_checked(at).unwrap_or((&x.shape, &[]));
-    let after = rest.get(1..).unwrap_or_default();
-    let shape = [before, &indices.shape, after].concat();
+    let (before, from_axis) = x.shape.split_at_checked(at).unwrap_or((&x.shape, &[]));
+    let after = from_axis.iter().skip(1).cloned();
+    let shape: Vec<Extent> = before.iter().chain(&indices.shape).cloned().chain(after).collect();
     let known = from_zero(c, &indices, &x.extent(at))?;
     if let Some(known) = &known
         && let Some(numbers) = known.numbers()
     {
-        let inner = crate::evaluate::static_shape(&known.shape).unwrap_or_default();
+        let inner = crate::evaluate::static_shape(&known.shape);
+        let inner = inner.ok_or("internal compiler error: known indices have dynamic extents")?;
         let items = moved(&x, &shape, |index| {
             let middle = index.get(at..at + inner.len())?;
             let offset = middle.iter().zip(&inner).fold(0, |offset, (i, e)| offset * e + i);
@@ -85,22 +86,22 @@ fn gather(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// Refuses indices of elements that have more positions along another dimension than the data.
+/// Refuses indices whose static extents exceed those of the data along dimensions other than the indexed one.
 fn fit(x: &Value, indices: &Value, at: usize) -> Ruled<()> {
     if indices.rank() != x.rank() {
         return Err(Reason(format!(
-            "the data has {} dimensions, and the indices have {}",
+            "the data has {} dimensions, but the indices have {}",
             x.rank(),
             indices.rank()
         )));
     }
     let pairs = x.shape.iter().zip(&indices.shape).enumerate();
-    for (axis, (own, found)) in pairs.filter(|(axis, _)| *axis != at) {
-        if let (Some(own), Some(found)) = (own.value(), found.value())
-            && found > own
+    for (axis, (extent, count)) in pairs.filter(|(axis, _)| *axis != at) {
+        if let (Some(extent), Some(count)) = (extent.value(), count.value())
+            && count > extent
         {
             return Err(Reason(format!(
-                "dimension {axis} of the indices has the extent {found}, and that of the data is {own}"
+                "dimension {axis} of the indices has the extent {count}, but that of the data is {extent}"
             )));
         }
     }
@@ -119,14 +120,14 @@ fn gather_elements(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// Index tuples whose negative items count from the end of the data's dimensions from `batch` on.
+/// Normalizes index tuples: their negative items count from the end of the dimensions of the data, which begin with dimension
+/// `batch`. Returns the tuples and their length.
 fn tuples(c: &mut Call, x: &Value, indices: &Value, batch: usize) -> Ruled<(Value, usize)> {
     let length = indices.shape.last().and_then(Extent::value).and_then(|n| usize::try_from(n).ok());
     let length = length
         .filter(|n| batch + n <= x.rank())
-        .ok_or("the indices have no last dimension that fits the data")?;
-    let extents = x.shape.get(batch..batch + length).unwrap_or_default();
-    let extents: Vec<String> = extents.iter().map(marked).collect();
+        .ok_or("the last dimension of the indices is not static or exceeds the rank of the data")?;
+    let extents: Vec<String> = x.shape.iter().skip(batch).take(length).map(marked).collect();
     if indices.numbers().is_some_and(|n| n.iter().all(|i| *i >= 0)) {
         return Ok((indices.clone(), length));
     }
@@ -136,13 +137,13 @@ fn tuples(c: &mut Call, x: &Value, indices: &Value, batch: usize) -> Ruled<(Valu
 
 fn gather_nd(c: &mut Call) -> Ruled<()> {
     let (x, indices) = (c.input(0)?, c.input(1)?);
-    let batch = usize::try_from(c.int("batch_dims", 0)).unwrap_or(usize::MAX);
-    if batch >= indices.rank() || batch > x.rank() {
-        return Err("batch_dims does not fit the rank of the indices".into());
-    }
+    let batch = usize::try_from(c.int("batch_dims", 0))
+        .ok()
+        .filter(|batch| *batch < indices.rank() && *batch <= x.rank())
+        .ok_or("`batch_dims` does not match the ranks of the operands")?;
     let (indices, length) = tuples(c, &x, &indices, batch)?;
-    let outer = indices.shape.get(..indices.rank().saturating_sub(1)).unwrap_or_default();
-    let shape = [outer, x.shape.get(batch + length..).unwrap_or_default()].concat();
+    let outer = indices.shape.iter().take(indices.rank().saturating_sub(1));
+    let shape = outer.chain(x.shape.iter().skip(batch + length)).cloned().collect();
     let mut attributes = Vec::new();
     if batch > 0 {
         attributes.push(("batch_dims", batch.to_string()));
@@ -152,7 +153,7 @@ fn gather_nd(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The operator for a way to combine what is there with what is written.
+/// The operator that combines data and updates by the `reduction` of the node.
 fn combined(c: &Call, plain: &str) -> Ruled<String> {
     Ok(match c.string("reduction", "none").as_str() {
         "none" => plain.to_owned(),
@@ -175,7 +176,7 @@ fn scatter_nd(c: &mut Call) -> Ruled<()> {
     scattered(c, "onnx.scatter_nd", &[], &indices)
 }
 
-/// The data with updates at these places.
+/// Adds a scatter of updates.
 fn scattered(c: &mut Call, plain: &str, attributes: &[(&str, String)], indices: &Value) -> Ruled<()> {
     let (x, updates) = (c.input(0)?, c.input(2)?);
     let operator = combined(c, plain)?;
@@ -231,7 +232,7 @@ fn compress(c: &mut Call) -> Ruled<()> {
         let kept = kept.collect::<Vec<_>>();
         let mut shape = x.shape.clone();
         if let Some(extent) = shape.get_mut(at) {
-            *extent = Extent::from(i64::try_from(kept.len()).unwrap_or(0));
+            *extent = Extent::from(signed_length(kept.len()));
         }
         let indices = c.known_extents(kept);
         let y = c.call(
@@ -266,7 +267,7 @@ fn compress(c: &mut Call) -> Ruled<()> {
 
 fn non_zero(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let rank = Extent::from(i64::try_from(x.rank()).unwrap_or(0));
+    let rank = Extent::from(signed_length(x.rank()));
     let id = c.next_id();
     let y = c.call("layout.nonzero", &[], &[(&x).into()], (ElementType::I64, vec![rank, Call::open(id, 1)]));
     c.set(0, y);
@@ -285,7 +286,7 @@ fn top_k(c: &mut Call) -> Ruled<()> {
     if let (Some(e), Some(n)) = (x.extent(at).value(), k.value())
         && n > e
     {
-        return Err(Reason(format!("k is {n}, and the extent is {e}")));
+        return Err(Reason(format!("k is {n}, but the axis has only {e} elements")));
     }
     if k.is(0) {
         if let Some(extent) = shape.get_mut(at) {
@@ -295,7 +296,7 @@ fn top_k(c: &mut Call) -> Ruled<()> {
         return Ok(());
     }
     let missing = k.minus(&x.extent(at)).ok_or_else(crate::refusal::overflow)?;
-    let is_enough = missing.range(&c.importer.bounds).1.is_some_and(|most| most <= 0);
+    let is_enough = missing.range(&c.importer.bounds).1.is_some_and(|max| max <= 0);
     let operator = match (is_enough, x.is_real()) {
         (false, _) => "onnx.top_k_of_enough",
         (true, true) => "algo.top_k",
@@ -313,7 +314,7 @@ fn top_k(c: &mut Call) -> Ruled<()> {
     let arguments: [Argument; 1] = [(&keys).into()];
     let results = c.calls(operator, &attributes, &arguments, types);
     let [values, indices] = results.as_slice() else {
-        return Err("there are not two results".into());
+        return Err("internal compiler error: top_k does not have two results".into());
     };
     let values = c.unordered(values.clone(), x.element);
     c.set(0, values);
@@ -321,17 +322,17 @@ fn top_k(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// Of equal scores, ONNX takes the first box and the library the last: the boxes are in reverse order meanwhile.
+/// Among equal scores, ONNX selects the first box and the library the last box, so the boxes are reversed.
 fn suppress(c: &mut Call) -> Ruled<()> {
     let (boxes, scores) = (c.real(0)?, c.real(1)?);
     if boxes.rank() != 3 || scores.rank() != 3 {
-        return Err("the boxes and the scores do not have three dimensions".into());
+        return Err("the boxes and the scores must have rank 3".into());
     }
-    let most = match c.optional(2) {
-        Some(_) => c.numbers(2, "the number of boxes")?.first().copied().unwrap_or(0),
+    let max_boxes = match c.optional(2) {
+        Some(_) => *c.numbers(2, "the number of boxes")?.first().ok_or("the number of boxes is missing")?,
         None => 0,
     };
-    if most <= 0 {
+    if max_boxes <= 0 {
         let y = c.known(ElementType::I64, vec![Extent::from(0), Extent::from(3)], Vec::new());
         c.set(0, y);
         return Ok(());
@@ -347,22 +348,22 @@ fn suppress(c: &mut Call) -> Ruled<()> {
     let count = boxes.extent(1);
     let mut attributes = vec![
         ("box_format", format.to_owned()),
-        ("max_outputs_per_class", most.to_string()),
+        ("max_outputs_per_class", max_boxes.to_string()),
         ("iou_threshold", crate::literals::real_text(ElementType::F32, overlap)),
     ];
-    if let Some(least) = number(c, 4, "the threshold of scores")? {
-        attributes.push(("score_threshold", crate::literals::real_text(ElementType::F32, least)));
+    if let Some(threshold) = number(c, 4, "the threshold of scores")? {
+        attributes.push(("score_threshold", crate::literals::real_text(ElementType::F32, threshold)));
     }
     let boxes = super::movement::turned(c, &boxes, 1);
     let scores = super::movement::turned(c, &scores, 2);
     let id = c.next_id();
-    let found = c.call(
+    let selected = c.call(
         "algo.nonmax_suppress",
         &attributes,
         &[(&boxes).into(), (&scores).into()],
         (ElementType::I64, vec![Call::open(id, 0), Extent::from(3)]),
     );
-    let y = c.map("onnx.mirrored_boxes", &[("count", marked(&count))], &found);
+    let y = c.map("onnx.mirrored_boxes", &[("count", marked(&count))], &selected);
     c.set(0, y);
     Ok(())
 }

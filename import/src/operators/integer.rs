@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operations on the bits of ints.
+//! Bitwise operators.
 
 use skript_tensor::ElementType;
 
@@ -7,7 +7,7 @@ use super::{Operator, operator};
 use crate::call::{Call, broadcast};
 use crate::reals::Format;
 use crate::refusal::{Reason, Ruled};
-use crate::value::{element, is_real, width};
+use crate::value::{is_real, width};
 
 use super::elementwise::converted;
 
@@ -20,19 +20,22 @@ pub const OPERATORS: &[Operator] = &[
     operator("BitCast", "`onnx.wrap`, `onnx.bits_of_reals`, `onnx.reals_of_bits`", bit_cast),
 ];
 
-/// The bits of a tensor as another type of the same size.
+/// Reinterprets the bits of a tensor as another type of the same size.
 fn bit_cast(c: &mut Call) -> Ruled<()> {
-    let number = i32::try_from(c.int("to", 0)).unwrap_or(0);
-    let to = element(number).map_err(|name| Reason(format!("the element type {name} is not supported")))?;
+    let to = c.element_type("to", 0)?;
     let x = c.input(0)?;
     if to.size() != x.element.size() {
         return Err("the types have different sizes".into());
     }
     let bits = |element: ElementType| {
-        let Format { digits, least, exponents } = Format::of(element);
-        [("digits", digits.to_string()), ("least", least.to_string()), ("exponents", exponents.to_string())]
+        let Format { digits, min_exponent, exponents } = Format::from_element(element);
+        [
+            ("digits", digits.to_string()),
+            ("least", min_exponent.to_string()),
+            ("exponents", exponents.to_string()),
+        ]
     };
-    // As ints, then as the other type.
+    // Converts to ints first, then to the target type.
     let ints = match () {
         () if x.is_real() => {
             let signed = (ints_of(x.element.size()), x.shape.clone());
@@ -54,7 +57,7 @@ fn bit_cast(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The ints with a sign of so many bytes.
+/// The signed int type with a size in bytes.
 fn ints_of(size: usize) -> ElementType {
     match size {
         1 => ElementType::I8,
@@ -72,7 +75,7 @@ fn shift(c: &mut Call) -> Ruled<()> {
     }
 }
 
-/// An operator of two ints, with an attribute for their bits.
+/// Calls an operator on two ints, with attributes for their width.
 fn bitwise(c: &mut Call, operator: &str) -> Ruled<()> {
     let (x, y) = (c.input(0)?, c.input(1)?);
     let shape = broadcast(&x.shape, &y.shape)?;

@@ -1,65 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What operators are refused for, for the documentation. The rules have the last word.
+//! The limits of operators, for the documentation only: the rules implement the checks.
 
 const LIMITS: &[(&str, &str)] = &[
     ("AffineGrid", "the size is known at import"),
-    ("Attention", "sizes of heads are static"),
-    ("AveragePool", "no window in the padding alone, no negative padding"),
+    ("Attention", "head sizes are static"),
+    ("AveragePool", "no window entirely in the padding, no negative padding"),
     ("Cast", "no 8-bit or 4-bit reals"),
     ("CastLike", "as Cast"),
     ("CausalConvWithState", "static channels and filters"),
     ("Col2Im", "shapes are known at import"),
-    ("Conv", "no negative padding; sizes of filters are static"),
+    ("Conv", "no negative padding; filter sizes are static"),
     ("ConvTranspose", "no negative padding; `output_padding` below the stride"),
     ("DFT", "a static dimension; at most 65536 elements"),
-    ("DequantizeLinear", "ints, of 4 bits only here and where they move"),
+    ("DequantizeLinear", "ints; 4-bit ints are supported only in quantization and data movement"),
     ("Dropout", "training only with a ratio of 0"),
     ("Expand", "the shape is known at import"),
-    ("GRU", "the usual activations"),
-    ("If", "results of one type; where ranks differ, the graph declares them or the condition is an `Equal`"),
-    ("LSTM", "the usual activations"),
+    ("GRU", "only the default activations"),
+    (
+        "If",
+        "results have the same type in both branches; if ranks differ, the graph declares them or the condition is an `Equal`",
+    ),
+    ("LSTM", "only the default activations"),
     (
         "Loop",
-        "carried values keep type and shape, or at most 256 steps whose number is known at import; to collect values, so must the number be",
+        "loop-carried values keep type and shape, or the number of steps is known at import and at most 256; loops that collect values require a known number of steps",
     ),
-    ("LpPool", "no window in the padding alone, no negative padding"),
-    ("MaxPool", "no window in the padding alone, no negative padding; no uint64"),
-    ("MaxUnpool", "a stated shape is not smaller than the one of the window"),
+    ("LpPool", "no window entirely in the padding, no negative padding"),
+    ("MaxPool", "no window entirely in the padding, no negative padding; no uint64"),
+    ("MaxUnpool", "`output_shape` is not smaller than the inferred shape"),
     ("NonMaxSuppression", "the number of boxes and the thresholds are known at import"),
     ("OneHot", "the depth is known at import"),
-    ("Pad", "the amounts are known at import; on a dynamic dimension they have one sign"),
-    ("QLinearConv", "scales and zero points of one number, those of the filter also by channel"),
-    ("QLinearMatMul", "scales of one number for the result"),
+    ("Pad", "the amounts are known at import; those of a dynamic dimension have the same sign"),
+    ("QLinearConv", "scalar scales and zero points; those of the filter may also be per channel"),
+    ("QLinearMatMul", "a scalar scale for the result"),
     ("QuantizeLinear", "at most 32 bits"),
-    ("RNN", "the usual activations"),
+    ("RNN", "only the default activations"),
     ("Range", "the ends are known at import"),
     ("Reshape", "the shape is known at import"),
     (
         "Resize",
-        "static extents along axes that change; scales and sizes are known at import; ints only `nearest`",
+        "resized axes have static extents; scales and sizes are known at import; ints only with `nearest`",
     ),
-    ("RoiAlign", "a stated number of samples"),
+    ("RoiAlign", "`sampling_ratio` is not 0"),
     ("STFT", "a static signal; a window as long as a frame"),
-    ("Scan", "carried values keep type and shape; in set 8 a static batch, and no lengths"),
+    ("Scan", "loop-carried values keep type and shape; in opset 8 a static batch and no lengths"),
     ("Slice", "steps are known at import"),
     ("SplitToSequence", "a static dimension"),
     ("TfIdfVectorizer", "ints; a static number of items"),
-    ("Tile", "the numbers are known at import"),
+    ("Tile", "the repetitions are known at import"),
     ("TopK", "k is known at import"),
     ("Unique", "no bools"),
     ("Unsqueeze", "the axes are known at import"),
     ("Upsample", "as Resize"),
-    ("com.microsoft.Attention", "no past state; masks of the keys of each item"),
-    ("com.microsoft.GroupQueryAttention", "the total length is known at import; no sinks of heads"),
-    ("com.microsoft.MatMulNBits", "2, 4 or 8 bits of initializers; no order of groups"),
-    ("com.microsoft.MultiHeadAttention", "operands that are not packed; masks of the keys of each item"),
+    ("com.microsoft.Attention", "no past state; masks are of the keys of each batch item"),
+    ("com.microsoft.GroupQueryAttention", "the total length is known at import; no attention sinks"),
+    ("com.microsoft.MatMulNBits", "2, 4 or 8 bits; weights are initializers; no group index"),
+    ("com.microsoft.MultiHeadAttention", "operands are not packed; masks are of the keys of each batch item"),
     ("com.microsoft.RotaryEmbedding", "no packed batches"),
 ];
 
-/// The limits of an operator; empty if there are none but types.
+/// The limits of an operator; empty if only types are limited.
 pub(super) fn text(name: &str) -> &'static str {
-    let found = LIMITS.iter().find(|(known, _)| *known == name);
-    found.map_or("", |(_, text)| text)
+    LIMITS.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
 }
 
 #[cfg(test)]
@@ -67,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_of_operators() {
+    fn limits_belong_to_operators() {
         let known: Vec<String> = super::super::GROUPS
             .iter()
             .flat_map(|g| g.operators)

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Elements that move as they are.
+//! Data movement: operators that reorder or copy elements.
+
+use std::collections::BTreeSet;
 
 use skript_tensor::ElementType;
 
 use super::{Operator, operator};
-use crate::call::{Call, axes, axis, equal, product};
+use crate::call::{Call, Type, axes, axis, equal, product};
 use crate::evaluate::{moved, static_shape};
 use crate::extent::Extent;
 use crate::literals::{axis_list, extent_list, list};
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::{Argument, marked};
-use crate::value::{MOST_KNOWN, Value, is_real};
+use crate::value::{MAX_KNOWN, Value, is_real, signed_length};
 
 pub const OPERATORS: &[Operator] = &[
     operator("Reshape", "`layout.reshape`", reshape),
@@ -29,7 +31,7 @@ pub const OPERATORS: &[Operator] = &[
     operator("Dropout", "nothing", dropout),
 ];
 
-/// The same elements in another shape.
+/// Reshapes a tensor.
 pub(super) fn reshaped(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
     if shape == x.shape {
         return x.clone();
@@ -37,18 +39,23 @@ pub(super) fn reshaped(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
     if let Some(known) = &x.known {
         return c.known(x.element, shape, known.clone());
     }
-    // An extent that is a quotient is easier to read as what is left.
-    let texts: Vec<String> = shape.iter().map(marked).collect();
-    let quotients = texts.iter().filter(|t| t.contains('/')).count();
-    let text = match quotients {
-        1 => texts
-            .iter()
-            .map(|t| if t.contains('/') { "-1" } else { t.as_str() })
-            .collect::<Vec<_>>()
-            .join(", "),
-        _ => texts.join(", "),
-    };
+    let open = left_open(&shape);
+    let text =
+        |(at, extent): (usize, &Extent)| if Some(at) == open { "-1".to_owned() } else { marked(extent) };
+    let texts: Vec<String> = shape.iter().enumerate().map(text).collect();
+    let text = texts.join(", ");
     c.call("layout.reshape", &[("shape", format!("[{text}]"))], &[x.into()], (x.element, shape))
+}
+
+/// The dimension that is written as −1, for readability: the only dimension whose extent is a quotient. If another extent may be zero,
+/// −1 would be ambiguous, so only a quotient whose divisor may be zero is replaced.
+fn left_open(shape: &[Extent]) -> Option<usize> {
+    let is_quotient = |(_, extent): &(usize, &Extent)| marked(extent).contains('/');
+    let mut quotients = shape.iter().enumerate().filter(is_quotient);
+    let (at, extent) = quotients.next().filter(|_| quotients.next().is_none())?;
+    let others = shape.iter().enumerate().filter(|(other, _)| *other != at);
+    let are_filled = others.map(|(_, extent)| extent).all(|extent| extent.value().is_some_and(|n| n != 0));
+    (are_filled || extent.may_divide_by_zero()).then_some(at)
 }
 
 fn reshape(c: &mut Call) -> Ruled<()> {
@@ -56,16 +63,17 @@ fn reshape(c: &mut Call) -> Ruled<()> {
     let given = if c.opset >= 5 {
         c.extents(1, "the shape")?
     } else {
-        c.ints("shape").unwrap_or_default().into_iter().map(Extent::from).collect()
+        c.ints("shape").ok_or("the shape is missing")?.into_iter().map(Extent::from).collect()
     };
     let zero = c.flag("allowzero", false);
-    let mut shape: Vec<Extent> = Vec::new();
+    let (mut shape, mut copied) = (Vec::new(), BTreeSet::new());
     let mut open = None;
     for (at, extent) in given.into_iter().enumerate() {
         match extent.value() {
-            Some(0) if !zero => {
-                let copied = x.shape.get(at).cloned();
-                shape.push(copied.ok_or("a 0 in the shape is beyond the rank of the input")?);
+            Some(0) if !zero || x.shape.get(at).is_some_and(|extent| extent.is(0)) => {
+                let extent = x.shape.get(at).cloned();
+                shape.push(extent.ok_or("a 0 in the shape is beyond the rank of the input")?);
+                copied.insert(at);
             }
             Some(-1) if open.is_none() => {
                 open = Some(at);
@@ -75,23 +83,27 @@ fn reshape(c: &mut Call) -> Ruled<()> {
             _ => shape.push(extent),
         }
     }
-    let volume = product(&x.shape)?;
-    let others = product(&shape)?;
     if let Some(at) = open {
-        let rest = match (volume.value(), others.value()) {
+        // Copied extents cancel, even if they are zero.
+        let uncopied = |shape: &[Extent]| {
+            let others = shape.iter().enumerate().filter(|(at, _)| !copied.contains(at));
+            Extent::product(others.map(|(_, extent)| extent)).ok_or_else(overflow)
+        };
+        let (volume, others) = (uncopied(&x.shape)?, uncopied(&shape)?);
+        let inferred = match (volume.value(), others.value()) {
             (_, Some(0)) => Some(Extent::from(0)),
             (Some(v), Some(o)) if v % o != 0 => None,
             _ => volume.divided_exactly(&others),
         };
-        let rest =
-            rest.ok_or_else(|| Reason("the number of elements does not match the shape".to_owned()))?;
+        let inferred =
+            inferred.ok_or_else(|| Reason("the number of elements does not match the shape".to_owned()))?;
         if let Some(extent) = shape.get_mut(at) {
-            *extent = rest;
+            *extent = inferred;
         }
-    } else if let (Some(v), Some(o)) = (volume.value(), others.value())
+    } else if let (Some(v), Some(o)) = (product(&x.shape)?.value(), product(&shape)?.value())
         && v != o
     {
-        return Err(Reason(format!("the input has {v} elements, the shape {o}")));
+        return Err(Reason(format!("the input has {v} elements, but the shape has {o}")));
     }
     let y = reshaped(c, &x, shape);
     c.set(0, y);
@@ -101,9 +113,8 @@ fn reshape(c: &mut Call) -> Ruled<()> {
 fn flatten(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let given = c.int("axis", 1);
-    let rank = i64::try_from(x.rank()).unwrap_or(0);
     let at = match given {
-        at if at == rank => x.rank(),
+        at if at == signed_length(x.rank()) => x.rank(),
         at => axis(at, x.rank().max(1))?,
     };
     let (before, after) = x.shape.split_at_checked(at).unwrap_or((&x.shape, &[]));
@@ -113,7 +124,7 @@ fn flatten(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// Axes: an attribute before opset 13, from then on an input.
+/// The axes, which are an attribute before opset 13 and an input since.
 fn given_axes(c: &Call) -> Ruled<Option<Vec<i64>>> {
     match c.opset >= 13 {
         true if c.optional(1).is_some() => c.numbers(1, "the axes").map(Some),
@@ -128,7 +139,7 @@ fn squeeze(c: &mut Call) -> Ruled<()> {
         Some(given) => axes(&given, x.rank())?,
         None => {
             if x.shape.iter().any(|e| e.value().is_none()) {
-                return Err("which dimensions are 1 must be known at import".into());
+                return Err("the dimensions with extent 1 must be known at import: pass static shapes of the inputs with `--input-shape`".into());
             }
             (0..x.rank()).filter(|a| x.extent(*a).is(1)).collect()
         }
@@ -151,7 +162,7 @@ fn squeeze(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The tensor with dimensions of extent 1 that become these axes of the result.
+/// Inserts dimensions of extent 1, which become these axes of the result.
 pub(super) fn unsqueezed(c: &mut Call, x: &Value, added: &[usize]) -> Value {
     let mut shape = x.shape.clone();
     for at in added {
@@ -175,7 +186,7 @@ fn unsqueeze(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The tensor with dimension `perm[i]` as dimension i.
+/// Transposes a tensor: dimension i of the result is dimension `perm[i]` of the operand.
 pub(super) fn transposed(c: &mut Call, x: &Value, perm: &[usize]) -> Value {
     let shape: Vec<Extent> = perm.iter().map(|p| x.extent(*p)).collect();
     if perm.iter().enumerate().all(|(at, p)| at == *p) {
@@ -210,14 +221,14 @@ fn transpose(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The sum of extents along an axis; `None` if it has so many terms that it is better read from the result.
+/// The sum of extents along an axis; `None` if it has too many terms, so that the result needs a data-dependent extent.
 fn summed(extents: impl Iterator<Item = Extent> + Clone) -> Ruled<Option<Extent>> {
     let mut known = extents.clone().filter_map(|extent| extent.value());
     known.try_fold(0i64, i64::checked_add).ok_or_else(overflow)?;
     Ok(extents.into_iter().try_fold(Extent::default(), |sum, extent| sum.plus(&extent)))
 }
 
-/// Tensors joined along an axis.
+/// Concatenates tensors along an axis.
 pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value> {
     let first = parts.first().cloned().ok_or("there is nothing to join")?;
     if parts.len() == 1 {
@@ -228,11 +239,11 @@ pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value>
         if part.rank() != first.rank() {
             return Err("the ranks of the inputs differ".into());
         }
-        // Static extents are better known than dynamic ones.
+        // The result prefers static extents to dynamic extents.
         for (axis, extent) in shape.iter_mut().enumerate() {
             let other = part.extent(axis);
             if axis != at {
-                let what = format!("the extents along dimension {axis}, which is not joined,");
+                let what = format!("the extents of the inputs along dimension {axis}");
                 equal(&what, extent, &other)?;
             }
             if axis != at && extent.value().is_none() && other.value().is_some() {
@@ -247,14 +258,14 @@ pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value>
     let known: Option<Vec<_>> = parts.iter().map(|p| p.known.clone()).collect();
     if let Some(known) = known
         && first.rank() == 1
-        && known.iter().map(Vec::len).sum::<usize>() <= MOST_KNOWN
+        && known.iter().map(Vec::len).sum::<usize>() <= MAX_KNOWN
     {
         return Ok(c.known(first.element, shape, known.concat()));
     }
     Ok(c.call("layout.concat", &[("axis", at.to_string())], &[Argument::Pack(parts)], (first.element, shape)))
 }
 
-/// Sets results of one shape, which has an extent of 0.
+/// Sets results of the same empty shape.
 pub(super) fn set_empty(c: &mut Call, elements: &[ElementType], shape: &[Extent]) {
     for (output, element) in elements.iter().enumerate() {
         let y = if static_shape(shape).is_some() {
@@ -272,7 +283,7 @@ pub(super) fn set_empty(c: &mut Call, elements: &[ElementType], shape: &[Extent]
     }
 }
 
-/// Tensors of one shape along a new dimension.
+/// Stacks tensors along a new dimension.
 pub(super) fn stacked(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value> {
     let first = parts.first().cloned().ok_or("there is nothing to join")?;
     if parts.iter().any(|p| p.rank() != first.rank() || p.element != first.element) {
@@ -287,7 +298,7 @@ pub(super) fn stacked(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value
     Ok(c.call("layout.stack", &[("axis", at.to_string())], &[Argument::Pack(parts)], (first.element, shape)))
 }
 
-/// The elements in reverse order along an axis.
+/// Reverses a tensor along an axis.
 pub(super) fn turned(c: &mut Call, x: &Value, at: usize) -> Value {
     let attributes = [
         ("axes", axis_list(&[at])),
@@ -307,7 +318,7 @@ fn concat(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// Parts of these extents along an axis.
+/// Splits a tensor into parts of these extents along an axis.
 pub(super) fn parts(c: &mut Call, x: &Value, at: usize, sizes: &[Extent]) -> Vec<Value> {
     let types = sizes.iter().map(|size| {
         let mut shape = x.shape.clone();
@@ -316,10 +327,9 @@ pub(super) fn parts(c: &mut Call, x: &Value, at: usize, sizes: &[Extent]) -> Vec
         }
         (x.element, shape)
     });
-    let types = types.collect();
-    // The parts of a dynamic dimension have the extents that are given, not equal ones of whatever there is.
-    let count = i64::try_from(sizes.len()).unwrap_or(0);
-    let one = x.extent(at).over(&Extent::from(count));
+    let types: Vec<Type> = types.collect();
+    // Splitting a dynamic dimension into equal parts would ignore the given extents.
+    let one = x.extent(at).over(&Extent::from(signed_length(sizes.len())));
     let equal = one.is_some_and(|one| sizes.iter().all(|s| *s == one));
     let how = if equal { ("count", sizes.len().to_string()) } else { ("sizes", extent_list(sizes)) };
     c.unpacked("layout.split", &[("axis", at.to_string()), how], &[x.into()], types)
@@ -333,14 +343,14 @@ fn split(c: &mut Call) -> Ruled<()> {
         true => None,
         false => c.ints("split").map(|s| s.into_iter().map(Extent::from).collect()),
     };
-    let count = i64::try_from(c.node.output.len()).unwrap_or(0);
+    let count = signed_length(c.node.output.len());
     if c.has("num_outputs") {
         let parts = c.int("num_outputs", 0);
         if given.is_some() {
             return Err("it has both `num_outputs` and the extents of the parts".into());
         }
         if parts != count {
-            return Err(Reason(format!("`num_outputs` is {parts}, and the number of outputs is {count}")));
+            return Err(Reason(format!("`num_outputs` is {parts}, but the node has {count} outputs")));
         }
     }
     let sizes = match given {
@@ -365,10 +375,10 @@ fn split(c: &mut Call) -> Ruled<()> {
         }
     };
     if sizes.len() != c.node.output.len() {
-        return Err("the number of extents is not that of the outputs".into());
+        return Err("the number of extents differs from the number of outputs".into());
     }
-    if let Some(size) = sizes.iter().find(|s| s.value().is_some_and(|v| v < 0)) {
-        return Err(Reason(format!("the extent {} of a part is negative", size.value().unwrap_or(0))));
+    if let Some(size) = sizes.iter().filter_map(Extent::value).find(|size| *size < 0) {
+        return Err(Reason(format!("the extent {size} of a part is negative")));
     }
     let none = Some(Extent::default());
     let sum = sizes.iter().fold(none, |sum, size| sum?.plus(size));
@@ -377,14 +387,14 @@ fn split(c: &mut Call) -> Ruled<()> {
         && sum != whole
     {
         return Err(Reason(format!(
-            "the extents of the parts add up to {sum}, and the extent of dimension {at} is {whole}"
+            "the extents of the parts add up to {sum}, but the extent of dimension {at} is {whole}"
         )));
     }
     if x.known.is_some() && x.rank() == 1 && sizes.iter().all(|s| s.value().is_some()) {
         let mut begin = 0;
         for (output, size) in sizes.into_iter().enumerate() {
-            let n = usize::try_from(size.value().unwrap_or(0)).unwrap_or(0);
-            let end = begin + n;
+            let end = size.value().and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_add(begin));
+            let end = end.ok_or("the extents of the parts are too large")?;
             let known = x.known.as_ref().and_then(|k| k.get(begin..end));
             let known = known.ok_or("the extents of the parts are too large")?.to_vec();
             let part = c.known(x.element, vec![size], known);
@@ -399,26 +409,26 @@ fn split(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The tensor, whose extent along an axis each run compares with another one that it must be equal to.
+/// Adds a run-time check that the extent along an axis is equal to `extent`.
 pub(super) fn agreed(c: &mut Call, x: &Value, at: usize, extent: &Extent) -> Ruled<Value> {
-    let own = x.extent(at);
-    if own == *extent {
+    let actual = x.extent(at);
+    if actual == *extent {
         return Ok(x.clone());
     }
-    if let (Some(a), Some(b)) = (own.value(), extent.value()) {
+    if let (Some(a), Some(b)) = (actual.value(), extent.value()) {
         return Err(Reason(format!(
             "dimension {at} of an operand has the extent {a}, and another operand has {b}"
         )));
     }
     let mut shape = x.shape.clone();
-    if let Some(own) = shape.get_mut(at) {
-        own.clone_from(extent);
+    if let Some(dimension) = shape.get_mut(at) {
+        dimension.clone_from(extent);
     }
     let attributes = [("axis", at.to_string()), ("extent", marked(extent))];
     Ok(c.call("onnx.agreed", &attributes, &[x.into()], (x.element, shape)))
 }
 
-/// The tensor repeated to a shape.
+/// Broadcasts a tensor to a shape.
 pub(super) fn expanded(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
     if shape == x.shape {
         return x.clone();
@@ -432,7 +442,7 @@ pub(super) fn expanded(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
     if let Some(items) = items {
         return c.known(x.element, shape, items);
     }
-    // Extents of the library's operator are positive.
+    // The library's operator requires positive extents.
     let is_positive = |extent: &Extent| extent.value().is_some_and(|extent| extent > 0);
     let fits = skipped == 0 && shape.iter().all(is_positive);
     let operator = if fits { "layout.broadcast" } else { "onnx.expand" };
@@ -443,11 +453,11 @@ fn expand(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let target = c.extents(1, "the shape")?;
     let rank = x.rank().max(target.len());
-    let [own, target] = [&x.shape, &target].map(|shape| {
+    let [extents, target] = [&x.shape, &target].map(|shape| {
         let ones = vec![Extent::from(1); rank - shape.len()];
         [ones, shape.clone()].concat()
     });
-    let pairs = own.iter().zip(&target);
+    let pairs = extents.iter().zip(&target);
     let shape = pairs.clone().map(|(a, b)| repeated(c, a, b));
     let shape = shape.collect::<Ruled<Vec<_>>>()?;
     let y = if pairs.clone().all(|(a, b)| a.is(1) || b.is(1) || a == b) {
@@ -460,28 +470,27 @@ fn expand(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The extent of broadcasting dimensions of `own` and `target` elements against each other. Each run checks that the extents are
-/// equal or one of them is 1.
-fn repeated(c: &Call, own: &Extent, target: &Extent) -> Ruled<Extent> {
+/// The extent that results from broadcasting two dimensions. Calls fail unless the extents are equal or one of them is 1.
+fn repeated(c: &Call, extent: &Extent, target: &Extent) -> Ruled<Extent> {
     let (one, bounds) = (Extent::from(1), &c.importer.bounds);
-    match (own.value(), target.value()) {
+    match (extent.value(), target.value()) {
         (Some(1), _) => return Ok(target.clone()),
-        (_, Some(1)) => return Ok(own.clone()),
+        (_, Some(1)) => return Ok(extent.clone()),
         (Some(a), Some(b)) if a != b => {
-            return Err(Reason(format!("the extent {a} of a dimension cannot be repeated to {b}")));
+            return Err(Reason(format!("the extent {a} of a dimension cannot be broadcast to {b}")));
         }
-        (Some(_), _) => return Ok(own.clone()),
+        (Some(_), _) => return Ok(extent.clone()),
         (_, Some(_)) => return Ok(target.clone()),
         _ => {}
     }
-    // The first element of a dimension, as `x[0:1]`, is repeated to all of them.
+    // `x[0:1]` is broadcast to the extent of x.
     let firsts = [one.smaller(target, bounds), target.smaller(&one, bounds)];
-    if own == target || firsts.iter().flatten().any(|first| first == own) {
+    if extent == target || firsts.iter().flatten().any(|first| first == extent) {
         return Ok(target.clone());
     }
-    // The larger one, or 0 if one of them is.
-    let larger = own.larger(target, bounds).ok_or_else(overflow)?;
-    let product = own.times(target).ok_or_else(overflow)?;
+    // The larger extent, or 0 if one of the extents is 0.
+    let larger = extent.larger(target, bounds).ok_or_else(overflow)?;
+    let product = extent.times(target).ok_or_else(overflow)?;
     larger.smaller(&product, bounds).ok_or_else(overflow)
 }
 
@@ -489,7 +498,7 @@ fn tile(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let repeats = c.extents(1, "the numbers of repetitions")?;
     if repeats.len() != x.rank() {
-        return Err("the number of repetitions is not that of the dimensions".into());
+        return Err("the number of repetitions differs from the rank of the input".into());
     }
     if let Some(negative) = repeats.iter().filter_map(Extent::value).find(|r| *r < 0) {
         return Err(Reason(format!("the number of repetitions {negative} is negative")));
@@ -512,7 +521,7 @@ fn tile(c: &mut Call) -> Ruled<()> {
 fn blocks(c: &mut Call, to_space: bool) -> Ruled<()> {
     let x = c.input(0)?;
     let [n, d, h, w] = x.shape.as_slice() else {
-        return Err("the input does not have four dimensions".into());
+        return Err("the input must have rank 4".into());
     };
     let size = c.int("blocksize", 1);
     let block = Extent::from(size);
@@ -542,7 +551,7 @@ fn blocks(c: &mut Call, to_space: bool) -> Ruled<()> {
 fn trilu(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let diagonal = match c.optional(1) {
-        Some(_) => c.numbers(1, "the diagonal")?.first().copied().unwrap_or(0),
+        Some(_) => *c.numbers(1, "the diagonal")?.first().ok_or("the diagonal is missing")?,
         None => 0,
     };
     let diagonal = diagonal.clamp(-(1 << 40), 1 << 40);
@@ -569,7 +578,7 @@ fn reverse_sequence(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// What inference does: nothing, unless the node trains.
+/// Dropout is the identity in inference; training is refused.
 fn dropout(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let ratio = c.optional(1).and_then(|r| r.reals()).and_then(|r| r.first().copied());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Normalization, and softmax.
+//! Normalization and softmax.
 
 use super::elementwise::converted;
 use super::movement::reshaped;
@@ -9,7 +9,7 @@ use crate::call::{Call, axis, broadcast, equal, product};
 use crate::literals::{axis_list, float_text};
 use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
-use crate::value::{Value, element, is_real};
+use crate::value::{Value, is_real};
 use skript_tensor::ElementType;
 
 pub const OPERATORS: &[Operator] = &[
@@ -41,11 +41,11 @@ fn batch_norm(c: &mut Call) -> Ruled<()> {
         equal("the channels and the parameters", &channels, &parameter.extent(0))?;
     }
     let wants_more = (1..c.node.output.len()).any(|at| c.wants(at));
-    // Before opset 14, a node with more outputs trains.
+    // Before opset 14, a node with further outputs is in training mode.
     if c.flag("training_mode", c.opset < 14 && wants_more) {
         (mean, variance) = batch_statistics(c, &x, &mean, &variance)?;
     } else if wants_more {
-        return Err("it has outputs of training, but `training_mode` is not set".into());
+        return Err("it has the outputs of training, but `training_mode` is not set".into());
     }
     if c.opset < 9 && !c.flag("spatial", true) {
         return Err("spatial=0 is not supported".into());
@@ -57,7 +57,7 @@ fn batch_norm(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// Mean and variance of the batch, which also change those that the model has so far.
+/// Computes the mean and variance of the batch, and updates the running mean and variance of the model.
 fn batch_statistics(c: &mut Call, x: &Value, mean: &Value, variance: &Value) -> Ruled<(Value, Value)> {
     if x.rank() < 2 {
         return Err("the input has no channels".into());
@@ -78,7 +78,7 @@ fn batch_statistics(c: &mut Call, x: &Value, mean: &Value, variance: &Value) -> 
             c.set(at + 1, running);
         }
     }
-    // Before opset 14, also the mean and the reciprocal deviation that a gradient would need, as in onnxruntime.
+    // Before opset 14, outputs 3 and 4 are the mean and the reciprocal deviation, for a gradient, as in onnxruntime.
     if c.wants(3) {
         c.set(3, of_batch.clone());
     }
@@ -89,7 +89,7 @@ fn batch_statistics(c: &mut Call, x: &Value, mean: &Value, variance: &Value) -> 
     Ok((of_batch, squares))
 }
 
-/// 1 / √(the mean of squares + epsilon).
+/// 1 / √(mean of squares + epsilon).
 fn rms_reciprocal(c: &mut Call, squares: &Value) -> Value {
     let raised = c.with_number("math.add", squares, c.float("epsilon", 1e-5).into());
     c.map("math.rsqrt", &[], &raised)
@@ -114,18 +114,17 @@ fn last_axes(c: &Call, rank: usize) -> Ruled<Vec<usize>> {
 
 /// The type of the statistics of a normalization.
 fn stash(c: &Call) -> Ruled<ElementType> {
-    let number = i32::try_from(c.int("stash_type", 1)).unwrap_or(0);
-    let stash = element(number).ok().filter(|element| is_real(*element));
-    stash.ok_or_else(|| "the attribute `stash_type` is no type of reals".into())
+    let stash = c.element_type("stash_type", 1).ok().filter(|element| is_real(*element));
+    stash.ok_or_else(|| "the attribute `stash_type` is not a real type".into())
 }
 
-/// The wider one of the types of an input and of its statistics.
+/// The wider of the element types of an input and of its statistics.
 fn precise(c: &Call, x: &Value) -> Ruled<ElementType> {
     let stash = stash(c)?;
     Ok(if stash.size() > x.element.size() { stash } else { x.element })
 }
 
-/// A call of an operator that normalizes, computed in the type of the statistics.
+/// Adds a normalization that is computed in the type of the statistics.
 fn normalized(
     c: &mut Call,
     operator: &str,
@@ -190,7 +189,7 @@ fn rms_norm(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The sum of the input, the skipped one and the bias.
+/// Adds the input, the skip connection and the bias.
 fn skipped(c: &mut Call, bias_at: usize) -> Ruled<crate::value::Value> {
     let (x, skip) = (c.real(0)?, c.real(1)?);
     let mut sum = c.binary("math.add", &x, &skip)?;
@@ -238,8 +237,8 @@ fn group_norm(c: &mut Call) -> Ruled<()> {
     }
     let groups = c.int("num_groups", 1);
     let channels = x.extent(1).value().filter(|n| groups > 0 && n % groups == 0);
-    let channels = channels.ok_or("the channels are not a multiple of the groups")?;
-    // Opset 18 has parameters by group.
+    let channels = channels.ok_or("the number of channels is not a multiple of the number of groups")?;
+    // The parameters of opset 18 are per group.
     let by_group = scale.extent(0).is(groups) && groups != channels;
     let attributes = [("groups", groups.to_string()), ("by_group", by_group.to_string()), epsilon(c)];
     let operands = [Some(&x), Some(&scale), Some(&bias)];
@@ -283,7 +282,7 @@ fn mean_variance(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// From opset 13 on along one axis, before along all axes from one on.
+/// The axes of a softmax: one axis since opset 13; before, all axes from `axis` on.
 fn softmax_axes(c: &Call, rank: usize) -> Ruled<Vec<usize>> {
     if c.opset >= 13 {
         return Ok(vec![axis(c.int("axis", -1), rank)?]);
@@ -306,14 +305,15 @@ fn hardmax(c: &mut Call) -> Ruled<()> {
     let (first, is_one) = match axes.as_slice() {
         [at] => (*at, true),
         [first, ..] => (*first, false),
-        [] => return Err("the input has no dimension for the axis".into()),
+        [] => return Err("the axis is outside of the rank of the input".into()),
     };
-    // Along several dimensions as if they were one.
+    // Several dimensions are flattened to one.
     let flat = if is_one {
         x.clone()
     } else {
-        let (before, after) = x.shape.split_at_checked(first).unwrap_or_default();
-        let shape = [before, &[product(after)?]].concat();
+        let mut shape = x.shape.clone();
+        let flattened = product(&shape.split_off(first))?;
+        shape.push(flattened);
         reshaped(c, &x, shape)
     };
     let y = c.map("onnx.hardmax", &[("axis", first.to_string())], &flat);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Optional values: whether one is there is known at import.
+//! Optional values, whose presence is known at import.
 
 use skript_tensor::ElementType;
 
@@ -14,7 +14,6 @@ pub const OPERATORS: &[Operator] = &[
     operator("OptionalHasElement", "known at import", has_element),
 ];
 
-/// The value itself.
 fn element(c: &mut Call) -> Ruled<()> {
     let Some(x) = c.optional(0) else {
         return Err("an optional value without an element is not supported here".into());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pooling by windows, and of whole maps.
+//! Windowed and global pooling.
 
 use skript_tensor::ElementType;
 
@@ -49,12 +49,12 @@ fn result_shape(x: &Value, window: &Window) -> Vec<Extent> {
     [&[x.extent(0), x.extent(1)], window.extents.as_slice()].concat()
 }
 
-/// The window of a pooling, of which each has elements.
+/// The pooling window; every placement covers at least one element.
 fn windows(c: &Call, x: &Value) -> Ruled<Window> {
     let window = window(c, spatial(x)?, None, c.flag("ceil_mode", false))?;
     match () {
         () if window.padding.iter().any(|p| *p < 0) => Err("negative padding is not supported".into()),
-        () if window.may_be_empty => Err("windows that are in the padding alone are not supported".into()),
+        () if window.may_be_empty => Err("windows that lie entirely in the padding are not supported".into()),
         () => Ok(window),
     }
 }
@@ -80,13 +80,12 @@ fn max_pool(c: &mut Call) -> Ruled<()> {
         let types = vec![(x.element, shape.clone()), (ElementType::I64, shape)];
         let results = c.calls("onnx.max_pool_indices", &attributes, &[(&x).into()], types);
         let [y, index] = results.as_slice() else {
-            return Err("there are not two results".into());
+            return Err("internal compiler error: max_pool does not have two results".into());
         };
         let index = match c.int("storage_order", 0) {
             0 => index.clone(),
             _ => {
-                let spatial = x.shape.get(2..).unwrap_or_default();
-                let attributes = [("shape", extent_list(spatial))];
+                let attributes = [("shape", extent_list(spatial(&x)?))];
                 c.map("onnx.columns_first", &attributes, index)
             }
         };
@@ -115,7 +114,7 @@ fn average_pool(c: &mut Call) -> Ruled<()> {
     let padded = window.padding.iter().any(|p| *p != 0);
     let overhang = window.overhang.iter().any(|o| *o != 0);
     if include && padded && overhang {
-        // Zeros count, and what is beyond them does not.
+        // The mean includes the padding, but not the elements that `ceil_mode` adds.
         let x = enlarged(c, &x, &window.padding)?;
         let mut window = window;
         window.padding.fill(0);

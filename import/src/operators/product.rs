@@ -19,7 +19,7 @@ pub const OPERATORS: &[Operator] = &[
     microsoft("FusedMatMul", "`linalg.matmul`", fused_matmul),
 ];
 
-/// The product of two tensors, as numpy multiplies.
+/// The product of two tensors with the semantics of `numpy.matmul`.
 pub(super) fn product(
     c: &mut Call,
     a: &Value,
@@ -50,7 +50,7 @@ pub(super) fn product_of(
     ];
     let [columns, rows] = &summed;
     equal("the columns of A and the rows of B", columns, rows)?;
-    let outer = |v: &Value| v.shape.get(..v.rank() - 2).unwrap_or_default().to_vec();
+    let outer = |v: &Value| v.shape.iter().take(v.rank() - 2).cloned().collect::<Vec<_>>();
     let mut shape = broadcast(&outer(&a), &outer(&b))?;
     shape.push(a.extent(if trans_a { a.rank() - 1 } else { a.rank() - 2 }));
     shape.push(b.extent(if trans_b { b.rank() - 2 } else { b.rank() - 1 }));
@@ -74,14 +74,14 @@ pub(super) fn product_of(
     Ok(reshaped(c, &y, shape))
 }
 
-/// The operator for products of matrices with elements of this type.
-fn of_matrices(x: &Value) -> &'static str {
+/// The operator of matrix products with elements of this type.
+fn matmul_operator(x: &Value) -> &'static str {
     if x.is_real() { "linalg.matmul" } else { "onnx.matmul_ints" }
 }
 
 fn matmul(c: &mut Call) -> Ruled<()> {
     let (a, b) = (c.input(0)?, c.input(1)?);
-    let y = product(c, &a, &b, of_matrices(&a), a.element)?;
+    let y = product(c, &a, &b, matmul_operator(&a), a.element)?;
     let y = c.wrapped(y);
     c.set(0, y);
     Ok(())
@@ -105,7 +105,7 @@ fn fused_matmul(c: &mut Call) -> Ruled<()> {
 fn gemm(c: &mut Call) -> Ruled<()> {
     let (a, b) = (c.input(0)?, c.input(1)?);
     if !a.is_real() {
-        return Err("it is supported for reals only".into());
+        return Err("it is supported only for reals".into());
     }
     if a.rank() != 2 || b.rank() != 2 {
         return Err("the operands are not matrices".into());
@@ -118,7 +118,7 @@ fn gemm(c: &mut Call) -> Ruled<()> {
     let bias = c.optional(2).filter(|_| beta != 0.0);
     if let Some(bias) = &bias {
         let all = crate::call::broadcast(&shape, &bias.shape)?;
-        let fits = |(all, own): (&Extent, &Extent)| own.value().is_none() || all == own;
+        let fits = |(all, extent): (&Extent, &Extent)| extent.value().is_none() || all == extent;
         if all.len() != shape.len() || !all.iter().zip(&shape).all(fits) {
             return Err("C does not broadcast to the shape of the product".into());
         }
@@ -152,13 +152,15 @@ fn gemm(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The ints less their zero point, which is one number, or one for each row or column of the last two dimensions.
+/// Subtracts a zero point, which is a scalar, or a vector of one number for each row or column of the last two dimensions.
 pub(super) fn less_zero_point(c: &mut Call, x: &Value, zero: Option<Value>, rows: bool) -> Ruled<Value> {
     let x = &super::quantize::limited(c, x);
     let Some(mut zero) = zero else {
         return Ok(x.clone());
     };
-    if zero.rank() == 1 && !zero.extent(0).is(1) && rows {
+    if zero.volume() == Some(1) {
+        zero = reshaped(c, &zero, Vec::new());
+    } else if zero.rank() == 1 && rows {
         zero = unsqueezed(c, &zero, &[1]);
     }
     let x = c.retyped(x, ElementType::I64);
@@ -166,34 +168,16 @@ pub(super) fn less_zero_point(c: &mut Call, x: &Value, zero: Option<Value>, rows
     c.binary("math.sub", &x, &zero)
 }
 
-/// The product of ints less their zero points.
-///
-/// Where the zero point of `a` is one number that is computed, a · b − zero · Σ b: so the factors of the product are bytes, and the sums
-/// are those of weights.
+/// Subtracts the zero points of ints, and multiplies the results.
 pub(super) fn product_of_ints(
     c: &mut Call,
     (a, a_zero): (&Value, Option<Value>),
     (b, b_zero): (&Value, Option<Value>),
     element: ElementType,
 ) -> Ruled<Value> {
+    let a = less_zero_point(c, a, a_zero, true)?;
     let b = less_zero_point(c, b, b_zero, false)?;
-    let is_computed =
-        |zero: &Value| zero.volume() == Some(1) && zero.known.is_none() && zero.tensor.is_none();
-    let computed = a_zero.clone().filter(|zero| is_computed(zero) && b.rank() > 1 && a.rank() > 1);
-    let Some(zero) = computed else {
-        let a = less_zero_point(c, a, a_zero, true)?;
-        return product(c, &a, &b, "onnx.matmul_ints", element);
-    };
-    let a = less_zero_point(c, a, None, true)?;
-    let product = product(c, &a, &b, "onnx.matmul_ints", element)?;
-    let zero = reshaped(c, &zero, Vec::new());
-    let zero = c.retyped(&zero, ElementType::I64);
-    let b = c.retyped(&b, ElementType::I64);
-    let sums = super::reduction::over(c, &b, &[b.rank() - 2], true, "math.sum_reduce");
-    let rest = c.binary("math.mul", &sums, &zero)?;
-    let product = c.retyped(&product, ElementType::I64);
-    let centred = c.binary("math.sub", &product, &rest)?;
-    Ok(c.retyped(&centred, element))
+    product(c, &a, &b, "onnx.matmul_ints", element)
 }
 
 fn determinant(c: &mut Call) -> Ruled<()> {
@@ -214,7 +198,7 @@ fn matmul_integer(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The letters of each operand, and those of the result.
+/// The letters of each operand, and of the result.
 fn letters(equation: &str, operands: &[Value]) -> Ruled<(Vec<Vec<char>>, Vec<char>)> {
     let equation: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
     let (left, right) = match equation.split_once("->") {
@@ -225,9 +209,9 @@ fn letters(equation: &str, operands: &[Value]) -> Ruled<(Vec<Vec<char>>, Vec<cha
         return Err("the equation has characters that are not letters".into());
     }
     if left.split(',').count() != operands.len() {
-        return Err("the equation does not have one term for each operand".into());
+        return Err("the equation must have one term for each operand".into());
     }
-    // The dimensions of `...` are digits, the last one 0.
+    // Digits name the dimensions of `...`; the last dimension is `0`.
     let mut terms = Vec::new();
     let mut longest = 0u32;
     for (term, operand) in left.split(',').zip(operands) {
@@ -237,12 +221,13 @@ fn letters(equation: &str, operands: &[Value]) -> Ruled<(Vec<Vec<char>>, Vec<cha
         } else {
             0
         };
-        let hidden = u32::try_from(hidden).ok().filter(|h| *h < 10).ok_or("too many dimensions")?;
+        let hidden = u32::try_from(hidden).ok().filter(|h| *h < 10);
+        let hidden = hidden.ok_or("`...` stands for more than 9 dimensions")?;
         longest = longest.max(hidden);
         let digits: String = (0..hidden).rev().filter_map(|d| char::from_digit(d, 10)).collect();
         let term: Vec<char> = term.replace("...", &digits).chars().collect();
         if term.len() != operand.rank() || !term.iter().all(char::is_ascii_alphanumeric) {
-            return Err("a term does not fit the rank of its operand".into());
+            return Err("a term does not match the rank of its operand".into());
         }
         terms.push(term);
     }
@@ -263,7 +248,8 @@ fn letters(equation: &str, operands: &[Value]) -> Ruled<(Vec<Vec<char>>, Vec<cha
     Ok((terms, result))
 }
 
-/// One operand: sums over what nothing needs. Two: transposed, flattened, multiplied as matrices. More: from left to right.
+/// Sums a single operand over the letters that the result lacks; transposes, flattens and multiplies two operands as matrices; and
+/// contracts further operands from left to right.
 fn einsum(c: &mut Call) -> Ruled<()> {
     let operands = (0..c.inputs.len()).map(|at| c.input(at)).collect::<Ruled<Vec<_>>>()?;
     let (terms, result) = letters(&c.string("equation", ""), &operands)?;
@@ -273,16 +259,16 @@ fn einsum(c: &mut Call) -> Ruled<()> {
     if sorted.len() != result.len() {
         return Err("a letter occurs twice in the result".into());
     }
-    let mut rest = operands
+    let mut remaining = operands
         .into_iter()
         .zip(terms)
         .map(|(x, term)| diagonal(c, x, term))
         .collect::<Ruled<std::collections::VecDeque<_>>>()?;
-    let (mut x, mut on) = rest.pop_front().ok_or("there are no operands")?;
-    while let Some((y, term)) = rest.pop_front() {
+    let (mut x, mut on) = remaining.pop_front().ok_or("there are no operands")?;
+    while let Some((y, term)) = remaining.pop_front() {
         (x, on) = without_ones(c, x, on, (&y, &term))?;
         let (y, term) = without_ones(c, y, term, (&x, &on))?;
-        let needed = |l: &char| result.contains(l) || rest.iter().any(|(_, t)| t.contains(l));
+        let needed = |l: &char| result.contains(l) || remaining.iter().any(|(_, t)| t.contains(l));
         (x, on) = contracted(c, (&x, &on), (&y, &term), &needed)?;
     }
     let summed: Vec<usize> =
@@ -292,14 +278,16 @@ fn einsum(c: &mut Call) -> Ruled<()> {
         on.retain(|l| result.contains(l));
     }
     let perm: Option<Vec<usize>> = result.iter().map(|l| on.iter().position(|o| o == l)).collect();
-    let perm = perm.filter(|p| p.len() == on.len()).ok_or("a letter of the result is in no operand")?;
+    let Some(perm) = perm.filter(|perm| perm.len() == on.len()) else {
+        return Err("a letter of the result does not occur in an operand".into());
+    };
     let y = transposed(c, &x, &perm);
     let y = c.wrapped(y);
     c.set(0, y);
     Ok(())
 }
 
-/// An operand in which each letter occurs once: the diagonal along those that occur again.
+/// Takes the diagonal along letters that occur more than once in an operand.
 fn diagonal(c: &mut Call, mut x: Value, mut on: Vec<char>) -> Ruled<(Value, Vec<char>)> {
     let twice = |on: &[char]| {
         let again =
@@ -321,7 +309,7 @@ fn diagonal(c: &mut Call, mut x: Value, mut on: Vec<char>) -> Ruled<(Value, Vec<
 
 type Lettered<'v> = (&'v Value, &'v [char]);
 
-/// An operand without its dimensions of one element that broadcast along those of another operand.
+/// Removes the dimensions of extent 1 that broadcast along dimensions of another operand.
 fn without_ones(c: &mut Call, x: Value, mut on: Vec<char>, (y, on_y): Lettered) -> Ruled<(Value, Vec<char>)> {
     let broadcasts = |at: &usize| {
         let other = on.get(*at).and_then(|l| on_y.iter().position(|o| o == l));
@@ -346,15 +334,16 @@ fn contracted(
     let shared: Vec<char> = on_x.iter().copied().filter(|l| on_y.contains(l)).collect();
     let (mut x, mut y) = (x.clone(), y.clone());
     for l in &shared {
-        let at = |on: &[char]| on.iter().position(|o| o == l).unwrap_or_default();
-        let (a, b) = (x.extent(at(on_x)), y.extent(at(on_y)));
+        let at = |on: &[char]| on.iter().position(|o| o == l);
+        let (Some(at_x), Some(at_y)) = (at(on_x), at(on_y)) else { continue };
+        let (a, b) = (x.extent(at_x), y.extent(at_y));
         if a.value().is_some() && b.value().is_some() && a != b {
             return Err(Reason(format!("the extents along the letter `{l}` differ, and neither is 1")));
         }
         if a.value().is_none() && b.value().is_some() {
-            x = agreed(c, &x, at(on_x), &b)?;
+            x = agreed(c, &x, at_x, &b)?;
         } else {
-            y = agreed(c, &y, at(on_y), &a)?;
+            y = agreed(c, &y, at_y, &a)?;
         }
     }
     let (x, y) = (&x, &y);
@@ -376,7 +365,7 @@ fn contracted(
     let (m, k, n) = (extents(x, on_x, &rows), extents(x, on_x, &summed), extents(y, on_y, &columns));
     let a = reshaped(c, &a, [outer.clone(), vec![flat(&m)?, flat(&k)?]].concat());
     let b = reshaped(c, &b, [outer.clone(), vec![flat(&k)?, flat(&n)?]].concat());
-    let z = product(c, &a, &b, of_matrices(x), x.element)?;
+    let z = product(c, &a, &b, matmul_operator(x), x.element)?;
     let z = reshaped(c, &z, [outer, m, n].concat());
     Ok((z, [batch, rows, columns].concat()))
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Quantized numbers.
+//! Quantization and quantized operators.
 
 use skript_tensor::ElementType;
 
 use super::movement::{reshaped, unsqueezed};
 use super::{Operator, operator};
-use crate::call::{Call, Type, axis};
+use crate::call::{Call, Type, axis, supported_type};
 use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
-use crate::value::{Item, Value, element, nibble, width};
+use crate::value::{Item, Value, nibble, width};
 
 pub const OPERATORS: &[Operator] = &[
     operator("QuantizeLinear", "`onnx.quantize`", quantize),
@@ -18,7 +18,7 @@ pub const OPERATORS: &[Operator] = &[
     operator("QLinearConv", "`math.sub`, `onnx.conv_ints`, `onnx.quantize`", conv),
 ];
 
-/// A parameter of one number, or with one for each index of an axis, so that it broadcasts with the tensor.
+/// Reshapes a parameter, which is a scalar or has an element for each index of an axis, so that it broadcasts with the tensor.
 pub(super) fn aligned(c: &mut Call, parameter: &Value, rank: usize, at: i64) -> Ruled<Value> {
     match parameter.rank() {
         0 => Ok(parameter.clone()),
@@ -28,11 +28,11 @@ pub(super) fn aligned(c: &mut Call, parameter: &Value, rank: usize, at: i64) -> 
             let after: Vec<usize> = (1..rank - at).collect();
             Ok(unsqueezed(c, parameter, &after))
         }
-        _ => Err("the parameters do not fit the axis".into()),
+        _ => Err("the scales or zero points do not match the axis".into()),
     }
 }
 
-/// A parameter for each element of `x`: of one that has one for each block along the axis, those blocks.
+/// Reshapes a parameter so that it broadcasts with `x`. Parameters of blocks are repeated.
 fn spread(c: &mut Call, parameter: &Value, x: &Value, at: i64) -> Ruled<Value> {
     let size = c.int("block_size", 0);
     if size == 0 {
@@ -40,21 +40,21 @@ fn spread(c: &mut Call, parameter: &Value, x: &Value, at: i64) -> Ruled<Value> {
     }
     let at = axis(at, x.rank())?;
     if size < 0 || parameter.rank() != x.rank() {
-        return Err(Reason(format!("the parameters do not fit blocks of {size}")));
+        return Err(Reason(format!("the scales or zero points do not match blocks of {size} elements")));
     }
-    for (one, (own, whole)) in parameter.shape.iter().zip(&x.shape).enumerate() {
-        let whole = match (one == at, whole.value()) {
+    for (axis, (extent, whole)) in parameter.shape.iter().zip(&x.shape).enumerate() {
+        let whole = match (axis == at, whole.value()) {
             (true, Some(whole)) => Some(whole / size + i64::from(whole % size != 0)),
             (_, whole) => whole,
         };
-        if own.value().is_none() || own.value() != whole {
-            return Err(Reason(format!("the parameters do not fit blocks of {size}")));
+        if extent.value().is_none() || extent.value() != whole {
+            return Err(Reason(format!("the scales or zero points do not match blocks of {size} elements")));
         }
     }
     Ok(blocks(c, parameter, at, size, x))
 }
 
-/// The parameters of blocks along an axis, for each element of `x`.
+/// Repeats the parameters of blocks along an axis for each element of `x`.
 pub(super) fn blocks(c: &mut Call, parameter: &Value, at: usize, size: i64, x: &Value) -> Value {
     let attributes = [
         ("axis", at.to_string()),
@@ -68,9 +68,9 @@ fn limits(bits: u32, signed: bool) -> Ruled<[(&'static str, String); 2]> {
     if bits > 32 {
         return Err("quantization to 64 bits is not supported".into());
     }
-    let (least, most) =
+    let (min, max) =
         if signed { (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1) } else { (0, (1i64 << bits) - 1) };
-    Ok([("least", least.to_string()), ("most", most.to_string())])
+    Ok([("least", min.to_string()), ("most", max.to_string())])
 }
 
 pub(super) fn quantized(
@@ -98,23 +98,20 @@ pub(super) fn quantize(c: &mut Call) -> Ruled<()> {
     let (x, scale) = (c.input(0)?, c.real(1)?);
     let x = if x.is_real() { x } else { super::elementwise::to_real(c, &x, scale.element) };
     let zero = c.optional(2);
-    let number = i32::try_from(c.int("output_dtype", 0)).unwrap_or(0);
+    let number = c.int("output_dtype", 0);
     let (to, is_nibble) = match &zero {
         Some(zero) => (zero.element, c.importer.nibbles.contains(&zero.id)),
         None if number == 0 => (ElementType::U8, false),
-        None => match nibble(number) {
+        None => match i32::try_from(number).ok().and_then(nibble) {
             Some(to) => (to, true),
-            None => {
-                let unknown = |n| Reason(format!("the element type {n} is not supported"));
-                (element(number).map_err(unknown)?, false)
-            }
+            None => (supported_type(number)?, false),
         },
     };
     let at = c.int("axis", 1);
     let scale = spread(c, &scale, &x, at)?;
-    let zero = zero.map(|z| spread(c, &z, &x, at)).transpose()?;
+    let spread_zero = zero.map(|z| spread(c, &z, &x, at)).transpose()?;
     let bits = if is_nibble { 4 } else { width(to).0 };
-    let y = quantized_to(c, (&x, &scale, zero.as_ref()), to, bits)?;
+    let y = quantized_to(c, (&x, &scale, spread_zero.as_ref()), to, bits)?;
     if is_nibble {
         c.importer.nibbles.insert(y.id);
     }
@@ -122,28 +119,28 @@ pub(super) fn quantize(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// An initializer or an input of 8 bits, limited to what they hold. Its elements do not change, but `int` has no width in SkriptND, and a compiler
-/// that computes quantized values in bytes needs to know that they are such.
+/// Clamps an 8-bit initializer or input to the range of its type. The clamp does not change elements, but exposes their width, which
+/// the type `int` of SkriptND lacks, to the compiler, so that products of quantized values can be computed in bytes.
 pub(super) fn limited(c: &mut Call, x: &Value) -> Value {
     let (bits, signed) = width(x.element);
     let is_from_outside = x.tensor.is_some() || c.importer.inputs.contains(&x.id);
     if !is_from_outside || bits != 8 {
         return x.clone();
     }
-    let (least, most) = if signed { (-128, 127) } else { (0, 255) };
+    let (min, max) = if signed { (-128, 127) } else { (0, 255) };
     let mut limit = |operator: &str, x: &Value, number: i64| {
         let number = Argument::Number(number.to_string());
         c.call(operator, &[], &[x.into(), number], (x.element, x.shape.clone()))
     };
-    let raised = limit("math.max", x, least);
-    limit("math.min", &raised, most)
+    let raised = limit("math.max", x, min);
+    limit("math.min", &raised, max)
 }
 
 pub(super) fn dequantize(c: &mut Call) -> Ruled<()> {
     c.no_u64()?;
     let (x, scale) = (c.input(0)?, c.real(1)?);
     if !x.is_int() {
-        return Err("quantization to other types than ints is not supported".into());
+        return Err("quantization to types other than ints is not supported".into());
     }
     let x = limited(c, &x);
     let at = c.int("axis", 1);
@@ -155,7 +152,7 @@ pub(super) fn dequantize(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The types of ints, scale and zero point of a tensor that is quantized by its range.
+/// The types of the ints, the scale and the zero point of a dynamically quantized tensor.
 pub(super) fn dynamic_types(x: &Value) -> Vec<Type> {
     vec![(ElementType::U8, x.shape.clone()), (x.element, Vec::new()), (ElementType::U8, Vec::new())]
 }
@@ -171,7 +168,7 @@ fn quantize_dynamically(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// Ints less their zero point.
+/// Subtracts the zero point from ints.
 pub(super) fn centred(c: &mut Call, x: &Value, zero: &Value, at: i64) -> Ruled<Value> {
     let zero = aligned(c, zero, x.rank(), at)?;
     let x = limited(c, x);
@@ -202,7 +199,7 @@ fn matmul(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// A sum of products of ints as the quantized result that its scales give.
+/// Requantizes sums of int products.
 pub(super) fn rescaled(
     c: &mut Call,
     sum: &Value,

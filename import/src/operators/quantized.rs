@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Quantized operators of onnxruntime: the operator on the numbers that the ints stand for, quantized again.
+//! The quantized operators of onnxruntime: they become dequantization, an operator on reals, and quantization.
 
 use skript_tensor::{ElementType, Tensor};
 
@@ -42,7 +42,7 @@ pub const OPERATORS: &[Operator] = &[
     microsoft("MatMulNBits", "`onnx.repeat_blocks`, `onnx.dequantize`, `linalg.matmul`", by_bits),
 ];
 
-/// A parameter of one number.
+/// A scalar parameter.
 fn scalar(c: &mut Call, at: usize) -> Ruled<Value> {
     let value = c.input(at)?;
     match value.volume() {
@@ -51,7 +51,7 @@ fn scalar(c: &mut Call, at: usize) -> Ruled<Value> {
     }
 }
 
-/// The numbers of the tensor `at`, whose scale and zero point follow it.
+/// Dequantizes input `at`, whose scale and zero point are the next inputs.
 fn numbers(c: &mut Call, at: usize) -> Ruled<Value> {
     let x = c.input(at)?;
     let scale = scalar(c, at + 1)?;
@@ -60,7 +60,7 @@ fn numbers(c: &mut Call, at: usize) -> Ruled<Value> {
     Ok(c.call("onnx.dequantize", &[], &arguments, (scale.element, x.shape.clone())))
 }
 
-/// Numbers as ints, by the scale and the zero point that are inputs `at` and after it.
+/// Quantizes by the scale in input `at` and the zero point in the next input.
 fn ints(c: &mut Call, x: &Value, at: usize, like: ElementType) -> Ruled<Value> {
     let scale = scalar(c, at)?;
     let zero = c.optional(at + 1).map(|_| scalar(c, at + 1)).transpose()?;
@@ -104,7 +104,7 @@ fn concat(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The product of ints less their zero points, times both scales, plus a bias.
+/// The product of ints minus their zero points, times both scales, plus a bias.
 fn scaled_product(
     c: &mut Call,
     (a, a_scale, a_zero): (&Value, &Value, Option<Value>),
@@ -122,7 +122,7 @@ fn scaled_product(
     Ok(())
 }
 
-/// The product of two matrices of ints, with a bias of ints in the scale of the product; reals, unless there is a scale for the result.
+/// The product of two int matrices, with an int bias in the scale of the product. The result is quantized if it has a scale.
 fn gemm(c: &mut Call) -> Ruled<()> {
     let (mut a, mut b) = (c.input(0)?, c.input(3)?);
     let (a_scale, b_scale) = (scalar(c, 1)?, c.real(4)?);
@@ -158,17 +158,17 @@ fn gemm(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// A product with weights of a few bits, several in a byte, with a scale for each block of a row.
+/// A product with packed weights of a few bits, with a scale for each block of a row.
 fn by_bits(c: &mut Call) -> Ruled<()> {
     let (a, b, scales) = (c.real(0)?, c.input(1)?, c.real(2)?);
     let (zeros, bias) = (c.optional(3), c.optional(5));
     if c.optional(4).is_some() {
-        return Err("groups that are in another order are not supported".into());
+        return Err("the group index `g_idx` is not supported".into());
     }
     let (bits, size) = (c.int("bits", 4), c.int("block_size", 0));
     let (rows, columns) = (c.int("N", 0), c.int("K", 0));
     if !matches!(bits, 2 | 4 | 8) || size < 1 || size * bits % 8 != 0 || rows < 1 || columns < 1 {
-        return Err("the bits, the block or the extents are not supported".into());
+        return Err("these values of `bits`, `block_size`, `N` and `K` are not supported".into());
     }
     let blocks = columns / size + i64::from(columns % size != 0);
     let padded = blocks.checked_mul(size).ok_or_else(overflow)?;
@@ -182,12 +182,12 @@ fn by_bits(c: &mut Call) -> Ruled<()> {
         }
     };
     if rows.checked_mul(blocks) != scales.volume() {
-        return Err("the scales do not fit the blocks".into());
+        return Err("the number of scales differs from the number of blocks".into());
     }
     let scales = reshaped(c, &scales, shape());
-    let [scales, zeros] = [scales, zeros].map(|own| match own.rank() {
-        0 => own,
-        _ => super::quantize::blocks(c, &own, 1, size, &ints),
+    let [scales, zeros] = [scales, zeros].map(|parameter| match parameter.rank() {
+        0 => parameter,
+        _ => super::quantize::blocks(c, &parameter, 1, size, &ints),
     });
     let arguments: [Argument; 3] = [(&ints).into(), (&scales).into(), (&zeros).into()];
     let weights = (scales.element, ints.shape.clone());
@@ -201,7 +201,7 @@ fn by_bits(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The ints of a few bits in the bytes of an initializer, whose rows begin with a byte: the first `kept` ints of each row.
+/// Unpacks the first `kept` ints of each row of an initializer. Rows begin at a byte.
 fn unpacked(c: &mut Call, x: &Value, (rows, columns): (i64, i64), kept: i64, bits: i64) -> Ruled<Value> {
     let tensor = x.tensor.clone().filter(|t| t.element() == ElementType::U8);
     let tensor = tensor.ok_or("weights and zero points must be initializers of uint8")?;
@@ -209,7 +209,7 @@ fn unpacked(c: &mut Call, x: &Value, (rows, columns): (i64, i64), kept: i64, bit
     let each = size(8 / bits)?;
     let length = size(columns)?.div_ceil(each);
     if size(rows)?.checked_mul(length) != Some(tensor.bytes().len()) {
-        return Err("the bytes do not fit the extents".into());
+        return Err("the number of bytes does not match `N` and `K`".into());
     }
     let mask = u8::try_from((1u32 << bits) - 1).unwrap_or(u8::MAX);
     let mut bytes = Vec::new();
@@ -242,7 +242,7 @@ fn dynamic(c: &mut Call) -> Ruled<()> {
     let types = super::quantize::dynamic_types(&x);
     let parts = c.calls("onnx.quantize_dynamically", &[], &[(&x).into()], types);
     let [a, a_scale, a_zero] = parts.as_slice() else {
-        return Err("the quantization does not have three results".into());
+        return Err("internal compiler error: the quantization does not have three results".into());
     };
     scaled_product(c, (a, a_scale, Some(a_zero.clone())), (&b, &b_scale, b_zero), bias)
 }

@@ -17,7 +17,7 @@ pub const OPERATORS: &[Operator] = &[
     microsoft("DynamicQuantizeLSTM", "`onnx.dequantize`, `onnx.lstm`", quantized_lstm),
 ];
 
-/// A tensor of zeros, or the input.
+/// The optional input `at`, or zeros.
 fn or_zeros(c: &mut Call, at: usize, like: &Value, shape: Vec<Extent>) -> Value {
     match c.optional(at) {
         Some(given) => given,
@@ -28,12 +28,13 @@ fn or_zeros(c: &mut Call, at: usize, like: &Value, shape: Vec<Extent>) -> Value 
     }
 }
 
-/// The weights of a quantized recurrence as reals, with the gates before the features.
+/// Dequantizes the weights of a recurrence and transposes them to have the gates before the features.
 fn dequantized(c: &mut Call, at: usize, scale_at: usize) -> Ruled<Value> {
     let weights = c.input(at)?;
+    let weights = super::quantize::limited(c, &weights);
     let parameter = |c: &mut Call, at: usize| {
         let given = c.optional(at)?;
-        // One for each direction, or for each gate and unit of it.
+        // One parameter for each direction, or for each gate and unit of a direction.
         let added: &[usize] = if given.rank() == 1 { &[1, 2] } else { &[1] };
         Some(unsqueezed(c, &given, added))
     };
@@ -45,8 +46,8 @@ fn dequantized(c: &mut Call, at: usize, scale_at: usize) -> Ruled<Value> {
     Ok(transposed(c, &reals, &[0, 2, 1]))
 }
 
-/// Products in reals of weights of ints, and of inputs and states that are rounded as onnxruntime rounds them: all inputs
-/// together, the states of each step together.
+/// Multiplies dequantized weights by rounded inputs and states. As in onnxruntime, the inputs of all steps are quantized together, and
+/// the states are quantized in each step.
 fn quantized_lstm(c: &mut Call) -> Ruled<()> {
     for (weights, scale) in [(1, 8), (2, 10)] {
         let reals = dequantized(c, weights, scale)?;
@@ -57,13 +58,8 @@ fn quantized_lstm(c: &mut Call) -> Ruled<()> {
     recurrent(c, "onnx.lstm", 4, &["sigmoid", "tanh", "tanh"])
 }
 
-fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ruled<()> {
-    let (mut x, w, r) = (c.real(0)?, c.real(1)?, c.real(2)?);
-    if x.rank() != 3 || r.rank() != 3 {
-        return Err("the operands do not have three dimensions".into());
-    }
-    let cells = operator == "onnx.lstm";
-    let rounds = c.node.op_type == "DynamicQuantizeLSTM";
+/// Refuses attributes that are not supported or contradict the weights.
+fn check(c: &Call, w: &Value, r: &Value, gates: i64, functions: &[&str]) -> Ruled<()> {
     let size = c.int("hidden_size", 0);
     let fits = |extent: Extent, times: i64| {
         let wanted = size.checked_mul(times);
@@ -74,17 +70,48 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
         return Err(Reason(format!("the attribute `hidden_size` is {size}, which contradicts the weights")));
     }
     let given = c.strings("activations");
-    let count = r.extent(0).value().unwrap_or(1);
     let usual = given.is_none_or(|g| {
         let usual = functions.iter().cycle().take(g.len());
         g.iter().map(|f| f.to_ascii_lowercase()).eq(usual.map(|f| (*f).to_owned()))
     });
     if !usual {
-        return Err("other activations than the usual ones are not supported".into());
+        return Err("only the default activations are supported".into());
     }
     if c.has("clip") || c.flag("input_forget", false) {
         return Err("`clip` and `input_forget` are not supported".into());
     }
+    Ok(())
+}
+
+/// Whether each direction is reversed.
+fn directions(c: &Call, count: i64) -> Ruled<&'static [bool]> {
+    match (c.string("direction", "forward").as_str(), count) {
+        ("forward", 1) => Ok(&[false]),
+        ("reverse", 1) => Ok(&[true]),
+        ("bidirectional", 2) => Ok(&[false, true]),
+        (other, _) => Err(Reason(format!("the direction {other:?} contradicts the weights"))),
+    }
+}
+
+/// Stacks the results of all directions along a new dimension.
+fn stacked(c: &mut Call, parts: Vec<Value>, axis: usize, shape: Vec<Extent>) -> Ruled<Value> {
+    let first = parts.first().cloned().ok_or("internal compiler error: no direction")?;
+    if parts.len() == 1 {
+        return Ok(reshaped(c, &first, shape));
+    }
+    let attributes = [("axis", axis.to_string())];
+    Ok(c.call("layout.stack", &attributes, &[Argument::Pack(parts)], (first.element, shape)))
+}
+
+fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ruled<()> {
+    let (mut x, w, r) = (c.real(0)?, c.real(1)?, c.real(2)?);
+    if x.rank() != 3 || r.rank() != 3 {
+        return Err("the operands must have rank 3".into());
+    }
+    check(c, &w, &r, gates, functions)?;
+    let cells = operator == "onnx.lstm";
+    // A dynamic number of directions must be 1: `directions` then refuses bidirectional networks.
+    let count = r.extent(0).value().unwrap_or(1);
     let batch_first = c.flag("layout", false);
     if batch_first {
         x = transposed(c, &x, &[1, 0, 2]);
@@ -107,18 +134,10 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
     let h0 = initial(c, 5);
     let c0 = cells.then(|| initial(c, 6));
     let peephole = c.optional(7).filter(|_| cells);
-    let directions: &[bool] = match (c.string("direction", "forward").as_str(), count) {
-        ("forward", 1) => &[false],
-        ("reverse", 1) => &[true],
-        ("bidirectional", 2) => &[false, true],
-        (other, _) => {
-            return Err(Reason(format!("the direction {other:?} does not fit the weights")));
-        }
-    };
     let (mut ys, mut hs, mut cs) = (Vec::new(), Vec::new(), Vec::new());
-    for (d, reverse) in directions.iter().enumerate() {
+    for (d, reverse) in directions(c, count)?.iter().enumerate() {
         let mut attributes = vec![("direction", d.to_string()), ("reverse", reverse.to_string())];
-        if rounds {
+        if c.node.op_type == "DynamicQuantizeLSTM" {
             attributes.push(("rounds", "true".to_owned()));
         }
         if operator == "onnx.gru" {
@@ -146,18 +165,6 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
         cs.extend(results.next());
     }
     let one = Extent::from(count);
-    let stacked = |c: &mut Call, parts: Vec<Value>, at: usize, shape: Vec<Extent>| -> Ruled<Value> {
-        let first = parts.first().cloned().ok_or("there is no direction")?;
-        Ok(match parts.len() {
-            1 => reshaped(c, &first, shape),
-            _ => c.call(
-                "layout.stack",
-                &[("axis", at.to_string())],
-                &[Argument::Pack(parts)],
-                (first.element, shape),
-            ),
-        })
-    };
     let mut y = stacked(c, ys, 1, vec![s, one.clone(), b.clone(), n.clone()])?;
     if batch_first {
         y = transposed(c, &y, &[2, 0, 1, 3]);

@@ -44,18 +44,17 @@ fn real_reduce(c: &mut Call, before: &[&str], operator: &str, after: &[&str]) ->
     reduce(c, 18, before, operator, after)
 }
 
-/// The axes: an attribute before opset `input_since`, from then on an input. `None` if there is nothing to reduce.
+/// The axes: an attribute before opset `input_since`, an input since. `None` if nothing is reduced.
 fn reduced(c: &Call, x: &Value, input_since: i64) -> Ruled<Option<Vec<usize>>> {
     let given = match c.opset >= input_since {
         true if c.optional(1).is_some() => Some(c.numbers(1, "the axes")?),
         true => None,
         false => c.ints("axes"),
     };
-    let given = given.unwrap_or_default();
-    match given.is_empty() {
-        true if c.flag("noop_with_empty_axes", false) => Ok(None),
-        true => Ok(Some((0..x.rank()).collect())),
-        false => axes(&given, x.rank()).map(Some),
+    match given.filter(|given| !given.is_empty()) {
+        Some(given) => axes(&given, x.rank()).map(Some),
+        None if c.flag("noop_with_empty_axes", false) => Ok(None),
+        None => Ok(Some((0..x.rank()).collect())),
     }
 }
 
@@ -93,7 +92,7 @@ fn reduce(c: &mut Call, input_since: i64, before: &[&str], operator: &str, after
     {
         y = over(c, &y, &axes, keep, operator);
     } else if operator == "onnx.log_sum_exp" {
-        // Of one number.
+        // The operator is the identity on a single number.
         y = x.clone();
     }
     for operator in after {
@@ -104,7 +103,7 @@ fn reduce(c: &mut Call, input_since: i64, before: &[&str], operator: &str, after
     Ok(())
 }
 
-/// The reduction of a list that is known at import, such as the product of a shape.
+/// Folds the reduction of a known list, such as the product of a shape.
 fn of_known(c: &mut Call, x: &Value, keep: bool, operator: &str) -> Option<Value> {
     let is_list = x.rank() == 1 && (x.element == ElementType::I64 || x.is_real());
     let mut items = x.known.clone().filter(|_| is_list)?.into_iter();
@@ -136,7 +135,7 @@ fn of_known(c: &mut Call, x: &Value, keep: bool, operator: &str) -> Option<Value
     Some(c.known(x.element, shape, vec![reduced?]))
 }
 
-/// A reduction by an operator with the attributes `axes` and `squeeze`.
+/// Adds a reduction by an operator with the attributes `axes` and `squeeze`.
 pub(super) fn over(c: &mut Call, x: &Value, axes: &[usize], keep: bool, operator: &str) -> Value {
     if x.rank() == 0 {
         return x.clone();
@@ -157,15 +156,15 @@ fn extreme(c: &mut Call, operator: &str, of_bools: &str) -> Ruled<()> {
     let bools = x.is_bool();
     if !bools && x.is_int() {
         let (bits, _) = width(x.element);
-        let axes = reduced(c, &x, 18)?.unwrap_or_default();
-        let empty = axes.iter().any(|a| x.extent(*a).value().is_none_or(|e| e <= 0));
-        if bits < 64 && empty {
+        let may_be_empty = |axis: &usize| x.extent(*axis).value().is_none_or(|extent| extent <= 0);
+        let is_any_empty = reduced(c, &x, 18)?.is_some_and(|axes| axes.iter().any(may_be_empty));
+        if bits < 64 && is_any_empty {
             reduce(c, 18, &[], operator, &[])?;
-            // That of no ints is one of the type.
-            let (least, most) = x.element.ints();
+            // The extreme of an empty set is a limit of the type.
+            let (min, max) = x.element.int_range();
             let (limit, end) = match operator {
-                "math.max_reduce" => ("math.max", least),
-                _ => ("math.min", most),
+                "math.max_reduce" => ("math.max", min),
+                _ => ("math.min", max),
             };
             return changed(c, |c, y| {
                 let limited = [(&y).into(), Argument::Number(end.to_string())];
@@ -184,7 +183,7 @@ fn changed(c: &mut Call, change: impl FnOnce(&mut Call, Value) -> Value) -> Rule
     Ok(())
 }
 
-/// The mean; of ints the sum, in 64 bits, over their number, rounded towards zero.
+/// The mean. The mean of ints is their 64-bit sum divided by their number, rounded towards zero.
 fn mean(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     if x.is_real() {
@@ -197,7 +196,7 @@ fn mean(c: &mut Call) -> Ruled<()> {
     let count: Vec<Extent> = axes.iter().map(|axis| x.extent(*axis)).collect();
     let count = product(&count)?;
     if count.is(0) {
-        return Err("the mean of no ints is not defined".into());
+        return Err("the mean of an empty set of ints is undefined".into());
     }
     let keep = c.flag("keepdims", true);
     let sum = over(c, &x, &axes, keep, "math.sum_reduce");
@@ -211,13 +210,13 @@ fn mean(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The root of the sum of squares; of ints in f64, rounded towards zero.
+/// The square root of the sum of squares; for ints, computed in f64 and rounded towards zero.
 fn norm(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     if x.is_real() {
         return real_reduce(c, &["math.sqr"], "math.sum_reduce", &["math.sqrt"]);
     }
-    // Squares in the type of the ints would wrap around.
+    // Squares would overflow the int type.
     let wide = converted(c, &x, ElementType::F64)?;
     let mut sum = c.map("math.sqr", &[], &wide);
     if let Some(axes) = reduced(c, &x, 18)? {

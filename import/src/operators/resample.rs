@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Resizing by weights that the import computes: a product with a matrix along each axis, or the elements at positions.
+//! Resizing with weights that the import computes: a product with a matrix along each axis, or a gather.
 
 use std::rc::Rc;
 
@@ -12,30 +12,30 @@ use crate::statement::Argument;
 use crate::tensor::of_items;
 use crate::value::{Item, Value};
 
-/// An axis that changes.
+/// A resized axis.
 pub(super) struct Axis {
     pub at: usize,
     pub from: i64,
     pub to: i64,
     pub scale: f64,
-    /// The part of the input that `tf_crop_and_resize` shows.
+    /// The region of interest of `tf_crop_and_resize`.
     pub part: (f64, f64),
 }
 
-/// How elements are found.
+/// The parameters of the interpolation.
 #[derive(Clone)]
 pub(super) struct Manner {
-    /// The `coordinate_transformation_mode` of ONNX.
+    /// The `coordinate_transformation_mode`.
     pub transform: String,
     pub kernel: Kernel,
     pub exclude_outside: bool,
-    /// What is outside of the input, for `tf_crop_and_resize`.
+    /// The value outside of the input, for `tf_crop_and_resize`.
     pub beyond: f64,
 }
 
 #[derive(Clone)]
 pub(super) enum Kernel {
-    /// By the `nearest_mode` of ONNX, or [`BY_SCALE`].
+    /// The `nearest_mode`, or [`BY_SCALE`].
     Nearest(String),
     Linear {
         antialias: bool,
@@ -46,18 +46,18 @@ pub(super) enum Kernel {
     },
 }
 
-/// How operators before opset 11 find the nearest element: the next one above where an axis becomes shorter, else the next one below.
+/// The rounding of operators before opset 11: up if an axis becomes shorter, otherwise down.
 pub(super) const BY_SCALE: &str = "by_scale";
 
-/// Elements of a matrix of weights, at most.
-const MOST_WEIGHTS: i64 = 1 << 24;
+/// Maximum number of elements of a matrix of weights.
+const MAX_WEIGHTS: i64 = 1 << 24;
 
 #[expect(clippy::cast_precision_loss, reason = "extents are small")]
 fn real(v: i64) -> f64 {
     v as f64
 }
 
-/// The next int below; extents are small.
+/// The floor of a number that is small enough for `i64`.
 fn floor(v: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "saturates")]
     let floor = v.floor() as i64;
@@ -65,10 +65,10 @@ fn floor(v: f64) -> i64 {
 }
 
 impl Axis {
-    /// Where an element of the result is in the input.
+    /// The position in the input that an element of the result corresponds to.
     fn position(&self, manner: &Manner, at: i64) -> Ruled<f64> {
         let (x, from, to) = (real(at), real(self.from), real(self.to));
-        // Which element is the nearest one depends on positions of f32, as in onnxruntime.
+        // As in onnxruntime, positions are rounded to f32 before the nearest element is selected.
         #[expect(clippy::cast_possible_truncation, reason = "positions are of f32")]
         let scaled = |x: f64| match manner.kernel {
             Kernel::Nearest(_) => f64::from((x / self.scale) as f32),
@@ -80,7 +80,7 @@ impl Axis {
             "half_pixel" => half,
             "pytorch_half_pixel" if self.to == 1 => 0.0,
             "pytorch_half_pixel" => half,
-            // The scale may ask for a fraction of an element more than there are.
+            // The scaled extent may exceed the result by a fraction of an element.
             "half_pixel_symmetric" => from / 2.0 * (1.0 - to / (self.scale * from)) + half,
             "tf_half_pixel_for_nn" => scaled(x + 0.5),
             "asymmetric" => scaled(x),
@@ -100,13 +100,13 @@ impl Axis {
         })
     }
 
-    /// The elements of the input with their weights, for each of the result.
+    /// The elements of the input and their weights, for each element of the result.
     fn taps(&self, manner: &Manner) -> Ruled<Vec<Vec<(i64, f64)>>> {
         let mut all = Vec::new();
         for at in 0..self.to {
             let position = self.position(manner, at)?;
             let before = floor(position);
-            // An element that is hit is the second of two.
+            // If the position is exactly at an element, this element is the second of the two neighbours.
             let hit = real(before) == position;
             let ratio = if hit { 1.0 } else { position - real(before) };
             let base = if hit { before.saturating_sub(1) } else { before };
@@ -130,11 +130,11 @@ impl Axis {
 }
 
 impl Kernel {
-    /// The place of the first weight, from the element before the position, and the weights.
+    /// The weights, and the offset of the first weight from the element before the position.
     fn weights(&self, ratio: f64, scale: f64) -> (i64, Vec<f64>) {
         let scale = scale.min(1.0);
         let spread = |reach: f64, of: &dyn Fn(f64) -> f64| {
-            // A scale close to zero has no more taps than this.
+            // Bounds the number of taps for scales close to zero.
             let first = (floor(-reach / scale) + 1).max(-(1 << 20));
             let weights: Vec<f64> = (first..2 - first).map(|i| of((real(i) - ratio) * scale)).collect();
             let sum: f64 = weights.iter().sum();
@@ -162,7 +162,7 @@ impl Kernel {
     }
 }
 
-/// Keys' cubic.
+/// Keys' cubic convolution kernel.
 fn cubic(x: f64, a: f64) -> f64 {
     let x = x.abs();
     match () {
@@ -172,13 +172,14 @@ fn cubic(x: f64, a: f64) -> f64 {
     }
 }
 
-/// The input at other extents.
+/// Resizes the input.
 pub(super) fn resampled(c: &mut Call, x: &Value, axes: &[Axis], manner: &Manner) -> Ruled<Value> {
     let mut y = x.clone();
     for axis in axes {
-        let cells = axis.from.checked_mul(axis.to).filter(|n| *n <= MOST_WEIGHTS);
-        let cells =
-            cells.and_then(|n| usize::try_from(n).ok()).ok_or("the weights of the axis are too many")?;
+        let cells = axis.from.checked_mul(axis.to).filter(|n| *n <= MAX_WEIGHTS);
+        let cells = cells
+            .and_then(|n| usize::try_from(n).ok())
+            .ok_or("the matrix of weights of an axis is too large")?;
         let taps = axis.taps(manner)?;
         let mut shape = y.shape.clone();
         if let Some(extent) = shape.get_mut(axis.at) {
@@ -187,10 +188,9 @@ pub(super) fn resampled(c: &mut Call, x: &Value, axes: &[Axis], manner: &Manner)
         y = match &manner.kernel {
             Kernel::Nearest(_) => {
                 let places = taps.iter().filter_map(|taps| taps.iter().find(|(_, w)| *w != 0.0));
-                let places = places.map(|(place, _)| Extent::from(*place)).collect();
-                let places = c.known_extents(places);
+                let indices = c.known_extents(places.map(|(place, _)| Extent::from(*place)).collect());
                 let attributes = [("axis", axis.at.to_string())];
-                c.call("layout.gather", &attributes, &[(&y).into(), (&places).into()], (y.element, shape))
+                c.call("layout.gather", &attributes, &[(&y).into(), (&indices).into()], (y.element, shape))
             }
             _ => {
                 let mut weights = vec![0.0; cells];
@@ -217,7 +217,7 @@ pub(super) fn resampled(c: &mut Call, x: &Value, axes: &[Axis], manner: &Manner)
 /// The product with a matrix along an axis.
 fn along(c: &mut Call, x: &Value, axis: &Axis, weights: Vec<f64>) -> Ruled<Value> {
     let items: Vec<Item> = weights.into_iter().map(Item::Real).collect();
-    let extents = [axis.to, axis.from].map(|e| u64::try_from(e).unwrap_or(0));
+    let extents = [axis.to, axis.from].map(i64::unsigned_abs);
     let tensor = of_items(x.element, &extents, &items).ok_or_else(overflow)?;
     let shape = vec![Extent::from(axis.to), Extent::from(axis.from)];
     let weights = c.importer.value("resize", x.element, shape, None, Some(Rc::clone(&tensor)));
@@ -229,7 +229,7 @@ fn along(c: &mut Call, x: &Value, axis: &Axis, weights: Vec<f64>) -> Ruled<Value
     Ok(transposed(c, &y, &perm))
 }
 
-/// The value for what is outside of the input, where the axis leads there.
+/// Replaces elements whose positions are outside of the input.
 fn outside(c: &mut Call, x: &Value, axis: &Axis, manner: &Manner) -> Ruled<Value> {
     let mut flags = Vec::new();
     for at in 0..axis.to {
@@ -239,8 +239,8 @@ fn outside(c: &mut Call, x: &Value, axis: &Axis, manner: &Manner) -> Ruled<Value
     if flags.iter().all(|f| *f == Item::Bool(false)) {
         return Ok(x.clone());
     }
-    if flags.len() > crate::value::MOST_KNOWN {
-        return Err("so many elements with others outside of the input are not supported".into());
+    if flags.len() > crate::value::MAX_KNOWN {
+        return Err("a result of this size with elements outside of the input is not supported".into());
     }
     let mut shape = vec![Extent::from(1); x.rank().saturating_sub(axis.at)];
     if let Some(extent) = shape.first_mut() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Images in other sizes, and samples of images.
+//! Resizing and sampling of images.
 
 use super::resample::{Axis, BY_SCALE, Kernel, Manner, resampled};
 use super::{Operator, operator};
@@ -19,7 +19,7 @@ pub const OPERATORS: &[Operator] = &[
     operator("GridSample", "`image.grid_sample`, `onnx.grid_nearest`", grid_sample),
 ];
 
-/// The nearest modes of ONNX.
+/// The values of `nearest_mode`.
 const ROUNDINGS: [&str; 4] = ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"];
 
 fn resize(c: &mut Call) -> Ruled<()> {
@@ -29,7 +29,7 @@ fn resize(c: &mut Call) -> Ruled<()> {
         Some(given) => given.iter().map(|a| axis(*a, x.rank())).collect::<Ruled<Vec<_>>>()?,
         None => (0..x.rank()).collect(),
     };
-    // Opset 11 has empty tensors for what is absent.
+    // In opset 11, absent inputs may be empty tensors.
     let is_given = |s: &Value| !s.shape.first().is_some_and(|e| e.is(0));
     let given = c.optional(3).filter(|s| !old && is_given(s));
     let axes = match given {
@@ -59,14 +59,14 @@ fn upsample(c: &mut Call) -> Ruled<()> {
     resized(c, axes, true)
 }
 
-/// The part of the input that is shown along an axis.
+/// The region of interest along an axis.
 fn part(c: &Call, at: usize, count: usize) -> Ruled<(f64, f64)> {
     if c.string("coordinate_transformation_mode", "") != "tf_crop_and_resize" {
         return Ok((0.0, 1.0));
     }
     let given = c.reals(1, "the region of interest")?;
     let ends = given.get(at).zip(given.get(at + count));
-    let (begin, end) = ends.ok_or("the region of interest does not fit the axes")?;
+    let (begin, end) = ends.ok_or("the region of interest does not match the axes")?;
     Ok((*begin, *end))
 }
 
@@ -74,10 +74,10 @@ fn extent(c: &Call, at: usize) -> Ruled<i64> {
     fixed("a dimension that is resized", &c.input(0)?.extent(at))
 }
 
-/// The axes that scales change.
+/// The axes that are resized by given scales.
 fn scaled(c: &Call, on: &[usize], scales: &[f64]) -> Ruled<Vec<Axis>> {
     if on.len() != scales.len() {
-        return Err("the scales do not fit the rank".into());
+        return Err("the number of scales differs from the number of axes".into());
     }
     let mut axes = Vec::new();
     for (place, (at, scale)) in on.iter().zip(scales).enumerate() {
@@ -86,7 +86,7 @@ fn scaled(c: &Call, on: &[usize], scales: &[f64]) -> Ruled<Vec<Axis>> {
             continue;
         }
         let from = extent(c, *at)?;
-        // In f32, as in onnxruntime: 1.4 is a little less there, and 1.4 of 5 are 7.
+        // Computed in f32, like in onnxruntime: 1.4 is rounded, so that 1.4 · 5 is 7.
         #[expect(
             clippy::cast_precision_loss,
             clippy::cast_possible_truncation,
@@ -103,11 +103,11 @@ fn scaled(c: &Call, on: &[usize], scales: &[f64]) -> Ruled<Vec<Axis>> {
     Ok(axes)
 }
 
-/// The axes that sizes change.
+/// The axes that are resized to given sizes.
 #[expect(clippy::cast_precision_loss, reason = "extents are small")]
 fn sized(c: &Call, on: &[usize], sizes: &[i64]) -> Ruled<Vec<Axis>> {
     if on.len() != sizes.len() {
-        return Err("the sizes do not fit the axes".into());
+        return Err("the number of sizes differs from the number of axes".into());
     }
     let policy = c.string("keep_aspect_ratio_policy", "stretch");
     let mut common: Option<f64> = None;
@@ -116,8 +116,8 @@ fn sized(c: &Call, on: &[usize], sizes: &[i64]) -> Ruled<Vec<Axis>> {
             let scale = *size as f64 / extent(c, *at)?.max(1) as f64;
             common = Some(match (common, policy.as_str()) {
                 (None, _) => scale,
-                (Some(least), "not_larger") => least.min(scale),
-                (Some(most), "not_smaller") => most.max(scale),
+                (Some(smallest), "not_larger") => smallest.min(scale),
+                (Some(largest), "not_smaller") => largest.max(scale),
                 _ => return Err(Reason(format!("the policy {policy:?} is unknown"))),
             });
         }
@@ -156,11 +156,14 @@ fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
     let antialias = c.flag("antialias", false) && smaller;
     let exclude_outside = c.flag("exclude_outside", false);
     let is_shorter = |a: &Axis| a.scale < 1.0;
-    let rounding = match old {
-        false => c.string("nearest_mode", "round_prefer_floor"),
-        true if !axes.iter().any(is_shorter) => "floor".to_owned(),
-        true if axes.iter().all(is_shorter) => "ceil".to_owned(),
-        true => BY_SCALE.to_owned(),
+    let rounding = if !old {
+        c.string("nearest_mode", "round_prefer_floor")
+    } else if !axes.iter().any(is_shorter) {
+        "floor".to_owned()
+    } else if axes.iter().all(is_shorter) {
+        "ceil".to_owned()
+    } else {
+        BY_SCALE.to_owned()
     };
     if !old && !ROUNDINGS.contains(&rounding.as_str()) {
         return Err(Reason(format!("the nearest mode {rounding:?} is unknown")));
@@ -173,11 +176,11 @@ fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
         "cubic" => Kernel::Cubic { antialias, a: coefficient.into() },
         other => return Err(Reason(format!("the mode {other:?} is unknown"))),
     };
-    // How sums of ints are rounded, ONNX does not say.
+    // ONNX does not define how interpolated ints are rounded.
     let moves = matches!(kernel, Kernel::Nearest(_)) && transform != "tf_crop_and_resize";
     if !x.is_real() && !moves {
         return Err(Reason(format!(
-            "of {} it is supported for the mode \"nearest\" without a region of interest",
+            "for elements of type {} it is supported only in the mode \"nearest\" without a region of interest",
             x.element.name()
         )));
     }
@@ -251,7 +254,7 @@ fn grid_sample(c: &mut Call) -> Ruled<()> {
     ];
     // ONNX rounds halves to even positions.
     let (operator, attributes) = match mode {
-        "NEAREST" => ("onnx.grid_nearest", attributes.get(1..).unwrap_or_default()),
+        "NEAREST" => ("onnx.grid_nearest", attributes.split_at(1).1),
         _ => ("image.grid_sample", attributes.as_slice()),
     };
     let mut shape = vec![x.extent(0), x.extent(1)];

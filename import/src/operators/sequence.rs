@@ -1,46 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sequences of tensors, whose number is known at import.
+//! Sequences of tensors; the number of tensors is known at import.
 
 use super::movement::{joined, parts, reshaped, stacked};
 use super::{Operator, operator};
 use crate::call::{Call, axis, fixed};
 use crate::extent::Extent;
-use crate::refusal::{Reason, Ruled};
-use crate::value::{Item, Value, element};
+use crate::refusal::{Reason, Ruled, overflow};
+use crate::value::{Item, Value, signed_length};
 
 pub const OPERATORS: &[Operator] = &[
     operator("SequenceEmpty", "nothing", empty),
     operator("SequenceConstruct", "nothing", construct),
     operator("SequenceInsert", "nothing", insert),
     operator("SequenceErase", "nothing", erase),
-    operator("SequenceAt", "one of the tensors", at),
+    operator("SequenceAt", "one of the tensors", item),
     operator("SequenceLength", "known at import", length),
     operator("SplitToSequence", "`layout.split`", split),
     operator("ConcatFromSequence", "`layout.concat`, `layout.stack`", concat),
 ];
 
-/// The tensors of the sequence that is input 0.
+/// The tensors of input 0, which is a sequence.
 fn items(c: &Call) -> Ruled<Vec<Value>> {
     let sequence = c.input(0)?;
     let items = sequence.items.clone();
     items.ok_or_else(|| "the input is not a sequence".into())
 }
 
-/// The position that input `at` has, from 0 to `most`.
-fn position(c: &Call, at: usize, count: usize, most: usize) -> Ruled<usize> {
+/// The position in a sequence of `count` tensors that input `at` contains, from 0 to `last`.
+fn position(c: &Call, at: usize, count: usize, last: usize) -> Ruled<usize> {
     let given = c.numbers(at, "the position in a sequence")?;
     let [given] = given.as_slice() else {
         return Err("the position is not one number".into());
     };
-    let counted = i64::try_from(count).unwrap_or(i64::MAX);
-    let at = if *given < 0 { given.saturating_add(counted) } else { *given };
-    let at = usize::try_from(at).ok().filter(|at| *at <= most);
+    let at = if *given < 0 { given.saturating_add(signed_length(count)) } else { *given };
+    let at = usize::try_from(at).ok().filter(|at| *at <= last);
     at.ok_or_else(|| Reason(format!("the position {given} is outside of the {count} tensors")))
 }
 
 fn empty(c: &mut Call) -> Ruled<()> {
-    let number = i32::try_from(c.int("dtype", 1)).unwrap_or(0);
-    let kind = element(number).map_err(|name| Reason(format!("the element type {name} is not supported")))?;
+    let kind = c.element_type("dtype", 1)?;
     let y = c.importer.sequence(kind, Vec::new());
     c.set(0, y);
     Ok(())
@@ -79,7 +77,7 @@ fn erase(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-fn at(c: &mut Call) -> Ruled<()> {
+fn item(c: &mut Call) -> Ruled<()> {
     let items = items(c)?;
     let last = items.len().checked_sub(1).ok_or("the sequence is empty")?;
     let at = position(c, 1, items.len(), last)?;
@@ -89,8 +87,8 @@ fn at(c: &mut Call) -> Ruled<()> {
 }
 
 fn length(c: &mut Call) -> Ruled<()> {
-    let count = i64::try_from(items(c)?.len()).unwrap_or(0);
-    let y = c.known(skript_tensor::ElementType::I64, Vec::new(), vec![Item::Int(Extent::from(count))]);
+    let count = Item::Int(Extent::from(signed_length(items(c)?.len())));
+    let y = c.known(skript_tensor::ElementType::I64, Vec::new(), vec![count]);
     c.set(0, y);
     Ok(())
 }
@@ -100,12 +98,12 @@ fn split(c: &mut Call) -> Ruled<()> {
     let at = axis(c.int("axis", 0), x.rank())?;
     let whole = fixed("the dimension that is split", &x.extent(at))?;
     let sizes = match c.optional(1) {
-        None => vec![1; usize::try_from(whole).unwrap_or(0)],
+        None => vec![1; usize::try_from(whole).map_err(|_| overflow())?],
         Some(given) => {
             let numbers = c.numbers(1, "the extents of the parts")?;
             match (given.rank(), numbers.as_slice()) {
                 (0, [size]) if *size > 0 => {
-                    let full = usize::try_from(whole / size).unwrap_or(0);
+                    let full = usize::try_from(whole / size).map_err(|_| overflow())?;
                     let mut sizes = vec![*size; full];
                     if whole % size != 0 {
                         sizes.push(whole % size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Shapes as tensors, and tensors from nothing.
+//! Shapes as tensors, constants, ranges and random tensors.
 
 use skript_tensor::ElementType;
 
@@ -11,7 +11,7 @@ use crate::literals::{extent_list, float_text, real_text};
 use crate::proto::TensorProto;
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::marked;
-use crate::value::{Item, MOST_KNOWN, Value, element, spelled};
+use crate::value::{Item, MAX_KNOWN, Value, signed_length, spelled};
 
 pub const OPERATORS: &[Operator] = &[
     operator("Shape", "known at import", shape),
@@ -30,19 +30,22 @@ pub const OPERATORS: &[Operator] = &[
     operator("BlackmanWindow", "`onnx.cosine_window`", |c| window(c, [0.42, -0.5, 0.08])),
 ];
 
-/// The element type of a result: that of the attribute `dtype`, else that of the input, if there is one and it is of reals.
+/// The element type of the attribute `dtype`; `default` if it is absent or 0.
+fn type_or(c: &Call, default: ElementType) -> Ruled<ElementType> {
+    if c.int("dtype", 0) == 0 { Ok(default) } else { c.element_type("dtype", 0) }
+}
+
+/// The element type of random numbers: the attribute `dtype` or, without it, the type of the input.
 fn random_type(c: &Call) -> Ruled<ElementType> {
     let like = c.optional(0).map_or(ElementType::F32, |x| x.element);
-    let number = i32::try_from(c.int("dtype", 0)).unwrap_or(-1);
-    let element = if number == 0 { Ok(like) } else { element(number) };
-    let element = element.map_err(|name| format!("elements of type {name} are not supported"))?;
+    let element = type_or(c, like)?;
     match element.real() {
         Some(_) => Ok(element),
         None => Err("random numbers that are not reals are not supported".into()),
     }
 }
 
-/// Random numbers, the same in each run. ONNX does not define which ones a seed selects.
+/// Random numbers, which are the same in each call. ONNX does not define which numbers follow from a seed.
 fn random(c: &mut Call, operator: &str, names: [(&'static str, &str, f32); 2]) -> Ruled<()> {
     let element = random_type(c)?;
     let shape = match (c.optional(0), c.ints("shape")) {
@@ -65,12 +68,10 @@ fn uniform(c: &mut Call) -> Ruled<()> {
     random(c, "rand.uniform", [("min", "low", 0.0), ("max", "high", 1.0)])
 }
 
-/// Whether a random number is below the probability.
+/// Whether a random number is less than the probability.
 fn bernoulli(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
-    let number = i32::try_from(c.int("dtype", 0)).unwrap_or(-1);
-    let to = if number == 0 { Ok(x.element) } else { element(number) };
-    let to = to.map_err(|name| format!("elements of type {name} are not supported"))?;
+    let to = type_or(c, x.element)?;
     let attributes = [("shape", extent_list(&x.shape))];
     let numbers = c.call("rand.uniform", &attributes, &[], (x.element, x.shape.clone()));
     let of_type = (ElementType::Bool, x.shape.clone());
@@ -82,14 +83,11 @@ fn bernoulli(c: &mut Call) -> Ruled<()> {
 
 fn shape(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let rank = i64::try_from(x.rank()).unwrap_or(0);
-    let from_zero = |at: i64| {
-        let at = if at < 0 { at.saturating_add(rank) } else { at };
-        usize::try_from(at.clamp(0, rank)).unwrap_or(0)
-    };
-    let (begin, end) = (from_zero(c.int("start", 0)), from_zero(c.int("end", rank)));
-    let extents = x.shape.get(begin..end.max(begin)).unwrap_or_default().to_vec();
-    let y = c.known_extents(extents);
+    let rank = signed_length(x.rank());
+    let from_zero = |at: i64| if at < 0 { at.saturating_add(rank) } else { at };
+    let selected = from_zero(c.int("start", 0))..from_zero(c.int("end", rank));
+    let extents = (0..rank).zip(&x.shape).filter(|(axis, _)| selected.contains(axis));
+    let y = c.known_extents(extents.map(|(_, extent)| extent.clone()).collect());
     c.set(0, y);
     Ok(())
 }
@@ -104,22 +102,22 @@ fn size(c: &mut Call) -> Ruled<()> {
 
 fn constant(c: &mut Call) -> Ruled<()> {
     let attribute = c.node.attribute.first().cloned().ok_or("it has no value")?;
-    let count = |n: usize| vec![Extent::from(i64::try_from(n).unwrap_or(0))];
+    let count = |n: usize| vec![Extent::from(signed_length(n))];
     let real = |v: f32| Item::Real(v.into());
     let int = |v: i64| Item::Int(Extent::from(v));
     let value = match attribute.name.as_str() {
         "value" => {
             let mut tensor: TensorProto = attribute.t.ok_or("it has no value")?;
-            tensor.name = c.node.output.first().cloned().unwrap_or_default();
+            tensor.name = c.node.output.first().cloned().ok_or("it has no output")?;
             c.importer.tensor(&mut tensor).map_err(Reason)?
         }
         "value_int" => c.known(ElementType::I64, Vec::new(), vec![int(attribute.i)]),
         "value_float" => c.known(ElementType::F32, Vec::new(), vec![real(attribute.f)]),
-        "value_ints" if attribute.ints.len() <= MOST_KNOWN => {
+        "value_ints" if attribute.ints.len() <= MAX_KNOWN => {
             let items = attribute.ints.iter().copied().map(int).collect();
             c.known(ElementType::I64, count(attribute.ints.len()), items)
         }
-        "value_floats" if attribute.floats.len() <= MOST_KNOWN => {
+        "value_floats" if attribute.floats.len() <= MAX_KNOWN => {
             let items = attribute.floats.iter().copied().map(real).collect();
             c.known(ElementType::F32, count(attribute.floats.len()), items)
         }
@@ -140,15 +138,16 @@ fn constant_of_shape(c: &mut Call) -> Ruled<()> {
     };
     let (item, is_known) = match (fill.known.as_deref(), &fill.tensor) {
         (Some([item]), _) => (item.clone(), true),
-        // Beyond the ints: their bits.
-        (None, Some(tensor)) if tensor.element() == ElementType::U64 && tensor.volume() == 1 => {
-            let bits: [u8; 8] = tensor.bytes().try_into().unwrap_or_default();
+        // An unsigned int that does not fit into signed ints is represented by its bits.
+        (None, Some(tensor)) if tensor.element() == ElementType::U64 => {
+            let bits: [u8; 8] =
+                tensor.bytes().try_into().map_err(|_| "the value does not have one element")?;
             (Item::Int(Extent::from(i64::from_le_bytes(bits))), false)
         }
         _ => return Err("the value does not have one element".into()),
     };
     let volume = Extent::product(&shape).and_then(|v| v.value()).and_then(|v| usize::try_from(v).ok());
-    if let Some(volume) = volume.filter(|v| is_known && *v <= MOST_KNOWN) {
+    if let Some(volume) = volume.filter(|v| is_known && *v <= MAX_KNOWN) {
         let y = c.known(fill.element, shape, vec![item; volume]);
         c.set(0, y);
         return Ok(());
@@ -160,7 +159,6 @@ fn constant_of_shape(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// A number in SkriptND.
 fn literal(element: ElementType, item: &Item) -> Ruled<String> {
     Ok(match item {
         Item::Bool(value) => value.to_string(),
@@ -217,7 +215,7 @@ fn range(c: &mut Call) -> Ruled<()> {
             more.over(&Extent::from(step)).ok_or_else(overflow)?
         }
         (None, Some(_)) => {
-            return Err("a range of dynamic length downwards is not supported".into());
+            return Err("a descending range of dynamic length is not supported".into());
         }
     };
     if let Some(n) = count.value().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= 64) {
@@ -242,11 +240,7 @@ fn range(c: &mut Call) -> Ruled<()> {
 
 fn eye_like(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let kind = match c.int("dtype", 0) {
-        0 => x.element,
-        number => element(i32::try_from(number).unwrap_or(0))
-            .map_err(|n| Reason(format!("the element type {n} is not supported")))?,
-    };
+    let kind = type_or(c, x.element)?;
     if x.rank() != 2 {
         return Err("the input is not a matrix".into());
     }
@@ -262,8 +256,7 @@ fn window(c: &mut Call, weights: [f64; 3]) -> Ruled<()> {
     let [size] = size.as_slice() else {
         return Err("the size is not one number".into());
     };
-    let kind = element(i32::try_from(c.int("output_datatype", 1)).unwrap_or(0))
-        .map_err(|n| Reason(format!("the element type {n} is not supported")))?;
+    let kind = c.element_type("output_datatype", 1)?;
     let periodic = c.flag("periodic", true);
     let divisor = if periodic { *size } else { size.saturating_sub(1) };
     let [a, b, d] = weights;

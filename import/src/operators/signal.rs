@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fourier transforms, as sums with cosines and sines.
+//! Fourier transforms as sums of products with cosines and sines.
 
 use super::{Operator, operator};
 use crate::call::{Call, axis, fixed};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
 use crate::tensor::rounded;
-use crate::value::{Item, Value, element, is_real};
+use crate::value::{Item, Value, is_real};
 
 pub const OPERATORS: &[Operator] = &[
     operator("DFT", "`onnx.dft`, `onnx.dft_to_reals`", dft),
@@ -14,13 +14,13 @@ pub const OPERATORS: &[Operator] = &[
     operator("MelWeightMatrix", "an array of the weights", mel_weights),
 ];
 
-/// Lengths of transforms, at most: their tables are computed.
-const MOST: i64 = 1 << 16;
+/// Maximum length of a transform; its tables have this size.
+const MAX_LENGTH: i64 = 1 << 16;
 
-/// The number of elements of a transform.
+/// Checks the number of elements of a transform.
 fn length(given: i64) -> Ruled<i64> {
     match given {
-        1..=MOST => Ok(given),
+        1..=MAX_LENGTH => Ok(given),
         _ => Err(Reason(format!("a transform of {given} elements is not supported"))),
     }
 }
@@ -29,15 +29,15 @@ fn static_extent(x: &Value, at: usize) -> Ruled<i64> {
     fixed("the transformed dimension", &x.extent(at))
 }
 
-/// The number of parts of each element, 1 or 2.
+/// The number of parts of each element: 1 for reals, 2 for complex numbers.
 fn parts(x: &Value) -> Ruled<i64> {
     match x.shape.last().and_then(Extent::value) {
         Some(parts @ 1..=2) if x.rank() >= 2 => Ok(parts),
-        _ => Err("the last dimension does not have real and imaginary parts".into()),
+        _ => Err("the extent of the last dimension must be 1 (reals) or 2 (complex numbers)".into()),
     }
 }
 
-/// An int in input `at`, if it is there.
+/// The int in the optional input `at`.
 fn number(c: &Call, at: usize, what: &str) -> Ruled<Option<i64>> {
     match c.optional(at) {
         Some(_) => Ok(c.numbers(at, what)?.first().copied()),
@@ -51,7 +51,7 @@ fn dft(c: &mut Call) -> Ruled<()> {
     let given = if c.opset >= 20 { number(c, 2, "the axis")?.unwrap_or(-2) } else { c.int("axis", 1) };
     let at = axis(given, x.rank())?;
     if at + 1 == x.rank() {
-        return Err("the axis is that of the real and imaginary parts".into());
+        return Err("the axis must not be the last dimension, which contains real and imaginary parts".into());
     }
     let (inverse, onesided) = (c.flag("inverse", false), c.flag("onesided", false));
     let extent = static_extent(&x, at)?;
@@ -73,10 +73,10 @@ fn dft(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// Elements of a matrix of weights, at most.
-const MOST_WEIGHTS: i64 = 1 << 24;
+/// Maximum number of elements of a matrix of weights.
+const MAX_WEIGHTS: i64 = 1 << 24;
 
-/// Triangles over the bins of a spectrum, whose corners have equal distances in mel.
+/// Triangular filters over the bins of a spectrum; their corners are equidistant on the mel scale.
 fn mel_weights(c: &mut Call) -> Ruled<()> {
     let mut sizes = Vec::new();
     for (at, what) in ["the number of bands", "the length", "the rate"].into_iter().enumerate() {
@@ -92,7 +92,7 @@ fn mel_weights(c: &mut Call) -> Ruled<()> {
         edges.push(edge.filter(|f| *f >= 0.0 && f.is_finite()).ok_or("a frequency is negative")?);
     }
     let bins = length / 2 + 1;
-    if bins.checked_mul(*bands).is_none_or(|n| n > MOST_WEIGHTS) || *rate > 1 << 40 {
+    if bins.checked_mul(*bands).is_none_or(|n| n > MAX_WEIGHTS) || *rate > 1 << 40 {
         return Err("a matrix of this size is not supported".into());
     }
     let mel = |hertz: f64| 2595.0 * (1.0 + hertz / 700.0).log10();
@@ -100,7 +100,7 @@ fn mel_weights(c: &mut Call) -> Ruled<()> {
         [low, high] => (mel(*low), mel(*high)),
         _ => return Err("a frequency is missing".into()),
     };
-    // As ONNX has it, the range has one step more than there are corners.
+    // As defined by ONNX, the range has one step more than corners.
     let step = (high - low) / (bands + 2) as f64;
     let corner = |number: i64| {
         let hertz = 700.0 * (10f64.powf((number as f64 * step + low) / 2595.0) - 1.0);
@@ -116,11 +116,10 @@ fn mel_weights(c: &mut Call) -> Ruled<()> {
         }
     };
     let positions = (0..bins).flat_map(|bin| (0..*bands).map(move |band| (bin, band)));
-    let kind = element(i32::try_from(c.int("output_datatype", 1)).unwrap_or(0))
-        .map_err(|n| Reason(format!("the element type {n} is not supported")))?;
+    let kind = c.element_type("output_datatype", 1)?;
     let items = positions.map(|(bin, band)| match (is_real(kind), weight(bin as f64, band)) {
         (true, weight) => Item::Real(rounded(kind, weight)),
-        // Rounded towards zero.
+        // Integer weights are truncated.
         (false, weight) => Item::Int(Extent::from(i64::from(weight >= 1.0))),
     });
     let shape = vec![Extent::from(bins), Extent::from(*bands)];
@@ -154,13 +153,13 @@ fn transformed(c: &mut Call, x: &Value, at: usize, length: i64, (inverse, onesid
 
 fn stft(c: &mut Call) -> Ruled<()> {
     let mut x = c.real(0)?;
-    // A signal of reals may lack the last dimension.
+    // The last dimension is optional in a real signal.
     if x.rank() == 2 {
         let shape = [x.shape.as_slice(), &[Extent::from(1)]].concat();
         x = super::movement::reshaped(c, &x, shape);
     }
     if x.rank() != 3 {
-        return Err("the signal does not have three dimensions".into());
+        return Err("the signal must have rank 3, or rank 2 if it is real".into());
     }
     parts(&x)?;
     let window = c.optional(2);
@@ -175,10 +174,10 @@ fn stft(c: &mut Call) -> Ruled<()> {
     if let Some(window) = &window
         && (window.rank() != 1 || static_extent(window, 0)? != length)
     {
-        return Err("a window that is shorter or longer than a frame is not supported".into());
+        return Err("the window must be as long as a frame".into());
     }
     if step < 1 || length > extent {
-        return Err("the frames do not fit the signal".into());
+        return Err("the frames are longer than the signal, or the step is not positive".into());
     }
     let count = (extent - length) / step + 1;
     let attributes = [("length", length.to_string()), ("step", step.to_string())];

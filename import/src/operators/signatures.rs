@@ -1,44 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What operators take in each operator set: inputs with their types, and attributes.
+//! The signatures of operators in each operator set: inputs with their types, and attributes.
 //!
-//! `signatures.txt` is the table, which `scripts/onnx-signatures.py` writes from the schemas of ONNX and onnxruntime. Every node is
-//! compared with it before its rule runs.
+//! `scripts/onnx-signatures.py` generates the table `signatures.txt` from the ONNX and onnxruntime schemas. Every node is checked
+//! against the table before its conversion.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// The first operator set that is supported.
+/// The first supported operator set.
 pub(super) const FIRST: i64 = 7;
 
-/// How often an input occurs.
+/// The number of operands for an input of the signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Occurrence {
     Once,
     Optional,
-    /// Any number of tensors of one type.
+    /// Any number of tensors of the same type.
     Alike,
-    /// Any number of tensors of any of the types.
+    /// Any number of tensors of possibly different types.
     Mixed,
 }
 
-/// An operator, from an operator set on.
+/// The signature of an operator since an operator set.
 #[derive(Debug)]
 pub(crate) struct Signature {
     pub since: i64,
-    /// Types, or type variables.
+    /// Types or type variables.
     inputs: Vec<(&'static str, Occurrence)>,
     attributes: Vec<&'static str>,
-    /// Those of the attributes that a node must have.
+    /// The attributes that a node must have.
     required: Vec<&'static str>,
     /// The types of each type variable.
     variables: Vec<(&'static str, &'static str)>,
 }
 
-/// The table.
 struct Table {
-    /// Sets of types, by their names.
+    /// Sets of types by name.
     sets: HashMap<&'static str, Vec<&'static str>>,
-    /// By full name; each in the order of its operator sets.
+    /// Signatures by full name, in the order of operator sets.
     signatures: HashMap<&'static str, Vec<Signature>>,
 }
 
@@ -52,30 +51,29 @@ fn read(text: &'static str) -> Table {
             table.sets.insert(name, types.split(' ').collect());
             continue;
         }
-        let mut fields = line.split(';').map(str::trim);
-        let mut next = || fields.next().unwrap_or_default();
-        let (name, since) = (next(), next().parse().unwrap_or(0));
-        let inputs = next().split_whitespace().map(|input| {
-            let kinds = [("**", Occurrence::Mixed), ("*", Occurrence::Alike), ("?", Occurrence::Optional)];
-            let found = kinds.into_iter().find_map(|(mark, kind)| Some((input.strip_suffix(mark)?, kind)));
-            found.unwrap_or((input, Occurrence::Once))
-        });
-        let inputs = inputs.collect();
-        let attributes = next();
-        let required = attributes.split_whitespace();
-        let required = required.filter_map(|a| a.strip_suffix('!')).collect();
-        let attributes = attributes.split_whitespace();
-        let attributes = attributes.map(|a| a.trim_end_matches('!')).collect();
-        let signature = Signature {
-            since,
-            inputs,
-            attributes,
-            required,
-            variables: next().split_whitespace().filter_map(|v| v.split_once('=')).collect(),
+        let fields: Vec<&str> = line.split(';').map(str::trim).collect();
+        let [name, since, inputs, attributes, variables] = fields.as_slice() else {
+            unreachable!("internal compiler error: signatures.txt: {line}");
         };
-        table.signatures.entry(name).or_default().push(signature);
+        let signature = Signature {
+            since: since
+                .parse()
+                .unwrap_or_else(|_| unreachable!("internal compiler error: signatures.txt: {line}")),
+            inputs: inputs.split_whitespace().map(input).collect(),
+            attributes: attributes.split_whitespace().map(|a| a.trim_end_matches('!')).collect(),
+            required: attributes.split_whitespace().filter_map(|a| a.strip_suffix('!')).collect(),
+            variables: variables.split_whitespace().filter_map(|v| v.split_once('=')).collect(),
+        };
+        table.signatures.entry(*name).or_default().push(signature);
     }
     table
+}
+
+/// Parses an input such as `T*`.
+fn input(text: &'static str) -> (&'static str, Occurrence) {
+    let marks = [("**", Occurrence::Mixed), ("*", Occurrence::Alike), ("?", Occurrence::Optional)];
+    let marked = marks.into_iter().find_map(|(mark, kind)| Some((text.strip_suffix(mark)?, kind)));
+    marked.unwrap_or((text, Occurrence::Once))
 }
 
 /// All signatures of an operator, by its full name.
@@ -83,14 +81,13 @@ pub(super) fn all(name: &str) -> &'static [Signature] {
     TABLE.signatures.get(name).map_or(&[], Vec::as_slice)
 }
 
-/// The signature in an operator set; the first one if the operator is newer.
+/// The signature of an operator in an operator set; the first one if the operator is newer.
 pub(crate) fn find(name: &str, opset: i64) -> Option<&'static Signature> {
     let all = all(name);
-    let found = all.iter().rev().find(|s| s.since <= opset);
-    found.or(all.first())
+    all.iter().rev().find(|s| s.since <= opset).or(all.first())
 }
 
-/// The newest operator set of ONNX in the table.
+/// The newest ONNX operator set in the table.
 pub fn newest() -> i64 {
     let sets = TABLE
         .signatures
@@ -101,23 +98,23 @@ pub fn newest() -> i64 {
     sets.max().unwrap_or(FIRST)
 }
 
-/// An input of a node: its name there, and the name of its type; `None` for one that is absent.
+/// An operand of a node: its name and the name of its type; `None` if it is absent.
 pub(crate) type Operand<'n> = Option<(&'n str, String)>;
 
 impl Signature {
-    /// Names of attributes.
+    /// The names of the attributes.
     #[cfg(test)]
     pub fn attributes(&self) -> &[&'static str] {
         &self.attributes
     }
 
-    /// Names of the attributes that a node must have.
+    /// The names of the attributes that a node must have.
     #[cfg(test)]
     pub fn required(&self) -> &[&'static str] {
         &self.required
     }
 
-    /// What is wrong with the inputs and attributes of a node, if anything.
+    /// Describes contradictions between the signature and the inputs and attributes of a node.
     pub fn problems(&self, inputs: &[Operand<'_>], attributes: &[&str]) -> Vec<String> {
         let mut problems = Vec::new();
         let last = inputs.iter().rposition(Option::is_some);
@@ -127,31 +124,31 @@ impl Signature {
         if count > self.inputs.len() && repeated.is_none() {
             problems.push(format!("it has {count} inputs, the operator takes at most {}", self.inputs.len()));
         }
-        // The first input of each variable.
+        // The first input of each type variable.
         let mut bound: HashMap<&str, (&str, &str)> = HashMap::new();
         for (at, input) in inputs.iter().enumerate() {
-            let Some((name, found)) = input else { continue };
+            let Some((name, actual)) = input else { continue };
             let Some((variable, kind)) = self.inputs.get(at).or(repeated) else {
                 break;
             };
             let types = self.types(variable);
-            if !types.is_empty() && !types.contains(&found.as_str()) {
+            if !types.is_empty() && !types.contains(&actual.as_str()) {
                 problems
-                    .push(format!("its input `{name}` is {found}, the operator takes {}", types.join(", ")));
+                    .push(format!("its input `{name}` is {actual}, the operator takes {}", types.join(", ")));
                 continue;
             }
             if *kind == Occurrence::Mixed || variable.starts_with('@') {
                 continue;
             }
-            let (first, wanted) = *bound.entry(variable).or_insert((name, found));
-            if wanted != found {
+            let (first, expected) = *bound.entry(variable).or_insert((name, actual));
+            if expected != actual {
                 problems.push(format!(
-                    "its inputs `{first}` and `{name}` must have one type, but are {wanted} and {found}"
+                    "its inputs `{first}` and `{name}` must have one type, but are {expected} and {actual}"
                 ));
             }
         }
         let unknown = attributes.iter().copied();
-        // Names that begin so are for programs that write models.
+        // Exporters may add attributes whose names begin with two underscores.
         problems.extend(unknown.filter(|a| !a.starts_with("__") && !self.attributes.contains(a)).map(
             |name| format!("the operator has no attribute `{name}` in its version of opset {}", self.since),
         ));
@@ -163,11 +160,10 @@ impl Signature {
         problems
     }
 
-    /// The types of a variable, or in a set.
+    /// The types of a type variable or of a set.
     fn types(&self, variable: &str) -> &'static [&'static str] {
         let mut variables = self.variables.iter();
-        let own = variables.find(|(name, _)| *name == variable);
-        let set = own.map_or(variable, |(_, set)| set);
+        let set = variables.find(|(name, _)| *name == variable).map_or(variable, |(_, set)| set);
         TABLE.sets.get(set).map_or(&[], Vec::as_slice)
     }
 }
@@ -176,59 +172,58 @@ impl Signature {
 mod tests {
     use super::*;
 
-    fn of(name: &str, opset: i64, inputs: &[&str], attributes: &[&str]) -> String {
+    fn problems(name: &str, opset: i64, inputs: &[&str], attributes: &[&str]) -> String {
         let names = ["a", "b", "c", "d"];
-        let inputs = names.iter().zip(inputs).map(|(name, found)| match *found {
+        let inputs = names.iter().zip(inputs).map(|(name, element)| match *element {
             "" => None,
-            found => Some((*name, found.to_owned())),
+            element => Some((*name, element.to_owned())),
         });
         let inputs: Vec<_> = inputs.collect();
-        let found = find(name, opset).unwrap().problems(&inputs, attributes);
-        found.join("; ")
+        find(name, opset).unwrap().problems(&inputs, attributes).join("; ")
     }
 
     #[test]
     fn inputs_of_a_variable_have_one_type() {
-        assert_eq!(of("Add", 14, &["f32", "f32"], &[]), "");
+        assert_eq!(problems("Add", 14, &["f32", "f32"], &[]), "");
         assert_eq!(
-            of("Add", 14, &["f32", "f64"], &[]),
+            problems("Add", 14, &["f32", "f64"], &[]),
             "its inputs `a` and `b` must have one type, but are f32 and f64"
         );
-        assert_eq!(of("Where", 16, &["bool", "f32", "f32"], &[]), "");
+        assert_eq!(problems("Where", 16, &["bool", "f32", "f32"], &[]), "");
         assert_eq!(
-            of("Concat", 13, &["i64", "i64", "i32"], &["axis"]),
+            problems("Concat", 13, &["i64", "i64", "i32"], &["axis"]),
             "its inputs `a` and `c` must have one type, but are i64 and i32"
         );
-        // Of any types, each.
-        assert_eq!(of("Loop", 13, &["i64", "bool", "f32", "i32"], &["body"]), "");
-        assert_eq!(of("Clip", 13, &["f32", "", "f32"], &[]), "");
+        // Inputs of mixed types.
+        assert_eq!(problems("Loop", 13, &["i64", "bool", "f32", "i32"], &["body"]), "");
+        assert_eq!(problems("Clip", 13, &["f32", "", "f32"], &[]), "");
     }
 
     #[test]
     fn required_attributes_are_there() {
-        assert_eq!(of("Concat", 13, &["i64", "i64"], &[]), "the attribute `axis` is missing");
+        assert_eq!(problems("Concat", 13, &["i64", "i64"], &[]), "the attribute `axis` is missing");
         assert_eq!(
-            of("MaxUnpool", 11, &["f32", "i64"], &["pads"]),
+            problems("MaxUnpool", 11, &["f32", "i64"], &["pads"]),
             "the attribute `kernel_shape` is missing"
         );
-        // A value in one of several attributes, from opset 11 on.
-        assert_eq!(of("Constant", 11, &[], &[]), "");
-        assert_eq!(of("Constant", 9, &[], &[]), "the attribute `value` is missing");
+        // Since opset 11, the value is in one of several attributes.
+        assert_eq!(problems("Constant", 11, &[], &[]), "");
+        assert_eq!(problems("Constant", 9, &[], &[]), "the attribute `value` is missing");
     }
 
     #[test]
     fn types_are_those_of_the_operator_set() {
-        assert_eq!(of("Relu", 14, &["i32"], &[]), "");
+        assert_eq!(problems("Relu", 14, &["i32"], &[]), "");
         assert_eq!(
-            of("Relu", 13, &["i32"], &[]),
+            problems("Relu", 13, &["i32"], &[]),
             "its input `a` is i32, the operator takes bf16, f16, f32, f64"
         );
         assert_eq!(
-            of("Gather", 13, &["f32", "f32"], &[]),
+            problems("Gather", 13, &["f32", "f32"], &[]),
             "its input `b` is f32, the operator takes i32, i64"
         );
         assert_eq!(
-            of("SequenceAt", 11, &["f32", "i64"], &[]).split(',').next(),
+            problems("SequenceAt", 11, &["f32", "i64"], &[]).split(',').next(),
             Some("its input `a` is f32")
         );
     }
@@ -236,20 +231,23 @@ mod tests {
     #[test]
     fn attributes_and_inputs_beyond_those_of_the_operator_are_found() {
         assert_eq!(
-            of("Softmax", 13, &["f32"], &["axis", "depth", "__own"]),
+            problems("Softmax", 13, &["f32"], &["axis", "depth", "__own"]),
             "the operator has no attribute `depth` in its version of opset 13"
         );
         assert_eq!(
-            of("Softmax", 13, &["f32"], &["axis", "axis"]),
+            problems("Softmax", 13, &["f32"], &["axis", "axis"]),
             "it has the attribute `axis` more than once"
         );
-        assert_eq!(of("Squeeze", 11, &["f32"], &["axes"]), "");
+        assert_eq!(problems("Squeeze", 11, &["f32"], &["axes"]), "");
         assert_eq!(
-            of("Squeeze", 13, &["f32"], &["axes"]),
+            problems("Squeeze", 13, &["f32"], &["axes"]),
             "the operator has no attribute `axes` in its version of opset 13"
         );
-        assert_eq!(of("Sqrt", 13, &["f32", "f32"], &[]), "it has 2 inputs, the operator takes at most 1");
-        assert_eq!(of("Sqrt", 13, &["f32", ""], &[]), "");
+        assert_eq!(
+            problems("Sqrt", 13, &["f32", "f32"], &[]),
+            "it has 2 inputs, the operator takes at most 1"
+        );
+        assert_eq!(problems("Sqrt", 13, &["f32", ""], &[]), "");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parts of tensors, and borders around them.
+//! Slices and padding.
 
 use super::dynamic_slice::{self, Ends};
 use super::{Operator, operator};
@@ -10,7 +10,7 @@ use crate::extent::Extent;
 use crate::literals::{axis_list, extent_list, list};
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::Argument;
-use crate::value::Value;
+use crate::value::{Value, signed_length};
 
 pub const OPERATORS: &[Operator] = &[
     operator("Slice", "`layout.slice`, `onnx.slice`", slice),
@@ -26,7 +26,7 @@ struct Cut {
     step: i64,
     /// The number of elements.
     count: Extent,
-    /// Whether the ends are in the tensor and in order, so that none is moved.
+    /// Whether begin and end are in bounds and in order, so that they are not clamped.
     inside: bool,
 }
 
@@ -38,16 +38,16 @@ fn slice(c: &mut Call) -> Ruled<()> {
     }
     let (starts, ends, given, steps) = if c.opset >= 10 {
         (
-            c.extents(1, "where it begins")?,
-            c.extents(2, "where it ends")?,
+            c.extents(1, "the begin of the slice")?,
+            c.extents(2, "the end of the slice")?,
             c.optional(3).map(|_| c.numbers(3, "the axes")).transpose()?,
             c.optional(4).map(|_| c.numbers(4, "the steps")).transpose()?,
         )
     } else {
-        (ints("starts").unwrap_or_default(), ints("ends").unwrap_or_default(), c.ints("axes"), None)
+        let (starts, ends) = ints("starts").zip(ints("ends")).ok_or("the begin or the end is missing")?;
+        (starts, ends, c.ints("axes"), None)
     };
-    let count = i64::try_from(starts.len()).unwrap_or(0);
-    let given = given.unwrap_or_else(|| (0..count).collect());
+    let given = given.unwrap_or_else(|| (0..signed_length(starts.len())).collect());
     let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
     if ends.len() != starts.len() || given.len() != starts.len() || steps.len() != starts.len() {
         return Err("its lists have different lengths".into());
@@ -66,7 +66,7 @@ fn slice(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// A slice whose ends are elements of computed tensors.
+/// Adds a slice whose begins and ends are elements of computed tensors.
 fn slice_by_data(c: &mut Call, x: &Value) -> Ruled<()> {
     let (begin, end) = (c.input(1)?, c.input(2)?);
     let count = begin.extent(0).value().filter(|_| begin.rank() == 1);
@@ -112,8 +112,9 @@ fn sliced(c: &mut Call, x: &Value, cuts: Vec<Cut>) -> Ruled<Value> {
     if let Some(items) = items {
         return Ok(c.known(x.element, shape, items));
     }
-    let texts =
-        |of: fn(&Cut) -> &Extent| extent_list(&cuts.iter().map(|cut| of(cut).clone()).collect::<Vec<_>>());
+    let texts = |field: fn(&Cut) -> &Extent| {
+        extent_list(&cuts.iter().map(|cut| field(cut).clone()).collect::<Vec<_>>())
+    };
     let mut attributes = Vec::new();
     let on: Vec<usize> = cuts.iter().map(|cut| cut.axis).collect();
     attributes.push(("axes", axis_list(&on)));
@@ -127,14 +128,14 @@ fn sliced(c: &mut Call, x: &Value, cuts: Vec<Cut>) -> Ruled<Value> {
     Ok(c.call(operator, &attributes, &[x.into()], (x.element, shape)))
 }
 
-/// A position from the front, limited to `low` and `high`.
+/// Normalizes a position that may count from the end, and clamps it to `low..=high`.
 fn limited(c: &Call, at: &Extent, extent: &Extent, low: i64, high: &Extent) -> Ruled<Extent> {
     let bounds = &c.importer.bounds;
     let front = match at.range(bounds) {
         (Some(low), _) if low >= 0 => at.clone(),
         (_, Some(high)) if high < 0 => extent.plus(at).ok_or_else(overflow)?,
         _ => {
-            // 1 for positions from the end, 0 for others.
+            // 1 for positions that count from the end, 0 for others.
             let opposite = Extent::from(0).minus(at);
             let opposite = opposite.and_then(|opposite| opposite.larger(&Extent::from(0), bounds));
             let counts = opposite.and_then(|opposite| opposite.smaller(&Extent::from(1), bounds));
@@ -143,8 +144,8 @@ fn limited(c: &Call, at: &Extent, extent: &Extent, low: i64, high: &Extent) -> R
             front.ok_or_else(overflow)?
         }
     };
-    let least = front.larger(&Extent::from(low), bounds).ok_or_else(overflow)?;
-    least.smaller(high, bounds).ok_or_else(overflow)
+    let raised = front.larger(&Extent::from(low), bounds).ok_or_else(overflow)?;
+    raised.smaller(high, bounds).ok_or_else(overflow)
 }
 
 fn cut(c: &Call, axis: usize, extent: &Extent, begin: Extent, end: Extent, step: i64) -> Ruled<Cut> {
@@ -163,7 +164,7 @@ fn cut(c: &Call, axis: usize, extent: &Extent, begin: Extent, end: Extent, step:
             let zero = || Extent::from(0);
             return Ok(Cut { axis, begin: zero(), end: zero(), step: 1, count: zero(), inside: true });
         }
-        // The library counts a negative end from the extent.
+        // In the library, a negative end counts from the end.
         let e = if e < 0 { -1 - d } else { e };
         return Ok(Cut {
             axis,
@@ -174,7 +175,7 @@ fn cut(c: &Call, axis: usize, extent: &Extent, begin: Extent, end: Extent, step:
             inside: true,
         });
     }
-    // Numbers that stand for the end: no extent is as large.
+    // Numbers that are larger than any extent mean the end.
     let far = i64::from(i32::MAX);
     let near = |at: Extent| match at.value() {
         Some(v) => Extent::from(v.clamp(-far, far)),
@@ -202,12 +203,12 @@ fn cut(c: &Call, axis: usize, extent: &Extent, begin: Extent, end: Extent, step:
         }
     });
     let count = count.ok_or_else(overflow)?;
-    // The same positions in the words of the model, where none of them is moved.
-    let in_words = |at: &Extent, limited: &Extent| {
+    // Positions that are not clamped keep the form that they have in the model.
+    let is_unclamped = |at: &Extent, limited: &Extent| {
         at == limited || extent.plus(at).as_ref() == Some(limited) || at.is(far) && limited == extent
     };
     let in_order = to.minus(&from).is_some_and(|length| length.is_natural(bounds));
-    let inside = step > 0 && in_order && in_words(&begin, &from) && in_words(&end, &to);
+    let inside = step > 0 && in_order && is_unclamped(&begin, &from) && is_unclamped(&end, &to);
     let end = if inside && end.is(far) { extent.clone() } else { end };
     Ok(Cut { axis, begin, end, step, count, inside })
 }
@@ -218,7 +219,7 @@ fn pad(c: &mut Call) -> Ruled<()> {
         let on = c.optional(3).map(|_| c.numbers(3, "the axes")).transpose()?;
         (c.extents(1, "the padding")?, on)
     } else {
-        let amounts = c.ints("pads").or_else(|| c.ints("paddings")).unwrap_or_default();
+        let amounts = c.ints("pads").or_else(|| c.ints("paddings")).ok_or("the padding is missing")?;
         (amounts.into_iter().map(Extent::from).collect(), None)
     };
     let on = match on {
@@ -240,17 +241,17 @@ fn pad(c: &mut Call) -> Ruled<()> {
     let mode = c.string("mode", "constant");
     let (before, after) = amounts.split_at_checked(on.len()).ok_or("the padding is too short")?;
     if after.len() != on.len() {
-        return Err("the padding does not have two numbers for each axis".into());
+        return Err("the padding must have two numbers for each axis".into());
     }
-    // Negative amounts cut.
+    // Negative amounts crop.
     let mut cuts = Vec::new();
     let mut padded = Vec::new();
     for ((at, b), a) in on.iter().zip(before).zip(after) {
-        let negative = |e: &Extent| e.value().filter(|v| *v < 0).unwrap_or(0);
+        let is_negative = |e: &Extent| e.value().is_some_and(|value| value < 0);
         let positive = |e: &Extent| {
-            if negative(e) < 0 { Extent::from(0) } else { e.clone() }
+            if is_negative(e) { Extent::from(0) } else { e.clone() }
         };
-        if negative(b) < 0 || negative(a) < 0 {
+        if is_negative(b) || is_negative(a) {
             cuts.push(removed(c, *at, &x.extent(*at), (b, a))?);
         }
         padded.push((*at, positive(b), positive(a)));
@@ -286,17 +287,17 @@ fn pad(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// What is left where negative amounts cut elements off.
+/// Crops an axis by negative amounts of padding.
 fn removed(c: &Call, axis: usize, extent: &Extent, (before, after): (&Extent, &Extent)) -> Ruled<Cut> {
-    let amount = |e: &Extent| e.value().ok_or("amounts of both signs are not supported");
+    let amount = |e: &Extent| e.value().ok_or("amounts with different signs are not supported");
     let (before, after) = (amount(before)?, amount(after)?);
     let (first, last) = (before.min(0).saturating_neg(), after.min(0));
     let Some(e) = extent.value() else {
         if before > 0 || after > 0 {
-            return Err("amounts of both signs on a dynamic dimension are not supported".into());
+            return Err("amounts with different signs are not supported for a dynamic dimension".into());
         }
         let count = extent.plus(&Extent::from(last.saturating_sub(first)));
-        // Each run checks that so many elements are there.
+        // Calls fail if the dimension is shorter.
         return Ok(Cut {
             axis,
             begin: Extent::from(first),
@@ -307,7 +308,7 @@ fn removed(c: &Call, axis: usize, extent: &Extent, (before, after): (&Extent, &E
         });
     };
     if e.saturating_add(last) < first {
-        return Err("negative amounts remove more elements than there are".into());
+        return Err("negative amounts remove more elements than the dimension has".into());
     }
     let (first, last) = (Extent::from(first), Extent::from(e.saturating_add(last)));
     cut(c, axis, extent, first, last, 1)
@@ -321,7 +322,11 @@ fn center(c: &mut Call) -> Ruled<()> {
         None => (0..x.rank()).collect(),
     };
     if target.len() != on.len() {
-        return Err(Reason(format!("the shape has {} extents for {} axes", target.len(), on.len())));
+        return Err(Reason(format!(
+            "the shape has {} extents, but there are {} axes",
+            target.len(),
+            on.len()
+        )));
     }
     let (mut cuts, mut on_padded, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut shape = x.shape.clone();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Regions and grids of images, blocks of them, and convolutions and caches with a state.
+//! Image regions, grids and blocks; convolutions and caches with state.
 
-use super::convolution::{numbers, spatial};
+use super::convolution::{numbers, pick, spatial};
 use super::movement::reshaped;
 use super::{Operator, operator};
 use crate::call::{Call, axis, fixed, product};
 use crate::extent::Extent;
 use crate::literals::{axis_list, float_text, list};
 use crate::refusal::{Reason, Ruled, overflow};
-use crate::value::Value;
+use crate::value::{Value, signed_length};
 
 pub const OPERATORS: &[Operator] = &[
     operator("Col2Im", "`onnx.col2im`", col2im),
@@ -20,15 +20,15 @@ pub const OPERATORS: &[Operator] = &[
     operator("DeformConv", "`onnx.deformed`, `onnx.conv_of_windows`", deform_conv),
 ];
 
-/// What deformed windows see, then the products with the filters.
+/// Gathers the elements of deformed windows, then multiplies them by the filters.
 fn deform_conv(c: &mut Call) -> Ruled<()> {
     let (x, filter, offset) = (c.real(0)?, c.real(1)?, c.real(2)?);
     let (bias, mask) = (c.optional(3), c.optional(4));
     let d = spatial(&x)?.len();
-    let kernel = filter.shape.get(2..).unwrap_or_default().to_vec();
-    let out = offset.shape.get(2..).unwrap_or_default().to_vec();
+    let kernel: Vec<Extent> = filter.shape.iter().skip(2).cloned().collect();
+    let out: Vec<Extent> = offset.shape.iter().skip(2).cloned().collect();
     if kernel.len() != d || out.len() != d {
-        return Err("the filters or the offsets do not fit the input".into());
+        return Err("the ranks of the filters and the offsets must be equal to the rank of the input".into());
     }
     if c.has("kernel_shape") {
         super::convolution::filter_size(c, &filter)?;
@@ -40,18 +40,14 @@ fn deform_conv(c: &mut Call) -> Ruled<()> {
     if group < 1 || groups < 1 {
         return Err("a number of groups is not positive".into());
     }
-    let rank = i64::try_from(d).unwrap_or(0);
     let of_groups = [vec![x.extent(0), Extent::from(groups)], kernel.clone()].concat();
-    let shape = [of_groups.clone(), vec![Extent::from(rank)], out.clone()].concat();
+    let shape = [of_groups.clone(), vec![Extent::from(signed_length(d))], out.clone()].concat();
     let offset = reshaped(c, &offset, shape);
     let shape = [of_groups, out.clone()].concat();
-    let mask = mask.map(|mask| reshaped(c, &mask, shape));
-    let attributes = [
-        ("stride", list(&stride)),
-        ("dilation", list(&dilation)),
-        ("padding", list(padding.get(..d).unwrap_or_default())),
-    ];
-    let arguments = [(&x).into(), (&offset).into(), mask.as_ref().into()];
+    let grouped_mask = mask.map(|mask| reshaped(c, &mask, shape));
+    let attributes =
+        [("stride", list(&stride)), ("dilation", list(&dilation)), ("padding", list(padding.split_at(d).0))];
+    let arguments = [(&x).into(), (&offset).into(), grouped_mask.as_ref().into()];
     let shape = [vec![x.extent(0), x.extent(1)], kernel, out.clone()].concat();
     let windows = c.call("onnx.deformed", &attributes, &arguments, (x.element, shape));
     let arguments = [(&windows).into(), (&filter).into(), bias.as_ref().into()];
@@ -68,14 +64,13 @@ fn col2im(c: &mut Call) -> Ruled<()> {
     let block = c.numbers(2, "the shape of a block")?;
     let d = image.len();
     if x.rank() != 3 || d == 0 || block.len() != d || block.iter().any(|b| *b < 1) {
-        return Err("the blocks do not fit the image".into());
+        return Err("the ranks of the input, the image and the block contradict each other".into());
     }
     let stride = numbers(c, "strides", d, 1, 1)?;
     let dilation = numbers(c, "dilations", d, 1, 1)?;
     let padding = numbers(c, "pads", 2 * d, 0, 0)?;
     let mut counts = Vec::new();
     for at in 0..d {
-        let pick = |list: &[i64], at: usize| list.get(at).copied().unwrap_or(0);
         let reach = (pick(&block, at) - 1).checked_mul(pick(&dilation, at)).and_then(|r| r.checked_add(1));
         let padded = pick(&image, at)
             .checked_add(pick(&padding, at))
@@ -92,7 +87,7 @@ fn col2im(c: &mut Call) -> Ruled<()> {
     let fits = |a: &Extent, b: &Extent| a.value().zip(b.value()).is_none_or(|(a, b)| a == b);
     let all = product(&[vec![channels.clone()], blocks.clone()].concat())?;
     if !fits(&x.extent(1), &all) || !fits(&x.extent(2), &product(&counts)?) {
-        return Err("the blocks do not fit the image".into());
+        return Err("the number of blocks does not match the image".into());
     }
     let outer = vec![x.extent(0), channels];
     let parts = reshaped(c, &x, [outer.clone(), blocks, counts].concat());
@@ -109,7 +104,7 @@ fn col2im(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// Indices are into the shape that follows from the window; a larger stated shape has zeros after that.
+/// Converts `MaxUnpool`. Indices refer to the shape that is inferred from the window; a larger `output_shape` pads with zeros.
 fn max_unpool(c: &mut Call) -> Ruled<()> {
     let (x, index) = (c.real(0)?, c.input(1)?);
     let extents = spatial(&x)?.to_vec();
@@ -119,13 +114,13 @@ fn max_unpool(c: &mut Call) -> Ruled<()> {
     let padding = numbers(c, "pads", 2 * d, 0, 0)?;
     let mut shape = vec![x.extent(0), x.extent(1)];
     for (at, extent) in extents.iter().enumerate() {
-        let pick = |list: &[i64], at: usize| Extent::from(list.get(at).copied().unwrap_or(0));
+        let number = |list: &[i64], at: usize| Extent::from(pick(list, at));
         let first = extent.minus(&Extent::from(1));
         let inferred = first
-            .and_then(|f| f.times(&pick(&stride, at)))
-            .and_then(|f| f.plus(&pick(&size, at)))
-            .and_then(|f| f.minus(&pick(&padding, at)))
-            .and_then(|f| f.minus(&pick(&padding, at + d)));
+            .and_then(|f| f.times(&number(&stride, at)))
+            .and_then(|f| f.plus(&number(&size, at)))
+            .and_then(|f| f.minus(&number(&padding, at)))
+            .and_then(|f| f.minus(&number(&padding, at + d)));
         shape.push(inferred.ok_or_else(overflow)?);
     }
     let (count, volume) = (product(&x.shape)?, product(&shape)?);
@@ -138,14 +133,14 @@ fn max_unpool(c: &mut Call) -> Ruled<()> {
     if c.optional(2).is_some() {
         let stated = c.extents(2, "the shape")?;
         if stated.len() != shape.len() {
-            return Err("the stated shape has another rank".into());
+            return Err("`output_shape` does not match the rank of the input".into());
         }
         let mut after = Vec::new();
         for (to, from) in stated.iter().zip(&shape) {
             let more = to.minus(from).and_then(|m| m.value());
             match more {
                 Some(more) if more >= 0 => after.push(more),
-                _ => return Err("a stated shape that is smaller is not supported".into()),
+                _ => return Err("`output_shape` must not be smaller than the inferred shape".into()),
             }
         }
         if after.iter().any(|a| *a > 0) {
@@ -163,11 +158,13 @@ fn max_unpool(c: &mut Call) -> Ruled<()> {
 fn roi_align(c: &mut Call) -> Ruled<()> {
     let (x, rois, batch) = (c.real(0)?, c.real(1)?, c.input(2)?);
     if x.rank() != 4 || rois.rank() != 2 {
-        return Err("the input is not of images, or the regions are no matrix".into());
+        return Err("expected a rank-4 image tensor and a rank-2 tensor of regions".into());
     }
     let ratio = c.int("sampling_ratio", 0);
     if !(1..=64).contains(&ratio) {
-        return Err("a number of samples that depends on the regions is not supported: `sampling_ratio` must be from 1 to 64".into());
+        return Err(
+            "an adaptive number of samples is not supported: `sampling_ratio` must be from 1 to 64".into()
+        );
     }
     let largest = match c.string("mode", "avg").as_str() {
         "avg" => false,
@@ -189,7 +186,7 @@ fn roi_align(c: &mut Call) -> Ruled<()> {
         ("ratio", ratio.to_string()),
         ("scale", float_text(c.float("spatial_scale", 1.0))),
         ("offset", if half { "0.5" } else { "0.0" }.to_owned()),
-        // A region of whole elements is at least one of them.
+        // Regions in units of full elements are at least one element in size.
         ("least", if half { "-inf" } else { "1.0" }.to_owned()),
     ];
     if largest {
@@ -206,19 +203,18 @@ fn roi_align(c: &mut Call) -> Ruled<()> {
 fn affine_grid(c: &mut Call) -> Ruled<()> {
     let theta = c.real(0)?;
     let size = c.numbers(1, "the size")?;
-    let size = size.get(2..).unwrap_or_default();
+    let size: Vec<i64> = size.into_iter().skip(2).collect();
     let aligned = c.flag("align_corners", false);
     if size.is_empty() || theta.rank() != 3 {
-        return Err("the size has no spatial dimensions, or there is no batch of maps".into());
+        return Err("expected a size with spatial dimensions and a rank-3 tensor of affine maps".into());
     }
     if size.iter().any(|s| *s < if aligned { 2 } else { 1 }) {
-        return Err("a size of one with aligned corners, or below one, is not supported".into());
+        return Err("extents of the size must be at least 1, and at least 2 with aligned corners".into());
     }
-    let attributes = [("size", list(size)), ("aligned", aligned.to_string())];
+    let attributes = [("size", list(&size)), ("aligned", aligned.to_string())];
     let mut shape = vec![theta.extent(0)];
     shape.extend(size.iter().copied().map(Extent::from));
-    let rank = i64::try_from(size.len()).unwrap_or(0);
-    shape.push(Extent::from(rank));
+    shape.push(Extent::from(signed_length(size.len())));
     let y = c.call("onnx.affine_grid", &attributes, &[(&theta).into()], (theta.element, shape));
     c.set(0, y);
     Ok(())
@@ -228,7 +224,7 @@ fn tensor_scatter(c: &mut Call) -> Ruled<()> {
     let (data, update, begin) = (c.input(0)?, c.input(1)?, c.optional(2));
     let at = axis(c.int("axis", -2), data.rank())?;
     if at == 0 || update.rank() != data.rank() {
-        return Err("the axis is that of the batch, or the ranks differ".into());
+        return Err("the axis must not be the batch dimension, and the ranks must be equal".into());
     }
     let mut attributes = vec![("axis", at.to_string())];
     match c.string("mode", "linear").as_str() {
@@ -243,7 +239,7 @@ fn tensor_scatter(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// A convolution along the last axis of each channel by itself, which sees the elements before and keeps the last ones.
+/// A depthwise causal convolution along the last axis, with the last elements as state.
 fn causal_conv(c: &mut Call) -> Ruled<()> {
     let (x, filter) = (c.real(0)?, c.real(1)?);
     let (bias, state) = (c.optional(2), c.optional(3));
@@ -253,7 +249,7 @@ fn causal_conv(c: &mut Call) -> Ruled<()> {
     }
     let channels = fixed("the number of channels", &x.extent(1))?;
     if x.rank() != 3 || filter.rank() != 3 {
-        return Err("the input or the filter does not have three dimensions".into());
+        return Err("the input and the filter must have rank 3".into());
     }
     let mut padded = x.clone();
     if before > 0 {
@@ -280,7 +276,7 @@ fn causal_conv(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The `count` elements along the last axis from `begin` on.
+/// Slices `count` elements from `begin` along the last axis.
 fn last_of(c: &mut Call, x: &Value, begin: &Extent, count: i64) -> Value {
     let shape = vec![x.extent(0), x.extent(1), Extent::from(count)];
     if count == 0 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The different elements of a tensor, whose number data decide.
+//! The unique elements of a tensor. Their number is data-dependent.
 
 use skript_tensor::ElementType;
 
@@ -7,7 +7,7 @@ use super::movement::{reshaped, transposed};
 use super::{Operator, operator};
 use crate::call::{Call, axis, product};
 use crate::extent::Extent;
-use crate::refusal::Ruled;
+use crate::refusal::{Ruled, overflow};
 
 pub const OPERATORS: &[Operator] =
     &[operator("Unique", "`onnx.unique_rows`, `layout.nonzero`, `layout.gather`", unique)];
@@ -15,7 +15,7 @@ pub const OPERATORS: &[Operator] =
 fn unique(c: &mut Call) -> Ruled<()> {
     let mut x = c.input(0)?;
     if x.is_bool() {
-        return Err("the different ones of bools are not supported".into());
+        return Err("it is not supported for bools".into());
     }
     let at = if c.has("axis") {
         axis(c.int("axis", 0), x.rank())?
@@ -28,16 +28,17 @@ fn unique(c: &mut Call) -> Ruled<()> {
     let order: Vec<usize> = std::iter::once(at).chain((0..x.rank()).filter(|a| *a != at)).collect();
     let turned = transposed(c, &x, &order);
     let count = x.extent(at);
-    let inner = product(turned.shape.get(1..).unwrap_or_default())?;
+    let inner =
+        turned.shape.iter().skip(1).try_fold(Extent::from(1), |n, e| n.times(e)).ok_or_else(overflow)?;
     let rows = reshaped(c, &turned, vec![count.clone(), inner]);
     let rows = c.ordered(&rows);
     let sorted = c.flag("sorted", true);
     let ints = (ElementType::I64, vec![count.clone()]);
     let types = vec![(ElementType::Bool, vec![count]), ints.clone(), ints.clone(), ints];
     let attributes = [("sorted", sorted.to_string())];
-    let found = c.calls("onnx.unique_rows", &attributes, &[(&rows).into()], types);
-    let [occupied, indices, inverse, counts] = found.as_slice() else {
-        return Err("there are not four results".into());
+    let results = c.calls("onnx.unique_rows", &attributes, &[(&rows).into()], types);
+    let [occupied, indices, inverse, counts] = results.as_slice() else {
+        return Err("internal compiler error: unique_rows does not have four results".into());
     };
     let id = c.next_id();
     let kept = c.call(

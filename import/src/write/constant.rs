@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How values that are known at import are written.
+//! Selects the textual form of values that are known at import.
 
 use std::rc::Rc;
 
@@ -10,17 +10,17 @@ use crate::literals::real_text;
 use crate::tensor::of_items;
 use crate::value::{Item, Value};
 
-/// Constants of at most this many elements are in the text.
-const MOST_IN_TEXT: usize = 8;
+/// Maximum number of elements of a constant in the text.
+const MAX_IN_TEXT: usize = 8;
 
-/// The form of a known value in the text.
+/// The textual form of a known value.
 #[derive(Debug, PartialEq)]
 pub enum Written {
     /// A scalar.
     Literal(String),
-    /// A scalar that follows from dynamic dimensions.
+    /// A scalar that depends on dynamic dimensions.
     Extent(Extent),
-    /// A vector that follows from dynamic dimensions.
+    /// A vector that depends on dynamic dimensions.
     Extents(Vec<Extent>),
     /// A tensor without elements.
     Empty,
@@ -32,7 +32,7 @@ pub enum Written {
     Variable,
 }
 
-/// The form of a value that no statement gives.
+/// The form of a value that no statement computes.
 pub fn written(value: &Value) -> Written {
     let Some(known) = &value.known else {
         return Written::Variable;
@@ -47,10 +47,7 @@ pub fn written(value: &Value) -> Written {
     let Some(texts) = literals else {
         return match (known.as_slice(), value.rank()) {
             ([Item::Int(extent)], 0) => Written::Extent(extent.clone()),
-            _ if known.iter().all(|i| matches!(i, Item::Int(_))) => {
-                Written::Extents(value.extents().unwrap_or_default())
-            }
-            _ => Written::Variable,
+            _ => value.extents().map_or(Written::Variable, Written::Extents),
         };
     };
     if known.len() == 1 && value.rank() == 0 {
@@ -58,7 +55,7 @@ pub fn written(value: &Value) -> Written {
     }
     let first = texts.first();
     let uniform = first.filter(|first| texts.iter().all(|t| t == *first));
-    let few = texts.len() <= MOST_IN_TEXT && (!value.is_real() || texts.len() == 1);
+    let few = texts.len() <= MAX_IN_TEXT && (!value.is_real() || texts.len() == 1);
     match uniform {
         _ if texts.is_empty() => Written::Empty,
         Some(text) if few => Written::Few(text.clone()),
@@ -68,13 +65,13 @@ pub fn written(value: &Value) -> Written {
     }
 }
 
-/// The array of a value; `None` if nothing gives it.
+/// The array of a value; `None` if its elements are unknown.
 pub fn tensor_of(value: &Value) -> Option<Rc<Tensor>> {
     if let Some(tensor) = &value.tensor {
         if tensor.element() != ElementType::U64 {
             return Some(tensor.clone());
         }
-        // Ints without a sign are kept with their bits.
+        // Unsigned 64-bit ints are represented by signed ints with the same bits.
         let ints = Tensor::from_bytes(ElementType::I64, tensor.shape(), tensor.bytes());
         return ints.ok().map(Rc::new);
     }

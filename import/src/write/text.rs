@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The text of operators and of the graph.
+//! Writes operators and the graph as text.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -10,26 +10,28 @@ use crate::imported::Weight;
 use crate::importer::Importer;
 use crate::literals::extent_list;
 use crate::names::{Names, within};
-use crate::statement::{Argument, Block, Body, Count, Instance, Statement, Template, marked, named};
+use crate::statement::{
+    Argument, Block, Body, Count, Instance, Statement, Template, marked, named, short_name,
+};
 use crate::value::{Value, spelled};
 
 pub struct Writer<'i> {
     importer: &'i Importer,
     pub names: Names,
-    /// Names, and numbers, of values.
+    /// The names or literals of values.
     pub texts: HashMap<usize, String>,
-    /// Those of values of inner blocks that are written.
+    /// The names of values in inner blocks that are already written.
     pub inner_texts: HashMap<usize, String>,
     constants: Vec<String>,
     variables: Vec<String>,
     pub weights: Vec<Weight>,
     pub lines: Vec<String>,
-    /// Operators of `onnx.sknd`.
+    /// The used operators of `onnx.sknd`.
     pub operators: BTreeSet<String>,
     graph: String,
-    /// The name of what all values are a part of; their names in the text leave it out.
+    /// The common prefix of the titles of all values; the names in the text omit it.
     prefix: String,
-    /// Operators of the document: their texts, and their names with those of their variables by number.
+    /// The texts of the document's operators.
     definitions: Vec<String>,
     templates: HashMap<usize, (String, Vec<String>)>,
 }
@@ -52,7 +54,7 @@ impl<'i> Writer<'i> {
             templates: HashMap::new(),
         }
     }
-    /// The text of a value where it is read; declares constants and variables.
+    /// The text of an operand. Declares constants and variables.
     pub fn text(&mut self, value: &Value, indent: &str) -> String {
         if let Some(text) = self.texts.get(&value.id) {
             return text.clone();
@@ -108,7 +110,7 @@ impl<'i> Writer<'i> {
     fn variable(&mut self, value: &Value, title: &str) -> String {
         let name = self.names.fresh(title, "w");
         if tensor_of(value).is_none() {
-            // Nothing gives the value: the compiler reports the name.
+            // The value is not defined: the compiler will report the name.
             return name;
         }
         let kind = shape_of(spelled(value.element), &value.shape);
@@ -117,7 +119,7 @@ impl<'i> Writer<'i> {
         name
     }
 
-    /// An array of the weights, for the variable with this name in the graph.
+    /// Adds an array to the weights for the variable `name` of the graph.
     fn weight(&mut self, value: &Value, title: &str, name: &str) {
         if let Some(tensor) = tensor_of(value) {
             self.weights.push(Weight {
@@ -148,7 +150,7 @@ impl<'i> Writer<'i> {
         if let Some(text) = self.texts.get(&value.id) {
             return text.clone();
         }
-        let prefix = operator.rsplit('.').next().unwrap_or_default().split('<').next().unwrap_or_default();
+        let prefix = short_name(operator);
         let title = self.title(value);
         let name = self.names.fresh(&title, prefix);
         self.texts.insert(value.id, name.clone());
@@ -172,8 +174,8 @@ impl<'i> Writer<'i> {
         match &statement.body {
             Body::Call { operator, attributes, arguments }
             | Body::Unpacked { operator, attributes, arguments } => {
-                if let Some(own) = operator.strip_prefix("onnx.") {
-                    self.operators.insert(own.split('<').next().unwrap_or_default().to_owned());
+                if operator.starts_with("onnx.") {
+                    self.operators.insert(short_name(operator).to_owned());
                 }
                 let arguments: Vec<String> = arguments.iter().map(|a| self.argument(a, indent)).collect();
                 let attributes: Vec<String> = attributes
@@ -200,7 +202,7 @@ impl<'i> Writer<'i> {
                 let text = self.text(value, indent);
                 for result in &statement.results {
                     match self.texts.get(&result.id).cloned() {
-                        // An output of the graph, which has its name already.
+                        // An output of the graph, whose name is fixed.
                         Some(name) => self.lines.push(format!("{indent}{name} = {text};{comment}")),
                         None => {
                             self.texts.insert(result.id, text.clone());
@@ -253,7 +255,7 @@ impl<'i> Writer<'i> {
         }
     }
 
-    /// An invocation of an operator of the document, with its variables.
+    /// Writes an invocation of an operator of the document, and adds the weights of its variables.
     fn instance(&mut self, instance: &Instance, results: &[Value], indent: &str, comment: &str) {
         let template = &instance.operator;
         let (operator, variables) = match self.templates.get(&template.index) {
@@ -270,12 +272,12 @@ impl<'i> Writer<'i> {
             let title = self.title(value);
             self.weight(value, &title, &format!("{label}.{variable}"));
         }
-        let results = results.iter().map(|r| self.result(r, &operator)).collect::<Vec<_>>().join(", ");
-        let arguments = arguments.join(", ");
-        self.lines.push(format!("{indent}{results} = {label}: {operator}({arguments});{comment}"));
+        let names: Vec<String> = results.iter().map(|r| self.result(r, &operator)).collect();
+        let (names, arguments) = (names.join(", "), arguments.join(", "));
+        self.lines.push(format!("{indent}{names} = {label}: {operator}({arguments});{comment}"));
     }
 
-    /// Writes the definition of an operator. Returns its name and those of its variables.
+    /// Writes the definition of an operator. Returns the names of the operator and of its variables.
     fn template(&mut self, template: &Template) -> (String, Vec<String>) {
         let mut name = self.names.fresh(&template.name, "Block");
         if name == self.graph {
@@ -300,7 +302,7 @@ impl<'i> Writer<'i> {
             let shared = value.tensor.is_some().then(|| titled(value));
             declare(value, shared.as_deref().unwrap_or("x"), &mut inputs);
         }
-        let own =
+        let variable_names =
             template.variables.iter().map(|value| declare(value, &titled(value), &mut variables)).collect();
         for value in &template.block.yields {
             declare(value, "y", &mut outputs);
@@ -315,10 +317,10 @@ impl<'i> Writer<'i> {
         text.push_str("}\n\n");
         self.operators.append(&mut inner.operators);
         self.definitions.push(text);
-        (name, own)
+        (name, variable_names)
     }
 
-    /// A block within a statement. Constants that it declares are its own.
+    /// Writes a block within a statement. The constants that it declares are local to it.
     fn inner(&mut self, block: &Block, indent: &str) {
         let deeper = format!("{indent}    ");
         let before: HashSet<usize> = self.texts.keys().copied().collect();
@@ -333,11 +335,11 @@ impl<'i> Writer<'i> {
             .collect();
         let inner = &mut self.inner_texts;
         self.texts.retain(|id, text| {
-            let stays = before.contains(id) || declared.contains(text.as_str());
-            if !stays {
+            let is_visible = before.contains(id) || declared.contains(text.as_str());
+            if !is_visible {
                 inner.insert(*id, text.clone());
             }
-            stays
+            is_visible
         });
     }
 
@@ -386,7 +388,7 @@ impl<'i> Writer<'i> {
                 .iter()
                 .map(|e| match e.name() {
                     Some(dim) if seen.insert(dim.to_owned()) => {
-                        format!("{dim}|{}", bounds.get(dim).copied().unwrap_or(1))
+                        bounds.get(dim).map_or(dim.to_owned(), |bound| format!("{dim}|{bound}"))
                     }
                     _ => e.text(&|_| String::new()),
                 })
@@ -418,7 +420,7 @@ impl<'i> Writer<'i> {
     }
 }
 
-/// The lines, each with its end.
+/// Concatenates lines, each with a line break.
 fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
@@ -435,7 +437,7 @@ fn section(text: &mut String, name: &str, body: &str) {
     }
 }
 
-/// Text of the file in a comment: one line, without control characters.
+/// Converts text of the model file for a comment: the result is one line without control characters.
 fn printable(text: &str) -> String {
     skript_host::one_line(text).to_string()
 }

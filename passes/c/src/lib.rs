@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `libSkriptPasses`: the passes for programs in C and C++.
 //!
-//! A static library, so that the program that links it beside `MLIRSkript` has one copy of the dialect and of its type
-//! identifiers. `include/skript-c/Passes.h` declares what is here.
+//! A static library, so that a program that also links `MLIRSkript` has only one copy of the dialect and of its type
+//! identifiers. `include/skript-c/Passes.h` declares its functions.
 
 // Names of a C library, as MLIR's C API spells them.
 #![allow(non_snake_case)]
@@ -107,10 +107,12 @@ create_functions! {
     skriptCreatePrepareVariablesPass => "skript-prepare-variables",
     skriptCreateRaiseToNamedLinalgPass => "skript-raise-to-named-linalg",
     skriptCreateScalarizeElementwisePass => "skript-scalarize-elementwise",
+    skriptCreateScanPrefixesPass => "skript-scan-prefixes",
     skriptCreateSeparateInitsPass => "skript-separate-inits",
     skriptCreateSetTargetPass => "skript-set-target",
     skriptCreateShareLoopsPass => "skript-share-loops",
     skriptCreateShuffleReadsPass => "skript-shuffle-reads",
+    skriptCreateSliceGathersPass => "skript-slice-gathers",
     skriptCreateSortComparisonsPass => "skript-sort-comparisons",
     skriptCreateSplitClampsPass => "skript-split-clamps",
     skriptCreateSplitGuardsPass => "skript-split-guards",

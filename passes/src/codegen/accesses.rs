@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-verify-accesses`: proves that the accesses of planned code are inside of their memory.
+//! `skript-verify-accesses`: proves that the accesses of planned code are in-bounds.
 //!
-//! Kernels address flat memory without extents, and dynamic extents decide how far they go, so no type bounds their accesses. The pass
-//! follows indices, extents and views from the entry through loops, branches and calls as polynomials, and proves for each load, store
-//! and copy that its first and its last element are elements of the array, or of the slot of the arena, for every extent up to its upper
-//! bound. An array's memory is what `memref.view` gives it: as many elements as its extents have, not as many as the upper bounds.
+//! Kernels access flat memory in loops with dynamic bounds, so no type limits their accesses. The pass represents indices, extents
+//! and views as polynomials, from the entry through loops, branches and calls. It proves for each load, store and copy that its
+//! first and its last element are elements of the array, or of the slot of the arena, for all extents up to their upper
+//! bounds. The size of a `memref.view` is computed from its actual extents, not from the upper bounds.
 //!
-//! Elements of arrays that become indices are not known here: accesses that depend on them are left to run-time checks and clamps. So
-//! are those that depend on integer operations without a model here. A function is verified once for each list of arguments, under
-//! the conditions of its first call.
+//! The pass does not model elements of arrays, and only some integer operations. It does not verify accesses that depend on
+//! anything else; run-time checks and clamps guard them. It verifies a function once for each list of arguments, under the
+//! conditions of the first call.
 //!
-//! Requires: `skript-plan-memory`. Guarantees: no change; each access of what is modelled is proven, or an error. The prover rejects some
-//! correct accesses (`n * n`, products of quotients), so pipelines run the pass on request.
+//! Requires: `skript-plan-memory`. Guarantees: no change; each modelled access is proven, or an error. The prover rejects some
+//! correct accesses (`n * n`, products of quotients), so pipelines run the pass only on request.
 
 mod arrays;
 mod generic;
@@ -30,20 +30,20 @@ use std::collections::{HashMap, HashSet};
 /// The pass `skript-verify-accesses`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-verify-accesses",
-    summary: "prove that accesses are inside of their memory",
+    summary: "prove that accesses are in bounds of their memory",
     anchor: Some(ops::builtin::MODULE),
     run: |root, _, _| verify(root),
     ..Pass::NONE
 };
 
-/// The effort for one access: lanes, tiles and parts of reductions each double the cases.
+/// The limit on the effort for one access: lanes, tiles and split reductions each double the number of cases.
 const BUDGET: Budget = Budget { steps: 2000, assumptions: 64 };
 
 fn verify<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> Result<(), PassError> {
     let functions = func::functions(module);
     let calls = ir::walk::named(module, ops::func::CALL).into_iter();
     let called: HashSet<String> = calls.filter_map(func::callee).collect();
-    let mut walk = Walk {
+    let mut verifier = Verifier {
         prover: Prover::new(BUDGET),
         from_elements: Vec::new(),
         numbers: HashMap::new(),
@@ -55,26 +55,26 @@ fn verify<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> Result<(), PassError> {
     let mut roots: Vec<&String> = functions.keys().filter(|name| !called.contains(*name)).collect();
     roots.sort();
     for root in roots.into_iter().filter_map(|name| functions.get(name)) {
-        walk.root(*root)?;
+        verifier.root(*root)?;
     }
     Ok(())
 }
 
 /// Facts about the values of the functions on the call path from the entry.
-struct Walk<'f, 'c, 'a> {
+struct Verifier<'f, 'c, 'a> {
     prover: Prover,
-    /// By symbol: whether it depends on elements of arrays.
+    /// For each symbol, whether it depends on elements of arrays.
     from_elements: Vec<bool>,
     numbers: HashMap<ValueKey, Polynomial>,
     arrays: HashMap<ValueKey, Array>,
     masks: HashMap<ValueKey, vectors::Mask>,
     functions: &'f HashMap<String, OperationRef<'c, 'a>>,
-    /// Calls whose accesses are proven: functions with their arguments.
+    /// The verified calls: each is a function with its arguments.
     verified: HashSet<String>,
 }
 
-impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
-    /// A function that nothing in the module calls: its arguments have the extents of their types.
+impl<'c: 'a, 'a> Verifier<'_, 'c, 'a> {
+    /// Verifies a function without callers in the module: its arguments have the extents of their types.
     fn root(&mut self, function: OperationRef<'c, 'a>) -> Result<(), PassError> {
         let Some(block) = ir::first_block(function) else {
             return Ok(());
@@ -87,20 +87,19 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         self.block(block)
     }
 
-    /// The operations of a called function, once for each different list of arguments.
+    /// Verifies a called function, once for each list of arguments.
     fn call(&mut self, call: OperationRef<'c, 'a>) -> Result<(), PassError> {
-        let function = func::callee(call).and_then(|name| self.functions.get(&name));
-        let Some(function) = function.copied() else {
+        let callee = func::callee(call).and_then(|name| Some((self.functions.get(&name)?, name)));
+        let Some((function, mut key)) = callee else {
             return Ok(());
         };
-        let Some(block) = ir::first_block(function) else {
+        let Some(block) = ir::first_block(*function) else {
             return Ok(());
         };
-        let mut key = func::symbol(function).unwrap_or_default();
         for (argument, value) in ir::arguments(block).into_iter().zip(call.operands()) {
             self.bind(argument, value);
-            let own = ValueKey::of(argument);
-            let text = match (self.arrays.get(&own), self.numbers.get(&own)) {
+            let argument = ValueKey::of(argument);
+            let text = match (self.arrays.get(&argument), self.numbers.get(&argument)) {
                 (Some(array), _) => format!(" {array:?}"),
                 (None, Some(number)) => format!(" {number:?}"),
                 (None, None) => " ?".to_owned(),
@@ -123,7 +122,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
     }
 
-    /// Proves that elements from the first to the last are inside of the memory of an array.
+    /// Proves that the elements from `first` to `last` are in the bounds of an array's memory.
     fn prove(
         &self,
         op: OperationRef<'c, 'a>,
@@ -133,16 +132,16 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     ) -> Result<(), PassError> {
         let zero = Polynomial::constant(0);
         let end = array.size.plus(-1);
-        let is_inside =
+        let is_in_bounds =
             self.prover.at_most(&zero, first) && end.is_some_and(|end| self.prover.at_most(last, &end));
-        let of_elements = |value: &Polynomial| self.depends_on_elements(value);
-        if is_inside || of_elements(first) || of_elements(last) || of_elements(&array.size) {
+        if is_in_bounds || [first, last, &array.size].into_iter().any(|n| self.depends_on_elements(n)) {
             return Ok(());
         }
         Err(PassError::at(
             op,
             format!(
-                "defect of the compiler: this access may be outside of its memory, which has {:?} elements: first {first:?}, last {last:?}",
+                "internal compiler error: this access may be out of bounds of its memory, which has {:?} elements: \
+                 first {first:?}, last {last:?}",
                 array.size
             ),
         ))

@@ -1,78 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-annotate-loops`: forbids LLVM to unroll or vectorize loops where that is slow or wrong, and has it interleave long steps.
+//! `skript-annotate-loops`: keeps LLVM from unrolling or vectorizing loops where that is slow or miscompiles, and interleaves
+//! long iterations.
 //!
-//! LLVM unrolls short loops, so a long chain of small tensors becomes one block; several passes of LLVM take time that
-//! grows with the square of its length. Functions with many loops, and outlined functions, are therefore not unrolled; nor are
-//! loops with large bodies, such as those of kernels, whose tiles are unrolled already.
+//! LLVM unrolls short loops, so a long chain of small tensors becomes one block, and several LLVM passes are quadratic in
+//! the length of a block. Loops are therefore not unrolled in functions with many loops, in outlined functions, or if their
+//! bodies are large, such as those of kernels, whose tiles are unrolled already.
 //!
-//! LLVM's vectorizer (22) treats a division in a branch whose operands do not change in the loop as if the first lane
-//! alone decided whether it is executed: if this lane does not take the branch, the other lanes have no quotient. Loops
-//! with divisions in branches are therefore not vectorized. Division by a constant is never in a branch for LLVM.
+//! The loop vectorizer of LLVM 22 miscompiles a division with loop-invariant operands in a branch: it computes the quotient only
+//! if the first lane takes the branch, so the quotient of other lanes may be undefined. Loops with divisions in branches are
+//! therefore not vectorized. LLVM speculates divisions by constants, so they are never in a branch.
 //!
-//! In a step of many operations each waits for the one before it, such as those of a polynomial. LLVM interleaves short steps only. Loops of
-//! independent long steps are annotated so that it computes several vectors in a step.
+//! A long iteration, such as the evaluation of a polynomial, is latency-bound, but LLVM interleaves only short iterations.
+//! Loops of independent long iterations are annotated to compute several vectors in an iteration.
 
-use crate::error::CodegenError;
-use crate::ir;
-use crate::ir::ValueKey;
-use crate::ir::attribute_names;
 use crate::ir::llvm::{ConditionalBranch, Division};
-use crate::ir::ops;
+use crate::ir::{self, ValueKey, attribute_names, attributes, ops};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef, TypeLike, Value, ValueLike};
 use skript_dialect::{Pass, PassOption};
 use std::collections::{HashMap, HashSet};
-use std::ops::RangeInclusive;
 
 /// The pass `skript-annotate-loops`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-annotate-loops",
-    summary: "forbid LLVM to unroll or vectorize loops where that is slow or wrong, and interleave long steps",
+    summary: "keep LLVM from unrolling or vectorizing loops where that is slow or miscompiles; interleave long iterations",
     anchor: Some(ops::builtin::MODULE),
     options: &[PassOption {
         name: "interleave",
-        summary: "how many vectors LLVM computes in a step of a loop with long steps; 1: what LLVM chooses",
+        summary: "interleave count of loops with long iterations; 1: LLVM decides",
         default: "1",
     }],
-    run: |root, options, _| Ok(annotate_loops(root, options.get("interleave")?)?),
+    run: |root, options, _| {
+        annotate_loops(root, options.get("interleave")?);
+        Ok(())
+    },
     ..Pass::NONE
 };
 
-/// With more loops than this LLVM shall unroll none of a function's.
-const MOST_UNROLLED: usize = 64;
+/// Maximum number of loops of a function whose loops LLVM may unroll.
+const MAX_UNROLLED: usize = 64;
 
-/// Operations of a loop that LLVM may unroll.
-const LARGEST_UNROLLED: usize = 40;
+/// Maximum number of operations of a loop that LLVM may unroll.
+const MAX_UNROLLED_SIZE: usize = 40;
 
-/// Whether the blocks have many operations.
+/// Whether a loop with these blocks has too many operations to be unrolled.
 fn is_large(blocks: &[BlockRef]) -> bool {
     let operations = blocks.iter().map(|block| ir::operations(*block).len());
-    operations.sum::<usize>() > LARGEST_UNROLLED
+    operations.sum::<usize>() > MAX_UNROLLED_SIZE
 }
 
-/// Fewer operations are a step that LLVM interleaves as it sees fit.
-const SHORTEST_INTERLEAVED: usize = 12;
+/// Minimum number of operations of a long iteration; LLVM decides how to interleave shorter iterations.
+const MIN_INTERLEAVED_SIZE: usize = 12;
 
-/// With fewer iterations, the vectors of a step would be more than a loop has.
-const FEWEST_INTERLEAVED: i64 = 64;
+/// Minimum number of iterations of an interleaved loop: a shorter loop does not fill the interleaved vectors.
+const MIN_INTERLEAVED: i64 = 64;
 
-/// The operations of each function of a module.
+/// The number of operations of each function of a module.
 struct Sizes(HashMap<String, usize>);
 
 impl Sizes {
-    fn of(module: OperationRef) -> Self {
-        let blocks = ir::blocks(module).into_iter();
-        let operations = blocks.flat_map(ir::operations);
-        let size = |function| -> usize {
-            let blocks = ir::blocks(function).into_iter();
-            blocks.map(|block| ir::operations(block).len()).sum()
-        };
-        Sizes(operations.filter_map(|op| Some((ir::func::symbol(op)?, size(op)))).collect())
+    fn new(module: OperationRef) -> Self {
+        let functions = ir::children(module).into_iter();
+        let size = |op: OperationRef| Some((ir::func::symbol(op)?, ir::children(op).len()));
+        Sizes(functions.filter_map(size).collect())
     }
 
-    /// The operations of a step, those of the functions that it calls among them; `None` if it calls a function that is declared alone, or
-    /// computes vectors.
+    /// Returns the number of operations of an iteration and of the functions that it calls; `None` if it calls a function
+    /// without a body, or computes vectors.
     fn of_step(&self, step: BlockRef) -> Option<usize> {
         let size = |op: OperationRef| match ir::name(op).as_str() {
             ops::llvm::CALL => self.0.get(&ir::func::callee(op)?).copied().filter(|size| *size > 0),
@@ -83,85 +78,69 @@ impl Sizes {
         ir::operations(step).into_iter().map(size).sum()
     }
 
-    /// Whether a loop of these blocks, header first, has long steps that are independent of each other but for the counter, and enough of them.
+    /// Whether a loop with these blocks, header first, has enough long iterations, and carries no value except the counter.
     fn has_long_steps(&self, blocks: &[BlockRef]) -> bool {
         let &[header, step] = blocks else {
             return false;
         };
-        let least = SHORTEST_INTERLEAVED;
         header.argument_count() == 1
-            && self.of_step(step).is_some_and(|size| size >= least)
-            && bound(header).is_none_or(|bound| bound >= FEWEST_INTERLEAVED)
+            && self.of_step(step).is_some_and(|size| size >= MIN_INTERLEAVED_SIZE)
+            && bound(header).is_none_or(|bound| bound >= MIN_INTERLEAVED)
     }
 }
 
-/// The constant that the counter of a loop is compared with.
+/// Returns the constant that the counter of a loop is compared with.
 fn bound(header: BlockRef) -> Option<i64> {
     let branch = ConditionalBranch::cast(header.terminator()?)?;
-    let comparison = OperationResult::try_from(branch.condition().ok()?).ok()?.owner();
-    let bound = OperationResult::try_from(ir::operand_at(comparison, 1)?).ok()?.owner();
+    let comparison = ir::defining_op(branch.condition().ok()?)?;
+    let bound = ir::defining_op(ir::operand_at(comparison, 1)?)?;
     ir::typed::integer(bound, "value")
 }
 
-/// Annotates the loops of a module in the LLVM dialect: no unrolling in functions with many of them, no vectors where steps divide in branches,
-/// and so many vectors in a step where steps are long.
-///
-/// # Errors
-/// [`CodegenError::Module`] if LLVM's dialect does not know the attribute.
-fn annotate_loops(module: OperationRef, interleave: i64) -> Result<(), CodegenError> {
-    let sizes = Sizes::of(module);
-    for block in ir::blocks(module) {
-        for function in ir::operations(block) {
-            let blocks = ir::blocks(function);
-            let loops = loops(&blocks);
-            let many = loops.len() > MOST_UNROLLED || function.has_attribute(attribute_names::PART);
-            for (range, latch) in &loops {
-                let body = blocks.get(range.clone()).unwrap_or_default();
-                let is_scalar = divides_in_branches(body);
-                let is_long = interleave > 1 && !is_scalar && sizes.has_long_steps(body);
-                let hints = [
-                    (is_scalar, "vectorize = <disable = true>".to_owned()),
-                    (is_long, format!("interleave = <count = {interleave} : i32>")),
-                    (many || is_large(body), "unroll = <disable = true>".to_owned()),
-                ];
-                let hints: Vec<String> =
-                    hints.into_iter().filter_map(|(holds, hint)| holds.then_some(hint)).collect();
-                if hints.is_empty() {
-                    continue;
-                }
-                let annotation = format!("#llvm.loop_annotation<{}>", hints.join(", "));
-                let annotation = ir::parse_attribute(function.context(), &annotation)?;
-                ir::set_attribute(*latch, "loop_annotation", annotation);
+/// Annotates the loops of a module in the LLVM dialect.
+fn annotate_loops(module: OperationRef, interleave: i64) {
+    let sizes = Sizes::new(module);
+    let interleaved = format!("interleave = <count = {interleave} : i32>");
+    for function in ir::children(module) {
+        let blocks = ir::blocks(function);
+        let loops = loops(&blocks);
+        let has_many = loops.len() > MAX_UNROLLED || function.has_attribute(attribute_names::PART);
+        for (body, latch) in loops {
+            let is_scalar = divides_in_branches(body);
+            let is_long = interleave > 1 && !is_scalar && sizes.has_long_steps(body);
+            let hints = [
+                (is_scalar, "vectorize = <disable = true>"),
+                (is_long, interleaved.as_str()),
+                (has_many || is_large(body), "unroll = <disable = true>"),
+            ];
+            let hints: Vec<&str> =
+                hints.into_iter().filter_map(|(holds, hint)| holds.then_some(hint)).collect();
+            if !hints.is_empty() {
+                let annotation = attributes::loop_annotation(ir::context::of(function), &hints);
+                ir::set_attribute(latch, "loop_annotation", annotation);
             }
         }
     }
-    Ok(())
 }
 
-/// The loops of a function: positions of their blocks, and the branch back to the header.
-fn loops<'c, 'a>(blocks: &[BlockRef<'c, 'a>]) -> Vec<(RangeInclusive<usize>, OperationRef<'c, 'a>)> {
-    let position: HashMap<usize, usize> =
+/// Returns the loops of a function: their blocks, header first, and the branch back to the header.
+fn loops<'b, 'c, 'a>(blocks: &'b [BlockRef<'c, 'a>]) -> Vec<(&'b [BlockRef<'c, 'a>], OperationRef<'c, 'a>)> {
+    let positions: HashMap<usize, usize> =
         blocks.iter().enumerate().map(|(n, block)| (key(block), n)).collect();
-    let mut found = Vec::new();
-    for (n, block) in blocks.iter().enumerate() {
-        let Some(last) = block.terminator().filter(|op| ir::name(*op) == ops::llvm::BR) else {
-            continue;
-        };
-        let target = last.successor(0).ok();
-        let target = target.and_then(|b| position.get(&key(&b)).copied());
-        if let Some(target) = target.filter(|target| *target <= n) {
-            found.push((target..=n, last));
-        }
-    }
-    found
+    let loop_ending_at = |n: usize, block: &BlockRef<'c, 'a>| {
+        let latch = block.terminator().filter(|op| ir::name(*op) == ops::llvm::BR)?;
+        let header = *positions.get(&key(&latch.successor(0).ok()?))?;
+        (header <= n).then_some((blocks.get(header..=n)?, latch))
+    };
+    blocks.iter().enumerate().filter_map(|(n, block)| loop_ending_at(n, block)).collect()
 }
 
 fn key(block: &BlockRef) -> usize {
     block.to_raw().ptr as usize
 }
 
-/// Whether a loop of these blocks, header first, has a division by a non-constant in a branch whose condition changes
-/// in the loop.
+/// Whether a loop with these blocks, header first, has a division by a non-constant in a branch whose condition is not
+/// loop-invariant.
 fn divides_in_branches(blocks: &[BlockRef]) -> bool {
     let Some((_, steps)) = blocks.split_first() else {
         return false;
@@ -179,30 +158,23 @@ fn divides_in_branches(blocks: &[BlockRef]) -> bool {
     })
 }
 
+/// Whether an operation divides by a non-constant.
 fn divides(op: OperationRef) -> bool {
-    let division = Division::cast(op);
-    division.is_some_and(|division| !division.divisor().is_ok_and(is_constant))
+    let is_constant = |value| ir::defined_by(value, ops::llvm::MLIR_CONSTANT).is_some();
+    Division::cast(op).is_some_and(|division| !division.divisor().is_ok_and(is_constant))
 }
 
-fn is_constant(value: Value) -> bool {
-    let op = OperationResult::try_from(value).map(|result| result.owner());
-    op.is_ok_and(|op| ir::name(op) == ops::llvm::MLIR_CONSTANT)
-}
-
-/// Whether a value is the same at all steps of a loop of these blocks: it is computed before, or of such values alone.
+/// Whether a value is invariant in the loop with the blocks `inside`: it is defined outside, or computed from invariant
+/// values.
 fn is_invariant<'c, 'a>(
     value: Value<'c, 'a>,
     inside: &HashSet<usize>,
     known: &mut HashMap<ValueKey, bool>,
 ) -> bool {
-    let Ok(result) = OperationResult::try_from(value) else {
-        // The counter of a loop, or another loop-carried value.
-        let Some(argument) = crate::ir::argument(value) else {
-            return false;
-        };
-        return !inside.contains(&key(&argument.owner()));
+    let Some(op) = ir::defining_op(value) else {
+        // A block argument of the loop is its counter or another loop-carried value.
+        return ir::argument(value).is_some_and(|argument| !inside.contains(&key(&argument.owner())));
     };
-    let op = result.owner();
     if !op.block().is_some_and(|block| inside.contains(&key(&block))) {
         return true;
     }
@@ -221,7 +193,7 @@ mod tests {
     use super::*;
     use melior::ir::Module;
 
-    /// The attributes of the only loop, `y[i] = flag ? x % divisor : x`; the flag changes in the loop, or does not.
+    /// Returns the annotations of the only loop, `y[i] = flag ? x % divisor : x`. The flag may be loop-invariant.
     fn forbidden(flag: &str, divisor: &str) -> Vec<&'static str> {
         let text = format!(
             "llvm.func @f(%x: !llvm.ptr, %n: i64, %k: i64, %around: i1) {{
@@ -251,19 +223,18 @@ mod tests {
         );
         let context = ir::new_context();
         let module = Module::parse(&context, &text).unwrap();
-        annotate_loops(module.as_operation(), 1).unwrap();
+        annotate_loops(module.as_operation(), 1);
         let printed = module.as_operation().to_string();
-        let found = ["vectorize", "unroll"].into_iter();
-        found.filter(|what| printed.contains(what)).collect()
+        ["vectorize", "unroll"].into_iter().filter(|hint| printed.contains(hint)).collect()
     }
 
     #[test]
-    fn a_step_that_may_divide_stays_alone() {
+    fn a_loop_with_a_division_in_a_branch_is_not_vectorized() {
         assert_eq!(forbidden("%own", "%k"), ["vectorize"]);
     }
 
     #[test]
-    fn divisions_that_all_steps_make_or_none_and_by_constants_are_free() {
+    fn divisions_under_invariant_conditions_and_by_constants_are_vectorized() {
         assert!(forbidden("%whole", "%k").is_empty());
         assert!(forbidden("%around", "%k").is_empty());
         assert!(forbidden("%own", "%seven").is_empty());

@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The C entry: loads the pointers from the table and calls the model.
 //!
-//! `skript-name-entry` renames the entry before it is lowered to LLVM, `skript-add-entry` adds the C function that calls it after.
+//! `skript-name-entry` renames the entry before it is lowered to LLVM; after that, `skript-add-entry` adds the C function
+//! that calls it.
+
+#![allow(clippy::indexing_slicing, reason = "the functions have these arguments")]
 
 use super::{checks, table};
 use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::attribute_names;
+use crate::ir::builder::llvm::Callee;
+use crate::ir::func::Definition;
 use crate::ir::func::symbol;
 use crate::ir::ops;
+use crate::ir::typed::verified_string;
+use crate::ir::{Builder, types};
 use crate::ir::{attributes, mutation};
-use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
+use melior::dialect::llvm::r#type::pointer;
+use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Module, Operation};
+use melior::ir::{Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
-use std::collections::HashSet;
-use std::fmt::Write as _;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Symbol of the C entry in every object.
 pub(crate) const SYMBOL: &str = "skript_entry";
 /// Symbol of the C function that prepares variables, `void (void *const *tensors)`, in objects that have one.
 const PREPARE: &str = "skript_prepare";
-/// Symbol of the model's function: no C library has a function of this name.
+/// Symbol of the model's function: not a C identifier, so C libraries cannot define it.
 const MODEL: &str = "skript.model";
 
 /// The pass `skript-name-entry`.
@@ -44,53 +52,41 @@ pub(crate) const ADD: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Gives the entry a private name, before the lowering to LLVM.
-///
-/// # Errors
-/// [`CodegenError::Module`] if there is no entry.
+/// Renames the entry, and makes it internal.
 fn name_model(module: OperationRef) -> Result<(), CodegenError> {
     let entry = ir::entry(module)?;
     ir::set_string(entry, "sym_name", MODEL);
-    let internal = ir::parse_attribute(entry.context(), "#llvm.linkage<internal>")?;
-    ir::set_attribute(entry, "llvm.linkage", internal);
+    ir::set_attribute(entry, "llvm.linkage", attributes::internal(ir::context::of(entry)));
     Ok(())
 }
 
-/// Removes attributes of arguments and results that are not LLVM's. The translation to LLVM IR warns of each and prints
-/// the whole function every time.
-fn drop_foreign(function: OperationRef) -> Result<(), CodegenError> {
+/// Removes the attributes of arguments and results that are not of the LLVM dialect. The translation to LLVM IR would warn
+/// about each of them, with the text of the whole function.
+fn drop_foreign(function: OperationRef) {
     let context = ir::context::of(function);
     for list in ["arg_attrs", "res_attrs"] {
-        let Ok(present) = function.attribute(list) else {
-            continue;
-        };
-        let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-        let array = ArrayAttribute::try_from(present).map_err(wrong)?;
-        let mut kept = Vec::with_capacity(array.len());
-        for n in 0..array.len() {
-            kept.push(attributes::with_prefix(context, array.element(n).map_err(wrong)?, "llvm."));
+        if function.has_attribute(list) {
+            let dictionaries = ir::typed::array(function, list).into_iter();
+            let kept: Vec<_> =
+                dictionaries.map(|entries| attributes::with_prefix(context, entries, "llvm.")).collect();
+            ir::set_attribute(function, list, ArrayAttribute::new(context, &kept).into());
         }
-        ir::set_attribute(function, list, ArrayAttribute::new(context, &kept).into());
     }
-    Ok(())
 }
 
-/// Adds the C entry to a module in the LLVM dialect. The model's last argument is the arena; in a module with run-time
-/// checks the arena is followed by the context. Each other argument is the pointer in its slot, or the table of
-/// pointers.
-///
-/// # Errors
-/// [`CodegenError::Module`] if the model's function is missing, or has arguments that are not pointers.
+/// Adds the C entry to a module in the LLVM dialect. The model's last argument is the arena, or, in a module with run-time
+/// checks, the context after the arena. Each other argument is the pointer in its slot, or the table of pointers.
 fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
-    let checks = !checks::table(module).is_empty();
-    let body = ir::blocks(module).first().copied();
+    let has_checks = !checks::table(module)?.is_empty();
+    let body = ir::first_block(module);
     let body = body.ok_or_else(|| CodegenError::Module("a module without a body".to_owned()))?;
-    let is_entry = |op: &OperationRef| symbol(*op).as_deref() == Some(SYMBOL);
-    if ir::operations(body).iter().any(is_entry) {
+    let functions = ir::operations(body);
+    if functions.iter().any(|op| symbol(*op).as_deref() == Some(SYMBOL)) {
         return Ok(());
     }
-    let model = ir::operations(body)
-        .into_iter()
+    let model = functions
+        .iter()
+        .copied()
         .find(|op| ir::name(*op) == ops::llvm::FUNC && symbol(*op).as_deref() == Some(MODEL))
         .ok_or_else(|| {
             CodegenError::Module(
@@ -98,98 +94,85 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
                     .to_owned(),
             )
         })?;
-    let passed = ir::argument_attributes(model);
-    let tables = table::position(model);
-    for function in ir::operations(body) {
+    let dictionaries = ir::argument_attributes(model);
+    let table = table::position(model);
+    for function in functions {
         table::add_alias_scopes(function)?;
-        drop_foreign(function)?;
+        drop_foreign(function);
     }
     let count = ir::first_block(model).map_or(0, |b| b.argument_count());
-    let status = returns_status(model);
-    let mut text = format!(
-        "llvm.func @{SYMBOL}(%tensors: !llvm.ptr {{llvm.noalias, llvm.readonly}}, %arena: !llvm.ptr, \
-         %context: !llvm.ptr) -> i32 {{\n"
-    );
+    let is_checked = returns_status(model);
+    let context = ir::context::of(model);
+    let (word, pointer) = (types::int(context, 32), pointer(context, 0));
+    let parameters = [(pointer, TENSORS), (pointer, &[]), (pointer, &[])];
+    let function = Definition::new(context, model.location(), &parameters);
+    let [tensors, arena, state] = [0, 1, 2].map(|n| function.arguments[n]);
+    let at = function.at;
     let mut arguments = Vec::new();
-    for n in 0..count.saturating_sub(1 + usize::from(checks)) {
-        if tables == Some(n) {
-            arguments.push("%tensors".to_owned());
+    for n in 0..count.saturating_sub(1 + usize::from(has_checks)) {
+        if table == Some(n) {
+            arguments.push(tensors);
             continue;
         }
-        let slot = passed.get(n).and_then(|a| attributes::entry(*a, attribute_names::SLOT));
-        let slot = slot.and_then(|a| IntegerAttribute::try_from(a).ok());
-        let slot = slot.map_or(n as i64, |slot| slot.value());
-        text.push_str(&format!(
-            "%s{n} = llvm.getelementptr %tensors[{slot}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n\
-             %p{n} = llvm.load %s{n} : !llvm.ptr -> !llvm.ptr\n"
-        ));
-        arguments.push(format!("%p{n}"));
+        let slot = dictionaries.get(n).and_then(|entries| attributes::entry(*entries, attribute_names::SLOT));
+        let slot = slot.and_then(attributes::number).unwrap_or_else(|| ir::signed(n));
+        arguments.push(tensor(&at, tensors, slot)?);
     }
-    arguments.push("%arena".to_owned());
-    if checks {
-        arguments.push("%context".to_owned());
+    arguments.push(arena);
+    if has_checks {
+        arguments.push(state);
     }
-    let types = vec!["!llvm.ptr"; arguments.len()].join(", ");
-    let arguments = arguments.join(", ");
-    text.push_str(&if status {
-        format!("%r = llvm.call @\"{MODEL}\"({arguments}) : ({types}) -> i32\nllvm.return %r : i32\n}}")
+    let model = Callee::Symbol(MODEL);
+    let status = if is_checked {
+        at.result(at.call_llvm(model, &arguments, &[word]), 0)
     } else {
-        format!(
-            "llvm.call @\"{MODEL}\"({arguments}) : ({types}) -> ()\n\
-             %r = llvm.mlir.constant(0 : i32) : i32\nllvm.return %r : i32\n}}"
-        )
-    });
-    // The call's callee must be known where the text is parsed.
-    let declaration = format!("llvm.func @\"{MODEL}\"({types}){}\n", if status { " -> i32" } else { "" });
-    let context = ir::context::of(model);
-    let (parsed, messages) =
-        ir::collecting(context, || Module::parse(context, &format!("{declaration}{text}")));
-    let parsed = parsed.ok_or_else(|| CodegenError::Module(messages.join("; ")))?;
-    let wrapper = ir::operations(parsed.body())
-        .last()
-        .copied()
-        .ok_or_else(|| CodegenError::Module("no entry was made".to_owned()))?;
-    body.append_operation(Operation::clone(&wrapper));
+        at.call_llvm(model, &arguments, &[]);
+        ir::llvm::constant(&at, 0, word)?
+    };
+    body.append_operation(function.finish_llvm(SYMBOL, Some(status), &[]));
     add_preparation(module)
+}
+
+/// The attributes of the table of tensors.
+const TENSORS: &[&str] = &["llvm.noalias", "llvm.readonly"];
+
+/// Loads the pointer in a slot of the table of tensors.
+fn tensor<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    tensors: Value<'c, 'a>,
+    slot: i64,
+) -> Result<Value<'c, 'a>, CodegenError> {
+    let pointer = tensors.r#type();
+    let slot = i32::try_from(slot).map_err(|_| CodegenError::Module(format!("there is no slot {slot}")))?;
+    Ok(at.load_from(at.element_pointer(tensors, &[slot], pointer), pointer))
 }
 
 /// Adds the C function that calls all functions that prepare variables, if there are any.
 fn add_preparation(module: OperationRef) -> Result<(), CodegenError> {
-    let block = ir::blocks(module).first().copied();
-    let (mut text, mut declarations) = (String::new(), String::new());
-    let mut loaded = HashSet::new();
-    for function in block.map(ir::operations).unwrap_or_default() {
-        if !function.has_attribute(attribute_names::PREPARES) {
-            continue;
+    let functions: Vec<_> =
+        ir::children(module).into_iter().filter(|op| op.has_attribute(attribute_names::PREPARES)).collect();
+    let Some(block) = ir::first_block(module).filter(|_| !functions.is_empty()) else {
+        return Ok(());
+    };
+    let context = ir::context::of(module);
+    let parameters = [(pointer(context, 0), TENSORS)];
+    let definition = Definition::new(context, module.location(), &parameters);
+    let at = definition.at;
+    let mut loaded: HashMap<i64, Value> = HashMap::new();
+    for function in functions {
+        let mut arguments: Vec<Value> = Vec::new();
+        for slot in ir::typed::i64s(function, attribute_names::PREPARES) {
+            let value = match loaded.entry(slot) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(place) => *place.insert(tensor(&at, definition.arguments[0], slot)?),
+            };
+            arguments.push(value);
         }
-        let slots = ir::typed::i64s(function, attribute_names::PREPARES);
-        let name = symbol(function).unwrap_or_default();
-        let mut arguments = Vec::new();
-        for slot in slots {
-            if loaded.insert(slot) {
-                let _ = write!(
-                    text,
-                    "%s{slot} = llvm.getelementptr %tensors[{slot}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n\
-                     %p{slot} = llvm.load %s{slot} : !llvm.ptr -> !llvm.ptr\n"
-                );
-            }
-            arguments.push(format!("%p{slot}"));
-        }
-        let types = vec!["!llvm.ptr"; arguments.len()].join(", ");
-        let arguments = arguments.join(", ");
-        let _ = writeln!(text, "llvm.call @\"{name}\"({arguments}) : ({types}) -> ()");
-        let _ = writeln!(declarations, "llvm.func @\"{name}\"({types})");
+        at.call_llvm(Callee::Symbol(&verified_string(function, "sym_name")), &arguments, &[]);
         mutation::remove(function, attribute_names::PREPARES);
     }
-    if text.is_empty() {
-        return Ok(());
-    }
-    ir::append_functions(
-        module,
-        &format!(
-            "{declarations}llvm.func @{PREPARE}(%tensors: !llvm.ptr {{llvm.noalias, llvm.readonly}}) {{\n{text}llvm.return\n}}\n"
-        ),
-    )
+    block.append_operation(definition.finish_llvm(PREPARE, None, &[]));
+    Ok(())
 }
 
 fn returns_status(model: OperationRef) -> bool {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The lesser and the greater of vectors: what a processor does for them, and chains of them.
+//! Lowers chains of vector minima and maxima for processors without a NaN-propagating instruction.
 //!
-//! On x86 no instruction yields NaN where either operand is. A chain `max(max(max(a, b), c), d)` selects numbers step by step, tests two
-//! operands for NaN at once, and is NaN in the end where a test found one.
+//! x86 has no NaN-propagating minimum or maximum. In a chain `max(max(max(a, b), c), d)`, each step ignores NaN, one comparison
+//! tests two operands for NaN, and a final select yields NaN for the lanes with a NaN operand.
 
-use crate::ir::vector::{element_or_self, shaped_like};
+use crate::ir::builder::arith::Reals;
+use crate::ir::vector::element_or_self;
 use crate::ir::{self, Builder, ops};
 use melior::Context;
 use melior::ir::attribute::{DenseElementsAttribute, FloatAttribute};
@@ -13,15 +14,15 @@ use melior::ir::{Value, ValueLike};
 use skript_dialect::{PassError, PassOption};
 use std::collections::HashSet;
 
-/// What a processor has for the lesser and the greater of the elements of vectors.
+/// The implementation of vector minima and maxima on a processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Extremes {
-    /// One instruction, or what LLVM makes of the operation.
+    /// One instruction, or LLVM's lowering of the operation.
     #[default]
     Operations,
-    /// A selection by a comparison.
+    /// Comparisons and selects.
     Selections,
-    /// A selection by AVX-512's `vrangeps`, which orders zeros.
+    /// `vrangeps` of AVX-512, which orders −0 before +0.
     Ranges,
 }
 
@@ -29,11 +30,11 @@ impl Extremes {
     /// The option of passes.
     pub(crate) const OPTION: PassOption = PassOption {
         name: "extremes",
-        summary: "what selects the lesser and the greater of the elements of vectors: operations, selections or ranges (vrangeps of AVX-512)",
+        summary: "how minima and maxima of vectors are computed: operations, selections or ranges (AVX-512's vrangeps)",
         default: "operations",
     };
 
-    /// As an option has it.
+    /// The value of the option.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Extremes::Operations => "operations",
@@ -42,20 +43,17 @@ impl Extremes {
         }
     }
 
-    /// # Errors
-    /// The name is none of [`Self::name`].
     pub(crate) fn named(name: &str) -> Result<Self, PassError> {
         let all = [Extremes::Operations, Extremes::Selections, Extremes::Ranges];
-        let found = all.into_iter().find(|known| known.name() == name);
-        found.ok_or_else(|| {
+        all.into_iter().find(|known| known.name() == name).ok_or_else(|| {
             PassError::from(format!(
-                "option extremes is {name}, which is none of operations, selections and ranges"
+                "option extremes is `{name}`; it must be operations, selections or ranges"
             ))
         })
     }
 }
 
-/// The operation that selects a number where the other operand is NaN, of one that is NaN there.
+/// Returns the operation that ignores NaN operands in place of the NaN-propagating operation.
 fn of_numbers(op: OperationRef) -> Option<&'static str> {
     match ir::name(op).as_str() {
         ops::arith::MAXIMUMF => Some(ops::arith::MAXNUMF),
@@ -64,21 +62,21 @@ fn of_numbers(op: OperationRef) -> Option<&'static str> {
     }
 }
 
-/// Tests the operands of chains below `root` for NaN two at a time. Operations that are no `is_step` stay.
+/// Rewrites the chains below `root` to test their operands for NaN two at a time. `is_step` selects the operations.
 pub(super) fn test_chains<'c: 'a, 'a>(
     root: OperationRef<'c, 'a>,
     is_step: impl Fn(OperationRef) -> bool,
     context: &'c Context,
 ) -> Result<(), PassError> {
-    let mut known = HashSet::new();
-    // The ends of chains are behind their other operations.
+    let mut seen = HashSet::new();
+    // The last operation of a chain follows the others.
     let chains = ir::nested(root).into_iter().rev().filter_map(|op| {
-        // Most operations are none, which their names show without more.
+        // The test of the name is the fastest, and few operations are minima or maxima, so it comes first.
         let kinds = [ops::arith::MAXIMUMF, ops::arith::MINIMUMF];
         let is_extreme = kinds.iter().any(|name| skript_dialect::op::is(&op, name));
-        let starts = is_extreme && is_step(op) && !known.contains(&ir::key(op));
-        let chain = starts.then(|| chain(op, &is_step))?;
-        known.extend(chain.iter().map(|step| ir::key(*step)));
+        let is_end = is_extreme && is_step(op) && !seen.contains(&ir::key(op));
+        let chain = is_end.then(|| chain(op, &is_step))?;
+        seen.extend(chain.iter().map(|step| ir::key(*step)));
         Some(chain)
     });
     for chain in chains.collect::<Vec<_>>() {
@@ -87,33 +85,31 @@ pub(super) fn test_chains<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The operations of one kind that end with one, each of which is an operand of the next one and of nothing else.
+/// Returns the chain that ends with `end`: operations of one kind, each of which is used only by the next operation.
 fn chain<'c: 'a, 'a>(
     end: OperationRef<'c, 'a>,
     is_step: impl Fn(OperationRef) -> bool,
 ) -> Vec<OperationRef<'c, 'a>> {
     let (name, block) = (ir::name(end), end.block());
     let before = |op: &OperationRef<'c, 'a>| {
-        let operands = op.operands().collect::<Vec<_>>();
-        let found = operands.into_iter().find(|operand| {
-            let step = ir::definition(*operand).map(|(op, _)| op);
-            let is_before = |op| ir::name(op) == name && op.block() == block && is_step(op);
-            step.is_some_and(is_before) && ir::users(*operand).len() == 1
-        });
-        found.and_then(ir::definition).map(|(op, _)| op)
+        let is_before =
+            |op: &OperationRef<'c, 'a>| ir::name(*op) == name && op.block() == block && is_step(*op);
+        op.operands().find_map(|operand| {
+            ir::defining_op(operand).filter(is_before).filter(|_| ir::users(operand).len() == 1)
+        })
     };
     let mut steps: Vec<_> = std::iter::successors(Some(end), before).collect();
     steps.reverse();
     steps
 }
 
-/// Selects numbers in each step of a chain, and NaN in the end.
+/// Replaces a chain by steps that ignore NaN, and a final select of NaN.
 fn replace<'c: 'a, 'a>(steps: &[OperationRef<'c, 'a>], context: &'c Context) -> Result<(), PassError> {
     let [first, .., last] = steps else {
         return Ok(());
     };
     let mut selected = first.operand(0)?;
-    // What no test has yet, and whether all that tests had are numbers.
+    // `untested` is the operand that is not tested yet; `numbers` holds if all tested operands are numbers.
     let (mut untested, mut numbers) = (Some(selected), None);
     let mut before = selected;
     for step in steps {
@@ -121,15 +117,15 @@ fn replace<'c: 'a, 'a>(steps: &[OperationRef<'c, 'a>], context: &'c Context) -> 
         let operand = if step.operand(0)? == before { step.operand(1)? } else { step.operand(0)? };
         match untested.take() {
             None => untested = Some(operand),
-            Some(other) => numbers = Some(tested(&at, other, operand, numbers)?),
+            Some(other) => numbers = Some(tested(&at, other, operand, numbers)),
         }
-        let name = of_numbers(*step).unwrap_or(ops::arith::MAXNUMF);
+        let name = of_numbers(*step).ok_or("a chain of other operations than minima and maxima")?;
         selected = at.value(name, &[selected, operand], &[], selected.r#type())?;
         before = step.result(0)?.into();
     }
     let at = Builder::before(context, *last)?;
     if let Some(operand) = untested {
-        numbers = Some(tested(&at, operand, operand, numbers)?);
+        numbers = Some(tested(&at, operand, operand, numbers));
     }
     if let Some(numbers) = numbers {
         let element = element_or_self(selected.r#type());
@@ -146,21 +142,13 @@ fn replace<'c: 'a, 'a>(steps: &[OperationRef<'c, 'a>], context: &'c Context) -> 
     Ok(())
 }
 
-/// Whether two operands are numbers, and what was tested before.
+/// Computes whether two operands are numbers and `before` holds.
 fn tested<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
     a: Value<'c, 'a>,
     b: Value<'c, 'a>,
     before: Option<Value<'c, 'a>>,
-) -> Result<Value<'c, 'a>, PassError> {
-    let ordered = ir::maps::integer_predicate(at.context, ORDERED);
-    let flags = shaped_like(a.r#type(), ir::types::flag(at.context));
-    let own = at.value(ops::arith::CMPF, &[a, b], &[("predicate", ordered)], flags)?;
-    Ok(match before {
-        None => own,
-        Some(before) => at.value(ops::arith::ANDI, &[before, own], &[], flags)?,
-    })
+) -> Value<'c, 'a> {
+    let are_numbers = at.cmpf(Reals::Ordered, a, b);
+    before.map_or(are_numbers, |before| at.andi(before, are_numbers))
 }
-
-/// The predicate of `arith.cmpf` that two numbers fulfil.
-const ORDERED: i64 = 7;

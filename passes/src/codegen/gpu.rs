@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Code of kernels in the languages of GPUs, and of the host code that launches them.
+//! Code generation for GPUs: kernels in PTX, SPIR-V or AMDGPU code objects, and the host code that launches them.
 
 pub(crate) mod emit;
 mod kernel_calls;

@@ -15,14 +15,14 @@ pub struct Interface {
     pub variables: Vec<artifact::Port>,
     /// The outputs, in the order of the graph.
     pub outputs: Vec<artifact::Port>,
-    /// (variable, output): the output holds the variable's new value.
+    /// Pairs of a variable and the output with its new value.
     pub updates: Vec<(u32, u32)>,
 }
 
 impl Interface {
-    /// The interface of a model's entry: inputs with packs flattened, variables as the entry captures them, outputs,
-    /// then updates. `None` if the model has dangling references.
-    pub fn of(model: &Model) -> Option<Interface> {
+    /// Returns the interface of a model's entry: inputs with packs flattened, variables in the order of the entry's captures,
+    /// outputs, then updates. `None` if the model has dangling references.
+    pub fn from_model(model: &Model) -> Option<Interface> {
         let entry = model.function(model.entry)?;
         let mut variables = Vec::with_capacity(entry.capture_variables.len());
         for id in &entry.capture_variables {
@@ -45,8 +45,8 @@ impl Interface {
         Some(Interface { inputs: ports(entry, &entry.inputs)?, variables, outputs, updates })
     }
 
-    /// Whether an artifact has this interface. One that was stored under the wrong key has another: callers would hand its
-    /// code buffers of other sizes.
+    /// Whether an artifact has this interface. This rejects an artifact that was stored under the wrong key: callers would pass
+    /// buffers of wrong sizes to its code.
     pub fn is_of(&self, artifact: &Artifact) -> bool {
         self.inputs == artifact.inputs
             && self.variables == artifact.variables
@@ -68,16 +68,16 @@ fn port(tensor: &TensorType, name: String, numbers: Numbers) -> artifact::Port {
     artifact::Port {
         name,
         aliases: Vec::new(),
-        element: ElementType::run_time(tensor.kind, numbers),
+        element: ElementType::for_kind(tensor.kind, numbers),
         imported: None,
         shape: tensor.shape.iter().map(extent).collect(),
         pack: None,
     }
 }
 
-/// `x`; items of a pack as `xs:1`, `xs:2`.
+/// Returns the ports of all tensors. A port has the declared name, such as `x`; the items of a pack are named `xs:1`, `xs:2`.
 fn ports(function: &Function, declared: &[Port]) -> Option<Vec<artifact::Port>> {
-    let mut found = Vec::new();
+    let mut ports = Vec::new();
     for declaration in declared {
         let values = declaration.tensors.values();
         let is_pack = matches!(declaration.tensors, PortTensors::Pack(_));
@@ -90,11 +90,11 @@ fn ports(function: &Function, declared: &[Port]) -> Option<Vec<artifact::Port>> 
                     position: u32::try_from(position).ok()?,
                     length: u32::try_from(values.len()).ok()?,
                 });
-                found.push(item);
+                ports.push(item);
             } else {
-                found.push(port(tensor, declaration.name.clone(), numbers));
+                ports.push(port(tensor, declaration.name.clone(), numbers));
             }
         }
     }
-    Some(found)
+    Some(ports)
 }

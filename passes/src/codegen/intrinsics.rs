@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-lower-intrinsics`: lowers intrinsics to calls of one C function.
 //!
-//! Each becomes a call of `skript_intrinsic` with a constant that describes it, an array on the stack with address,
-//! extents and strides of each operand, and the context, an argument of the entry. A run-time check of the status
-//! follows.
+//! Each intrinsic becomes a call of `skript_intrinsic`. Its arguments are a constant that describes the intrinsic, an array on
+//! the stack with the address, extents and strides of each operand, and the context, which is an argument of the entry. A
+//! run-time check of the status follows.
 //!
 //! Requires: a bufferized entry, with every `skript.intrinsic` on memrefs. Guarantees: no `skript.intrinsic` is left.
 
+#![allow(clippy::indexing_slicing, reason = "the metadata of an array begins with its offset")]
+
 use super::checks::context_argument;
 use super::memory::ancestor_of;
-use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::attribute_names;
-use crate::ir::func::symbol;
+use crate::ir::builder::arith::Integers;
 use crate::ir::ops;
 use crate::ir::skript::Intrinsic;
 use crate::ir::{Builder, attributes, types};
 use melior::Context;
-use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, TypeAttribute};
-use melior::ir::block::BlockLike;
+use melior::ir::attribute::{FlatSymbolRefAttribute, TypeAttribute};
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::{FunctionType, IntegerType, MemRefType};
-use melior::ir::{Module, Operation, Region, ShapedTypeLike, Type, Value, ValueLike};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
 use skript_intrinsics::compiled::SYMBOL;
 use skript_intrinsics::description::{Array, Description, element};
 use std::collections::HashMap;
 
-/// Symbols of descriptions begin so.
+/// The prefix of the symbols of descriptions.
 const CALL: &str = "skript.call.";
-/// The code of a failed run.
+/// The diagnostic of a failed run.
 const FAILED: &str = "SK9201";
 
 /// The pass `skript-lower-intrinsics`.
@@ -39,15 +39,14 @@ pub(crate) const PASS: Pass = Pass {
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::MemRef],
     run: |root, _, rewriter| {
-        let found = ir::nested(root).into_iter();
-        let found: Vec<_> = found.filter_map(Intrinsic::cast).collect();
-        if found.is_empty() {
+        let intrinsics: Vec<_> = ir::nested(root).into_iter().filter_map(Intrinsic::cast).collect();
+        if intrinsics.is_empty() {
             return Ok(());
         }
         let context = rewriter.context();
         let entry = ir::entry(root)?;
         let mut calls = Vec::new();
-        for op in found {
+        for op in intrinsics {
             if !ancestor_of(entry, op.op()) {
                 return Err(PassError::at(op.op(), "is outside of the entry"));
             }
@@ -57,18 +56,10 @@ pub(crate) const PASS: Pass = Pass {
             calls.push((op.op(), describe(op)?));
         }
         let values = context_argument(entry)?;
-        let words = calls.iter().map(|(_, d)| words_of(d)).max().unwrap_or(0);
-        let words = i64::try_from(words).map_err(|_| "too many arrays")?;
-        let first = ir::blocks(entry).first().copied();
-        let first = first.and_then(|b| ir::operations(b).first().copied());
+        let words = calls.iter().map(|(_, d)| words_of(d)).fold(0, usize::max);
+        let first = ir::first_block(entry).and_then(|b| ir::operations(b).first().copied());
         let first = first.ok_or_else(|| PassError::at(entry, "is empty"))?;
-        let word = IntegerType::new(context, 64).into();
-        let stack = Builder::before(context, first)?.value(
-            ops::memref::ALLOCA,
-            &[],
-            &[("operandSegmentSizes", attributes::i32s(context, &[0, 0]))],
-            types::memref(&[words], word),
-        )?;
+        let stack = Builder::at(first).words(ir::signed(words));
         let mut symbols = HashMap::new();
         for (op, description) in calls {
             let bytes = description.to_bytes();
@@ -82,16 +73,18 @@ pub(crate) const PASS: Pass = Pass {
                     known
                 }
             };
-            let at = Builder::before(context, op)?;
-            let call = call_address(symbol, length, &at)?;
+            let at = Builder::at(op);
+            let call = call_address(symbol, length, &at);
             lower(op, &description, call, stack, values, &at)?;
         }
-        declare(root, context)?;
+        let index = Type::index(context);
+        ir::func::declare(root, SYMBOL, &[index; 4], &[types::int(context, 32)])?;
         Ok(())
     },
     ..Pass::NONE
 };
 
+/// The number of words that describe the arrays of a call.
 fn words_of(description: &Description) -> usize {
     let arrays = description.inputs.iter().chain(&description.outputs);
     arrays.map(|a| 1 + 2 * a.rank).sum()
@@ -126,45 +119,31 @@ fn describe(op: Intrinsic) -> Result<Description, PassError> {
     })
 }
 
-/// A description as a constant of the module.
-fn add_global(
-    module: OperationRef,
-    context: &Context,
-    number: usize,
-    bytes: &[u8],
-) -> Result<(), CodegenError> {
-    let digits: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
-    let text = format!(
-        "memref.global \"private\" constant @{CALL}{number} : memref<{}xi8> = dense<\"0x{digits}\">",
-        bytes.len()
-    );
-    let (parsed, messages) = ir::collecting(context, || Module::parse(context, &text));
-    let parsed = parsed.ok_or_else(|| CodegenError::Module(messages.join("; ")))?;
-    let global = ir::operations(parsed.body()).first().copied();
-    let global = global.ok_or_else(|| CodegenError::Module("no constant was made".to_owned()))?;
-    let body = ir::blocks(module).first().copied();
-    let body = body.ok_or_else(|| CodegenError::Module("the module has no body".to_owned()))?;
-    body.append_operation(Operation::clone(&global));
+/// Adds a description to the module as a constant.
+fn add_global(module: OperationRef, context: &Context, number: usize, bytes: &[u8]) -> Result<(), PassError> {
+    let count = ir::signed(bytes.len());
+    let byte = types::int(context, 8);
+    let value = ir::dense::of_bytes(types::tensor(&[count], byte), bytes);
+    let body = ir::first_block(module).ok_or("a module without a body")?;
+    let entries = [
+        ("sym_name", attributes::string(context, &format!("{CALL}{number}"))),
+        ("sym_visibility", attributes::string(context, "private")),
+        ("type", TypeAttribute::new(types::memref(&[count], byte)).into()),
+        ("initial_value", value),
+        ("constant", attributes::unit(context)),
+    ];
+    let at = Builder::at_end(context, body, module.location());
+    at.op(ops::memref::GLOBAL, &[], &entries, &[], Vec::new());
     Ok(())
 }
 
-/// Address and length of a description.
-fn call_address<'c: 'a, 'a>(
-    number: usize,
-    length: usize,
-    at: &Builder<'c, 'a>,
-) -> Result<[Value<'c, 'a>; 2], PassError> {
-    let length = i64::try_from(length).map_err(|_| "a description is too long")?;
-    let byte = IntegerType::new(at.context, 8).into();
+/// Computes the address and the length of a description.
+fn call_address<'c: 'a, 'a>(number: usize, length: usize, at: &Builder<'c, 'a>) -> [Value<'c, 'a>; 2] {
+    let length = ir::signed(length);
     let name = FlatSymbolRefAttribute::new(at.context, &format!("{CALL}{number}"));
-    let r#type = types::memref(&[length], byte);
-    let bytes = at.value(ops::memref::GET_GLOBAL, &[], &[("name", name.into())], r#type)?;
-    Ok([address(bytes, at)?, at.index(length)?])
-}
-
-fn address<'c: 'a, 'a>(memref: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
-    let index = Type::index(at.context);
-    Ok(at.value(ops::memref::EXTRACT_ALIGNED_POINTER_AS_INDEX, &[memref], &[], index)?)
+    let r#type = types::memref(&[length], types::int(at.context, 8));
+    let bytes = at.make(ops::memref::GET_GLOBAL, &[], &[("name", name.into())], r#type);
+    [at.aligned_pointer(bytes), at.idx(length)]
 }
 
 fn lower<'c: 'a, 'a>(
@@ -175,68 +154,30 @@ fn lower<'c: 'a, 'a>(
     values: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<(), PassError> {
-    let word = IntegerType::new(at.context, 64).into();
-    let mut next = 0i64;
+    let mut position = 0;
     for operand in op.operands() {
         for part in parts(operand, at)? {
-            let part = at.value(ops::arith::INDEX_CAST, &[part], &[], word)?;
-            let place = at.index(next)?;
-            at.create(ops::memref::STORE, &[part, stack, place], &[], &[], Vec::new())?;
-            next += 1;
+            let part = at.index_cast(part, types::word(at.context));
+            at.store(part, stack, &[at.idx(position)]);
+            position += 1;
         }
     }
-    let number = IntegerType::new(at.context, 32).into();
-    let callee = FlatSymbolRefAttribute::new(at.context, SYMBOL);
-    let status = at.value(
-        ops::func::CALL,
-        &[call, length, address(stack, at)?, address(values, at)?],
-        &[("callee", callee.into())],
-        number,
-    )?;
-    let zero = IntegerAttribute::new(number, 0).into();
-    let zero = at.value(ops::arith::CONSTANT, &[], &[("value", zero)], number)?;
-    let fine = at.compare(0, status, zero)?;
+    let number = types::int(at.context, 32);
+    let operands = [call, length, at.aligned_pointer(stack), at.aligned_pointer(values)];
+    let status = at.result(at.call_with(SYMBOL, &operands, &[number]), 0);
+    let succeeded = at.cmpi(Integers::Equal, status, at.zero(number));
     let message = format!("operator {}: {{text}}", description.operator);
-    at.check(fine, FAILED, &message, &[])?;
+    at.check(succeeded, FAILED, &message, &[])?;
     ir::erase(op);
     Ok(())
 }
 
-/// Address, extents and strides of an array.
+/// Computes the address, extents and strides of an array.
 fn parts<'c: 'a, 'a>(memref: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let index = Type::index(at.context);
-    let r#type = MemRefType::try_from(memref.r#type())?;
-    let mut results = vec![types::memref(&[], r#type.element())];
-    results.resize(2 + 2 * r#type.rank(), index);
-    let metadata = at.create(ops::memref::EXTRACT_STRIDED_METADATA, &[memref], &[], &results, Vec::new())?;
-    let size = crate::extents::size::element_bytes(&r#type.element().to_string());
-    let size = size.and_then(|s| i64::try_from(s).ok());
-    let size = at.index(size.ok_or("an element has no size")?)?;
-    let offset = metadata.result(1)?.into();
-    let offset = at.value(ops::arith::MULI, &[offset, size], &[], index)?;
-    let start = at.value(ops::arith::ADDI, &[address(memref, at)?, offset], &[], index)?;
-    let mut parts = vec![start];
-    parts.extend(metadata.results().skip(2).map(Value::from));
+    let size = crate::extents::size::element_bytes(&types::element_or_self(memref.r#type()).to_string());
+    let size = size.and_then(|s| i64::try_from(s).ok()).ok_or("an element has no size")?;
+    let mut parts = at.metadata(memref);
+    let offset = at.muli(parts[0], at.idx(size));
+    parts[0] = at.addi(at.aligned_pointer(memref), offset);
     Ok(parts)
-}
-
-/// Declares the C function.
-fn declare(module: OperationRef, context: &Context) -> Result<(), PassError> {
-    let index = Type::index(context);
-    let status = IntegerType::new(context, 32).into();
-    let r#type = FunctionType::new(context, &[index; 4], &[status]);
-    let body = ir::blocks(module).first().copied();
-    let body = body.ok_or("the module has no body")?;
-    let declared = ir::operations(body).into_iter().filter_map(symbol).any(|name| name == SYMBOL);
-    if declared {
-        return Ok(());
-    }
-    let entries = [
-        ("sym_name", attributes::string(context, SYMBOL)),
-        ("sym_visibility", attributes::string(context, "private")),
-        ("function_type", TypeAttribute::new(r#type.into()).into()),
-    ];
-    let at = Builder::at_end(context, body, module.location());
-    at.create(ops::func::FUNC, &[], &entries, &[], vec![Region::new()])?;
-    Ok(())
 }

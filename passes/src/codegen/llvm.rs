@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! LLVM through its C API: target machines, optimization, objects. The unsafe part of code generation.
+//! Calls the C API of LLVM: target machines, optimization, objects.
 //!
-//! libLLVM is the one that libMLIR links.
+//! The library is the libLLVM that libMLIR links.
 
 use super::partition::{self, Part};
 use super::{llvm_targets, merged_object};
@@ -20,12 +20,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
 type Ref = *mut c_void;
-/// The first symbol of a module.
+/// Returns the first symbol of a module.
 type Start = unsafe extern "C" fn(Ref) -> Ref;
-/// The symbol after another.
+/// Returns the symbol after another one.
 type Next = unsafe extern "C" fn(Ref) -> Ref;
 
-// Numbers of LLVM's C API, of visibilities and a linkage.
+// Visibilities and a linkage in LLVM's C API.
 const DEFAULT: c_uint = 0;
 const HIDDEN: c_uint = 1;
 const INTERNAL: c_uint = 8;
@@ -95,10 +95,10 @@ unsafe extern "C" {
     fn LLVMGetHostCPUFeatures() -> *mut c_char;
 }
 
-/// The form of the code.
+/// The format of the generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// LLVM IR as text, as it is translated from LLVM's dialect.
+    /// LLVM IR as text, as translated from the dialect `llvm`.
     Unoptimized,
     /// Optimized LLVM IR as text.
     Llvm,
@@ -108,10 +108,10 @@ pub enum Form {
     Object,
 }
 
-/// LLVM's passes: those of `default<O3>` that change this code. What is left out takes half of the time and finds nothing,
-/// as kernels are vectors already: SLP vectorization, elimination of loads across iterations, jump threading, passes for
-/// coroutines and OpenMP. Loads become values of the iteration before ([`gvn`]) only after vectorization, which computes elements
-/// that are left over one by one in such loops.
+/// The LLVM pass pipeline: the passes of `default<O3>` that change this code. Other passes take half of the compile time without
+/// an effect, because kernels are already vectorized: SLP vectorization, elimination of loads across iterations, jump
+/// threading, passes for coroutines and OpenMP. [`gvn`] replaces loads by values of the previous iteration only after
+/// vectorization. Otherwise, the vectorizer would compute the remainder of such loops one element at a time.
 ///
 /// [`gvn`]: https://llvm.org/docs/Passes.html#gvn-global-value-numbering
 const PASSES: [&str; 5] = [
@@ -129,18 +129,18 @@ const PASSES: [&str; 5] = [
     "globaldce,constmerge",
 ];
 
-/// Frees its content.
+/// An owned handle, and the function that frees it.
 struct Owned(Ref, unsafe extern "C" fn(Ref));
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: made with the function that frees this kind of handle; the only owner.
+        // SAFETY: the function frees this kind of handle, and this is the only owner.
         unsafe { self.1(self.0) }
     }
 }
 
 /// # Safety
-/// `text` is null, or a C string of LLVM that nothing else owns.
+/// `text` is null, or a C string that LLVM allocated and nothing else owns.
 unsafe fn message(text: *mut c_char) -> String {
     if text.is_null() {
         return "no reason given".to_owned();
@@ -156,7 +156,7 @@ fn text(value: &str) -> Result<CString, CodegenError> {
     CString::new(value).map_err(|e| CodegenError::Llvm(e.to_string()))
 }
 
-/// The version of the LLVM that generates code, such as 22.1.8.
+/// The version of LLVM, such as 22.1.8.
 pub fn version() -> String {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
     // SAFETY: the function writes three numbers.
@@ -164,9 +164,9 @@ pub fn version() -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// This processor as LLVM names it.
+/// The target for the processor of this machine.
 pub(crate) fn host() -> Target {
-    // SAFETY: each call returns a C string of its own.
+    // SAFETY: each call returns a new C string.
     unsafe {
         Target {
             triple: message(LLVMGetDefaultTargetTriple()),
@@ -176,45 +176,46 @@ pub(crate) fn host() -> Target {
     }
 }
 
-/// The data layout of a target, as LLVM IR writes it.
+/// The data layout string of a target.
 ///
 /// # Errors
-/// [`CodegenError::Llvm`] if LLVM does not know the target.
+/// [`CodegenError::Llvm`] if LLVM does not support the target.
 pub(crate) fn data_layout(triple: &str) -> Result<String, CodegenError> {
     llvm_targets::initialize();
     let target = Target { triple: triple.to_owned(), ..Target::default() };
     let machine = machine(&target)?;
-    // SAFETY: the machine is alive; the text is ours and freed by `message`.
+    // SAFETY: the machine is alive; `message` frees the text.
     unsafe {
         let layout = Owned(LLVMCreateTargetDataLayout(machine.0), LLVMDisposeTargetData);
         Ok(message(LLVMCopyStringRepOfTargetData(layout.0)))
     }
 }
 
-/// A machine that generates code for a target.
+/// A target machine.
 fn machine(target: &Target) -> Result<Owned, CodegenError> {
     const DEFAULT_LEVEL: c_uint = 2;
     const STATIC: c_uint = 1;
     const POSITION_INDEPENDENT: c_uint = 2;
     const DEFAULT_MODEL: c_uint = 0;
-    // Nothing loads code where there is no system.
+    // Freestanding code is linked at fixed addresses.
     let relocation = if is_freestanding(&target.triple) { STATIC } else { POSITION_INDEPENDENT };
     let cpu = Cpu::named(&target.cpu).map_or(target.cpu.as_str(), |cpu| cpu.llvm_name());
     let (triple, cpu) = (text(&target.triple)?, text(cpu)?);
-    // Wide vectors where the processor has them: kernels are written for them, and mixing widths costs more.
+    // Use 512-bit vectors on all processors with AVX-512, because kernels use them, and mixed widths are slower. Do not use
+    // AVX512-FP16, because LLVM would compute in f16 and contract products with sums, without rounding products to f16.
     let features = text(&match Architecture::llvm_features(target) {
-        f if f.contains("+avx512f") => format!("{f},-prefer-256-bit"),
+        f if f.contains("+avx512f") => format!("{f},-prefer-256-bit,-avx512fp16"),
         f => f,
     })?;
     // SAFETY: handles are used as the C API documents; texts live until the calls return.
     unsafe {
-        let mut found = null_mut();
+        let mut llvm_target = null_mut();
         let mut reason = null_mut();
-        if LLVMGetTargetFromTriple(triple.as_ptr(), &mut found, &mut reason) != 0 {
+        if LLVMGetTargetFromTriple(triple.as_ptr(), &mut llvm_target, &mut reason) != 0 {
             return Err(CodegenError::Llvm(message(reason)));
         }
         let machine = LLVMCreateTargetMachine(
-            found,
+            llvm_target,
             triple.as_ptr(),
             cpu.as_ptr(),
             features.as_ptr(),
@@ -229,11 +230,11 @@ fn machine(target: &Target) -> Result<Owned, CodegenError> {
     }
 }
 
-/// Optimizes a module in the LLVM dialect for `target` and gives its code; the same module gives the same bytes. A large module
-/// is compiled in parts, by as many threads as there are processors.
+/// Optimizes a module in the LLVM dialect for `target`, and returns its code. The output is deterministic. A large module is
+/// compiled in parts, on one thread for each processor.
 ///
 /// # Errors
-/// [`CodegenError::Llvm`] if the target is unknown or LLVM refuses the module.
+/// [`CodegenError::Llvm`] if LLVM does not support the target, or rejects the module.
 pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, CodegenError> {
     llvm_targets::initialize();
     let machine = machine(target)?;
@@ -241,8 +242,8 @@ pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, Cod
     let context = ir::context::of(operation);
     let parts = match form {
         Form::Unoptimized => Vec::new(),
-        // Kernels of GPUs are small.
-        _ if Architecture::of(&target.triple).is_none() => Vec::new(),
+        // GPU kernels are small.
+        _ if Architecture::for_triple(&target.triple).is_none() => Vec::new(),
         _ => partition::parts(operation, context)?,
     };
     if parts.is_empty() {
@@ -252,30 +253,27 @@ pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, Cod
         }
         return code.emit(&machine, form);
     }
-    match form {
-        Form::Object if Architecture::of_target(target).joins_objects => {
-            merged_object::merge(&each(context, &parts, |part| {
-                let machine = self::machine(target)?;
-                let code = Code::translated(part)?;
-                code.optimize(target, &machine)?;
-                code.emit(&machine, form)
-            })?)
-        }
-        _ => {
-            let optimized = each(context, &parts, |part| {
-                let machine = self::machine(target)?;
-                let code = Code::translated(part)?;
-                code.optimize(target, &machine)?;
-                Ok(code.bitcode())
-            })?;
-            Code::linked(&optimized)?.emit(&machine, form)
-        }
+    // Each part has a separate machine, because a machine is not thread-safe.
+    let compile = |part: &Module, emit: &Emission| {
+        let machine = self::machine(target)?;
+        let code = Code::translated(part)?;
+        code.optimize(target, &machine)?;
+        emit(&code, &machine)
+    };
+    if form == Form::Object && Architecture::of_target(target).joins_objects {
+        let emit = |code: &Code, machine: &Owned| code.emit(machine, form);
+        return merged_object::merge(&each(context, &parts, |part| compile(part, &emit))?);
     }
+    let optimized = each(context, &parts, |part| compile(part, &|code, _| Ok(code.bitcode())))?;
+    Code::linked(&optimized)?.emit(&machine, form)
 }
 
-/// A module of LLVM, alone in its context.
+/// Emits code with a machine.
+type Emission<'e> = dyn Fn(&Code, &Owned) -> Result<Vec<u8>, CodegenError> + 'e;
+
+/// An LLVM module in a separate LLVM context.
 struct Code {
-    // Freed in this order.
+    // The order of the fields matters: the module is freed before its context.
     module: Owned,
     context: Owned,
 }
@@ -319,17 +317,17 @@ impl Code {
         }
     }
 
-    /// States the lengths of scalable registers, so that vectors that are as long as the least of them are in one.
+    /// Sets `vscale_range`, so that vectors of the minimum length of a scalable register are in one register.
     fn state_register_lengths(&self, target: &Target) {
         const FUNCTION: c_uint = c_uint::MAX;
-        let Some((least, most)) = Architecture::register_lengths(target) else {
+        let Some((min_length, max_length)) = Architecture::register_lengths(target) else {
             return;
         };
         let name = "vscale_range";
-        // SAFETY: handles are used as the C API documents; the attribute is of the module's context.
+        // SAFETY: handles are used as the C API documents; the attribute is in the module's context.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            let range = u64::from(least) << 32 | u64::from(most);
+            let range = u64::from(min_length) << 32 | u64::from(max_length);
             let range = LLVMCreateEnumAttribute(self.context.0, kind, range);
             let mut function = LLVMGetFirstFunction(self.module.0);
             while !function.is_null() {
@@ -362,16 +360,16 @@ impl Code {
     }
 
     fn bitcode(&self) -> Vec<u8> {
-        // SAFETY: the module is alive; the buffer is ours.
+        // SAFETY: the module is alive; `content` frees the buffer.
         unsafe { content(LLVMWriteBitcodeToMemoryBuffer(self.module.0)) }
     }
 
-    /// One module of the bitcode of several parts. What they share by hidden symbols is internal to it.
+    /// Links the bitcode of several parts into one module. Hidden symbols, which the parts share, become internal.
     fn linked(parts: &[Vec<u8>]) -> Result<Code, CodegenError> {
-        let wrong = || CodegenError::Llvm("the parts of the module cannot be linked".to_owned());
+        let error = || CodegenError::Llvm("the parts of the module cannot be linked".to_owned());
         let name = "model";
-        // SAFETY: handles are used as the C API documents. A linked module takes over the other one, and reading copies the
-        // bytes.
+        // SAFETY: handles are used as the C API documents. Linking consumes the second module, and the buffer is a copy of
+        // the bytes.
         unsafe {
             let context = Owned(LLVMContextCreate(), LLVMContextDispose);
             let mut linked: Option<Owned> = None;
@@ -384,15 +382,15 @@ impl Code {
                 let bytes = Owned(bytes, LLVMDisposeMemoryBuffer);
                 let mut module = null_mut();
                 if LLVMParseBitcodeInContext2(context.0, bytes.0, &mut module) != 0 {
-                    return Err(wrong());
+                    return Err(error());
                 }
                 match &linked {
                     None => linked = Some(Owned(module, LLVMDisposeModule)),
                     Some(linked) if LLVMLinkModules2(linked.0, module) == 0 => {}
-                    Some(_) => return Err(wrong()),
+                    Some(_) => return Err(error()),
                 }
             }
-            let module = linked.ok_or_else(wrong)?;
+            let module = linked.ok_or_else(error)?;
             LLVMSetModuleIdentifier(module.0, name.as_ptr().cast(), name.len());
             let iterators: [(Start, Next); 2] =
                 [(LLVMGetFirstFunction, LLVMGetNextFunction), (LLVMGetFirstGlobal, LLVMGetNextGlobal)];
@@ -411,10 +409,10 @@ impl Code {
     }
 }
 
-/// The bytes of a buffer, which is freed.
+/// Copies the bytes of a buffer, and frees it.
 ///
 /// # Safety
-/// The buffer is one of LLVM that nothing else owns.
+/// LLVM allocated the buffer, and nothing else owns it.
 unsafe fn content(buffer: Ref) -> Vec<u8> {
     unsafe {
         let buffer = Owned(buffer, LLVMDisposeMemoryBuffer);
@@ -426,8 +424,7 @@ unsafe fn content(buffer: Ref) -> Vec<u8> {
 /// Parts of a module that threads translate.
 struct Parts<'p, 'c>(&'p [Part<'c>]);
 
-// SAFETY: a part is used by one thread at a time, and shares nothing with others but the context, which [`each`] makes safe for
-// threads.
+// SAFETY: a part is used by one thread at a time. Parts share only the context, for which [`each`] enables multi-threading.
 unsafe impl Sync for Parts<'_, '_> {}
 
 impl<'c> Parts<'_, 'c> {
@@ -436,7 +433,7 @@ impl<'c> Parts<'_, 'c> {
     }
 }
 
-/// The results of `work` on each part, in order. The largest parts are first to start.
+/// Runs `work` on each part, starting with the largest parts, and returns the results in the order of the parts.
 fn each(
     context: &Context,
     parts: &[Part],
@@ -460,9 +457,8 @@ fn each(
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
         done.extend(run());
-        for other in others {
-            done.extend(other.join().unwrap_or_default());
-        }
+        // The results of a thread that panicked are missing.
+        done.extend(others.into_iter().filter_map(|other| other.join().ok()).flatten());
     });
     context.enable_multi_threading(false);
     done.sort_by_key(|(position, _)| *position);

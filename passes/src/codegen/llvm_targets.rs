@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Initialization of LLVM's targets.
+//! Initializes the LLVM targets.
 
 use std::sync::Once;
 
-/// Declares the functions that initialize targets, and one that calls them.
+/// Declares the functions that initialize targets, and a function that calls them.
 macro_rules! targets {
     ($($function:ident)*) => {
         unsafe extern "C" {
             $(fn $function();)*
         }
 
-        /// Makes the targets known to LLVM.
+        /// Registers the targets with LLVM, once.
         pub(super) fn initialize() {
             static TARGETS: Once = Once::new();
-            // SAFETY: once, under `Once`'s lock.
+            // SAFETY: the functions have no preconditions; `Once` prevents concurrent calls.
             TARGETS.call_once(|| unsafe { $($function();)* });
         }
     };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-plan-memory`: turns every allocation of the entry into a view of one arena, the last argument of the entry.
 //!
-//! A buffer is live from its allocation to the last use of anything that may be a view of it; if that use is in a loop
-//! that does not contain the allocation, to the end of the loop. An entry that has an arena keeps it: later allocations
-//! follow its content.
+//! A buffer is live from its allocation to the last use of a possible view of it, or to the end of a loop that contains the last
+//! use but not the allocation. If the entry already has an arena, new buffers are placed after its contents.
 //!
 //! Requires: a bufferized entry of one block, and allocations with row-major types whose extents are static or have
 //! upper bounds. Guarantees: no `memref.alloc` or `memref.dealloc` is left, and buffers that are live at the same time
@@ -14,14 +13,16 @@ use crate::error::CodegenError;
 use crate::extents::size;
 use crate::ir;
 use crate::ir::attribute_names;
+use crate::ir::attribute_names::NOALIAS;
 use crate::ir::ops;
+use crate::ir::{Builder, types};
 use crate::ir::{ancestor_in, key};
-use crate::ir::{attributes, mutation};
-use melior::ir::attribute::IntegerAttribute;
+use crate::ir::{attributes, mutation, typed};
+use melior::Context;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{Attribute, ShapedTypeLike, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
 use skript_runtime::SMALLER;
 use skript_runtime::artifact::{ArenaLayout, LARGEST};
@@ -43,19 +44,18 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Bytes; a cache line, and the widest vector.
+/// Alignment in bytes: the size of a cache line and of the widest vector.
 const ALIGNMENT: u64 = 64;
 
-/// The arena's layout, as `skript-plan-memory` left it at the module.
+/// Returns the arena's layout, which `skript-plan-memory` recorded in the module.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if the pass has not run.
 pub(crate) fn layout(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     let number = |name| {
-        let value = module.attribute(name).and_then(IntegerAttribute::try_from);
-        value
-            .map(|value| value.value().cast_unsigned())
-            .map_err(|_| CodegenError::Module("the module's memory is not planned".to_owned()))
+        typed::integer(module, name)
+            .map(i64::cast_unsigned)
+            .ok_or_else(|| CodegenError::Module("the module's memory is not planned".to_owned()))
     };
     Ok(ArenaLayout {
         size: number(attribute_names::ARENA_SIZE)?,
@@ -63,25 +63,18 @@ pub(crate) fn layout(module: OperationRef) -> Result<ArenaLayout, CodegenError> 
     })
 }
 
-/// Plans the entry's memory.
-///
-/// # Errors
-/// [`CodegenError::Module`] for an allocation outside of the entry, without a bound of its size, or that a loop passes
-/// to its next iteration.
+/// Plans the entry's memory. Rejects allocations that are outside of the entry, have no upper bound, or are passed to the next
+/// iteration of a loop.
 fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     let entry = ir::uncalled_entry(module)?;
-    let steps = Steps::of(entry);
+    let steps = Steps::new(entry);
     for op in ir::nested(module) {
         if ir::name(op) == ops::memref::ALLOC && !steps.span.contains_key(&key(op)) {
             return Err(refuse(op, "allocated outside the entry"));
         }
     }
-    let named = |name: &str| {
-        let mut found = ir::nested(entry);
-        found.retain(|op| ir::name(*op) == name);
-        found
-    };
-    let (allocations, deallocations) = (named(ops::memref::ALLOC), named(ops::memref::DEALLOC));
+    let [allocations, deallocations] =
+        [ops::memref::ALLOC, ops::memref::DEALLOC].map(|name| ir::walk::named(entry, name));
     let mut lifetimes = Vec::with_capacity(allocations.len());
     for op in &allocations {
         let (first, last) = steps.lifetime(*op)?;
@@ -90,29 +83,30 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     }
     let too_large = || CodegenError::Module(format!("the arena would be too large: {SMALLER}"));
     let plan = place(&lifetimes, ALIGNMENT).ok_or_else(too_large)?;
-    let known = arena(entry)?;
-    let taken = known.map_or(0, |(_, size)| size.next_multiple_of(ALIGNMENT));
-    let size = match (known, plan.size) {
+    let present = arena(entry)?;
+    let occupied = present.map_or(0, |(_, size)| size.next_multiple_of(ALIGNMENT));
+    let size = match (present, plan.size) {
         (Some((_, size)), 0) => size,
-        (_, more) => taken.checked_add(more).ok_or_else(too_large)?,
+        (_, more) => occupied.checked_add(more).ok_or_else(too_large)?,
     };
     if size > LARGEST {
         return Err(CodegenError::Module(format!(
             "a call needs {size} bytes for the tensors between its operators, at most {LARGEST} are supported: {SMALLER}"
         )));
     }
-    let r#type = ir::parse_type(entry.context(), &format!("memref<{size}xi8>"))?;
-    let arena = match known {
+    let context = ir::context::of(entry);
+    let bytes = i64::try_from(size).map_err(|_| too_large())?;
+    let r#type = types::memref(&[bytes], types::int(context, 8));
+    let arena = match present {
         Some((arena, _)) => {
             mutation::retype(arena, r#type);
             ir::set_signature(entry, None)?;
             arena
         }
-        None => ir::append_argument(entry, r#type, ARENA)?,
+        None => ir::append_argument(entry, r#type, arena_attributes(context))?,
     };
-    let places = plan.offsets.iter().zip(&lifetimes);
-    for (op, (offset, lifetime)) in allocations.iter().zip(places) {
-        replace(*op, arena, taken + offset, lifetime.size)?;
+    for ((op, offset), lifetime) in allocations.into_iter().zip(&plan.offsets).zip(&lifetimes) {
+        replace(op, arena, occupied + offset, lifetime.size)?;
     }
     for op in deallocations {
         ir::erase(op);
@@ -120,38 +114,38 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     Ok(ArenaLayout { size, alignment: ALIGNMENT })
 }
 
-/// The attributes of the arena, which identify it: no other byte array has this alignment.
-const ARENA: &str = "{llvm.noalias, llvm.align = 64 : i64}";
+/// The attributes that identify the arena: other byte arrays do not have this alignment.
+fn arena_attributes(context: &Context) -> Attribute<'_> {
+    let alignment = attributes::i64(context, 64);
+    attributes::dictionary(context, &[(NOALIAS, attributes::unit(context)), ("llvm.align", alignment)])
+}
 
-/// The arena that the entry has already, and its bytes.
+/// Returns the existing arena of the entry, and its size in bytes.
 fn arena<'c, 'a>(entry: OperationRef<'c, 'a>) -> Result<Option<(Value<'c, 'a>, u64)>, CodegenError> {
-    let body = ir::body(entry)?;
-    let last = body.argument_count().checked_sub(1);
-    let Some(argument) = last.and_then(|n| body.argument(n).ok()).map(Value::from) else {
+    let arguments = ir::arguments(ir::body(entry)?);
+    let Some((argument, others)) = arguments.split_last() else {
         return Ok(None);
     };
-    let said = last.and_then(|n| ir::argument_attributes(entry).get(n).copied());
-    let is_arena = said == Some(ir::parse_attribute(entry.context(), ARENA)?);
+    let attributes = ir::argument_attributes(entry).get(others.len()).copied();
+    let is_arena = attributes == Some(arena_attributes(ir::context::of(entry)));
     let memref = MemRefType::try_from(argument.r#type()).ok();
-    let memref = memref.filter(|m| is_arena && m.rank() == 1 && m.element().to_string() == "i8");
-    let size = memref.and_then(|memref| match memref.dim_size(0).ok()? {
-        DimSize::Static(size) => Some(size),
-        DimSize::Dynamic => None,
-    });
-    Ok(size.map(|size| (argument, size)))
+    let size = memref
+        .filter(|memref| is_arena && memref.rank() == 1 && memref.element().to_string() == "i8")
+        .and_then(|memref| u64::try_from(*types::shape(memref.into()).first()?).ok());
+    Ok(size.map(|size| (*argument, size)))
 }
 
 fn refuse(op: OperationRef, why: &str) -> CodegenError {
     CodegenError::Module(format!("{}: buffer {why}: `{op}`", op.location()))
 }
 
-/// Ops numbered in the order of the text; an op with regions spans those inside.
+/// Operations numbered in textual order; the span of an operation includes its nested operations.
 struct Steps {
     span: HashMap<usize, (usize, usize)>,
 }
 
 impl Steps {
-    fn of(entry: OperationRef) -> Steps {
+    fn new(entry: OperationRef) -> Steps {
         let mut steps = Steps { span: HashMap::new() };
         steps.number(entry, &mut 0);
         steps
@@ -160,20 +154,18 @@ impl Steps {
     fn number(&mut self, op: OperationRef, next: &mut usize) {
         let first = *next;
         *next += 1;
-        for block in ir::blocks(op) {
-            for inner in ir::operations(block) {
-                self.number(inner, next);
-            }
+        for inner in ir::children(op) {
+            self.number(inner, next);
         }
         self.span.insert(key(op), (first, *next - 1));
     }
 
-    /// First and last step at which the buffer is in use.
+    /// Computes the first and the last step at which a buffer is live.
     fn lifetime(&self, allocation: OperationRef) -> Result<(usize, usize), CodegenError> {
         let block = allocation.block().ok_or_else(|| refuse(allocation, "in no block"))?;
         let users = users_of_views(allocation)?;
         let mut home = block;
-        // A view that leaves the block through a branch's result lives in the block around.
+        // A view that a branch yields is live in the enclosing block.
         while !users.iter().all(|u| ancestor_in(home, *u).is_some()) {
             let outer = home.parent_operation().and_then(|op| op.block());
             home = outer.ok_or_else(|| refuse(allocation, "used outside its function"))?;
@@ -194,7 +186,7 @@ impl Steps {
     }
 }
 
-/// All ops that use the buffer or a possible view of it.
+/// Returns all operations that use a buffer or a possible view of it.
 fn users_of_views<'c, 'a>(
     allocation: OperationRef<'c, 'a>,
 ) -> Result<Vec<OperationRef<'c, 'a>>, CodegenError> {
@@ -216,17 +208,15 @@ fn users_of_views<'c, 'a>(
                 continue;
             };
             if name == ops::scf::YIELD || name == ops::scf::CONDITION {
-                let loops = matches!(ir::name(parent).as_str(), ops::scf::FOR | ops::scf::WHILE);
-                let inside = ancestor_of(parent, allocation);
-                if loops && inside {
+                if is_loop(parent) && ancestor_of(parent, allocation) {
                     return Err(refuse(allocation, "passed to the next iteration of a loop"));
                 }
                 pending.extend(memrefs(parent.results().map(Value::from)));
-                if loops {
+                if is_loop(parent) {
                     pending.extend(block_memrefs(parent));
                 }
             }
-            if matches!(ir::name(user).as_str(), ops::scf::FOR | ops::scf::WHILE) {
+            if is_loop(user) {
                 pending.extend(block_memrefs(user));
             }
         }
@@ -234,16 +224,13 @@ fn users_of_views<'c, 'a>(
     Ok(users)
 }
 
-/// Whether `outer` holds `op`.
+fn is_loop(op: OperationRef) -> bool {
+    matches!(ir::name(op).as_str(), ops::scf::FOR | ops::scf::WHILE)
+}
+
+/// Whether `outer` is an ancestor of `op`.
 pub(crate) fn ancestor_of(outer: OperationRef, op: OperationRef) -> bool {
-    let mut next = op.parent_operation();
-    while let Some(parent) = next {
-        if key(parent) == key(outer) {
-            return true;
-        }
-        next = parent.parent_operation();
-    }
-    false
+    ir::walk::parents(op).any(|parent| key(parent) == key(outer))
 }
 
 fn memrefs<'c, 'a>(values: impl Iterator<Item = Value<'c, 'a>>) -> Vec<Value<'c, 'a>> {
@@ -251,49 +238,30 @@ fn memrefs<'c, 'a>(values: impl Iterator<Item = Value<'c, 'a>>) -> Vec<Value<'c,
 }
 
 fn block_memrefs<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
-    let mut found = Vec::new();
-    for block in ir::blocks(op) {
-        let arguments = (0..block.argument_count()).filter_map(|n| block.argument(n).ok());
-        found.extend(memrefs(arguments.map(Value::from)));
-    }
-    found
+    memrefs(ir::blocks(op).into_iter().flat_map(ir::arguments))
 }
 
 fn byte_size(op: OperationRef) -> Result<u64, CodegenError> {
-    let result = op.result(0).map_err(|e| CodegenError::Module(e.to_string()))?;
-    size::bytes(result.into()).ok_or_else(|| refuse(op, "has a size known only at run time"))
+    size::bytes(op.result(0)?.into()).ok_or_else(|| refuse(op, "has a size known only at run time"))
 }
 
-/// Replaces an allocation of at most so many bytes by a view of the arena.
+/// Replaces an allocation of at most `bytes` bytes by a view of the arena.
 fn replace<'c, 'a>(
     op: OperationRef<'c, 'a>,
     arena: Value<'c, 'a>,
     offset: u64,
     bytes: u64,
 ) -> Result<(), CodegenError> {
-    let context = ir::context::of(op);
-    let failed = |e: melior::Error| CodegenError::Module(e.to_string());
-    let block = op.block().ok_or_else(|| refuse(op, "in no block"))?;
-    let result = op.result(0).map_err(failed)?;
-    let constant =
-        ir::template(context, &[], &format!("%c = arith.constant {offset} : index"), op.location())?;
-    let constant = block.insert_operation_before(op, constant);
-    let start = Value::from(constant.result(0).map_err(failed)?);
-    let mut operands = vec![arena, start];
-    operands.extend(op.operands());
-    let sizes: Vec<String> = (2..operands.len()).map(|n| format!("%{n}")).collect();
-    let view = ir::template(
-        context,
-        &operands,
-        &format!("%v = memref.view %0[%1][{}] : {} to {}", sizes.join(", "), arena.r#type(), result.r#type()),
-        op.location(),
-    )?;
-    let view = block.insert_operation_before(op, view);
+    let result = op.result(0)?;
+    let at = Builder::at(op);
+    // Both are at most the size of the arena, which `plan_memory` has checked.
+    let [offset, bytes] = [offset, bytes].map(u64::cast_signed);
+    let operands: Vec<Value> = [arena, at.idx(offset)].into_iter().chain(op.operands()).collect();
+    let view = at.op(ops::memref::VIEW, &operands, &[], &[result.r#type()], Vec::new());
     if operands.len() > 2 {
-        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-        ir::set_attribute(view, attribute_names::BYTES, attributes::i64(context, bytes));
+        ir::set_attribute(view, attribute_names::BYTES, attributes::i64(at.context, bytes));
     }
-    ir::replace_uses(result.into(), view.result(0).map_err(failed)?.into());
+    ir::replace_uses(result.into(), view.result(0)?.into());
     ir::erase(op);
     Ok(())
 }

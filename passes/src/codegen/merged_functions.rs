@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-merge-functions`: makes one function of functions that differ in integer constants alone.
+//! `skript-merge-functions`: merges functions that differ only in integer constants.
 //!
-//! Layers that differ in their numbers of channels, or in where their arrays are in the arena, have functions of the same
-//! operations, and LLVM would compile each of them. Functions of at least `least` of one structure become one: where their
-//! constants differ, it has arguments. Constants that grow together, such as multiples of an extent, are computed from one
-//! argument; a function gets at most `most` of them. Equal functions are one in any case.
+//! Layers that differ only in their numbers of channels, or in the positions of their arrays in the arena, have functions with
+//! the same operations, and LLVM would compile each of them. If at least `least` functions have the same structure, the pass
+//! merges them into one function, with arguments for the constants that differ. Constants that are linear functions of one
+//! another, such as multiples of an extent, are computed from one argument; a function gets at most `most` arguments. Equal
+//! functions are always merged.
 //!
-//! Constants stay where code for a variable would be slower or of another kind: divisors, sizes of stack memory, and numbers of lanes.
+//! Constants are not replaced if code for a variable would be slower or invalid: divisors, sizes of stack memory, and lane
+//! numbers.
 //!
 //! Requires: the LLVM dialect.
 
@@ -17,12 +19,11 @@ use crate::ir::attribute_names::STEPS;
 use crate::ir::func;
 use crate::ir::llvm::{self, ElementPointer};
 use crate::ir::mutation::{self, prepend_arguments};
-use crate::ir::{self, Builder, attributes, context, key, ops};
+use crate::ir::{self, Builder, attributes, context, key, ops, typed, types};
 use melior::Context;
-use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute, StringAttribute};
+use melior::ir::attribute::{FlatSymbolRefAttribute, TypeAttribute};
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, Type, Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
 use shape::{Place, Shape};
 use skript_dialect::op::is;
 use skript_dialect::{Pass, PassOption};
@@ -31,20 +32,20 @@ use std::collections::{HashMap, HashSet};
 /// The pass `skript-merge-functions`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-merge-functions",
-    summary: "make one function of functions that differ in integer constants alone",
+    summary: "merge functions that differ only in integer constants",
     anchor: Some(ops::builtin::MODULE),
     options: &[
         PassOption {
             name: "least",
-            summary: "minimum number of functions that differ and become one",
+            summary: "minimum number of different functions that are merged",
             default: "3",
         },
         PassOption { name: "most", summary: "maximum number of arguments for constants", default: "8" },
     ],
     run: |root, options, _| {
-        let (least, most) = (options.get("least")?, options.get("most")?);
-        for _ in 0..MOST_ROUNDS {
-            if !merge(root, least, most)? {
+        let limits = Limits { min_functions: options.get("least")?, max_arguments: options.get("most")? };
+        for _ in 0..MAX_ROUNDS {
+            if !merge(root, limits)? {
                 break;
             }
         }
@@ -53,20 +54,27 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Callers of merged functions may be equal then: the pass starts again so many times.
-const MOST_ROUNDS: usize = 4;
+/// Maximum number of rounds: merging functions may make their callers equal.
+const MAX_ROUNDS: usize = 4;
 
-/// Merges functions once; returns whether there were any.
-fn merge(module: OperationRef, least: usize, most: usize) -> Result<bool, CodegenError> {
-    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let mut calls = Calls::of(module);
-    let blocks = ir::blocks(module).into_iter();
-    let functions = blocks.flat_map(ir::operations);
-    let functions = functions.filter(|op| is(op, ops::llvm::FUNC));
+/// The options of the pass.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Minimum number of different functions that are merged.
+    min_functions: usize,
+    /// Maximum number of arguments for constants.
+    max_arguments: usize,
+}
+
+/// Runs one round; returns whether it merged any functions.
+fn merge(module: OperationRef, limits: Limits) -> Result<bool, CodegenError> {
+    let mut calls = Calls::collect(module);
+    let mut functions = ir::children(module);
+    functions.retain(|op| is(op, ops::llvm::FUNC));
     let mut classes: Vec<Vec<Shape>> = Vec::new();
     let mut numbers: HashMap<Vec<usize>, usize> = HashMap::new();
     for function in functions {
-        let Some(shape) = Shape::of(function).filter(|_| calls.are_all(function)) else {
+        let Some(shape) = Shape::read(function).filter(|_| calls.are_all_users(function)) else {
             continue;
         };
         let next = classes.len();
@@ -78,12 +86,12 @@ fn merge(module: OperationRef, least: usize, most: usize) -> Result<bool, Codege
     }
     let mut replaced = Vec::new();
     for class in classes.into_iter().filter(|class| class.len() > 1) {
-        // The operands of their calls are others than the numbers say: the next round knows them.
-        if (class.iter()).any(|shape| calls.changed.contains(&key(shape.function))) {
+        // If calls in a function have changed since `Shape::read`, the next round merges the function.
+        if class.iter().any(|shape| calls.changed.contains(&key(shape.function))) {
             continue;
         }
-        if let Some(merged) = Merged::of(&class, least, most) {
-            merged.apply(&class, &mut calls).map_err(wrong)?;
+        if let Some(merged) = Merged::plan(&class, limits) {
+            merged.apply(&class, &mut calls)?;
             replaced.extend(class.iter().skip(1).map(|shape| shape.function));
         }
     }
@@ -95,34 +103,32 @@ fn merge(module: OperationRef, least: usize, most: usize) -> Result<bool, Codege
 /// The calls in a module, by callee.
 struct Calls<'c, 'a> {
     calls: HashMap<String, Vec<OperationRef<'c, 'a>>>,
-    /// Functions whose address is taken.
-    others: HashSet<String>,
+    /// Symbols whose address is taken.
+    addressed: HashSet<String>,
     /// The functions with calls that have changed.
     changed: HashSet<usize>,
 }
 
 impl<'c: 'a, 'a> Calls<'c, 'a> {
-    fn of(module: OperationRef<'c, 'a>) -> Self {
-        let mut found = Calls { calls: HashMap::new(), others: HashSet::new(), changed: HashSet::new() };
+    fn collect(module: OperationRef<'c, 'a>) -> Self {
+        let mut calls: HashMap<String, Vec<_>> = HashMap::new();
+        let mut addressed = HashSet::new();
         for op in ir::nested(module) {
-            let symbol = |name| {
-                let symbol = FlatSymbolRefAttribute::try_from(op.attribute(name).ok()?);
-                symbol.ok().map(|symbol| symbol.value().to_owned())
-            };
-            if is(&op, ops::llvm::CALL) {
-                let callee = symbol("callee").map(|name| found.calls.entry(name).or_default());
-                callee.into_iter().for_each(|calls| calls.push(op));
-            } else if is(&op, ops::llvm::MLIR_ADDRESSOF) {
-                found.others.extend(symbol("global_name"));
+            if is(&op, ops::llvm::MLIR_ADDRESSOF) {
+                addressed.extend(typed::symbol(op, "global_name"));
+            } else if is(&op, ops::llvm::CALL)
+                && let Some(callee) = func::callee(op)
+            {
+                calls.entry(callee).or_default().push(op);
             }
         }
-        found
+        Calls { calls, addressed, changed: HashSet::new() }
     }
 
-    /// Whether the calls are the only uses of a function, and there is one.
-    fn are_all(&self, function: OperationRef) -> bool {
+    /// Whether a function has calls and no other users.
+    fn are_all_users(&self, function: OperationRef) -> bool {
         let name = func::symbol(function);
-        name.is_some_and(|name| self.calls.contains_key(&name) && !self.others.contains(&name))
+        name.is_some_and(|name| self.calls.contains_key(&name) && !self.addressed.contains(&name))
     }
 }
 
@@ -134,17 +140,17 @@ struct Linear {
     term: i64,
 }
 
-/// How functions become one.
+/// A plan to merge functions.
 struct Merged {
-    /// The values of each new argument, by function.
+    /// For each new argument, its value for each function.
     arguments: Vec<Vec<i64>>,
-    /// The constants that differ, by their number in [`Shape::numbers`].
+    /// The constants that differ, by number in [`Shape::numbers`], as functions of the new arguments.
     variables: Vec<(usize, Linear)>,
 }
 
 impl Merged {
-    /// `None` if the functions stay.
-    fn of(class: &[Shape], least: usize, most: usize) -> Option<Self> {
+    /// `None` if the functions are not merged.
+    fn plan(class: &[Shape], limits: Limits) -> Option<Self> {
         let count = class.first()?.numbers.len();
         let values = |n: usize| -> Vec<i64> {
             let numbers = class.iter().filter_map(|shape| shape.numbers.get(n));
@@ -156,30 +162,29 @@ impl Merged {
         if columns.is_empty() {
             return Some(Merged { arguments: Vec::new(), variables: Vec::new() });
         }
-        if class.len() < least {
+        if class.len() < limits.min_functions {
             return None;
         }
-        // What varies least comes first: others are its multiples.
+        // The constants that vary least become arguments first, because constants that vary more may be their multiples.
         let spread = |values: &[i64]| {
-            let (least, most) = (values.iter().min(), values.iter().max());
-            most.zip(least).map(|(most, least)| most.abs_diff(*least))
+            let (min, max) = (values.iter().min(), values.iter().max());
+            max.zip(min).map(|(max, min)| max.abs_diff(*min))
         };
         columns.sort_by_cached_key(|(n, values)| (spread(values), *n));
         let mut arguments: Vec<Vec<i64>> = Vec::new();
         let mut variables = Vec::new();
         for (n, values) in columns {
-            let mut known =
-                arguments.iter().enumerate().filter_map(|(number, own)| linear(number, own, &values));
-            let form = known.next().unwrap_or(Linear { argument: arguments.len(), factor: 1, term: 0 });
+            let mut forms = arguments.iter().enumerate().filter_map(|(n, known)| linear(n, known, &values));
+            let form = forms.next().unwrap_or(Linear { argument: arguments.len(), factor: 1, term: 0 });
             if form.argument == arguments.len() {
                 arguments.push(values);
             }
             variables.push((n, form));
         }
-        (arguments.len() <= most).then_some(Merged { arguments, variables })
+        (arguments.len() <= limits.max_arguments).then_some(Merged { arguments, variables })
     }
 
-    /// Changes the first function, and calls it instead of the others, which nothing calls then.
+    /// Adds the arguments to the first function, and replaces the calls of the other functions by calls of the first one.
     fn apply<'c: 'a, 'a>(
         &self,
         class: &[Shape<'c, 'a>],
@@ -189,12 +194,13 @@ impl Merged {
             return Ok(());
         };
         let context = context::of(first.function);
-        self.open(first, context)?;
-        let name = func::symbol(first.function).unwrap_or_default();
+        let arguments = self.add_arguments(first.function, context)?;
+        self.replace_constants(first, &arguments, context)?;
+        let name = typed::verified_string(first.function, "sym_name");
         let mut all = Vec::new();
         for (number, shape) in class.iter().enumerate() {
-            let own = func::symbol(shape.function).unwrap_or_default();
-            for call in calls.calls.remove(&own).unwrap_or_default() {
+            let replaced = typed::verified_string(shape.function, "sym_name");
+            for call in calls.calls.remove(&replaced).into_iter().flatten() {
                 self.call(call, number, &name, context)?;
                 calls.changed.extend(ir::walk::parent(call).map(key));
                 all.push(call);
@@ -204,26 +210,37 @@ impl Merged {
         Ok(())
     }
 
-    /// Gives a function the arguments, and replaces its constants.
-    fn open<'c: 'a, 'a>(&self, shape: &Shape<'c, 'a>, context: &'c Context) -> Result<(), melior::Error> {
-        let function = shape.function;
-        let error = || melior::Error::OperationBuild;
-        let i64 = Type::from(IntegerType::new(context, 64));
-        let block = ir::first_block(function).ok_or_else(error)?;
-        let count = self.arguments.len();
-        let arguments = prepend_arguments(block, &vec![i64; count], function.location());
-        let r#type = function.attribute("function_type")?.to_string();
-        let r#type = llvm::with_arguments(&r#type, count).ok_or_else(error)?;
-        let r#type = Attribute::parse(context, &r#type).ok_or_else(error)?;
-        mutation::set(function, "function_type", r#type);
-        func::shift_attributes(function, count)?;
-        // Inlined, it would be many functions again.
-        if !function.has_attribute(STEPS) && !function.has_attribute("passthrough") && count > 0 {
-            let never = StringAttribute::new(context, "noinline").into();
-            mutation::set(function, "passthrough", ArrayAttribute::new(context, &[never]).into());
+    /// Adds the arguments to a function.
+    fn add_arguments<'c: 'a, 'a>(
+        &self,
+        function: OperationRef<'c, 'a>,
+        context: &'c Context,
+    ) -> Result<Vec<Value<'c, 'a>>, melior::Error> {
+        let block = ir::first_block(function).ok_or(melior::Error::OperationBuild)?;
+        let added = vec![types::word(context); self.arguments.len()];
+        let arguments = prepend_arguments(block, &added, function.location());
+        let r#type = TypeAttribute::try_from(function.attribute("function_type")?)?.value();
+        let r#type = TypeAttribute::new(llvm::with_arguments(r#type, &added));
+        mutation::set(function, "function_type", r#type.into());
+        func::shift_attributes(function, added.len());
+        // Inlining would undo the merge.
+        if !function.has_attribute(STEPS) && !function.has_attribute("passthrough") && !added.is_empty() {
+            mutation::set(function, "passthrough", attributes::strings(context, &["noinline"]));
         }
+        Ok(arguments)
+    }
+
+    /// Replaces the constants that differ by values that are computed from the new arguments.
+    fn replace_constants<'c: 'a, 'a>(
+        &self,
+        shape: &Shape<'c, 'a>,
+        arguments: &[Value<'c, 'a>],
+        context: &'c Context,
+    ) -> Result<(), melior::Error> {
+        let error = || melior::Error::OperationBuild;
+        let block = ir::first_block(shape.function).ok_or_else(error)?;
         let start = ir::operations(block).first().copied().ok_or_else(error)?;
-        let at = Builder::before(context, start)?.with_location(function.location());
+        let at = Builder::at(start).with_location(shape.function.location());
         let mut known: HashMap<(Linear, Type), Value> = HashMap::new();
         let mut indices: Vec<(OperationRef, Vec<(usize, Value)>)> = Vec::new();
         for (number, form) in &self.variables {
@@ -240,8 +257,8 @@ impl Merged {
             match number.place {
                 Place::Operand(op, position) => ir::use_instead(op, position, value),
                 Place::Index(op, position) => {
-                    match indices.iter_mut().find(|(own, _)| key(*own) == key(op)) {
-                        Some((_, own)) => own.push((position, value)),
+                    match indices.iter_mut().find(|(pointer, _)| key(*pointer) == key(op)) {
+                        Some((_, values)) => values.push((position, value)),
                         None => indices.push((op, vec![(position, value)])),
                     }
                 }
@@ -253,7 +270,7 @@ impl Merged {
         Ok(())
     }
 
-    /// Calls the merged function instead of number `number`.
+    /// Replaces a call of the function with this number by a call of the merged function.
     fn call<'c: 'a, 'a>(
         &self,
         call: OperationRef<'c, 'a>,
@@ -261,26 +278,24 @@ impl Merged {
         name: &str,
         context: &'c Context,
     ) -> Result<(), melior::Error> {
-        let at = Builder::before(context, call)?.with_location(call.location());
-        let i64 = Type::from(IntegerType::new(context, 64));
+        let at = Builder::at(call);
         let mut operands = Vec::new();
         for values in &self.arguments {
             let value = *values.get(number).ok_or(melior::Error::OperationBuild)?;
-            operands.push(llvm::constant(&at, value, i64)?);
+            operands.push(llvm::constant(&at, value, types::word(context))?);
         }
         operands.extend(call.operands());
-        let count = i32::try_from(operands.len()).unwrap_or_default();
         ir::set_operands(call, &operands);
-        let segments = attributes::i32s(context, &[count, 0]);
-        mutation::set(call, "operandSegmentSizes", segments);
+        let (segments, counts) = at.segments(&[ir::segment(operands.len()), 0]);
+        mutation::set(call, segments, counts);
         let callee = FlatSymbolRefAttribute::new(context, name);
         mutation::set(call, "callee", callee.into());
-        func::shift_attributes(call, self.arguments.len())?;
+        func::shift_attributes(call, self.arguments.len());
         Ok(())
     }
 }
 
-/// `factor · argument + term` as a value of an integer type.
+/// Emits `factor · argument + term` as a value of an integer type.
 fn compute<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
     form: Linear,
@@ -300,9 +315,9 @@ fn compute<'c: 'a, 'a>(
     if r#type == i64 { Ok(value) } else { at.value(ops::llvm::TRUNC, &[value], &[], r#type) }
 }
 
-/// The values as a linear function of those of an argument, if they are one.
-fn linear(argument: usize, own: &[i64], values: &[i64]) -> Option<Linear> {
-    let pairs = || own.iter().zip(values);
+/// Returns the linear function that maps the values `from` of an argument to `values`, if there is one.
+fn linear(argument: usize, from: &[i64], values: &[i64]) -> Option<Linear> {
+    let pairs = || from.iter().zip(values);
     let (x, y) = pairs().next()?;
     let (other, image) = pairs().find(|(other, _)| *other != x)?;
     let (run, rise) = (other.checked_sub(*x)?, image.checked_sub(*y)?);
@@ -322,10 +337,10 @@ mod tests {
 
     #[test]
     fn values_are_linear_in_an_argument() {
-        let form = |own, values: &[i64]| linear(0, own, values).map(|form| (form.factor, form.term));
+        let form = |from, values: &[i64]| linear(0, from, values).map(|form| (form.factor, form.term));
         assert_eq!(form(&[1, 2, 5], &[10, 14, 26]), Some((4, 6)));
         assert_eq!(form(&[1, 2, 5], &[10, 14, 27]), None);
-        // 1/2 is no integer.
+        // 1/2 is not an integer.
         assert_eq!(form(&[2, 4], &[1, 2]), None);
         assert_eq!(form(&[3, 3, 4], &[9, 9, 12]), Some((3, 0)));
         assert_eq!(form(&[3, 3, 4], &[9, 8, 12]), None);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Joins the objects of a module's parts to one relocatable object.
+//! Merges the objects of a module's parts into one relocatable object.
 //!
-//! Sections of the same name are joined in the order of the parts. Hidden symbols, by which parts refer to each other, become
-//! local: several models can be linked into one program.
+//! Sections with the same name are concatenated in the order of the parts. Hidden symbols, which parts share, become local,
+//! so that several models can be linked into one program.
 
 use super::CodegenError;
 use object::elf::{self, FileHeader64};
@@ -17,20 +17,20 @@ use std::collections::HashMap;
 
 type Part<'d> = ElfFile<'d, FileHeader64<LittleEndian>>;
 
-/// Flags of sections that a linker may merge by content; a joined section is none.
+/// Flags that permit linkers to merge the contents of a section. They are removed, because concatenated sections are not mergeable.
 const MERGED: u64 = (elf::SHF_MERGE | elf::SHF_STRINGS) as u64;
 
-/// Where a section of a part is in the result.
+/// The position of a part's section in the result.
 #[derive(Clone, Copy)]
 struct Position {
     section: object::write::SectionId,
     offset: u64,
 }
 
-/// The object with the content of all parts; equal parts give equal bytes.
+/// Merges all parts into one object. The output is deterministic.
 ///
 /// # Errors
-/// [`CodegenError::Llvm`] if a part is not an ELF object as LLVM writes them, or two define a symbol of one name.
+/// [`CodegenError::Llvm`] if a part is not an ELF object in the form that LLVM writes, or if two parts define the same symbol.
 pub(super) fn merge(parts: &[Vec<u8>]) -> Result<Vec<u8>, CodegenError> {
     let parts = parts
         .iter()
@@ -60,14 +60,14 @@ struct Merged<'d> {
     result: Object<'d>,
     /// The sections of the result, by name.
     sections: HashMap<String, object::write::SectionId>,
-    /// The symbols that parts define for others.
+    /// The global and hidden symbols that parts define.
     defined: HashMap<String, SymbolId>,
-    /// The symbols that no part defines.
+    /// The symbols that parts use but do not define.
     undefined: HashMap<String, SymbolId>,
 }
 
 impl<'d> Merged<'d> {
-    /// Appends the sections of a part. Those that are not loaded are alike in all parts: the first part has them.
+    /// Appends the sections of a part. Sections that are not loaded are equal in all parts, so only those of the first part are kept.
     fn place(
         &mut self,
         part: &Part<'d>,
@@ -158,7 +158,7 @@ impl<'d> Merged<'d> {
         Ok(symbols)
     }
 
-    /// Adds the relocations of a part, once all parts are defined.
+    /// Adds the relocations of a part. The symbols of all parts must be defined.
     fn relocate(
         &mut self,
         part: &Part<'d>,
@@ -207,7 +207,7 @@ impl<'d> Merged<'d> {
         Ok(())
     }
 
-    /// The symbol that another part defines, or none.
+    /// Returns a symbol that the part does not define; adds it as undefined if no part defines it.
     fn outside(&mut self, name: &str, is_undefined: bool, weak: bool) -> Result<SymbolId, CodegenError> {
         if !is_undefined {
             return Err(wrong(format!("`{name}` is in no section")));

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-expand-narrow-reals`: f16 and bf16 become integers of 16 bits, their conversions arithmetic where the processor has none.
+//! `skript-expand-narrow-reals`: replaces f16 and bf16 by 16-bit integers, and expands conversions that the processor lacks.
 //!
-//! Reals of 16 bits are storage types: code moves and converts them. LLVM (22) moves them as if it computed with them: on processors
-//! without instructions for a type, it calls functions of the compiler's library for each element of a vector, or ends with an error.
-//! Memory, registers, constants and signatures therefore have integers with the same bits, for which every processor has loads, masks
-//! and shuffles. A conversion that the option names is left to LLVM, between casts of the bits; any other one becomes integer
-//! arithmetic in a function that LLVM inlines, on whole vectors too. Arithmetic and comparisons are done in f32
-//! and rounded, as `docs/numerics.md` has it.
+//! 16-bit floats are storage types: code only moves and converts them. LLVM (22) compiles moves like arithmetic: on
+//! processors without instructions for a type, it calls compiler runtime functions for each element of a vector, or fails.
+//! Memory, registers, constants and signatures therefore use integers with the same bits, for which every processor has
+//! loads, masks and shuffles. Conversions in the option remain, between bit casts; others become integer
+//! arithmetic, also on vectors, in functions that LLVM inlines. Arithmetic and comparisons are computed in f32 and rounded, as
+//! `docs/numerics.md` describes.
 //!
-//! Requires: a module in LLVM's dialect. Guarantees: no value is an f16 or a bf16, but operands and results of the conversions
-//! in the option, of intrinsics of processors and of functions that are defined elsewhere.
+//! Requires: a module in the dialect `llvm`. Guarantees: the only values of type f16 or bf16 are operands and results of the
+//! conversions in the option, of processor intrinsics, and of functions that are only declared in the module.
 
 mod conversions;
 mod types;
 
+use crate::ir::builder::llvm::Callee;
 use crate::ir::vector::{element_or_self, shaped_like};
 use crate::ir::{self, Builder, ops};
 use conversions::{Conversion, Functions};
 use melior::Context;
-use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
@@ -33,28 +33,24 @@ pub(crate) const PASS: Pass = Pass {
     dependent_dialects: &[Dialect::Llvm],
     options: &[PassOption {
         name: "conversions",
-        summary: "conversions that the processor has, in both directions, of f16-f32, f16-f64, separated by commas, or none",
+        summary: "conversions that the processor supports in both directions: f16-f32, f16-f64, separated by commas, or none",
         default: "none",
     }],
     run: |root, options, rewriter| {
-        let names = options.text("conversions").split(',');
-        let names = names.filter(|name| !name.is_empty() && *name != "none");
-        let native: Vec<Conversion> = names
-            .map(|name| {
-                Conversion::named(name).ok_or_else(|| {
-                    let message = format!(
-                        "option conversions: `{name}` is no conversion; there are {}",
-                        Conversion::names()
-                    );
-                    PassError::at(root, message)
-                })
+        let named = |name| {
+            Conversion::named(name).ok_or_else(|| {
+                let message =
+                    format!("option conversions: `{name}` is unknown; it must be {}", Conversion::names());
+                PassError::at(root, message)
             })
-            .collect::<Result<_, _>>()?;
-        Module::of(root, rewriter.context(), native).lower(root)
+        };
+        let names = options.text("conversions").split(',').filter(|name| !name.is_empty() && *name != "none");
+        let native: Vec<Conversion> = names.map(named).collect::<Result<_, _>>()?;
+        Module::new(root, rewriter.context(), native).lower(root)
     },
 };
 
-/// Operations that move elements, or create them from constants: they are the same on integers.
+/// Operations that move elements or create constants, which have the same effect on integers.
 const MOVES: &[&str] = &[
     ops::llvm::ALLOCA,
     ops::llvm::BITCAST,
@@ -87,7 +83,7 @@ const MOVES: &[&str] = &[
     ops::llvm::SWITCH,
 ];
 
-/// Operations that compute with numbers: they are done in a wider type.
+/// Arithmetic and comparisons, which are computed in a wider type.
 const COMPUTES: &[&str] = &[
     ops::llvm::FADD,
     ops::llvm::FCMP,
@@ -130,14 +126,14 @@ const COMPUTES: &[&str] = &[
     ops::llvm::UITOFP,
 ];
 
-/// Operations without narrow values whose attributes may have narrow types.
+/// Operations without narrow values whose attributes may contain narrow types.
 const ADDRESSES: &[&str] = &[ops::llvm::ALLOCA, ops::llvm::GETELEMENTPTR];
 
 fn is_any(op: OperationRef, names: &[&str]) -> bool {
     names.iter().any(|name| op::is(&op, name))
 }
 
-/// An operation that is not the same on integers, with the types that its operands and results have before the pass.
+/// An operation that requires floats, with the original types of its operands and results.
 struct Computation<'c, 'a> {
     op: OperationRef<'c, 'a>,
     operands: Vec<Type<'c>>,
@@ -148,16 +144,15 @@ struct Module<'c> {
     context: &'c Context,
     native: Vec<Conversion>,
     types: Types<'c>,
-    functions: Functions,
-    /// The functions that are defined elsewhere: their signatures stay.
+    functions: Functions<'c>,
+    /// The functions that are only declared in the module. Their signatures do not change.
     foreign: HashSet<String>,
 }
 
 impl<'c> Module<'c> {
-    fn of(root: OperationRef, context: &'c Context, native: Vec<Conversion>) -> Module<'c> {
-        let functions = ir::blocks(root).into_iter().flat_map(ir::operations);
-        let functions = functions.filter(|op| op::is(op, ops::llvm::FUNC));
-        let foreign = functions.filter(|op| ir::first_block(*op).is_none());
+    fn new(root: OperationRef, context: &'c Context, native: Vec<Conversion>) -> Module<'c> {
+        let is_foreign = |op: &OperationRef| op::is(op, ops::llvm::FUNC) && ir::first_block(*op).is_none();
+        let foreign = ir::children(root).into_iter().filter(is_foreign);
         Module {
             context,
             native,
@@ -171,16 +166,15 @@ impl<'c> Module<'c> {
     where
         'c: 'a,
     {
-        let symbols = ir::blocks(root).into_iter().flat_map(ir::operations);
-        let symbols = symbols.filter(|op| is_any(*op, &[ops::llvm::FUNC, ops::llvm::MLIR_GLOBAL]));
-        for symbol in symbols.collect::<Vec<_>>() {
-            self.symbol(symbol)?;
+        for symbol in ir::children(root) {
+            if is_any(symbol, &[ops::llvm::FUNC, ops::llvm::MLIR_GLOBAL]) {
+                self.symbol(symbol)?;
+            }
         }
-        let present = ir::symbols(root);
-        Ok(ir::append_functions(root, &self.functions.text(&present))?)
+        self.functions.append(root)
     }
 
-    /// A function or a global variable.
+    /// Lowers a function or a global variable.
     fn symbol<'a>(&mut self, symbol: OperationRef<'c, 'a>) -> Result<(), PassError>
     where
         'c: 'a,
@@ -215,8 +209,7 @@ impl<'c> Module<'c> {
                 self.retype(argument)?;
             }
         }
-        let changed = computations.iter().map(|own| own.op);
-        for op in moves.iter().copied().chain(changed) {
+        for op in moves.iter().copied().chain(computations.iter().map(|computation| computation.op)) {
             for result in op.results() {
                 self.retype(result.into())?;
             }
@@ -225,7 +218,7 @@ impl<'c> Module<'c> {
             self.attributes(op)?;
             self.erase_cast(op)?;
         }
-        computations.iter().try_for_each(|own| self.compute(own))
+        computations.iter().try_for_each(|computation| self.compute(computation))
     }
 
     fn retype(&mut self, value: Value<'c, '_>) -> Result<(), PassError> {
@@ -235,23 +228,21 @@ impl<'c> Module<'c> {
         Ok(())
     }
 
-    /// Narrow types and constants in attributes.
+    /// Replaces narrow types and constants in attributes.
     fn attributes<'a>(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError>
     where
         'c: 'a,
     {
-        let own: Vec<_> = op.attributes().collect();
-        for (name, value) in own {
+        for (name, value) in ir::copy::named_attributes(op) {
             let new = self.types.attribute(value);
             if let Some(new) = new.map_err(|message| PassError::at(op, message))? {
-                let name = name.as_string_ref().as_str().unwrap_or_default().to_owned();
                 ir::set_attribute(op, &name, new);
             }
         }
         Ok(())
     }
 
-    /// Erases a cast between bits that are of one type now.
+    /// Erases a bit cast whose operand and result now have the same type.
     fn erase_cast<'a>(&self, op: OperationRef<'c, 'a>) -> Result<(), PassError>
     where
         'c: 'a,
@@ -267,24 +258,24 @@ impl<'c> Module<'c> {
         Ok(())
     }
 
-    /// Replaces an operation, whose narrow results have the types of integers already.
-    fn compute<'a>(&mut self, own: &Computation<'c, 'a>) -> Result<(), PassError>
+    /// Replaces an operation whose narrow operands and results already have integer types.
+    fn compute<'a>(&mut self, computation: &Computation<'c, 'a>) -> Result<(), PassError>
     where
         'c: 'a,
     {
-        let op = own.op;
-        let at = Builder::before(self.context, op)?.with_location(op.location());
+        let op = computation.op;
+        let at = Builder::at(op);
         let operands: Vec<Value> = op.operands().collect();
         let results = if op::is(&op, ops::llvm::FPEXT) {
-            let (value, from) = (op.operand(0)?, first(&own.operands)?);
-            let to = element_or_self(first(&own.results)?);
+            let (value, from) = (op.operand(0)?, first(&computation.operands)?);
+            let to = element_or_self(first(&computation.results)?);
             vec![self.widened(&at, value, from, to)?]
         } else if op::is(&op, ops::llvm::FPTRUNC) {
-            vec![self.narrowed(&at, op.operand(0)?, first(&own.results)?)?]
+            vec![self.narrowed(&at, op.operand(0)?, first(&computation.results)?)?]
         } else if is_any(op, COMPUTES) {
-            self.computed(&at, own, &operands)?
+            self.computed(&at, computation, &operands)?
         } else {
-            self.kept(&at, own, &operands)?
+            self.cast(&at, computation, &operands)?
         };
         for (old, new) in op.results().zip(results) {
             ir::replace_uses(old.into(), new);
@@ -293,50 +284,50 @@ impl<'c> Module<'c> {
         Ok(())
     }
 
-    /// The results of an operation that is done in a wider type: f32, and f64 for integers that f32 does not hold.
+    /// The results of an operation that is computed in f32, or in f64 for integers that f32 cannot represent.
     fn computed<'a>(
         &mut self,
         at: &Builder<'c, 'a>,
-        own: &Computation<'c, 'a>,
+        computation: &Computation<'c, 'a>,
         operands: &[Value<'c, 'a>],
     ) -> Result<Vec<Value<'c, 'a>>, PassError>
     where
         'c: 'a,
     {
-        let of_integers = is_any(own.op, &[ops::llvm::SITOFP, ops::llvm::UITOFP]);
-        let is_brain = |r#type: &Type| Narrow::of(*r#type) == Some(Narrow::Brain);
-        let wide = if of_integers && own.results.iter().any(is_brain) {
+        let is_conversion = is_any(computation.op, &[ops::llvm::SITOFP, ops::llvm::UITOFP]);
+        let is_brain = |r#type: &Type| Narrow::from_type(*r#type) == Some(Narrow::Brain);
+        let wide = if is_conversion && computation.results.iter().any(is_brain) {
             Type::float64(self.context)
         } else {
             Type::float32(self.context)
         };
         let mut widened = Vec::with_capacity(operands.len());
-        for (value, before) in operands.iter().zip(&own.operands) {
-            widened.push(match Narrow::of(*before) {
+        for (value, before) in operands.iter().zip(&computation.operands) {
+            widened.push(match Narrow::from_type(*before) {
                 Some(_) => self.widened(at, *value, *before, wide)?,
                 None => *value,
             });
         }
-        let wider = |before: &Type<'c>| match Narrow::of(*before) {
+        let wider = |before: &Type<'c>| match Narrow::from_type(*before) {
             Some(_) => shaped_like(*before, wide),
             None => *before,
         };
-        let types: Vec<Type> = own.results.iter().map(wider).collect();
-        let again = ir::copy::with_attributes(own.op, &widened, &types, Vec::new(), &[], at)?;
-        let results = again.results().zip(&own.results);
-        results
-            .map(|(result, before)| match Narrow::of(*before) {
+        let types: Vec<Type> = computation.results.iter().map(wider).collect();
+        let op = ir::copy::with_attributes(computation.op, &widened, &types, Vec::new(), &[], at)?;
+        op.results()
+            .zip(&computation.results)
+            .map(|(result, before)| match Narrow::from_type(*before) {
                 Some(_) => self.narrowed(at, result.into(), *before),
                 None => Ok(result.into()),
             })
             .collect()
     }
 
-    /// The results of an operation that needs the narrow types.
-    fn kept<'a>(
+    /// The results of an operation that requires the narrow types, between bit casts.
+    fn cast<'a>(
         &mut self,
         at: &Builder<'c, 'a>,
-        own: &Computation<'c, 'a>,
+        computation: &Computation<'c, 'a>,
         operands: &[Value<'c, 'a>],
     ) -> Result<Vec<Value<'c, 'a>>, PassError>
     where
@@ -347,15 +338,16 @@ impl<'c> Module<'c> {
         };
         let operands: Vec<Value> = operands
             .iter()
-            .zip(&own.operands)
+            .zip(&computation.operands)
             .map(|(value, before)| cast(*value, *before))
             .collect::<Result<_, _>>()?;
-        let again = ir::copy::with_attributes(own.op, &operands, &own.results, Vec::new(), &[], at)?;
-        let results = again.results().zip(own.op.results());
+        let op = computation.op;
+        let copy = ir::copy::with_attributes(op, &operands, &computation.results, Vec::new(), &[], at)?;
+        let results = copy.results().zip(op.results());
         Ok(results.map(|(new, old)| cast(new.into(), old.r#type())).collect::<Result<_, _>>()?)
     }
 
-    /// The numbers in a wider type that bits are of, which are narrow ones of the type `from`.
+    /// Widens the bits of narrow numbers of type `from`.
     fn widened<'a>(
         &mut self,
         at: &Builder<'c, 'a>,
@@ -380,7 +372,7 @@ impl<'c> Module<'c> {
         call(at, &function, bits, wide)
     }
 
-    /// The bits of the narrow numbers of the type `to` that wider ones are rounded to.
+    /// Rounds numbers to the narrow type `to`, and returns the bits.
     fn narrowed<'a>(
         &mut self,
         at: &Builder<'c, 'a>,
@@ -399,7 +391,7 @@ impl<'c> Module<'c> {
         }
         let single = Type::float32(self.context);
         if from != single {
-            let function = self.functions.rounding_to_odd(to)?;
+            let function = self.functions.rounding_to_odd(to);
             let odd = call(at, &function, value, shaped_like(to, single))?;
             return self.narrowed(at, odd, to);
         }
@@ -418,11 +410,5 @@ fn call<'c: 'a, 'a>(
     operand: Value<'c, 'a>,
     result: Type<'c>,
 ) -> Result<Value<'c, 'a>, PassError> {
-    let segments = ir::attributes::i32s(at.context, &[1, 0]);
-    let attributes = [
-        ("callee", FlatSymbolRefAttribute::new(at.context, function).into()),
-        ("operandSegmentSizes", segments),
-        ("op_bundle_sizes", ir::attributes::i32s(at.context, &[])),
-    ];
-    Ok(at.value(ops::llvm::CALL, &[operand], &attributes, result)?)
+    Ok(at.call_llvm(Callee::Symbol(function), &[operand], &[result]).result(0)?.into())
 }

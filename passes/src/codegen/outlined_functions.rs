@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-outline-parts`: outlines a long entry into functions of bounded size.
 //!
-//! Several passes of LLVM take time that grows with the square of a function's length. Runs of loops, calls, loads and
-//! stores move into outlined functions of at most `most` operations. Views, constants and pointers from the table are
-//! rebuilt in a function that needs them; arguments and scalars that were computed before are passed; scalars that are
-//! needed later are results. Run-time checks, stack memory, and operations on arrays of dynamic extents from elsewhere
-//! stay. A loop or branch that is longer than `most` stays too; its contents are outlined.
+//! Several LLVM passes are quadratic in the length of a function. Sequences of loops, calls, loads and stores move into
+//! outlined functions of at most `most` operations. An outlined function rebuilds the views, constants and pointers from the
+//! table that it uses; other captured values are its arguments, and scalars with later users are its results. Run-time
+//! checks, stack memory, and operations on captured arrays with dynamic extents do not move. For a loop or branch with more
+//! than `most` operations, the pass outlines its contents instead.
 //!
 //! Requires: an entry whose memory is planned.
 
@@ -32,26 +32,25 @@ pub(crate) const PASS: Pass = Pass {
         default: "256",
     }],
     run: |root, options, rewriter| {
-        let most: usize = options.get("most")?;
-        if most == 0 {
+        let max_operations: usize = options.get("most")?;
+        if max_operations == 0 {
             return Err("option most is 0: a part has at least one operation".into());
         }
         let entry = ir::entry(root)?;
-        if weight(entry) <= most {
+        if weight(entry) <= max_operations {
             return Ok(());
         }
         let body = ir::body(entry)?;
-        let module = ir::blocks(root).first().copied();
         let mut outliner = Outliner {
             context: rewriter.context(),
-            module: module.ok_or("a module without a body")?,
+            module: ir::first_block(root).ok_or("a module without a body")?,
             entry,
-            most,
-            made: 0,
+            max_operations,
+            next: 0,
             known: ir::func::functions(root),
         };
         outliner.split(body)?;
-        // Values that outlined functions rebuilt may be unused now.
+        // The values that outlined functions rebuild may have no users in the entry.
         for op in ir::nested(entry).into_iter().rev() {
             if is_rebuilt(op) && !op.results().any(op::is_used) {
                 ir::erase(op);
@@ -62,22 +61,25 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// How outlining treats an op of a block.
+/// The treatment of an operation by outlining.
 enum Role {
-    /// Each outlined function that needs it rebuilds it.
+    /// Each outlined function rebuilds the operation if it uses its results.
     Rebuilt,
-    /// It moves; so many operations.
+    /// The operation moves into an outlined function; the field is the number of operations, including nested ones.
     Moves(usize),
-    Stays,
+    /// The operation remains in the entry.
+    Remains,
 }
 
 struct Outliner<'c, 'a> {
     context: &'c Context,
     module: BlockRef<'c, 'a>,
     entry: OperationRef<'c, 'a>,
-    most: usize,
-    made: usize,
-    /// The functions that the module had before.
+    /// Maximum number of operations of an outlined function.
+    max_operations: usize,
+    /// The number in the next symbol.
+    next: usize,
+    /// The functions that the module had before the pass.
     known: HashMap<String, OperationRef<'c, 'a>>,
 }
 
@@ -90,17 +92,17 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
             match self.role(*op) {
                 Role::Rebuilt => {}
                 Role::Moves(weight) => {
-                    if length + weight > self.most {
+                    if length + weight > self.max_operations {
                         self.outline(block, &std::mem::take(&mut part))?;
                         length = 0;
                     }
                     part.push(*op);
                     length += weight;
                 }
-                Role::Stays => {
+                Role::Remains => {
                     self.outline(block, &std::mem::take(&mut part))?;
                     length = 0;
-                    if weight(*op) > self.most {
+                    if weight(*op) > self.max_operations {
                         for inner in ir::blocks(*op) {
                             self.split(inner)?;
                         }
@@ -117,49 +119,49 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
         }
         let weight = weight(op);
         let name = ir::name(op);
-        let leaves = |value: OperationResult<'c, 'a>| !is_scalar(value.r#type()) && op::is_used(value);
-        let stays = name == ops::memref::ALLOCA
+        let is_escaping = |value: OperationResult<'c, 'a>| !is_scalar(value.r#type()) && op::is_used(value);
+        let remains = name == ops::memref::ALLOCA
             || with_nested(op)
                 .into_iter()
                 .any(|inner| Check::cast(inner).is_some() || self.calls_outlined(inner))
-            || (name.starts_with("scf.") && weight > self.most)
-            || op.results().any(leaves)
+            || (name.starts_with("scf.") && weight > self.max_operations)
+            || op.results().any(is_escaping)
             || !captured(op).into_iter().all(is_available);
-        if stays { Role::Stays } else { Role::Moves(weight) }
+        if remains { Role::Remains } else { Role::Moves(weight) }
     }
 
-    /// Whether an op calls a part that the module had before.
+    /// Whether an operation calls a function that was outlined before the pass.
     fn calls_outlined(&self, op: OperationRef<'c, 'a>) -> bool {
         let callee = func::callee(op).and_then(|name| self.known.get(&name));
         callee.is_some_and(|function| function.has_attribute(attribute_names::PART))
     }
 
-    /// Moves consecutive ops of a block into a function.
+    /// Moves consecutive operations of a block into a function.
     fn outline(&mut self, block: BlockRef<'c, 'a>, part: &[OperationRef<'c, 'a>]) -> Result<(), PassError> {
         let Some(first) = part.first().copied() else {
             return Ok(());
         };
         let members: HashSet<usize> = part.iter().map(|op| key(*op)).collect();
         let is_outside = |user: &OperationRef<'c, 'a>| {
-            !ancestor_in(block, *user).is_some_and(|own| members.contains(&key(own)))
+            !ancestor_in(block, *user).is_some_and(|outer| members.contains(&key(outer)))
         };
         let results = part.iter().flat_map(|op| op.results()).map(Value::from);
         let results: Vec<(Value, Vec<OperationRef>)> = results
             .map(|value| (value, ir::users(value).into_iter().filter(is_outside).collect()))
             .filter(|(_, users): &(_, Vec<_>)| !users.is_empty())
             .collect();
-        // Whatever the part needs is there before its first op.
+        // The call is inserted after the last operation, where all captured values are defined.
         let mut anchor = first.next_in_block();
         while let Some(op) = anchor.filter(|op| members.contains(&key(*op))) {
             anchor = op.next_in_block();
         }
         let anchor = anchor.ok_or_else(|| PassError::at(first, "ends its block"))?;
 
-        while self.known.contains_key(&format!("part_{}", self.made)) {
-            self.made += 1;
+        while self.known.contains_key(&format!("part_{}", self.next)) {
+            self.next += 1;
         }
-        let name = format!("part_{}", self.made);
-        self.made += 1;
+        let name = format!("part_{}", self.next);
+        self.next += 1;
         let mut outlined = Outlined::new(self.context, self.module, &name, part)?;
         ir::set_attribute(outlined.function(), attribute_names::PART, attributes::unit(self.context));
         for op in part {
@@ -186,7 +188,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a> {
     }
 }
 
-/// Ops of an op and below it.
+/// The number of operations, including nested operations.
 fn weight(op: OperationRef) -> usize {
     1 + ir::nested(op).len()
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-write-outputs`: turns the tensor results of the entry into memref arguments that it writes.
 //!
-//! This is the calling convention on tensors. The argument of a result is a row-major memref that aliases no other
-//! argument, or bytes for the largest tensor that the upper bounds allow. Extents of dynamic arguments and results
-//! follow in further arguments, those of arguments first.
+//! This establishes the calling convention before bufferization. The argument of a result is a row-major memref that does not
+//! alias other arguments. If the result has dynamic extents, it is an array of bytes for the largest tensor that the upper
+//! bounds allow. Additional arguments for the extents follow, first of the dynamic arguments, then of the dynamic results.
 //!
 //! Requires: an entry of one block, with upper bounds (`skript.bounds`) for results with dynamic extents. Guarantees:
 //! the entry returns nothing, or its `i32` status.
@@ -13,15 +13,12 @@ use super::loop_carried::{separate_branches, written};
 use crate::error::CodegenError;
 use crate::extents::size;
 use crate::ir;
-use crate::ir::attribute_names;
-use crate::ir::bufferization::{ToBuffer, ToTensor};
+use crate::ir::attribute_names::{self, NOALIAS};
+use crate::ir::bufferization::{ToBuffer, ToTensor, tensor_of, write_to};
 use crate::ir::ops;
-use crate::ir::{Builder, attributes, types};
+use crate::ir::{Builder, attributes, typed, types};
 use melior::Context;
-use melior::ir::attribute::{ArrayAttribute, DenseI64ArrayAttribute};
-use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::IntegerType;
 use melior::ir::{BlockRef, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
 
@@ -36,13 +33,9 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// Rewrites the entry's results.
-///
-/// # Errors
-/// [`CodegenError::Module`] if there is no entry, or a result whose size has no bound.
-pub(crate) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
+pub(super) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     let entry = ir::uncalled_entry(module)?;
     let body = ir::body(entry)?;
-    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let terminator = ir::operations(body)
         .last()
         .copied()
@@ -50,83 +43,82 @@ pub(crate) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
         .ok_or_else(|| CodegenError::Module("the entry does not end with a return".to_owned()))?;
     let context = ir::context::of(entry);
     let passed = extents_from_caller(entry);
-    let inputs = (0..body.argument_count()).filter(|n| {
-        let argument = body.argument(*n);
-        let is_open = |t: Type| t.is_ranked_tensor() && is_dynamic(t);
-        argument.is_ok_and(|a| is_open(a.r#type())) && !passed.contains(n)
-    });
-    let inputs: Vec<usize> = inputs.collect();
+    let dynamic_inputs: Vec<(usize, usize)> = ir::arguments(body)
+        .iter()
+        .enumerate()
+        .filter(|(n, argument)| is_dynamic(argument.r#type()) && !passed.contains(n))
+        .map(|(n, argument)| (n, types::shape(argument.r#type()).len()))
+        .collect();
     let mut kept = Vec::new();
-    let mut kept_types = Vec::new();
     let mut dynamic = Vec::new();
     for (number, value) in terminator.operands().collect::<Vec<_>>().into_iter().enumerate() {
         let r#type = value.r#type();
-        let text = r#type.to_string();
         if !r#type.is_ranked_tensor() {
             kept.push(value);
-            kept_types.push(r#type);
             continue;
         }
-        // The argument of a result is written after all results are computed: other readers may not have its buffer
-        // before.
-        separate_branches(value, value, body)?;
+        // The argument is written after all results are computed, so its buffer must not have other readers before.
+        separate_branches(value, value, body);
         if is_dynamic(r#type) {
             let bytes = byte_bound(entry, number, r#type).ok_or_else(|| {
                 CodegenError::Module(format!(
-                    "result {number} of type {text} has a dynamic extent without an upper bound"
+                    "result {number} of type {} has a dynamic extent without an upper bound",
+                    r#type
                 ))
             })?;
-            let slot = types::memref(&[bytes.max(1)], IntegerType::new(context, 8).into());
-            dynamic.push((value, ir::append_argument(entry, slot, "{llvm.noalias}")?));
-            continue;
+            let slot = types::memref(&[bytes.max(1)], types::int(context, 8));
+            dynamic.push((value, ir::append_argument(entry, slot, attributes::units(context, &[NOALIAS]))?));
+        } else {
+            write_static(entry, value, terminator)?;
         }
-        let memref = ir::parse_type(entry.context(), &text.replacen("tensor<", "memref<", 1))?;
-        let argument = ir::append_argument(entry, memref, "{llvm.noalias}")?;
-        let (value, argument) = in_own_shape(value, argument, body).map_err(wrong)?;
-        separate_branches(value, value, body)?;
-        let (text, memref) = (value.r#type().to_string(), argument.r#type());
-        begin_in_place(value, argument, context).map_err(wrong)?;
-        if let Some(own) = own_buffer(value).filter(|own| own.r#type() == argument.r#type()) {
-            ir::replace_uses(own, argument);
-            if let Some((allocation, _)) = ir::definition(own) {
-                ir::erase(allocation);
-            }
-        }
-        let write = ir::template(
-            context,
-            &[value, argument],
-            &format!(
-                "bufferization.materialize_in_destination %0 in restrict writable %1 : ({text}, {memref}) -> ()"
-            ),
-            terminator.location(),
-        )?;
-        body.insert_operation_before(terminator, write);
     }
-    for number in inputs {
-        let rank = body.argument(number).ok().and_then(|a| types::extents(a.r#type()));
-        let marked = format!("{{{} = {number} : i64}}", attribute_names::EXTENTS);
-        ir::append_argument(entry, words(context, rank.map_or(0, |r| r.len()))?, &marked)?;
+    for (number, rank) in dynamic_inputs {
+        let number = attributes::i64(context, ir::signed(number));
+        let marked = attributes::dictionary(context, &[(attribute_names::EXTENTS, number)]);
+        ir::append_argument(entry, words(context, rank), marked)?;
     }
-    let at = Builder::before(context, terminator).map_err(wrong)?;
+    let at = Builder::at(terminator);
     for (value, slot) in dynamic {
         write_dynamic(entry, value, slot, &at)?;
     }
     ir::set_operands(terminator, &kept);
+    let kept_types: Vec<Type> = kept.iter().map(|value| value.r#type()).collect();
     ir::set_signature(entry, Some(&kept_types))?;
-    // Results of the new type have no attributes.
+    // The attributes of the removed results are erased.
     ir::mutation::remove(entry, "res_attrs");
     Ok(())
 }
 
-/// The tensor that a result is with other extents, and the argument as an array of its extents: so its elements are
-/// written to the argument at once. A reshape of the argument would be a buffer of its own, and a copy.
-fn in_own_shape<'c: 'a, 'a>(
+/// Writes a result of static shape to a new argument.
+fn write_static<'c: 'a, 'a>(
+    entry: OperationRef<'c, 'a>,
+    value: Value<'c, 'a>,
+    terminator: OperationRef<'c, 'a>,
+) -> Result<(), CodegenError> {
+    let (context, body) = (ir::context::of(entry), ir::body(entry)?);
+    let r#type = value.r#type();
+    let memref = types::memref(&types::shape(r#type), types::element_or_self(r#type));
+    let argument = ir::append_argument(entry, memref, attributes::units(context, &[NOALIAS]))?;
+    let (value, argument) = without_reshapes(value, argument, body)?;
+    separate_branches(value, value, body);
+    begin_in_place(value, argument)?;
+    if let Some(buffer) = exclusive_buffer(value).filter(|buffer| buffer.r#type() == argument.r#type()) {
+        ir::replace_uses(buffer, argument);
+        ir::defining_op(buffer).into_iter().for_each(ir::erase);
+    }
+    write_to(&Builder::at(terminator), value, argument);
+    Ok(())
+}
+
+/// Strips the reshapes that compute a result. Returns the original tensor, and the argument viewed in its shape, so that the
+/// tensor is written to the argument directly. A reshape of the result would require another buffer and a copy.
+fn without_reshapes<'c: 'a, 'a>(
     mut value: Value<'c, 'a>,
-    mut place: Value<'c, 'a>,
+    mut array: Value<'c, 'a>,
     body: BlockRef<'c, 'a>,
 ) -> Result<(Value<'c, 'a>, Value<'c, 'a>), melior::Error> {
     let first = ir::operations(body).first().copied();
-    while let (Some((op, _)), Some(first)) = (ir::definition(value), first) {
+    while let (Some(op), Some(first)) = (ir::defining_op(value), first) {
         let view = match ir::name(op).as_str() {
             ops::tensor::COLLAPSE_SHAPE => ops::memref::EXPAND_SHAPE,
             ops::tensor::EXPAND_SHAPE => ops::memref::COLLAPSE_SHAPE,
@@ -137,52 +129,43 @@ fn in_own_shape<'c: 'a, 'a>(
         let (Some(extents), Some(element)) = (types::extents(kind), types::element_of(kind)) else {
             break;
         };
-        let own = types::extents(value.r#type()).unwrap_or_default();
-        let is_scalar = extents.is_empty() || own.is_empty();
+        let is_scalar = extents.is_empty() || types::shape(value.r#type()).is_empty();
         if is_scalar || is_dynamic(kind) || is_dynamic(value.r#type()) {
             break;
         }
-        let at = Builder::before(ir::context::of(op), first)?.with_location(op.location());
+        let at = Builder::at(first).with_location(op.location());
         let mut attributes = vec![("reassociation", op.attribute("reassociation")?)];
         if view == ops::memref::EXPAND_SHAPE {
             let shape = attributes::i64s(at.context, &extents);
             attributes.push(("static_output_shape", shape));
         }
-        place = at.value(view, &[place], &attributes, types::memref(&extents, element))?;
+        array = at.value(view, &[array], &attributes, types::memref(&extents, element))?;
         value = source;
     }
-    Ok((value, place))
+    Ok((value, array))
 }
 
-/// Begins a cut chain of writes, whose first state is an empty tensor, with the argument of the result. Upstream does
-/// so too, but not through the buffers at a cut.
-fn begin_in_place<'c: 'a, 'a>(
-    value: Value<'c, 'a>,
-    place: Value<'c, 'a>,
-    context: &'c Context,
-) -> Result<(), melior::Error> {
+/// Replaces the empty tensor at the beginning of a cut chain of writes by the argument of the result. MLIR does the same for
+/// other chains, but not across the buffers at a cut.
+fn begin_in_place<'c: 'a, 'a>(value: Value<'c, 'a>, array: Value<'c, 'a>) -> Result<(), melior::Error> {
     let Some(empty) = beginning_of_cut(value).filter(|empty| empty.r#type() == value.r#type()) else {
         return Ok(());
     };
-    let (op, _) = ir::definition(empty).ok_or(melior::Error::OperationBuild)?;
-    let at = Builder::before(context, op)?;
-    let unit = attributes::unit(context);
-    let alone = [("restrict", unit), ("writable", unit)];
-    let begin = at.value(ops::bufferization::TO_TENSOR, &[place], &alone, value.r#type())?;
-    ir::replace_uses(empty, begin);
+    if let Some(op) = ir::defining_op(empty) {
+        ir::replace_uses(empty, tensor_of(&Builder::at(op), array, value.r#type())?);
+    }
     Ok(())
 }
 
-/// The buffer of a result that loops fill: allocated for it, so that it may be in the memory of the caller instead.
-fn own_buffer<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let (op, _) = ir::definition(value)?;
-    let is_alone = op.has_attribute("restrict") && op.has_attribute("writable");
-    let buffer = ToTensor::cast(op).filter(|_| is_alone)?.buffer().ok()?;
-    let (maker, _) = ir::definition(buffer)?;
-    (ir::name(maker) == ops::memref::ALLOC).then_some(buffer)
+/// Returns the buffer that was allocated for a result that loops fill. The caller's memory can replace it.
+fn exclusive_buffer<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let tensor = ToTensor::of(value)?;
+    let is_exclusive = tensor.op().has_attribute("restrict") && tensor.op().has_attribute("writable");
+    let buffer = tensor.buffer().ok().filter(|_| is_exclusive)?;
+    ir::defined_by(buffer, ops::memref::ALLOC).map(|_| buffer)
 }
 
-/// The empty tensor without other users at the beginning of a chain that `separate_inits` cut.
+/// Returns the empty tensor at the beginning of a chain that `skript-separate-inits` cut, if it has no other users.
 fn beginning_of_cut<'c: 'a, 'a>(last: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let (mut value, mut is_cut) = (last, false);
     loop {
@@ -205,22 +188,20 @@ fn is_dynamic(r#type: Type) -> bool {
     types::extents(r#type).is_some_and(|e| e.contains(&types::DYNAMIC))
 }
 
-/// The array of a tensor's extents.
-fn words(context: &Context, rank: usize) -> Result<Type<'_>, CodegenError> {
-    let rank = i64::try_from(rank).map_err(|e| CodegenError::Module(e.to_string()))?;
-    Ok(types::memref(&[rank], IntegerType::new(context, 64).into()))
+/// The type of the array for a tensor's extents.
+fn words(context: &Context, rank: usize) -> Type<'_> {
+    types::memref(&[ir::signed(rank)], types::word(context))
 }
 
-/// Bytes of the largest tensor that a result can be, by its `skript.bounds`.
+/// Returns the maximum size of a result in bytes, computed from its `skript.bounds`.
 fn byte_bound(entry: OperationRef, number: usize, r#type: Type) -> Option<i64> {
-    let results = ArrayAttribute::try_from(entry.attribute("res_attrs").ok()?).ok()?;
-    let bounds = attributes::entry(results.element(number).ok()?, attribute_names::BOUNDS)?;
-    let bounds = DenseI64ArrayAttribute::try_from(bounds).ok()?;
+    let results = typed::array(entry, "res_attrs");
+    let bounds = attributes::integers(attributes::entry(*results.get(number)?, attribute_names::BOUNDS)?)?;
     let element = size::element_bytes(&types::element_of(r#type)?.to_string())?;
     let mut bytes = i64::try_from(element).ok()?;
     for (dimension, extent) in types::extents(r#type)?.into_iter().enumerate() {
         let bound = match extent {
-            types::DYNAMIC => bounds.element(dimension).ok()?,
+            types::DYNAMIC => *bounds.get(dimension)?,
             fixed => fixed,
         };
         bytes = bytes.checked_mul(bound)?;
@@ -228,44 +209,28 @@ fn byte_bound(entry: OperationRef, number: usize, r#type: Type) -> Option<i64> {
     Some(bytes)
 }
 
-/// Writes the elements to the slot, contiguous by the actual extents, and the extents to another argument.
+/// Writes the elements of a result to the slot, contiguous with the actual extents, and the extents to another argument.
 fn write_dynamic<'c: 'a, 'a>(
     entry: OperationRef<'c, 'a>,
     value: Value<'c, 'a>,
     slot: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<(), CodegenError> {
-    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let shape = types::extents(value.r#type()).unwrap_or_default();
-    let marked = format!("{{llvm.noalias, {}}}", attribute_names::RESULT_EXTENTS);
-    let array = ir::append_argument(entry, words(at.context, shape.len())?, &marked)?;
-    let open = at.dynamic_extents(value).map_err(wrong)?;
-    let mut next = open.iter();
-    let word = IntegerType::new(at.context, 64).into();
+    let shape = types::shape(value.r#type());
+    let marked = attributes::units(at.context, &[NOALIAS, attribute_names::RESULT_EXTENTS]);
+    let array = ir::append_argument(entry, words(at.context, shape.len()), marked)?;
+    let dynamic = at.dynamic_extents(value)?;
+    let mut next = dynamic.iter().copied();
+    let word = types::word(at.context);
     for (dimension, extent) in (0i64..).zip(&shape) {
-        let extent = match (extent, next.len()) {
-            (&types::DYNAMIC, 1..) => *next.next().unwrap_or(&value),
-            _ => at.index(*extent).map_err(wrong)?,
-        };
-        let place = at.index(dimension).map_err(wrong)?;
-        let extent = at.value(ops::arith::INDEX_CAST, &[extent], &[], word).map_err(wrong)?;
-        at.create(ops::memref::STORE, &[extent, array, place], &[], &[], Vec::new()).map_err(wrong)?;
+        let extent = if *extent == types::DYNAMIC { next.next() } else { Some(at.idx(*extent)) };
+        let extent = extent.ok_or(melior::Error::OperationBuild)?;
+        let position = at.idx(dimension);
+        at.store(at.index_cast(extent, word), array, &[position]);
     }
-    let element = types::element_of(value.r#type())
-        .ok_or_else(|| CodegenError::Module("a result without elements".to_owned()))?;
-    let mut operands = vec![slot, at.index(0).map_err(wrong)?];
-    operands.extend(open);
-    let view = at.value(ops::memref::VIEW, &operands, &[], types::memref(&shape, element)).map_err(wrong)?;
-    let write = ir::template(
-        at.context,
-        &[value, view],
-        &format!(
-            "bufferization.materialize_in_destination %0 in restrict writable %1 : ({}, {}) -> ()",
-            value.r#type(),
-            view.r#type()
-        ),
-        at.location,
-    )?;
-    at.insert(write);
+    let mut operands = vec![slot, at.idx(0)];
+    operands.extend(dynamic);
+    let r#type = types::memref(&shape, types::element_or_self(value.r#type()));
+    write_to(at, value, at.value(ops::memref::VIEW, &operands, &[], r#type)?);
     Ok(())
 }

@@ -1,105 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-parallelize-calls`: calls of functions with independent steps become parallel loops of the runtime's threads.
+//! `skript-parallelize-calls`: computes the independent steps of functions on the runtime's thread pool.
 //!
-//! A function with the attribute `skript.steps` ends with two arguments: the first step and the one after the last.
-//! Each of its calls computes all steps, from 0 to the call's last operand. The pass replaces the call by one of a function that stores the other arguments
-//! in a struct and passes it to `skript_parallel`, with a function that loads them again and computes a range of steps.
+//! The last two arguments of a function with the attribute `skript.steps` are the first step and the end of the range. Each of
+//! its calls computes all steps, from 0 to the call's last operand. The pass replaces the call by a call of a new function. The
+//! new function stores the other arguments in a struct, and passes the struct to `skript_parallel`, with a task function that
+//! loads the arguments and computes a range of steps.
 //!
-//! The symbol `skript_parallel` is weak: in a program without the runtime's threads, the calling thread computes all
-//! steps.
+//! The symbol `skript_parallel` is weak: in a program without the thread pool, the calling thread computes all steps.
 //!
-//! A call within a function with steps stays: the thread of its caller computes all steps.
+//! Calls within functions with steps are not changed: the thread of the caller computes all steps.
 //!
-//! Requires: the LLVM dialect. Guarantees: results do not depend on the number of threads, as each step is computed by
-//! one call.
+//! Requires: the LLVM dialect. Guarantees: results do not depend on the number of threads, as one call computes each step.
+
+#![allow(clippy::indexing_slicing, reason = "functions have these arguments")]
 
 use crate::error::CodegenError;
 use crate::ir::attribute_names::STEPS;
+use crate::ir::builder::arith::Integers;
+use crate::ir::builder::llvm::Callee;
+use crate::ir::func::Definition;
 use crate::ir::ops;
-use crate::ir::{self, attributes, func, mutation, regions};
-use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
+use crate::ir::{self, Builder, attributes, func, mutation, typed, types};
+use melior::Context;
+use melior::dialect::llvm::r#type::{pointer, r#struct};
+use melior::ir::attribute::{FlatSymbolRefAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
-use melior::ir::{OperationRef, Type, ValueLike};
+use melior::ir::{Attribute, Location, Operation, OperationRef, Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 /// The pass `skript-parallelize-calls`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-parallelize-calls",
-    summary: "run functions with independent steps on the threads of the runtime",
+    summary: "compute the independent steps of functions on the runtime's thread pool",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Llvm],
     run: |root, _, _| Ok(parallelize_calls(root)?),
     ..Pass::NONE
 };
 
-/// The function that uses threads where there are any.
-const SHARE: &str = "\
-llvm.func extern_weak @skript_parallel(!llvm.ptr, !llvm.ptr, i64)
-llvm.func internal @skript.share(%task: !llvm.ptr, %context: !llvm.ptr, %steps: i64) attributes {passthrough = [\"noinline\"]} {
-  %parallel = llvm.mlir.addressof @skript_parallel : !llvm.ptr
-  %null = llvm.mlir.zero : !llvm.ptr
-  %present = llvm.icmp \"ne\" %parallel, %null : !llvm.ptr
-  llvm.cond_br %present, ^threads, ^alone
-^threads:
-  llvm.call @skript_parallel(%task, %context, %steps) : (!llvm.ptr, !llvm.ptr, i64) -> ()
-  llvm.return
-^alone:
-  %zero = llvm.mlir.constant(0 : i64) : i64
-  llvm.call %task(%context, %zero, %steps) : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
-  llvm.return
-}
-";
-
 /// Replaces the calls of all functions with steps.
-///
-/// # Errors
-/// [`CodegenError::Module`] if a function with steps does not end with a range.
 fn parallelize_calls(module: OperationRef) -> Result<(), CodegenError> {
-    let mut text = String::new();
-    let mut with_steps = HashMap::new();
-    let block = ir::blocks(module).first().copied();
-    for function in block.map(ir::operations).unwrap_or_default() {
+    let (mut with_steps, mut tasks) = (HashMap::new(), Vec::new());
+    for function in ir::children(module) {
         if !function.has_attribute(STEPS) {
             continue;
         }
-        let name = function.attribute("sym_name");
-        let name = name.and_then(StringAttribute::try_from);
-        let name = name.map_err(|e| CodegenError::Module(e.to_string()))?.value();
-        let block = ir::first_block(function);
-        let arguments = block.map(ir::arguments).unwrap_or_default();
-        let types: Vec<Type> = arguments.iter().map(|a| a.r#type()).collect();
-        let Some((captured, [from, to])) = types.split_last_chunk::<2>() else {
-            return Err(without_range(name));
+        let name = typed::verified_string(function, "sym_name");
+        let arguments = ir::first_block(function).into_iter().flat_map(ir::arguments);
+        let types: Vec<Type> = arguments.map(|argument| argument.r#type()).collect();
+        let range = types.split_last_chunk::<2>();
+        let Some((captured, _)) = range.filter(|(_, range)| range.iter().all(|t| t.to_string() == "i64"))
+        else {
+            return Err(without_range(&name));
         };
-        if [from, to].iter().any(|t| t.to_string() != "i64") {
-            return Err(without_range(name));
-        }
-        text.push_str(&functions(name, captured));
-        with_steps.insert(name.to_owned(), captured.len());
+        with_steps.insert(name.clone(), captured.len());
+        tasks.push((name, captured.to_vec()));
         mutation::remove(function, STEPS);
     }
     if with_steps.is_empty() {
         return Ok(());
     }
-    // What a step calls runs on the thread of the step.
-    let functions = block.map(ir::operations).unwrap_or_default().into_iter();
-    let outside = functions.filter(|function| {
+    // Calls within functions with steps are not changed.
+    let outside = ir::children(module).into_iter().filter(|function| {
         let name = func::symbol(*function);
         name.is_none_or(|name| !with_steps.contains_key(&name))
     });
     for call in outside.flat_map(ir::nested) {
-        let callee = call.attribute("callee").ok();
-        let callee = callee.and_then(|c| FlatSymbolRefAttribute::try_from(c).ok());
-        let Some(callee) = callee.filter(|_| ir::name(call) == ops::llvm::CALL) else {
-            continue;
-        };
-        if let Some(captured) = with_steps.get(callee.value()) {
-            share(call, callee.value(), *captured)?;
+        if ir::name(call) == ops::llvm::CALL
+            && let Some(callee) = typed::symbol(call, "callee")
+            && let Some(captured) = with_steps.get(callee.as_str())
+        {
+            share(call, &callee, *captured)?;
         }
     }
-    ir::append_functions(module, &format!("{SHARE}{text}"))
+    let functions = Functions { context: ir::context::of(module), location: module.location() };
+    let defined = tasks
+        .iter()
+        .flat_map(|(name, captured)| [functions.task(name, captured), functions.shared(name, captured)]);
+    func::append(module, [functions.declaration(), functions.share()].into_iter().chain(defined))
 }
 
 fn without_range(name: &str) -> CodegenError {
@@ -108,69 +87,112 @@ fn without_range(name: &str) -> CodegenError {
     ))
 }
 
-/// Replaces a call of all steps.
+/// Replaces a call that computes all steps.
 fn share(call: OperationRef, callee: &str, captured: usize) -> Result<(), CodegenError> {
-    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let owner = call.context();
-    let at = regions::before(call, &owner).map_err(wrong)?;
-    // All but the first step, which is 0.
+    let at = Builder::at(call);
+    // All operands except the first step, which is 0.
     let steps = call.operands().skip(captured + 1);
     let operands: Vec<_> = call.operands().take(captured).chain(steps).collect();
-    let segments = i32::try_from(operands.len()).unwrap_or_default();
     let callee = FlatSymbolRefAttribute::new(at.context, &format!("{callee}.shared"));
-    let others =
-        [("callee", callee.into()), ("operandSegmentSizes", attributes::i32s(at.context, &[segments, 0]))];
-    ir::copy::with_attributes(call, &operands, &[], Vec::new(), &others, &at).map_err(wrong)?;
+    let others = [("callee", callee.into()), at.segments(&[ir::segment(operands.len()), 0])];
+    ir::copy::with_attributes(call, &operands, &[], Vec::new(), &others, &at)?;
     ir::erase(call);
     Ok(())
 }
 
-/// The functions that start the loop and that compute a range of it.
-fn functions(name: &str, captured: &[Type]) -> String {
-    let types: Vec<String> = captured.iter().map(ToString::to_string).collect();
-    let fields: Vec<&str> = types.iter().map(|t| t.trim_start_matches("!llvm.")).collect();
-    let context = format!("!llvm.struct<({})>", fields.join(", "));
-    let field =
-        |n: usize| format!("llvm.getelementptr %context[0, {n}] : (!llvm.ptr) -> !llvm.ptr, {context}");
-    let numbered =
-        |prefix: &str| -> Vec<String> { (0..types.len()).map(|n| format!("%{prefix}{n}")).collect() };
-    let mut text = format!(
-        "llvm.func internal @\"{name}.task\"(%context: !llvm.ptr {{llvm.noalias, llvm.readonly}}, %from: i64, %to: i64) {{\n"
-    );
-    for (n, r#type) in types.iter().enumerate() {
-        let _ = writeln!(text, "  %f{n} = {}", field(n));
-        let _ = writeln!(text, "  %v{n} = llvm.load %f{n} : !llvm.ptr -> {type}");
+/// Builds the functions that start parallel loops, and the task functions that compute ranges of steps.
+struct Functions<'c> {
+    context: &'c Context,
+    location: Location<'c>,
+}
+
+/// The function of the runtime that computes the steps on its thread pool.
+const PARALLEL: &str = "skript_parallel";
+
+/// The function that calls [`PARALLEL`] if the program has it, and computes all steps otherwise.
+const SHARE: &str = "skript.share";
+
+impl<'c: 'a, 'a> Functions<'c> {
+    fn define(&self, arguments: &[(Type<'c>, &[&str])]) -> Definition<'c, 'a> {
+        Definition::new(self.context, self.location, arguments)
     }
-    let values = [numbered("v"), vec!["%from".into(), "%to".into()]].concat();
-    let value_types = [types.clone(), vec!["i64".into(), "i64".into()]].concat();
-    let declaration = value_types.join(", ");
-    let _ = write!(
-        text,
-        "  llvm.call @\"{name}\"({}) : ({declaration}) -> ()\n  llvm.return\n}}\n",
-        values.join(", ")
-    );
-    let arguments: Vec<String> = numbered("a")
-        .iter()
-        .zip(&types)
-        .map(|(name, r#type)| format!("{name}: {type}"))
-        .chain(["%steps: i64".to_owned()])
-        .collect();
-    let _ = write!(
-        text,
-        "llvm.func internal @\"{name}.shared\"({}) {{\n  %one = llvm.mlir.constant(1 : i64) : i64\n  \
-         %context = llvm.alloca %one x {context} : (i64) -> !llvm.ptr\n",
-        arguments.join(", ")
-    );
-    for (n, r#type) in types.iter().enumerate() {
-        let _ = writeln!(text, "  %f{n} = {}", field(n));
-        let _ = writeln!(text, "  llvm.store %a{n}, %f{n} : {type}, !llvm.ptr");
+
+    fn pointer(&self) -> Type<'c> {
+        pointer(self.context, 0)
     }
-    let _ = write!(
-        text,
-        "  %task = llvm.mlir.addressof @\"{name}.task\" : !llvm.ptr\n  \
-         llvm.call @skript.share(%task, %context, %steps) : (!llvm.ptr, !llvm.ptr, i64) -> ()\n  llvm.return\n}}\n"
-    );
-    // A stand-in for the function, which the text does not define.
-    let _ = writeln!(text, "llvm.func @\"{name}\"({declaration})");
-    text
+
+    fn word(&self) -> Type<'c> {
+        types::word(self.context)
+    }
+
+    /// The struct of the captured arguments.
+    fn task_context(&self, captured: &[Type<'c>]) -> Type<'c> {
+        r#struct(self.context, captured, false)
+    }
+
+    fn internal(&self) -> (&'static str, Attribute<'c>) {
+        ("linkage", attributes::internal(self.context))
+    }
+
+    /// The declaration of [`PARALLEL`].
+    fn declaration(&self) -> Operation<'c> {
+        let arguments = [self.pointer(), self.pointer(), self.word()];
+        let linkage = ("linkage", attributes::linkage(self.context, "extern_weak"));
+        ir::llvm::declaration(self.context, self.location, PARALLEL, &arguments, &[linkage])
+    }
+
+    /// The definition of [`SHARE`].
+    fn share(&self) -> Operation<'c> {
+        let pointer = (self.pointer(), &[][..]);
+        let function = self.define(&[pointer, pointer, (self.word(), &[])]);
+        let (at, arguments) = (function.at, function.arguments.clone());
+        let parallel = at.address_of(PARALLEL);
+        let null = at.make(ops::llvm::MLIR_ZERO, &[], &[], self.pointer());
+        let differs = [("predicate", attributes::i64(self.context, Integers::NotEqual as i64))];
+        let present = at.make(ops::llvm::ICMP, &[parallel, null], &differs, types::flag(self.context));
+        let [threads, alone] = [0; 2].map(|_| function.block());
+        at.branch(present, [threads.block, alone.block]);
+        threads.call_llvm(Callee::Symbol(PARALLEL), &arguments, &[]);
+        threads.op(ops::llvm::RETURN, &[], &[], &[], Vec::new());
+        let zero = ir::llvm::constant(&alone, 0, self.word());
+        let zero = zero.unwrap_or_else(|error| unreachable!("internal compiler error: {error}"));
+        let (task, context, steps) = (arguments[0], arguments[1], arguments[2]);
+        alone.call_llvm(Callee::Pointer(task), &[context, zero, steps], &[]);
+        alone.op(ops::llvm::RETURN, &[], &[], &[], Vec::new());
+        let passthrough = ("passthrough", attributes::strings(self.context, &["noinline"]));
+        function.complete_llvm(SHARE, None, &[self.internal(), passthrough])
+    }
+
+    /// The task function, which computes a range of steps.
+    fn task(&self, name: &str, captured: &[Type<'c>]) -> Operation<'c> {
+        let context = (self.pointer(), &["llvm.noalias", "llvm.readonly"][..]);
+        let word = (self.word(), &[][..]);
+        let function = self.define(&[context, word, word]);
+        let at = function.at;
+        let kind = self.task_context(captured);
+        let values = (0_i32..)
+            .zip(captured)
+            .map(|(n, field)| at.load_from(at.element_pointer(function.arguments[0], &[0, n], kind), *field));
+        let operands: Vec<Value> = values.chain(function.arguments[1..].iter().copied()).collect();
+        at.call_llvm(Callee::Symbol(name), &operands, &[]);
+        function.finish_llvm(&format!("{name}.task"), None, &[self.internal()])
+    }
+
+    /// The function that starts the loop.
+    fn shared(&self, name: &str, captured: &[Type<'c>]) -> Operation<'c> {
+        let arguments: Vec<_> = captured.iter().chain([&self.word()]).map(|kind| (*kind, &[][..])).collect();
+        let function = self.define(&arguments);
+        let (at, kind) = (function.at, self.task_context(captured));
+        let one = ir::llvm::constant(&at, 1, self.word());
+        let one = one.unwrap_or_else(|error| unreachable!("internal compiler error: {error}"));
+        let element = [("elem_type", TypeAttribute::new(kind).into())];
+        let context = at.make(ops::llvm::ALLOCA, &[one], &element, self.pointer());
+        for ((n, _), value) in (0_i32..).zip(captured).zip(&function.arguments) {
+            at.store_to(*value, at.element_pointer(context, &[0, n], kind));
+        }
+        let task = at.address_of(&format!("{name}.task"));
+        let steps = function.arguments[captured.len()];
+        at.call_llvm(Callee::Symbol(SHARE), &[task, context, steps], &[]);
+        function.finish_llvm(&format!("{name}.shared"), None, &[self.internal()])
+    }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Splits a module in the LLVM dialect into modules that LLVM compiles independently, to one object each.
+//! Splits a module in the LLVM dialect into modules that LLVM compiles independently, each to an object.
 //!
-//! The parts depend on the module alone, never on the machine that compiles it. A function that one call alone uses is in the
-//! part of its caller, where LLVM inlines it; small functions that use no others are copied to all parts that use them. What is left
-//! is split in its order, into parts of about [`SIZE`] operations. A function or global that another part uses is hidden:
-//! [`super::merged_object`] makes it local again.
+//! The parts depend only on the module, not on the machine that compiles it. A function with a single call is in the same part
+//! as its caller, so that LLVM inlines it. Small functions without other dependencies are copied to all parts that use them.
+//! The remaining functions are split in order into parts of about [`SIZE`] operations. A function or global that another part
+//! uses has hidden visibility; [`super::merged_object`] makes it local again.
 
 use super::CodegenError;
 use crate::ir::{self, Builder, attributes, func, ops, typed};
@@ -14,16 +14,16 @@ use melior::ir::{Attribute, Module, Operation, Region};
 use skript_dialect::op;
 use std::collections::{BTreeSet, HashMap};
 
-/// The number of operations of a part, if its functions allow it.
+/// Target number of operations of a part.
 const SIZE: usize = 1500;
 
-/// Modules with fewer operations are not split: the threads would take longer to start than they save.
-const SMALLEST: usize = 2 * SIZE;
+/// Minimum number of operations of a module that is split: for smaller modules, starting threads costs more than it saves.
+const MIN_SIZE: usize = 2 * SIZE;
 
-/// Functions of at most so many operations are copied to the parts that use them. LLVM inlines most of them.
+/// Maximum number of operations of a function that is copied to the parts that use it. LLVM inlines most of them.
 const COPIED: usize = 48;
 
-/// LLVM's number of hidden visibility.
+/// LLVM's number for hidden visibility.
 const HIDDEN: i64 = 1;
 
 /// A function or a global.
@@ -31,53 +31,50 @@ struct Symbol<'c, 'a> {
     op: OperationRef<'c, 'a>,
     /// The number of operations.
     weight: usize,
-    /// The symbols that it uses, by position, each once.
+    /// The positions of the symbols that the definition uses.
     uses: BTreeSet<usize>,
     place: Place,
 }
 
-/// Where the definition of a symbol is.
+/// The parts that define a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// In another object; declared where it is used.
+    /// The symbol is defined in another object; each part that uses it declares it.
     Elsewhere,
-    /// In each part that uses it.
+    /// Each part that uses the symbol defines it.
     Everywhere,
-    /// In one part.
+    /// One part defines the symbol.
     Part,
 }
 
 /// A module with some of the functions of another.
 pub(super) struct Part<'c> {
     pub module: Module<'c>,
-    /// The number of its operations.
+    /// The number of operations.
     pub weight: usize,
 }
 
-/// How the module uses a symbol.
+/// The uses of a symbol in the module.
 #[derive(Clone, Copy, Debug, Default)]
 struct Users {
     calls: usize,
     addresses: usize,
-    /// One of the users.
+    /// The position of one of the users.
     user: usize,
 }
 
-/// The parts of a module, in its order; empty if it is not split.
-///
-/// # Errors
-/// [`CodegenError`] if MLIR refuses a declaration.
+/// Returns the parts of a module, in order; empty if the module is not split.
 pub(super) fn parts<'c>(
     module: OperationRef<'c, '_>,
     context: &'c Context,
 ) -> Result<Vec<Part<'c>>, CodegenError> {
-    let operations: Vec<_> = ir::first_block(module).map(ir::operations).unwrap_or_default();
-    let known = |o: &OperationRef| op::is(o, ops::llvm::FUNC) || op::is(o, ops::llvm::MLIR_GLOBAL);
-    if !operations.iter().all(known) {
+    let operations = ir::children(module);
+    let is_symbol = |o: &OperationRef| op::is(o, ops::llvm::FUNC) || op::is(o, ops::llvm::MLIR_GLOBAL);
+    if !operations.iter().all(is_symbol) {
         return Ok(Vec::new());
     }
     let (symbols, users) = symbols(&operations);
-    if symbols.iter().map(|symbol| symbol.weight).sum::<usize>() < SMALLEST {
+    if symbols.iter().map(|symbol| symbol.weight).sum::<usize>() < MIN_SIZE {
         return Ok(Vec::new());
     }
     let part_of = assign(&symbols, &groups(&symbols, &users));
@@ -89,7 +86,7 @@ pub(super) fn parts<'c>(
     (0..count).map(|part| build(module, context, part, &symbols, &part_of, &shared)).collect()
 }
 
-/// The symbols of a module's operations, and their users.
+/// Returns the symbols of a module's operations, and their users.
 fn symbols<'c, 'a>(operations: &[OperationRef<'c, 'a>]) -> (Vec<Symbol<'c, 'a>>, Vec<Users>) {
     let positions: HashMap<String, usize> = operations
         .iter()
@@ -103,10 +100,10 @@ fn symbols<'c, 'a>(operations: &[OperationRef<'c, 'a>]) -> (Vec<Symbol<'c, 'a>>,
         for inner in ir::nested(*function) {
             symbol.weight += 1;
             let call = op::is(&inner, ops::llvm::CALL);
-            let used = match call {
-                true => typed::symbol(inner, "callee"),
-                false if op::is(&inner, ops::llvm::MLIR_ADDRESSOF) => typed::symbol(inner, "global_name"),
-                false => None,
+            let used = if call {
+                typed::symbol(inner, "callee")
+            } else {
+                typed::symbol(inner, "global_name").filter(|_| op::is(&inner, ops::llvm::MLIR_ADDRESSOF))
             };
             let Some(used) = used.and_then(|name| positions.get(&name)).copied() else {
                 continue;
@@ -135,11 +132,11 @@ fn symbols<'c, 'a>(operations: &[OperationRef<'c, 'a>]) -> (Vec<Symbol<'c, 'a>>,
         }
     }
     for (symbol, copied) in symbols.iter_mut().zip(copied) {
-        symbol.place = match is_declaration(symbol.op) {
-            true => Place::Elsewhere,
-            false if copied => Place::Everywhere,
-            false => Place::Part,
-        };
+        if is_declaration(symbol.op) {
+            symbol.place = Place::Elsewhere;
+        } else if copied {
+            symbol.place = Place::Everywhere;
+        }
     }
     (symbols, users)
 }
@@ -149,7 +146,7 @@ fn is_inlined(function: OperationRef) -> bool {
     has(function, "alwaysinline") && is_local(function)
 }
 
-/// Whether a function is small, and uses only what all parts can have.
+/// Whether a function is small, and uses only symbols that are available in all parts.
 fn is_copied(position: usize, symbols: &[Symbol], users: &[Users], copied: &[bool]) -> bool {
     let (Some(symbol), Some(users)) = (symbols.get(position), users.get(position)) else {
         return false;
@@ -166,7 +163,7 @@ fn is_copied(position: usize, symbols: &[Symbol], users: &[Users], copied: &[boo
         && symbol.uses.iter().all(everywhere)
 }
 
-/// Whether a symbol is defined in another object. A global always has attributes of its value or a region with one.
+/// Whether a symbol is defined in another object. The definition of a global has the attribute `value` or a region.
 fn is_declaration(symbol: OperationRef) -> bool {
     let empty = ir::first_block(symbol).is_none();
     empty && !symbol.has_attribute("value") && {
@@ -180,19 +177,19 @@ fn linkage(symbol: OperationRef) -> String {
     linkage.map_or_else(|_| "external".to_owned(), |linkage| linkage.to_string())
 }
 
-/// Whether only this module knows a symbol.
+/// Whether a symbol is local to its module.
 fn is_local(symbol: OperationRef) -> bool {
     let linkage = linkage(symbol);
     ["internal", "private", "linkonce"].iter().any(|local| linkage.contains(local))
 }
 
-/// Whether a function has an attribute of LLVM.
+/// Whether a function has an LLVM attribute.
 fn has(function: OperationRef, name: &str) -> bool {
     let attribute = format!("\"{name}\"");
-    typed::array(function, "passthrough").iter().any(|own| own.to_string() == attribute)
+    typed::array(function, "passthrough").iter().any(|present| present.to_string() == attribute)
 }
 
-/// For each symbol, the one that it shares a part with: the caller of the only call, or itself.
+/// Returns, for each symbol, the symbol in whose part it is: the caller of its only call, or itself.
 fn groups(symbols: &[Symbol], users: &[Users]) -> Vec<usize> {
     let mut groups: Vec<usize> = (0..symbols.len()).collect();
     for (position, (symbol, users)) in symbols.iter().zip(users).enumerate() {
@@ -209,7 +206,7 @@ fn groups(symbols: &[Symbol], users: &[Users]) -> Vec<usize> {
     (0..symbols.len()).map(|position| representative(&groups, position)).collect()
 }
 
-/// Follows the callers; the first of a cycle ends it.
+/// Follows the callers to the last one, or to the first symbol of a cycle.
 fn representative(groups: &[usize], position: usize) -> usize {
     let mut seen = BTreeSet::new();
     let mut current = position;
@@ -222,34 +219,34 @@ fn representative(groups: &[usize], position: usize) -> usize {
     seen.first().copied().unwrap_or(position)
 }
 
-/// The part of each symbol that is in one part.
+/// Assigns a part to each symbol that is defined in one part.
 fn assign(symbols: &[Symbol], groups: &[usize]) -> Vec<Option<usize>> {
     let mut weights: HashMap<usize, usize> = HashMap::new();
     for (symbol, group) in symbols.iter().zip(groups) {
         *weights.entry(*group).or_default() += symbol.weight;
     }
-    let (mut parts, mut part, mut filled) = (HashMap::new(), 0, 0);
+    let (mut parts, mut last, mut filled) = (HashMap::new(), 0, 0);
     let mut part_of = Vec::with_capacity(symbols.len());
     for (symbol, group) in symbols.iter().zip(groups) {
         if symbol.place != Place::Part {
             part_of.push(None);
             continue;
         }
-        let own = *parts.entry(*group).or_insert_with(|| {
-            let weight = weights.get(group).copied().unwrap_or_default();
+        let part = *parts.entry(*group).or_insert_with(|| {
+            let weight = weights.get(group).map_or(0, |weight| *weight);
             if filled > 0 && filled + weight > SIZE {
-                part += 1;
+                last += 1;
                 filled = 0;
             }
             filled += weight;
-            part
+            last
         });
-        part_of.push(Some(own));
+        part_of.push(Some(part));
     }
     part_of
 }
 
-/// Which symbols another part than their own uses.
+/// Returns, for each symbol, whether a part other than the defining part uses it.
 fn shared(symbols: &[Symbol], part_of: &[Option<usize>]) -> Vec<bool> {
     let mut shared = vec![false; symbols.len()];
     for (symbol, part) in symbols.iter().zip(part_of) {
@@ -266,7 +263,7 @@ fn shared(symbols: &[Symbol], part_of: &[Option<usize>]) -> Vec<bool> {
     shared
 }
 
-/// The module of one part: its symbols, copies, and declarations of what it uses else.
+/// Builds the module of one part: its symbols, copies of symbols, and declarations of the other symbols that it uses.
 fn build<'c>(
     module: OperationRef<'c, '_>,
     context: &'c Context,
@@ -301,7 +298,7 @@ fn build<'c>(
         let Some(symbol) = symbols.get(position) else {
             continue;
         };
-        let crosses = shared.get(position).copied().unwrap_or_default() && is_local(symbol.op);
+        let crosses = shared.get(position) == Some(&true) && is_local(symbol.op);
         if symbol.place == Place::Part && !owns(position) {
             declare(symbol.op, crosses, &end)?;
             continue;
@@ -309,10 +306,9 @@ fn build<'c>(
         weight += symbol.weight;
         let copy = end.insert(Operation::clone(&symbol.op));
         if symbol.place == Place::Everywhere {
-            let internal = ir::parse_attribute(copy.context(), "#llvm.linkage<internal>")?;
-            ir::set_attribute(copy, "linkage", internal);
+            ir::set_attribute(copy, "linkage", attributes::internal(context));
         } else if crosses {
-            for (name, value) in hidden(context)? {
+            for (name, value) in hidden(context) {
                 ir::set_attribute(copy, name, value);
             }
         }
@@ -326,23 +322,18 @@ fn declare<'c, 'a>(
     crosses: bool,
     end: &Builder<'c, 'a>,
 ) -> Result<(), CodegenError> {
-    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let external = if crosses { hidden(end.context)?.to_vec() } else { Vec::new() };
-    let attributes: Vec<(String, Attribute<'c>)> = symbol
-        .attributes()
-        .filter_map(|(name, value)| Some((name.as_string_ref().as_str().ok()?.to_owned(), value)))
-        .filter(|(name, _)| name != "value" && !external.iter().any(|(other, _)| other == name))
-        .collect();
+    let external = if crosses { hidden(end.context).to_vec() } else { Vec::new() };
+    let mut kept = ir::copy::named_attributes(symbol);
+    kept.retain(|(name, _)| name != "value" && !external.iter().any(|(other, _)| other == name));
     let mut all: Vec<(&str, Attribute<'c>)> =
-        attributes.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        kept.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     all.extend(external);
-    end.create(&ir::name(symbol), &[], &all, &[], vec![Region::new()]).map_err(wrong)?;
+    end.create(&ir::name(symbol), &[], &all, &[], vec![Region::new()])?;
     Ok(())
 }
 
-/// The attributes of a symbol that all parts know, and no other object.
-fn hidden(context: &Context) -> Result<[(&'static str, Attribute<'_>); 2], CodegenError> {
-    let external = Attribute::parse(context, "#llvm.linkage<external>")
-        .ok_or_else(|| CodegenError::Module("no linkage".to_owned()))?;
-    Ok([("linkage", external), ("visibility_", attributes::i64(context, HIDDEN))])
+/// Returns the attributes of a symbol that is visible to all parts, but not to other objects.
+fn hidden(context: &Context) -> [(&'static str, Attribute<'_>); 2] {
+    let external = attributes::linkage(context, "external");
+    [("linkage", external), ("visibility_", attributes::i64(context, HIDDEN))]
 }

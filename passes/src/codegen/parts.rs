@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-write-parts`: makes a tensor that is inserted into another one in the memory of the other.
+//! `skript-write-parts`: computes nested concatenations in the memory of the outermost concatenation.
 //!
-//! A tensor is joined from parts and then, with more parts, to a longer one, as in networks whose layers read the results of
-//! all layers before. `eliminate-empty-tensors` makes the parts of one of them in place, but not tensors inside of tensors:
-//! each would be copied to the next. Here the longest one gets a buffer, and the others are views of it. For bufferization they
-//! are different tensors: its analysis takes cubic time in the states of one.
+//! In networks whose layers read the results of all previous layers, a concatenation is part of a longer concatenation.
+//! `eliminate-empty-tensors` computes the parts of one concatenation in place, but not nested concatenations: it would copy
+//! each of them to the next one. This pass allocates a buffer for the outermost concatenation, and each nested concatenation
+//! becomes a view of this buffer. For bufferization they remain different tensors, because its analysis is cubic in the
+//! number of states of one tensor.
 //!
-//! Only tensors of static extents, joined in one block, whose parts do not overlap, whose states nothing else uses, and that
-//! nobody reads after the insertion: from then on the buffer is that of the longer tensor alone. A result stays in the buffer of its caller. Run it before
-//! `eliminate-empty-tensors`.
+//! The pass handles concatenations with static extents in one block. Their parts must be disjoint, and their intermediate
+//! tensors must not have other users. A nested concatenation must not have readers after its insertion, because later parts
+//! of the outer concatenation are then written to the buffer. The outermost concatenation must not be a result, which is in
+//! the caller's buffer. The pass runs before `eliminate-empty-tensors`.
 
-use super::inits::maker;
-use crate::error::CodegenError;
-use crate::ir;
-use crate::ir::bufferization::ToTensor;
-use crate::ir::memref;
+use crate::ir::bufferization::{ToTensor, tensor_of};
 use crate::ir::shape::InsertSlice;
 use crate::ir::walk::named;
-use crate::ir::{Builder, ValueKey, attributes, context, ops, typed, types};
-use melior::Context;
+use crate::ir::{self, Builder, ValueKey, memref, ops, typed, types};
+use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
@@ -27,53 +25,48 @@ use std::collections::HashSet;
 /// The pass `skript-write-parts`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-write-parts",
-    summary: "make a tensor that is inserted into another one in the memory of the other",
+    summary: "compute nested concatenations in the memory of the outermost concatenation",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Bufferization, Dialect::MemRef],
     run: |root, _, _| Ok(write_parts(root)?),
     ..Pass::NONE
 };
 
-/// Gives tensors below the module the memory of those that they are inserted into.
-///
-/// # Errors
-/// [`CodegenError::Module`] if an op is malformed.
-fn write_parts(module: OperationRef) -> Result<(), CodegenError> {
-    let holder = module.context();
-    let context = context::borrow(&holder);
+/// Computes each nested concatenation in the memory of the concatenation that it is inserted into.
+fn write_parts(module: OperationRef) -> Result<(), Error> {
     let mut buffers = HashSet::new();
-    // The longest tensor is the last one.
+    // The outermost concatenation is the last one.
     for insertion in named(module, ops::tensor::INSERT_SLICE).into_iter().rev() {
-        if let Some(part) = Part::of(insertion, &buffers) {
-            part.place(context, &mut buffers).map_err(|e| CodegenError::Module(e.to_string()))?;
+        if let Some(nested) = Nested::read(insertion, &buffers) {
+            nested.write_in_place(&mut buffers)?;
         }
     }
     Ok(())
 }
 
-/// A tensor that is joined in an empty one, and then inserted into another one that is joined as well.
-struct Part<'c, 'a> {
-    /// The insertion into the other one.
+/// A concatenation that is inserted into an outer concatenation.
+struct Nested<'c, 'a> {
+    /// The insertion into the outer concatenation.
     insertion: OperationRef<'c, 'a>,
-    /// The first insertion into the tensor.
+    /// The first insertion of the nested concatenation.
     first: OperationRef<'c, 'a>,
-    /// The first insertion into the other one.
+    /// The first insertion of the outer concatenation.
     outer: OperationRef<'c, 'a>,
-    /// The buffer of the other one, if it has one already.
+    /// The buffer of the outer concatenation, if the pass has already created it.
     buffer: Option<Value<'c, 'a>>,
 }
 
-/// Of an insertion, the operand that is the tensor before.
+/// The number of the destination operand of an insertion.
 const DESTINATION: usize = 1;
 
-impl<'c: 'a, 'a> Part<'c, 'a> {
-    /// `buffers` are those that the pass has made, and their views.
-    fn of(insertion: OperationRef<'c, 'a>, buffers: &HashSet<ValueKey>) -> Option<Self> {
+impl<'c: 'a, 'a> Nested<'c, 'a> {
+    /// `buffers` are the buffers that the pass has created, and their views.
+    fn read(insertion: OperationRef<'c, 'a>, buffers: &HashSet<ValueKey>) -> Option<Self> {
         let source = InsertSlice::cast(insertion)?.source().ok()?;
-        let inner = Joined::of(ir::definition(source)?.0)?;
-        let outer = Joined::of(insertion)?;
+        let inner = Concatenation::read(ir::defining_op(source)?)?;
+        let outer = Concatenation::read(insertion)?;
         let first = inner.first()?;
-        let buffer = if Joined::begins_empty(outer.first()?) {
+        let buffer = if begins_empty(outer.first()?) {
             None
         } else {
             let tensor = ToTensor::of(outer.first()?.operand(DESTINATION).ok()?)?;
@@ -81,32 +74,30 @@ impl<'c: 'a, 'a> Part<'c, 'a> {
             Some(buffers.get(&ValueKey::of(buffer)).map(|_| buffer)?)
         };
         let block = insertion.block();
-        let mut readers = ir::users(source).into_iter();
-        let ends = readers.all(|user| {
-            let own = block.and_then(|block| ir::ancestor_in(block, user));
-            own.is_some_and(|own| own == insertion || ir::is_before(own, insertion))
+        let has_no_later_reader = ir::users(source).into_iter().all(|user| {
+            let outer = block.and_then(|block| ir::ancestor_in(block, user));
+            outer.is_some_and(|outer| outer == insertion || ir::is_before(outer, insertion))
         });
-        let is_whole = types::extents(source.r#type())? == typed::i64s(insertion, "static_sizes");
-        let are_alone = inner.is_alone() && outer.is_alone();
-        let fits = ends && is_whole && are_alone && Joined::begins_empty(first);
-        let fits = fits && outer.is_disjoint();
-        (fits && !outer.is_result() && first.block() == block).then_some(Part {
-            insertion,
-            first,
-            outer: outer.first()?,
-            buffer,
-        })
+        let is_full = types::extents(source.r#type())? == typed::i64s(insertion, "static_sizes");
+        let is_supported = has_no_later_reader
+            && is_full
+            && inner.is_exclusive()
+            && outer.is_exclusive()
+            && begins_empty(first)
+            && outer.is_disjoint()
+            && !outer.is_result()
+            && first.block() == block;
+        is_supported.then_some(Nested { insertion, first, outer: outer.first()?, buffer })
     }
 
-    fn place(&self, context: &'c Context, buffers: &mut HashSet<ValueKey>) -> Result<(), melior::Error> {
+    /// Replaces the empty tensor of the nested concatenation by a view of the outer buffer.
+    fn write_in_place(&self, buffers: &mut HashSet<ValueKey>) -> Result<(), Error> {
         let buffer = match self.buffer {
             Some(buffer) => buffer,
-            None => self.new_buffer(context)?,
+            None => self.new_buffer()?,
         };
-        let (maker, _) = ir::definition(buffer).ok_or(melior::Error::OperationBuild)?;
-        let next = maker.next_in_block();
-        let next = next.ok_or(melior::Error::OperationBuild)?;
-        let at = Builder::before(context, next)?.with_location(self.first.location());
+        let next = ir::defining_op(buffer).and_then(|op| op.next_in_block()).ok_or(Error::OperationBuild)?;
+        let at = Builder::at(next).with_location(self.first.location());
         let list = |name: &str| typed::i64s(self.insertion, name);
         let (offsets, sizes) = (list("static_offsets"), list("static_sizes"));
         let part = memref::subview(&at, buffer, &offsets, &sizes, &vec![1; sizes.len()])?;
@@ -114,50 +105,43 @@ impl<'c: 'a, 'a> Part<'c, 'a> {
         begin_with(&at, self.first, part)
     }
 
-    /// A buffer for the other tensor, at the beginning of the block.
-    fn new_buffer(&self, context: &'c Context) -> Result<Value<'c, 'a>, melior::Error> {
-        let error = melior::Error::OperationBuild;
+    /// Allocates a buffer for the outer concatenation, at the beginning of the block.
+    fn new_buffer(&self) -> Result<Value<'c, 'a>, Error> {
         let block = self.insertion.block();
         let start = block.and_then(|block| ir::operations(block).first().copied());
-        let at = Builder::before(context, start.ok_or(error)?)?;
-        let at = at.with_location(self.outer.location());
+        let at = Builder::at(start.ok_or(Error::OperationBuild)?).with_location(self.outer.location());
         let tensor = self.outer.operand(DESTINATION)?.r#type();
-        let parts = types::extents(tensor).zip(types::element_of(tensor));
-        let (extents, element) = parts.ok_or(melior::Error::OperationBuild)?;
-        let attributes = [
-            ("operandSegmentSizes", attributes::i32s(at.context, &[0, 0])),
-            ("alignment", attributes::i64(at.context, ALIGNMENT)),
-        ];
-        let r#type = types::memref(&extents, element);
-        let buffer = at.value(ops::memref::ALLOC, &[], &attributes, r#type)?;
+        let r#type = types::memref(&types::shape(tensor), types::element_or_self(tensor));
+        let buffer = at.alloc(r#type, &[]);
         begin_with(&at, self.outer, buffer)?;
         Ok(buffer)
     }
 }
 
-/// The alignment of buffers in bytes, as bufferization has it.
-const ALIGNMENT: i64 = 64;
-
-/// Lets an insertion insert into the tensor of a buffer.
+/// Replaces the destination of an insertion by the tensor of a buffer.
 fn begin_with<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
     first: OperationRef<'c, 'a>,
     buffer: Value<'c, 'a>,
-) -> Result<(), melior::Error> {
-    let unit = attributes::unit(at.context);
-    let alone = [("restrict", unit), ("writable", unit)];
-    let r#type = first.operand(DESTINATION)?.r#type();
-    let tensor = at.value(ops::bufferization::TO_TENSOR, &[buffer], &alone, r#type)?;
+) -> Result<(), Error> {
+    let tensor = tensor_of(at, buffer, first.operand(DESTINATION)?.r#type())?;
     ir::use_instead(first, DESTINATION, tensor);
     Ok(())
 }
 
-/// The insertions that join a tensor, in order; each inserts into the result of the one before.
-struct Joined<'c, 'a>(Vec<OperationRef<'c, 'a>>);
+/// Whether a first insertion inserts into an empty tensor of static extents.
+fn begins_empty(first: OperationRef) -> bool {
+    let empty = first.operand(DESTINATION).ok().and_then(|tensor| ir::defined_by(tensor, ops::tensor::EMPTY));
+    empty.is_some_and(|op| op.operand_count() == 0)
+}
 
-impl<'c: 'a, 'a> Joined<'c, 'a> {
-    /// Those that an insertion belongs to; `None` for another operation, and for insertions in several blocks.
-    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+/// The insertions of a concatenation, in order; each inserts into the result of the previous one.
+struct Concatenation<'c, 'a>(Vec<OperationRef<'c, 'a>>);
+
+impl<'c: 'a, 'a> Concatenation<'c, 'a> {
+    /// Returns the concatenation that an insertion belongs to; `None` if `op` is not an insertion, or if the insertions are in several
+    /// blocks.
+    fn read(op: OperationRef<'c, 'a>) -> Option<Self> {
         let mut all = vec![op];
         let mut insertion = InsertSlice::cast(op)?;
         while let Some(before) = InsertSlice::of(insertion.destination().ok()?) {
@@ -169,32 +153,21 @@ impl<'c: 'a, 'a> Joined<'c, 'a> {
             all.push(next);
             last = next;
         }
-        let is_here = |own: &OperationRef| own.block() == op.block();
-        all.iter().all(is_here).then_some(Joined(all))
+        all.iter().all(|insertion| insertion.block() == op.block()).then_some(Concatenation(all))
     }
 
     fn first(&self) -> Option<OperationRef<'c, 'a>> {
         self.0.first().copied()
     }
 
-    /// Whether a first insertion inserts into an empty tensor of static extents.
-    fn begins_empty(first: OperationRef) -> bool {
-        let empty = first.operand(DESTINATION).ok().and_then(maker);
-        empty.is_some_and(|op| ir::name(op) == ops::tensor::EMPTY && op.operand_count() == 0)
-    }
-
-    /// Whether nothing uses a state but the next insertion: another tensor that begins with it may be in its memory as well.
-    fn is_alone(&self) -> bool {
-        self.0.windows(2).all(|pair| match pair {
-            [own, next] => own.result(0).is_ok_and(|result| {
-                let users = ir::users(result.into());
-                users.iter().all(|user| user == next)
-            }),
-            _ => true,
+    /// Whether the result of each insertion is used only by the next insertion: another user might be computed in the same memory.
+    fn is_exclusive(&self) -> bool {
+        self.0.iter().zip(self.0.iter().skip(1)).all(|(insertion, next)| {
+            insertion.result(0).is_ok_and(|result| ir::users(result.into()).iter().all(|user| user == next))
         })
     }
 
-    /// Whether the parts have static offsets and extents, no gaps, and no element in common.
+    /// Whether the parts have static offsets and extents and unit strides, and are disjoint.
     fn is_disjoint(&self) -> bool {
         let ranges = self.0.iter().map(|op| {
             let list = |name: &str| typed::i64s(*op, name);
@@ -206,13 +179,13 @@ impl<'c: 'a, 'a> Joined<'c, 'a> {
             return false;
         };
         let mut later = ranges.iter();
-        ranges.iter().all(|own| {
+        ranges.iter().all(|range| {
             later.next();
-            later.clone().all(|other| memref::are_apart(own, other))
+            later.clone().all(|other| memref::are_apart(range, other))
         })
     }
 
-    /// Whether the joined tensor is a result of the entry, which has a buffer.
+    /// Whether the concatenation is a result of the entry, whose buffer is the caller's.
     fn is_result(&self) -> bool {
         let last = self.0.last().and_then(|last| last.result(0).ok());
         last.is_none_or(|last| {
@@ -222,14 +195,13 @@ impl<'c: 'a, 'a> Joined<'c, 'a> {
     }
 }
 
-/// The only insertion into the result of another one.
+/// Returns the only insertion into the result of an insertion.
 fn next<'c: 'a, 'a>(insertion: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     let result = Value::from(insertion.result(0).ok()?);
     let users = ir::users(result).into_iter();
     let mut insertions = users.filter(|user| {
-        let insertion = InsertSlice::cast(*user);
-        insertion.is_some_and(|insertion| insertion.destination().is_ok_and(|own| own == result))
+        InsertSlice::cast(*user).is_some_and(|insertion| insertion.destination() == Ok(result))
     });
-    let own = insertions.next()?;
-    insertions.next().is_none().then_some(own)
+    let next = insertions.next()?;
+    insertions.next().is_none().then_some(next)
 }

@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Offsets for buffers with lifetimes: two that live at once never overlap.
+//! Assigns offsets to buffers with lifetimes: buffers that are live at the same time do not overlap.
 
 #![allow(clippy::indexing_slicing, reason = "indices come from the list of buffers itself")]
 
 /// A buffer to place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lifetime {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// First and last step at which the buffer is used, both included.
+    /// The first step at which the buffer is live.
     pub first: usize,
-    /// The last step at which the buffer is used.
+    /// The last step at which the buffer is live.
     pub last: usize,
 }
 
-/// Where buffers lie.
+/// The positions of buffers in the arena.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Placement {
-    /// Bytes from the arena's start, per buffer.
+    /// The offset of each buffer in bytes.
     pub offsets: Vec<u64>,
-    /// Bytes of the arena.
+    /// The size of the arena in bytes.
     pub size: u64,
 }
 
 impl Lifetime {
-    fn meets(&self, other: &Lifetime) -> bool {
+    fn overlaps(&self, other: &Lifetime) -> bool {
         self.first <= other.last && other.first <= self.last
     }
 }
 
-/// Bytes of the largest set of buffers that live at once: no arena can be smaller.
+/// Returns the size in bytes of the largest set of buffers that are live at once: a lower bound of the arena's size.
 pub(crate) fn largest_live(lifetimes: &[Lifetime], alignment: u64) -> u64 {
     let live_at = |step: usize| {
         let live = lifetimes.iter().filter(|l| l.first <= step && step <= l.last);
         live.map(|l| aligned(l.size, alignment)).fold(0, u64::saturating_add)
     };
-    lifetimes.iter().map(|l| live_at(l.first)).max().unwrap_or(0)
+    lifetimes.iter().map(|l| live_at(l.first)).fold(0, u64::max)
 }
 
-/// Rounds in which the buffer at the arena's end is placed earlier.
+/// Maximum number of repairs of an order. A repair moves the buffer at the end of the arena to an earlier position in the order.
 const REPAIRS: usize = 64;
 
-/// Best fit in three orders (largest first, longest first, earliest first), each mended: the buffer that ends last moves
-/// ahead of those placed before it. The smallest arena wins, the first among equals. `None` if the sizes overflow.
+/// Places buffers by best fit in three orders (largest first, longest-lived first, earliest first), each with repairs. Returns the
+/// placement with the smallest arena, the first such placement if several are equal. `None` if the sizes overflow.
 pub(crate) fn place(lifetimes: &[Lifetime], alignment: u64) -> Option<Placement> {
     let length = |l: &Lifetime| l.last - l.first;
-    let least = largest_live(lifetimes, alignment);
+    let lower_bound = largest_live(lifetimes, alignment);
     let mut by_size: Vec<usize> = (0..lifetimes.len()).collect();
     by_size.sort_by_key(|&n| (std::cmp::Reverse(lifetimes[n].size), lifetimes[n].first));
     let mut by_length = by_size.clone();
@@ -55,14 +55,14 @@ pub(crate) fn place(lifetimes: &[Lifetime], alignment: u64) -> Option<Placement>
     let mut best: Option<Placement> = None;
     for mut order in [by_size, by_length, by_start] {
         for _ in 0..REPAIRS {
-            let found = best_fit(lifetimes, &order, alignment)?;
-            let end = |n: usize| found.offsets[n] + aligned(lifetimes[n].size, alignment);
-            let highest = (0..order.len()).find(|&n| end(order[n]) == found.size);
-            if best.as_ref().is_none_or(|b| found.size < b.size) {
-                best = Some(found);
+            let placement = best_fit(lifetimes, &order, alignment)?;
+            let end = |n: usize| placement.offsets[n] + aligned(lifetimes[n].size, alignment);
+            let highest = (0..order.len()).find(|&n| end(order[n]) == placement.size);
+            if best.as_ref().is_none_or(|b| placement.size < b.size) {
+                best = Some(placement);
             }
             match highest {
-                Some(n) if n > 0 && best.as_ref().is_some_and(|b| b.size > least) => {
+                Some(n) if n > 0 && best.as_ref().is_some_and(|b| b.size > lower_bound) => {
                     let moved = order.remove(n);
                     order.insert(n / 2, moved);
                 }
@@ -77,7 +77,7 @@ fn aligned(size: u64, alignment: u64) -> u64 {
     size.checked_next_multiple_of(alignment).unwrap_or(u64::MAX)
 }
 
-/// Places buffers in `order`, each in the smallest gap that holds it.
+/// Places buffers in `order`, each in the smallest gap that is large enough.
 fn best_fit(lifetimes: &[Lifetime], order: &[usize], alignment: u64) -> Option<Placement> {
     let mut offsets = vec![0u64; lifetimes.len()];
     let mut placed: Vec<usize> = Vec::new();
@@ -86,20 +86,20 @@ fn best_fit(lifetimes: &[Lifetime], order: &[usize], alignment: u64) -> Option<P
         let size = lifetimes[n].size.checked_next_multiple_of(alignment)?;
         let mut taken: Vec<(u64, u64)> = placed
             .iter()
-            .filter(|&&p| lifetimes[p].meets(&lifetimes[n]))
+            .filter(|&&p| lifetimes[p].overlaps(&lifetimes[n]))
             .map(|&p| (offsets[p], offsets[p] + aligned(lifetimes[p].size, alignment)))
             .collect();
         taken.sort_unstable();
         let mut end = 0u64;
-        let mut choice: Option<(u64, u64)> = None;
+        let mut smallest: Option<(u64, u64)> = None;
         for (from, to) in taken {
             let gap = from.saturating_sub(end);
-            if gap >= size && from >= end && choice.is_none_or(|(smallest, _)| gap < smallest) {
-                choice = Some((gap, end));
+            if gap >= size && from >= end && smallest.is_none_or(|(smallest, _)| gap < smallest) {
+                smallest = Some((gap, end));
             }
             end = end.max(to);
         }
-        let offset = choice.map_or(end, |(_, at)| at);
+        let offset = smallest.map_or(end, |(_, offset)| offset);
         offsets[n] = offset;
         total = total.max(offset.checked_add(size)?);
         placed.push(n);
@@ -116,9 +116,9 @@ mod tests {
             assert!(placement.offsets[n] + a.size <= placement.size);
             assert_eq!(placement.offsets[n] % 64, 0);
             for (m, b) in lifetimes.iter().enumerate().skip(n + 1) {
-                let apart = placement.offsets[n] + a.size <= placement.offsets[m]
+                let disjoint = placement.offsets[n] + a.size <= placement.offsets[m]
                     || placement.offsets[m] + b.size <= placement.offsets[n];
-                assert!(!a.meets(b) || apart || a.size == 0 || b.size == 0, "{n} {m}");
+                assert!(!a.overlaps(b) || disjoint || a.size == 0 || b.size == 0, "{n} {m}");
             }
         }
     }
@@ -151,8 +151,8 @@ mod tests {
                 .collect();
             let placement = place(&layers, 64).unwrap();
             sound(&layers, &placement);
-            let least = largest_live(&layers, 64);
-            assert!(placement.size * 10 <= least * 11, "{} {least}", placement.size);
+            let lower_bound = largest_live(&layers, 64);
+            assert!(placement.size * 10 <= lower_bound * 11, "{} {lower_bound}", placement.size);
         }
     }
 

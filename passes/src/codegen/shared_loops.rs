@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-share-loops`: outlines parallel loops with enough work into functions with independent steps.
 //!
-//! Each outermost `scf.parallel` becomes a function that computes a range of one of its dimensions, and a call for the
-//! whole range. `skript-parallelize-calls` passes such functions to the threads of the runtime. The number of steps
-//! follows from the work, so short loops stay on the calling thread: a static loop with too little work for two steps
-//! is not outlined, one with dynamic extents gets its number of steps at run time.
+//! Each outermost `scf.parallel` becomes a function that computes a range of one of its dimensions, and a call for the full
+//! range. `skript-parallelize-calls` passes such functions to the thread pool. The number of steps is proportional to the
+//! work, so the calling thread computes short loops: a static loop with too little work for two steps is not outlined, and
+//! the number of steps of a loop with dynamic extents is computed at run time.
 //!
-//! Arrays on the stack move out of the loop: each thread has one for all of its iterations.
+//! Arrays on the stack move out of the loop: each thread has one array for all of its iterations.
 //!
-//! Requires: planned memory, loops whose lower bounds are 0. Guarantees: an iteration computes the same values as before.
+//! Requires: planned memory, loops with lower bounds of 0. Guarantees: an iteration computes the same values as before.
 
 use crate::extents::size;
 use crate::ir::attribute_names::{BYTES, STEPS, WORK};
 use crate::ir::memref::ByteView;
 use crate::ir::outline::{Outlined, captured, is_available};
+use crate::ir::scf::Bounds;
 use crate::ir::{self, Builder, attributes, mutation, ops, typed, types};
-use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute};
-use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef, OperationResult};
-use melior::ir::r#type::{IntegerType, MemRefType};
+use melior::ir::attribute::FlatSymbolRefAttribute;
+use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef};
+use melior::ir::r#type::MemRefType;
 use melior::ir::{BlockRef, ShapedTypeLike, Type, Value, ValueLike};
 use melior::{Context, Error};
 use skript_dialect::{Dialect, Pass, PassError};
@@ -30,8 +31,7 @@ pub(crate) const PASS: Pass = Pass {
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::Scf],
     run: |root, _, rewriter| {
-        let module = ir::blocks(root).first().copied();
-        let module = module.ok_or("a module without a body")?;
+        let module = ir::first_block(root).ok_or("a module without a body")?;
         let mut sharing =
             Sharing { context: rewriter.context(), module, names: ir::symbols(root), known: HashMap::new() };
         for function in ir::operations(module) {
@@ -47,32 +47,32 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Work of one step, in operations on scalars: less takes less time than to pass it to another thread.
+/// Minimum work of a step, in scalar operations: passing less work to another thread takes longer than computing it.
 const STEP_WORK: i64 = 1 << 16;
 
-/// Maximum number of steps: enough for any number of threads to balance their work.
-const MOST_STEPS: i64 = 256;
+/// Maximum number of steps: enough to balance the threads.
+const MAX_STEPS: i64 = 256;
 
-/// Steps of a dimension that are enough; with fewer, an inner dimension may be the better one.
-const ENOUGH: i64 = 16;
+/// Minimum extent of a dimension to divide into steps; if it is shorter, an inner dimension may be better.
+const MIN_EXTENT: i64 = 16;
 
-/// Assumed iterations of an inner loop with dynamic bounds.
+/// Assumed number of iterations of an inner loop with dynamic bounds.
 const DYNAMIC_ITERATIONS: i64 = 8;
 
-/// The functions that the pass adds to a module; equal ones are one.
+/// The functions that the pass adds to a module; equal functions are merged.
 struct Sharing<'c, 'a> {
     context: &'c Context,
     module: BlockRef<'c, 'a>,
     names: HashSet<String>,
-    /// Names of functions by their text without a name.
+    /// The name of each function, by its text without the name.
     known: HashMap<String, String>,
 }
 
 impl<'c: 'a, 'a> Sharing<'c, 'a> {
-    /// Shares the outermost parallel loops of a block and of the blocks below it.
+    /// Outlines the outermost parallel loops of a block and its nested blocks.
     fn share(&mut self, block: BlockRef<'c, 'a>, function: OperationRef<'c, 'a>) -> Result<(), PassError> {
         for op in ir::operations(block) {
-            match Loops::of(op) {
+            match Loops::read(op) {
                 Some(loops) => match loops.split() {
                     Some(split) => loops.outline(&split, function, self)?,
                     None => hoist_stack(op, function),
@@ -87,23 +87,22 @@ impl<'c: 'a, 'a> Sharing<'c, 'a> {
         Ok(())
     }
 
-    /// A name that no function has.
+    /// Returns an unused name.
     fn fresh(&self) -> String {
-        let names = (0..).map(|number| format!("loop_{number}"));
-        let mut names = names.filter(|name| !self.names.contains(name));
-        names.next().unwrap_or_default()
+        let taken = |number: &usize| self.names.contains(&format!("loop_{number}"));
+        let number = (0..=self.names.len()).find(|number| !taken(number)).unwrap_or(self.names.len());
+        format!("loop_{number}")
     }
 
-    /// The name of a function with this text: `function`, which has the name `name`, or an equal one instead.
+    /// Erases `function` if there is an equal function, and returns the name of the equal function; otherwise returns `name`.
     fn merged(&mut self, function: OperationRef<'c, 'a>, name: String) -> String {
-        // The names of values are those of the function, not of the whole module.
+        // In the local scope, the names of values do not depend on the rest of the module.
         let flags = OperationPrintingFlags::new().use_local_scope();
-        let text = function.to_string_with_flags(flags);
-        let text = text.map(|text| text.replacen(&format!("@{name}("), "@(", 1));
         self.names.insert(name.clone());
-        let Ok(text) = text else {
+        let Ok(text) = function.to_string_with_flags(flags) else {
             return name;
         };
+        let text = text.replacen(&format!("@{name}("), "@(", 1);
         if let Some(known) = self.known.get(&text) {
             ir::erase(function);
             return known.clone();
@@ -116,50 +115,45 @@ impl<'c: 'a, 'a> Sharing<'c, 'a> {
 /// The loops of an `scf.parallel`.
 struct Loops<'c, 'a> {
     op: OperationRef<'c, 'a>,
-    /// The upper bounds.
-    bounds: Vec<Value<'c, 'a>>,
-    /// The upper bounds; `None` for dynamic ones.
+    bounds: Vec<Bounds<'c, 'a>>,
+    /// The upper bounds; `None` for dynamic upper bounds.
     extents: Vec<Option<i64>>,
 }
 
-/// How a loop is divided into steps.
+/// The division of a loop into steps.
 struct Split {
     dimension: usize,
-    /// The number of steps; `None` if it is known at run time.
+    /// The number of steps; `None` if it is dynamic.
     steps: Option<i64>,
-    /// Operations on scalars of one iteration of all dimensions.
+    /// The number of scalar operations of an iteration of all dimensions.
     work: i64,
 }
 
 impl<'c: 'a, 'a> Loops<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+    fn read(op: OperationRef<'c, 'a>) -> Option<Self> {
         if ir::name(op) != ops::scf::PARALLEL {
             return None;
         }
-        let operands: Vec<Value> = op.operands().collect();
-        let rank = operands.len() / 3;
-        let bounds = operands.get(rank..2 * rank)?.to_vec();
-        let extents = bounds.iter().map(|bound| constant(*bound)).collect();
+        let bounds = Bounds::all(op);
+        let extents = bounds.iter().map(|bounds| ir::integer(bounds.upper)).collect();
         Some(Loops { op, bounds, extents })
     }
 
-    /// Whether the loops are of the form that is divided.
+    /// Whether the pass supports the form of the loops.
     fn is_plain(&self) -> bool {
-        let rank = self.bounds.len();
-        let is = |n: usize, value| self.op.operand(n).is_ok_and(|v| constant(v) == Some(value));
-        let from_zero = (0..rank).all(|n| is(n, 0) && is(2 * rank + n, 1));
-        rank > 0 && from_zero && self.op.result_count() == 0 && self.op.operand_count() == 3 * rank
+        let has_no_results = self.op.result_count() == 0 && !self.bounds.is_empty();
+        has_no_results && self.bounds.iter().all(Bounds::are_numbers)
     }
 
-    /// The division; `None` if the loop stays: with too little work, or with values that a function cannot have.
+    /// Selects the division; `None` if the loop is not outlined, because it has too little work, or captures values that cannot
+    /// be arguments.
     fn split(&self) -> Option<Split> {
         if !self.is_plain() || !captured(self.op).into_iter().all(is_available) {
             return None;
         }
-        let own = ir::blocks(self.op).into_iter().map(work);
-        let work = typed::integer(self.op, WORK).unwrap_or_else(|| own.fold(0, i64::saturating_add));
-        let work = work.max(1);
-        let enough = |extent: &Option<i64>| extent.is_some_and(|e| e >= ENOUGH);
+        let counted = || ir::blocks(self.op).into_iter().map(work).fold(0, i64::saturating_add);
+        let work = typed::integer(self.op, WORK).unwrap_or_else(counted).max(1);
+        let enough = |extent: &Option<i64>| extent.is_some_and(|e| e >= MIN_EXTENT);
         let dimension = (0..self.extents.len())
             .find(|d| self.extents.get(*d).is_some_and(enough))
             .or_else(|| self.extents.iter().position(Option::is_none))
@@ -168,7 +162,7 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         let steps = match (volume, self.extents.get(dimension)) {
             (Some(volume), Some(Some(extent))) => {
                 let steps = volume.saturating_mul(work) / STEP_WORK;
-                Some(steps.min(MOST_STEPS).min(*extent))
+                Some(steps.min(MAX_STEPS).min(*extent))
             }
             _ => None,
         };
@@ -189,7 +183,7 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         let name = sharing.fresh();
         let before = Builder::before(context, self.op)?;
         let steps = match split.steps {
-            Some(steps) => before.index(steps)?,
+            Some(steps) => before.idx(steps),
             None => self.steps(split, &before)?,
         };
         let next = self.op.next_in_block().ok_or("a loop that ends its block")?;
@@ -211,7 +205,7 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         let at = Builder::before(context, self.op)?;
         // The first iteration of step s is s · bound / steps.
         let start = |step| -> Result<Value<'c, 'a>, Error> {
-            let scaled = at.value(ops::arith::MULI, &[step, bound], &[], index)?;
+            let scaled = at.muli(step, bound);
             at.value(ops::arith::DIVUI, &[scaled, total], &[], index)
         };
         mutation::set_operand(self.op, split.dimension, start(from)?);
@@ -222,7 +216,7 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         let name = sharing.merged(outlined.function(), name);
 
         let call = Builder::before(context, next)?;
-        let zero = call.index(0)?;
+        let zero = call.idx(0);
         let operands = [outlined.captured(), &[zero, steps]].concat();
         let callee = FlatSymbolRefAttribute::new(context, &name).into();
         let none = Vec::new();
@@ -230,26 +224,24 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         Ok(())
     }
 
-    /// The number of steps at run time: at least 1, at most the extent of the divided dimension.
+    /// Computes the number of steps at run time: at least 1, at most the extent of the divided dimension.
     fn steps(&self, split: &Split, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let index = Type::index(at.context);
-        let binary = |name: &str, left, right| at.value(name, &[left, right], &[], index);
-        let mut work = at.index(split.work)?;
+        let mut work = at.idx(split.work);
         for bound in &self.bounds {
-            work = binary(ops::arith::MULI, work, *bound)?;
+            work = at.muli(work, bound.upper);
         }
-        let steps = binary(ops::arith::DIVUI, work, at.index(STEP_WORK)?)?;
-        let steps = binary(ops::arith::MINUI, steps, at.index(MOST_STEPS)?)?;
+        let steps = at.divui(work, at.idx(STEP_WORK));
+        let steps = at.minui(steps, at.idx(MAX_STEPS));
         let bound = self.bounds.get(split.dimension).copied();
         let steps = match bound {
-            Some(bound) => binary(ops::arith::MINUI, steps, bound)?,
+            Some(bound) => at.minui(steps, bound.upper),
             None => steps,
         };
-        binary(ops::arith::MAXUI, steps, at.index(1)?)
+        Ok(at.maxui(steps, at.idx(1)))
     }
 }
 
-/// Moves the arrays on the stack that a loop's body has to the beginning of the function: one for all iterations.
+/// Moves stack allocations in a loop to the beginning of the function, so that all iterations share them.
 fn hoist_stack<'c: 'a, 'a>(op: OperationRef<'c, 'a>, function: OperationRef<'c, 'a>) {
     let first = ir::first_block(function).and_then(|block| ir::operations(block).first().copied());
     for array in ir::walk::named(op, ops::memref::ALLOCA) {
@@ -259,37 +251,36 @@ fn hoist_stack<'c: 'a, 'a>(op: OperationRef<'c, 'a>, function: OperationRef<'c, 
     }
 }
 
-/// Bytes that the first element of an argument is a multiple of.
+/// The alignment of array arguments in bytes.
 const ALIGNMENT: i64 = 64;
 
-/// The views of buffers of bytes that a loop accesses, without those whose elements another view has as well. LLVM vectorizes
-/// a loop over arguments that do not alias.
+/// Returns the byte views that a loop accesses, except those that overlap another view. LLVM vectorizes a loop over arguments
+/// that do not alias.
 fn disjoint_views<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<View<'c, 'a>> {
-    let (mut found, mut unknown): (Vec<View>, Vec<Value>) = (Vec::new(), Vec::new());
+    let (mut views, mut others): (Vec<View>, Vec<Value>) = (Vec::new(), Vec::new());
     for array in captured(op) {
-        match View::of(array) {
-            Some(view) if found.iter().any(|known| known.array == view.array) => {}
-            Some(view) => found.push(view),
-            None => unknown.push(array),
+        match View::read(array) {
+            Some(view) if views.iter().any(|known| known.array == view.array) => {}
+            Some(view) => views.push(view),
+            None => others.push(array),
         }
     }
-    let roots: Vec<Value> = unknown.into_iter().map(ir::memref::root).collect();
+    let roots: Vec<Value> = others.into_iter().map(ir::memref::root).collect();
     // The result of a loop or branch may be in any buffer.
-    let is_of_region =
-        |root: &Value<'c, 'a>| ir::definition(*root).is_some_and(|(op, _)| op.region_count() > 0);
-    if roots.iter().any(is_of_region) {
+    let may_be_any = |root: &Value<'c, 'a>| ir::defining_op(*root).is_some_and(|op| op.region_count() > 0);
+    if roots.iter().any(may_be_any) {
         return Vec::new();
     }
-    let alone = found.iter().filter(|view| {
-        let mut others = found.iter().filter(|other| other.array != view.array);
-        // Elements of the buffer that are accessed without a view may be anywhere.
-        let is_known = !roots.iter().any(|root| view.is_of(*root));
-        is_known && view.first % ALIGNMENT == 0 && others.all(|other| !view.overlaps(other))
+    let disjoint = views.iter().filter(|view| {
+        let mut others = views.iter().filter(|other| other.array != view.array);
+        // Accesses of the buffer without a view may overlap any view.
+        let has_only_views = !roots.iter().any(|root| view.is_of(*root));
+        has_only_views && view.first % ALIGNMENT == 0 && others.all(|other| !view.overlaps(other))
     });
-    alone.cloned().collect()
+    disjoint.cloned().collect()
 }
 
-/// A view of a buffer of bytes, at constant positions. Dynamic extents count as their upper bounds.
+/// A view of a byte buffer at a constant offset. Dynamic extents count as their upper bounds.
 #[derive(Clone)]
 struct View<'c, 'a> {
     array: Value<'c, 'a>,
@@ -300,11 +291,11 @@ struct View<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> View<'c, 'a> {
-    /// The view of bytes that an array is, or is a part of.
-    fn of(array: Value<'c, 'a>) -> Option<Self> {
+    /// Returns the byte view that an array is, or is a part of.
+    fn read(array: Value<'c, 'a>) -> Option<Self> {
         let mut array = array;
         let view = loop {
-            let (op, _) = ir::definition(array)?;
+            let op = ir::defining_op(array)?;
             match ByteView::cast(op) {
                 Some(view) => break view,
                 None if ir::memref::is_view(op) => array = ir::operand(op).ok()?,
@@ -312,7 +303,7 @@ impl<'c: 'a, 'a> View<'c, 'a> {
             }
         };
         let memref = MemRefType::try_from(array.r#type()).ok()?;
-        let first = constant(view.offset().ok()?)?;
+        let first = ir::integer(view.offset().ok()?)?;
         let bytes = match typed::integer(view.op(), BYTES) {
             Some(bytes) => bytes,
             None => i64::try_from(size::bytes(array)?).ok()?,
@@ -326,12 +317,10 @@ impl<'c: 'a, 'a> View<'c, 'a> {
         })
     }
 
-    /// The bytes as an array of static extents.
+    /// Views the byte range as an array with static extents.
     fn bytes(&self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let byte = IntegerType::new(at.context, 8).into();
-        let kind = types::memref(&[self.end - self.first], byte);
-        let first = at.index(self.first)?;
-        at.value(ops::memref::VIEW, &[self.buffer, first], &[], kind)
+        let kind = types::memref(&[self.end - self.first], types::int(at.context, 8));
+        at.value(ops::memref::VIEW, &[self.buffer, at.idx(self.first)], &[], kind)
     }
 
     fn is_of(&self, buffer: Value<'c, 'a>) -> bool {
@@ -343,53 +332,34 @@ impl<'c: 'a, 'a> View<'c, 'a> {
     }
 }
 
-/// Operations on scalars of one iteration of a block.
+/// The number of scalar operations of one execution of a block.
 fn work(block: BlockRef) -> i64 {
-    let operations = ir::operations(block);
-    operations.into_iter().map(work_of).fold(0, i64::saturating_add)
+    ir::operations(block).into_iter().map(work_of).fold(0, i64::saturating_add)
 }
 
 fn work_of(op: OperationRef) -> i64 {
     if let Some(known) = typed::integer(op, WORK) {
         return known.saturating_mul(iterations(op));
     }
-    let inner = ir::blocks(op).into_iter().map(work);
-    let inner = inner.fold(0, i64::saturating_add);
+    let inner = ir::blocks(op).into_iter().map(work).fold(0, i64::saturating_add);
     match ir::name(op).as_str() {
         ops::scf::FOR | ops::scf::PARALLEL => inner.saturating_mul(iterations(op)),
         _ => inner.saturating_add(ir::work::of_scalars(op)),
     }
 }
 
-/// The greatest value of an index, if it is a constant or the minimum of one and another: the loops of a block have such an end.
-fn greatest(value: Value) -> Option<i64> {
-    let least = || {
-        let op = OperationResult::try_from(value).ok()?.owner();
-        let is_least = ir::name(op) == ops::arith::MINSI;
-        is_least.then(|| op.operands().find_map(constant)).flatten()
-    };
-    constant(value).or_else(least)
+/// The maximum of an index: a constant, or the constant operand of a minimum, such as the end of a loop over a tile.
+fn maximum(value: Value) -> Option<i64> {
+    let bound = || ir::defined_by(value, ops::arith::MINSI)?.operands().find_map(ir::integer);
+    ir::integer(value).or_else(bound)
 }
 
-/// The iterations of a nested loop.
+/// The number of iterations of a nested loop.
 fn iterations(op: OperationRef) -> i64 {
-    let operands: Vec<Value> = op.operands().collect();
-    let rank = if ir::name(op) == ops::scf::FOR { 1 } else { operands.len() / 3 };
-    let of = |n: usize| {
-        let bound = |position: usize| operands.get(position).copied().and_then(constant);
-        let end = || operands.get(rank + n).copied().and_then(greatest);
-        let (from, to, step) = (bound(n)?, end()?, bound(2 * rank + n)?);
-        Some(to.saturating_sub(from).max(0) / step.max(1))
+    let count = |bounds: &Bounds| {
+        let [from, step] = [bounds.lower, bounds.step].map(ir::integer);
+        Some(maximum(bounds.upper)?.saturating_sub(from?).max(0) / step?.max(1))
     };
-    (0..rank).map(|n| of(n).unwrap_or(DYNAMIC_ITERATIONS)).fold(1, i64::saturating_mul)
-}
-
-/// The value of a constant.
-fn constant(value: Value) -> Option<i64> {
-    let op = OperationResult::try_from(value).ok()?.owner();
-    if ir::name(op) != ops::arith::CONSTANT {
-        return None;
-    }
-    let value = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
-    Some(value.value())
+    let counts = Bounds::all(op).into_iter().map(|bounds| count(&bounds).unwrap_or(DYNAMIC_ITERATIONS));
+    counts.fold(1, i64::saturating_mul)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-set-target`: a module in LLVM's dialect names its target and has the target's data layout.
+//! `skript-set-target`: sets the target triple and the data layout of a module in the dialect `llvm`.
 
 use super::llvm;
 use crate::ir;
@@ -14,7 +14,7 @@ pub(crate) const PASS: Pass = Pass {
     dependent_dialects: &[Dialect::Llvm],
     options: &[PassOption {
         name: "triple",
-        summary: "the target as LLVM names it, such as x86_64-pc-linux-gnu",
+        summary: "LLVM's target triple, such as x86_64-pc-linux-gnu",
         default: "",
     }],
     run: |root, options, _| {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-yield-offsets`: yields the offsets of views from branches instead of the views.
 //!
-//! After `skript-plan-memory` both branches of an `scf.if` mostly yield views of the arena. The branch yields the
-//! offset, and the view is created after it. An offset can be a result of an outlined function
-//! (`skript-outline-parts`), an array cannot. Views of different arrays stay.
+//! After `skript-plan-memory`, the branches of an `scf.if` usually yield views of the arena. This pass yields the offsets
+//! instead, and creates the view after the branch. An outlined function (`skript-outline-parts`) can return an offset, but
+//! not an array. Branches that yield views of different arrays are not changed.
 
 use crate::ir;
 use crate::ir::memref::ByteView;
@@ -25,12 +25,10 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Rewrites branches below an op in textual order, inner ones first: a branch may yield the result of an inner one.
+/// Rewrites nested branches in textual order, inner branches first: a branch may yield the result of an inner branch.
 fn below<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
-    for block in ir::blocks(op) {
-        for inner in ir::operations(block) {
-            below(context, inner)?;
-        }
+    for inner in ir::children(op) {
+        below(context, inner)?;
     }
     match ir::name(op).as_str() {
         ops::scf::IF => branch(context, op),
@@ -40,9 +38,10 @@ fn below<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<(
 
 /// The replacement of a result.
 enum Selected<'c, 'a> {
-    /// Itself.
+    /// A result of this type.
     Same(Type<'c>),
-    /// A view of the array; its offset and its sizes are those that an arm has each, or those that both have.
+    /// A view of the buffer. For its offset and each of its sizes, the value that both branches share, or `None` for a
+    /// result.
     View(Value<'c, 'a>, Vec<Option<Value<'c, 'a>>>),
 }
 
@@ -51,10 +50,10 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
     let [first, second] = ends.collect::<Vec<_>>()[..] else {
         return Ok(());
     };
-    let mut chosen = Vec::with_capacity(op.result_count());
+    let mut selected = Vec::with_capacity(op.result_count());
     for (number, result) in op.results().enumerate() {
         let (first, second) = (first.operand(number)?, second.operand(number)?);
-        chosen.push(match (view(first), view(second)) {
+        selected.push(match (ByteView::of(first), ByteView::of(second)) {
             (Some(one), Some(other)) if one.buffer() == other.buffer() => {
                 let (left, right) = (one.op(), other.op());
                 let pairs = left.operands().zip(right.operands()).skip(1);
@@ -64,37 +63,26 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
             _ => Selected::Same(result.r#type()),
         });
     }
-    if !(chosen.iter()).any(|chosen| matches!(chosen, Selected::View(..))) {
+    if !selected.iter().any(|selected| matches!(selected, Selected::View(..))) {
         return Ok(());
     }
     let index = Type::index(context);
-    let types = chosen.iter().flat_map(|chosen| match chosen {
+    let types = selected.iter().flat_map(|selected| match selected {
         Selected::Same(r#type) => vec![*r#type],
         Selected::View(_, shared) => vec![index; shared.iter().filter(|s| s.is_none()).count()],
     });
     let types: Vec<Type> = types.collect();
-    for end in [first, second] {
-        let mut yielded = Vec::with_capacity(types.len());
-        for (operand, chosen) in end.operands().zip(&chosen) {
-            match (chosen, view(operand)) {
-                (Selected::View(_, shared), Some(view)) => {
-                    let view = view.op();
-                    let own = view.operands().skip(1).zip(shared);
-                    yielded.extend(own.filter(|(_, s)| s.is_none()).map(|(own, _)| own));
-                }
-                _ => yielded.push(operand),
-            }
-        }
-        ir::set_operands(end, &yielded);
+    for terminator in [first, second] {
+        ir::set_operands(terminator, &yielded(terminator, &selected));
     }
-    let at = Builder::before(context, op)?.with_location(op.location());
     let arms = vec![regions::take(op, 0)?, regions::take(op, 1)?];
     let condition = If::cast(op).ok_or("not a branch")?.condition()?;
-    let again = at.create(ops::scf::IF, &[condition], &[], &types, arms)?;
-    let mut results = again.results().map(Value::from);
-    let missing = || PassError::at(again, "a branch without one of its results");
-    for (old, chosen) in op.results().zip(chosen) {
-        let new = match chosen {
+    let at = Builder::at(op);
+    let branch = at.create(ops::scf::IF, &[condition], &[], &types, arms)?;
+    let mut results = branch.results().map(Value::from);
+    let missing = || PassError::at(branch, "a branch without one of its results");
+    for (old, selected) in op.results().zip(selected) {
+        let new = match selected {
             Selected::Same(_) => results.next().ok_or_else(missing)?,
             Selected::View(array, shared) => {
                 let mut operands = vec![array];
@@ -110,7 +98,21 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
     Ok(())
 }
 
-/// The view that a value is.
-fn view<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<ByteView<'c, 'a>> {
-    ByteView::of(value)
+/// Returns the operands of a terminator. Each view is replaced by its offset and sizes, except those that both branches share.
+fn yielded<'c: 'a, 'a>(
+    terminator: OperationRef<'c, 'a>,
+    selected: &[Selected<'c, 'a>],
+) -> Vec<Value<'c, 'a>> {
+    let mut yielded = Vec::new();
+    for (operand, selected) in terminator.operands().zip(selected) {
+        match (selected, ByteView::of(operand)) {
+            (Selected::View(_, shared), Some(view)) => {
+                let view = view.op();
+                let values = view.operands().skip(1).zip(shared);
+                yielded.extend(values.filter(|(_, shared)| shared.is_none()).map(|(value, _)| value));
+            }
+            _ => yielded.push(operand),
+        }
+    }
+    yielded
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Breaks long chains of writes to one tensor, on which One-Shot Bufferize's analysis is superlinear.
+//! Cuts long chains of writes to one tensor, because One-Shot Bufferize's analysis is superlinear in their length.
 //!
-//! After a cut the chain continues with a tensor that has the same buffer, but is another tensor for bufferization. So
-//! bufferization sees no conflict between the writes after the cut and the reads and writes before.
-//! [`Chain::is_exclusive`] checks that there is none: from the cut on, only the chain uses its buffer.
+//! After a cut, the chain continues with a tensor that has the same buffer, but is a different tensor for bufferization. The
+//! analysis does not compare writes after the cut with reads and writes before it. [`Chain::is_exclusive`] checks that they do
+//! not conflict: after the cut, only the chain uses the buffer.
 
-use super::inits::{copy_before, maker};
-use super::loop_carried::{allocate, beginnings, destination, is_destination, is_made_by, written};
+use super::inits::copy_before;
+use super::loop_carried::{allocate, beginnings, destination, is_destination, written};
 use crate::error::CodegenError;
 use crate::invoke;
 use crate::ir;
-use crate::ir::bufferization::Insertion;
+use crate::ir::bufferization::{Insertion, tensor_of};
 use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, context, types};
 use crate::ir::{ancestor_in, key};
@@ -19,19 +19,21 @@ use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{TypeLike, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of states of a tensor that ops write one after the other: the analysis takes cubic time in them.
-const MOST_STATES: usize = 32;
+/// Maximum number of consecutive states of a tensor: the analysis is cubic in the number of states.
+const MAX_STATES: usize = 32;
 
-/// Cuts chains of many writes that have their buffer to themselves. Chains that begin with a writable block argument
-/// stay, because the caller expects the result in its buffer.
+/// Cuts chains of many writes that use their buffer exclusively. Chains that begin with a writable block argument are not
+/// cut, because the caller expects the result in its buffer.
 pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
     let holder = module.context();
     let context = context::borrow(&holder);
     let mut states: HashMap<ValueKey, usize> = HashMap::new();
-    let functions = ir::func::functions(module).into_values();
-    let read_only = functions.flat_map(invoke::read_only_arguments);
-    let read_only: HashSet<ValueKey> = read_only.map(ValueKey::of).collect();
-    let order = Order::of(module);
+    let read_only: HashSet<ValueKey> = ir::func::functions(module)
+        .into_values()
+        .flat_map(invoke::read_only_arguments)
+        .map(ValueKey::of)
+        .collect();
+    let order = TextualOrder::new(module);
     for op in ir::nested(module) {
         for position in 0..op.result_count() {
             let Ok(result) = op.result(position).map(Value::from) else {
@@ -47,7 +49,7 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
             let next = ir::users(result);
             let mut state = before + states_of(op);
             if let [next] = next.as_slice()
-                && state >= MOST_STATES
+                && state >= MAX_STATES
                 && next.block() == op.block()
                 && let Some(operand) = next.operands().position(|o| o == result)
                 && is_destination(*next, operand)
@@ -58,8 +60,8 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
                     states.insert(ValueKey::of(copy), 0);
                     0
                 } else {
-                    // Checked again after more writes: other readers may have ended by then.
-                    MOST_STATES / 2
+                    // The check is repeated after more writes, which may follow all other readers.
+                    MAX_STATES / 2
                 };
             }
             states.insert(ValueKey::of(result), state);
@@ -68,28 +70,29 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// The positions of all ops below a module, in the order of the text.
-struct Order(HashMap<usize, usize>);
+/// The positions of all operations of a module, in textual order.
+struct TextualOrder(HashMap<usize, usize>);
 
-impl Order {
-    fn of(module: OperationRef) -> Self {
+impl TextualOrder {
+    fn new(module: OperationRef) -> Self {
         let operations = ir::nested(module).into_iter().enumerate();
-        Order(operations.map(|(n, op)| (key(op), n)).collect())
+        TextualOrder(operations.map(|(n, op)| (key(op), n)).collect())
     }
 
-    /// Whether `op`, or the op of the same block as `next` that holds it, precedes `next`.
+    /// Whether `op`, or its ancestor in the block of `next`, precedes `next`.
     fn precedes(&self, op: OperationRef, next: OperationRef) -> bool {
-        let outer = next.block().and_then(|block| ancestor_in(block, op));
         let position = |op: OperationRef| self.0.get(&key(op)).copied();
-        let own = outer.and_then(position);
-        own.is_some_and(|own| Some(own) < position(next))
+        let outer = next.block().and_then(|block| ancestor_in(block, op)).and_then(position);
+        outer.is_some_and(|outer| Some(outer) < position(next))
     }
 }
 
-/// The states of one tensor, from the value that it begins with to the last one.
+/// The states of one tensor, from the first state to the last state.
 struct Chain<'c, 'a> {
+    /// The first state.
     origin: Value<'c, 'a>,
-    /// Ops that write a state or reshape it, the last one first, with the operand that is the state before.
+    /// The operations that write or reshape a state, from the last to the first, each with the number of the operand that is the
+    /// previous state.
     links: Vec<(OperationRef<'c, 'a>, usize)>,
 }
 
@@ -107,14 +110,14 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
         Chain { origin, links }
     }
 
-    /// Whether only the chain uses its buffer from `next` on. The empty tensor at its beginning is copied if it has
-    /// other users. Tensors that are inserted before and used after `next` get distinct buffers: upstream would compute
-    /// them in the chain's buffer.
-    fn is_exclusive(&self, next: OperationRef, order: &Order) -> Result<bool, CodegenError> {
+    /// Whether only the chain uses its buffer from `next` on. If so, the method also makes two changes. It copies the empty tensor
+    /// at the beginning of the chain if that tensor has other users. And it allocates distinct buffers for tensors that are
+    /// inserted before `next` and used after it: MLIR would compute them in the chain's buffer.
+    fn is_exclusive(&self, next: OperationRef, order: &TextualOrder) -> Result<bool, CodegenError> {
         let mut shared = Vec::new();
         for (op, operand) in &self.links {
-            let before = op.operand(*operand).map_err(|e| CodegenError::Module(e.to_string()))?;
-            let empty = maker(before).filter(|op| ir::name(*op) == ops::tensor::EMPTY);
+            let before = op.operand(*operand)?;
+            let empty = ir::defined_by(before, ops::tensor::EMPTY);
             let mut others = ir::users(before).into_iter().filter(|user| user != op);
             if let Some(empty) = empty {
                 if others.next().is_some() {
@@ -124,7 +127,7 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
                 return Ok(false);
             }
         }
-        if !self.begins_anew(next, order) {
+        if !self.is_first_buffer_exclusive(next, order) {
             return Ok(false);
         }
         for (op, operand, empty) in shared {
@@ -139,21 +142,19 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
                 continue;
             }
             for begin in beginnings(inserted) {
-                if let Some((writer, operand)) = begin.writer
-                    && is_made_by(begin.value, ops::tensor::EMPTY)
-                {
-                    allocate(writer, operand, begin.value)?;
+                if let Some((writer, operand)) = begin.writer {
+                    allocate(writer, operand, begin.value);
                 }
             }
         }
         Ok(true)
     }
 
-    /// Whether only the chain has the buffer of its first state from `next` on: the state is not the result of a branch
-    /// or call, and the buffer that it views has no other users.
-    fn begins_anew(&self, next: OperationRef, order: &Order) -> bool {
-        let Some((op, _)) = ir::definition(self.origin) else {
-            // An argument that is never written: the first write makes a copy.
+    /// Whether only the chain uses the buffer of its first state from `next` on: the state is not the result of an operation with
+    /// regions or on tensors, and the buffer that it views has no other users.
+    fn is_first_buffer_exclusive(&self, next: OperationRef, order: &TextualOrder) -> bool {
+        let Some(op) = ir::defining_op(self.origin) else {
+            // The first state is a read-only argument, which the first write copies.
             return true;
         };
         let is_free = |operand: Value<'c, 'a>| {
@@ -166,7 +167,7 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
     }
 }
 
-/// The tensor that an op puts into another one, which upstream may compute there.
+/// Returns the tensor that an operation inserts into another tensor. MLIR may compute it in the buffer of the other tensor.
 fn inserted<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
     Insertion::cast(op)?.source().ok()
 }
@@ -176,7 +177,7 @@ fn reaches<'c: 'a, 'a>(
     user: OperationRef<'c, 'a>,
     value: Value<'c, 'a>,
     next: OperationRef,
-    order: &Order,
+    order: &TextualOrder,
 ) -> bool {
     let mut seen = HashSet::new();
     let mut pending = vec![(user, value)];
@@ -193,9 +194,9 @@ fn reaches<'c: 'a, 'a>(
     false
 }
 
-/// Possible aliases of an operand after an op: states, views, and results of the enclosing op.
+/// Returns the possible aliases of an operand after an operation: states, views, and results of the enclosing operation.
 fn aliases<'c: 'a, 'a>(user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
-    let own = (0..user.result_count()).filter_map(|n| {
+    let results = (0..user.result_count()).filter_map(|n| {
         let result = user.result(n).ok().map(Value::from)?;
         let r#type = result.r#type();
         let is_array = r#type.is_mem_ref() || r#type.is_ranked_tensor();
@@ -203,45 +204,42 @@ fn aliases<'c: 'a, 'a>(user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Vec<
         let before = destination(user, n).and_then(|operand| user.operand(operand).ok());
         (is_array && (!computes || before == Some(value))).then_some(result)
     });
-    let mut found: Vec<Value> = own.collect();
+    let mut aliases: Vec<Value> = results.collect();
     if matches!(ir::name(user).as_str(), ops::scf::YIELD | ops::scf::CONDITION)
         && let Some(parent) = ir::walk::parent(user)
     {
-        found.extend(parent.results().map(Value::from));
+        aliases.extend(parent.results().map(Value::from));
     }
-    found
+    aliases
 }
 
-/// How many states of a tensor an op makes: a loop has those of its body as well.
+/// Returns the number of states of a tensor that an operation defines, including the states in its regions.
 fn states_of(op: OperationRef) -> usize {
-    let is_tensor = |value: Value| value.r#type().is_ranked_tensor();
-    let made = |op: OperationRef| op.results().map(Value::from).filter(|v| is_tensor(*v)).count();
+    let tensors = |op: OperationRef| op.results().filter(|v| v.r#type().is_ranked_tensor()).count();
     let inner = match ir::name(op).as_str() {
-        ops::scf::FOR | ops::scf::WHILE | ops::scf::IF => ir::nested(op).into_iter().map(made).sum(),
+        ops::scf::FOR | ops::scf::WHILE | ops::scf::IF => ir::nested(op).into_iter().map(tensors).sum(),
         _ => 0,
     };
     1 + inner
 }
 
-/// A tensor with the buffer of another one that bufferization treats as a different tensor.
+/// Creates a tensor with the buffer of `tensor`, which bufferization treats as a different tensor.
 pub(super) fn same_buffer<'c, 'a>(
     context: &'c Context,
     tensor: Value<'c, 'a>,
     user: OperationRef<'c, 'a>,
     read_only: bool,
 ) -> Result<Value<'c, 'a>, CodegenError> {
-    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let malformed = || CodegenError::Module("no ranked tensor where one is written".to_owned());
+    let malformed = || CodegenError::Module("expected a ranked tensor".to_owned());
     let extents = types::extents(tensor.r#type()).ok_or_else(malformed)?;
     let element = types::element_of(tensor.r#type()).ok_or_else(malformed)?;
     let array = types::memref(&extents, element);
-    let at = Builder::before(context, user).map_err(wrong)?;
+    let at = Builder::before(context, user)?;
+    let to_buffer = |entries: &[_]| at.value(ops::bufferization::TO_BUFFER, &[tensor], entries, array);
+    if !read_only {
+        return Ok(tensor_of(&at, to_buffer(&[])?, tensor.r#type())?);
+    }
     let unit = attributes::unit(context);
-    let alone = [("restrict", unit), ("writable", unit)];
-    let (looked, given) =
-        if read_only { (vec![("read_only", unit)], alone.split_at(1).0) } else { (vec![], alone.as_slice()) };
-    let buffer = at.value(ops::bufferization::TO_BUFFER, &[tensor], &looked, array);
-    buffer
-        .and_then(|buffer| at.value(ops::bufferization::TO_TENSOR, &[buffer], given, tensor.r#type()))
-        .map_err(wrong)
+    let buffer = to_buffer(&[("read_only", unit)])?;
+    Ok(at.value(ops::bufferization::TO_TENSOR, &[buffer], &[("restrict", unit)], tensor.r#type())?)
 }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-merge-duplicates`: merges equal operations without memory effects, and erases unused ones.
+//! `skript-merge-duplicates`: merges equal operations without memory effects, and erases unused operations.
 //!
-//! It does what upstream's `cse` does on tensors, in time linear in the size of the module. Upstream hashes an
-//! operation by its operands; formulas have equal operands (their init tensors), however different their regions are.
+//! On tensors, the pass has the effect of upstream's `cse`, but its time is linear in the size of the module. Upstream hashes an
+//! operation by its operands, but different formulas often have equal operands (their init tensors).
 //!
 //! Guarantees: no operation equals an earlier one in its block or in an enclosing block.
 
 use skript_dialect::{Pass, op};
 
-/// The pass `skript-merge-duplicates`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-merge-duplicates",
-    summary: "merge equal operations, and erase unused ones",
+    summary: "merge equal operations, and erase unused operations",
     run: |root, _, _| {
         op::merge_duplicates(&root);
         Ok(())

@@ -1,108 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-check-extents`: asserts that dynamic extents of elementwise operands agree.
 //!
-//! A mismatch is undefined behaviour, so nothing checks it without this pass. It applies to every operation with the
-//! elementwise trait and runs before the lowerings. It inserts a `cf.assert` in front of an operation for each
-//! dimension in which tensors may differ. It omits what types state, what is one value, and what was asserted before.
+//! A mismatch is undefined behaviour, so there is no check without this pass. It applies to every operation with the
+//! elementwise trait and runs before the lowerings. It inserts a `cf.assert` before an operation for each
+//! dimension in which tensors may differ, unless types, definitions and earlier assertions prove that they are equal.
 
-use crate::extents::bounds;
+use crate::facts::{Facts, computes_elements};
 use crate::ir;
-use crate::ir::ancestor_in;
-use crate::ir::arith::CompareIntegers;
-use crate::ir::is_before;
+use crate::ir::builder::arith::Integers;
 use crate::ir::ops;
-use crate::ir::shape::Dim;
 use crate::ir::{Builder, ValueKey, attributes, types};
+use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
+use skript_dialect::melior::ir::{OperationRef, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, op};
-use std::collections::HashMap;
+use skript_symbolic::Polynomial;
 
-/// The pass `skript-check-extents`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-check-extents",
     summary: "assert that dynamic extents of elementwise operands agree",
     dependent_dialects: &[Dialect::Arith, Dialect::ControlFlow, Dialect::Tensor],
-    run: |root, _, rewriter| {
-        let context = rewriter.context();
-        let elementwise = |op: OperationRef| op::has_elementwise_trait(&op) && !super::selects_tensors(op);
-        let mut asserted = Asserted::below(root);
-        for found in op::collect(&root, elementwise) {
-            check(found, &mut asserted, &Builder::before(context, found)?)?;
-        }
-        Ok(())
-    },
+    run: |root, _, rewriter| check_below(root, &mut Facts::default(), rewriter.context()),
     ..Pass::NONE
 };
 
-/// The definition of an extent, by which equal extents are recognized.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Extent {
-    Fixed(i64),
-    Of(ValueKey, i64),
-}
-
-impl Extent {
-    /// Reads a `tensor.dim` or a constant.
-    fn read(value: Value) -> Option<Self> {
-        if let Some(extent) = bounds::constant(value) {
-            return Some(Extent::Fixed(extent));
-        }
-        let dim = Dim::of(value)?;
-        Some(Extent::Of(ValueKey::of(dim.source().ok()?), i64::try_from(dim.dimension()?).ok()?))
-    }
-}
-
-/// The extents that are asserted to be equal, with the assertions.
-struct Asserted<'c, 'a>(HashMap<[Extent; 2], Vec<OperationRef<'c, 'a>>>);
-
-impl<'c: 'a, 'a> Asserted<'c, 'a> {
-    /// The assertions below `root`, of this pass and others.
-    fn below(root: OperationRef<'c, 'a>) -> Self {
-        let mut all = Asserted(HashMap::new());
-        for assert in op::collect(&root, |op| op::is(&op, ops::cf::ASSERT)) {
-            if let Some(pair) = compared(assert) {
-                all.add(pair, assert);
+/// Inserts assertions for the operations nested in an operation. A condition is known after its assertion in the block, and in the
+/// regions there.
+fn check_below<'c: 'a, 'a>(
+    root: OperationRef<'c, 'a>,
+    facts: &mut Facts,
+    context: &'c Context,
+) -> Result<(), PassError> {
+    for block in ir::blocks(root) {
+        let mark = facts.mark();
+        for op in ir::operations(block) {
+            check_below(op, facts, context)?;
+            if op::is(&op, ops::cf::ASSERT) {
+                facts.learn(ir::operand(op)?);
+            } else if computes_elements(op) {
+                check(op, facts, &Builder::before(context, op)?)?;
+            }
+            // Analyze an index at its definition, because the facts there are valid at all uses.
+            for index in op.results().map(Value::from).filter(|result| result.r#type().is_index()) {
+                facts.number(index);
             }
         }
-        all
+        facts.rollback(mark);
     }
-
-    fn add(&mut self, mut pair: [Extent; 2], assert: OperationRef<'c, 'a>) {
-        pair.sort();
-        self.0.entry(pair).or_default().push(assert);
-    }
-
-    /// Whether an assertion that two extents are equal dominates an op.
-    fn holds(&self, mut pair: [Extent; 2], at: OperationRef<'c, 'a>) -> bool {
-        pair.sort();
-        let stands_before = |assert: &OperationRef<'c, 'a>| {
-            let outer = assert.block().and_then(|block| ancestor_in(block, at));
-            outer.is_some_and(|outer| is_before(*assert, outer))
-        };
-        let all = self.0.get(&pair);
-        all.is_some_and(|all| all.iter().any(stands_before))
-    }
+    Ok(())
 }
 
-/// The extents that an assertion compares.
-fn compared(assert: OperationRef) -> Option<[Extent; 2]> {
-    let compare = CompareIntegers::of(ir::operand(assert).ok()?)?;
-    let [x, y] = ir::both_operands(compare.op()).ok()?;
-    (compare.predicate() == Some(EQUAL)).then_some([Extent::read(x)?, Extent::read(y)?])
-}
-
-/// `eq` of `arith.cmpi`.
-const EQUAL: i64 = 0;
-
-/// Inserts assertions before an operation, for extents that neither types nor earlier assertions prove equal.
+/// Inserts assertions before an operation, for extents that are not known to be equal.
 fn check<'c: 'a, 'a>(
-    found: OperationRef<'c, 'a>,
-    asserted: &mut Asserted<'c, 'a>,
+    op: OperationRef<'c, 'a>,
+    facts: &mut Facts,
     at: &Builder<'c, 'a>,
 ) -> Result<(), PassError> {
     let mut tensors: Vec<(Value, Vec<i64>)> = Vec::new();
-    for operand in found.operands() {
+    for operand in op.operands() {
         let is_new = |(known, _): &(Value, Vec<i64>)| ValueKey::of(*known) != ValueKey::of(operand);
         if let Some(extents) = types::extents(operand.r#type())
             && tensors.iter().all(is_new)
@@ -112,42 +67,39 @@ fn check<'c: 'a, 'a>(
     }
     let rank = tensors.first().map_or(0, |(_, extents)| extents.len());
     for dimension in 0..rank {
-        let of = |extents: &[i64]| extents.get(dimension).copied();
-        let fixed = found.results().filter_map(|r| of(&types::extents(r.r#type())?));
-        let mut fixed = fixed.chain(tensors.iter().filter_map(|(_, extents)| of(extents)));
+        let extent = |extents: &[i64]| extents.get(dimension).copied();
+        let fixed = op.results().filter_map(|result| extent(&types::extents(result.r#type())?));
+        let mut fixed = fixed.chain(tensors.iter().filter_map(|(_, extents)| extent(extents)));
         let fixed = fixed.find(|extent| *extent != types::DYNAMIC);
-        let open = tensors.iter().filter(|(_, extents)| of(extents) == Some(types::DYNAMIC));
-        let mut open = open.map(|(tensor, _)| *tensor);
+        let dynamic = tensors.iter().filter(|(_, extents)| extent(extents) == Some(types::DYNAMIC));
+        let mut dynamic = dynamic.map(|(tensor, _)| *tensor);
+        let first = if fixed.is_some() { None } else { dynamic.next() };
         let number = i64::try_from(dimension).map_err(|_| "too many dimensions")?;
-        let first = match fixed {
-            Some(_) => None,
-            None => open.next(),
-        };
         let known = match (fixed, first) {
-            (Some(extent), _) => Extent::Fixed(extent),
-            (None, Some(first)) => Extent::Of(ValueKey::of(first), number),
+            (Some(extent), _) => Polynomial::constant(extent),
+            (None, Some(first)) => facts.extent(first, dimension),
             (None, None) => continue,
         };
-        let pairs = open.map(|tensor| ([known, Extent::Of(ValueKey::of(tensor), number)], tensor));
-        let wanted: Vec<_> = pairs.filter(|(pair, _)| !asserted.holds(*pair, found)).collect();
-        if wanted.is_empty() {
+        let others: Vec<_> = dynamic.map(|tensor| (tensor, facts.extent(tensor, dimension))).collect();
+        let differ = |facts: &Facts, extent: &Polynomial| !facts.prover.is_equal(&known, extent);
+        if !others.iter().any(|(_, extent)| differ(facts, extent)) {
             continue;
         }
-        let known = match (fixed, first) {
-            (None, Some(first)) => at.extent(first, number)?,
-            (extent, _) => at.index(extent.unwrap_or_default())?,
+        let value = match (fixed, first) {
+            (Some(extent), _) => at.idx(extent),
+            (None, first) => at.extent(first.ok_or("a dimension without a tensor")?, number)?,
         };
-        for (pair, tensor) in wanted {
-            let own = at.extent(tensor, number)?;
-            let agrees = at.compare(EQUAL, known, own)?;
-            let message = format!(
-                "{}: operands of '{}' differ in dimension {dimension}",
-                found.location(),
-                crate::ir::copy::operation_name(found),
-            );
+        for (tensor, extent) in others {
+            if !differ(facts, &extent) {
+                continue;
+            }
+            let other = at.extent(tensor, number)?;
+            let agrees = at.cmpi(Integers::Equal, value, other);
+            let message =
+                format!("{}: operands of '{}' differ in dimension {dimension}", op.location(), ir::name(op));
             let message = [("msg", attributes::string(at.context, &message))];
-            let assert = at.create(ops::cf::ASSERT, &[agrees], &message, &[], Vec::new())?;
-            asserted.add(pair, assert);
+            at.create(ops::cf::ASSERT, &[agrees], &message, &[], Vec::new())?;
+            facts.prover.assume_equal(&known, &extent);
         }
     }
     Ok(())

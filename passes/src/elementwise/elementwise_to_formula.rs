@@ -2,23 +2,22 @@
 //! `convert-skript-elementwise-to-formula`: converts every operation with the elementwise trait on ranked tensors to a
 //! formula.
 //!
-//! The operation itself, cloned on scalars, becomes the value of the formula. Formulas then become loops without linalg
-//! in between.
+//! The operation, cloned on scalars, becomes the value of the formula. Formulas can be lowered directly to loops, without
+//! linalg.
 //!
-//! Requires: broadcasts are explicit. Guarantees: no elementwise operation on tensors is left.
+//! Requires: broadcasts are explicit. Guarantees: no elementwise operations on tensors remain.
 
 use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
 use super::scalarize_elementwise::on_scalars;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, Region, Type, TypeLike, Value, ValueLike};
+use melior::ir::{Region, Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Pass, PassError};
 
-/// The pass `convert-skript-elementwise-to-formula`.
 pub(crate) const PASS: Pass = Pass {
     flag: "convert-skript-elementwise-to-formula",
     summary: "convert elementwise operations on tensors to formulas on scalars",
@@ -26,8 +25,8 @@ pub(crate) const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let context = rewriter.context();
         let otherwise = "is elementwise but its results are not all ranked tensors";
-        super::replace_all(&root, rewriter, is_tensor, otherwise, |found| {
-            formula(found, &Builder::before(context, found)?)
+        super::replace_all(&root, rewriter, is_tensor, otherwise, |op| {
+            formula(op, &Builder::before(context, op)?)
         })
     },
     ..Pass::NONE
@@ -42,19 +41,19 @@ fn is_element(element: Type) -> bool {
 }
 
 fn formula<'c: 'a, 'a>(
-    found: OperationRef<'c, 'a>,
+    op: OperationRef<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
-    let results: Vec<Type<'c>> = found.results().map(|r| r.r#type()).collect();
+    let results: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
     let extents = results.iter().map(|t| types::extents(*t));
     let Some(extents) = extents.collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    let model = found.operands().find(|v| is_tensor(v.r#type()));
+    let model = op.operands().find(|v| is_tensor(v.r#type()));
     let (Some(extents), Some(model), Some(first)) = (extents.first(), model, results.first()) else {
         return Ok(None);
     };
-    let operands = found.operands().map(|v| v.r#type());
+    let operands = op.operands().map(|v| v.r#type());
     let mut tensors = operands.filter(|t| is_tensor(*t)).chain(results.iter().copied());
     if let Some(other) = tensors.find(|t| !types::element_of(*t).is_some_and(is_element)) {
         return Err(PassError::from(format!(
@@ -72,7 +71,7 @@ fn formula<'c: 'a, 'a>(
     arguments.extend(&results);
     let (body, inner, arguments) = at.region(&arguments);
     let indices = arguments.get(..rank).unwrap_or_default();
-    let scalar = on_scalars(found, &results, &inner, |operand| {
+    let scalar = on_scalars(op, &results, &inner, |operand| {
         let Some(element) = types::element_of(operand.r#type()) else {
             return Ok(operand);
         };
@@ -97,7 +96,7 @@ fn formula<'c: 'a, 'a>(
         &[],
         Vec::new(),
     )?;
-    let kind = Attribute::parse(at.context, "#skript.kind<assign>").ok_or("skript is not loaded")?;
+    let kind = attributes::accumulation(at.context, "assign");
     let segments = [count(bounds.len())?, count(inits.len())?];
     let formula = at.create(
         ops::skript::FORMULA,

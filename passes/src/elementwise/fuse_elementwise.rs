@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-fuse-elementwise`: fuses elementwise `linalg.generic` operations with their only users, in groups of bounded
+//! `skript-fuse-elementwise`: fuses elementwise `linalg.generic` operations with their only users, in groups of limited
 //! size.
 //!
-//! Upstream's `linalg-fuse-elementwise-ops` fuses a chain to one loop and copies the payload at each step: its time
-//! grows with the square of the chain, and the loop needs more registers than there are. Here a fused payload has at
-//! most `operations` operations and reads at most `inputs` tensors. Reshapes move out of the way, as upstream.
+//! Upstream's `linalg-fuse-elementwise-ops` fuses a chain into one loop and copies the payload at each step. Its time
+//! is quadratic in the length of the chain, and the loop needs too many registers. In this pass, a fused payload has at
+//! most `operations` operations and reads at most `inputs` tensors. Reshapes between operations are moved, as upstream.
 
 use skript_dialect::{Dialect, Pass, PassOption, op};
 
-/// The pass `skript-fuse-elementwise`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-fuse-elementwise",
-    summary: "fuse elementwise linalg.generic operations in groups of bounded size",
+    summary: "fuse elementwise linalg.generic operations in groups of limited size",
     dependent_dialects: &[Dialect::Affine, Dialect::Linalg, Dialect::Tensor],
     options: &OPTIONS,
     run: |root, options, _| {
@@ -21,7 +20,7 @@ pub(crate) const PASS: Pass = Pass {
         if op::fuse_elementwise(&root, operations, inputs, maps_only) {
             Ok(())
         } else {
-            Err("rewriting did not come to an end".into())
+            Err("the rewriting did not terminate".into())
         }
     },
     ..Pass::NONE
@@ -30,10 +29,10 @@ pub(crate) const PASS: Pass = Pass {
 const OPTIONS: [PassOption; 3] = [
     BOUNDS[0],
     BOUNDS[1],
-    PassOption { name: "maps-only", summary: "leave operations that reduce as they are", default: "false" },
+    PassOption { name: "maps-only", summary: "do not change operations that reduce", default: "false" },
 ];
 
-/// The bounds of a fused operation.
+/// The limits for a fused operation.
 pub(super) const BOUNDS: [PassOption; 2] = [
     PassOption {
         name: "operations",

@@ -1,43 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-hoist-invariants`: computes costly scalars of a payload once for all points that share them.
+//! `skript-hoist-invariants`: computes expensive scalars of a payload once for all points that share them.
 //!
-//! A scalar of a `linalg.generic` may vary along some of the loops only: the scale of a batch normalization varies along
-//! the channels, the sine of a rotary embedding along positions; so may a subscript that is divided, of a resized image. If a division, a
-//! root or another function is among the operations that compute it, they become a `linalg.generic` of their own over those loops, and the payload reads the
-//! result. Values do not change: each operation has the same operands.
+//! A scalar of a `linalg.generic` may vary along only some of the loops: the scale of a batch normalization varies along
+//! the channels, the sine of a rotary embedding along positions, a divided subscript of a resized image along rows. If its computation
+//! has a division, a root or another function, it becomes a separate `linalg.generic` with these loops, and the payload reads the
+//! result. Values do not change, because each operation has the same operands.
 //!
 //! Requires static extents of the loops that the scalar varies along. A scalar is hoisted if at least four points share it.
 
-use crate::ir::builder::operations;
-use crate::ir::copy::{Copier, arguments, with_attributes};
-use crate::ir::linalg::{Generic, index_of};
+use crate::ir::generic::{Access, LoopNest, Operand, map, rebuild};
+use crate::ir::linalg::index_of;
 use crate::ir::walk::named;
-use crate::ir::{self, Builder, ValueKey, attributes, linalg, maps, ops, types};
+use crate::ir::{self, Builder, Copier, ValueKey, ops, types};
 use crate::structure::Affine;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
+use melior::ir::{OperationRef, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::{Dialect, Pass, PassError};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The pass `skript-hoist-invariants`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-hoist-invariants",
-    summary: "compute costly scalars of a payload once for all points that share them",
+    summary: "compute expensive scalars of a payload once for all points that share them",
     dependent_dialects: &[Dialect::Linalg, Dialect::Tensor],
     run: |root, _, rewriter| {
         let mut pending = named(root, ops::linalg::GENERIC);
         while let Some(op) = pending.pop() {
-            let Some(payload) = Payload::of(op) else {
+            let Some(nest) = tensor_nest(op) else {
                 continue;
             };
-            let hoisted = payload.invariants();
+            let hoisted = Values::new(&nest).invariants();
             if !hoisted.is_empty() {
                 let at = Builder::before(rewriter.context(), op)?;
-                let (_, tensors) = hoist(&payload, &hoisted, &at)?;
-                // What is hoisted may have invariants of its own.
-                let makers = tensors.into_iter().filter_map(ir::definition);
-                pending.extend(makers.map(|(maker, _)| maker));
+                let (_, tensors) = hoist(&nest, &hoisted, &at)?;
+                // Hoisted operations may also have invariants.
+                let definitions = tensors.into_iter().filter_map(ir::definition);
+                pending.extend(definitions.map(|(definition, _)| definition));
             }
         }
         Ok(())
@@ -45,96 +43,49 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// The minimum number of points that share a scalar which is hoisted.
-const FEWEST_POINTS: u64 = 4;
+/// The minimum number of points that share a hoisted scalar.
+const MIN_POINTS: i64 = 4;
 
-/// An attribute of `linalg.generic` that MLIR does not parse: a defect of this pass.
-const UNPARSABLE: &str = "an attribute of linalg.generic that MLIR does not parse";
-
-/// Operations that take as long as the access to an element or longer.
+/// Whether an operation takes at least as long as an access to an element.
 fn is_costly(name: &str) -> bool {
     let is_simple = matches!(name, ops::math::ABSF | ops::math::ABSI | ops::math::COPYSIGN | ops::math::FMA);
     name == ops::arith::DIVF || name.starts_with("math.") && !is_simple
 }
 
-/// Operations that make a linear function of linear ones.
+/// Operations whose results are linear if their operands are linear.
 const LINEAR: [&str; 3] = [ops::arith::ADDI, ops::arith::SUBI, ops::arith::INDEX_CAST];
 
 /// Divisions of integers.
 const DIVISIONS: [&str; 3] = [ops::arith::DIVSI, ops::arith::FLOORDIVSI, ops::arith::REMSI];
 
-/// The operations of a `linalg.generic` on tensors with the loops that their results vary along.
-pub(crate) struct Payload<'c, 'a> {
-    pub(crate) op: OperationRef<'c, 'a>,
-    operations: Vec<OperationRef<'c, 'a>>,
-    pub(crate) elements: Vec<Value<'c, 'a>>,
-    /// By operand.
-    pub(crate) subscripts: Vec<Vec<Affine>>,
-    maps: Vec<Attribute<'c>>,
-    /// Whether each loop is a reduction.
-    reductions: Vec<bool>,
-    /// `None` for a dynamic extent.
-    extents: Vec<Option<u64>>,
-    /// The loops that a value varies along; values from outside have no entry.
+/// The values of a payload, with the loops that they vary along.
+struct Values<'n, 'c, 'a> {
+    nest: &'n LoopNest<'c, 'a>,
+    /// Values from outside the payload have no entry.
     loops: HashMap<ValueKey, BTreeSet<usize>>,
-    /// Values that a costly operation of the payload contributes to, which varies along all of their loops.
+    /// Values that depend on an expensive operation of the payload that varies along the same loops.
     costly: HashSet<ValueKey>,
     /// Linear functions of the positions of loops.
     linear: HashSet<ValueKey>,
-    /// Values that a division of integers contributes to.
+    /// Values that depend on a division of integers.
     divided: HashSet<ValueKey>,
-    /// Whether points are left out where a division has a remainder: such a payload is split into those that have none.
+    /// Whether points where a division has a remainder are skipped. Such a payload is later split into loops without remainders.
     is_divisible: bool,
 }
 
-impl<'c: 'a, 'a> Payload<'c, 'a> {
-    pub(crate) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let generic = Generic::cast(op).filter(|_| op.result_count() > 0)?;
-        let maps = generic.indexing_maps();
-        let subscripts: Vec<Vec<Affine>> = maps.iter().map(|map| maps::forms(*map)).collect::<Option<_>>()?;
-        let reductions = generic.reductions();
-        let mut extents = vec![None; reductions.len()];
-        for (operand, forms) in op.operands().zip(&subscripts) {
-            for (form, extent) in forms.iter().zip(types::extents(operand.r#type())?) {
-                if let (Some(l), Ok(extent)) = (form.as_index(), u64::try_from(extent)) {
-                    *extents.get_mut(l)? = Some(extent);
-                }
-            }
-        }
-        let block = generic.body()?;
-        let operations = operations(block);
-        // A region may use any value of the payload.
-        if operations.iter().any(|op| op.region_count() > 0) {
-            return None;
-        }
-        let mut payload = Payload {
-            op,
-            operations,
-            reductions,
-            elements: arguments(block),
-            subscripts,
-            maps,
-            extents,
-            loops: HashMap::new(),
+impl<'n, 'c: 'a, 'a> Values<'n, 'c, 'a> {
+    fn new(nest: &'n LoopNest<'c, 'a>) -> Self {
+        let elements = nest.operands.iter().map(|operand| operand.element);
+        let mut values = Values {
+            nest,
+            loops: elements.map(|element| (ValueKey::of(element), nest.loops_of(element))).collect(),
             costly: HashSet::new(),
             linear: HashSet::new(),
             divided: HashSet::new(),
             is_divisible: false,
         };
-        // A destination's element changes with each point.
-        let inputs = payload.elements.len().checked_sub(op.result_count())?;
-        let all: BTreeSet<usize> = (0..payload.extents.len()).collect();
-        let elements = payload.elements.iter().zip(&payload.subscripts);
-        for (n, (element, forms)) in elements.enumerate() {
-            let own = forms.iter().flat_map(Affine::as_linear).flatten();
-            let own = own.map(|(l, _)| l).collect();
-            let loops = if n < inputs { own } else { all.clone() };
-            payload.loops.insert(ValueKey::of(*element), loops);
-        }
-        for op in payload.operations.clone() {
-            payload.visit(op);
-        }
-        Some(payload)
+        nest.payload.iter().for_each(|op| values.visit(*op));
+        values
     }
 
     fn visit(&mut self, op: OperationRef<'c, 'a>) {
@@ -146,7 +97,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             let mut loops = self.loops.get(key).into_iter().flatten();
             self.linear.contains(key) || loops.next().is_none()
         };
-        // Several operations make a real of any other function of positions.
+        // Converting a function of positions that is not linear to a real takes several operations.
         let is_converted = name == ops::arith::SITOFP && !keys.iter().all(is_linear);
         let mut is_costly = is_costly(&name) || is_division || is_converted;
         let is_linear =
@@ -174,208 +125,117 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         }
     }
 
-    pub(crate) fn loops_of(&self, value: Value<'c, 'a>) -> BTreeSet<usize> {
-        self.loops.get(&ValueKey::of(value)).cloned().unwrap_or_default()
-    }
-
-    /// The number of loops.
-    pub(crate) fn loops(&self) -> usize {
-        self.extents.len()
-    }
-
-    /// The static extent of a loop.
-    pub(crate) fn extent(&self, l: usize) -> Option<u64> {
-        self.extents.get(l).copied().flatten()
-    }
-
-    /// Whether all of these loops have static extents.
-    pub(crate) fn is_static(&self, loops: &BTreeSet<usize>) -> bool {
-        let is_static = |l: &usize| self.extents.get(*l).is_some_and(Option::is_some);
-        loops.iter().all(is_static)
-    }
-
-    /// Whether to compute a value before the loops: enough points share it, along loops with static extents.
+    /// Whether to compute a value before the loops. It must be shared by enough points, and vary along loops with static extents.
     fn is_invariant(&self, value: Value<'c, 'a>) -> bool {
-        let loops = self.loops_of(value);
-        let others = (0..self.extents.len()).filter(|l| !loops.contains(l));
-        // An extent that is not known is a long one.
-        let shared = others.fold(1_u64, |all, l| {
-            let extent = self.extents.get(l).copied().flatten();
-            all.saturating_mul(extent.unwrap_or(FEWEST_POINTS))
-        });
-        shared >= FEWEST_POINTS
-            && !loops.is_empty()
-            && self.is_static(&loops)
-            && self.costly.contains(&ValueKey::of(value))
-            && self.has_tensors(value.r#type())
-    }
-
-    /// Whether values of a type are computed before the loops: reals, and subscripts.
-    fn has_tensors(&self, r#type: Type) -> bool {
-        let is_real = || {
-            let text = r#type.to_string();
-            text.trim_start_matches('b').starts_with('f')
+        let Some(loops) = self.loops.get(&ValueKey::of(value)) else {
+            return false;
         };
-        r#type.is_index() && !self.is_divisible || is_real()
+        let others = (0..self.nest.extents.len()).filter(|l| !loops.contains(l));
+        // Dynamic extents are assumed to be large.
+        let shared = others.map(|l| self.nest.extent(l).unwrap_or(MIN_POINTS));
+        shared.fold(1, i64::saturating_mul) >= MIN_POINTS
+            && !loops.is_empty()
+            && loops.iter().all(|l| self.nest.extent(*l).is_some())
+            && self.costly.contains(&ValueKey::of(value))
+            && (value.r#type().is_index() && !self.is_divisible || value.r#type().is_float())
     }
 
-    /// The invariant values that an operation uses which varies along more loops.
+    /// The invariant values that are used by operations that vary along more loops.
     fn invariants(&self) -> Vec<Value<'c, 'a>> {
-        let mut found: Vec<Value> = Vec::new();
-        for op in &self.operations {
-            let is_itself_invariant =
-                op.result_count() == 1 && op.result(0).is_ok_and(|result| self.is_invariant(result.into()));
-            if is_itself_invariant {
-                continue;
-            }
-            for operand in op.operands() {
-                if self.is_invariant(operand) && !found.contains(&operand) {
-                    found.push(operand);
-                }
-            }
-        }
-        found
-    }
-
-    /// The operations that compute values from the elements and from values that are known, in order.
-    pub(crate) fn needed(
-        &self,
-        wanted: impl Iterator<Item = Value<'c, 'a>>,
-        known: &[Value<'c, 'a>],
-    ) -> Vec<OperationRef<'c, 'a>> {
-        let mut needed: HashSet<ValueKey> = wanted.map(ValueKey::of).collect();
-        let mut found = Vec::new();
-        for op in self.operations.iter().rev() {
+        let is_other = |op: &&OperationRef<'c, 'a>| {
             let mut results = op.results().map(Value::from);
-            if results.any(|r| needed.contains(&ValueKey::of(r)) && !known.contains(&r)) {
-                needed.extend(op.operands().map(ValueKey::of));
-                found.push(*op);
+            op.result_count() != 1 || !results.all(|result| self.is_invariant(result))
+        };
+        let others = self.nest.payload.iter().filter(is_other).flat_map(|op| op.operands());
+        let mut roots: Vec<Value> = Vec::new();
+        for value in others.chain(self.nest.yielded.iter().copied()) {
+            if self.is_invariant(value) && !roots.contains(&value) {
+                roots.push(value);
             }
         }
-        found.reverse();
-        found
+        roots
     }
 }
 
-/// Replaces the payload's operation by one that reads the invariants; returns it, and the tensors of the invariants.
+/// The nest of an operation on tensors. `None` if its payload has regions, which could use any value of the payload.
+pub(crate) fn tensor_nest<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<LoopNest<'c, 'a>> {
+    let nest = LoopNest::read(op).filter(|nest| !nest.is_on_arrays())?;
+    nest.payload.iter().all(|op| op.region_count() == 0).then_some(nest)
+}
+
+/// Replaces the nest by one that reads the invariants. Returns it, and the tensors of the invariants.
 pub(crate) fn hoist<'c: 'a, 'a>(
-    payload: &Payload<'c, 'a>,
+    nest: &LoopNest<'c, 'a>,
     invariants: &[Value<'c, 'a>],
     at: &Builder<'c, 'a>,
 ) -> Result<(OperationRef<'c, 'a>, Vec<Value<'c, 'a>>), PassError> {
-    let op = payload.op;
-    let count = payload.extents.len();
-    let mut tensors = Vec::new();
-    let mut tensor_maps = Vec::new();
+    let mut hoisted = Vec::new();
     for value in invariants {
-        let loops: Vec<usize> = payload.loops_of(*value).into_iter().collect();
-        tensors.push(compute(payload, *value, &loops, at)?);
-        let forms: Vec<Affine> = loops.into_iter().map(Affine::index).collect();
-        tensor_maps.push(maps::map(at.context, count, &forms).ok_or(UNPARSABLE)?);
+        let loops: Vec<usize> = nest.loops_of(*value).into_iter().collect();
+        let tensor = compute(nest, *value, &loops, at)?;
+        hoisted.push((Access(tensor, loops.into_iter().map(Affine::index).collect()), *value));
     }
-    let last = payload.operations.last().ok_or("a payload without a yield")?;
-    let needed = payload.needed(last.operands(), invariants);
-    let used = needed.iter().chain([last]).flat_map(|op| op.operands());
+    let needed = nest.needed(nest.yielded.iter().copied(), invariants);
+    let used = needed.iter().flat_map(|op| op.operands()).chain(nest.yielded.iter().copied());
     let used: HashSet<ValueKey> = used.map(ValueKey::of).collect();
     // Inputs that are still read, the new tensors, then the destinations.
-    let inputs = payload.elements.len() - op.result_count();
-    let written = payload.subscripts.iter().skip(inputs).flatten();
-    let written: BTreeSet<usize> = written.filter_map(Affine::as_index).collect();
-    // An input may be there for the extent of a loop.
-    let has_extent = |n: usize| {
-        let own = payload.subscripts.get(n).into_iter().flatten();
-        let mut loops = own.filter_map(Affine::as_index);
-        loops.any(|l| !written.contains(&l))
-    };
-    let is_kept =
-        |n: usize, element: &Value| n >= inputs || used.contains(&ValueKey::of(*element)) || has_extent(n);
-    let operands = op.operands().zip(&payload.maps).zip(&payload.elements).enumerate();
-    let kept = operands.filter(|(n, (_, element))| is_kept(*n, element));
-    let mut kept: Vec<_> = kept.map(|(_, ((value, map), element))| (value, *map, *element)).collect();
-    let inputs = kept.len() - op.result_count();
-    let hoisted = tensors.iter().copied().zip(tensor_maps).zip(invariants);
-    kept.splice(inputs..inputs, hoisted.map(|((tensor, map), value)| (tensor, map, *value)));
-    let all: Vec<Value> = kept.iter().map(|(value, ..)| *value).collect();
-    let indexing: Vec<Attribute> = kept.iter().map(|(_, map, _)| *map).collect();
-    let argument_types: Vec<Type> = kept.iter().map(|(.., element)| element.r#type()).collect();
-
-    let (region, body, new) = at.region(&argument_types);
-    let mut copier = Copier::new();
-    for ((.., old), new) in kept.iter().zip(&new) {
-        copier.set(*old, *new);
-    }
-    for inner in needed {
-        copier.copy(inner, &body.with_location(inner.location()), &mut |_, _, _| Ok(false))?;
-    }
-    copier.copy(*last, &body.with_location(last.location()), &mut |_, _, _| Ok(false))?;
-    let results: Vec<Type> = op.results().map(|r| r.r#type()).collect();
-    let others = linalg::generic_attributes(
-        at.context,
-        &indexing,
-        payload.reductions.iter().copied(),
-        [inputs + invariants.len(), op.result_count()],
-    );
-    let others = others.ok_or(UNPARSABLE)?;
-    let replacement = with_attributes(op, &all, &results, vec![region], &others, at)?;
-    for (old, new) in op.results().zip(replacement.results()) {
+    let written: BTreeSet<usize> =
+        nest.outputs().iter().flat_map(|output| &output.forms).filter_map(Affine::as_index).collect();
+    // An input may only define the extent of a loop.
+    let has_extent =
+        |input: &Operand| input.forms.iter().filter_map(Affine::as_index).any(|l| !written.contains(&l));
+    let is_kept = |input: &&Operand| used.contains(&ValueKey::of(input.element)) || has_extent(input);
+    let kept = nest.inputs().iter().filter(is_kept).map(|input| (input.access(), input.element));
+    let outputs = nest.outputs().iter().map(|output| (output.access(), output.element));
+    let tensors = hoisted.iter().map(|(Access(tensor, _), _)| *tensor).collect();
+    let (operands, elements): (Vec<Access>, Vec<Value>) = kept.chain(hoisted).chain(outputs).unzip();
+    let replacement = rebuild(at, nest, &operands, &nest.reductions, |body, new| {
+        let mut copier = Copier::from_pairs(&elements, new);
+        copier.copy_all(&needed, body)?;
+        Ok::<_, PassError>(nest.yielded.iter().map(|value| copier.get(*value)).collect())
+    })?;
+    for (old, new) in nest.op.results().zip(replacement.results()) {
         ir::replace_uses(old.into(), new.into());
     }
-    ir::erase(op);
+    ir::erase(nest.op);
     Ok((replacement, tensors))
 }
 
-/// A tensor over some loops with a value of the payload.
+/// Computes a value of the payload for some loops, as a tensor with these dimensions.
 pub(crate) fn compute<'c: 'a, 'a>(
-    payload: &Payload<'c, 'a>,
+    nest: &LoopNest<'c, 'a>,
     value: Value<'c, 'a>,
     loops: &[usize],
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
-    let needed = payload.needed(std::iter::once(value), &[]);
+    let needed = nest.needed([value], &[]);
     let used: HashSet<ValueKey> = needed.iter().flat_map(|op| op.operands()).map(ValueKey::of).collect();
-    let extents = loops.iter().map(|l| payload.extents.get(*l).copied().flatten());
-    let extents: Option<Vec<i64>> = extents.map(|e| i64::try_from(e?).ok()).collect();
+    let extents: Option<Vec<i64>> = loops.iter().map(|l| nest.extent(*l)).collect();
     let r#type = types::tensor(&extents.ok_or("a loop without an extent")?, value.r#type());
-    let empty = at.value(ops::tensor::EMPTY, &[], &[], r#type)?;
-    let mut inputs: Vec<Value> = Vec::new();
-    let mut indexing = Vec::new();
-    let mut elements = Vec::new();
-    let over_loops = |forms: &[Affine]| maps::map_of(at.context, loops.iter().copied(), forms);
-    for ((element, operand), forms) in
-        payload.elements.iter().zip(payload.op.operands()).zip(&payload.subscripts)
-    {
-        if used.contains(&ValueKey::of(*element)) {
-            inputs.push(operand);
-            indexing.push(over_loops(forms).ok_or(UNPARSABLE)?);
-            elements.push(*element);
+    let mut renamed = vec![Affine::default(); nest.extents.len()];
+    for (position, l) in loops.iter().enumerate() {
+        *renamed.get_mut(*l).ok_or("a loop that changed")? = Affine::index(position);
+    }
+    let read = nest.operands.iter().filter(|operand| used.contains(&ValueKey::of(operand.element)));
+    let inputs = read.clone().map(|operand| {
+        // The extents have no effect on linear forms.
+        let forms = operand.forms.iter().map(|form| form.substitute(&renamed, &nest.extents));
+        Some(Access(operand.value, forms.collect::<Option<_>>()?))
+    });
+    let inputs: Vec<Access> = inputs.collect::<Option<_>>().ok_or("a subscript that is too large")?;
+    let elements: Vec<Value> = read.map(|operand| operand.element).collect();
+    map(at, &inputs, r#type, &[], |body, new| {
+        let mut copier = Copier::from_pairs(&elements, new);
+        for inner in needed {
+            copier.copy(inner, &body.with_location(inner.location()), &mut |copier, inner, to| {
+                let Some(position) = index_of(inner).and_then(|l| loops.iter().position(|other| *other == l))
+                else {
+                    return Ok(false);
+                };
+                copier.set(inner.result(0)?, to.loop_index(position)?);
+                Ok(true)
+            })?;
         }
-    }
-    let own: Vec<Affine> = loops.iter().copied().map(Affine::index).collect();
-    indexing.push(over_loops(&own).ok_or(UNPARSABLE)?);
-    inputs.push(empty);
-    let mut argument_types: Vec<Type> = elements.iter().map(|e| e.r#type()).collect();
-    argument_types.push(value.r#type());
-    let (region, body, new) = at.region(&argument_types);
-    let mut copier = Copier::new();
-    for (old, new) in elements.iter().zip(&new) {
-        copier.set(*old, *new);
-    }
-    for inner in needed {
-        let mut special = |copier: &mut Copier<'c, 'a>, inner: OperationRef<'c, 'a>, to: &Builder<'c, 'a>| {
-            let Some(position) = index_of(inner).and_then(|l| loops.iter().position(|own| *own == l)) else {
-                return Ok(false);
-            };
-            let dimension = attributes::i64(to.context, i64::try_from(position).unwrap_or(0));
-            let index = to.value(ops::linalg::INDEX, &[], &[("dim", dimension)], Type::index(to.context))?;
-            copier.set(inner.result(0)?, index);
-            Ok(true)
-        };
-        copier.copy(inner, &body.with_location(inner.location()), &mut special)?;
-    }
-    body.create(ops::linalg::YIELD, &[copier.get(value)], &[], &[], Vec::new())?;
-    let attributes =
-        linalg::generic_attributes(at.context, &indexing, loops.iter().map(|_| false), [elements.len(), 1]);
-    let generic =
-        at.create(ops::linalg::GENERIC, &inputs, &attributes.ok_or(UNPARSABLE)?, &[r#type], vec![region])?;
-    Ok(generic.result(0)?.into())
+        Ok(copier.get(value))
+    })
 }

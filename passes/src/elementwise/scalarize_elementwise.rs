@@ -2,12 +2,11 @@
 //! `skript-scalarize-elementwise`: converts every elementwise operation on tensors or vectors to the same operation on
 //! scalars.
 //!
-//! The trait states that the operation is valid with every tensor and vector type replaced by its element type, and
-//! means the same at each element. A tensor becomes a `tensor.generate` whose body holds the scalar operation, with
-//! static and dynamic extents. A vector is split into elements and rebuilt. Scalars among the operands apply to every
-//! element.
+//! The trait implies that the operation is also valid on elements, and has the same meaning for each element. A tensor with
+//! static or dynamic extents becomes a `tensor.generate` that contains the scalar operation. A vector is split into elements and
+//! rebuilt. Scalar operands apply to every element.
 //!
-//! Guarantees: no elementwise operation on tensors or vectors is left.
+//! Guarantees: no elementwise operations on tensors or vectors remain.
 
 use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
 use crate::ir;
@@ -19,7 +18,6 @@ use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Pass, PassError, op};
 
-/// The pass `skript-scalarize-elementwise`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-scalarize-elementwise",
     summary: "convert elementwise operations on tensors and vectors to operations on scalars",
@@ -29,13 +27,13 @@ pub(crate) const PASS: Pass = Pass {
         let shaped = |r#type: Type| is_tensor(r#type) || r#type.is_vector();
         let otherwise =
             "is elementwise but its results are not all ranked tensors, or vectors of fixed length";
-        super::replace_all(&root, rewriter, shaped, otherwise, |found| {
-            let at = Builder::before(context, found)?;
-            let types: Vec<Type> = found.results().map(|r| r.r#type()).collect();
+        super::replace_all(&root, rewriter, shaped, otherwise, |op| {
+            let at = Builder::before(context, op)?;
+            let types: Vec<Type> = op.results().map(|r| r.r#type()).collect();
             if types.iter().all(|t| types::extents(*t).is_some()) {
-                over_tensors(found, &types, &at)
+                over_tensors(op, &types, &at)
             } else if types.iter().all(|t| vector::extents(*t).is_some()) {
-                over_vectors(found, &types, &at)
+                over_vectors(op, &types, &at)
             } else {
                 Ok(None)
             }
@@ -44,20 +42,20 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// One `tensor.generate` a result; its body computes one element.
+/// Creates one `tensor.generate` for each result, whose body computes one element.
 fn over_tensors<'c: 'a, 'a>(
-    found: OperationRef<'c, 'a>,
+    op: OperationRef<'c, 'a>,
     types: &[Type<'c>],
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
-    let model = found.operands().find(|v| is_tensor(v.r#type()));
+    let model = op.operands().find(|v| is_tensor(v.r#type()));
     let Some(model) = model else { return Ok(None) };
     let mut values = Vec::new();
     for (position, r#type) in types.iter().enumerate() {
         let rank = types::extents(*r#type).map_or(0, |e| e.len());
         let extents = dynamic_extents(model, *r#type, at)?;
         let (region, body, indices) = at.region(&vec![Type::index(at.context); rank]);
-        let scalar = on_scalars(found, types, &body, |v| {
+        let scalar = on_scalars(op, types, &body, |v| {
             let Some(element) = types::element_of(v.r#type()) else {
                 return Ok(v);
             };
@@ -73,9 +71,9 @@ fn over_tensors<'c: 'a, 'a>(
     Ok(Some(values))
 }
 
-/// One scalar op for each element; a vector is built from the results.
+/// Creates one scalar operation for each element, and builds vectors from the results.
 fn over_vectors<'c: 'a, 'a>(
-    found: OperationRef<'c, 'a>,
+    op: OperationRef<'c, 'a>,
     types: &[Type<'c>],
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
@@ -86,7 +84,7 @@ fn over_vectors<'c: 'a, 'a>(
     let mut elements = vec![Vec::new(); types.len()];
     for index in vector::all_indices(&extents) {
         let index = attributes::i64s(at.context, &index);
-        let scalar = on_scalars(found, types, at, |v| {
+        let scalar = on_scalars(op, types, at, |v| {
             if !v.r#type().is_vector() {
                 return Ok(v);
             }
@@ -105,16 +103,15 @@ fn over_vectors<'c: 'a, 'a>(
     ))
 }
 
-/// The op on scalars at `at`; `element` returns the scalar for an operand.
+/// Inserts the operation on scalars at `at`. `element` returns the scalar for an operand.
 pub(super) fn on_scalars<'c: 'a, 'a>(
-    found: OperationRef<'c, 'a>,
+    op: OperationRef<'c, 'a>,
     types: &[Type<'c>],
     at: &Builder<'c, 'a>,
     element: impl Fn(Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError>,
 ) -> Result<OperationRef<'c, 'a>, PassError> {
-    let operands = found.operands().map(element);
-    let operands = operands.collect::<Result<Vec<_>, _>>()?;
+    let operands = op.operands().map(element).collect::<Result<Vec<_>, _>>()?;
     let elements: Vec<Type> =
         types.iter().map(|t| types::element_of(*t).unwrap_or_else(|| vector::element_or_self(*t))).collect();
-    Ok(at.insert(op::clone_with(&found, &operands, &elements)))
+    Ok(at.insert(op::clone_with(&op, &operands, &elements)))
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-unroll-elementwise`: unrolls elementwise operations on vectors to vectors of the target's size.
+//! `skript-unroll-elementwise`: unrolls elementwise operations on vectors to vectors of the size that the target supports.
 //!
-//! Upstream's `VectorUnrollOpInterface` does this for each operation; here the trait suffices for all: each tile of the
-//! result is the operation on the same tiles of the operands. A vector with more dimensions than `shape` is split along
-//! the outer ones. If an extent does not divide, the last tile is smaller.
+//! Upstream's `VectorUnrollOpInterface` does this for each operation. In this pass, the trait is sufficient for all operations: each
+//! tile of the result is the operation on the same tiles of the operands. A vector with more dimensions than `shape` is split along
+//! the outer dimensions. If an extent is not a multiple of the tile's, the last tile is smaller.
 //!
 //! Guarantees: no elementwise operation on vectors is larger than `shape`.
 
@@ -17,7 +17,6 @@ use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 
-/// The pass `skript-unroll-elementwise`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-unroll-elementwise",
     summary: "unroll elementwise operations on vectors to smaller vectors",
@@ -32,8 +31,8 @@ pub(crate) const PASS: Pass = Pass {
         let shape = shape(options.text("shape"))?;
         let otherwise = "is elementwise but its results are not all vectors of fixed length";
         let large = |t: Type| t.is_vector() && vector::extents(t).is_none_or(|e| tile(&e, &shape) != e);
-        super::replace_all(&root, rewriter, large, otherwise, |found| {
-            unroll(found, &shape, &Builder::before(context, found)?)
+        super::replace_all(&root, rewriter, large, otherwise, |op| {
+            unroll(op, &shape, &Builder::before(context, op)?)
         })
     },
     ..Pass::NONE
@@ -54,17 +53,19 @@ fn tile(extents: &[i64], shape: &[i64]) -> Vec<i64> {
 }
 
 fn unroll<'c: 'a, 'a>(
-    found: OperationRef<'c, 'a>,
+    op: OperationRef<'c, 'a>,
     shape: &[i64],
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
-    let types: Vec<Type> = found.results().map(|r| r.r#type()).collect();
+    let types: Vec<Type> = op.results().map(|r| r.r#type()).collect();
     let extents: Option<Vec<Vec<i64>>> = types.iter().map(|t| vector::extents(*t)).collect();
     let Some(extents) = extents.and_then(|e| e.into_iter().next()) else {
         return Ok(None);
     };
     let tile = tile(&extents, shape);
-    let poison = types.iter().map(|t| at.value(ops::ub::POISON, &[], &[("value", poison(at)?)], *t));
+    let poison = types
+        .iter()
+        .map(|t| at.value(ops::ub::POISON, &[], &[("value", attributes::poison(at.context))], *t));
     let mut results = poison.collect::<Result<Vec<Value>, _>>()?;
     let steps = extents.iter().zip(&tile).map(|(e, t)| (e + t - 1) / t);
     for index in vector::all_indices(&steps.collect::<Vec<_>>()) {
@@ -75,7 +76,7 @@ fn unroll<'c: 'a, 'a>(
         let strides = numbers(at, &vec![1; sizes.len()]);
         let part = |r#type: Type<'c>| vector::of(&sizes, vector::element_or_self(r#type));
         let mut operands = Vec::new();
-        for operand in found.operands() {
+        for operand in op.operands() {
             if !operand.r#type().is_vector() {
                 operands.push(operand);
                 continue;
@@ -85,7 +86,7 @@ fn unroll<'c: 'a, 'a>(
             operands.push(at.value(slice, &[operand], &attributes, part(operand.r#type()))?);
         }
         let parts: Vec<Type> = types.iter().map(|t| part(*t)).collect();
-        let small = at.insert(op::clone_with(&found, &operands, &parts));
+        let small = at.insert(op::clone_with(&op, &operands, &parts));
         for (result, value) in results.iter_mut().zip(small.results()) {
             let r#type = result.r#type();
             let attributes = [("offsets", offsets), ("strides", strides)];
@@ -94,10 +95,6 @@ fn unroll<'c: 'a, 'a>(
         }
     }
     Ok(Some(results))
-}
-
-fn poison<'c>(at: &Builder<'c, '_>) -> Result<Attribute<'c>, melior::Error> {
-    Attribute::parse(at.context, "#ub.poison").ok_or(melior::Error::OperationBuild)
 }
 
 fn numbers<'c>(at: &Builder<'c, '_>, values: &[i64]) -> Attribute<'c> {
@@ -119,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_read() {
+    fn shapes_are_parsed() {
         assert_eq!(shape("4x8").ok(), Some(vec![4, 8]));
         assert!(shape("4x0").is_err());
         assert!(shape("").is_err());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Blocks of a composition: invocations, constants, control flow.
 
-use super::scope::{Scope, dictionary};
+use super::scope::Scope;
 use super::{EmitError, branch, constant, repeat, scalars, signature};
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
@@ -30,8 +30,7 @@ pub(super) fn emit<'c: 'a, 'a>(
             Operation::Cut { whole, count, dimension, output, span } => {
                 let location = scope.emitter.location(&scope.function.name, *span);
                 let count = scalars::element(scope.get(*count)?, at)?;
-                let at = &at.with_location(location);
-                scope.cut(*whole, count, *dimension, *output, at)?;
+                scope.cut(*whole, count, *dimension, *output, &at.with_location(location))?;
             }
         }
     }
@@ -46,7 +45,7 @@ fn emit_invoke<'c: 'a, 'a>(
     let emitter = scope.emitter;
     let context = emitter.context;
     let callee = emitter.model.function(invoke.callee).ok_or(EmitError::Malformed("no such function"))?;
-    // Values are cast where an operator in compute types is called from storage types; its results are rounded.
+    // The callee's element types may differ, such as compute types where the caller has storage types.
     let mut arguments = scope.all(&invoke.inputs)?;
     arguments.extend(scope.all(&invoke.captures)?);
     for (argument, id) in arguments.iter_mut().zip(signature::arguments(callee)) {
@@ -57,8 +56,7 @@ fn emit_invoke<'c: 'a, 'a>(
     }
     let outputs: Vec<_> = invoke.outputs.iter().chain(&invoke.updates).copied().collect();
     let mut results = scope.types(&outputs)?;
-    let given = signature::results(emitter.model, callee, false);
-    for (result, id) in results.iter_mut().zip(given) {
+    for (result, id) in results.iter_mut().zip(signature::results(emitter.model, callee, false)) {
         *result = types::of_element(*result, emitter.element(callee, id)?);
     }
     let values: Vec<_> = callee
@@ -74,7 +72,7 @@ fn emit_invoke<'c: 'a, 'a>(
         &[
             ("callee", symbol.into()),
             ("operator_name", attributes::string(context, &callee.name)),
-            ("operator_attributes", dictionary(context, &values)),
+            ("operator_attributes", attributes::dictionary(context, &values)),
         ],
         &results,
         Vec::new(),
@@ -86,15 +84,15 @@ fn emit_invoke<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The tensor with elements of this type.
+/// Casts a tensor to an element type.
 fn with_element<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     element: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, EmitError> {
-    let wanted = types::of_element(tensor.r#type(), element);
-    if tensor.r#type() == wanted {
+    let result = types::of_element(tensor.r#type(), element);
+    if tensor.r#type() == result {
         return Ok(tensor);
     }
-    Ok(at.value(ops::skript::CAST, &[tensor], &[], wanted)?)
+    Ok(at.value(ops::skript::CAST, &[tensor], &[], result)?)
 }

@@ -10,7 +10,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::{Arm, Block, ValueId};
 
-/// `if`, `elif`…, `else`: one `scf.if` inside the other's `else`.
+/// Emits `if`, `elif`…, `else`: each `elif` becomes an `scf.if` in the `else` region of the previous condition.
 pub(super) fn emit<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     arms: &[Arm],
@@ -40,7 +40,7 @@ fn emit_arms<'c: 'a, 'a>(
     let condition = condition(scope, &arm.condition, at)?;
     let results = scope.types(outputs)?;
     let (then_region, then, _) = at.region(&[]);
-    // Facts about extents in a branch are not known outside of it.
+    // The extents that a branch defines are not defined outside of it.
     let known = scope.symbols.clone();
     block::emit(scope, &arm.consequent, &then)?;
     let values = cast_all(&scope.all(&arm.consequent.results)?, &results, &then)?;
@@ -70,7 +70,7 @@ pub(super) fn cast_all<'c: 'a, 'a>(
     casts.collect()
 }
 
-/// The bool that a condition block yields.
+/// Emits a condition block and returns the bool that it yields.
 pub(super) fn condition<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     condition: &Block,

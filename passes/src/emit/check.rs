@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Run-time checks (2.6, 2.8): `skript.check`, which code generation lowers to an early return.
 //!
-//! The location of a check is the source position, with the operator calls that lead there as call sites.
+//! The location of a check is its source position, with the enclosing operator calls as call sites.
 
 use super::EmitError;
 use super::scalars::{compare, element};
@@ -9,14 +9,14 @@ use super::scope::Scope;
 use crate::ir::ops;
 use crate::ir::{Builder, types};
 use melior::ir::{Type, TypeLike, Value, ValueLike};
-use skript_frontend::model::check::MOST_VALUES;
+use skript_frontend::model::check::MAX_VALUES;
 use skript_frontend::model::{Check, CheckKind, Expr, Finding, Formula, MessagePart, Node};
 use skript_frontend::source::Span;
 use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 
-const _: () = assert!(MOST_VALUES == skript_intrinsics::compiled::VALUES);
+const _: () = assert!(MAX_VALUES == skript_intrinsics::compiled::VALUES);
 
-/// The code of an access out of bounds.
+/// The diagnostic code of an out-of-bounds access.
 const ACCESS: &str = "SK9205";
 
 /// Emits all checks in order.
@@ -27,7 +27,7 @@ pub(super) fn emit<'c: 'a, 'a>(
 ) -> Result<(), EmitError> {
     for check in checks {
         let condition = scalar(scope, &check.condition, &[], at)?;
-        let (message, values) = worded(scope, &check.message, &[], at)?;
+        let (message, values) = format_message(scope, &check.message, &[], at)?;
         let code = match check.kind {
             CheckKind::Assertion => "SK9203",
             CheckKind::Extent => "SK9204",
@@ -38,52 +38,52 @@ pub(super) fn emit<'c: 'a, 'a>(
     Ok(())
 }
 
-/// Checks that a formula has found no access out of bounds.
-pub(super) fn found_nothing<'c: 'a, 'a>(
+/// Checks that no step of a formula has an out-of-bounds access.
+pub(super) fn emit_findings<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     formula: &Formula,
     at: &Builder<'c, 'a>,
 ) -> Result<(), EmitError> {
     for finding in &formula.findings {
         let target = formula.targets.get(finding.target);
-        let target = target.ok_or(EmitError::Malformed("a formula finds nothing"))?;
+        let target = target.ok_or(EmitError::Malformed("a search has no target"))?;
         let number = element(scope.get(target.output)?, at)?;
         let index = Type::index(at.context);
-        let number = at.value(ops::arith::INDEX_CAST, &[number], &[], index)?;
-        let holds = compare(ScalarOp::Eq, number, at.index(Finding::NONE)?, at)?;
+        let number = at.index_cast(number, index);
+        let holds = compare(ScalarOp::Eq, number, at.idx(Finding::NONE), at)?;
         let indices = step(scope, formula, number, at)?;
-        let (message, values) = worded(scope, &finding.message, &indices, at)?;
+        let (message, values) = format_message(scope, &finding.message, &indices, at)?;
         report(scope, holds, ACCESS, &message, &values, finding.span, at)?;
     }
     Ok(())
 }
 
-/// The indices of the step with this number.
+/// Computes the indices of the step with this number.
 fn step<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     formula: &Formula,
     number: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, EmitError> {
-    let mut rest = number;
+    let mut quotient = number;
     let mut indices = Vec::with_capacity(formula.indices.len());
-    // Innermost first.
-    for (position, own) in formula.indices.iter().enumerate().rev() {
+    // The indices are computed from the innermost to the outermost.
+    for (position, variable) in formula.indices.iter().enumerate().rev() {
         if position == 0 {
-            indices.push(rest);
+            indices.push(quotient);
             continue;
         }
         let index = Type::index(at.context);
-        let extent = scope.extent_value(&own.extent, at)?;
-        indices.push(at.scalar(ScalarOp::Mod, &[rest, extent], index)?);
-        rest = at.scalar(ScalarOp::Div, &[rest, extent], index)?;
+        let extent = scope.extent_value(&variable.extent, at)?;
+        indices.push(at.scalar(ScalarOp::Mod, &[quotient, extent], index)?);
+        quotient = at.scalar(ScalarOp::Div, &[quotient, extent], index)?;
     }
     indices.reverse();
     Ok(indices)
 }
 
-/// A message with its values, including the indices of a step.
-fn worded<'c: 'a, 'a>(
+/// Returns the format string of a message, and the values that it prints; `indices` are the indices of the reported step.
+fn format_message<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     parts: &[MessagePart],
     indices: &[Value<'c, 'a>],
@@ -96,7 +96,7 @@ fn worded<'c: 'a, 'a>(
     Ok((message, values.collect::<Result<_, _>>()?))
 }
 
-/// Writes the text of a message, and lists its values.
+/// Writes the format string of a message, and lists its values in `printed`.
 fn write<'m>(
     parts: &'m [MessagePart],
     printed: &mut Vec<&'m Expr>,
@@ -125,11 +125,11 @@ fn write<'m>(
     Ok(())
 }
 
-/// The position of a value in the list of a message.
+/// Returns the position of a value in `printed`; appends the value if it is new.
 fn position<'m>(expr: &'m Expr, printed: &mut Vec<&'m Expr>) -> Result<usize, EmitError> {
     match printed.iter().position(|known| *known == expr) {
         Some(known) => Ok(known),
-        None if printed.len() == MOST_VALUES => Err(EmitError::Malformed("a check prints too many values")),
+        None if printed.len() == MAX_VALUES => Err(EmitError::Malformed("a check prints too many values")),
         None => {
             printed.push(expr);
             Ok(printed.len() - 1)
@@ -137,7 +137,7 @@ fn position<'m>(expr: &'m Expr, printed: &mut Vec<&'m Expr>) -> Result<usize, Em
     }
 }
 
-/// A check of an existing condition.
+/// Emits a check of an existing condition.
 pub(super) fn report<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     condition: Value<'c, 'a>,
@@ -153,7 +153,7 @@ pub(super) fn report<'c: 'a, 'a>(
     for value in values {
         let r#type = value.r#type();
         words.push(if r#type.is_index() {
-            at.value(ops::arith::INDEX_CAST, &[*value], &[], word)?
+            at.index_cast(*value, word)
         } else if r#type == Type::float64(context) {
             at.value(ops::arith::BITCAST, &[*value], &[], word)?
         } else {
@@ -166,7 +166,7 @@ pub(super) fn report<'c: 'a, 'a>(
     Ok(())
 }
 
-/// Ints are `index`, reals f64: conditions over extents are computed as at compile time.
+/// The type of a scalar: ints are `index`, reals f64, as in the compile-time evaluation of conditions over extents.
 fn scalar_type(context: &melior::Context, kind: ScalarKind) -> Type<'_> {
     match kind {
         ScalarKind::Real => Type::float64(context),
@@ -174,7 +174,7 @@ fn scalar_type(context: &melior::Context, kind: ScalarKind) -> Type<'_> {
     }
 }
 
-/// A scalar over dynamic extents, and the indices of a step.
+/// Emits the value of an expression over dynamic extents and the indices of a step.
 fn scalar<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     expr: &Expr,
@@ -204,25 +204,25 @@ fn scalar<'c: 'a, 'a>(
         }
         Node::Table { items, index } => {
             let position = scalar(scope, index, indices, at)?;
-            let mut chosen = None;
+            let mut selected = None;
             for (number, item) in (0i64..).zip(items) {
                 let item = at.constant(*item, r#type)?;
-                chosen = Some(match chosen {
+                selected = Some(match selected {
                     None => item,
                     Some(others) => {
-                        let here = compare(ScalarOp::Eq, position, at.index(number)?, at)?;
+                        let here = compare(ScalarOp::Eq, position, at.idx(number), at)?;
                         at.scalar(ScalarOp::Select, &[here, item, others], r#type)?
                     }
                 });
             }
-            chosen.ok_or(EmitError::Malformed("a table is empty"))
+            selected.ok_or(EmitError::Malformed("a table is empty"))
         }
         Node::Index(position) => {
             let index = indices.get(*position).copied();
-            index.ok_or(EmitError::Malformed("a check rests on more than extents"))
+            index.ok_or(EmitError::Malformed("a check depends on more than extents"))
         }
         Node::Local(_) | Node::Access { .. } => {
-            Err(EmitError::Malformed("a check rests on more than extents"))
+            Err(EmitError::Malformed("a check depends on more than extents"))
         }
     }
 }

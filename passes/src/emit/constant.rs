@@ -2,6 +2,7 @@
 //! Constant tensors.
 
 use super::EmitError;
+use super::scalars::signed;
 use super::scope::Scope;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes};
@@ -26,9 +27,9 @@ pub(super) fn emit<'c: 'a, 'a>(
     let volume: i64 = scope.extents(id)?.iter().product();
     let count = match data {
         ConstantData::Splat(_) => volume,
-        ConstantData::Bool(values) => i64::try_from(values.len()).unwrap_or(-1),
-        ConstantData::Int(values) => i64::try_from(values.len()).unwrap_or(-1),
-        ConstantData::Real(values) => i64::try_from(values.len()).unwrap_or(-1),
+        ConstantData::Bool(values) => signed(values.len())?,
+        ConstantData::Int(values) => signed(values.len())?,
+        ConstantData::Real(values) => signed(values.len())?,
     };
     if count != volume || data.kind() != tensor.kind {
         return Err(EmitError::Malformed("a constant's elements do not fit its type"));
@@ -41,7 +42,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     Ok(())
 }
 
-/// A tensor filled with one value, with any extents.
+/// Emits a tensor of any shape filled with one value.
 pub(super) fn splat<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     id: ValueId,

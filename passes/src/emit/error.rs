@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors of the emission of a model in the dialect.
+//! Errors of emission.
 
 use skript_frontend::source::Span;
 
-/// Why a model could not be emitted.
+/// The reason why a model could not be emitted.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The message of each variant states its fields.
 pub enum EmitError {
     #[error(
         "operator '{name}' has neither formulas nor a composition, and no kernel is bound to it; \
          --intrinsic={name}=SYMBOL@LIBRARY binds one"
     )]
     Intrinsic { name: String, span: Span },
-    #[error("{what}, which compiled code does not take yet; run with --engine=reference")]
+    #[error("{what}, which compiled code does not support yet; run with --engine=reference")]
     Unsupported { what: &'static str, span: Span },
     /// The model is inconsistent.
     #[error("malformed model: {0}")]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions at one point of a formula's domain.
+//! Emits expressions at one point of a formula's iteration domain.
 
 use super::EmitError;
+use super::scalars::signed;
 use super::scope::Scope;
 use crate::ir;
 use crate::ir::ops;
@@ -11,7 +12,7 @@ use skript_frontend::model::{ConstantData, Expr, Formula, Node, ValueId};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use std::collections::HashMap;
 
-/// The maximum size of a table that becomes a chain of selects; larger ones become constant tensors.
+/// Maximum size of a table that becomes a chain of selects; larger tables become constant tensors.
 const SELECTED_ITEMS: usize = 4;
 
 /// One region of a formula during emission.
@@ -19,12 +20,12 @@ pub(super) struct Point<'s, 'e, 'c, 'a, 'm> {
     scope: &'s Scope<'e, 'c, 'a, 'm>,
     formula: &'s Formula,
     destinations: &'s [ValueId],
-    /// Index variables, then destinations.
+    /// The index variables, then the destinations.
     arguments: Vec<Value<'c, 'a>>,
-    /// The position before the formula.
+    /// The insertion point before the formula.
     outside: Builder<'c, 'a>,
     pub at: Builder<'c, 'a>,
-    /// The locals evaluated so far, innermost branch last: a local is visible only where it was evaluated.
+    /// The locals evaluated so far, innermost branch last: a local is visible only in the branch that evaluated it.
     locals: Vec<HashMap<usize, Value<'c, 'a>>>,
 }
 
@@ -40,7 +41,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         Point { scope, formula, destinations, arguments, outside, at, locals: vec![HashMap::new()] }
     }
 
-    /// The value of an expression; ints are `index`.
+    /// Emits the value of an expression; ints are `index`.
     pub(super) fn value(&mut self, expression: &Expr) -> Result<Value<'c, 'a>, EmitError> {
         let r#type = self.scalar_type(expression.kind);
         match &expression.node {
@@ -96,7 +97,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         types::scalar(emitter.context, kind, self.scope.function.numbers)
     }
 
-    /// The value as an element of a tensor with this element type.
+    /// Casts a value to the element type of a tensor.
     pub(crate) fn to_element(
         &self,
         value: Value<'c, 'a>,
@@ -111,7 +112,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
     fn access(&self, operands: &[Value<'c, 'a>], kind: ScalarKind) -> Result<Value<'c, 'a>, EmitError> {
         let tensor = operands.first().map(|t| t.r#type());
         let element = tensor.and_then(types::element_of);
-        let element = element.ok_or(EmitError::Malformed("an access reads no tensor"))?;
+        let element = element.ok_or(EmitError::Malformed("an access does not read a tensor"))?;
         let value = self.at.value(ops::skript::ACCESS, operands, &[], element)?;
         self.to_element(value, self.scalar_type(kind))
     }
@@ -134,7 +135,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         Ok(value)
     }
 
-    /// The current value of a tensor: destinations are arguments of the region.
+    /// Returns the current value of a tensor: destinations are arguments of the region.
     fn tensor(&self, id: ValueId) -> Result<Value<'c, 'a>, EmitError> {
         match self.destinations.iter().position(|d| *d == id) {
             Some(position) => self.argument(self.formula.indices.len() + position),
@@ -152,30 +153,27 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         let r#type = self.scalar_type(kind);
         let position = self.value(index)?;
         if items.len() > SELECTED_ITEMS {
-            let length =
-                i64::try_from(items.len()).map_err(|_| EmitError::Malformed("a table is too long"))?;
             let numbers = self.scope.function.numbers.work();
-            let tensor = types::tensor(&[length], types::element(context, kind, numbers));
+            let tensor = types::tensor(&[signed(items.len())?], types::element(context, kind, numbers));
             let elements = attributes::elements(context, &data(items), tensor)
-                .ok_or(EmitError::Malformed("a table holds no numbers"))?;
+                .ok_or(EmitError::Malformed("the items of a table are not numbers"))?;
             let table = self.outside.dense(elements, tensor)?;
             return self.access(&[table, position], kind);
         }
         let Some((last, others)) = items.split_last() else {
             return Err(EmitError::Malformed("a table is empty"));
         };
-        let mut chosen = self.at.constant(*last, r#type)?;
+        let mut selected = self.at.constant(*last, r#type)?;
         for (number, item) in others.iter().enumerate().rev() {
-            let number = i64::try_from(number).map_err(|_| EmitError::Malformed("a table is too long"))?;
-            let here = [position, self.at.index(number)?];
+            let here = [position, self.at.idx(signed(number)?)];
             let is_here = self.at.scalar(ScalarOp::Eq, &here, types::flag(context))?;
             let item = self.at.constant(*item, r#type)?;
-            chosen = self.at.scalar(ScalarOp::Select, &[is_here, item, chosen], r#type)?;
+            selected = self.at.scalar(ScalarOp::Select, &[is_here, item, selected], r#type)?;
         }
-        Ok(chosen)
+        Ok(selected)
     }
 
-    /// Whether evaluating the expression may read a tensor; locals count unless they are already evaluated.
+    /// Whether evaluating the expression may read a tensor, directly or in a local that is not evaluated yet.
     fn reads(&self, expression: &Expr) -> bool {
         match &expression.node {
             Node::Access { .. } => true,
@@ -189,7 +187,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
     }
 }
 
-/// The items of a table as a constant of their kind.
+/// Converts the items of a table to a constant of their kind.
 fn data(items: &[Scalar]) -> ConstantData {
     let bools = items.iter().map(|s| match s {
         Scalar::Bool(b) => Some(*b),

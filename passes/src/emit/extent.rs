@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Dynamic extents: shape code, i64 values computed beside the tensors.
+//! Emits dynamic extents as index values.
 //!
-//! A tensor that is bound to a value defines the symbols of its extents; every other extent is an expression over
-//! symbols. Each is clamped to zero and its upper bound, so that buffers have a maximum size and later accesses stay in
-//! bounds; if a value may exceed its bound, a check precedes the clamp.
+//! The first tensor whose extent is a symbol defines the value of the symbol. Every other extent is an expression over
+//! symbols. Each extent is clamped to the range from zero to its upper bound, so that buffers have a maximum size and
+//! later accesses are in bounds. If a value may exceed its upper bound, a check precedes the clamp.
 
 use super::EmitError;
 use super::check::report;
-use super::scalars::{compare, within};
+use super::scalars::{compare, segment, signed, within};
 use super::scope::Scope;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
@@ -17,8 +17,7 @@ use skript_frontend::source::Span;
 use skript_semantics::{Scalar, ScalarOp};
 
 impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
-    /// The slice of a tensor with upper-bound extents that is within the dynamic extents, at the beginning of each
-    /// dimension.
+    /// Extracts the slice with the dynamic extents from the beginning of a tensor whose extents are the upper bounds.
     pub(super) fn filled(
         &self,
         id: ValueId,
@@ -29,10 +28,10 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         let sizes = types::extents(result).ok_or(EmitError::Malformed("a value is not a tensor"))?;
         let open = self.open_extents(id, at)?;
         if types::extents(whole.r#type()).is_some_and(|bounds| bounds.contains(&0)) {
-            // No slice begins at the first element if there is none.
+            // A slice of an empty tensor would begin out of bounds.
             return Ok(at.value(ops::tensor::EMPTY, &open, &[], result)?);
         }
-        let segment = i32::try_from(open.len()).map_err(|_| EmitError::Malformed("a huge rank"))?;
+        let segments = at.segments(&[1, 0, segment(open.len())?, 0]);
         let mut operands = vec![whole];
         operands.extend(open);
         let (zeros, ones) = (vec![0; sizes.len()], vec![1; sizes.len()]);
@@ -40,12 +39,12 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
             ("static_offsets", attributes::i64s(at.context, &zeros)),
             ("static_sizes", attributes::i64s(at.context, &sizes)),
             ("static_strides", attributes::i64s(at.context, &ones)),
-            ("operandSegmentSizes", attributes::i32s(at.context, &[1, 0, segment, 0])),
+            segments,
         ];
         Ok(at.value(ops::tensor::EXTRACT_SLICE, &operands, &slice, result)?)
     }
 
-    /// The first elements along a dimension; an integer determines their number, which is the extent of the result.
+    /// Extracts the first `count` elements along a dimension.
     pub(super) fn cut(
         &mut self,
         whole: ValueId,
@@ -55,7 +54,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         at: &Builder<'c, 'a>,
     ) -> Result<(), EmitError> {
         let index = Type::index(at.context);
-        let count = at.value(ops::arith::INDEX_CAST, &[count], &[], index)?;
+        let count = at.index_cast(count, index);
         if let Some(Extent::Dynamic { expr, bound }) = self.tensor(result)?.shape.get(dimension)
             && let ShapeExpr::Symbol(name) = expr.as_ref()
         {
@@ -85,40 +84,37 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         Ok(())
     }
 
-    /// Checks that an argument has the extents that its type states.
+    /// Checks that an argument has the extents of its type.
     pub(crate) fn test_extents(&self, id: ValueId, at: &Builder<'c, 'a>) -> Result<(), EmitError> {
         let value = self.value(id)?;
-        let name = value.name.clone().unwrap_or_default();
+        let name = value.name.as_deref().unwrap_or("an argument");
         for (dimension, extent) in (0i64..).zip(&value.tensor.shape) {
             let Extent::Dynamic { expr, .. } = extent else {
                 continue;
             };
-            let found = at.extent(self.get(id)?, dimension)?;
+            let actual = at.extent(self.get(id)?, dimension)?;
             let expected = self.shape_value(expr, at)?;
-            let agree = compare(ScalarOp::Eq, found, expected, at)?;
+            let agree = compare(ScalarOp::Eq, actual, expected, at)?;
             let message =
                 format!("dimension {dimension} of {name} has the extent {{0}}, but {{1}} is expected");
-            report(self, agree, "SK9204", &message, &[found, expected], value.span, at)?;
+            report(self, agree, "SK9204", &message, &[actual, expected], value.span, at)?;
         }
         Ok(())
     }
 
-    /// An extent as an index, clamped to zero and its upper bound.
+    /// Emits an extent as an index, clamped to the range from zero to its upper bound.
     pub(crate) fn extent_value(
         &self,
         extent: &Extent,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, EmitError> {
         match extent {
-            Extent::Fixed(n) => {
-                let n = i64::try_from(*n).map_err(|_| EmitError::Malformed("a huge extent"))?;
-                Ok(at.index(n)?)
-            }
+            Extent::Fixed(n) => Ok(at.idx(signed(*n)?)),
             Extent::Dynamic { expr, bound } => within(self.shape_value(expr, at)?, *bound, at),
         }
     }
 
-    /// An extent as its expression, without a clamp.
+    /// Emits an extent as an index, without a clamp.
     pub(crate) fn known_extent(
         &self,
         extent: &Extent,
@@ -130,7 +126,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         }
     }
 
-    /// The dynamic extents of a new tensor, with checks against their upper bounds.
+    /// Emits the dynamic extents of a new tensor, with checks against their upper bounds.
     pub(crate) fn open_extents(
         &self,
         id: ValueId,
@@ -159,23 +155,23 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         span: Span,
         at: &Builder<'c, 'a>,
     ) -> Result<(), EmitError> {
-        let bound = i64::try_from(bound).map_err(|_| EmitError::Malformed("a huge extent"))?;
-        let found = self.shape_value(expr, at)?;
-        let holds = compare(ScalarOp::Le, found, at.index(bound)?, at)?;
+        let bound = signed(bound)?;
+        let extent = self.shape_value(expr, at)?;
+        let holds = compare(ScalarOp::Le, extent, at.idx(bound), at)?;
         let name = name.unwrap_or("a result");
         let message =
             format!("dimension {dimension} of {name} has the extent {{0}}, above its bound {bound}");
-        report(self, holds, "SK9201", &message, &[found], span, at)
+        report(self, holds, "SK9201", &message, &[extent], span, at)
     }
 
-    /// The value of the expression without a clamp: an index, or f64 for reals.
+    /// Emits the value of the expression without a clamp: an index, or f64 for reals.
     pub(super) fn shape_value(
         &self,
         expr: &ShapeExpr,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, EmitError> {
         match expr {
-            ShapeExpr::Constant(n) => Ok(at.index(*n)?),
+            ShapeExpr::Constant(n) => Ok(at.idx(*n)),
             ShapeExpr::Real(bits) => {
                 let value = Scalar::Real(f64::from_bits(*bits));
                 Ok(at.constant(value, Type::float64(at.context))?)
@@ -184,7 +180,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
                 .symbols
                 .get(name)
                 .copied()
-                .ok_or(EmitError::Malformed("a run-time extent is used before it is known")),
+                .ok_or(EmitError::Malformed("a dynamic extent is used before it is defined")),
             ShapeExpr::Apply { op, operands } => {
                 let mut values = Vec::new();
                 for operand in operands {
@@ -196,7 +192,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     }
 }
 
-/// An operation on ints and reals; conditions are 0 and 1.
+/// Applies an operation to ints and reals; a condition is 0 or 1.
 fn apply<'c: 'a, 'a>(
     op: ScalarOp,
     operands: &[Value<'c, 'a>],
@@ -220,6 +216,6 @@ fn apply<'c: 'a, 'a>(
         }
         (Select, [condition, x, y]) => Ok(at.scalar(op, &[test(condition)?, *x, *y], x.r#type())?),
         (_, [x, ..]) => Ok(at.scalar(op, operands, x.r#type())?),
-        _ => Err(EmitError::Malformed("an operation without operands")),
+        _ => Err(EmitError::Malformed("an operation has no operands")),
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas: `skript.formula` with its predicate and body.
+//! Emits formulas as `skript.formula` with a predicate and a body.
 
 use super::expression::Point;
+use super::scalars::{segment, signed};
 use super::scope::Scope;
 use super::{EmitError, check, constant};
 use crate::ir::attribute_names;
@@ -12,7 +13,7 @@ use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_frontend::model::{Accumulation, Expr, Extent, Formula, Init, Node, ValueId};
 use skript_semantics::Scalar;
 
-/// All formulas of a function. They compute its outputs in the compute types, which are then cast to the declared types.
+/// Emits all formulas of a function. They compute its outputs in compute types, which are then cast to the declared types.
 pub(super) fn emit_all<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     formulas: &[Formula],
@@ -23,8 +24,8 @@ pub(super) fn emit_all<'c: 'a, 'a>(
     for formula in formulas {
         emit(scope, formula, at)?;
     }
-    let worked = std::mem::take(&mut scope.in_work);
-    for (id, declared) in outputs.iter().filter(|(id, _)| worked.contains(id)) {
+    let computed = std::mem::take(&mut scope.in_work);
+    for (id, declared) in outputs.iter().filter(|(id, _)| computed.contains(id)) {
         let Some(value) = scope.find(*id) else {
             continue;
         };
@@ -45,25 +46,67 @@ fn emit<'c: 'a, 'a>(
     let context = scope.emitter.context;
     let location = scope.emitter.location(&scope.function.name, formula.span);
     let at = &at.with_location(location);
+    let (bounds, mut operands) = bounds(scope, formula, at)?;
+    let destinations: Vec<ValueId> = formula.targets.iter().map(|target| target.output).collect();
+    let first_uses = initialize(scope, formula, &destinations, at)?;
+    let outs = scope.all(&destinations)?;
+    let results = scope.types(&destinations)?;
+    let mut arguments = vec![Type::index(context); bounds.len()];
+    arguments.extend(&results);
+    let predicate = emit_predicate(scope, formula, &destinations, &arguments, at)?;
+    let body = emit_body(scope, formula, &destinations, &arguments, at)?;
+    let segments = at.segments(&[segment(operands.len())?, segment(outs.len())?]);
+    operands.extend(&outs);
+    let mut entries = vec![
+        ("kind", kind(context, formula.kind)),
+        ("static_bounds", attributes::i64s(context, &bounds)),
+        segments,
+    ];
+    if (0i32..).zip(&first_uses).any(|(position, first)| *first < position) {
+        entries.push((attribute_names::SAME_TENSOR, attributes::i32s(context, &first_uses)));
+    }
+    if formula.is_search() {
+        entries.push((attribute_names::SEARCH, attributes::unit(context)));
+    }
+    let op = at.create(ops::skript::FORMULA, &operands, &entries, &results, vec![predicate, body])?;
+    for (id, value) in destinations.iter().zip(op.results()) {
+        scope.set(*id, value.into());
+    }
+    check::emit_findings(scope, formula, at)
+}
 
-    let mut bounds = Vec::new();
-    let mut operands = Vec::new();
+/// Returns the static bounds of the indices, and the values of the dynamic bounds.
+fn bounds<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    formula: &Formula,
+    at: &Builder<'c, 'a>,
+) -> Result<(Vec<i64>, Vec<Value<'c, 'a>>), EmitError> {
+    let (mut bounds, mut dynamic) = (Vec::new(), Vec::new());
     for index in &formula.indices {
         bounds.push(match &index.extent {
-            Extent::Fixed(n) => i64::try_from(*n).map_err(|_| EmitError::Malformed("a huge extent"))?,
+            Extent::Fixed(n) => signed(*n)?,
             open => {
-                operands.push(scope.extent_value(open, at)?);
+                dynamic.push(scope.extent_value(open, at)?);
                 types::DYNAMIC
             }
         });
     }
-    let mut destinations = Vec::new();
-    let mut same = Vec::new();
-    for target in &formula.targets {
-        let known = destinations.iter().position(|d| *d == target.output);
-        same.push(count(known.unwrap_or(destinations.len()))?);
-        destinations.push(target.output);
-        if known.is_some() {
+    Ok((bounds, dynamic))
+}
+
+/// Initializes each tensor that the formula writes or reads, if it has no value yet. Returns, for each destination, the
+/// position of the first destination that is the same tensor.
+fn initialize<'c: 'a, 'a>(
+    scope: &mut Scope<'_, 'c, 'a, '_>,
+    formula: &Formula,
+    destinations: &[ValueId],
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<i32>, EmitError> {
+    let mut first_uses = Vec::new();
+    for (position, target) in formula.targets.iter().enumerate() {
+        let first = destinations.iter().position(|d| *d == target.output).unwrap_or(position);
+        first_uses.push(segment(first)?);
+        if first < position {
             continue;
         }
         if let Init::Fill(value) = target.init {
@@ -77,28 +120,38 @@ fn emit<'c: 'a, 'a>(
         .map(|l| &l.value)
         .chain(&formula.predicate)
         .chain(formula.targets.iter().flat_map(|t| t.subscripts.iter().chain([&t.value])));
-    for expression in reads {
-        for tensor in tensors(expression) {
-            ensure_written(scope, tensor, at)?;
-        }
+    for tensor in reads.flat_map(tensors) {
+        ensure_written(scope, tensor, at)?;
     }
-    let outs = scope.all(&destinations)?;
-    let results = scope.types(&destinations)?;
+    Ok(first_uses)
+}
 
-    let mut arguments = vec![Type::index(context); bounds.len()];
-    arguments.extend(&results);
-    let (predicate, point, values) = at.region(&arguments);
-    let predicate = match &formula.predicate {
-        Some(condition) => {
-            let mut point = Point::new(scope, formula, &destinations, values, *at, point);
-            let holds = point.value(condition)?;
-            point.at.create(ops::skript::CONDITION, &[holds], &[], &[], Vec::new())?;
-            predicate
-        }
-        None => Region::new(),
+fn emit_predicate<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    formula: &Formula,
+    destinations: &[ValueId],
+    arguments: &[Type<'c>],
+    at: &Builder<'c, 'a>,
+) -> Result<Region<'c>, EmitError> {
+    let Some(condition) = &formula.predicate else {
+        return Ok(Region::new());
     };
-    let (body, point, values) = at.region(&arguments);
-    let mut point = Point::new(scope, formula, &destinations, values, *at, point);
+    let (region, inside, values) = at.region(arguments);
+    let mut point = Point::new(scope, formula, destinations, values, *at, inside);
+    let holds = point.value(condition)?;
+    point.at.create(ops::skript::CONDITION, &[holds], &[], &[], Vec::new())?;
+    Ok(region)
+}
+
+fn emit_body<'c: 'a, 'a>(
+    scope: &Scope<'_, 'c, 'a, '_>,
+    formula: &Formula,
+    destinations: &[ValueId],
+    arguments: &[Type<'c>],
+    at: &Builder<'c, 'a>,
+) -> Result<Region<'c>, EmitError> {
+    let (region, inside, values) = at.region(arguments);
+    let mut point = Point::new(scope, formula, destinations, values, *at, inside);
     let mut yielded: Vec<Value<'c, 'a>> = Vec::new();
     let mut subscripts = Vec::new();
     let mut ranks = Vec::new();
@@ -108,42 +161,16 @@ fn emit<'c: 'a, 'a>(
         for subscript in &target.subscripts {
             subscripts.push(point.value(subscript)?);
         }
-        ranks.push(count(target.subscripts.len())?);
+        ranks.push(segment(target.subscripts.len())?);
     }
-    let segments = [count(yielded.len())?, count(subscripts.len())?];
+    let segments = at.segments(&[segment(yielded.len())?, segment(subscripts.len())?]);
+    let ranks = ("ranks", attributes::i32s(at.context, &ranks));
     yielded.extend(subscripts);
-    point.at.create(
-        ops::skript::YIELD,
-        &yielded,
-        &[
-            ("ranks", attributes::i32s(context, &ranks)),
-            ("operandSegmentSizes", attributes::i32s(context, &segments)),
-        ],
-        &[],
-        Vec::new(),
-    )?;
-
-    let segments = [count(operands.len())?, count(outs.len())?];
-    operands.extend(&outs);
-    let mut described = vec![
-        ("kind", kind(context, formula.kind)?),
-        ("static_bounds", attributes::i64s(context, &bounds)),
-        ("operandSegmentSizes", attributes::i32s(context, &segments)),
-    ];
-    if (0i32..).zip(&same).any(|(position, first)| *first < position) {
-        described.push((attribute_names::SAME_TENSOR, attributes::i32s(context, &same)));
-    }
-    if formula.is_search() {
-        described.push((attribute_names::SEARCH, attributes::unit(context)));
-    }
-    let op = at.create(ops::skript::FORMULA, &operands, &described, &results, vec![predicate, body])?;
-    for (id, value) in destinations.iter().zip(op.results()) {
-        scope.set(*id, value.into());
-    }
-    check::found_nothing(scope, formula, at)
+    point.at.create(ops::skript::YIELD, &yielded, &[ranks, segments], &[], Vec::new())?;
+    Ok(region)
 }
 
-/// Fills an output that nothing has written yet with the default value of its kind.
+/// Fills an output without a value with the default value of its kind.
 pub(super) fn ensure_written<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     id: ValueId,
@@ -167,20 +194,20 @@ fn fill<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The tensors that an expression reads, without those of locals.
+/// Returns the tensors that an expression reads, except the tensors that its locals read.
 fn tensors(expression: &Expr) -> Vec<ValueId> {
-    let mut found = Vec::new();
+    let mut tensors = Vec::new();
     let mut stack = vec![expression];
     while let Some(expression) = stack.pop() {
         if let Node::Access { tensor, .. } = &expression.node {
-            found.push(*tensor);
+            tensors.push(*tensor);
         }
         stack.extend(expression.children());
     }
-    found
+    tensors
 }
 
-fn kind(context: &melior::Context, kind: Accumulation) -> Result<Attribute<'_>, EmitError> {
+fn kind(context: &melior::Context, kind: Accumulation) -> Attribute<'_> {
     let word = match kind {
         Accumulation::Assign => "assign",
         Accumulation::Sum => "sum",
@@ -191,10 +218,5 @@ fn kind(context: &melior::Context, kind: Accumulation) -> Result<Attribute<'_>, 
         Accumulation::Max => "max",
         Accumulation::Replace => "replace",
     };
-    Attribute::parse(context, &format!("#skript.kind<{word}>"))
-        .ok_or(EmitError::Malformed("the context has no skript dialect"))
-}
-
-fn count(length: usize) -> Result<i32, EmitError> {
-    i32::try_from(length).map_err(|_| EmitError::Malformed("too many operands"))
+    attributes::accumulation(context, word)
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Functions: signature, constants, body, return.
 
-use super::scope::{Scope, argument_attributes, dictionary, port_attributes};
+use super::scope::{Scope, argument_attributes, port_attributes};
 use super::signature::{arguments, results};
 use super::{EmitError, Emitter, block, branch, check, constant, formula, intrinsic};
-use crate::ir::attribute_names;
+use crate::ir::attribute_names::{self, VARIABLE};
 use crate::ir::ops;
 use crate::ir::{Builder, attributes};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, BlockRef, Type};
-use skript_frontend::model::{Body, Function, FunctionId, Model, Port, PortTensors};
+use skript_frontend::model::{Body, Function, FunctionId, Model, Port, PortTensors, ValueId};
 
 pub(super) fn emit<'c>(
     emitter: &Emitter<'c, '_>,
@@ -39,7 +39,7 @@ pub(super) fn emit<'c>(
         scope.symbols.insert(name.clone(), *value);
     }
     if is_entry {
-        // Extents that the model computes agree by construction; those of arguments may not.
+        // The extents that the model computes are consistent by construction; the extents of arguments must be checked.
         for id in &inputs {
             scope.test_extents(*id, &body)?;
         }
@@ -58,7 +58,7 @@ pub(super) fn emit<'c>(
             intrinsic::emit(&mut scope, &inputs, &outputs, &body)?;
         }
     }
-    // An output that no formula writes holds `T()`.
+    // The elements of an output without formulas are `T()`.
     for output in &outputs {
         formula::ensure_written(&mut scope, *output, &body)?;
     }
@@ -68,45 +68,56 @@ pub(super) fn emit<'c>(
 
     let symbol = emitter.symbol(id);
     let r#type = FunctionType::new(context, &input_types, &output_types);
-    let mut function_attributes = vec![
+    let mut entries = vec![
         ("sym_name", attributes::string(context, symbol)),
         ("function_type", TypeAttribute::new(r#type.into()).into()),
     ];
     if is_entry {
-        let (argument_names, result_names) = names(emitter.model, function)?;
-        let of_arguments: Vec<Attribute<'c>> = argument_names
-            .iter()
-            .zip(&inputs)
-            .map(|(port, id)| {
-                let is_updated = port.1 == VARIABLE && result_names.contains(port);
-                let tensor = scope.tensor(*id)?;
-                Ok(argument_attributes(context, port, is_updated, tensor))
-            })
-            .collect::<Result<_, EmitError>>()?;
-        let of_results: Vec<Attribute<'c>> = result_names
-            .iter()
-            .zip(&outputs)
-            .map(|((name, role), id)| {
-                let entries = port_attributes(context, name, role, scope.tensor(*id)?);
-                Ok(dictionary(context, &entries))
-            })
-            .collect::<Result<_, EmitError>>()?;
-        function_attributes.push(("arg_attrs", ArrayAttribute::new(context, &of_arguments).into()));
-        function_attributes.push(("res_attrs", ArrayAttribute::new(context, &of_results).into()));
-        function_attributes.push((attribute_names::ENTRY, attributes::unit(context)));
-        let entries = quantization(context, emitter.model);
-        if !entries.is_empty() {
-            let entries = ArrayAttribute::new(context, &entries).into();
-            function_attributes.push((attribute_names::QUANTIZATION, entries));
-        }
+        entries.extend(entry_attributes(&scope, &inputs, &outputs)?);
     } else {
-        function_attributes.push(("sym_visibility", attributes::string(context, "private")));
+        entries.push(("sym_visibility", attributes::string(context, "private")));
     }
-    outer.create(ops::func::FUNC, &[], &function_attributes, &[], vec![region])?;
+    outer.create(ops::func::FUNC, &[], &entries, &[], vec![region])?;
     Ok(())
 }
 
-/// `{tensor = "a.w", operator = "quant.q", attributes = {bits = 8}}` for each entry of `@quantize` (2.14).
+/// Returns the attributes that mark the entry and describe its arguments and results.
+fn entry_attributes<'c>(
+    scope: &Scope<'_, 'c, '_, '_>,
+    inputs: &[ValueId],
+    outputs: &[ValueId],
+) -> Result<Vec<(&'static str, Attribute<'c>)>, EmitError> {
+    let (context, model) = (scope.emitter.context, scope.emitter.model);
+    let (argument_names, result_names) = names(model, scope.function)?;
+    let of_arguments: Vec<Attribute<'c>> = argument_names
+        .iter()
+        .zip(inputs)
+        .map(|(port, id)| {
+            let is_updated = port.1 == VARIABLE && result_names.contains(port);
+            Ok(argument_attributes(context, port, is_updated, scope.tensor(*id)?))
+        })
+        .collect::<Result<_, EmitError>>()?;
+    let of_results: Vec<Attribute<'c>> = result_names
+        .iter()
+        .zip(outputs)
+        .map(|((name, role), id)| {
+            let entries = port_attributes(context, name, role, scope.tensor(*id)?);
+            Ok(attributes::dictionary(context, &entries))
+        })
+        .collect::<Result<_, EmitError>>()?;
+    let mut entries = vec![
+        ("arg_attrs", ArrayAttribute::new(context, &of_arguments).into()),
+        ("res_attrs", ArrayAttribute::new(context, &of_results).into()),
+        (attribute_names::ENTRY, attributes::unit(context)),
+    ];
+    let quantization = quantization(context, model);
+    if !quantization.is_empty() {
+        entries.push((attribute_names::QUANTIZATION, ArrayAttribute::new(context, &quantization).into()));
+    }
+    Ok(entries)
+}
+
+/// Returns `{tensor = "a.w", operator = "quant.q", attributes = {bits = 8}}` for each entry of `@quantize` (2.14).
 fn quantization<'c>(context: &'c Context, model: &Model) -> Vec<Attribute<'c>> {
     let entries = model.quantization.iter().map(|entry| {
         let values: Vec<_> = entry
@@ -114,22 +125,19 @@ fn quantization<'c>(context: &'c Context, model: &Model) -> Vec<Attribute<'c>> {
             .iter()
             .map(|(name, value)| (name.as_str(), attributes::attribute(context, value)))
             .collect();
-        dictionary(
+        attributes::dictionary(
             context,
             &[
                 ("tensor", attributes::string(context, &entry.tensor)),
                 ("operator", attributes::string(context, &entry.operator)),
-                ("attributes", dictionary(context, &values)),
+                ("attributes", attributes::dictionary(context, &values)),
             ],
         )
     });
     entries.collect()
 }
 
-/// The role of variables, and of results that are their new values.
-const VARIABLE: &str = attribute_names::VARIABLE;
-
-/// Names and roles.
+/// Names and roles of arguments or results.
 type Names = Vec<(String, &'static str)>;
 
 fn names(model: &Model, entry: &Function) -> Result<(Names, Names), EmitError> {
@@ -152,7 +160,7 @@ fn names(model: &Model, entry: &Function) -> Result<(Names, Names), EmitError> {
     Ok((arguments, results))
 }
 
-/// `x`; `xs:1`, `xs:2` for a pack.
+/// Returns the names of a port's tensors: `x`, or `xs:1`, `xs:2` for a pack.
 fn port_names(port: &Port) -> Vec<String> {
     match &port.tensors {
         PortTensors::Single(_) | PortTensors::Stack(_) => vec![port.name.clone()],

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operators without a body: one `skript.intrinsic`, its destinations, and the extents that its kernel determines.
+//! Emits operators without a body: a `skript.intrinsic`, its destinations, and the extents that its kernel computes.
 
-use super::scope::{Scope, dictionary};
-use super::{EmitError, scalars};
+use super::EmitError;
+use super::scalars::{segment, signed, within};
+use super::scope::Scope;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::ArrayAttribute;
@@ -32,7 +33,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     }
     let word = types::word(context);
     for (_, id) in &dynamic_outputs {
-        let rank = count(scope.tensor(*id)?.shape.len())?;
+        let rank = signed(scope.tensor(*id)?.shape.len())?;
         let r#type = types::tensor(&[rank], word);
         outs.push((at.value(ops::tensor::EMPTY, &[], &[], r#type)?, r#type));
     }
@@ -45,21 +46,20 @@ pub(super) fn emit<'c: 'a, 'a>(
             operands.push(given);
         }
     }
-    let small = |n: usize| i32::try_from(n).map_err(|_| EmitError::Malformed("too many operands"));
-    let segments = [small(operands.len())?, small(outs.len())?];
+    let segments = at.segments(&[segment(operands.len())?, segment(outs.len())?]);
     operands.extend(outs);
-    let static_attributes = function.attributes.iter().filter(|(_, v)| !v.is_run_time());
+    let static_attributes = function.attributes.iter().filter(|(_, v)| !v.is_dynamic());
     let values: Vec<_> = static_attributes
         .map(|(name, value)| (name.as_str(), attributes::attribute(context, value)))
         .collect();
-    let positions = dynamic_outputs.iter().map(|(position, _)| count(*position));
-    let positions = positions.collect::<Result<Vec<_>, _>>()?;
+    let positions =
+        dynamic_outputs.iter().map(|(position, _)| signed(*position)).collect::<Result<Vec<_>, _>>()?;
     let mut entries = vec![
         ("operator_name", attributes::string(context, &function.name)),
-        ("operator_attributes", dictionary(context, &values)),
+        ("operator_attributes", attributes::dictionary(context, &values)),
         ("dynamic_outputs", attributes::i64s(context, &positions)),
         ("given", ArrayAttribute::new(context, &names).into()),
-        ("operandSegmentSizes", attributes::i32s(context, &segments)),
+        segments,
     ];
     if skript_intrinsics::is_random(&function.name) {
         entries.push(("random", attributes::unit(context)));
@@ -77,17 +77,17 @@ pub(super) fn emit<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The tensor that passes the kernel an attribute, or an item of one, that is known only at run time.
+/// Emits the input tensor for an attribute with run-time values; returns `None` for a compile-time attribute.
 fn given<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     value: &AttributeValue,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, EmitError> {
-    if !value.is_run_time() {
+    if !value.is_dynamic() {
         return Ok(None);
     }
     let (items, shape) = match value {
-        AttributeValue::List(items) => (items.as_slice(), vec![count(items.len())?]),
+        AttributeValue::List(items) => (items.as_slice(), vec![signed(items.len())?]),
         single => (std::slice::from_ref(single), Vec::new()),
     };
     let mut elements = Vec::with_capacity(items.len());
@@ -95,12 +95,12 @@ fn given<'c: 'a, 'a>(
         elements.push(scalar(scope, item, at)?);
     }
     let element = elements.first().map(|v| v.r#type());
-    let element = element.ok_or(EmitError::Malformed("a run-time attribute without items"))?;
+    let element = element.ok_or(EmitError::Malformed("a run-time attribute has no items"))?;
     let r#type = types::tensor(&shape, element);
     Ok(Some(at.value(ops::tensor::FROM_ELEMENTS, &elements, &[], r#type)?))
 }
 
-/// A scalar attribute as i64, f64 or i1.
+/// Emits a scalar attribute as i64, f64 or i1.
 fn scalar<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     value: &AttributeValue,
@@ -117,18 +117,18 @@ fn scalar<'c: 'a, 'a>(
         AttributeValue::Int(i) => constant(Scalar::Int(*i)),
         AttributeValue::Real(x) => constant(Scalar::Real(*x)),
         AttributeValue::Run { kind, value } => {
-            let found = scope.shape_value(value, at)?;
-            let wanted = r#type(*kind);
-            if found.r#type() == wanted {
-                return Ok(found);
+            let value = scope.shape_value(value, at)?;
+            let scalar = r#type(*kind);
+            if value.r#type() == scalar {
+                return Ok(value);
             }
-            Ok(at.value(ops::skript::CAST, &[found], &[], wanted)?)
+            Ok(at.value(ops::skript::CAST, &[value], &[], scalar)?)
         }
-        _ => Err(EmitError::Malformed("a run-time attribute of mixed items")),
+        _ => Err(EmitError::Malformed("an item of a run-time attribute is not a scalar")),
     }
 }
 
-/// Whether some extent is an expression over symbols that nothing before the kernel defines.
+/// Whether an extent depends on symbols that are not defined before the kernel.
 fn has_undefined_extent(scope: &Scope<'_, '_, '_, '_>, id: ValueId) -> Result<bool, EmitError> {
     Ok(scope.tensor(id)?.shape.iter().any(|e| !known(scope, e)))
 }
@@ -147,7 +147,7 @@ fn known(scope: &Scope<'_, '_, '_, '_>, extent: &Extent) -> bool {
     }
 }
 
-/// An array for an output; extents that the kernel determines have their upper bounds.
+/// Creates the empty tensor for an output; an extent that the kernel computes is replaced by its upper bound.
 fn destination<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     id: ValueId,
@@ -162,18 +162,18 @@ fn destination<'c: 'a, 'a>(
                 open.push(scope.extent_value(extent, at)?);
                 types::DYNAMIC
             }
-            other => i64::try_from(other.bound()).map_err(|_| EmitError::Malformed("a huge extent"))?,
+            other => signed(other.bound())?,
         });
     }
     if !has_undefined_extent(scope, id)? {
-        // With the checks that all other tensors have.
+        // This also checks the extents against their upper bounds, as for any other tensor.
         open = scope.open_extents(id, at)?;
     }
     let r#type = types::tensor(&sizes, scope.element(id)?);
     Ok((at.value(ops::tensor::EMPTY, &open, &[], r#type)?, r#type))
 }
 
-/// Defines the symbols of an output's extents by the values of the kernel.
+/// Defines the symbols of an output's extents by the values that the kernel computes.
 fn learn<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     id: ValueId,
@@ -190,19 +190,14 @@ fn learn<'c: 'a, 'a>(
         };
         let ShapeExpr::Symbol(name) = expr.as_ref() else {
             return Err(EmitError::Unsupported {
-                what: "an extent that a kernel finds out has no name",
+                what: "an extent that a kernel computes has no name",
                 span: scope.function.span,
             });
         };
-        let address = at.index(dimension)?;
-        let found = at.value(ops::tensor::EXTRACT, &[extents, address], &[], word)?;
-        let found = at.value(ops::arith::INDEX_CAST, &[found], &[], Type::index(at.context))?;
-        let found = scalars::within(found, *bound, at)?;
-        scope.symbols.insert(name.clone(), found);
+        let address = at.idx(dimension);
+        let extent = at.value(ops::tensor::EXTRACT, &[extents, address], &[], word)?;
+        let extent = at.index_cast(extent, Type::index(at.context));
+        scope.symbols.insert(name.clone(), within(extent, *bound, at)?);
     }
     Ok(())
-}
-
-fn count(n: usize) -> Result<i64, EmitError> {
-    i64::try_from(n).map_err(|_| EmitError::Malformed("too many operands"))
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Scalar values: elements of tensors, comparisons, clamps.
+//! Scalar values: elements of tensors, comparisons, and clamps; and conversions to the integer types of MLIR attributes.
 
 use super::EmitError;
 use crate::ir::ops;
 use crate::ir::{Builder, types};
-use melior::ir::{Type, Value, ValueLike};
+use melior::ir::{Value, ValueLike};
 use skript_dialect::melior;
 use skript_semantics::ScalarOp;
 
-/// The element of a tensor of volume 1.
+/// Extracts the element of a tensor of volume 1.
 pub(super) fn element<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
@@ -18,7 +18,7 @@ pub(super) fn element<'c: 'a, 'a>(
     let element = types::element_of(r#type).ok_or(EmitError::Malformed("a condition is not a tensor"))?;
     let mut operands = vec![tensor];
     if rank > 0 {
-        operands.resize(rank + 1, at.index(0)?);
+        operands.resize(rank + 1, at.idx(0));
     }
     Ok(at.value(ops::tensor::EXTRACT, &operands, &[], element)?)
 }
@@ -32,14 +32,23 @@ pub(super) fn compare<'c: 'a, 'a>(
     Ok(at.scalar(op, &[x, y], types::flag(at.context))?)
 }
 
-/// The value clamped to zero and a bound.
+/// Clamps a value to the range from zero to `bound`.
 pub(super) fn within<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     bound: u64,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, EmitError> {
-    let index = Type::index(at.context);
-    let bound = i64::try_from(bound).map_err(|_| EmitError::Malformed("a huge extent"))?;
-    let value = at.value(ops::arith::MAXSI, &[value, at.index(0)?], &[], index)?;
-    Ok(at.value(ops::arith::MINSI, &[value, at.index(bound)?], &[], index)?)
+    let bound = signed(bound)?;
+    let value = at.maxsi(value, at.idx(0));
+    Ok(at.minsi(value, at.idx(bound)))
+}
+
+/// Converts an extent, a count or a position to `i64`.
+pub(super) fn signed(number: impl TryInto<i64>) -> Result<i64, EmitError> {
+    number.try_into().map_err(|_| EmitError::Malformed("an extent or a count exceeds 64 bits"))
+}
+
+/// Converts the number of operands of a segment to `i32`.
+pub(super) fn segment(count: usize) -> Result<i32, EmitError> {
+    i32::try_from(count).map_err(|_| EmitError::Malformed("too many operands"))
 }

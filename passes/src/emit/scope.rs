@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tensors of a function while it is emitted.
+//! The state of a function's emission.
 
+use super::scalars::signed;
 use super::{EmitError, Emitter};
 use crate::ir::attribute_names;
 use crate::ir::{attributes, types};
@@ -8,14 +9,14 @@ use melior::ir::{Type, Value};
 use skript_frontend::model::{Extent, Function, TensorType, ValueId};
 use std::collections::{HashMap, HashSet};
 
-/// The tensors of a function: the value of each [`ValueId`] in the IR at this point.
+/// The tensors of a function at one point of its emission: the SSA value of each [`ValueId`].
 pub(super) struct Scope<'e, 'c, 'a, 'm> {
     pub(crate) emitter: &'e Emitter<'c, 'm>,
     pub function: &'m Function,
     values: HashMap<ValueId, Value<'c, 'a>>,
     /// Dynamic extents by name, as indices.
     pub(crate) symbols: HashMap<String, Value<'c, 'a>>,
-    /// Outputs that formulas are still computing: their elements have the compute type.
+    /// Outputs whose formulas are being emitted: their elements have the compute type.
     pub(crate) in_work: HashSet<ValueId>,
     /// The tensors that the function returns.
     pub outputs: HashSet<ValueId>,
@@ -39,7 +40,7 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
     }
 
     pub(super) fn get(&self, id: ValueId) -> Result<Value<'c, 'a>, EmitError> {
-        self.find(id).ok_or(EmitError::Malformed("a tensor is used before it is made"))
+        self.find(id).ok_or(EmitError::Malformed("a tensor is used before it is defined"))
     }
 
     pub(super) fn find(&self, id: ValueId) -> Option<Value<'c, 'a>> {
@@ -50,7 +51,7 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
         ids.iter().map(|id| self.get(*id)).collect()
     }
 
-    /// A tensor's declaration.
+    /// The declaration of a tensor.
     pub(super) fn value(&self, id: ValueId) -> Result<&'m skript_frontend::model::Value, EmitError> {
         self.function.values.get(id.0 as usize).ok_or(EmitError::Malformed("no such tensor"))
     }
@@ -59,24 +60,23 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
         self.value(id).map(|v| &v.tensor)
     }
 
-    /// The extents of a tensor's type: [`types::DYNAMIC`] for dynamic ones.
+    /// The extents of a tensor's type: [`types::DYNAMIC`] for dynamic extents.
     pub(super) fn extents(&self, id: ValueId) -> Result<Vec<i64>, EmitError> {
         self.tensor(id)?
             .shape
             .iter()
             .map(|extent| match extent {
-                Extent::Fixed(n) => i64::try_from(*n),
+                Extent::Fixed(n) => signed(*n),
                 Extent::Dynamic { .. } => Ok(types::DYNAMIC),
             })
-            .collect::<Result<_, _>>()
-            .map_err(|_| EmitError::Malformed("a huge extent"))
+            .collect()
     }
 
     pub(super) fn r#type(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
         Ok(types::tensor(&self.extents(id)?, self.element(id)?))
     }
 
-    /// The type of a tensor's elements.
+    /// The element type of a tensor.
     pub(super) fn element(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
         if self.in_work.contains(&id) {
             let (kind, numbers) = (self.tensor(id)?.kind, self.function.numbers.work());
@@ -90,17 +90,7 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
     }
 }
 
-/// `{a = …, b = …}`
-pub(super) fn dictionary<'c>(
-    context: &'c melior::Context,
-    entries: &[(&str, melior::ir::Attribute<'c>)],
-) -> melior::ir::Attribute<'c> {
-    let entries: Vec<_> =
-        entries.iter().map(|(name, value)| (melior::ir::Identifier::new(context, name), *value)).collect();
-    melior::ir::attribute::DictionaryAttribute::new(context, &entries).into()
-}
-
-/// `{skript.name = …, skript.role = …, bufferization.writable = false}`, and `skript.updated` for variables that calls
+/// Returns `{skript.name = …, skript.role = …, bufferization.writable = false}`, with `skript.updated` for variables that calls
 /// update.
 pub(super) fn argument_attributes<'c>(
     context: &'c melior::Context,
@@ -113,10 +103,10 @@ pub(super) fn argument_attributes<'c>(
     if is_updated {
         entries.push((attribute_names::UPDATED, attributes::unit(context)));
     }
-    dictionary(context, &entries)
+    attributes::dictionary(context, &entries)
 }
 
-/// `skript.name = …, skript.role = …`, and `skript.bounds = …` for dynamic extents.
+/// Returns `skript.name = …, skript.role = …`, and `skript.bounds = …` if an extent is dynamic.
 pub(super) fn port_attributes<'c>(
     context: &'c melior::Context,
     name: &str,
@@ -128,8 +118,9 @@ pub(super) fn port_attributes<'c>(
         (attribute_names::ROLE, attributes::string(context, role)),
     ];
     if tensor.fixed_shape().is_none() {
-        let bounds = tensor.shape.iter().map(|e| i64::try_from(e.bound()));
-        let bounds: Vec<i64> = bounds.map(|b| b.unwrap_or(i64::MAX)).collect();
+        // Bounds beyond the range of the attribute saturate.
+        let bounds: Vec<i64> =
+            tensor.shape.iter().map(|e| i64::try_from(e.bound()).unwrap_or(i64::MAX)).collect();
         entries.push((attribute_names::BOUNDS, attributes::i64s(context, &bounds)));
     }
     entries

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The upper bounds of each tensor's extents.
+//! Computes upper bounds of each tensor's extents.
 //!
-//! Bounds propagate forward to a fixed point: from `skript.bounds` of the entry's arguments and from clamps of extents
-//! (`arith.minsi %n, %c16`) through calls, branches, loops and formulas. Where two bounds meet, the larger one is used.
+//! Bounds are propagated forward to a fixpoint: from `skript.bounds` of the entry's arguments and from clamps of extents
+//! (`arith.minsi %n, %c16`) through calls, branches, loops and formulas. The join of two bounds is their maximum.
 
 use super::size;
+use crate::facts::{UpperBounds, end};
 use crate::ir::argument_attributes;
-use crate::ir::arith::Constant;
+use crate::ir::arith::integer;
 use crate::ir::attribute_names;
 use crate::ir::copy::{arguments, operation_name};
 use crate::ir::func::{self, symbol};
@@ -14,16 +15,15 @@ use crate::ir::ops;
 use crate::ir::{ValueKey, attributes, types};
 use crate::ir::{blocks, entry, nested, operations};
 use crate::ir::{first, last};
-use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::operation::OperationLike;
-use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
+use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::op;
 use std::collections::HashMap;
 
-/// The number of rounds, beyond one for each function, after which bounds that still grow count as unbounded.
+/// Maximum number of rounds, in addition to one round for each function. Bounds that still grow then count as unbounded.
 const ROUNDS: usize = 64;
 
-/// Why an operation has no form on tensors with static extents.
+/// The message for an operation that padding does not support.
 const NO_FORM: &str = "has no form on tensors padded to their bounds";
 
 /// An operation that padding does not support.
@@ -31,12 +31,12 @@ const NO_FORM: &str = "has no form on tensors padded to their bounds";
 pub struct Refusal<'c, 'a> {
     /// The operation that cannot be padded.
     pub op: OperationRef<'c, 'a>,
-    /// The problem, to be printed after its name.
+    /// The problem, which is printed after the name of the operation.
     pub what: String,
 }
 
 impl<'c, 'a> Refusal<'c, 'a> {
-    fn at(op: OperationRef<'c, 'a>, what: impl Into<String>) -> Self {
+    fn new(op: OperationRef<'c, 'a>, what: impl Into<String>) -> Self {
         Refusal { op, what: what.into() }
     }
 }
@@ -44,21 +44,24 @@ impl<'c, 'a> Refusal<'c, 'a> {
 /// The upper bounds of every tensor with dynamic extents.
 pub struct Bounds<'c, 'a> {
     functions: HashMap<String, OperationRef<'c, 'a>>,
-    known: HashMap<ValueKey, Vec<i64>>,
+    known: UpperBounds,
+    /// Whether a bound grew in the current round.
     grew: bool,
 }
 
 impl<'c: 'a, 'a> Bounds<'c, 'a> {
+    /// Computes the bounds of all tensors of a module.
+    ///
     /// # Errors
-    /// A dynamic extent without an upper bound, or an operation that does not support padded tensors, at its location.
-    pub fn of(module: OperationRef<'c, 'a>) -> Result<Self, Refusal<'c, 'a>> {
+    /// Fails if a dynamic extent has no upper bound, or if padding does not support an operation.
+    pub fn new(module: OperationRef<'c, 'a>) -> Result<Self, Refusal<'c, 'a>> {
         let functions: Vec<_> = blocks(module).into_iter().flat_map(operations).collect();
         let mut bounds = Bounds {
             functions: functions.iter().filter_map(|f| Some((symbol(*f)?, *f))).collect(),
             known: HashMap::new(),
             grew: true,
         };
-        let first = entry(module).map_err(|e| Refusal::at(module, e.to_string()))?;
+        let first = entry(module).map_err(|e| Refusal::new(module, e.to_string()))?;
         bounds.enter(first)?;
         for _ in 0..ROUNDS + functions.len() {
             bounds.grew = false;
@@ -71,30 +74,34 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 return Ok(bounds);
             }
         }
-        Err(Refusal::at(first, "has a tensor that grows without a bound"))
+        Err(Refusal::new(first, "has a tensor that grows without a bound"))
     }
 
-    /// The extents of a tensor, with upper bounds for dynamic ones.
+    /// Returns the static extents of a tensor, and the upper bounds of its dynamic extents.
     pub fn extents(&self, value: Value<'c, 'a>) -> Vec<i64> {
-        let mut extents = types::extents(value.r#type()).unwrap_or_default();
+        let mut extents = types::shape(value.r#type());
         if let Some(known) = self.known.get(&ValueKey::of(value)) {
             for (extent, bound) in extents.iter_mut().zip(known) {
                 *extent = (*bound).max(*extent);
             }
         }
-        // The tensor has no value: its function is never called.
+        // A tensor without known bounds is in a function that is never called.
         for extent in &mut extents {
             *extent = (*extent).max(0);
         }
         extents
     }
 
-    /// The tensor type with its upper bounds as extents; other types unchanged.
+    pub(crate) fn known(&self) -> &UpperBounds {
+        &self.known
+    }
+
+    /// Returns the tensor type with upper bounds as extents; returns other types unchanged.
     pub fn padded(&self, value: Value<'c, 'a>) -> Type<'c> {
         if is_open(value) { types::of_extents(value.r#type(), &self.extents(value)) } else { value.r#type() }
     }
 
-    /// The maximum of an extent.
+    /// Returns the maximum value of an extent.
     pub(crate) fn of_extent(&self, extent: Value<'c, 'a>) -> Option<i64> {
         let of_dimension = |tensor: Value<'c, 'a>, dimension: usize, _: usize| {
             let extent = self.extents(tensor).get(dimension).copied()?;
@@ -103,13 +110,13 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         i64::try_from(size::largest(extent, size::DEPTH, &of_dimension)?).ok()
     }
 
-    /// The function that an operation calls, if it has a body.
+    /// Returns the function that an operation calls, if the function has a body.
     pub fn callee(&self, call: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
         let function = self.functions.get(&func::callee(call)?)?;
         blocks(*function).first().map(|_| *function)
     }
 
-    /// The bounds that the entry's arguments state.
+    /// Adds the bounds that the entry's arguments declare.
     fn enter(&mut self, function: OperationRef<'c, 'a>) -> Result<(), Refusal<'c, 'a>> {
         let Some(body) = blocks(function).first().copied() else {
             return Ok(());
@@ -119,16 +126,15 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
             if !is_open(argument) {
                 continue;
             }
-            let array = stated
+            let bounds = stated
                 .get(position)
-                .and_then(|own| attributes::entry(*own, attribute_names::BOUNDS))
-                .and_then(|a| DenseI64ArrayAttribute::try_from(a).ok())
+                .and_then(|entries| attributes::entry(*entries, attribute_names::BOUNDS))
+                .and_then(attributes::integers)
                 .ok_or_else(|| {
                     let message = format!("states no bounds of argument {position}");
-                    Refusal::at(function, message)
+                    Refusal::new(function, message)
                 })?;
-            let bounds = (0..array.len()).filter_map(|d| array.element(d).ok());
-            self.join(argument, &bounds.collect::<Vec<i64>>());
+            self.join(argument, &bounds);
         }
         Ok(())
     }
@@ -171,7 +177,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 }
             }
             (ops::skript::INVOKE | ops::func::CALL, _) => {
-                let callee = self.callee(op).ok_or_else(|| Refusal::at(op, NO_FORM))?;
+                let callee = self.callee(op).ok_or_else(|| Refusal::new(op, NO_FORM))?;
                 let Some(body) = blocks(callee).first().copied() else {
                     return Ok(());
                 };
@@ -186,7 +192,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
             (ops::scf::WHILE, _) => {
                 let (before, after) = match blocks(op).as_slice() {
                     [before, after] => (*before, *after),
-                    _ => return Err(Refusal::at(op, NO_FORM)),
+                    _ => return Err(Refusal::new(op, NO_FORM)),
                 };
                 self.join_each(&arguments(before), &operands);
                 self.join_each(&arguments(before), &end(after));
@@ -197,38 +203,17 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
             (ops::tensor::EMPTY, sizes) | (ops::tensor::SPLAT, [_, sizes @ ..]) => {
                 self.sized(op, sizes)?;
             }
-            (ops::tensor::EXTRACT_SLICE, [source, ..]) => {
-                let slice = Slice::of(op).ok_or_else(|| Refusal::at(op, NO_FORM))?;
-                let whole = self.extents(*source);
-                for (dimension, size) in slice.sizes.iter().enumerate() {
-                    let from_begin = slice.offsets.get(dimension) == Some(&0);
-                    if *size == types::DYNAMIC && !from_begin {
-                        return Err(Refusal::at(op, NO_FORM));
-                    }
-                    if whole.get(dimension).is_some_and(|e| size > e) && self.settled(*source) {
-                        return Err(Refusal::at(op, "has more elements than its source"));
-                    }
-                }
-                let sizes = slice.dynamic_sizes(&operands, 1);
-                let open = slice.sizes.iter().zip(&whole);
-                let open = open.filter(|(s, _)| **s == types::DYNAMIC).map(|(_, e)| *e);
-                let mut least = Vec::new();
-                for (size, most) in sizes.iter().zip(open) {
-                    let bound = self.of_extent(*size).ok_or_else(|| unbounded(op))?;
-                    least.push(bound.min(most));
-                }
-                self.open(op, &least);
-            }
+            (ops::tensor::EXTRACT_SLICE, [source, ..]) => self.slice(op, *source)?,
             (ops::tensor::INSERT_SLICE, [_, into, ..]) => {
-                Slice::of(op).ok_or_else(|| Refusal::at(op, NO_FORM))?;
+                Slice::from_op(op).ok_or_else(|| Refusal::new(op, NO_FORM))?;
                 self.join_each(&results, &[*into]);
             }
             (ops::tensor::CAST, [source]) => self.join_each(&results, &[*source]),
             (ops::tensor::DIM, [_, dimension]) => {
-                constant(*dimension).ok_or_else(|| Refusal::at(op, NO_FORM))?;
+                integer(*dimension).ok_or_else(|| Refusal::new(op, NO_FORM))?;
             }
-            (ops::skript::ACCESS | ops::tensor::EXTRACT | ops::func::RETURN | ops::scf::YIELD, _) => {}
-            (ops::scf::CONDITION, _) => {}
+            (ops::skript::ACCESS | ops::tensor::EXTRACT, _) => {}
+            (ops::func::RETURN | ops::scf::YIELD | ops::scf::CONDITION, _) => {}
             _ if op::has_elementwise_trait(&op) => {
                 for operand in &operands {
                     if types::element_of(operand.r#type()).is_some() {
@@ -241,17 +226,36 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 let outs = last(&operands, results.len());
                 self.join_each(&results, outs);
             }
-            _ => return Err(Refusal::at(op, NO_FORM)),
+            _ => return Err(Refusal::new(op, NO_FORM)),
         }
         Ok(())
     }
 
-    /// Whether bounds have reached a tensor yet.
+    fn slice(&mut self, op: OperationRef<'c, 'a>, source: Value<'c, 'a>) -> Result<(), Refusal<'c, 'a>> {
+        let slice = Slice::from_op(op).ok_or_else(|| Refusal::new(op, NO_FORM))?;
+        let whole = self.extents(source);
+        let operands: Vec<Value<'c, 'a>> = op.operands().collect();
+        let mut sizes = slice.dynamic_sizes(&operands, 1).iter();
+        let mut bounds = Vec::new();
+        for ((offset, size), extent) in slice.offsets.iter().zip(&slice.sizes).zip(&whole) {
+            if *size == types::DYNAMIC {
+                let size = sizes.next().filter(|_| *offset == 0).ok_or_else(|| Refusal::new(op, NO_FORM))?;
+                let bound = self.of_extent(*size).ok_or_else(|| unbounded(op))?;
+                bounds.push(bound.min(*extent));
+            } else if size > extent && self.settled(source) {
+                return Err(Refusal::new(op, "has more elements than its source"));
+            }
+        }
+        self.open(op, &bounds);
+        Ok(())
+    }
+
+    /// Whether the bounds of a tensor are known yet.
     fn settled(&self, value: Value<'c, 'a>) -> bool {
         !is_open(value) || self.known.contains_key(&ValueKey::of(value))
     }
 
-    /// The result of an operation whose operands are the result's dynamic extents.
+    /// Adds the bounds of an operation's result; `sizes` are the operands that are the result's dynamic extents.
     fn sized(&mut self, op: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>]) -> Result<(), Refusal<'c, 'a>> {
         let mut bounds = Vec::new();
         for size in sizes {
@@ -261,12 +265,11 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         Ok(())
     }
 
-    /// Upper bounds of the dynamic extents of an operation's only result, in order.
+    /// Adds the upper bounds of the dynamic extents of an operation's only result, in order.
     fn open(&mut self, op: OperationRef<'c, 'a>, bounds: &[i64]) {
         let mut next = bounds.iter();
         for result in op.results() {
-            let extents: Vec<i64> = types::extents(result.r#type())
-                .unwrap_or_default()
+            let extents: Vec<i64> = types::shape(result.r#type())
                 .into_iter()
                 .map(|e| match e {
                     types::DYNAMIC => next.next().copied().unwrap_or(0),
@@ -278,7 +281,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
     }
 }
 
-/// Offsets and sizes of a slice whose strides are 1; [`types::DYNAMIC`] for those that are operands.
+/// Offsets and sizes of a slice with unit strides; [`types::DYNAMIC`] for values that are operands.
 pub struct Slice {
     /// The offset in each dimension, in elements.
     pub offsets: Vec<i64>,
@@ -287,23 +290,20 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// `None`: some stride is not 1.
-    pub fn of(op: OperationRef<'_, '_>) -> Option<Self> {
-        let list = |name: &str| -> Option<Vec<i64>> {
-            let array = DenseI64ArrayAttribute::try_from(op.attribute(name).ok()?).ok()?;
-            (0..array.len()).map(|i| array.element(i).ok()).collect()
-        };
+    /// `None` if a stride is not 1.
+    pub fn from_op(op: OperationRef<'_, '_>) -> Option<Self> {
+        let list = |name: &str| attributes::integers(op.attribute(name).ok()?);
         let plain = list("static_strides")?.iter().all(|s| *s == 1);
         plain.then_some(Slice { offsets: list("static_offsets")?, sizes: list("static_sizes")? })
     }
 
-    /// The operands that are offsets, after `before` others.
+    /// Returns the operands that are offsets, after `before` other operands.
     pub(crate) fn dynamic_offsets<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
         let count = self.offsets.iter().filter(|o| **o == types::DYNAMIC).count();
         operands.get(before..before + count).unwrap_or(&[])
     }
 
-    /// The operands that are sizes.
+    /// Returns the operands that are sizes, after `before` other operands and the offsets.
     pub(crate) fn dynamic_sizes<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
         let offsets = self.offsets.iter().filter(|o| **o == types::DYNAMIC).count();
         let count = self.sizes.iter().filter(|s| **s == types::DYNAMIC).count();
@@ -317,24 +317,13 @@ pub fn is_open<'c>(value: impl ValueLike<'c>) -> bool {
     !open_dimensions(value.r#type()).is_empty()
 }
 
-/// The dynamic dimensions of a type.
+/// Returns the dynamic dimensions of a type.
 pub(crate) fn open_dimensions(r#type: Type<'_>) -> Vec<usize> {
-    let extents = types::extents(r#type).unwrap_or_default();
+    let extents = types::shape(r#type);
     let open = extents.iter().enumerate().filter(|(_, e)| **e == types::DYNAMIC);
     open.map(|(dimension, _)| dimension).collect()
 }
 
-/// The operands of a block's terminator.
-pub fn end<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
-    let last = operations(block).last().copied();
-    last.map(|op| op.operands().collect()).unwrap_or_default()
-}
-
-/// The value of a constant integer.
-pub fn constant(value: Value<'_, '_>) -> Option<i64> {
-    Constant::of(value)?.integer()
-}
-
 fn unbounded<'c, 'a>(op: OperationRef<'c, 'a>) -> Refusal<'c, 'a> {
-    Refusal::at(op, "has an extent without a bound")
+    Refusal::new(op, "has an extent without a bound")
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls, branches and loops: dynamic extents are passed as indices after the tensors.
+//! Padding of calls, branches and loops: dynamic extents are passed as indices after the tensors.
 
-use super::bounds::end;
 use super::padding::Padding;
+use crate::facts::end;
 use crate::ir::Builder;
 use crate::ir::blocks;
 use crate::ir::copy::{arguments, with_attributes};
@@ -24,7 +24,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let body = blocks(callee).first().copied();
         let parameters = arguments(body.ok_or(Error::OperationBuild)?);
         let passed = self.pass(operands, &parameters, to)?;
-        self.remake(op, &passed, results, Vec::new(), to)
+        self.rebuild(op, &passed, results, Vec::new(), to)
     }
 
     pub(super) fn branch(
@@ -41,12 +41,12 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             inner.create(ops::scf::YIELD, &passed, &[], &[], Vec::new())?;
             regions.push(region);
         }
-        // A branch without results may leave out its second region.
+        // The second region of a branch without results may be absent.
         while regions.len() < 2 {
             regions.push(Region::new());
         }
         let condition: Vec<_> = op.operands().map(|o| self.get(o)).collect();
-        self.remake(op, &condition, results, regions, to)
+        self.rebuild(op, &condition, results, regions, to)
     }
 
     pub(super) fn repeat(
@@ -69,9 +69,9 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         self.body(*before, &test)?;
         let passed = end(*before);
         let (condition, passed) = passed.split_first().ok_or(Error::OperationBuild)?;
-        let mut handed = vec![self.get(*condition)];
-        handed.extend(self.pass(passed, &carried, &test)?);
-        test.create(ops::scf::CONDITION, &handed, &[], &[], Vec::new())?;
+        let mut forwarded = vec![self.get(*condition)];
+        forwarded.extend(self.pass(passed, &carried, &test)?);
+        test.create(ops::scf::CONDITION, &forwarded, &[], &[], Vec::new())?;
 
         let (body_region, body, new) = to.region(&self.types(&carried, to));
         self.set_all(&carried, &new);
@@ -79,12 +79,12 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let next = self.pass(&end(*after), &state, &body)?;
         body.create(ops::scf::YIELD, &next, &[], &[], Vec::new())?;
 
-        self.remake(op, &started, results, vec![test_region, body_region], to)
+        self.rebuild(op, &started, results, vec![test_region, body_region], to)
     }
 
-    /// The operation with other operands and regions; its results are padded tensors, followed by their dynamic
+    /// Rebuilds the operation with other operands and regions. Its results are padded tensors, followed by their dynamic
     /// extents.
-    fn remake(
+    fn rebuild(
         &mut self,
         op: OperationRef<'c, 'a>,
         operands: &[Value<'c, 'a>],
@@ -93,8 +93,9 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         to: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
         let types = self.types(results, to);
-        let made = with_attributes(op, operands, &types, regions, &[], to)?;
-        self.set_results(results, made);
+        let rebuilt = with_attributes(op, operands, &types, regions, &[], to)?;
+        let padded: Vec<_> = rebuilt.results().map(Into::into).collect();
+        self.set_all(results, &padded);
         Ok(())
     }
 }

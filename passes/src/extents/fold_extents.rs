@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-fold-extents`: folds extents that an existing value already has.
+//! `skript-fold-extents`: replaces extents by existing values that are equal.
 //!
-//! Each operator clamps the extents of its inputs and queries those of its results. In a chain of operators these
-//! clamps nest as deep as the model is long. This pass replaces a redundant clamp by its operand; a repeated
+//! Each operator clamps the extents of its inputs and queries the extents of its results. In a long model, these
+//! clamps are deeply nested. This pass replaces a redundant clamp by its operand; a repeated
 //! computation by the first one, which it hoists out of branches and loops that it does not depend on; and the extent
 //! of a tensor by the value that the tensor was created with, also across branches and loops that preserve it.
 //!
-//! Clamps that may change their operand stay, and so do checks. A clamp from above also stays if the upper bound of its
-//! operand is not visible within a few operations, as the memory plan reads it.
+//! Clamps that may change their operand remain, and checks too. An upper clamp also remains if the memory plan cannot find the
+//! upper bound of its operand within a few operations.
 //!
-//! Guarantees: what replaces a value dominates it.
+//! Guarantees: the replacement of a value dominates it.
 
-use super::bounds::{constant, end};
+use crate::facts::{Definition, definition, end, interval};
+use crate::ir;
 use crate::ir::copy::{arguments, operation_name};
 use crate::ir::key;
 use crate::ir::ops;
@@ -20,13 +21,13 @@ use crate::ir::{blocks, erase, inherent, move_before, nested, operations, replac
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
-use skript_dialect::{Pass, op};
+use skript_dialect::Pass;
+use skript_symbolic::Interval;
 use std::collections::HashMap;
 
-/// The pass `skript-fold-extents`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-fold-extents",
-    summary: "fold extents that an existing value already has",
+    summary: "replace extents by existing values that are equal",
     run: |root, _, _| {
         fold_extents(root);
         Ok(())
@@ -34,12 +35,15 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// The maximum number of nested loops whose extents are analysed: a loop is read again if a loop-carried tensor does
-/// not keep its extents.
-const MOST_LOOPS: usize = 4;
+/// The maximum number of nested loops whose extents are analyzed, because a loop is analyzed again if the extents of a loop-carried
+/// tensor change.
+const MAX_LOOPS: usize = 4;
 
 /// The maximum number of operations between a value and the clamps that bound it.
-const MOST_STEPS: usize = 8;
+const MAX_STEPS: usize = 8;
+
+/// The values of an extent, without an upper bound that the memory plan could use.
+const EXTENT: Interval = Interval { low: 0, high: i64::MAX };
 
 /// Rewrites all operations in the regions of an operation.
 fn fold_extents<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
@@ -65,46 +69,28 @@ fn fold_extents<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
     }
 }
 
-/// The closed interval of an integer.
+/// The interval of an integer, and the number of operations that its upper bound depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Interval {
-    least: i64,
-    most: i64,
-    /// The number of operations from which the upper bound is derived.
+struct Bounded {
+    range: Interval,
     steps: usize,
 }
 
-impl Interval {
-    const ANY: Interval = Interval::of(i64::MIN, i64::MAX);
-    const EXTENT: Interval = Interval::of(0, i64::MAX);
+impl Bounded {
+    const ANY: Bounded = Bounded::new(Interval::ALL);
 
-    const fn of(least: i64, most: i64) -> Self {
-        let steps = 0;
-        Interval { least, most, steps }
-    }
-
-    /// The same, derived from one more operation than either.
-    fn after(self, one: Self, other: Self) -> Self {
-        let steps = one.steps.max(other.steps) + 1;
-        if steps > MOST_STEPS { Interval::of(self.least, i64::MAX) } else { Interval { steps, ..self } }
-    }
-
-    /// Computes each bound from the same bounds of the operands; unbounded on overflow.
-    fn ends(self, other: Self, of: impl Fn(i64, i64) -> Option<i64>) -> Self {
-        match (of(self.least, other.least), of(self.most, other.most)) {
-            (Some(least), Some(most)) => Interval::of(least, most),
-            _ => Interval::ANY,
-        }
+    const fn new(range: Interval) -> Self {
+        Bounded { range, steps: 0 }
     }
 }
 
 /// The values that hold the extents of a tensor.
 type Dimensions<'c, 'a> = Vec<Option<Value<'c, 'a>>>;
 
-/// The extents of tensors for which some are known.
+/// The extents of a tensor, if some are known.
 type Known<'c, 'a> = Option<Dimensions<'c, 'a>>;
 
-/// The key of a computation: the operation and its attributes, and its operands.
+/// The key of a computation: the operation with its attributes, and the operands.
 type Computed = (String, Vec<Operand>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,7 +110,7 @@ struct Scope<'c, 'a> {
 
 #[derive(Default)]
 struct Extents<'c, 'a> {
-    intervals: HashMap<ValueKey, Interval>,
+    intervals: HashMap<ValueKey, Bounded>,
     /// The replacement of a repeated computation.
     names: HashMap<ValueKey, Value<'c, 'a>>,
     dimensions: HashMap<ValueKey, Dimensions<'c, 'a>>,
@@ -134,7 +120,7 @@ struct Extents<'c, 'a> {
     scopes: Vec<Scope<'c, 'a>>,
     /// For each value, the number of blocks around its definition.
     levels: HashMap<ValueKey, usize>,
-    /// Computations in order, so that those of a loop can be removed before it is read again.
+    /// Computations in order. The computations of a loop are removed before it is analyzed again.
     journal: Vec<(usize, Computed)>,
     /// Number of loops around the current operation.
     depth: usize,
@@ -142,8 +128,7 @@ struct Extents<'c, 'a> {
 
 impl<'c: 'a, 'a> Extents<'c, 'a> {
     fn block(&mut self, block: BlockRef<'c, 'a>) {
-        let holder = block.parent_operation().map(operation_name);
-        let holder = holder.unwrap_or_default();
+        let holder = block.parent_operation().map(operation_name).unwrap_or_default();
         self.scopes.push(Scope {
             at: None,
             is_open: matches!(holder.as_str(), ops::scf::IF | ops::scf::FOR | ops::scf::WHILE),
@@ -167,9 +152,11 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
 
     fn operation(&mut self, op: OperationRef<'c, 'a>) {
         for result in op.results() {
-            // A loop is read again if its loop-carried values change their extents.
+            // Remove the results of a previous analysis of a loop.
             self.names.remove(&ValueKey::of(result));
             self.intervals.remove(&ValueKey::of(result));
+            let extents = self.defined(result.into());
+            self.know(result.into(), extents);
         }
         self.moves.remove(&key(op));
         let operands: Vec<Value<'c, 'a>> = op.operands().map(|v| self.name(v)).collect();
@@ -178,37 +165,19 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             (ops::arith::MAXSI | ops::arith::MINSI, [a, b]) => self.clamp(op, &name, *a, *b),
             (ops::tensor::DIM, [tensor, dimension]) => self.dimension(op, *tensor, *dimension),
             (_, [a, b]) if is_index(*a) && is_index(*b) => {
-                let interval = arithmetic(&name, self.interval(*a), self.interval(*b));
+                let interval = self.computed(op, *a, *b);
                 if matches!(name.as_str(), ops::arith::ADDI | ops::arith::SUBI | ops::arith::MULI) {
                     self.once(op, name, &operands);
                 }
                 self.set(op, interval);
             }
-            (ops::tensor::EMPTY, sizes) | (ops::tensor::SPLAT, [_, sizes @ ..]) => self.sized(op, sizes),
-            (ops::tensor::CAST | ops::tensor::INSERT_SLICE, [source, ..]) => {
-                let of = if name == ops::tensor::CAST { Some(source) } else { operands.get(1) };
-                let known = of.and_then(|v| self.known(*v));
-                self.know_each(op, &[known]);
-            }
             (ops::scf::IF, _) => self.branch(op),
             (ops::scf::FOR, [_, _, _, starts @ ..]) => self.looped(op, starts),
             (ops::scf::WHILE, starts) => self.looped(op, starts),
             _ => {
-                // Destination style and elementwise: the extents of the destination, or of any operand.
                 for block in blocks(op) {
                     self.block(block);
                 }
-                let outs = operands.len().checked_sub(op.result_count());
-                let known = match (writes(&name), outs) {
-                    (true, Some(first)) => operands.get(first..).unwrap_or(&[]),
-                    _ if op::has_elementwise_trait(&op) => {
-                        let tensor = operands.iter().position(|v| v.r#type().is_ranked_tensor());
-                        tensor.and_then(|n| operands.get(n..=n)).unwrap_or(&[])
-                    }
-                    _ => &[],
-                };
-                let known: Vec<_> = known.iter().map(|v| self.known(*v)).collect();
-                self.know_each(op, &known);
             }
         }
     }
@@ -218,19 +187,43 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         self.names.get(&ValueKey::of(value)).copied().unwrap_or(value)
     }
 
-    fn interval(&self, value: Value<'c, 'a>) -> Interval {
+    fn interval(&self, value: Value<'c, 'a>) -> Bounded {
         let known = self.intervals.get(&ValueKey::of(value)).copied();
-        known.or_else(|| constant(value).map(|n| Interval::of(n, n))).unwrap_or(Interval::ANY)
+        let constant = || ir::integer(value).map(|number| Bounded::new(Interval::point(number)));
+        known.or_else(constant).unwrap_or(Bounded::ANY)
     }
 
-    fn set(&mut self, op: OperationRef<'c, 'a>, interval: Interval) {
-        for result in op.results().filter(|_| interval != Interval::ANY) {
+    /// The interval of an operation on two indices. Only sums, products, minima and maxima of `arith` are bounded from above, because the
+    /// memory plan reads bounds from those.
+    fn computed(&self, op: OperationRef<'c, 'a>, a: Value<'c, 'a>, b: Value<'c, 'a>) -> Bounded {
+        let sides = [self.interval(a), self.interval(b)];
+        let Some(range) = interval::of_result(op, |n| Some(sides.get(n)?.range)) else {
+            return Bounded::ANY;
+        };
+        let steps = match operation_name(op).as_str() {
+            // Of two equal bounds, the one that depends on fewer operations.
+            ops::arith::MINSI => {
+                sides.into_iter().map(|side| (side.range.high, side.steps)).min().map(|(_, steps)| steps)
+            }
+            ops::arith::MAXSI | ops::arith::ADDI | ops::arith::MULI => {
+                sides.iter().map(|side| side.steps).max()
+            }
+            _ => None,
+        };
+        let visible = steps
+            .map(|steps| Bounded { range, steps: steps + 1 })
+            .filter(|bounded| bounded.steps <= MAX_STEPS);
+        visible.unwrap_or(Bounded::new(Interval { high: i64::MAX, ..range }))
+    }
+
+    fn set(&mut self, op: OperationRef<'c, 'a>, interval: Bounded) {
+        for result in op.results().filter(|_| interval != Bounded::ANY) {
             self.intervals.insert(ValueKey::of(result), interval);
         }
     }
 
-    /// Replaces a computation without side effects that is a single instruction by the first equal one, which is
-    /// hoisted as far out as its operands are.
+    /// Replaces a computation without side effects by the first equal one, which is hoisted as far as its operands allow. The
+    /// computation must be a single instruction.
     fn once(&mut self, op: OperationRef<'c, 'a>, name: String, operands: &[Value<'c, 'a>]) {
         let Some(result) = op.results().next().map(Value::from) else {
             return;
@@ -247,7 +240,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             0 => String::new(),
             _ => inherent(op).unwrap_or_default(),
         };
-        let operand = |value: &Value<'c, 'a>| match constant(*value) {
+        let operand = |value: &Value<'c, 'a>| match ir::integer(*value) {
             Some(number) => Operand::Constant(number),
             None => Operand::Value(ValueKey::of(*value)),
         };
@@ -268,8 +261,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
 
     /// The number of blocks around the definition of a value.
     fn level(&self, value: Value<'c, 'a>) -> usize {
-        let known = self.levels.get(&ValueKey::of(value)).copied();
-        known.unwrap_or(usize::MAX)
+        self.levels.get(&ValueKey::of(value)).copied().unwrap_or(usize::MAX)
     }
 
     /// Removes the computations since a mark.
@@ -281,31 +273,21 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
     }
 
-    /// The minimum or maximum of two values, if it is known which of them it is.
+    /// Replaces the minimum or maximum of two values by one of them, if it is known which one.
     fn clamp(&mut self, op: OperationRef<'c, 'a>, name: &str, a: Value<'c, 'a>, b: Value<'c, 'a>) {
         if !is_index(a) {
             return;
         }
-        let (left, right) = (self.interval(a), self.interval(b));
-        let (is_left, is_right, interval) = match name {
-            ops::arith::MAXSI => {
-                let least = left.least.max(right.least);
-                let largest = Interval::of(least, left.most.max(right.most));
-                let largest = largest.after(left, right);
-                (left.least >= right.most, right.least >= left.most, largest)
-            }
-            _ => {
-                // The nearer of two bounds that are the same.
-                let least = left.least.min(right.least);
-                let bound = std::cmp::min_by_key(left, right, |side| (side.most, side.steps));
-                let smallest = Interval::of(least, bound.most).after(bound, bound);
-                (left.most <= right.least, right.most <= left.least, smallest)
-            }
+        let (left, right) = (self.interval(a).range, self.interval(b).range);
+        let (is_left, is_right) = match name {
+            ops::arith::MAXSI => (left.low >= right.high, right.low >= left.high),
+            _ => (left.high <= right.low, right.high <= left.low),
         };
         match (is_left || a == b, is_right) {
             (true, _) => self.replace(op, a),
             (_, true) => self.replace(op, b),
             _ => {
+                let interval = self.computed(op, a, b);
                 self.once(op, name.to_owned(), &[a, b]);
                 self.set(op, interval);
             }
@@ -313,7 +295,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
     }
 
     fn dimension(&mut self, op: OperationRef<'c, 'a>, tensor: Value<'c, 'a>, number: Value<'c, 'a>) {
-        let position = constant(number).and_then(|n| usize::try_from(n).ok());
+        let position = ir::integer(number).and_then(|n| usize::try_from(n).ok());
         let known = position.and_then(|n| self.known(tensor)?.get(n).copied().flatten());
         if let Some(extent) = known {
             return self.replace(op, extent);
@@ -321,10 +303,10 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         if position.is_some() {
             self.once(op, ops::tensor::DIM.to_owned(), &[tensor, number]);
         }
-        self.set(op, Interval::EXTENT);
+        self.set(op, Bounded::new(EXTENT));
     }
 
-    /// Uses `value` where the operation's result was used.
+    /// Replaces the results of an operation by `value`.
     fn replace(&mut self, op: OperationRef<'c, 'a>, value: Value<'c, 'a>) {
         for result in op.results() {
             self.names.insert(ValueKey::of(result), value);
@@ -348,18 +330,20 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
     }
 
-    /// A tensor that is created with its dynamic extents.
-    fn sized(&mut self, op: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>]) {
-        let mut sizes = sizes.iter().copied();
-        for result in op.results() {
-            let extents = types::extents(result.r#type()).unwrap_or_default();
-            let known =
-                extents.into_iter().map(|e| (e == types::DYNAMIC).then(|| sizes.next()).flatten()).collect();
-            self.know(result.into(), Some(known));
-        }
+    /// The extents of a tensor according to its definition.
+    fn defined(&self, tensor: Value<'c, 'a>) -> Known<'c, 'a> {
+        let rank = types::extents(tensor.r#type())?.len();
+        let extent = |dimension| match definition(tensor, dimension) {
+            Definition::Value(extent) => Some(self.name(extent)),
+            Definition::Same(other, dimension) => {
+                self.dimensions.get(&ValueKey::of(other))?.get(dimension).copied().flatten()
+            }
+            Definition::Fixed(_) | Definition::Product(..) | Definition::Unknown => None,
+        };
+        Some((0..rank).map(extent).collect())
     }
 
-    /// Both branches yield tensors with the same existing extents.
+    /// Analyzes a branch. Results have the extents on which both branches agree.
     fn branch(&mut self, op: OperationRef<'c, 'a>) {
         let mut arms = Vec::new();
         for block in blocks(op) {
@@ -377,10 +361,10 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         self.know_each(op, &known);
     }
 
-    /// A loop-carried value keeps its extents if each iteration preserves them.
+    /// Analyzes a loop. Loop-carried values have their initial extents if each iteration preserves them.
     fn looped(&mut self, op: OperationRef<'c, 'a>, starts: &[Value<'c, 'a>]) {
         let mut known = self.all_known(starts);
-        if self.depth >= MOST_LOOPS {
+        if self.depth >= MAX_LOOPS {
             known.fill(None);
         }
         self.depth += 1;
@@ -405,8 +389,8 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         self.know_each(op, &results);
     }
 
-    /// Reads a loop's blocks with `known` extents of loop-carried values; returns the extents that each block yields,
-    /// and that the last one does.
+    /// Analyzes the blocks of a loop with `known` extents of loop-carried values. Returns the extents that each block yields,
+    /// and those that the last block yields.
     fn step(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -415,7 +399,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         let blocks = blocks(op);
         let (mut handed, mut ends) = (known.to_vec(), Vec::new());
         for (number, block) in blocks.iter().enumerate() {
-            // An `scf.for` has its index first.
+            // The first argument of an `scf.for` is its induction variable.
             let inner = arguments(*block);
             let first = inner.len().saturating_sub(handed.len());
             for (argument, known) in inner.iter().skip(first).zip(&handed) {
@@ -423,7 +407,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             }
             self.block(*block);
             let ended = end(*block);
-            // Whether an `scf.while` continues.
+            // The first operand of `scf.condition` is the condition.
             let condition = usize::from(number + 1 < blocks.len());
             handed = self.all_known(ended.get(condition..).unwrap_or(&[]));
             ends.push(handed.clone());
@@ -431,7 +415,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         (ends, handed)
     }
 
-    /// Removes values of inner blocks.
+    /// Removes extents that are defined in inner blocks.
     fn outside(&self, mut known: Dimensions<'c, 'a>) -> Dimensions<'c, 'a> {
         for extent in &mut known {
             *extent = extent.filter(|e| self.level(*e) <= self.scopes.len());
@@ -448,31 +432,7 @@ fn is_index(value: Value) -> bool {
     value.r#type().is_index()
 }
 
-/// Whether an op's last operands are its destinations, one for each result.
-fn writes(name: &str) -> bool {
-    matches!(name, ops::skript::FORMULA | ops::skript::INTRINSIC) || name.starts_with("linalg.")
-}
-
-/// The interval of a sum, difference, product or quotient. Only sums and products are bounded from above, because the
-/// memory plan reads bounds from those.
-fn arithmetic(name: &str, a: Interval, b: Interval) -> Interval {
-    let both_natural = a.least >= 0 && b.least >= 0;
-    let from_below = |all: Interval| Interval::of(all.least, i64::MAX);
-    match name {
-        ops::arith::ADDI => a.ends(b, i64::checked_add).after(a, b),
-        ops::arith::MULI if both_natural => a.ends(b, i64::checked_mul).after(a, b),
-        ops::skript::ADD => from_below(a.ends(b, i64::checked_add)),
-        ops::skript::MUL if both_natural => from_below(a.ends(b, i64::checked_mul)),
-        ops::arith::SUBI | ops::skript::SUB => {
-            let taken = Interval::of(b.most, b.least);
-            from_below(a.ends(taken, i64::checked_sub))
-        }
-        ops::arith::FLOORDIVSI if both_natural && b.least > 0 => Interval::EXTENT,
-        _ => Interval::ANY,
-    }
-}
-
-/// The extents that are the same in both.
+/// The extents that are equal in both.
 fn common<'c: 'a, 'a>(mut known: Dimensions<'c, 'a>, other: &Dimensions<'c, 'a>) -> Dimensions<'c, 'a> {
     for (number, extent) in known.iter_mut().enumerate() {
         *extent = extent.filter(|e| other.get(number) == Some(&Some(*e)));
@@ -480,9 +440,8 @@ fn common<'c: 'a, 'a>(mut known: Dimensions<'c, 'a>, other: &Dimensions<'c, 'a>)
     known
 }
 
-/// The extents that are the same in both lists, tensor by tensor.
+/// For each tensor, the extents that are equal in both lists.
 fn meet<'c: 'a, 'a>(known: &[Known<'c, 'a>], others: &[Known<'c, 'a>]) -> Vec<Known<'c, 'a>> {
-    let others = others.iter().map(Option::as_ref).chain(std::iter::repeat(None));
-    let both = known.iter().zip(others);
-    both.map(|(known, other)| Some(common(known.clone()?, other?))).collect()
+    let padded = others.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+    known.iter().zip(padded).map(|(known, other)| Some(common(known.clone()?, other?))).collect()
 }

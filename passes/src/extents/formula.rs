@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Formulas over padded tensors: loops run to the upper bounds, and the predicate excludes the padding.
 
-use super::bounds::constant;
 use super::padding::Padding;
 use crate::ir;
 use crate::ir::builder::operations;
@@ -56,7 +55,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// The predicate, and that each index is below its limit.
+    /// Builds the predicate region: the original predicate, and each index is less than its limit.
     fn predicate(
         &mut self,
         formula: Formula<'c, 'a>,
@@ -76,23 +75,23 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             self.enter(block, &values);
             self.body(block, &at)?;
             let end = *operations(block).last().ok_or(Error::OperationBuild)?;
-            let own = ir::operand(end)?;
+            let condition_of_block = ir::operand(end)?;
             condition = Some(end);
             holds = Some(match holds {
-                Some(others) if constant(own).is_some_and(|flag| flag != 0) => others,
-                Some(others) => at.scalar(ScalarOp::And, &[others, self.get(own)], flag)?,
-                None => self.get(own),
+                Some(others) if ir::integer(condition_of_block).is_some_and(|flag| flag != 0) => others,
+                Some(others) => at.scalar(ScalarOp::And, &[others, self.get(condition_of_block)], flag)?,
+                None => self.get(condition_of_block),
             });
         }
         let holds = holds.ok_or(Error::OperationBuild)?;
         match condition {
-            Some(own) => with_operands(own, &[holds], &at)?,
+            Some(terminator) => with_operands(terminator, &[holds], &at)?,
             None => at.create(ops::skript::CONDITION, &[holds], &[], &[], Vec::new())?,
         };
         Ok(region)
     }
 
-    /// Maps the arguments of a region; destinations are read element by element.
+    /// Maps the arguments of a region. They have no dynamic extents: destinations are read element by element.
     fn enter(&mut self, block: melior::ir::BlockRef<'c, 'a>, values: &[Value<'c, 'a>]) {
         for (old, new) in arguments(block).into_iter().zip(values) {
             self.set(old, *new, Vec::new());
@@ -100,7 +99,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
     }
 }
 
-/// Whether each of some indices is below its limit; `None`: there are no limits.
+/// Computes whether each index with a limit is less than its limit; `None` if there are no limits.
 pub(super) fn below<'c: 'a, 'a>(
     indices: &[Value<'c, 'a>],
     limits: &[(usize, Value<'c, 'a>)],

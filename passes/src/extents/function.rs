@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions: dynamic extents are further arguments and results.
+//! Padding of functions: dynamic extents become additional arguments and results.
 
-use super::bounds::{Bounds, end, open_dimensions};
+use super::bounds::{Bounds, open_dimensions};
 use super::padding::Padding;
+use crate::facts::end;
 use crate::ir::attribute_names;
 use crate::ir::blocks;
 use crate::ir::builder::operations;
@@ -10,12 +11,12 @@ use crate::ir::copy::{arguments, with_attributes};
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, regions};
 use melior::Error;
-use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, StringAttribute, TypeAttribute};
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, IntegerType};
 use melior::ir::{Attribute, Identifier, OperationRef, Type, Value, ValueLike};
 
-/// The role of an argument or result that is an extent of another one.
+/// The role of an argument or result that is an extent of another argument or result.
 pub(super) const ROLE: &str = "extent";
 
 /// Inserts the padded function before the original one.
@@ -59,7 +60,7 @@ pub(super) fn rebuild<'c: 'a, 'a>(
     Ok(())
 }
 
-/// Extents are `i32` at the boundary of the entry.
+/// Converts the types of extents, which follow `tensors` tensors, to `i32` at the boundary of the entry.
 fn boundary<'c>(
     mut types: Vec<Type<'c>>,
     tensors: usize,
@@ -73,7 +74,7 @@ fn boundary<'c>(
     types
 }
 
-/// Casts extents, which follow `number` tensors, to another integer type.
+/// Casts extents, which follow `tensors` tensors, to another integer type.
 fn cast_extents<'c: 'a, 'a>(
     values: &[Value<'c, 'a>],
     tensors: usize,
@@ -85,14 +86,14 @@ fn cast_extents<'c: 'a, 'a>(
         converted.push(if position < tensors || value.r#type() == r#type {
             *value
         } else {
-            at.value(ops::arith::INDEX_CAST, &[*value], &[], r#type)?
+            at.index_cast(*value, r#type)
         });
     }
     Ok(converted)
 }
 
-/// The attributes of arguments or results: none has upper bounds any more, and an extent is named `x[0]`. A port
-/// without a name is numbered.
+/// Builds the attributes of arguments or results: upper bounds are removed, and the extents are named like `x[0]`. The name of
+/// an unnamed port is its number.
 fn described<'c: 'a, 'a>(
     function: OperationRef<'c, 'a>,
     list: &str,
@@ -100,22 +101,21 @@ fn described<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Option<Attribute<'c>> {
     let context = at.context;
-    let present = function.attribute(list).ok();
-    let present = present.and_then(|a| ArrayAttribute::try_from(a).ok());
+    let present = function.attribute(list).ok().and_then(|a| ArrayAttribute::try_from(a).ok());
     let mut kept: Vec<Attribute> = Vec::new();
     let mut added: Vec<Attribute> = Vec::new();
     for (position, value) in values.iter().enumerate() {
-        let own = match &present {
+        let entries_of_value = match &present {
             Some(present) => present.element(position).ok()?,
             None => DictionaryAttribute::new(context, &[]).into(),
         };
-        let name = attributes::entry(own, attribute_names::NAME)
-            .and_then(|a| StringAttribute::try_from(a).ok())
-            .map_or_else(|| position.to_string(), |a| a.value().to_owned());
-        let own = DictionaryAttribute::try_from(own).ok()?;
+        let name = attributes::entry(entries_of_value, attribute_names::NAME)
+            .and_then(attributes::text)
+            .unwrap_or_else(|| position.to_string());
+        let entries_of_value = DictionaryAttribute::try_from(entries_of_value).ok()?;
         let mut entries = Vec::new();
-        for number in 0..own.len() {
-            let (key, entry) = own.element(number).ok()?;
+        for number in 0..entries_of_value.len() {
+            let (key, entry) = entries_of_value.element(number).ok()?;
             if key.as_string_ref().as_str() != Ok(attribute_names::BOUNDS) {
                 entries.push((key, entry));
             }

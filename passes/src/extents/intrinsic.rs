@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Intrinsics on padded tensors: the dynamic extents of inputs and destinations are further inputs.
+//! Intrinsics on padded tensors: the dynamic extents of inputs and destinations become additional inputs.
 
 use super::bounds::open_dimensions;
 use super::padding::Padding;
@@ -27,7 +27,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         for (number, tensor) in operands.iter().enumerate() {
             let open = open_dimensions(tensor.r#type()).into_iter();
             for (dimension, extent) in open.zip(self.extents_of(*tensor)) {
-                let extent = to.value(ops::arith::INDEX_CAST, &[extent], &[], word)?;
+                let extent = to.index_cast(extent, word);
                 let scalar = types::tensor(&[], word);
                 new.push(to.value(ops::tensor::FROM_ELEMENTS, &[extent], &[], scalar)?);
                 filled.extend([number as i64, dimension as i64]);

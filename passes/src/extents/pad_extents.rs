@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-pad-extents`: pads tensors to their upper bounds, and passes dynamic extents as values.
 //!
-//! The elements of a tensor are at the lowest indices of each dimension. Loops of formulas run to the bounds, and
-//! predicates exclude the padding. Extents are further `index` operands and results of calls, branches and loops; at
+//! The elements of a tensor are at the lowest indices of each dimension. Loops of formulas run to the upper bounds, and
+//! predicates exclude the padding. Extents become additional `index` operands and results of calls, branches and loops; at
 //! the entry they are `i32` with the role `extent`. An intrinsic receives the extents of its operands
-//! (`skript.filled`). Checks stay. An extent beyond its bound counts as the bound.
+//! (`skript.filled`). Checks are kept. An extent greater than its upper bound is clamped to the bound.
 //!
 //! Requires: upper bounds of the entry's arguments (`skript.bounds`), and extents that are clamped to constants.
 //! Guarantees: all extents are static.
@@ -33,7 +33,7 @@ pub const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Why a module could not be padded.
+/// The reason why a module cannot be padded.
 pub enum Failure<'c, 'a> {
     /// An operation has no padded form.
     Refused(Refusal<'c, 'a>),
@@ -52,14 +52,14 @@ impl From<Error> for Failure<'_, '_> {
 /// # Errors
 /// An operation that padding does not support; the module is then unchanged.
 pub fn pad<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> Result<(), Failure<'c, 'a>> {
-    if !has_open_extents(module) {
+    if !has_dynamic_extents(module) {
         return Ok(());
     }
-    let bounds = Bounds::of(module).map_err(Failure::Refused)?;
+    let bounds = Bounds::new(module).map_err(Failure::Refused)?;
     let functions = blocks(module).into_iter().flat_map(operations);
     let functions: Vec<_> = functions
         .filter(|f| operation_name(*f) == ops::func::FUNC && !blocks(*f).is_empty())
-        .filter(|f| has_open_extents(*f))
+        .filter(|f| has_dynamic_extents(*f))
         .collect();
     for function in &functions {
         function::rebuild(*function, &bounds)?;
@@ -69,7 +69,7 @@ pub fn pad<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> Result<(), Failure<'c, '
 }
 
 /// Whether some tensor below `root` has a dynamic extent.
-pub fn has_open_extents<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> bool {
+pub fn has_dynamic_extents<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> bool {
     let mut below = nested(root);
     below.push(root);
     below.into_iter().any(|op| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rebuilds operations on padded tensors.
 
-use super::bounds::{Bounds, constant, is_open, open_dimensions};
+use super::bounds::{Bounds, is_open, open_dimensions};
 use crate::ir;
 use crate::ir::blocks;
 use crate::ir::builder::operations;
@@ -36,7 +36,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         old.iter().map(|v| self.get(*v)).collect()
     }
 
-    /// The dynamic extents of a tensor of the source.
+    /// Returns the dynamic extents of a tensor of the source.
     pub(crate) fn extents_of(&self, old: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
         self.extents.get(&ValueKey::of(old)).cloned().unwrap_or_default()
     }
@@ -48,7 +48,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         }
     }
 
-    /// The types of padded values, each followed by one index for each dynamic extent.
+    /// Returns the types of padded values, followed by one index type for each dynamic extent.
     pub(super) fn types(&self, old: &[Value<'c, 'a>], at: &Builder<'c, 'a>) -> Vec<Type<'c>> {
         let mut types: Vec<_> = old.iter().map(|v| self.bounds.padded(*v)).collect();
         let open = old.iter().map(|v| open_dimensions(v.r#type()).len()).sum();
@@ -56,7 +56,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         types
     }
 
-    /// Maps values of the source to new ones, whose types [`Self::types`] describes.
+    /// Maps values of the source to new values, whose types [`Self::types`] describes.
     pub(crate) fn set_all(&mut self, old: &[Value<'c, 'a>], new: &[Value<'c, 'a>]) {
         let (tensors, extents) = new.split_at(old.len().min(new.len()));
         let mut next = extents.iter().copied();
@@ -67,13 +67,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         }
     }
 
-    /// Maps results of the source to those of a new operation.
-    pub(crate) fn set_results(&mut self, old: &[Value<'c, 'a>], made: OperationRef<'c, 'a>) {
-        let new: Vec<_> = made.results().map(Into::into).collect();
-        self.set_all(old, &new);
-    }
-
-    /// Values of the source as they are passed to `targets`, followed by their dynamic extents.
+    /// Returns the new values for values of the source, resized to the types of `targets`, followed by their dynamic extents.
     pub(super) fn pass(
         &self,
         old: &[Value<'c, 'a>],
@@ -90,7 +84,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         Ok(passed)
     }
 
-    /// The padded tensor, cut or padded with `T()` to another size.
+    /// Returns the padded tensor, cut or padded with `T()` to another size.
     pub(crate) fn resized(
         &self,
         old: Value<'c, 'a>,
@@ -101,7 +95,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         let Some(element) = types::element_of(new.r#type()) else {
             return Ok(new);
         };
-        let present = types::extents(new.r#type()).unwrap_or_default();
+        let present = types::shape(new.r#type());
         if !is_open(old) || present == extents {
             return Ok(new);
         }
@@ -122,7 +116,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         Ok(value)
     }
 
-    /// The operations of a block except its terminator.
+    /// Rebuilds the operations of a block except its terminator.
     pub(super) fn body(&mut self, block: BlockRef<'c, 'a>, to: &Builder<'c, 'a>) -> Result<(), Error> {
         let mut all = operations(block);
         all.pop();
@@ -146,7 +140,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
                 self.call(op, &operands, &results, to)
             }
             (ops::tensor::DIM, [tensor, dimension], [result]) if is_open(*tensor) => {
-                let number = constant(*dimension).and_then(|d| usize::try_from(d).ok());
+                let number = ir::integer(*dimension).and_then(|d| usize::try_from(d).ok());
                 let number = number.ok_or(Error::OperationBuild)?;
                 let extent = self.extent(*tensor, number, to)?;
                 self.set(*result, extent, Vec::new());
@@ -173,12 +167,12 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
             (_, _, [result]) if touched && op::has_elementwise_trait(&op) => {
                 self.elementwise(op, &operands, *result, to)
             }
-            _ => self.as_it_is(op, &operands, &results, to),
+            _ => self.copy(op, &operands, &results, to),
         }
     }
 
-    /// An operation without dynamic extents, or one that reads single elements.
-    fn as_it_is(
+    /// Copies an operation without dynamic extents, or an operation that reads single elements.
+    fn copy(
         &mut self,
         op: OperationRef<'c, 'a>,
         operands: &[Value<'c, 'a>],
@@ -219,11 +213,8 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         let made = with_attributes(op, &new, &types, Vec::new(), &[], to)?;
         let like = operands.iter().find(|o| is_open(**o));
         let like = *like.ok_or(Error::OperationBuild)?;
-        let mut own = Vec::new();
-        for dimension in open_dimensions(result.r#type()) {
-            own.push(self.extent(like, dimension, to)?);
-        }
-        self.set(result, ir::result(made)?, own);
+        let extents = self.dynamic_extents(like, result, to)?;
+        self.set(result, ir::result(made)?, extents);
         Ok(())
     }
 
@@ -234,15 +225,23 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         to: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
         let value = self.resized(source, &self.bounds.extents(result), to)?;
-        let mut extents = Vec::new();
-        for dimension in open_dimensions(result.r#type()) {
-            extents.push(self.extent(source, dimension, to)?);
-        }
+        let extents = self.dynamic_extents(source, result, to)?;
         self.set(result, value, extents);
         Ok(())
     }
 
-    /// One extent of a tensor of the source, dynamic or static.
+    /// Returns the dynamic extents of `result`, from a tensor of the same shape.
+    fn dynamic_extents(
+        &self,
+        tensor: Value<'c, 'a>,
+        result: Value<'c, 'a>,
+        to: &Builder<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Error> {
+        let open = open_dimensions(result.r#type()).into_iter();
+        open.map(|dimension| self.extent(tensor, dimension, to)).collect()
+    }
+
+    /// Returns one extent of a tensor of the source, dynamic or static.
     fn extent(
         &self,
         tensor: Value<'c, 'a>,
@@ -251,19 +250,16 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
     ) -> Result<Value<'c, 'a>, Error> {
         let open = open_dimensions(tensor.r#type());
         match open.iter().position(|d| *d == dimension) {
-            Some(position) => {
-                let extents = self.extents_of(tensor);
-                extents.get(position).copied().ok_or(Error::OperationBuild)
-            }
+            Some(position) => self.extents_of(tensor).get(position).copied().ok_or(Error::OperationBuild),
             None => {
-                let extents = types::extents(tensor.r#type()).unwrap_or_default();
-                to.index(extents.get(dimension).copied().unwrap_or(0))
+                let extents = types::shape(tensor.r#type());
+                to.index(*extents.get(dimension).ok_or(Error::OperationBuild)?)
             }
         }
     }
 }
 
-/// Attributes of a slice at the beginning of each dimension; `tensors` come before offsets.
+/// Builds the attributes of a slice at the beginning of each dimension; `tensors` is the number of operands before the offsets.
 fn whole<'c>(sizes: &[i64], tensors: i32, at: &Builder<'c, '_>) -> [(&'static str, Attribute<'c>); 4] {
     let (zeros, ones) = (vec![0; sizes.len()], vec![1; sizes.len()]);
     let segments: &[i32] = if tensors == 1 { &[1, 0, 0, 0] } else { &[1, 1, 0, 0, 0] };

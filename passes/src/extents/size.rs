@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Upper bounds of buffer sizes: a dynamic extent counts as its upper bound.
+//! Upper bounds of buffer sizes, computed from the upper bounds of dynamic extents.
 //!
-//! A bound is derived from the ops that compute an extent: `arith.minui %n, %c16` is at most 16, for any `%n`. Emission
-//! clamps every dynamic extent in this way; checks that the extent is within its bound come before.
+//! An upper bound is derived from the ops that compute an extent: `arith.minui %n, %c16` is at most 16, for any `%n`.
+//! Emission clamps every dynamic extent in this way, after a check that the extent is within its bound.
 
+use crate::facts::{Definition, definition, interval};
 use crate::ir;
 use crate::ir::ValueKey;
-use crate::ir::arith::{Constant, Select};
+use crate::ir::arith::Select;
 use crate::ir::ops;
 use crate::ir::scf;
-use crate::ir::shape::{self, Dim};
+use crate::ir::shape::Dim;
 
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
-use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::r#type::MemRefType;
 use melior::ir::{ShapedTypeLike, Value, ValueLike};
+use skript_symbolic::{Extent, Interval};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// Maximum number of ops that the search follows: chains of views are short, and a cycle must end.
+/// Maximum depth of the search: chains of views are short, and the search must end in a cycle.
 pub(crate) const DEPTH: usize = 64;
 
-/// The maximum size in bytes of the buffer of `memref`, a value of memref type; `None` if some extent has no upper
-/// bound or the elements have no size.
+/// Returns the maximum size in bytes of the buffer of `memref`; `None` if an extent has no upper bound or the elements have
+/// no size.
 pub(crate) fn bytes(memref: Value) -> Option<u64> {
     let r#type = MemRefType::try_from(memref.r#type()).ok()?;
     let mut bytes = element_bytes(&r#type.element().to_string())?;
@@ -33,12 +35,12 @@ pub(crate) fn bytes(memref: Value) -> Option<u64> {
     Some(bytes)
 }
 
-/// The maximum extent of a dimension of `memref`; `None` without an upper bound.
+/// Returns the maximum extent of a dimension of `memref`; `None` if it has no upper bound.
 pub(crate) fn extent(memref: Value, dimension: usize) -> Option<u64> {
     Search::default().extent(memref, dimension, DEPTH)
 }
 
-/// The size of an element in bytes; `None` for types that have no buffers.
+/// Returns the size of an element in bytes; `None` for types that cannot be elements of buffers.
 pub(crate) fn element_bytes(text: &str) -> Option<u64> {
     match text {
         "index" | "complex<f32>" => Some(8),
@@ -58,7 +60,7 @@ struct Search {
 
 struct Answer {
     largest: Option<u64>,
-    /// The remaining depth: with a larger one there may be an answer.
+    /// The remaining depth of the search. A search with a greater depth may find an upper bound where this one did not.
     depth: usize,
 }
 
@@ -71,42 +73,39 @@ impl Search {
         {
             return answer.largest;
         }
-        let largest = self.found(memref, dimension, depth);
+        let largest = self.search(memref, dimension, depth);
         let answer = Answer { largest, depth };
         self.known.borrow_mut().insert(address, answer);
         largest
     }
 
-    fn found(&self, memref: Value, dimension: usize, depth: usize) -> Option<u64> {
+    fn search(&self, memref: Value, dimension: usize, depth: usize) -> Option<u64> {
         let depth = depth.checked_sub(1)?;
-        let r#type = MemRefType::try_from(memref.r#type()).ok()?;
-        let dynamic = |n: &usize| matches!(r#type.dim_size(*n), Ok(DimSize::Dynamic));
-        if let DimSize::Static(n) = r#type.dim_size(dimension).ok()? {
-            return Some(n);
+        match definition(memref, dimension) {
+            Definition::Fixed(extent) => u64::try_from(extent).ok(),
+            Definition::Value(extent) => self.value(extent, depth),
+            Definition::Same(source, position) => self.extent(source, position, depth),
+            Definition::Product(source, merged) => {
+                let mut extents = merged.into_iter().map(|dimension| self.extent(source, dimension, depth));
+                extents.try_fold(1u64, |all, extent| all.checked_mul(extent?))
+            }
+            Definition::Unknown => self.merged(memref, dimension, depth),
         }
-        // The position among the dynamic extents: ops list only those.
-        let position = (0..dimension).filter(dynamic).count();
+    }
+
+    /// The maximum extent of a memref that control flow or a select merges from several memrefs.
+    fn merged(&self, memref: Value, dimension: usize, depth: usize) -> Option<u64> {
         let Ok(result) = OperationResult::try_from(memref) else {
             return self.of_argument(memref, dimension, depth);
         };
         let op = result.owner();
         match ir::name(op).as_str() {
-            ops::memref::ALLOC | ops::memref::EXPAND_SHAPE | ops::memref::SUBVIEW | ops::memref::VIEW => {
-                self.value(shape::dynamic_size(op, position)?, depth)
-            }
-            ops::memref::CAST => self.extent(ir::operand(op).ok()?, dimension, depth),
-            ops::memref::COLLAPSE_SHAPE => {
-                let source = ir::operand(op).ok()?;
-                let mut merged = shape::reassociation(op)?.get(dimension)?.clone().into_iter();
-                merged
-                    .try_fold(1u64, |all, dimension| all.checked_mul(self.extent(source, dimension, depth)?))
-            }
             ops::arith::SELECT => {
                 let select = Select::cast(op)?;
                 let one = self.extent(select.then().ok()?, dimension, depth)?;
                 Some(one.max(self.extent(select.otherwise().ok()?, dimension, depth)?))
             }
-            // Loop-carried tensors have the same shape in each iteration.
+            // Loop-carried memrefs have the same shape in each iteration.
             ops::scf::FOR | ops::scf::WHILE => {
                 self.extent(scf::init(op, result.result_number())?, dimension, depth)
             }
@@ -124,7 +123,7 @@ impl Search {
         Some(largest)
     }
 
-    /// A loop-carried value has the extents of its initial value.
+    /// The maximum extent of a loop-carried value, which has the extents of its initial value.
     fn of_argument(&self, memref: Value, dimension: usize, depth: usize) -> Option<u64> {
         let argument = crate::ir::argument(memref)?;
         let owner = argument.owner().parent_operation()?;
@@ -140,44 +139,19 @@ impl Search {
     }
 }
 
-/// The maximum value of an extent; `of_dimension` returns it for a dimension of a memref or tensor, given the remaining
-/// depth.
+/// Returns the maximum value of an extent. `of_dimension` returns the maximum extent of a dimension of a memref or tensor,
+/// for a remaining depth.
 pub(crate) fn largest<'c: 'a, 'a>(
     extent: Value<'c, 'a>,
     depth: usize,
     of_dimension: &dyn Fn(Value<'c, 'a>, usize, usize) -> Option<u64>,
 ) -> Option<u64> {
-    let depth = depth.checked_sub(1)?;
-    let op = OperationResult::try_from(extent).ok()?.owner();
-    let of = |value: Value<'c, 'a>| largest(value, depth, of_dimension);
-    let both = || Some(ir::both_operands(op).ok()?.map(of));
-    match ir::name(op).as_str() {
-        ops::arith::CONSTANT => constant(extent),
-        ops::arith::MINUI | ops::arith::MINSI => match both()? {
-            [Some(x), Some(y)] => Some(x.min(y)),
-            [x, y] => x.or(y),
-        },
-        ops::arith::SELECT => {
-            let select = Select::cast(op)?;
-            Some(of(select.then().ok()?)?.max(of(select.otherwise().ok()?)?))
-        }
-        ops::arith::INDEX_CAST => of(ir::operand(op).ok()?),
-        ops::memref::DIM | ops::tensor::DIM => {
-            let dim = Dim::cast(op)?;
-            of_dimension(dim.source().ok()?, dim.dimension()?, depth)
-        }
-        name @ (ops::arith::ADDI | ops::arith::MULI | ops::arith::MAXSI | ops::arith::MAXUI) => {
-            let [x, y] = both()?;
-            match name {
-                ops::arith::ADDI => x?.checked_add(y?),
-                ops::arith::MULI => x?.checked_mul(y?),
-                _ => Some(x?.max(y?)),
-            }
-        }
-        _ => None,
-    }
-}
-
-fn constant(value: Value) -> Option<u64> {
-    u64::try_from(Constant::of(value)?.integer()?).ok()
+    // The operands of an extent are also nonnegative.
+    let natural = |value: Value<'c, 'a>, depth: usize| {
+        let dim = Dim::of(value).and_then(|dim| of_dimension(dim.source().ok()?, dim.dimension()?, depth));
+        let high = dim.and_then(|extent| i64::try_from(extent).ok()).unwrap_or(i64::MAX);
+        Some(Interval { low: 0, high })
+    };
+    let high = interval::search(extent, depth, &natural)?.high;
+    u64::try_from(high).ok().filter(|_| high <= Extent::LARGEST)
 }

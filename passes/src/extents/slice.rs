@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Slices of padded tensors.
+//! Padding of slices: `tensor.extract_slice` and `tensor.insert_slice`.
 
 use super::bounds::{Slice, is_open, open_dimensions};
 use super::formula::below;
@@ -9,12 +9,12 @@ use crate::ir::copy::with_attributes;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::Error;
-use melior::ir::{Attribute, OperationRef, Region, Type, Value, ValueLike};
+use melior::ir::{OperationRef, Region, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_semantics::ScalarOp;
 
 impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
-    /// With dynamic sizes, the slice begins at offset 0 and has their upper bounds.
+    /// Rebuilds an extraction. The upper bounds of dynamic sizes become the sizes.
     pub(super) fn extract(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -22,7 +22,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         result: Value<'c, 'a>,
         to: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
-        let slice = Slice::of(op).ok_or(Error::OperationBuild)?;
+        let slice = Slice::from_op(op).ok_or(Error::OperationBuild)?;
         let offsets = slice.dynamic_offsets(operands, 1);
         let bounds = self.bounds.extents(result);
         let open = open_dimensions(result.r#type());
@@ -48,7 +48,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// With dynamic sizes, a formula writes the part of `item` within its dynamic extents.
+    /// Rebuilds an insertion. If `item` has dynamic extents, a formula writes only the elements within these extents.
     pub(super) fn insert(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -56,7 +56,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         (item, into, result): (Value<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>),
         to: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
-        let slice = Slice::of(op).ok_or(Error::OperationBuild)?;
+        let slice = Slice::from_op(op).ok_or(Error::OperationBuild)?;
         let value = if is_open(item) {
             self.insert_filled(&slice, operands, item, into, to)?
         } else {
@@ -80,7 +80,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let context = to.context;
         let (new_item, new_into) = (self.get(item), self.get(into));
         let extents = self.bounds.extents(item);
-        let declared = types::extents(item.r#type()).unwrap_or_default();
+        let declared = types::shape(item.r#type());
         let sizes = self.get_all(slice.dynamic_sizes(operands, 2));
         let mut offsets = self.get_all(slice.dynamic_offsets(operands, 2)).into_iter();
         let mut arguments = vec![Type::index(context); extents.len()];
@@ -105,9 +105,9 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             let offset = match offset {
                 &types::DYNAMIC => Some(offsets.next().ok_or(Error::OperationBuild)?),
                 0 => None,
-                fixed => Some(at.index(*fixed)?),
+                fixed => Some(at.idx(*fixed)),
             };
-            // A dimension of one element that the item lacks.
+            // Rank reduction: the item does not have this dimension of one element.
             let lacks = declared.len() - taken < slice.sizes.len() - dimension;
             let dropped = declared.get(taken) != Some(size) || *size == 1 && lacks;
             let index = if dropped { None } else { indices.get(taken).copied() };
@@ -117,7 +117,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
                     at.scalar(ScalarOp::Add, &[offset, index], Type::index(context))?
                 }
                 (Some(only), None) | (None, Some(only)) => only,
-                (None, None) => at.index(0)?,
+                (None, None) => at.idx(0),
             });
         }
         let rank = i32::try_from(slice.sizes.len()).map_err(|_| Error::OperationBuild)?;
@@ -137,9 +137,8 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         to: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Error> {
         let context = to.context;
-        let kind = Attribute::parse(context, "#skript.kind<assign>");
         let described = [
-            ("kind", kind.ok_or(Error::OperationBuild)?),
+            ("kind", attributes::accumulation(context, "assign")),
             ("static_bounds", attributes::i64s(context, bounds)),
             ("operandSegmentSizes", attributes::i32s(context, &[0, 1])),
         ];

@@ -5,7 +5,6 @@ use super::dynamic_extents::Sizes;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::Error;
-use melior::ir::attribute::ArrayAttribute;
 use melior::ir::{Attribute, Type, Value, ValueLike};
 
 type Named<'c> = Vec<(&'static str, Attribute<'c>)>;
@@ -27,7 +26,7 @@ fn slice<'c>(
     ]
 }
 
-/// `destination` with the block replaced by `source`.
+/// Inserts `source` into `destination` at the block.
 pub(crate) fn insert<'c: 'a, 'a>(
     source: Value<'c, 'a>,
     destination: Value<'c, 'a>,
@@ -42,7 +41,7 @@ pub(crate) fn insert<'c: 'a, 'a>(
     at.value(ops::tensor::INSERT_SLICE, &operands, &attributes, destination.r#type())
 }
 
-/// The block, of this type.
+/// Extracts the block of `source`.
 pub(crate) fn extract<'c: 'a, 'a>(
     source: Value<'c, 'a>,
     offsets: &[i64],
@@ -57,17 +56,22 @@ pub(crate) fn extract<'c: 'a, 'a>(
     at.value(ops::tensor::EXTRACT_SLICE, &operands, &attributes, r#type)
 }
 
-/// Merges groups of dimensions; `groups` lists the dimensions of `source` for each of the result's.
+/// Merges groups of dimensions; `groups` lists the dimensions of `source` for each dimension of the result.
 pub(crate) fn collapse<'c: 'a, 'a>(
     source: Value<'c, 'a>,
     groups: &[Vec<usize>],
     r#type: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Error> {
-    at.value(ops::tensor::COLLAPSE_SHAPE, &[source], &[("reassociation", reassociation(at, groups))], r#type)
+    at.value(
+        ops::tensor::COLLAPSE_SHAPE,
+        &[source],
+        &[("reassociation", attributes::groups(at.context, groups))],
+        r#type,
+    )
 }
 
-/// Splits dimensions; `groups` lists the dimensions of the result for each of the source's.
+/// Splits dimensions; `groups` lists the dimensions of the result for each dimension of `source`.
 pub(crate) fn expand<'c: 'a, 'a>(
     source: Value<'c, 'a>,
     groups: &[Vec<usize>],
@@ -81,23 +85,9 @@ pub(crate) fn expand<'c: 'a, 'a>(
         ops::tensor::EXPAND_SHAPE,
         &operands,
         &[
-            ("reassociation", reassociation(at, groups)),
+            ("reassociation", attributes::groups(at.context, groups)),
             ("static_output_shape", attributes::i64s(at.context, &sizes.fixed)),
         ],
         r#type,
     )
-}
-
-fn reassociation<'c>(at: &Builder<'c, '_>, groups: &[Vec<usize>]) -> Attribute<'c> {
-    let groups: Vec<Attribute<'c>> = groups
-        .iter()
-        .map(|group| {
-            let group: Vec<Attribute<'c>> = group
-                .iter()
-                .map(|d| attributes::i64(at.context, i64::try_from(*d).unwrap_or(i64::MAX)))
-                .collect();
-            ArrayAttribute::new(at.context, &group).into()
-        })
-        .collect();
-    ArrayAttribute::new(at.context, &groups).into()
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Guards that a border of the tensor makes redundant.
 //!
-//! Instead of skipping points outside of its tensor, a window may read a border that has no effect: the identity if
-//! elements accumulate directly, zeros if products with them are summed. A real zero times an infinity or a NaN is not
-//! zero, so that guard is redundant only if the other factors are finite.
+//! Instead of skipping points outside of its tensor, a window may read a border that does not change the result: the
+//! identity if elements are accumulated directly, zeros if products of elements are summed. A zero of type real times an
+//! infinity or a NaN is not zero, so the guard of such a sum is redundant only if the other factors are finite.
 
 use super::domain::Domain;
 use crate::structure::guard::only_bounds;
@@ -14,17 +14,17 @@ use skript_semantics::{Scalar, ScalarKind};
 /// The border of a tensor that is read beyond its extents.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Border {
-    /// The access that the guard keeps in bounds; with the border, every point contributes.
+    /// The access that the guard keeps in bounds. With the border, every point contributes.
     pub access: TermId,
     pub value: Scalar,
-    /// The other factors of a product of reals: they must be finite.
+    /// The other factors of a product of reals, which must be finite.
     pub factors: Vec<TermId>,
 }
 
 impl Border {
-    /// `None` if the guard stays. `widens`: whether a term widens a real, so that the border is widened too. `ends`: whether a term
-    /// states that an access is below the end of a dynamic dimension.
-    pub(crate) fn of(
+    /// Returns `None` if the guard is required. `widens` returns whether a term widens a real, so that the border is widened too.
+    /// `ends` returns whether a term states that an access is below the end of a dynamic dimension.
+    pub(crate) fn new(
         nest: &Nest,
         domain: &Domain,
         element: ScalarKind,
@@ -65,7 +65,7 @@ impl Border {
         let factors: Vec<TermId> = factors.into_iter().map(read).collect();
         let multiplied = |term: &TermId| {
             match nest.terms.get(*term) {
-                // A literal, or a value from outside.
+                // A literal, or a value from outside of the formula.
                 Some(Term::Opaque { operands }) => operands.is_empty(),
                 term => matches!(term, Some(Term::Access { .. } | Term::Int(_))),
             }
@@ -104,30 +104,30 @@ mod tests {
         b.target(&[8], &[i], if weighted { product } else { x })
     }
 
-    /// The border, and the number of factors that must be finite.
+    /// Returns the value of the border, and the number of factors that must be finite.
     fn border(nest: &Nest) -> Option<(Scalar, usize)> {
-        let domain = Domain::of(nest).unwrap().unwrap();
-        Border::of(nest, &domain, ScalarKind::Real, |_| false, |_, _| false)
+        let domain = Domain::new(nest).unwrap().unwrap();
+        Border::new(nest, &domain, ScalarKind::Real, |_| false, |_, _| false)
             .map(|b| (b.value, b.factors.len()))
     }
 
     #[test]
-    fn elements_get_the_identity_around_them() {
-        let least = Scalar::Real(f64::NEG_INFINITY);
-        assert_eq!(border(&window(Accumulation::Max, false, false)), Some((least, 0)));
+    fn directly_accumulated_elements_are_padded_with_the_identity() {
+        let infinity = Scalar::Real(f64::NEG_INFINITY);
+        assert_eq!(border(&window(Accumulation::Max, false, false)), Some((infinity, 0)));
         let zero = Scalar::Real(0.0);
         assert_eq!(border(&window(Accumulation::Sum, false, false)), Some((zero, 0)));
     }
 
     #[test]
-    fn products_get_zeros_where_factors_are_finite() {
+    fn factors_are_padded_with_zeros_if_the_others_are_finite() {
         let nest = window(Accumulation::Sum, true, false);
         assert_eq!(border(&nest), Some((Scalar::Real(0.0), 1)));
         assert_eq!(border(&window(Accumulation::Max, true, false)), None);
     }
 
     #[test]
-    fn a_guard_of_other_things_stays() {
+    fn a_guard_with_another_condition_is_kept() {
         assert_eq!(border(&window(Accumulation::Max, false, true)), None);
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-drop-covered-fills`: removes fills of tensors that formulas overwrite completely.
 //!
-//! A splat may go through a chain of formulas that write disjoint blocks and together cover it, without other readers
-//! in between; then the chain begins with an empty tensor. So a concatenation writes each element once. With dynamic
-//! extents, a single formula that runs over all of them is recognized.
+//! If a splat is the destination of a chain of formulas that write disjoint blocks and together cover the tensor, and the
+//! tensor has no other readers in between, the pass replaces the splat by an empty tensor. So a concatenation writes each
+//! element once. For dynamic extents, the pass only recognizes a single formula that runs over all elements.
 
 use super::structured;
 use crate::ir;
@@ -16,7 +16,6 @@ use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, op};
 use skript_frontend::model::Accumulation;
 
-/// The pass `skript-drop-covered-fills`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-drop-covered-fills",
     summary: "remove fills of tensors that formulas overwrite completely",
@@ -42,22 +41,22 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// The only destination of a formula, and which operand it is.
+/// Returns the only destination of a formula, and the number of the operand.
 fn destination<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, usize)> {
     let position = formula.operand_count().checked_sub(1)?;
     (formula.result_count() == 1).then_some((formula.operand(position).ok()?, position))
 }
 
-/// The dynamic extents of a splat.
+/// Returns the dynamic extents of a splat.
 fn sizes<'c: 'a, 'a>(splat: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
-    let made = OperationResult::try_from(splat).map(|result| result.owner());
-    made.map_or_else(|_| Vec::new(), |op| op.operands().skip(1).collect())
+    let op = OperationResult::try_from(splat).map(|result| result.owner());
+    op.map_or_else(|_| Vec::new(), |op| op.operands().skip(1).collect())
 }
 
 /// Whether each step of a formula writes a different element, at its indices, and the loops run over the tensor's
-/// extents: for dynamic ones, over the values that it was created with.
+/// extents. The bound of a loop over a dynamic extent must be the value that the tensor was created with.
 fn runs_over<'c: 'a, 'a>(formula: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>]) -> bool {
-    let Ok(reading) = Reading::of(formula) else {
+    let Ok(reading) = Reading::new(formula) else {
         return false;
     };
     let nest = &reading.nest;
@@ -75,7 +74,7 @@ fn runs_over<'c: 'a, 'a>(formula: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>])
     for (subscript, extent) in target.subscripts.iter().zip(extents) {
         let size = (extent == types::DYNAMIC).then(|| sizes.next()).flatten();
         let form = nest.affine(*subscript);
-        // An index of one value is that value.
+        // The index of a dimension of extent 1 is the constant 0.
         if extent == 1 && form.as_ref().and_then(Affine::as_constant) == Some(0) {
             continue;
         }
@@ -97,7 +96,7 @@ fn runs_over<'c: 'a, 'a>(formula: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>])
     written.len() == steps.count()
 }
 
-/// Whether the formula and its successors overwrite the tensor before anything reads it.
+/// Whether the formula and its successors overwrite all elements of the tensor before any operation reads it.
 fn is_covered(first: OperationRef) -> bool {
     let mut written: Vec<Vec<Slot>> = Vec::new();
     let (mut next, mut left) = (Some(first), None);
@@ -122,7 +121,7 @@ fn is_covered(first: OperationRef) -> bool {
     false
 }
 
-/// The formula that is the only user of this one's result, as its destination.
+/// Returns the formula that is the only user of this formula's result, and uses it as its destination.
 fn successor<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     let result = ir::result(formula).ok()?;
     let [user] = users(result)[..] else {
@@ -132,7 +131,8 @@ fn successor<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<OperationRef<'
     (out == result).then_some(user)
 }
 
-/// The block that a formula writes, each element once, without reading its destination; and the tensor's elements.
+/// Returns the block that a formula writes, and the number of elements of the tensor. `None` unless the formula writes each element of
+/// the block once and does not read its destination.
 fn block(formula: OperationRef) -> Option<(Vec<Slot>, i64)> {
     let reading = Reading::of_fixed(formula).ok()?;
     let nest: &Nest = &reading.nest;
@@ -144,18 +144,18 @@ fn block(formula: OperationRef) -> Option<(Vec<Slot>, i64)> {
     }
     let forms: Vec<_> = target.subscripts.iter().map(|s| nest.affine(*s)).collect();
     let total = target.extents.iter().try_fold(1i64, |v, e| v.checked_mul(e.as_static()?));
-    match Placement::of(&forms, &nest.extents) {
+    match Placement::new(&forms, &nest.extents) {
         Placement::Block(slots) => Some((slots, total?)),
         Placement::Overlapping | Placement::Indirect => None,
     }
 }
 
-/// Whether two blocks are disjoint: separate along some dimension, or interleaved along it.
+/// Whether two blocks are disjoint: along some dimension they do not overlap, or they are interleaved.
 fn are_disjoint(one: &[Slot], other: &[Slot]) -> bool {
     one.iter().zip(other).any(|(x, y)| {
         let last = |slot: &Slot| slot.offset.saturating_add(slot.step.saturating_mul(slot.count - 1));
-        let in_turns = x.step == y.step && (x.offset - y.offset).rem_euclid(x.step) != 0;
-        last(x) < y.offset || last(y) < x.offset || in_turns
+        let interleaved = x.step == y.step && (x.offset - y.offset).rem_euclid(x.step) != 0;
+        last(x) < y.offset || last(y) < x.offset || interleaved
     })
 }
 
@@ -168,13 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_apart_along_one_dimension() {
+    fn blocks_are_disjoint_along_one_dimension() {
         assert!(are_disjoint(&[slot(0, 1, 4), slot(0, 1, 3)], &[slot(0, 1, 4), slot(3, 1, 2)]));
         assert!(!are_disjoint(&[slot(0, 1, 4), slot(0, 1, 4)], &[slot(3, 1, 1), slot(3, 1, 2)]));
     }
 
     #[test]
-    fn blocks_in_turns_are_are_disjoint() {
+    fn interleaved_blocks_are_disjoint() {
         assert!(are_disjoint(&[slot(0, 2, 4)], &[slot(1, 2, 4)]));
         assert!(!are_disjoint(&[slot(0, 2, 4)], &[slot(2, 2, 4)]));
         assert!(!are_disjoint(&[slot(0, 2, 4)], &[slot(1, 3, 4)]));

@@ -1,47 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The loops of a `linalg.generic`: outputs first, reductions innermost.
+//! Computes the loops of a `linalg.generic` for a formula: parallel loops first, reductions innermost.
 
 use super::Refusal;
 use crate::structure::{Affine, Extent, Guard, Nest, Placement, Slot, Term, TermId};
 use skript_frontend::model::Accumulation;
 use std::collections::HashMap;
 
-/// A formula's domain as parallel and reduced loops.
+/// The iteration domain of a formula as parallel loops and reduction loops.
 #[derive(Debug)]
 pub(crate) struct Domain {
-    /// Extents of the loops, parallel ones first.
+    /// Extents of the loops, parallel loops first.
     pub extents: Vec<Extent>,
+    /// The number of parallel loops.
     pub parallel: usize,
-    /// Each index of the formula as a form of the loops.
+    /// Each index of the formula as an affine form of the loop indices.
     pub indices: Vec<Affine>,
-    /// The remaining constraints, over the loops.
+    /// The remaining constraints on the loop indices.
     pub constraints: Vec<Affine>,
     /// Conjuncts of the predicate that the constraints do not imply.
     pub others: Vec<TermId>,
-    /// One entry for each target.
+    /// The written block of each target.
     pub placements: Vec<TargetBlock>,
-    /// For each index with one value, its loop with one iteration.
+    /// For each index with only one value, its loop with one iteration.
     units: HashMap<usize, usize>,
 }
 
 /// The block of an output that the loops write.
 #[derive(Debug)]
 pub(crate) struct TargetBlock {
-    /// One entry for each dimension of the output.
+    /// The range of positions along each dimension of the output.
     pub slots: Vec<Slot>,
-    /// Loops by dimension of the output, outermost first; each loop alone when split.
+    /// For each dimension of the output, its loops, outermost first. A dimension that is split has several loops.
     pub loops: Vec<Vec<usize>>,
 }
 
 impl Domain {
     /// `None` if no point remains.
-    pub(crate) fn of(nest: &Nest) -> Result<Option<Domain>, Refusal> {
+    pub(crate) fn new(nest: &Nest) -> Result<Option<Domain>, Refusal> {
         if nest.kind == Accumulation::Replace || nest.reads_destination() {
             return Err(Refusal::Shape("runs in the order of its loops"));
         }
-        let mut guard = Guard::of(nest);
+        let mut guard = Guard::new(nest);
         let domain = guard.split_box(&nest.extents);
-        if domain.extents.contains(&Extent::Static(0)) || constant_false(&guard) {
+        let is_false = |constraint: &Affine| constraint.as_constant().is_some_and(|value| value < 0);
+        if domain.extents.contains(&Extent::Static(0)) || guard.constraints.iter().any(is_false) {
             return Ok(None);
         }
         let (forms, slots) = position(nest, &domain.low, &domain.extents)?;
@@ -73,7 +75,7 @@ impl Domain {
         self.constraints.is_empty() && self.others.is_empty()
     }
 
-    /// A term as a form of the loops.
+    /// Returns a term as an affine form of the loop indices.
     pub(crate) fn affine(&self, nest: &Nest, term: TermId) -> Option<Affine> {
         if let Some(Term::Index(index)) = nest.terms.get(term)
             && let Some(unit) = self.units.get(index)
@@ -84,11 +86,7 @@ impl Domain {
     }
 }
 
-fn constant_false(guard: &Guard) -> bool {
-    guard.constraints.iter().any(|c| c.as_constant().is_some_and(|v| v < 0))
-}
-
-/// Each index as `low ± index`, such that targets increase, and the written positions.
+/// Returns each index as `low ± index`, with signs for which the written positions increase, and the written positions.
 fn position(nest: &Nest, low: &[i64], extents: &[Extent]) -> Result<(Vec<Affine>, Vec<Vec<Slot>>), Refusal> {
     let overflow = || Refusal::Shape("has subscripts beyond 64 bits");
     let mut forms: Vec<Affine> = low
@@ -115,8 +113,7 @@ fn position(nest: &Nest, low: &[i64], extents: &[Extent]) -> Result<(Vec<Affine>
                 && let (Some(form), Some(low), Some(extent)) =
                     (forms.get_mut(index), low.get(index), extents.get(index))
             {
-                let extent = extent.as_static();
-                let extent = extent.ok_or(Refusal::Shape("reverses a dynamic dimension"))?;
+                let extent = extent.as_static().ok_or(Refusal::Shape("reverses a dynamic dimension"))?;
                 *form = Affine::index(index)
                     .scale(-1)
                     .and_then(|f| f.plus(low.checked_add(extent - 1)?))
@@ -127,9 +124,9 @@ fn position(nest: &Nest, low: &[i64], extents: &[Extent]) -> Result<(Vec<Affine>
     let slots = subscripts(&forms)
         .iter()
         .zip(&nest.targets)
-        .map(|(target, written)| match Placement::of(target, extents) {
-            // A guard of several indices keeps points inside of the output, but not their block, which is therefore not
-            // a slice.
+        .map(|(target, written)| match Placement::new(target, extents) {
+            // With a guard on several indices, all points are inside of the output, but their bounding block may not be,
+            // so it cannot be a slice.
             Placement::Block(slots) if !inside(&slots, &written.extents, nest.predicate.is_some()) => {
                 Err(Refusal::Shape("writes a block that reaches beyond its output"))
             }
@@ -141,8 +138,8 @@ fn position(nest: &Nest, low: &[i64], extents: &[Extent]) -> Result<(Vec<Affine>
     Ok((forms, slots))
 }
 
-/// Whether every position of a block is in bounds of an output with these extents. For a dynamic extent, every written
-/// position is.
+/// Whether every position of a block is in the bounds of an output with these extents. Along a dynamic extent, every written
+/// position is in bounds.
 fn inside(slots: &[Slot], extents: &[Extent], is_guarded: bool) -> bool {
     slots.iter().zip(extents).all(|(slot, extent)| {
         let is_before = |extent: i64| {
@@ -234,7 +231,7 @@ mod tests {
     use crate::structure::nest::samples::Builder;
 
     #[test]
-    fn reductions_go_innermost_and_groups_stay_apart() {
+    fn reductions_are_innermost_and_groups_are_not_merged() {
         // y[b, g·2 + m, i] += …, with c reduced before i
         let mut b = Builder::new(Accumulation::Sum, &[1, 3, 2, 5, 7]);
         let (batch, i) = (b.index(0), b.index(4));
@@ -242,7 +239,7 @@ mod tests {
         let c = b.index(3);
         let x = b.access(&[5], &[c]);
         let nest = b.target(&[1, 6, 7], &[batch, channel, i], x);
-        let domain = Domain::of(&nest).unwrap().unwrap();
+        let domain = Domain::new(&nest).unwrap().unwrap();
         assert_eq!(domain.extents, [1, 3, 2, 7, 5]);
         assert_eq!(domain.parallel, 4);
         assert_eq!(domain.placements[0].loops, [vec![0], vec![1, 2], vec![3]]);
@@ -256,7 +253,7 @@ mod tests {
         let position = b.window(0, -1, 0, 0, 3);
         let x = b.access(&[4], &[i]);
         let nest = b.target(&[4], &[position], x);
-        let domain = Domain::of(&nest).unwrap().unwrap();
+        let domain = Domain::new(&nest).unwrap().unwrap();
         assert_eq!(domain.affine(&nest, i).unwrap().to_string(), "d0 * -1 + 3");
         assert!(domain.placements[0].slots[0].covers(4));
     }
@@ -271,7 +268,7 @@ mod tests {
         b.nest.predicate = Some(within);
         let x = b.access(&[4], &[position]);
         let nest = b.target(&[8], &[i], x);
-        let domain = Domain::of(&nest).unwrap().unwrap();
+        let domain = Domain::new(&nest).unwrap().unwrap();
         assert!(domain.always_holds());
         assert_eq!(domain.extents, [4]);
         assert_eq!(domain.placements[0].slots[0].offset, 2);
@@ -279,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_beyond_its_output_is_refused() {
+    fn a_block_beyond_its_output_is_rejected() {
         // y[|2 · i + j + offset|] += x[i] over 4 and 2, y of 8
         let refused = |offset: i64| {
             let mut b = Builder::new(Accumulation::Sum, &[4, 2]);
@@ -289,17 +286,17 @@ mod tests {
             b.nest.predicate = Some(within);
             let x = b.access(&[4], &[i]);
             let nest = b.target(&[8], &[position], x);
-            matches!(Domain::of(&nest), Err(Refusal::Shape(_)))
+            matches!(Domain::new(&nest), Err(Refusal::Shape(_)))
         };
         assert_eq!([-1, 0, 1].map(refused), [true, false, true]);
     }
 
     #[test]
-    fn an_element_assigned_twice_is_refused() {
+    fn an_element_assigned_twice_is_rejected() {
         let mut b = Builder::new(Accumulation::Assign, &[4]);
         let (i, zero) = (b.index(0), b.int(0));
         let x = b.access(&[4], &[i]);
         let nest = b.target(&[1], &[zero], x);
-        assert!(matches!(Domain::of(&nest), Err(Refusal::Shape(_))));
+        assert!(matches!(Domain::new(&nest), Err(Refusal::Shape(_))));
     }
 }

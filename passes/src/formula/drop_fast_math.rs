@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-drop-fast-math`: forbids LLVM to compute otherwise than written.
+//! `skript-drop-fast-math`: removes the `fastmath` flags, so that LLVM neither contracts nor reorders operations.
 //!
-//! The lowerings let products contract with sums, and sums change their order, by `fastmath` flags. Without the flags each
-//! operation rounds, in the order of the program. The level `none` of `--fast-math` runs this pass.
+//! The lowerings set `fastmath` flags that permit the contraction of products with sums and the reassociation of sums.
+//! Without the flags each operation rounds, in the order of the program. The level `none` of `--fast-math` runs this pass.
 //!
 //! Guarantees: no operation has fast-math flags.
 
+use crate::ir::attributes;
 use crate::ir::mutation;
-use melior::ir::Attribute;
 use melior::ir::operation::OperationLike;
 use skript_dialect::melior;
-use skript_dialect::{Dialect, Pass, PassError, op};
+use skript_dialect::{Dialect, Pass, op};
 
-/// The pass `skript-drop-fast-math`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-drop-fast-math",
     summary: "forbid to contract products with sums, and to change the order of sums",
     dependent_dialects: &[Dialect::Arith],
     run: |root, _, rewriter| {
-        let none = Attribute::parse(rewriter.context(), "#arith.fastmath<none>");
-        let none = none.ok_or(PassError::from("arith is not loaded"))?;
-        for found in op::collect(&root, |op| op.has_attribute(FLAGS)) {
-            mutation::set(found, FLAGS, none);
+        let none = attributes::fast(rewriter.context(), "none");
+        for op in op::collect(&root, |op| op.has_attribute(FLAGS)) {
+            mutation::set(op, FLAGS, none);
         }
         Ok(())
     },
     ..Pass::NONE
 };
 
-/// The attribute of operations on reals.
+/// The attribute with the fast-math flags of an operation.
 const FLAGS: &str = "fastmath";

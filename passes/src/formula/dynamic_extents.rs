@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents of a formula's loops and tensors.
 //!
-//! In a [`Domain`] and in a nest such an extent is a symbol; this module has its value. A loop may run over
-//! less than the dimension that it indexes. Unless they are proven equal, the operand is a slice. A skipped point may
-//! be outside of the slice: then a reduction reads a copy with a border, which is as long as the loops require, and
-//! other points that count read the tensor directly.
+//! In a [`Domain`] and in a nest such an extent is a symbol; this module returns its value. The range of a loop may be
+//! shorter than the dimension that it indexes. Unless they are proven equal, the operand is a slice. If a skipped point
+//! may be outside of the slice, a reduction reads a copy with a border that covers the range of the loops. Other formulas
+//! read the tensor directly at the points that are not skipped.
 
 use super::Refusal;
 use super::domain::Domain;
-use super::equal_extents::EqualExtents;
 use super::operand::COPIED_RATIO;
+use crate::facts::SharedFacts;
 use crate::ir::{Builder, types};
 use crate::structure::{Affine, Extent, Reading, Term, TermId};
 use melior::Error;
@@ -25,7 +25,6 @@ pub(crate) struct Sizes<'c, 'a> {
     pub values: Vec<Value<'c, 'a>>,
 }
 
-/// One size.
 #[derive(Clone, Copy)]
 pub(crate) enum Size<'c, 'a> {
     Fixed(i64),
@@ -33,12 +32,8 @@ pub(crate) enum Size<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Sizes<'c, 'a> {
-    /// All extents of a tensor.
-    pub(crate) fn of(tensor: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Self, Error> {
-        Ok(Sizes {
-            fixed: types::extents(tensor.r#type()).unwrap_or_default(),
-            values: at.dynamic_extents(tensor)?,
-        })
+    pub(crate) fn from_tensor(tensor: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Self, Error> {
+        Ok(Sizes { fixed: types::shape(tensor.r#type()), values: at.dynamic_extents(tensor)? })
     }
 }
 
@@ -60,20 +55,22 @@ impl<'c, 'a> FromIterator<Size<'c, 'a>> for Sizes<'c, 'a> {
 
 /// The dynamic extents of a formula's loops.
 pub(crate) struct Open<'s, 'c, 'a> {
-    /// One entry for each loop of the domain.
     loops: Vec<Size<'c, 'a>>,
-    same: &'s EqualExtents,
-    /// Whether points may be skipped, and whether their reads may be skipped.
+    facts: &'s SharedFacts,
+    /// Whether points may be skipped.
     skips: bool,
+    /// Whether reads may be skipped: at skipped points, or in branches of the body.
     skips_reads: bool,
 }
 
-/// How a loop covers a dimension of a tensor.
+/// The extent of a loop relative to a dimension of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fit {
+    /// The loop covers the full dimension.
     Whole,
+    /// The loop covers a part of the dimension.
     Part,
-    /// A part of it, unless skipped points are outside.
+    /// The loop covers at most the dimension, unless skipped points are outside.
     Unproven,
 }
 
@@ -86,12 +83,10 @@ const EMPTY: Refusal = Refusal::Shape(
 );
 
 impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
-    /// # Errors
-    /// [`Refusal::Shape`] if no value defines an extent.
-    pub(crate) fn of(
+    pub(crate) fn new(
         reading: &Reading<'c, 'a>,
         domain: &Domain,
-        same: &'s EqualExtents,
+        facts: &'s SharedFacts,
     ) -> Result<Self, Refusal> {
         let loops = domain.extents.iter().map(|extent| match extent {
             Extent::Static(size) => Ok(Size::Fixed(*size)),
@@ -101,21 +96,18 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         let branches = inside.into_iter().any(|op| op.region_count() > 0);
         Ok(Open {
             loops: loops.collect::<Result<_, Refusal>>()?,
-            same,
+            facts,
             skips: !domain.always_holds(),
             skips_reads: branches || !domain.always_holds(),
         })
     }
 
-    /// The number of steps of a loop of the domain.
+    /// Returns the number of steps of a loop of the domain.
     pub(crate) fn size(&self, number: usize) -> Size<'c, 'a> {
         self.loops.get(number).copied().unwrap_or(Size::Fixed(1))
     }
 
-    /// The number of steps of nested loops together.
-    ///
-    /// # Errors
-    /// An operation cannot be built.
+    /// Returns the total number of steps of nested loops.
     pub(crate) fn steps(&self, loops: &[usize], at: &Builder<'c, 'a>) -> Result<Size<'c, 'a>, Error> {
         let index = Type::index(at.context);
         let mut sizes = loops.iter().map(|number| self.size(*number));
@@ -124,7 +116,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
                 (Size::Fixed(1), size) => size,
                 (Size::Fixed(all), Size::Fixed(size)) => Size::Fixed(all.saturating_mul(size)),
                 (Size::Open(open), Size::Fixed(size)) | (Size::Fixed(size), Size::Open(open)) => {
-                    Size::Open(at.scalar(ScalarOp::Mul, &[open, at.index(size)?], index)?)
+                    Size::Open(at.scalar(ScalarOp::Mul, &[open, at.idx(size)], index)?)
                 }
                 (Size::Open(all), Size::Open(size)) => {
                     Size::Open(at.scalar(ScalarOp::Mul, &[all, size], index)?)
@@ -133,11 +125,15 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         })
     }
 
-    /// Whether a dimension of a tensor has that many elements.
+    fn is_extent(&self, tensor: Value, dimension: usize, size: Value, factor: i64) -> bool {
+        self.facts.borrow_mut().is_extent(tensor, dimension, size, factor)
+    }
+
+    /// Compares the extent of a dimension of a tensor with `size`.
     pub(crate) fn fit(&self, tensor: Value<'c, 'a>, dimension: usize, size: Size<'c, 'a>) -> Fit {
-        let extents = types::extents(tensor.r#type()).unwrap_or_default();
+        let extents = types::shape(tensor.r#type());
         match (extents.get(dimension), size) {
-            (Some(&types::DYNAMIC), Size::Open(value)) if self.same.is_extent(tensor, dimension, value) => {
+            (Some(&types::DYNAMIC), Size::Open(value)) if self.is_extent(tensor, dimension, value, 1) => {
                 Fit::Whole
             }
             (Some(extent), Size::Fixed(size)) if *extent == size => Fit::Whole,
@@ -146,10 +142,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         }
     }
 
-    /// How nested loops cover a dimension that they write.
-    ///
-    /// # Errors
-    /// [`Refusal::Shape`]: skipped points may be outside of it.
+    /// Determines how nested loops cover a dimension that they write.
     pub(crate) fn fit_written(
         &self,
         tensor: Value<'c, 'a>,
@@ -167,7 +160,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         let fit = match open.as_slice() {
             [] => self.fit(tensor, dimension, Size::Fixed(factor)),
             [size] if factor == 1 => self.fit(tensor, dimension, Size::Open(*size)),
-            [size] if self.same.is_multiple(tensor, dimension, *size, factor) => Fit::Whole,
+            [size] if self.is_extent(tensor, dimension, *size, factor) => Fit::Whole,
             _ => Fit::Unproven,
         };
         match fit {
@@ -178,8 +171,9 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         }
     }
 
-    /// How the loops cover a dimension that they read: a part of it, if every point reads. `bare`: the loops that are
-    /// dimensions of the part, which has no element if one of them is empty; if another loop is empty, no point reads.
+    /// Determines how the loops cover a dimension that they read. If every point reads, the accessed part is in bounds.
+    /// This does not hold if a loop is empty, because no point reads then. `bare` are the loops that are dimensions of the
+    /// part: if one of them is empty, the part is empty too.
     pub(crate) fn fit_read(
         &self,
         tensor: Value<'c, 'a>,
@@ -188,19 +182,18 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         bare: &[usize],
     ) -> Fit {
         match self.fit(tensor, dimension, size) {
-            Fit::Unproven if !self.skips_reads && self.open().all(|own| bare.contains(&own)) => Fit::Part,
+            Fit::Unproven if !self.skips_reads && self.open().all(|l| bare.contains(&l)) => Fit::Part,
             fit => fit,
         }
     }
 
-    /// The loops with dynamic extents.
     fn open(&self) -> impl Iterator<Item = usize> {
         (0..self.loops.len()).filter(|number| matches!(self.size(*number), Size::Open(_)))
     }
 
     /// Whether skipped points may read beyond the end of a dynamic dimension.
     pub(crate) fn leaves(&self, tensor: Value<'c, 'a>, dimension: usize, form: &Affine) -> bool {
-        let extents = types::extents(tensor.r#type()).unwrap_or_default();
+        let extents = types::shape(tensor.r#type());
         if !self.skips_reads || extents.get(dimension) != Some(&types::DYNAMIC) {
             return false;
         }
@@ -236,18 +229,16 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
             subscripts.any(|(dimension, subscript)| {
                 position.is_some()
                     && domain.affine(nest, *subscript) == position
-                    && self.same.is_extent(*tensor, dimension, *end)
+                    && self.is_extent(*tensor, dimension, *end, 1)
             })
         })
     }
 
-    /// The range of a form of the loops: a static minimum, and the number of positions from there, or an upper bound of
-    /// it.
+    /// Computes the range of a form of the loops: a static minimum, and the number of positions from the minimum, or an
+    /// upper bound of it.
     ///
-    /// `None` if the minimum is dynamic, or if the positions are more than some times those that are read.
-    ///
-    /// # Errors
-    /// [`Refusal::Build`] if an operation cannot be built.
+    /// Returns `None` if the minimum is dynamic, or if the number of positions is much greater than the number of positions
+    /// that are read.
     pub(crate) fn span(
         &self,
         form: &Affine,
@@ -266,14 +257,14 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
                         return Ok(None);
                     };
                     let sums = (low.checked_add(far.min(0)), fixed.checked_add(far.abs()));
-                    let (Some(least), Some(reached)) = sums else {
+                    let (Some(min), Some(count)) = sums else {
                         return Ok(None);
                     };
-                    (low, fixed) = (least, reached);
+                    (low, fixed) = (min, count);
                 }
             }
         }
-        // The gap between steps of the finest dynamic loop that the static loops leave.
+        // The static loops must cover most positions between the steps of the dynamic loop with the smallest stride.
         let finest = open.iter().map(|(_, factor)| *factor).min().unwrap_or(1);
         if finest > fixed.saturating_mul(COPIED_RATIO) {
             return Ok(None);
@@ -285,7 +276,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         for (value, factor) in open {
             let part = match factor {
                 1 => value,
-                _ => at.scalar(ScalarOp::Mul, &[value, at.index(factor)?], index)?,
+                _ => at.scalar(ScalarOp::Mul, &[value, at.idx(factor)], index)?,
             };
             size = Some(match size {
                 Some(others) => at.scalar(ScalarOp::Add, &[others, part], index)?,
@@ -294,11 +285,11 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         }
         Ok(Some(match size {
             None => (low, Size::Fixed(fixed)),
-            // Sizes are not negative. Bounds are derived from sums of nonnegative values, so a shorter one is rounded
-            // up.
+            // Upper bounds are derived from sums of nonnegative values, so a negative term is dropped, which rounds the
+            // size up.
             Some(open) if rest <= 0 => (low, Size::Open(open)),
             Some(open) => {
-                let size = at.scalar(ScalarOp::Add, &[open, at.index(rest)?], index)?;
+                let size = at.scalar(ScalarOp::Add, &[open, at.idx(rest)], index)?;
                 (low, Size::Open(size))
             }
         }))

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Whether the factors of a guarded sum of products are finite.
 //!
-//! A window that multiplies by a border of zeros needs no guard if the other factors are finite. That is one test for all points,
-//! before the loops: the sum of the factors times zero is zero, or NaN. A sum of zeros may then be +0 where the guarded one is −0.
+//! A window that multiplies by a border of zeros does not need a guard if the other factors are finite. One test before the loops
+//! covers all points: the sum of all factors times zero is zero if they are finite, and NaN otherwise. Without the guard a sum of
+//! zeros may be +0 where the guarded sum is −0.
 
 use super::Refusal;
 use super::operand::Operand;
-use crate::ir::linalg::reduce;
+use crate::ir::generic::{Access, all_loops, generic};
 use crate::ir::{Builder, attributes, ops, types};
 use crate::structure::{Affine, Extent};
 use melior::ir::{Location, Type, Value, ValueLike};
 use skript_semantics::{Scalar, ScalarOp};
 
-/// Points that use each element of a tensor that is tested: at least as many.
-const LEAST_REUSE: i64 = 16;
+/// Minimum number of points that use each element of the tested tensor.
+const MIN_REUSE: i64 = 16;
 
-/// The name of the location of the test.
+/// The location name of the test.
 const TEST: &str = "are finite";
 
-/// Whether the elements of operands are finite, as a bool before the formula. `None` if the test may cost more than the guard, or if
-/// an extent is dynamic.
-///
-/// # Errors
-/// The builder's error.
+/// Emits a bool before the formula: whether all elements of the operands are finite. Returns `None` if the test may cost more than
+/// the guard, or if an extent is dynamic. `tests_finite` in `passes/src/integers/finite_test.rs` recognizes the test.
 pub(crate) fn are_finite<'c: 'a, 'a>(
     operands: &[&Operand<'c, 'a>],
     extents: &[Extent],
@@ -32,16 +30,16 @@ pub(crate) fn are_finite<'c: 'a, 'a>(
     if !operands.iter().all(|operand| is_cheap(operand, extents)) {
         return Ok(None);
     }
-    // The test is no work of the operator's own.
+    // With this location the profile does not count the test as work of the operator.
     let at = &at.with_location(Location::name(at.context, TEST, at.location));
     let flag = types::flag(at.context);
     let mut all: Option<Value<'c, 'a>> = None;
     for operand in operands {
         let (sum, zero) = sum_of_zeros(operand.tensor, accumulates, at)?;
-        let own = at.scalar(ScalarOp::Eq, &[sum, zero], flag)?;
+        let is_finite = at.scalar(ScalarOp::Eq, &[sum, zero], flag)?;
         all = Some(match all {
-            Some(others) => at.scalar(ScalarOp::And, &[others, own], flag)?,
-            None => own,
+            Some(others) => at.scalar(ScalarOp::And, &[others, is_finite], flag)?,
+            None => is_finite,
         });
     }
     Ok(all)
@@ -54,10 +52,10 @@ fn is_cheap(operand: &Operand, extents: &[Extent]) -> bool {
     let used: Vec<usize> = operand.forms.iter().flat_map(Affine::indices).collect();
     let others = extents.iter().enumerate().filter(|(l, _)| !used.contains(l));
     let points = others.filter_map(|(_, extent)| extent.as_static());
-    is_static && points.fold(1, i64::saturating_mul) >= LEAST_REUSE
+    is_static && points.fold(1, i64::saturating_mul) >= MIN_REUSE
 }
 
-/// The sum of all elements times zero, and a zero of its type.
+/// Emits the sum of all elements times zero. Returns it with a zero of the same type.
 fn sum_of_zeros<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     accumulates: &str,
@@ -72,18 +70,21 @@ fn sum_of_zeros<'c: 'a, 'a>(
     let result = types::tensor(&[], wide);
     let init = at.fill(zero, result)?;
 
-    let (region, inner, arguments) = at.region(&[element, wide]);
-    let [own, sum] = arguments.as_slice() else {
-        return Err(unknown());
-    };
-    let own = if element == wide { *own } else { inner.value(ops::arith::EXTF, &[*own], &[], wide)? };
-    let product = inner.scalar(ScalarOp::Mul, &[own, zero], wide)?;
-    let marked = (accumulates, attributes::unit(at.context));
-    let add = ScalarOp::Add.row().name;
-    let total = inner.value(add, &[*sum, product], &[marked], wide)?;
-    inner.create(ops::linalg::YIELD, &[total], &[], &[], Vec::new())?;
-
-    let generic = reduce(at, [tensor, init], &vec![true; rank], region)?;
+    let factors = Access(tensor, all_loops(rank));
+    let generic =
+        generic(at, &[factors], &[Access(init, Vec::new())], &vec![true; rank], |inner, elements| {
+            let [factor, sum] = elements else {
+                return Err(unknown());
+            };
+            let widened = if element == wide {
+                *factor
+            } else {
+                inner.value(ops::arith::EXTF, &[*factor], &[], wide)?
+            };
+            let product = inner.scalar(ScalarOp::Mul, &[widened, zero], wide)?;
+            let marked = (accumulates, attributes::unit(at.context));
+            Ok(vec![inner.value(ScalarOp::Add.row().name, &[*sum, product], &[marked], wide)?])
+        })?;
     let sum = Value::from(generic.result(0)?);
     Ok((at.value(ops::tensor::EXTRACT, &[sum], &[], wide)?, zero))
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `convert-skript-formula-to-linalg`: converts formulas to `linalg.generic` on tensors, or to reshapes.
 //!
-//! A loop may run up to a dynamic extent that is not proven to be the extent of the tensor; the operand is then a
-//! slice. Where skipped points may be outside of the slice, a reduction reads a copy with a border. Reads that such a
-//! copy does not pay for, and reads at indices that no loop gives, are `tensor.extract` in the body; in tensors with
-//! dynamic extents, and for operations that may not be speculated, they are in an `scf.if` of the points that count.
+//! If a loop runs up to a dynamic extent that is not proven to be the extent of the tensor, the operand is a slice. If
+//! points that the predicate skips may be outside of the slice, a reduction reads a copy with a border. Reads for which
+//! such a copy is too expensive, and reads at indices that are not loop indices, become `tensor.extract` in the body. If
+//! the tensor has dynamic extents, or an operation cannot be speculated, the read is in an `scf.if` with the predicate as
+//! its condition.
 //!
-//! With `leave-sequential`, formulas that run in order, or that write elements that form no block of the output, stay.
-//! Their attribute `not_linalg` states the reason, and `convert-skript-formula-to-scf` converts them.
+//! With `leave-sequential`, the pass keeps formulas that run in order, and formulas whose written elements do not form a
+//! block of the output. Their attribute `not_linalg` states the reason, and `convert-skript-formula-to-scf` converts them.
 //!
-//! Guarantees: no `skript.access` outside of formulas is left, and no formula but those that `leave-sequential` leaves.
+//! Guarantees: no `skript.access` outside of formulas is left, and no formula except those that `leave-sequential` keeps.
 
-use super::equal_extents::EqualExtents;
 use super::{Refusal, linalg, structured};
+use crate::facts::SharedFacts;
 use crate::ir;
 use crate::ir::ops;
 use crate::ir::skript::Check;
@@ -23,10 +24,9 @@ use skript_dialect::melior::ir::{OperationRef, Value};
 use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 use skript_frontend::model::Accumulation;
 
-/// Why linalg does not support a formula that was left.
+/// The attribute with the reason why a kept formula cannot be a `linalg.generic`.
 pub(crate) const NOT_LINALG: &str = "not_linalg";
 
-/// The pass `convert-skript-formula-to-linalg`.
 pub(crate) const PASS: Pass = Pass {
     flag: "convert-skript-formula-to-linalg",
     summary: "convert formulas to linalg.generic",
@@ -34,12 +34,12 @@ pub(crate) const PASS: Pass = Pass {
     options: &[
         PassOption {
             name: "leave-sequential",
-            summary: "leave formulas that have no linalg.generic, with the reason, instead of failing",
+            summary: "keep formulas that cannot be a linalg.generic, with the reason as an attribute, instead of failing",
             default: "false",
         },
         PassOption {
             name: "maps-only",
-            summary: "convert maps and views only, so that maps fuse with maps alone",
+            summary: "convert only maps and views, so that maps fuse only with maps",
             default: "false",
         },
         PassOption {
@@ -54,15 +54,16 @@ pub(crate) const PASS: Pass = Pass {
         let finite: bool = options.get("finite-factors")?;
         let context = rewriter.context();
         let mut failure = None;
-        let mut same = EqualExtents::default();
-        let found = op::collect(&root, |op| op::is(&op, ops::skript::FORMULA) || Check::cast(op).is_some());
-        for formula in found {
+        let facts = SharedFacts::default();
+        let formulas =
+            op::collect(&root, |op| op::is(&op, ops::skript::FORMULA) || Check::cast(op).is_some());
+        for formula in formulas {
             if let Some(check) = Check::cast(formula) {
-                same.learn(check);
+                learn(check, &facts)?;
                 continue;
             }
             let at = Builder::before(context, formula)?;
-            match convert(formula, maps_only, finite, &same, &at) {
+            match convert(formula, maps_only, finite, &facts, &at) {
                 Ok(None) => {}
                 Ok(Some(values)) => rewriter.replace_op_with_values(formula, &values),
                 Err(refusal) if maps_only && refusal.is_of_shape() => {}
@@ -100,18 +101,27 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Whether a step has side effects. An invoked operator computes values only.
+/// Adds the condition of a check to the facts if the check is outside of branches and loops: all operations after it then depend on it.
+fn learn(check: Check, facts: &SharedFacts) -> Result<(), PassError> {
+    let parent = op::parent(check.op());
+    if parent.is_some_and(|parent| op::is(&parent, ops::func::FUNC)) {
+        facts.borrow_mut().learn(check.condition()?);
+    }
+    Ok(())
+}
+
+/// Whether the body of a formula has side effects. An invoked operator has none.
 fn has_effects(formula: OperationRef) -> bool {
     let mut steps = ir::nested(formula).into_iter();
     steps.any(|op| op.region_count() == 0 && !op::is(&op, ops::skript::INVOKE) && !op::is_pure(&op))
 }
 
-/// `None`: it is left for a later pass.
+/// Converts a formula. Returns `None` if the formula is kept for a later pass.
 fn convert<'c: 'a, 'a>(
     formula: OperationRef<'c, 'a>,
     maps_only: bool,
     finite: bool,
-    same: &EqualExtents,
+    facts: &SharedFacts,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, Refusal> {
     if has_effects(formula) {
@@ -119,16 +129,16 @@ fn convert<'c: 'a, 'a>(
             "has an operation with side effects, such as a call, which happen once in each step",
         ));
     }
-    let mut reading = Reading::of(formula)?;
+    let mut reading = Reading::new(formula)?;
     if !reading.has_distinct_destinations() {
         return Err(ReadError::SeveralElements.into());
     }
-    // Where no step writes what another one writes, their order has no effect.
+    // If each element is written at most once, the order of the points has no effect.
     if reading.nest.kind == Accumulation::Replace && reading.nest.writes_once() {
         reading.nest.kind = Accumulation::Assign;
     }
-    if maps_only && !matches!(Structure::of(&reading.nest), Structure::Map | Structure::View) {
+    if maps_only && !matches!(Structure::new(&reading.nest), Structure::Map | Structure::View) {
         return Ok(None);
     }
-    linalg::lower(&reading, finite, same, at).map(Some)
+    linalg::lower(&reading, finite, facts, at).map(Some)
 }

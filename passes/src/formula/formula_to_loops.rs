@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: convert formulas to loops over memrefs.
 //!
-//! Loops run in the order of the formula. In scf, a formula that reads its own output, or whose loop a condition with data bounds
-//! from both sides, has its loops in another order: those first whose iterations access disjoint elements, except one along which
-//! memory is contiguous, which is the innermost one (for threads without vectors, the innermost of those). Every element is computed in the same order. Loops whose indices a condition
-//! bounds by outer ones, or by data that these select, run over that range. The affine conversion expresses minimum, maximum and conditions in a
-//! subscript by `affine.if`. A formula that loops cannot represent is an error at its location; all such formulas are
-//! reported.
+//! Loops usually run in the order of the formula. The scf conversion reorders the loops of a formula that reads its own output,
+//! and of a formula with a condition that bounds a loop from both sides by data. The loops whose iterations access disjoint
+//! elements become the outer loops. Among them, a loop along which memory is contiguous becomes the innermost loop of the nest (for
+//! threads without vectors, the innermost of the outer loops). The order in which each element is accumulated does not change. If a
+//! condition bounds a loop index by the indices of outer loops, or by data that these indices select, the loop runs only over that
+//! range. The affine conversion expresses minimum, maximum and conditions in a subscript by `affine.if`. A formula that loops cannot
+//! represent is an error at its location; all such formulas are reported.
 //!
 //! Requires: for affine, subscripts that are piecewise affine in the indices (with floor division and remainder by
 //! constants), and extents that are defined outside of loops and branches. Guarantees: no formula, no `skript.access`
@@ -24,7 +25,7 @@ use std::cell::Cell;
 
 const PARALLEL: PassOption = PassOption {
     name: "parallel",
-    summary: "make loops parallel whose iterations are proven to access disjoint elements of the outputs (`scf.parallel`, `affine.parallel`)",
+    summary: "parallelize the loops whose iterations provably access disjoint elements of the outputs (`scf.parallel`, `affine.parallel`)",
     default: "false",
 };
 
@@ -42,7 +43,6 @@ const LOOPS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// The pass `convert-skript-formula-to-affine`.
 pub(crate) const AFFINE: Pass = Pass {
     flag: "convert-skript-formula-to-affine",
     summary: "convert formulas to affine loops",
@@ -50,7 +50,6 @@ pub(crate) const AFFINE: Pass = Pass {
     ..LOOPS
 };
 
-/// The pass `convert-skript-formula-to-scf`.
 pub(crate) const SCF: Pass = Pass {
     flag: "convert-skript-formula-to-scf",
     summary: "convert formulas to scf loops",
@@ -58,17 +57,17 @@ pub(crate) const SCF: Pass = Pass {
         PARALLEL,
         PassOption {
             name: "lanes",
-            summary: "compute formulas that run in order along an index that carries nothing, on transposed copies by linalg.generic",
+            summary: "vectorize sequential formulas along an index without a loop-carried dependence, by linalg.generic on transposed copies",
             default: "false",
         },
         PassOption {
             name: "threads",
-            summary: "make all loops that carry nothing the outer ones of a formula that runs in order: each iteration is computed by a thread",
+            summary: "make all loops without a loop-carried dependence the outer loops of a sequential formula: each of their iterations is computed by a thread",
             default: "false",
         },
         PassOption {
             name: "iterations",
-            summary: "iterations of a loop that carries what it wrote last, at most; longer ones read it from memory. 0 is any number",
+            summary: "maximum number of iterations of a loop that carries the last written elements as loop-carried values; longer loops read them from memory. 0: no limit",
             default: "0",
         },
     ],
@@ -90,7 +89,7 @@ fn convert<'c>(
     options: &Options,
     rewriter: &Rewriter<'c>,
 ) -> Result<(), PassError> {
-    let may = loops::Options {
+    let loop_options = loops::Options {
         parallel: options.get("parallel")?,
         lanes: loops == Loops::Scf && options.get("lanes")?,
         threads: loops == Loops::Scf && options.get("threads")?,
@@ -105,14 +104,14 @@ fn convert<'c>(
     replace_each(structured::formulas(&root), rewriter, |formula| {
         number.set(number.get() + 1);
         let at = Builder::before(context, formula)?;
-        let lowered = Reading::of(formula)
+        let lowered = Reading::new(formula)
             .map_err(Refusal::from)
-            .and_then(|reading| loops::lower(&reading, loops, may, number.get(), &at));
+            .and_then(|reading| loops::lower(&reading, loops, loop_options, number.get(), &at));
         lowered.map_err(|refusal| format!("cannot become {name} loops: {refusal}").into())
     })?;
     structured::extract_elements(&root, rewriter)?;
     let splats = op::collect(&root, |op| {
-        // One without uses: a formula has filled its own buffer; canonicalization removes it.
+        // A formula that filled its own buffer leaves a splat without uses, which canonicalization removes.
         op::is(&op, ops::tensor::SPLAT) && ir::result(op).is_ok_and(op::is_used)
     });
     replace_each(splats, rewriter, |splat| {

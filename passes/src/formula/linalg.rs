@@ -1,157 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lowers one formula to `linalg.generic` on tensors.
 //!
-//! Affine reads become operands (bordered copies if skipped points would be out of bounds). The predicate selects the
-//! identity where the border is not the identity. Blocks of outputs are slices. A formula that only renames elements is
-//! a reshape.
+//! Affine reads become operands (copies with a border if skipped points would be out of bounds). At skipped points, the payload
+//! selects the identity, unless the border has this effect. Blocks of outputs are slices. A formula that only changes the shape
+//! becomes a reshape.
 
 use super::Refusal;
 use super::block;
 use super::border::Border;
 use super::domain::{Domain, TargetBlock};
 use super::dynamic_extents::{Fit, Open, Size, Sizes};
-use super::equal_extents::EqualExtents;
 use super::finite::are_finite;
 use super::operand::{Operand, Operands, promote};
 use super::payload::Payload;
 use super::reshape::{Shaped, are_reshaped, reshape};
-use crate::ir::linalg::generic_attributes;
-use crate::ir::ops;
-use crate::ir::{Builder, ValueKey, attributes, maps, splat, types};
+use crate::facts::SharedFacts;
+use crate::ir::generic::{Access, generic};
+use crate::ir::{self, Builder, ValueKey, attributes, maps, ops, splat, types};
 use crate::structure::{Affine, Extent, Reading, Term};
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, Type, Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
 use skript_semantics::ScalarOp;
-use std::collections::HashMap;
 
-/// Marks the operation that combines an accumulator with a value: the only one that may be reassociated.
+/// Marks the operation that combines an accumulator with a value. Only this operation may be reassociated.
 pub(crate) const ACCUMULATES: &str = "accumulates";
 
-/// Builds the formula's results before it. `finite`: factors are assumed to be so, see [`Border`]. `same`: known equalities of dynamic extents.
-///
-/// # Errors
-/// [`Refusal`] for a formula that runs in order, or writes elements that are not a block.
+/// Emits the operations that compute the results of the formula. `finite`: factors are assumed to be finite, see [`Border`].
+/// `facts`: known equalities of dynamic extents.
 pub(crate) fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     finite: bool,
-    same: &EqualExtents,
+    facts: &SharedFacts,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
     if reading.nest.is_sparse() {
         return Err(Refusal::Shape("reduces over a range that data bound from both sides"));
     }
-    if let Some(view) = view_by_digits(reading, same, at)? {
+    if let Some(view) = view_by_digits(reading, facts, at)? {
         return Ok(vec![view]);
     }
     let (digits, domain) = match by_digits(reading) {
         Some((digits, domain)) => (Some(digits), Some(domain)),
-        None => (None, Domain::of(&reading.nest)?),
+        None => (None, Domain::new(&reading.nest)?),
     };
     let Some(domain) = domain else {
         return Ok(reading.outs.clone());
     };
     let reading = digits.as_ref().unwrap_or(reading);
-    let open = Open::of(reading, &domain, same)?;
-    let nest = &reading.nest;
-    let mut roots: Vec<_> = nest.targets.iter().map(|t| t.value).collect();
+    let open = Open::new(reading, &domain, facts)?;
+    let mut roots: Vec<_> = reading.nest.targets.iter().map(|t| t.value).collect();
     if !domain.others.is_empty() {
-        roots.extend(nest.predicate);
+        roots.extend(reading.nest.predicate);
     }
-    let element = reading.outs.first().map(|out| element_type(*out));
-    let border = match element.transpose()?.and_then(types::kind_of) {
-        Some(element) => Border::of(
-            nest,
-            &domain,
-            element,
-            |term| reading.widens(term),
-            |term, access| open.ends(reading, &domain, term, access),
-        ),
-        None => None,
-    };
+    let border = border(reading, &domain, &open)?;
     let operands = promote(reading, &domain, &open, &roots, border.as_ref(), at)?;
-    let border = border.filter(|b| operands.of_access.contains_key(&b.access));
     if let Some(view) = view(reading, &domain, &open, &operands, at)? {
         return Ok(vec![view]);
     }
-
-    // The guard is redundant: always, never, or if a value is true.
-    let is_redundant = match &border {
-        None => Redundant::Never,
+    let is_redundant = match border.filter(|border| operands.of_access.contains_key(&border.access)) {
         Some(border) if finite || border.factors.is_empty() => Redundant::Always,
-        Some(border) => {
-            let read = |term: &usize| operands.list.get(*operands.of_access.get(term)?);
-            let factors: Option<Vec<_>> = border.factors.iter().map(read).collect();
-            let value = match factors {
-                Some(factors) => are_finite(&factors, &domain.extents, ACCUMULATES, at)?,
-                None => None,
-            };
-            value.map_or(Redundant::Never, Redundant::If)
-        }
+        Some(border) => redundant_if_finite(&border, &operands, &domain, at)?,
+        None => Redundant::Never,
     };
+    compute(reading, &domain, &open, operands, is_redundant, at)
+}
 
+/// The border that makes the guard of a formula redundant.
+fn border(reading: &Reading, domain: &Domain, open: &Open) -> Result<Option<Border>, Refusal> {
+    let element = reading.outs.first().map(|out| element_type(*out));
+    let element = element.transpose()?.and_then(types::kind_of);
+    Ok(element.and_then(|element| {
+        let ends = |term, access| open.ends(reading, domain, term, access);
+        Border::new(&reading.nest, domain, element, |term| reading.widens(term), ends)
+    }))
+}
+
+/// The guard of a formula that reads a border is redundant if the factors of the elements of the border are finite.
+fn redundant_if_finite<'c: 'a, 'a>(
+    border: &Border,
+    operands: &Operands<'c, 'a>,
+    domain: &Domain,
+    at: &Builder<'c, 'a>,
+) -> Result<Redundant<'c, 'a>, Refusal> {
+    let read = |term: &usize| operands.list.get(*operands.of_access.get(term)?);
+    let factors: Option<Vec<_>> = border.factors.iter().map(read).collect();
+    let flag = match factors {
+        Some(factors) => are_finite(&factors, &domain.extents, ACCUMULATES, at)?,
+        None => None,
+    };
+    Ok(flag.map_or(Redundant::Never, Redundant::If))
+}
+
+/// Emits the operation and inserts its results into the outputs.
+fn compute<'c: 'a, 'a>(
+    reading: &Reading<'c, 'a>,
+    domain: &Domain,
+    open: &Open<'_, 'c, 'a>,
+    operands: Operands<'c, 'a>,
+    is_redundant: Redundant<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, Refusal> {
     let mut destinations = Vec::new();
     for (target, placement) in domain.placements.iter().enumerate() {
-        destinations.push(Destination::open(reading, &domain, &open, target, placement, at)?);
+        destinations.push(Destination::open(reading, domain, open, target, placement, at)?);
     }
     let mut inputs = operands.list;
     let elements = inputs.len();
-    inputs.extend(shape_operand(&inputs, &domain, &open, at)?);
+    inputs.extend(shape_operand(&inputs, domain, open, at)?);
 
-    let mut element_types = Vec::new();
-    for operand in &inputs {
-        element_types.push(element_type(operand.tensor)?);
+    let inputs: Vec<Access> = inputs.into_iter().map(|o| Access(o.tensor, o.forms)).collect();
+    let outputs = destinations.iter().zip(&domain.placements);
+    let outputs: Vec<Access> = outputs.map(|(d, placement)| Access(d.init, placement.forms())).collect();
+    let loops = domain.extents.len();
+    let is_map = |Access(_, forms): &Access| maps::map(at.context, loops, forms).is_some();
+    if !inputs.iter().chain(&outputs).all(is_map) {
+        return Err(Refusal::Shape("has subscripts that an affine map cannot represent"));
     }
-    for destination in &destinations {
-        element_types.push(element_type(destination.init)?);
-    }
-    let (region, inner, arguments) = at.region(&element_types);
-    let mut known = HashMap::new();
-    for (value, operand) in accesses(reading, &operands.of_access) {
-        if let Some(argument) = arguments.get(operand).filter(|_| operand < elements) {
-            known.insert(value, *argument);
-        }
-    }
-    let mut payload = Payload::new(reading, &domain, inner, known);
-    let speculates = domain.always_holds() || payload.is_speculatable(reading.body)?;
-    let holds = match is_redundant {
-        Redundant::Always if speculates => None,
-        Redundant::If(redundant) if speculates => match payload.predicate()? {
-            None => None,
+    let reductions: Vec<bool> = (0..loops).map(|number| number >= domain.parallel).collect();
+    let op = generic(at, &inputs, &outputs, &reductions, |inner, arguments| {
+        let (read, present) = arguments.split_at(inputs.len());
+        let read = ir::first(read, elements);
+        let element =
+            |(value, term): &(ValueKey, usize)| Some((*value, *read.get(*operands.of_access.get(term)?)?));
+        let known = reading.elements.iter().filter_map(element).collect();
+        let mut payload = Payload::new(reading, domain, *inner, known);
+        let speculates = domain.always_holds() || payload.is_speculatable(reading.body)?;
+        let holds = match is_redundant {
+            Redundant::Always if speculates => None,
+            Redundant::If(redundant) if speculates => match payload.predicate()? {
+                None => None,
+                Some(holds) => {
+                    let flag = types::flag(at.context);
+                    Some(inner.scalar(ScalarOp::Or, &[holds, redundant], flag)?)
+                }
+            },
+            _ => payload.predicate()?,
+        };
+        let values = match holds {
+            None => payload.values(&reading.values)?,
             Some(holds) => {
-                let flag = types::flag(at.context);
-                Some(inner.scalar(ScalarOp::Or, &[holds, redundant], flag)?)
+                let skipped = present.iter().map(|present| skipped(reading, *present, inner));
+                let skipped = skipped.collect::<Result<Vec<_>, _>>()?;
+                payload.values_where(holds, &reading.values, &skipped, speculates)?
             }
-        },
-        _ => payload.predicate()?,
-    };
-    let present = arguments.get(inputs.len()..).ok_or(Refusal::Shape("has too few destinations"))?;
-    let skipped = |present: &Value<'c, 'a>| skipped(reading, *present, &inner);
-    let values = match holds {
-        None => payload.values(&reading.values)?,
-        Some(holds) => {
-            let skipped = present.iter().map(skipped).collect::<Result<Vec<_>, _>>()?;
-            payload.values_where(holds, &reading.values, &skipped, speculates)?
-        }
-    };
-    let mut yielded = Vec::new();
-    for (value, present) in values.iter().zip(present) {
-        yielded.push(combine(reading, *value, *present, &inner)?);
-    }
-    inner.create(ops::linalg::YIELD, &yielded, &[], &[], Vec::new())?;
-
-    let mut values: Vec<Value<'c, 'a>> = inputs.iter().map(|o| o.tensor).collect();
-    values.extend(destinations.iter().map(|d| d.init));
-    let results: Vec<Type<'c>> = destinations.iter().map(|d| d.init.r#type()).collect();
-    let mut indexing: Vec<Vec<Affine>> = inputs.iter().map(|o| o.forms.clone()).collect();
-    indexing.extend(domain.placements.iter().map(TargetBlock::forms));
-    let op = at.create(
-        ops::linalg::GENERIC,
-        &values,
-        &structure(&domain, &indexing, inputs.len(), results.len(), at)?,
-        &results,
-        vec![region],
-    )?;
+        };
+        let combined = values.iter().zip(present);
+        combined.map(|(value, present)| combine(reading, *value, *present, inner)).collect()
+    })?;
     let mut finished = Vec::new();
     for (destination, result) in destinations.iter().zip(op.results()) {
         finished.push(destination.close(result.into(), at)?);
@@ -159,7 +155,7 @@ pub(crate) fn lower<'c: 'a, 'a>(
     Ok(finished)
 }
 
-/// When the guard of a formula is redundant, as the border that it reads has no effect.
+/// When the guard of a formula is redundant because the border that it reads has no effect.
 enum Redundant<'c, 'a> {
     Never,
     Always,
@@ -167,10 +163,10 @@ enum Redundant<'c, 'a> {
     If(Value<'c, 'a>),
 }
 
-/// A copy that only moves elements once its indices are split into digits, `y[i,] = u[i / c,i % c]`.
+/// The result of a copy that becomes a reshape when its indices are split into digits, such as `y[i,] = u[i / c,i % c]`.
 fn view_by_digits<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
-    same: &EqualExtents,
+    facts: &SharedFacts,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, Refusal> {
     let terms = &reading.nest.terms;
@@ -182,10 +178,10 @@ fn view_by_digits<'c: 'a, 'a>(
     let Some(digits) = reading.by_digits(1) else {
         return Ok(None);
     };
-    let Ok(Some(domain)) = Domain::of(&digits.nest) else {
+    let Ok(Some(domain)) = Domain::new(&digits.nest) else {
         return Ok(None);
     };
-    let Ok(open) = Open::of(&digits, &domain, same) else {
+    let Ok(open) = Open::new(&digits, &domain, facts) else {
         return Ok(None);
     };
     let roots: Vec<_> = digits.nest.targets.iter().map(|t| t.value).collect();
@@ -193,32 +189,16 @@ fn view_by_digits<'c: 'a, 'a>(
     view(&digits, &domain, &open, &operands, at)
 }
 
-/// A combination with loops over the digits of divided indices: the groups of `x[o / m * n + c]`. Maps are as fast
-/// without, and fuse better.
+/// A reduction with loops over the digits of divided indices, such as the groups of `x[o / m * n + c]`. Maps are as fast
+/// without such loops, and fuse better.
 fn by_digits<'c: 'a, 'a>(reading: &Reading<'c, 'a>) -> Option<(Reading<'c, 'a>, Domain)> {
     let splits = |out: &Value| types::encoding_of(out.r#type()).is_none();
     if reading.nest.kind.op().is_none() || !reading.outs.iter().all(splits) {
         return None;
     }
     let digits = reading.by_digits(1)?;
-    let domain = Domain::of(&digits.nest).ok()??;
+    let domain = Domain::new(&digits.nest).ok()??;
     Some((digits, domain))
-}
-
-/// Maps, iterators and segments.
-fn structure<'c>(
-    domain: &Domain,
-    indexing: &[Vec<Affine>],
-    inputs: usize,
-    outputs: usize,
-    at: &Builder<'c, '_>,
-) -> Result<[(&'static str, Attribute<'c>); 3], Refusal> {
-    let loops = domain.extents.len();
-    let maps = indexing.iter().map(|forms| maps::map(at.context, loops, forms));
-    let maps: Option<Vec<Attribute<'c>>> = maps.collect();
-    let reductions = (0..loops).map(|number| number >= domain.parallel);
-    maps.and_then(|maps| generic_attributes(at.context, &maps, reductions, [inputs, outputs]))
-        .ok_or(Refusal::Shape("has subscripts that no affine map holds"))
 }
 
 /// The contribution of a skipped point: the identity, or the current element.
@@ -231,13 +211,13 @@ fn skipped<'c: 'a, 'a>(
     if kind.op().is_none() {
         return Ok(present);
     }
-    let scalar = types::kind_of(r#type).ok_or(Refusal::Shape("accumulates no numbers"))?;
+    let scalar = types::kind_of(r#type).ok_or(Refusal::Shape("accumulates elements that are not numbers"))?;
     let identity = types::nearest(kind.identity(scalar), r#type);
     Ok(at.constant(identity, r#type)?)
 }
 
-/// The element's new value.
-fn combine<'c: 'a, 'a>(
+/// The new value of an element.
+pub(crate) fn combine<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     value: Value<'c, 'a>,
     present: Value<'c, 'a>,
@@ -252,14 +232,6 @@ fn combine<'c: 'a, 'a>(
         &[(ACCUMULATES, attributes::unit(at.context))],
         present.r#type(),
     )?)
-}
-
-/// For each access, the operand with its element.
-fn accesses<'c: 'a, 'a>(
-    reading: &Reading<'c, 'a>,
-    of_access: &HashMap<usize, usize>,
-) -> Vec<(ValueKey, usize)> {
-    reading.elements.iter().filter_map(|(key, term)| Some((*key, *of_access.get(term)?))).collect()
 }
 
 fn element_type<'c>(tensor: Value<'c, '_>) -> Result<Type<'c>, Refusal> {
@@ -289,7 +261,7 @@ fn shape_operand<'c: 'a, 'a>(
     }))
 }
 
-/// The result without a loop, if the formula is a reshape of a full tensor.
+/// The result of a formula that is a reshape of a full tensor.
 fn view<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     domain: &Domain,
@@ -316,32 +288,31 @@ fn view<'c: 'a, 'a>(
     }
     let written: Option<Vec<_>> = target.subscripts.iter().map(|s| domain.affine(nest, *s)).collect();
     let is_whole = |tensor: Value<'c, 'a>, (dimension, form): (usize, &Affine)| {
-        let own = form.as_index();
-        own.is_some_and(|own| open.fit(tensor, dimension, open.size(own)) == Fit::Whole)
+        form.as_index().is_some_and(|index| open.fit(tensor, dimension, open.size(index)) == Fit::Whole)
     };
     let same = |from: &Shaped<'_>, to: &Shaped<'_>| {
         from.moves_nothing(to)
-            && from.open().all(|own| is_whole(operand.tensor, own))
-            && to.open().all(|own| is_whole(*out, own))
+            && from.open().all(|dimension| is_whole(operand.tensor, dimension))
+            && to.open().all(|dimension| is_whole(*out, dimension))
     };
-    let source = types::extents(operand.tensor.r#type()).unwrap_or_default();
-    let result = types::extents(out.r#type()).unwrap_or_default();
-    let from = Shaped::of(&operand.forms, &source);
-    let is_view = written.is_some_and(|written| same(&from, &Shaped::of(&written, &result)));
+    let source = types::shape(operand.tensor.r#type());
+    let result = types::shape(out.r#type());
+    let from = Shaped::new(&operand.forms, &source);
+    let is_view = written.is_some_and(|written| same(&from, &Shaped::new(&written, &result)));
     if !is_view || !are_reshaped(&source, &result) {
         return Ok(None);
     }
     let (from, to) = (operand.tensor.r#type(), out.r#type());
     let encodings = [from, to].map(types::encoding_of);
     if from != to && encodings.iter().any(Option::is_some) {
-        // A copy of the same shape is copied element by element.
+        // Without a change of shape, a loop can copy the elements.
         return if source == result { Ok(None) } else { Err(SHAPED) };
     }
     Ok(Some(reshape(operand.tensor, to, at)?))
 }
 
-/// The meaning of an encoding depends on the dimensions, so it is unknown for another shape.
-const SHAPED: Refusal = Refusal::Shape("gives another shape to a tensor whose type has an encoding");
+/// The meaning of an encoding depends on the dimensions. It is unknown for another shape.
+const SHAPED: Refusal = Refusal::Shape("changes the shape of a tensor whose type has an encoding");
 
 /// One output while its block is computed.
 struct Destination<'c, 'a> {
@@ -351,7 +322,7 @@ struct Destination<'c, 'a> {
     block_type: Type<'c>,
     /// Loops by dimension, if some dimension has several.
     groups: Option<Vec<Vec<usize>>>,
-    /// The init of the generic, with one dimension per loop.
+    /// The initial output of the `linalg.generic`, with one dimension per loop.
     init: Value<'c, 'a>,
 }
 
@@ -368,8 +339,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
         let whole = *reading.outs.get(target).ok_or_else(unknown)?;
         let element = element_type(whole)?;
         let loops = placement.loops.iter();
-        let sizes = loops.map(|loops| open.steps(loops, at));
-        let sizes: Vec<Size> = sizes.collect::<Result<_, _>>()?;
+        let sizes: Vec<Size> = loops.map(|loops| open.steps(loops, at)).collect::<Result<_, _>>()?;
         let mut covers = true;
         for (dimension, (slot, loops)) in placement.slots.iter().zip(&placement.loops).enumerate() {
             covers &= open.fit_written(whole, dimension, domain, loops)? == Fit::Whole && slot.is_prefix();
@@ -414,7 +384,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
             Some((offsets, sizes, strides)) => {
                 let whole = match splat::value(self.whole, at)? {
                     Some(value) => {
-                        let sizes = Sizes::of(self.whole, at)?;
+                        let sizes = Sizes::from_tensor(self.whole, at)?;
                         at.fill_sized(value, self.whole.r#type(), &sizes.values)?
                     }
                     None => self.whole,

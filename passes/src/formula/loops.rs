@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lowers one formula to a loop nest on memrefs, in `scf` or `affine`. [`plan`] has the order of the loops.
+//! Lowers one formula to a loop nest on memrefs, in `scf` or `affine`. [`plan`] selects the order of the loops.
 //!
 //! `scf` supports every formula. `affine` requires that all subscripts are affine in the indices and in extents, and
 //! that extents are static or defined before the function's first loop. Tensors are read through
@@ -19,30 +19,29 @@ use crate::ir::attribute_names;
 use crate::ir::ops;
 
 use super::Refusal;
-use super::linalg::ACCUMULATES;
+use super::linalg::combine;
 use crate::ir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, splat, types};
-use crate::structure::{Extent, Guard, Reading, Term, TermId};
+use crate::structure::{ArgReduction, Extent, Guard, Reading, Term, TermId};
 use dialect::Range;
 pub(crate) use dialect::{End, Loops};
 use extents::Extents;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use plan::Plan;
-use skript_frontend::model::Accumulation;
 use skript_semantics::{Scalar, ScalarOp};
 use std::collections::HashMap;
 use whole::LastWritten;
 
-/// What a lowering may do.
+/// The options of a lowering.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Options {
-    /// Loops whose iterations access disjoint elements of the outputs run in parallel.
+    /// Whether loops whose iterations access disjoint elements of the outputs run in parallel.
     pub parallel: bool,
-    /// Formulas that run in order are computed along an index that carries nothing, on transposed copies.
+    /// Whether sequential formulas are computed along a parallel index, on transposed copies.
     pub lanes: bool,
-    /// Loops are for threads without vectors: all indices that carry nothing are the outer loops of a formula that runs in order.
+    /// Whether loops are for threads without vectors: all parallel indices of a sequential formula are then the outer loops.
     pub threads: bool,
-    /// Iterations of a loop that carries what it wrote last, at most; 0 for any number.
+    /// Maximum number of iterations of a loop that carries the last written elements; 0 for any number.
     pub iterations: i64,
 }
 
@@ -55,22 +54,20 @@ pub(crate) fn lower<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
     let nest = &reading.nest;
-    let mut guard = Guard::of(nest);
+    let mut guard = Guard::new(nest);
     let extents = match loops {
-        Loops::Affine => Extents::of(reading),
+        Loops::Affine => Extents::new(reading),
         Loops::Scf => Extents::none(reading),
     };
     if loops == Loops::Affine {
         let nest = &extents.reading.nest;
-        let reads = nest.accesses(&nest.roots());
-        let reads = reads.iter().map(|(_, _, subscripts)| *subscripts);
+        let accesses = nest.accesses(&nest.roots());
+        let reads = accesses.iter().map(|(_, _, subscripts)| *subscripts);
         let writes = nest.targets.iter().map(|t| t.subscripts.as_slice());
         let mut others = reads.chain(writes);
         if let Some(position) = others.find(|s| nest.pieces(s).is_none()) {
-            let is_outside = |term: &TermId| {
-                let mut values = extents.reading.outside.iter();
-                values.any(|(_, outside)| outside == term)
-            };
+            let is_outside =
+                |term: &TermId| extents.reading.outside.iter().any(|(_, outside)| outside == term);
             let divides = |term: &TermId| match nest.terms.get(*term) {
                 Some(Term::Apply { op, operands, .. }) => {
                     let divisor = operands.get(1).copied();
@@ -98,7 +95,7 @@ pub(crate) fn lower<'c: 'a, 'a>(
         guard.others.extend(nest.predicate);
         guard.constraints.clear();
     }
-    let plan = Plan::of(reading, loops, options);
+    let plan = Plan::new(reading, loops, options);
     let mut lowering = Lowering {
         reading,
         loops,
@@ -121,7 +118,7 @@ pub(crate) fn lower<'c: 'a, 'a>(
     lowering.finish(at)
 }
 
-/// The tensor `of` as a buffer that loops fill with one value.
+/// The tensor `of` as a buffer that is filled with one value.
 pub(crate) fn splat<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     of: Value<'c, 'a>,
@@ -136,22 +133,22 @@ pub(crate) fn splat<'c: 'a, 'a>(
 struct Lowering<'r, 'c, 'a> {
     reading: &'r Reading<'c, 'a>,
     loops: Loops,
-    /// The first of the trailing loops with loop-carried elements; past the last loop if there is none.
+    /// The number of the first trailing loop with loop-carried elements; past the last loop without such loops.
     carried: usize,
     plan: Plan,
     options: Options,
-    /// The first index of the block of lanes, and how many it has.
+    /// The first index of the block of lanes, and its width.
     block: Option<(Value<'c, 'a>, Width<'c, 'a>)>,
     /// See [`attribute_names::READER`].
     number: i64,
     guard: Guard,
-    /// By tensor value, and for the outputs' current contents by the regions' arguments.
+    /// By tensor, and by region argument for the current contents of outputs.
     buffers: HashMap<ValueKey, Value<'c, 'a>>,
     destinations: Vec<Value<'c, 'a>>,
-    /// By target: what the outputs hold before a formula that writes all of their elements.
+    /// By target: the contents of outputs before a formula that writes all of their elements.
     first: Vec<Option<Value<'c, 'a>>>,
     last: Option<LastWritten<'c, 'a>>,
-    /// The indices of the enclosing loops, by [`Plan::order`].
+    /// The indices of the enclosing loops, in the order of [`Plan::order`].
     indices: Vec<Value<'c, 'a>>,
     /// The additional dimensions of affine maps.
     extents: Extents<'c, 'a>,
@@ -272,7 +269,6 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// The innermost loop, unrolled.
     fn unrolled(
         &mut self,
         depth: usize,
@@ -281,7 +277,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         at: &Builder<'c, 'a>,
     ) -> Result<(), Refusal> {
         for lane in 0..lanes {
-            let operands = [first, at.index(lane)?];
+            let operands = [first, at.idx(lane)];
             let index = at.scalar(ScalarOp::Add, &operands, Type::index(at.context))?;
             let outer = self.copier.clone();
             self.indices.push(index);
@@ -313,7 +309,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// A loop over so many blocks of lanes from `from` on.
+    /// A loop over this number of blocks of lanes from `from` on.
     fn blocks_from(
         &mut self,
         from: i64,
@@ -325,9 +321,9 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let index = Type::index(at.context);
         let (region, inner, arguments) = at.region(&[index]);
         let number = *arguments.first().ok_or(Refusal::Shape("has no loop"))?;
-        let mut first = inner.scalar(ScalarOp::Mul, &[number, inner.index(width)?], index)?;
+        let mut first = inner.scalar(ScalarOp::Mul, &[number, inner.idx(width)], index)?;
         if from > 0 {
-            first = inner.scalar(ScalarOp::Add, &[first, inner.index(from)?], index)?;
+            first = inner.scalar(ScalarOp::Add, &[first, inner.idx(from)], index)?;
         }
         let width = lanes(self, first, &inner)?;
         let outer = self.copier.clone();
@@ -352,8 +348,8 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             return Ok(End::Fixed(width));
         }
         let index = Type::index(at.context);
-        let rest = at.scalar(ScalarOp::Sub, &[at.index(extent)?, first], index)?;
-        let count = at.scalar(ScalarOp::Min, &[rest, at.index(width)?], index)?;
+        let rest = at.scalar(ScalarOp::Sub, &[at.idx(extent), first], index)?;
+        let count = at.scalar(ScalarOp::Min, &[rest, at.idx(width)], index)?;
         Ok(End::Value(count))
     }
 
@@ -363,13 +359,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         self.reading.nest.extents.get(*index).copied()
     }
 
-    /// The dimension of a tensor that is the last one in its buffer instead.
+    /// The dimension of a tensor that is the last one in its buffer.
     fn moved(&self, tensor: Value<'c, 'a>) -> Option<usize> {
-        let lanes = self.plan.lanes.as_ref()?;
-        lanes.moved.get(&ValueKey::of(tensor)).copied()
+        self.plan.lanes.as_ref()?.moved.get(&ValueKey::of(tensor)).copied()
     }
 
-    /// One step that writes the elements.
+    /// Emits one step that writes the elements.
     fn guarded(&mut self, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         if self.plan.whole.is_some() {
             return self.write_whole(at);
@@ -380,12 +375,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             for target in 0..values.len() {
                 positions.push(this.target_position(target, at)?);
             }
-            // An element that a step writes twice holds the first value when the second one is combined with it.
+            // If a step writes an element twice, the second value is combined with the first one.
             for ((target, value), position) in values.into_iter().enumerate().zip(&positions) {
                 let combined = match this.reading.nest.kind.op() {
                     Some(_) => {
                         let present = this.load(target, position, at)?;
-                        this.combine(value, present, at)?
+                        combine(this.reading, value, present, at)?
                     }
                     None => value,
                 };
@@ -397,7 +392,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     }
 
     /// Executes `step` where the guard holds and yields `otherwise` elsewhere. `stage` 0 tests the constraints, 1 the
-    /// rest.
+    /// other conditions.
     fn under_guard(
         &mut self,
         stage: usize,
@@ -418,7 +413,10 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             1 if self.guard.others.is_empty() => return step(self, at),
             1 => {
                 let holds = self.predicate(at)?;
-                (ops::scf::IF, vec![holds], Vec::new(), ops::scf::YIELD)
+                // GPUs distribute the steps over threads.
+                let selects =
+                    self.selects().then(|| (attribute_names::SELECTS, attributes::unit(at.context)));
+                (ops::scf::IF, vec![holds], selects.into_iter().collect(), ops::scf::YIELD)
             }
             _ => return step(self, at),
         };
@@ -440,6 +438,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(op.results().map(Into::into).collect())
     }
 
+    /// Whether a step selects the first of the best positions.
+    fn selects(&self) -> bool {
+        let reduction = ArgReduction::new(&self.reading.nest).filter(ArgReduction::selects_first);
+        reduction.is_some() && self.reading.has_distinct_destinations()
+    }
+
     fn predicate(&mut self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         let block = self.reading.predicate.ok_or(Refusal::Shape("has no predicate"))?;
         self.map_indices(block);
@@ -449,7 +453,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(self.copier.get(ir::operand(end)?))
     }
 
-    /// The values of all targets; their subscripts are ready as well.
+    /// The values of all targets, after their subscripts were computed.
     fn values(&mut self, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         let body = self.reading.body;
         self.map_indices(body);
@@ -508,24 +512,6 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         self.reading.outs.get(target).copied().ok_or(Refusal::Shape("has too few destinations"))
     }
 
-    fn combine(
-        &self,
-        value: Value<'c, 'a>,
-        present: Value<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Refusal> {
-        let Some(op) = accumulation(self.reading.nest.kind) else {
-            return Ok(value);
-        };
-        Ok(at.value(
-            op,
-            &[present, value],
-            &[(ACCUMULATES, attributes::unit(at.context))],
-            present.r#type(),
-        )?)
-    }
-
-    /// The end of a loop with this extent.
     fn end(&self, extent: Extent) -> Result<End<'c, 'a>, Refusal> {
         match extent {
             Extent::Static(extent) => Ok(End::Fixed(extent)),
@@ -539,9 +525,8 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
 /// The lanes of a block.
 #[derive(Clone, Copy)]
 enum Width<'c, 'a> {
-    /// A loop.
     Loop(End<'c, 'a>),
-    /// So many copies of the body.
+    /// This many copies of the body.
     Unrolled(i64),
 }
 
@@ -554,14 +539,10 @@ impl Width<'_, '_> {
     }
 }
 
-/// Builds the code under a guard; returns the values that it yields.
+/// Builds the code under a guard; returns the yielded values.
 type Step<'s, 'c, 'a, L> = dyn FnMut(&mut L, &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> + 's;
 
-fn accumulation(kind: Accumulation) -> Option<&'static str> {
-    kind.op().map(|op| op.row().name)
-}
-
-/// A buffer for a tensor; `moved` is the dimension that is the last one in it.
+/// Allocates a buffer for a tensor; `moved` is the dimension that is the last one in the buffer.
 fn allocate<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     moved: Option<usize>,
@@ -582,7 +563,6 @@ fn allocate<'c: 'a, 'a>(
     Ok(at.value(ops::memref::ALLOC, &extents, &segments, kind)?)
 }
 
-/// The dynamic extents of a tensor.
 fn dynamic_extents<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     at: &Builder<'c, 'a>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads of a formula as operands with indexing maps.
+//! Converts the reads of a formula to operands with indexing maps.
 
 use super::border::Border;
 use super::domain::Domain;
@@ -13,7 +13,8 @@ use skript_semantics::{Scalar, ScalarOp};
 use skript_symbolic::Interval;
 use std::collections::HashMap;
 
-/// Maximum size of a bordered copy, as a multiple of its source; a read beyond that checks its subscripts instead.
+/// The maximum size of a copy with a border, as a multiple of its source. Reads that would need a larger copy check their subscripts
+/// instead.
 pub(crate) const COPIED_RATIO: i64 = 4;
 
 /// A tensor and the element that each point of the loops reads.
@@ -25,20 +26,22 @@ pub(crate) struct Operand<'c, 'a> {
 /// The operands of a formula, and the operand that each access reads.
 pub(crate) struct Operands<'c, 'a> {
     pub list: Vec<Operand<'c, 'a>>,
-    /// Accesses that are operands.
+    /// The position of the operand that an access reads.
     pub(crate) of_access: HashMap<TermId, usize>,
 }
 
 /// The subscripts that are read, by dimension; `None` for all subscripts of a dynamic dimension.
 type Reach = Vec<Option<Interval>>;
 
+const UNKNOWN: Refusal = Refusal::Shape("reads an unknown tensor");
+
 /// An affine access.
 struct Access<'c, 'a> {
     term: TermId,
     tensor: usize,
     forms: Vec<Affine>,
-    /// The copy that it reads, if it may read beyond a dynamic extent.
-    own: Option<Vec<Span<'c, 'a>>>,
+    /// The dimensions of its own copy, if it may read beyond a dynamic extent.
+    spans: Option<Vec<Span<'c, 'a>>>,
 }
 
 /// A dimension of a copy with a border.
@@ -47,14 +50,14 @@ struct Span<'c, 'a> {
     /// The first subscript, which may be out of bounds.
     low: i64,
     size: Size<'c, 'a>,
-    /// The number of positions in bounds, from the first common one on.
+    /// The number of positions in bounds.
     count: Size<'c, 'a>,
     /// Whether its end is dynamic.
     is_open: bool,
 }
 
-/// Makes every affine access below `roots` an operand. One that may be out of bounds (at skipped points) reads a copy
-/// with a border: of zeros, or of the border requested for one access.
+/// Converts every affine access below `roots` to an operand. An access that may be out of bounds (at skipped points) reads a copy
+/// with a border, which contains zeros, or the value of `border`.
 pub(crate) fn promote<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     domain: &Domain,
@@ -64,71 +67,28 @@ pub(crate) fn promote<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Operands<'c, 'a>, Refusal> {
     let nest = &reading.nest;
+    let (accesses, reaches) = affine_accesses(reading, domain, open, roots, at)?;
     let moved = nest.kind == Accumulation::Assign
         && domain.always_holds()
         && matches!(roots, [root] if matches!(nest.terms.get(*root), Some(Term::Access { .. })));
-    let asked = border.and_then(|b| match nest.terms.get(b.access) {
+    let requested = border.and_then(|b| match nest.terms.get(b.access) {
         Some(Term::Access { tensor, .. }) => Some((*tensor, b.value)),
         _ => None,
     });
-    let unknown = || Refusal::Shape("reads an unknown tensor");
-    let mut affine: Vec<Access> = Vec::new();
-    let mut reaches: HashMap<usize, Reach> = HashMap::new();
-    for (term, tensor, subscripts) in nest.accesses(roots) {
-        let forms: Option<Vec<_>> = subscripts.iter().map(|s| domain.affine(nest, *s)).collect();
-        let Some(forms) = forms else { continue };
-        let Some(extents) = nest.tensors.get(tensor).map(|t| &t.extents) else {
-            continue;
-        };
-        let source = *reading.tensors.get(tensor).ok_or_else(unknown)?;
-        let leaving: Vec<bool> =
-            forms.iter().enumerate().map(|(dimension, f)| open.leaves(source, dimension, f)).collect();
-        let Some(own) = reach(&forms, &domain.extents, extents, &leaving) else {
-            continue;
-        };
-        let is_own = leaving.contains(&true);
-        let merged: Reach = match reaches.get(&tensor).filter(|_| !is_own) {
-            Some(known) => {
-                known.iter().zip(&own).map(|(a, b)| Some(a.as_ref()?.hull(*b.as_ref()?))).collect()
-            }
-            None => own,
-        };
-        if leaves(&merged, extents) && !affordable(&merged, extents) {
-            continue;
-        }
-        let own = if is_own {
-            // A tensor that is read once is read directly.
-            if domain.extents.len() == domain.parallel {
-                continue;
-            }
-            let Some(spans) = spans(source, &forms, &merged, &leaving, open, at)? else {
-                continue;
-            };
-            Some(spans)
-        } else {
-            reaches.insert(tensor, merged);
-            None
-        };
-        affine.push(Access { term, tensor, forms, own });
-    }
-
     let mut sources: HashMap<usize, Value<'c, 'a>> = HashMap::new();
     let mut operands = Operands { list: Vec::new(), of_access: HashMap::new() };
     let mut known: HashMap<(usize, bool, Vec<Affine>), usize> = HashMap::new();
-    for access in affine {
-        let Access { term, tensor, own, .. } = access;
-        let key = (tensor, own.is_some(), access.forms);
+    for Access { term, tensor, forms, spans } in accesses {
+        let key = (tensor, spans.is_some(), forms);
         if let Some(position) = known.get(&key) {
             operands.of_access.insert(term, *position);
             continue;
         }
-        let original = *reading.tensors.get(tensor).ok_or_else(unknown)?;
-        let extents = nest.tensors.get(tensor).map(|t| t.extents.as_slice());
-        let extents = extents.ok_or_else(unknown)?;
-        let around = asked.filter(|(asked, _)| *asked == tensor);
-        let around = around.map(|(_, value)| value);
+        let original = *reading.tensors.get(tensor).ok_or(UNKNOWN)?;
+        let extents = nest.tensors.get(tensor).map(|t| t.extents.as_slice()).ok_or(UNKNOWN)?;
+        let around = requested.filter(|(bordered, _)| *bordered == tensor).map(|(_, value)| value);
         let reach = reaches.get(&tensor).filter(|r| leaves(r, extents));
-        let (source, forms, inside) = match (&own, reach) {
+        let (source, forms, inside) = match (&spans, reach) {
             (Some(spans), _) => {
                 let copy = pad(original, spans, around, at)?;
                 let inside = spans.iter().map(|span| span.is_open).collect();
@@ -157,6 +117,58 @@ pub(crate) fn promote<'c: 'a, 'a>(
     Ok(operands)
 }
 
+/// The affine accesses that become operands, and the reach in each tensor of those without a separate copy.
+fn affine_accesses<'c: 'a, 'a>(
+    reading: &Reading<'c, 'a>,
+    domain: &Domain,
+    open: &Open<'_, 'c, 'a>,
+    roots: &[TermId],
+    at: &Builder<'c, 'a>,
+) -> Result<(Vec<Access<'c, 'a>>, HashMap<usize, Reach>), Refusal> {
+    let mut affine: Vec<Access> = Vec::new();
+    let mut reaches: HashMap<usize, Reach> = HashMap::new();
+    for (term, tensor, subscripts) in reading.nest.accesses(roots) {
+        let forms: Option<Vec<_>> = subscripts.iter().map(|s| domain.affine(&reading.nest, *s)).collect();
+        let Some(forms) = forms else { continue };
+        let Some(extents) = reading.nest.tensors.get(tensor).map(|t| &t.extents) else {
+            continue;
+        };
+        let source = *reading.tensors.get(tensor).ok_or(UNKNOWN)?;
+        let leaving: Vec<bool> =
+            forms.iter().enumerate().map(|(dimension, f)| open.leaves(source, dimension, f)).collect();
+        let Some(reach_of_access) = reach(&forms, &domain.extents, extents, &leaving) else {
+            continue;
+        };
+        let has_own_copy = leaving.contains(&true);
+        let merged: Reach = match reaches.get(&tensor).filter(|_| !has_own_copy) {
+            Some(known) => known
+                .iter()
+                .zip(&reach_of_access)
+                .map(|(a, b)| Some(a.as_ref()?.hull(*b.as_ref()?)))
+                .collect(),
+            None => reach_of_access,
+        };
+        if leaves(&merged, extents) && !affordable(&merged, extents) {
+            continue;
+        }
+        let own_spans = if has_own_copy {
+            // If each element is read at most once, the tensor is read directly.
+            if domain.extents.len() == domain.parallel {
+                continue;
+            }
+            let Some(spans) = spans(source, &forms, &merged, &leaving, open, at)? else {
+                continue;
+            };
+            Some(spans)
+        } else {
+            reaches.insert(tensor, merged);
+            None
+        };
+        affine.push(Access { term, tensor, forms, spans: own_spans });
+    }
+    Ok((affine, reaches))
+}
+
 /// Subscripts of a copy that begins at these positions.
 fn moved_by(forms: &[Affine], lows: impl Iterator<Item = i64>) -> Result<Vec<Affine>, Refusal> {
     let moved = forms.iter().zip(lows).map(|(form, low)| form.sub(&Affine::constant(low)));
@@ -164,9 +176,9 @@ fn moved_by(forms: &[Affine], lows: impl Iterator<Item = i64>) -> Result<Vec<Aff
     moved.ok_or(Refusal::Shape("has subscripts beyond 64 bits"))
 }
 
-/// The slice of a tensor that is read, if a subscript is one loop and an offset: a map of the loop alone must span its
-/// dimension. For views, slices with steps too, as the slice may be all that is needed. `inside`: dimensions that were
-/// created for their subscripts. `None` if skipped points may be outside of the slice.
+/// Slices a tensor, so that subscripts that are one loop plus an offset become the loop alone, whose extent must be that of the
+/// dimension. If elements are only moved (`moved`), slices may have steps too, because the slice may be the result. `inside`
+/// has the dimensions that were created for their subscripts. `None` if skipped points may be outside of the slice.
 fn window<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     forms: Vec<Affine>,
@@ -188,7 +200,7 @@ fn window<'c: 'a, 'a>(
         let (bare, step) = match single(form) {
             _ if inside.get(dimension) == Some(&true) && form.as_index().is_none() => continue,
             Some(single) => single,
-            // Elsewhere, subscripts stay inside wherever points count.
+            // Other subscripts are in bounds at all points that are not skipped.
             None => continue,
         };
         let count = open.size(bare);
@@ -218,13 +230,13 @@ fn window<'c: 'a, 'a>(
     Ok(Some(Operand { tensor: block::extract(tensor, &offsets, &sizes, &strides, at)?, forms: inner }))
 }
 
-/// The sizes of a part of a tensor; of dimensions without one, the extent.
+/// The sizes of a part of a tensor; the extent for dimensions where `parts` is `None`.
 fn sizes<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     parts: &[Option<Size<'c, 'a>>],
     at: &Builder<'c, 'a>,
 ) -> Result<Sizes<'c, 'a>, Refusal> {
-    let extents = types::extents(tensor.r#type()).unwrap_or_default();
+    let extents = types::shape(tensor.r#type());
     let mut all = Vec::with_capacity(extents.len());
     for ((dimension, extent), part) in (0i64..).zip(extents).zip(parts) {
         all.push(match part {
@@ -236,8 +248,8 @@ fn sizes<'c: 'a, 'a>(
     Ok(all.into_iter().collect())
 }
 
-/// The range of subscripts in a tensor of these extents. For a dynamic extent it is the full dimension if they begin
-/// inside, or get a border of their own; `None` otherwise, as the size of a common border is unknown.
+/// The ranges of subscripts in a tensor of these extents. For a dynamic extent, the range is the full dimension. `None` if
+/// subscripts begin before a dynamic dimension and have no separate border, because the size of a shared border is unknown.
 fn reach(forms: &[Affine], loops: &[Extent], extents: &[Extent], leaving: &[bool]) -> Option<Reach> {
     let ranges = forms.iter().zip(extents).zip(leaving).map(|((form, extent), leaving)| {
         let range = form.range(loops)?;
@@ -274,13 +286,13 @@ fn affordable(reach: &Reach, extents: &[Extent]) -> bool {
     copied <= original.saturating_mul(COPIED_RATIO).saturating_add(4096)
 }
 
-/// The spans of copies of a tensor: the full dynamic dimensions, and this reach of the others.
+/// The spans of a copy of a tensor: the full extent of dynamic dimensions, and the reach of others.
 fn fixed_spans<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     reach: &Reach,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Span<'c, 'a>>, Refusal> {
-    let extents = types::extents(tensor.r#type()).unwrap_or_default();
+    let extents = types::shape(tensor.r#type());
     let mut spans = Vec::with_capacity(extents.len());
     for ((dimension, extent), range) in (0i64..).zip(extents).zip(reach) {
         let (low, size, count) = match range {
@@ -328,7 +340,7 @@ fn spans<'c: 'a, 'a>(
     Ok(Some(spans))
 }
 
-/// The number of positions that a copy beginning at `low` shares with a dimension.
+/// The number of positions of a copy beginning at `low` that are in bounds.
 fn common<'c: 'a, 'a>(
     low: i64,
     size: Size<'c, 'a>,
@@ -340,21 +352,21 @@ fn common<'c: 'a, 'a>(
         return Ok(Size::Fixed(0));
     }
     let size = match size {
-        Size::Fixed(size) => at.index(size)?,
+        Size::Fixed(size) => at.idx(size),
         Size::Open(size) => size,
     };
     let index = Type::index(at.context);
     let less = |value, by: i64| match by {
         0 => Ok(value),
-        by => at.scalar(ScalarOp::Sub, &[value, at.index(by)?], index),
+        by => at.scalar(ScalarOp::Sub, &[value, at.idx(by)], index),
     };
     let ends = [less(extent, low.max(0))?, less(size, before)?];
-    let least = at.scalar(ScalarOp::Min, &ends, index)?;
-    let most = at.scalar(ScalarOp::Max, &[least, at.index(0)?], index)?;
-    Ok(Size::Open(most))
+    let end = at.scalar(ScalarOp::Min, &ends, index)?;
+    let count = at.scalar(ScalarOp::Max, &[end, at.idx(0)], index)?;
+    Ok(Size::Open(count))
 }
 
-/// The part of the tensor that is read, with a border of a value; of zeros if none is given.
+/// Copies the part of the tensor that is read into a tensor with a border. `around` is the value of the border; by default zero.
 fn pad<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     spans: &[Span<'c, 'a>],
@@ -369,16 +381,15 @@ fn pad<'c: 'a, 'a>(
     let around = at.constant(around, element)?;
     let r#type = types::of_extents(tensor.r#type(), &all.fixed);
     let border = at.fill_sized(around, r#type, &all.values)?;
-    // Nothing of the tensor is read where a window is in the border only.
+    // A copy that is entirely in the border has no elements of the tensor.
     let counts: Sizes = spans.iter().map(|span| span.count).collect();
     if counts.fixed.contains(&0) {
         return Ok(border);
     }
     let starts: Vec<i64> = spans.iter().map(|span| span.low.max(0)).collect();
-    let offsets = spans.iter().map(|span| 0i64.saturating_sub(span.low.min(0)));
-    let offsets: Vec<i64> = offsets.collect();
+    let offsets: Vec<i64> = spans.iter().map(|span| 0i64.saturating_sub(span.low.min(0))).collect();
     let strides = vec![1; starts.len()];
-    let whole = types::extents(tensor.r#type()).unwrap_or_default();
+    let whole = types::shape(tensor.r#type());
     let is_whole = counts.fixed == whole && !spans.iter().any(|span| span.is_open);
     let part = if is_whole { tensor } else { block::extract(tensor, &starts, &counts, &strides, at)? };
     Ok(block::insert(part, border, &offsets, &counts, &strides, at)?)

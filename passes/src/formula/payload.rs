@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The values of one point inside a `linalg.generic`.
+//! Emits the values of one point of a formula inside a `linalg.generic`.
 
 use super::Refusal;
 use super::domain::Domain;
@@ -7,7 +7,8 @@ use crate::ir;
 use crate::ir::ops;
 use crate::ir::scf::If;
 use crate::ir::skript::Access;
-use crate::ir::{Builder, ValueKey, builder, copy, maps, types};
+use crate::ir::walk::parents;
+use crate::ir::{Builder, ValueKey, attributes, builder, copy, maps, types};
 use crate::structure::{Affine, Extent, Reading};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, BlockRef, OperationRef, Region, Type, Value, ValueLike};
@@ -15,23 +16,27 @@ use skript_dialect::op;
 use skript_semantics::ScalarOp;
 use std::collections::HashMap;
 
-/// Copies the operations of a value on demand: accesses become block arguments or reads, branches become selects, or
-/// stay if they hold operations that may not be speculated.
+/// Copies the operations of a value on demand: accesses become block arguments or reads. Branches become selects, but remain
+/// branches if they contain operations that cannot be speculated.
 pub(crate) struct Payload<'r, 'c, 'a> {
     reading: &'r Reading<'c, 'a>,
     domain: &'r Domain,
-    /// The end of the outermost block, which alone has the loops' indices.
+    /// The end of the outermost block, which contains the `linalg.index` operations.
     outermost: Builder<'c, 'a>,
+    /// The current insertion point.
     at: Builder<'c, 'a>,
+    /// The copies of values.
     known: HashMap<ValueKey, Value<'c, 'a>>,
+    /// The loop indices that are already emitted.
     loops: HashMap<usize, Value<'c, 'a>>,
-    /// The branches around `at`, and whether the predicate is one.
+    /// The copied branches around `at`.
     branches: Vec<OperationRef<'c, 'a>>,
+    /// Whether the predicate holds at `at`.
     holds: bool,
 }
 
 impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
-    /// `elements`: the access for each result.
+    /// `elements` are the block arguments for the results of accesses.
     pub(crate) fn new(
         reading: &'r Reading<'c, 'a>,
         domain: &'r Domain,
@@ -50,16 +55,13 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         }
     }
 
-    /// Whether everything below a block may be speculated at points that a predicate or a branch skips.
-    ///
-    /// # Errors
-    /// [`Refusal::Build`]: an operation lacks an operand.
+    /// Whether all operations in a block may be speculated at points that a predicate or a branch skips.
     pub(crate) fn is_speculatable(&self, block: BlockRef<'c, 'a>) -> Result<bool, Refusal> {
         for op in builder::operations(block) {
-            let may = match copy::operation_name(op).as_str() {
+            let is_speculatable = match copy::operation_name(op).as_str() {
                 ops::skript::ACCESS => {
                     let is_known = self.known.contains_key(&ValueKey::of(ir::result(op)?));
-                    let extents = types::extents(ir::operand(op)?.r#type()).unwrap_or_default();
+                    let extents = types::shape(ir::operand(op)?.r#type());
                     is_known || !extents.contains(&types::DYNAMIC)
                 }
                 ops::scf::IF => {
@@ -71,25 +73,19 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
                 }
                 _ => op::is_speculatable(&op) || op.result_count() == 0,
             };
-            if !may {
+            if !is_speculatable {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// The copies of values.
-    ///
-    /// # Errors
-    /// As [`Payload::value`].
+    /// Returns the copies of values.
     pub(crate) fn values(&mut self, values: &[Value<'c, 'a>]) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         values.iter().map(|value| self.value(*value)).collect()
     }
 
-    /// The values at points that contribute, and others at skipped points: selected, or computed only there.
-    ///
-    /// # Errors
-    /// As [`Payload::value`].
+    /// Emits `values` at points that contribute, and `otherwise` at skipped points: by selects if `speculates`, otherwise by a branch.
     pub(crate) fn values_where(
         &mut self,
         holds: Value<'c, 'a>,
@@ -99,14 +95,14 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         if speculates {
             let values = self.values(values)?.into_iter().zip(otherwise);
-            let chosen = values.map(|(value, other)| {
+            let selected = values.map(|(value, other)| {
                 let operands = [holds, value, *other];
                 self.at.scalar(ScalarOp::Select, &operands, other.r#type())
             });
-            return Ok(chosen.collect::<Result<_, _>>()?);
+            return Ok(selected.collect::<Result<_, _>>()?);
         }
         self.holds = true;
-        let then = self.branch(|own| own.values(values));
+        let then = self.branch(|payload| payload.values(values));
         self.holds = false;
         let (region, other, _) = self.at.region(&[]);
         other.create(ops::scf::YIELD, otherwise, &[], &[], Vec::new())?;
@@ -116,7 +112,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         Ok(op.results().map(Into::into).collect())
     }
 
-    /// A region that yields values that are computed in it.
+    /// Emits a region that computes and yields values.
     fn branch(
         &mut self,
         values: impl FnOnce(&mut Self) -> Result<Vec<Value<'c, 'a>>, Refusal>,
@@ -131,7 +127,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         Ok(region)
     }
 
-    /// Whether the predicate holds; `None`: always.
+    /// Emits the predicate; returns `None` if it always holds.
     pub(crate) fn predicate(&mut self) -> Result<Option<Value<'c, 'a>>, Refusal> {
         if !self.domain.others.is_empty() {
             let end = self
@@ -142,21 +138,21 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
             return Ok(Some(self.value(ir::operand(end)?)?));
         }
         let boolean = types::flag(self.at.context);
-        let at_least = maps::integer_predicate(self.at.context, maps::SIGNED_AT_LEAST);
+        let at_least = attributes::i64(self.at.context, maps::SIGNED_AT_LEAST);
         let mut holds: Option<Value<'c, 'a>> = None;
         for constraint in &self.domain.constraints {
             let form = self.form(constraint)?;
-            let zero = self.at.index(0)?;
+            let zero = self.at.idx(0);
             let one = self.at.value(ops::arith::CMPI, &[form, zero], &[("predicate", at_least)], boolean)?;
             holds = Some(match holds {
-                Some(others) => self.at.value(ops::arith::ANDI, &[others, one], &[], boolean)?,
+                Some(others) => self.at.andi(others, one),
                 None => one,
             });
         }
         Ok(holds)
     }
 
-    /// The copy of a value.
+    /// Returns the copy of a value.
     pub(crate) fn value(&mut self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         if let Some(known) = self.known.get(&ValueKey::of(value)) {
             return Ok(*known);
@@ -168,16 +164,14 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
 
     fn build(&mut self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         if self.is_index(value) {
-            let nest = &self.reading.nest;
-            let own = self.reading.find(value).and_then(|term| nest.affine(term));
-            let form = own.and_then(|own| own.substitute(&self.domain.indices, &self.domain.extents));
-            return self.form(&form.ok_or(Refusal::Shape("has an unknown index"))?);
+            let form = self.loop_form(value).ok_or(Refusal::Shape("has an unknown index"))?;
+            return self.form(&form);
         }
         let Ok(result) = OperationResult::try_from(value) else {
             return Ok(value);
         };
         let op = result.owner();
-        if !self.is_inside(op) {
+        if !parents(op).any(|parent| parent == self.reading.op) {
             return Ok(value);
         }
         let name = copy::operation_name(op);
@@ -194,7 +188,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
                     speculatable &= self.is_speculatable(block)?;
                 }
                 if !speculatable {
-                    return self.stay(op, condition, &ends, result.result_number());
+                    return self.copy_branch(op, condition, &ends, result.result_number());
                 }
                 let mut operands = vec![condition];
                 for end in ends {
@@ -221,8 +215,8 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         }
     }
 
-    /// A branch that stays a branch: of several results, the one with this number.
-    fn stay(
+    /// Copies a branch as a branch; returns the result with this number.
+    fn copy_branch(
         &mut self,
         op: OperationRef<'c, 'a>,
         condition: Value<'c, 'a>,
@@ -232,24 +226,24 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         let mut regions = Vec::new();
         self.branches.push(op);
         for end in ends {
-            regions.push(self.branch(|own| {
-                let values = end.operands().map(|value| own.value(value));
+            regions.push(self.branch(|payload| {
+                let values = end.operands().map(|value| payload.value(value));
                 values.collect()
             }));
         }
         self.branches.pop();
         let regions = regions.into_iter().collect::<Result<Vec<_>, _>>()?;
         let results: Vec<Type<'c>> = op.results().map(|r| r.r#type()).collect();
-        let made = self.at.create(ops::scf::IF, &[condition], &[], &results, regions)?;
-        for (own, copy) in op.results().zip(made.results()) {
-            self.known.insert(ValueKey::of(own), copy.into());
+        let branch = self.at.create(ops::scf::IF, &[condition], &[], &results, regions)?;
+        for (result, copy) in op.results().zip(branch.results()) {
+            self.known.insert(ValueKey::of(result), copy.into());
         }
-        Ok(made.result(number)?.into())
+        Ok(branch.result(number)?.into())
     }
 
-    /// Reads an element at a subscript that is not affine. Subscripts are clamped into a tensor of static extents,
-    /// because skipped points and branches not taken are evaluated too. A tensor with dynamic extents is read only at
-    /// points that count.
+    /// Reads an element at a subscript that is not affine. Subscripts of a tensor with static extents are clamped, because
+    /// the read is also executed at skipped points and for branches that are not taken. A tensor with dynamic extents is
+    /// read only at points that are not skipped.
     fn read(&mut self, op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         let access = Access::cast(op).ok_or(Refusal::Shape("reads no element"))?;
         let tensor = access.tensor()?;
@@ -265,12 +259,12 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         let mut operands = vec![tensor];
         for (subscript, extent) in access.subscripts().into_iter().zip(&extents) {
             let address = self.value(subscript)?;
-            if *extent == types::DYNAMIC {
+            if *extent == types::DYNAMIC || self.is_within(subscript, *extent) {
                 operands.push(address);
                 continue;
             }
-            let last = self.at.index(extent - 1)?;
-            let zero = self.at.index(0)?;
+            let last = self.at.idx(extent - 1);
+            let zero = self.at.idx(0);
             let address = self.at.scalar(ScalarOp::Max, &[address, zero], index)?;
             operands.push(self.at.scalar(ScalarOp::Min, &[address, last], index)?);
         }
@@ -278,10 +272,23 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         Ok(self.at.value(ops::tensor::EXTRACT, &operands, &[], element)?)
     }
 
-    /// The value of a form of the loops.
+    /// Whether a subscript is a loop index whose values are less than an extent.
+    fn is_within(&self, subscript: Value<'c, 'a>, extent: i64) -> bool {
+        let bound =
+            self.loop_form(subscript).and_then(|form| self.domain.extents.get(form.as_index()?)?.as_static());
+        bound.is_some_and(|bound| bound <= extent)
+    }
+
+    /// Returns an index of the formula as an affine form of the loop indices.
+    fn loop_form(&self, value: Value<'c, 'a>) -> Option<Affine> {
+        let form = self.reading.find(value).and_then(|term| self.reading.nest.affine(term))?;
+        form.substitute(&self.domain.indices, &self.domain.extents)
+    }
+
+    /// Emits the value of an affine form of the loop indices.
     fn form(&mut self, form: &Affine) -> Result<Value<'c, 'a>, Refusal> {
         if let Some(value) = form.as_constant() {
-            return Ok(self.at.index(value)?);
+            return Ok(self.at.idx(value));
         }
         if let Some(number) = form.as_index() {
             return self.iteration(number);
@@ -319,36 +326,19 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         Ok(value)
     }
 
-    /// Whether a value is an index of the formula, which may be computed from several of the nest's.
+    /// Whether a value is an index of the formula, which may be computed from several loop indices.
     fn is_index(&self, value: Value<'c, 'a>) -> bool {
         self.reading.blocks().any(|block| {
-            let mut own = copy::arguments(block).into_iter().take(self.reading.indices);
-            own.any(|argument| ValueKey::of(argument) == ValueKey::of(value))
+            let mut indices = copy::arguments(block).into_iter().take(self.reading.indices);
+            indices.any(|argument| ValueKey::of(argument) == ValueKey::of(value))
         })
     }
 
-    /// Whether some points of the loops skip the operation, and not its copy.
+    /// Whether the operation is skipped at some points of the loops, but its copy would not be.
     fn is_conditional(&self, op: OperationRef<'c, 'a>) -> bool {
-        let mut outermost = op;
-        while let Some(parent) = outermost.parent_operation()
-            && parent != self.reading.op
-        {
-            if !self.branches.contains(&parent) {
-                return true;
-            }
-            outermost = parent;
-        }
-        outermost.block() == Some(self.reading.body) && !self.holds
-    }
-
-    fn is_inside(&self, op: OperationRef<'c, 'a>) -> bool {
-        let mut above = op.parent_operation();
-        while let Some(parent) = above {
-            if parent == self.reading.op {
-                return true;
-            }
-            above = parent.parent_operation();
-        }
-        false
+        let above: Vec<OperationRef> = parents(op).take_while(|parent| *parent != self.reading.op).collect();
+        let outermost = above.last().copied().unwrap_or(op);
+        let is_branch = |parent| self.branches.contains(parent);
+        !above.iter().all(is_branch) || outermost.block() == Some(self.reading.body) && !self.holds
     }
 }

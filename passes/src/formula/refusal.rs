@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a lowering does not support a formula.
+//! The reason why a lowering does not support a formula.
 
 use crate::structure::ReadError;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
-    /// Not a defect of the formula: another lowering supports it.
+    /// The formula is valid, but only another lowering supports it.
     #[error("it {0}")]
     Shape(&'static str),
     #[error(transparent)]

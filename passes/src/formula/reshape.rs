@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas that keep the row-major order of a full tensor: reshapes, which move nothing.
+//! Reshapes: formulas that keep the row-major order of a full tensor, so no element moves.
 
 use super::block;
 use super::dynamic_extents::Sizes;
@@ -14,28 +14,28 @@ pub(crate) struct Shaped<'s> {
 }
 
 impl<'s> Shaped<'s> {
-    pub(crate) fn of(subscripts: &'s [Affine], extents: &[i64]) -> Self {
+    pub(crate) fn new(subscripts: &'s [Affine], extents: &[i64]) -> Self {
         Shaped { dimensions: subscripts.iter().zip(extents.iter().copied()).collect() }
     }
 
-    /// Dynamic dimensions.
+    /// Returns the dynamic dimensions with their subscripts.
     pub(crate) fn open(&self) -> impl Iterator<Item = (usize, &'s Affine)> {
         let open = self.dimensions.iter().enumerate().filter(|(_, (_, extent))| *extent == types::DYNAMIC);
         open.map(|(dimension, (form, _))| (dimension, *form))
     }
 
-    /// Whether these are the same subscripts in row-major order, along dynamic dimensions and between them.
+    /// Whether both have equal row-major positions: equal subscripts along dynamic dimensions, and equal row-major positions over the
+    /// static dimensions between them.
     pub(crate) fn moves_nothing(&self, other: &Shaped) -> bool {
         let between = |shaped: &Shaped| -> Option<Vec<(Affine, i64)>> {
-            let parts = shaped.dimensions.split(|(_, extent)| *extent == types::DYNAMIC);
-            parts.map(position).collect()
+            shaped.dimensions.split(|(_, extent)| *extent == types::DYNAMIC).map(position).collect()
         };
-        let (own, others) = (between(self), between(other));
-        own.is_some() && own == others && self.open().map(|o| o.1).eq(other.open().map(|o| o.1))
+        let (positions, others) = (between(self), between(other));
+        positions.is_some() && positions == others && self.open().map(|o| o.1).eq(other.open().map(|o| o.1))
     }
 }
 
-/// The row-major position over dimensions, and their number.
+/// Returns the row-major position over dimensions, and the number of positions.
 fn position(dimensions: &[(&Affine, i64)]) -> Option<(Affine, i64)> {
     let mut stride = 1i64;
     let mut sum = Affine::default();
@@ -46,20 +46,18 @@ fn position(dimensions: &[(&Affine, i64)]) -> Option<(Affine, i64)> {
     Some((sum, stride))
 }
 
-/// Whether one or two reshapes convert a tensor to these extents, which have as many elements: if neither list refines
-/// the other, they go through one dimension, whose extent is static if it is known.
+/// Whether one or two reshapes convert a tensor to other extents with the same number of elements. If neither list of
+/// extents refines the other, the tensor is first collapsed to one dimension, whose extent must be static.
 pub(crate) fn are_reshaped(from: &[i64], to: &[i64]) -> bool {
     from == to || !from.contains(&types::DYNAMIC) || pieces(from, to) || pieces(to, from)
 }
 
+/// Whether each dimension of `coarse` is the product of consecutive dimensions of `fine`.
 fn pieces(fine: &[i64], coarse: &[i64]) -> bool {
     groups(fine, coarse).is_some()
 }
 
-/// The tensor under another type with the same elements; dynamic extents keep their order.
-///
-/// # Errors
-/// An operation cannot be built; see [`are_reshaped`].
+/// Reshapes the tensor to another type with the same elements; dynamic extents keep their order.
 pub(crate) fn reshape<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     r#type: Type<'c>,
@@ -87,8 +85,8 @@ pub(crate) fn reshape<'c: 'a, 'a>(
     block::expand(flat, &all(to.len()), &sizes, r#type, at)
 }
 
-/// The dimensions of `fine` that each dimension of `coarse` merges, if they do. A dynamic dimension is a separate
-/// group.
+/// Returns, for each dimension of `coarse`, the consecutive dimensions of `fine` that it merges; `None` if there is no such
+/// grouping. A dynamic dimension can only be merged with dimensions of extent 1.
 fn groups(fine: &[i64], coarse: &[i64]) -> Option<Vec<Vec<usize>>> {
     if coarse.len() >= fine.len() {
         return None;
@@ -153,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_run_knows_is_one_dimension() {
+    fn a_dynamic_extent_is_one_dimension() {
         const N: i64 = types::DYNAMIC;
         let alone = Some(vec![vec![0], vec![1, 2, 3]]);
         assert_eq!(groups(&[N, 6, 7, 7], &[N, 294]), alone);
@@ -173,23 +171,23 @@ mod tests {
             Affine::index(2),
             Affine::index(1).scale(4).unwrap().add(&Affine::index(2)).unwrap(),
         ];
-        let own = [b.clone(), i.clone(), j.clone()];
-        let from = Shaped::of(&own, &[N, 3, 4]);
+        let forms = [b.clone(), i.clone(), j.clone()];
+        let from = Shaped::new(&forms, &[N, 3, 4]);
         let merged = [b.clone(), sum];
-        assert!(from.moves_nothing(&Shaped::of(&merged, &[N, 12])));
-        assert!(!from.moves_nothing(&Shaped::of(&merged, &[N, 13])));
+        assert!(from.moves_nothing(&Shaped::new(&merged, &[N, 12])));
+        assert!(!from.moves_nothing(&Shaped::new(&merged, &[N, 13])));
         let turned = [b, j, i];
-        assert!(!from.moves_nothing(&Shaped::of(&turned, &[N, 4, 3])));
-        assert!(!from.moves_nothing(&Shaped::of(&own[1..], &[3, 4])));
-        let two = Shaped::of(&own, &[N, N, 4]);
-        let swapped = [own[1].clone(), own[0].clone(), own[2].clone()];
-        assert!(!two.moves_nothing(&Shaped::of(&swapped, &[N, N, 4])));
+        assert!(!from.moves_nothing(&Shaped::new(&turned, &[N, 4, 3])));
+        assert!(!from.moves_nothing(&Shaped::new(&forms[1..], &[3, 4])));
+        let two = Shaped::new(&forms, &[N, N, 4]);
+        let swapped = [forms[1].clone(), forms[0].clone(), forms[2].clone()];
+        assert!(!two.moves_nothing(&Shaped::new(&swapped, &[N, N, 4])));
     }
 
     #[test]
     fn positions_are_row_major() {
         let subscripts = [Affine::index(0), Affine::index(1)];
-        let (position, count) = position(&Shaped::of(&subscripts, &[3, 4]).dimensions).unwrap();
+        let (position, count) = position(&Shaped::new(&subscripts, &[3, 4]).dimensions).unwrap();
         assert_eq!((position.to_string().as_str(), count), ("d0 * 4 + d1", 12));
     }
 }

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-split-guards`: splits windows whose guard matters only near the ends of some loops into an interior without
-//! a guard and borders with it.
+//! `skript-split-guards`: splits windows whose guard is false only near the ends of some loops into an interior without a
+//! guard and borders with the guard.
 //!
-//! The interior reads its tensors directly and can be raised to a named operation; a border reads a small copy. A
-//! formula whose borders are a larger part than the option allows stays, as borders are many small loops. Maps stay, as
-//! their guards become slices anyway.
+//! The interior reads its tensors directly and can be raised to a named operation; a border reads a small copy. Borders are
+//! many small loops, so a formula is not split if its interior is smaller than the option requires. Maps are not split,
+//! because their guards become slices.
 
 use super::structured;
 use crate::structure::{Affine, Guard, Nest, Reading, Structure, Term};
 use skript_dialect::melior::ir::Value;
 use skript_dialect::{Pass, PassError, PassOption, op};
 
-/// The pass `skript-split-guards`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-split-guards",
     summary: "split guarded windows into an interior without a guard and borders with it",
     options: &[PassOption {
         name: "interior",
-        summary: "minimum share of the interior among the formula's points, in percent",
+        summary: "minimum percentage of the formula's points that are in the interior",
         default: "75",
     }],
     run: |root, options, rewriter| {
@@ -44,7 +43,7 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// A box of the domain.
+/// A rectangular part of the iteration domain.
 #[derive(Debug, PartialEq, Eq)]
 struct Part {
     low: Vec<i64>,
@@ -52,10 +51,10 @@ struct Part {
     guarded: bool,
 }
 
-/// Borders, then the interior. `None` if the formula is unchanged.
+/// Returns the borders, then the interior. `None` if the formula is not split.
 fn parts(nest: &Nest, percent: i64) -> Option<Vec<Part>> {
-    let windows = matches!(Structure::of(nest), Structure::Contraction { window: true } | Structure::Window);
-    let guard = Guard::of(nest);
+    let windows = matches!(Structure::new(nest), Structure::Contraction { window: true } | Structure::Window);
+    let guard = Guard::new(nest);
     if !windows || guard.always_holds() || !guard.others.is_empty() {
         return None;
     }
@@ -74,18 +73,18 @@ fn parts(nest: &Nest, percent: i64) -> Option<Vec<Part>> {
             }
         }
     }
-    // The fraction of each loop in the interior: the product may be too large for an integer.
-    let mut share = 100.0;
+    // The percentage is the product of the fractions of the loops; the product of the extents may overflow an integer.
+    let mut percentage = 100.0;
     for ((low, high), extent) in low.iter().zip(&high).zip(&extents) {
-        share *= high.saturating_sub(*low).max(0) as f64 / *extent as f64;
+        percentage *= high.saturating_sub(*low).max(0) as f64 / *extent as f64;
     }
-    if share <= 0.0 || share < percent as f64 {
+    if percentage <= 0.0 || percentage < percent as f64 {
         return None;
     }
     Some(peeled(&extents, &low, &high))
 }
 
-/// The two ends of each loop, over what the previous splits leave; then the interior.
+/// Returns the two ends of each loop, over the interior of the previous loops, then the interior.
 fn peeled(extents: &[i64], low: &[i64], high: &[i64]) -> Vec<Part> {
     let (mut from, mut to) = (vec![0; extents.len()], extents.to_vec());
     let part = |from: &[i64], to: &[i64], guarded| Part {
@@ -111,13 +110,13 @@ fn peeled(extents: &[i64], low: &[i64], high: &[i64]) -> Vec<Part> {
     parts
 }
 
-/// The range of an index in which a constraint holds whatever the other indices are.
+/// The range of an index in which a constraint holds for all values of the other indices.
 enum Bound {
     AtLeast(i64),
     Below(i64),
 }
 
-/// `None` if the constraint involves no loop along which the outputs are split, or several.
+/// Returns the index and its range. `None` unless the constraint depends on exactly one loop along which the outputs can be split.
 fn bound(nest: &Nest, constraint: &Affine) -> Option<(usize, Bound)> {
     let terms = constraint.as_linear()?;
     let mut along = terms.iter().filter(|(index, _)| cuts(nest, *index));
@@ -125,19 +124,19 @@ fn bound(nest: &Nest, constraint: &Affine) -> Option<(usize, Bound)> {
         return None;
     };
     let rest = constraint.sub(&Affine::index(*index).scale(*factor)?)?;
-    let least = rest.range(&nest.extents)?.low;
-    // factor · index + least ≥ 0
+    let min = rest.range(&nest.extents)?.low;
+    // factor · index + min ≥ 0
     let bound = if *factor > 0 {
-        Bound::AtLeast(-least.div_euclid(*factor))
+        Bound::AtLeast(-min.div_euclid(*factor))
     } else {
-        Bound::Below(least.div_euclid(factor.checked_neg()?).checked_add(1)?)
+        Bound::Below(min.div_euclid(factor.checked_neg()?).checked_add(1)?)
     };
     Some((*index, bound))
 }
 
-/// Whether every output has a dimension whose subscript is the index alone, and covers it.
+/// Whether every output has a dimension whose subscript is the index alone, and whose extent is at least the extent of the loop.
 fn cuts(nest: &Nest, index: usize) -> bool {
-    let last = nest.extents.get(index).and_then(|own| own.as_static());
+    let last = nest.extents.get(index).and_then(|extent| extent.as_static());
     nest.targets.iter().all(|target| {
         let mut subscripts = target.subscripts.iter().zip(&target.extents);
         subscripts.any(|(subscript, extent)| {
@@ -153,7 +152,7 @@ mod tests {
     use skript_frontend::model::Accumulation;
     use skript_semantics::ScalarOp;
 
-    /// `y[i] += x[|stride · i + j + offset|] · w[j]` over 8 positions of a window of 3, x of this extent.
+    /// `y[i] += x[|stride · i + j + offset|] · w[j]` over 8 positions of a window of 3; `extent` is the extent of x.
     fn window(stride: i64, offset: i64, extent: i64) -> Nest {
         let mut b = Builder::new(Accumulation::Sum, &[8, 3]);
         let (i, j) = (b.index(0), b.index(1));
@@ -166,23 +165,23 @@ mod tests {
     }
 
     #[test]
-    fn the_interior_holds_for_every_position_in_the_window() {
-        let found = parts(&window(1, -1, 8), 50).unwrap();
-        let spans: Vec<_> = found.iter().map(|p| (p.low[0], p.extents[0], p.guarded)).collect();
+    fn in_the_interior_the_guard_holds_for_the_full_window() {
+        let parts = parts(&window(1, -1, 8), 50).unwrap();
+        let spans: Vec<_> = parts.iter().map(|p| (p.low[0], p.extents[0], p.guarded)).collect();
         assert_eq!(spans, [(0, 1, true), (7, 1, true), (1, 6, false)]);
-        // Each point is in one part.
-        assert_eq!(found.iter().map(|p| p.extents.iter().product::<i64>()).sum::<i64>(), 24);
+        // Each point is in exactly one part.
+        assert_eq!(parts.iter().map(|p| p.extents.iter().product::<i64>()).sum::<i64>(), 24);
     }
 
     #[test]
     fn strides_leave_fewer_positions_at_the_ends() {
-        let found = parts(&window(2, -1, 16), 50).unwrap();
-        let spans: Vec<_> = found.iter().map(|p| (p.low[0], p.extents[0], p.guarded)).collect();
+        let parts = parts(&window(2, -1, 16), 50).unwrap();
+        let spans: Vec<_> = parts.iter().map(|p| (p.low[0], p.extents[0], p.guarded)).collect();
         assert_eq!(spans, [(0, 1, true), (1, 7, false)]);
     }
 
     #[test]
-    fn mostly_border_stays_whole() {
+    fn windows_with_large_borders_are_not_split() {
         assert_eq!(parts(&window(1, -1, 8), 90), None);
         assert_eq!(parts(&window(1, 0, 2), 0), None);
         assert_eq!(parts(&window(1, 0, 10), 0), None);

@@ -2,10 +2,11 @@
 //! `skript-widen-accumulators`: accumulates sums and products of f16 and bf16 elements in f32.
 //!
 //! A formula that combines several values with one element of an f16 or bf16 destination would round at each step: a
-//! sum in bf16 stops growing at 256. It gets f32 destinations and one `skript.cast` after it. Two factors are
-//! multiplied in f32, which holds their product, so contractions of f16 and bf16 matrices become named operations of
-//! linalg. Formulas that read their destinations stay, as they state how they round; formulas that write each element
-//! once stay. Run it before tiling: a tile passes its destination on in its type.
+//! sum of ones in bf16 stops growing at 256. The pass gives the formula f32 destinations, and adds one `skript.cast` after
+//! it. Two factors are multiplied in f32, in which their product is exact, so contractions of f16 and bf16 matrices become
+//! named operations of linalg. Formulas that read their destinations are not changed, because they define their own
+//! rounding; neither are formulas that write each element once. The pass must run before tiling, because a tile passes its
+//! destination to the next tile in the type of the destination.
 //!
 //! Guarantees: order-free sums and products of several values accumulate in f32 or f64.
 
@@ -22,7 +23,6 @@ use skript_dialect::{Dialect, Pass, PassError, op};
 use skript_semantics::{RealType, ScalarOp};
 use std::collections::HashMap;
 
-/// The pass `skript-widen-accumulators`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-widen-accumulators",
     summary: "accumulate sums and products of f16 and bf16 in f32",
@@ -30,26 +30,27 @@ pub(crate) const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let context = rewriter.context();
         let mut formulas = structured::formulas(&root);
-        formulas.retain(|formula| Accumulation::of(*formula).is_some_and(|a| a.rounds_often()));
+        formulas.retain(|formula| Accumulation::new(*formula).is_some_and(|a| a.rounds_often()));
         replace_each(formulas, rewriter, |formula| {
-            let accumulation = Accumulation::of(formula).ok_or("is not a formula")?;
+            let accumulation = Accumulation::new(formula).ok_or("is not a formula")?;
             accumulation.widened(&Builder::before(context, formula)?)
         })
     },
     ..Pass::NONE
 };
 
-/// A sum or a product, and the positions of its destinations among its operands and among the arguments of its regions.
+/// A formula that computes sums or products.
 struct Accumulation<'c, 'a> {
     formula: OperationRef<'c, 'a>,
     body: BlockRef<'c, 'a>,
+    /// The bounds of the loops. Regions have an argument for each loop, then one for each destination.
     bounds: Vec<i64>,
-    /// The operands before the destinations.
+    /// The number of operands before the destinations.
     before: usize,
 }
 
 impl<'c: 'a, 'a> Accumulation<'c, 'a> {
-    fn of(formula: OperationRef<'c, 'a>) -> Option<Self> {
+    fn new(formula: OperationRef<'c, 'a>) -> Option<Self> {
         let typed = Formula::cast(formula)?;
         if !matches!(typed.kind().as_str(), "sum" | "product") {
             return None;
@@ -62,13 +63,12 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
         })
     }
 
-    /// Whether a destination with narrow reals combines several values for one element, and no step reads a
-    /// destination.
+    /// Whether the formula combines several values with one element of a destination of 16-bit floats, and does not read its
+    /// destinations.
     fn rounds_often(&self) -> bool {
         let reads = self.regions().into_iter().any(|region| {
             let arguments = region.first_block().map(copy::arguments).unwrap_or_default();
-            let mut destinations = arguments.into_iter().skip(self.bounds.len());
-            destinations.any(op::is_used)
+            arguments.into_iter().skip(self.bounds.len()).any(op::is_used)
         });
         !reads && (0..self.formula.result_count()).any(|target| self.gets_several(target))
     }
@@ -82,7 +82,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
             && indices.into_iter().any(|(index, bound)| *bound != 1 && !subscripts.contains(&index))
     }
 
-    /// A destination, and the subscripts at which each step writes it.
+    /// Returns a destination, and the subscripts at which each step writes it.
     fn subscripts(&self, target: usize) -> Option<(Value<'c, 'a>, Vec<Value<'c, 'a>>)> {
         let outs: Vec<Value<'c, 'a>> = self.formula.operands().skip(self.before).collect();
         let rank = |out: &Value<'c, 'a>| types::extents(out.r#type()).map(|extents| extents.len());
@@ -97,12 +97,12 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
         self.formula.regions().collect()
     }
 
-    /// The replacements of the results: those of the formula in f32, rounded.
+    /// Rebuilds the formula with f32 destinations. Returns its rounded results.
     fn widened(&self, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
         let wide = Type::float32(at.context);
         let mut operands: Vec<Value<'c, 'a>> = self.formula.operands().collect();
         let outs = operands.split_off(self.before);
-        // Destinations that are one tensor have one operand.
+        // If a tensor is the destination of several targets, its initial value is widened only once.
         let mut known: HashMap<ValueKey, Value<'c, 'a>> = HashMap::new();
         for out in outs {
             let init = match known.get(&ValueKey::of(out)) {
@@ -122,15 +122,15 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
                 None => Region::new(),
             });
         }
-        let made = copy::with_attributes(self.formula, &operands, &results, regions, &[], at)?;
-        let pairs = made.results().zip(self.formula.results());
+        let rebuilt = copy::with_attributes(self.formula, &operands, &results, regions, &[], at)?;
+        let pairs = rebuilt.results().zip(self.formula.results());
         pairs
-            .map(|(made, old)| {
-                let (made, r#type): (Value, _) = (made.into(), old.r#type());
-                if made.r#type() == r#type {
-                    return Ok(made);
+            .map(|(new, old)| {
+                let (new, r#type): (Value, _) = (new.into(), old.r#type());
+                if new.r#type() == r#type {
+                    return Ok(new);
                 }
-                Ok(at.value(ops::skript::CAST, &[made], &[], r#type)?)
+                Ok(at.value(ops::skript::CAST, &[new], &[], r#type)?)
             })
             .collect()
     }
@@ -145,10 +145,7 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
         let mut arguments = vec![Type::index(at.context); self.bounds.len()];
         arguments.extend(outs);
         let (region, inner, new) = at.region(&arguments);
-        let mut copier = Copier::new();
-        for (old, new) in copy::arguments(block).into_iter().zip(new) {
-            copier.set(old, new);
-        }
+        let mut copier = Copier::from_pairs(&copy::arguments(block), &new);
         for op in builder::operations(block) {
             let inner = inner.with_location(op.location());
             if !op::is(&op, ops::skript::YIELD) {
@@ -168,13 +165,13 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
     }
 }
 
-/// Whether the elements of a tensor are reals of less than 32 bits.
+/// Whether the elements of a tensor are 16-bit floats.
 fn is_narrow(tensor: Value<'_, '_>) -> bool {
     let element = types::element_of(tensor.r#type()).and_then(types::reals);
     matches!(element, Some(RealType::F16 | RealType::BF16))
 }
 
-/// The initial elements of a destination, in the wide type.
+/// Converts the initial elements of a destination to the wide type.
 fn init<'c: 'a, 'a>(
     out: Value<'c, 'a>,
     wide: Type<'c>,
@@ -189,7 +186,7 @@ fn init<'c: 'a, 'a>(
     Ok(at.value(ops::tensor::SPLAT, &operands, &[], r#type)?)
 }
 
-/// A scalar in the wide type: a product is computed in it, and not rounded before.
+/// Converts a scalar to the wide type. A product is recomputed in the wide type, so that it is not rounded first.
 fn wide_value<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     wide: Type<'c>,

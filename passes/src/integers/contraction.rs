@@ -1,485 +1,325 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sums of products of quantized values as sums of products of bytes.
+//! Computes sums of products of quantized values as sums of products of bytes.
 //!
 //! With `x = s · (p + b)` and `y = t · (q + c)` for bytes `p` and `q`, a sum of `n` products `x · y` is `s · t` times the integer
-//! `Σ p · q + b · Σ q + c · Σ p + n · b · c`. The sums of bytes are what the sum of products starts from. A zero point that is known
-//! only at run time is part of `b`.
+//! `Σ p · q + b · Σ q + c · Σ p + n · b · c`. A zero point that is only known at run time is part of `b` or `c`. Terms may wrap around in
+//! 32 bits, but the result fits 32 bits.
 
-use super::maps::{Input, generic, identity, map_generic};
-use super::storage::{Scale, Storage, Stored};
-use crate::elementwise::hoist_invariants::Payload;
-use crate::ir::arith::Constant;
-use crate::ir::copy::Copier;
-use crate::ir::linalg::{Fill, Generic, Yield};
-use crate::ir::{self, Builder, ops, types};
+use super::finite_test::tests_finite;
+use super::inputs::{Inputs, Slot};
+use super::scalars::{extended, is_wide_float, is_wide_integer, sign_extended};
+use super::storage::{Factor, Scale, Storage, Stored};
+use crate::elementwise::hoist_invariants::tensor_nest;
+use crate::ir::generic::{Access, LoopNest, all_loops, generic, map};
+use crate::ir::linalg::Fill;
+use crate::ir::{self, Builder, Copier, attributes, ops, real, types};
 use crate::structure::Affine;
 use melior::ir::operation::OperationLike;
-use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
+use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
 use skript_dialect::PassError;
 use skript_dialect::melior;
-use skript_semantics::Scalar;
-use std::collections::BTreeSet;
+use skript_semantics::RealType;
 
 /// A sum of products of two tensors.
 pub(super) struct Contraction<'c, 'a> {
-    op: OperationRef<'c, 'a>,
-    payload: Payload<'c, 'a>,
-    reductions: Vec<bool>,
-    /// By loop; `None` for dynamic ones.
-    extents: Vec<Option<i64>>,
-    /// A bool; products are left out where it is false.
+    pub(super) nest: LoopNest<'c, 'a>,
+    /// A bool. Products where it is false are skipped.
     predicate: Option<Value<'c, 'a>>,
 }
 
-/// What sums of products of bytes lack.
-struct Rest<'c, 'a> {
-    /// Sums of bytes, each with its factor.
-    sums: Vec<(Input<'c, 'a>, Factor<'c, 'a>)>,
-    constant: i64,
+/// The terms that zero points add to the sums of products of bytes.
+struct ZeroPointTerms<'c, 'a> {
+    /// For each factor whose integers are not its bytes: the difference, and the sums of the bytes of the other factor.
+    sums: Vec<(Addend<'c, 'a>, Access<'c, 'a>)>,
+    /// The number of products of a sum.
+    products: i64,
 }
 
-/// What a sum of bytes is multiplied by: a constant, less a zero point that is known only at run time.
+/// The difference between integers and their bytes: a constant minus a zero point that is only known at run time.
 #[derive(Clone, Copy)]
-struct Factor<'c, 'a> {
+struct Addend<'c, 'a> {
     base: i64,
     zero: Option<Value<'c, 'a>>,
 }
 
+/// An addend and the sums of bytes that it is multiplied by, in a payload.
+struct TermSlots {
+    base: i64,
+    zero: Option<Slot>,
+    sums: Slot,
+}
+
 impl<'c: 'a, 'a> Contraction<'c, 'a> {
-    pub(super) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let found = Generic::cast(op).filter(|_| op.operand_count() == 3)?;
-        let reductions = found.reductions();
-        if op.result_count() != 1 || !reductions.contains(&true) {
-            return None;
-        }
-        let payload = Payload::of(op)?;
-        let last = *ir::operations(found.body()?).last()?;
-        let (sum, _) = ir::definition(without_casts(Yield::cast(last)?.value().ok()?))?;
-        let is_sum = matches!(ir::name(sum).as_str(), ops::arith::ADDF | ops::arith::ADDI);
-        let [before, added] = ir::both_operands(sum).ok().filter(|_| is_sum)?;
-        let output = *payload.elements.last()?;
-        let is_output = |value: Value<'c, 'a>| without_casts(value) == output;
-        let term = match (is_output(before), is_output(added)) {
-            (true, false) => added,
-            (false, true) => before,
-            _ => return None,
+    pub(super) fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let nest = tensor_nest(op).filter(LoopNest::reduces)?;
+        let predicate = nest.contraction()?.predicate;
+        Some(Contraction { nest, predicate })
+    }
+
+    /// Replaces the sum by a sum of products of bytes, if both factors are quantized to 8 bits and the sums fit 32 bits.
+    pub(super) fn convert(&self, storage: &mut Storage<'c, 'a>) -> Result<(), PassError> {
+        let predicate = self.needed_predicate();
+        let is_supported =
+            self.has_wide_element() && !predicate.is_some_and(|value| self.reads_elements(value));
+        let Some(products) = self.products().filter(|_| is_supported) else {
+            return Ok(());
         };
-        let (product, predicate) = guarded(without_casts(term))?;
-        let factors = ir::both_operands(product).ok()?.map(without_casts);
-        let inputs = payload.elements.get(..2)?;
-        let is_product = matches!(ir::name(product).as_str(), ops::arith::MULF | ops::arith::MULI);
-        let is_of_both = is_product && (factors == *inputs || inputs.iter().rev().eq(factors.iter()));
-        let is_used_once = |element: &Value<'c, 'a>| ir::users(*element).len() == 1;
-        let is_plain = is_of_both && payload.elements.iter().all(is_used_once);
-        let mut extents = vec![None; reductions.len()];
-        for (operand, forms) in op.operands().zip(&payload.subscripts) {
-            let own = types::extents(operand.r#type())?;
-            for (form, extent) in forms.iter().zip(own) {
-                if let Some(l) = form.as_index().filter(|_| extent != types::DYNAMIC) {
-                    *extents.get_mut(l)? = Some(extent);
-                }
-            }
-        }
-        is_plain.then_some(Contraction { op, payload, reductions, extents, predicate })
+        let Some(factors) = self.factors(storage)? else {
+            return Ok(());
+        };
+        // Borders that a predicate excludes may contain any byte, which sums of bytes would include.
+        let is_masked = predicate.is_some() && !factors.iter().all(Stored::is_plain);
+        let Some(scales) = self.scales(&factors).filter(|_| !is_masked && fit_32_bits(&factors, products))
+        else {
+            return Ok(());
+        };
+        let at = Builder::before(storage.context, self.nest.op)?;
+        let Some(terms) = self.zero_point_terms(&factors, products, &at)? else {
+            return Ok(());
+        };
+        let sum = self.sum(&factors, predicate, &at)?;
+        let result = self.scaled(sum, &terms, &scales, &at)?;
+        ir::replace_uses(self.nest.op.result(0)?.into(), result);
+        Ok(())
     }
 
-    /// The products of one sum; `None` for a dynamic number.
-    fn terms(&self) -> Option<i64> {
-        let own = self.reductions.iter().zip(&self.extents);
-        let mut own = own.filter(|(reduces, _)| **reduces);
-        own.try_fold(1_i64, |all, (_, extent)| all.checked_mul((*extent)?))
+    /// The number of products in a sum. `None` if it is dynamic.
+    fn products(&self) -> Option<i64> {
+        self.nest.loops(true).try_fold(1_i64, |product, l| product.checked_mul(self.nest.extent(l)?))
     }
 
-    /// The predicate, unless it only keeps products with zeros of a border out of sums for factors that are not finite.
+    /// Whether the elements of the result can represent a 32-bit sum.
+    fn has_wide_element(&self) -> bool {
+        let element = self.nest.output().map(|output| output.element.r#type());
+        element.is_some_and(|kind| is_wide_float(kind) || is_wide_integer(kind))
+    }
+
+    /// The predicate, unless it only excludes products with zeros of a border in case some other factors are not finite, as in
+    /// `0 <= i + k − 1 || finite(filter)`. Quantized values are finite.
     fn needed_predicate(&self) -> Option<Value<'c, 'a>> {
         let predicate = self.predicate?;
-        let (either, _) = ir::definition(predicate)?;
-        let is_either = ir::name(either) == ops::arith::ORI;
-        let operands = either.operands().filter(|_| is_either);
-        let tests_factor = |value: Value<'c, 'a>| {
-            let tests = |found: Value<'c, 'a>| self.op.operands().take(2).any(|own| own == found);
-            is_computed_from(value, &tests, DEEPEST)
-        };
-        let is_optional = operands.into_iter().any(tests_factor);
+        let inputs: Vec<Value> = self.nest.inputs().iter().map(|input| input.value).collect();
+        let disjuncts = ir::defined_by(predicate, ops::arith::ORI);
+        let is_optional = disjuncts.is_some_and(|op| op.operands().any(|value| tests_finite(value, &inputs)));
         (!is_optional).then_some(predicate)
     }
 
-    /// Whether a scalar of the payload is computed from elements, not from positions alone.
+    /// Whether a scalar of the payload depends on elements, as in `x[i + k] > 0`, and not only on indices, as in `i + k < 9`.
     fn reads_elements(&self, value: Value<'c, 'a>) -> bool {
-        let needed = self.payload.needed(std::iter::once(value), &[]);
+        let needed = self.nest.needed([value], &[]);
         let mut used = needed.iter().flat_map(|op| op.operands()).chain([value]);
-        used.any(|own| self.payload.elements.contains(&own))
+        used.any(|value| self.nest.position(value).is_some())
     }
 
-    /// The same sum of products of bytes; `None` if the factors are not quantized to 8 bits, or if sums may exceed 32 bits.
-    pub(super) fn convert(&self, storage: &mut Storage<'c, 'a>) -> Result<Option<()>, PassError> {
-        let [first, second] = [self.op.operand(0)?, self.op.operand(1)?];
-        let constants = [first, second].map(|value| storage.constants.contains(value));
-        if constants == [true, true] {
+    /// The bytes of both factors. One is signed and one is unsigned, because processors have instructions for such products. `None` if a
+    /// factor is not quantized, or if both are constants.
+    fn factors(&self, storage: &mut Storage<'c, 'a>) -> Result<Option<[Stored<'c, 'a>; 2]>, PassError> {
+        let tensors = [self.nest.op.operand(0)?, self.nest.op.operand(1)?];
+        let [is_first_constant, is_second_constant] =
+            tensors.map(|tensor| storage.constants.contains(tensor));
+        if is_first_constant && is_second_constant {
             return Ok(None);
         }
-        // One factor has a sign, the other one has none: processors have instructions for such products.
-        let signed = usize::from(!constants[0]);
-        let mut factors = Vec::new();
-        for (position, tensor) in [first, second].into_iter().enumerate() {
-            let Some(own) = storage.bytes(tensor, position == signed)? else {
-                return Ok(None);
+        let Some(first) = storage.store(tensors[0], is_first_constant)? else {
+            return Ok(None);
+        };
+        let second = storage.store(tensors[1], !is_first_constant)?;
+        Ok(second.map(|second| [first, second]))
+    }
+
+    pub(super) fn forms(&self, operand: usize) -> &[Affine] {
+        self.nest.operands.get(operand).map_or(&[], |operand| &operand.forms)
+    }
+
+    /// The dimension of the result that a loop indexes.
+    pub(super) fn dimension(&self, l: usize) -> Option<usize> {
+        self.nest.output()?.dimension(l)
+    }
+
+    /// The scales, with subscripts as functions of the dimensions of the result. `None` if a scale varies along a reduction.
+    fn scales(&self, factors: &[Stored<'c, 'a>; 2]) -> Option<[Scale<'c, 'a>; 2]> {
+        let of_result = |position: usize, factor: &Stored<'c, 'a>| {
+            let Scale::Tensor(tensor, forms) = factor.scale.with_subscripts(self.forms(position))? else {
+                return Some(factor.scale.clone());
             };
-            factors.push(own);
-        }
-        let (Some(terms), [a, b]) = (self.terms(), factors.as_slice()) else {
-            return Ok(None);
-        };
-        let largest = a.magnitude().checked_mul(b.magnitude());
-        let largest = largest.and_then(|product| product.checked_mul(terms));
-        if largest.is_none_or(|largest| largest > i64::from(i32::MAX)) {
-            return Ok(None);
-        }
-        let predicate = self.needed_predicate();
-        let is_plain = factors.iter().all(|own| own.base == 0 && own.zero.is_none());
-        let is_supported = |own| is_plain && !self.reads_elements(own);
-        if predicate.is_some_and(|own| !is_supported(own)) {
-            return Ok(None);
-        }
-        let Some(scales) = self.scales(&factors) else {
-            return Ok(None);
-        };
-        let at = Builder::before(storage.context, self.op)?;
-        let Some(rest) = self.rest(&factors, terms, &at)? else {
-            return Ok(None);
-        };
-        let sum = self.sum(&factors, predicate, &at)?;
-        let result = self.scaled(sum, &rest, &scales, &at)?;
-        ir::replace_uses(self.op.result(0)?.into(), result);
-        Ok(Some(()))
-    }
-
-    fn forms(&self, operand: usize) -> Vec<Affine> {
-        let forms = self.payload.subscripts.get(operand).cloned();
-        forms.unwrap_or_default()
-    }
-
-    /// The dimension of the result that a loop is.
-    fn dimension(&self, l: usize) -> Option<usize> {
-        let forms = self.forms(2);
-        forms.iter().position(|form| form.as_index() == Some(l))
-    }
-
-    /// Scales with their subscripts by the dimensions of the result; `None` for one that varies along a reduction.
-    fn scales(&self, factors: &[Stored<'c, 'a>]) -> Option<Vec<Scale<'c, 'a>>> {
-        let mut scales = Vec::new();
-        for (position, factor) in factors.iter().enumerate() {
-            scales.push(match &factor.scale {
-                Scale::Tensor(tensor, forms) => {
-                    let own = self.forms(position);
-                    let of_result = |form: &Affine| match form.as_constant() {
-                        Some(constant) => Some(Affine::constant(constant)),
-                        None => {
-                            let l = own.get(form.as_index()?)?.as_index()?;
-                            self.dimension(l).map(Affine::index)
-                        }
-                    };
-                    let forms = forms.iter().map(of_result).collect::<Option<_>>()?;
-                    Scale::Tensor(*tensor, forms)
-                }
-                other => other.clone(),
+            let subscripts = forms.iter().map(|form| match form.as_constant() {
+                Some(constant) => Some(Affine::constant(constant)),
+                None => self.dimension(form.as_index()?).map(Affine::index),
             });
-        }
-        Some(scales)
-    }
-
-    fn word(at: &Builder<'c, 'a>) -> Type<'c> {
-        IntegerType::new(at.context, 32).into()
-    }
-
-    /// What zero points add to the sums of products of bytes; `None` if a sum of bytes is needed that varies with windows.
-    fn rest(
-        &self,
-        factors: &[Stored<'c, 'a>],
-        terms: i64,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Option<Rest<'c, 'a>>, PassError> {
-        let bases: Vec<i64> = factors.iter().map(|factor| factor.base).collect();
-        let product = bases.iter().try_fold(terms, |all, base| all.checked_mul(*base));
-        let Some(constant) = product.filter(|own| i32::try_from(*own).is_ok()) else {
-            return Ok(None);
+            Some(Scale::Tensor(tensor, subscripts.collect::<Option<_>>()?))
         };
+        Some([of_result(0, &factors[0])?, of_result(1, &factors[1])?])
+    }
+
+    /// Computes the sums of bytes that zero points are multiplied by. `None` if the sums of a factor are not supported.
+    fn zero_point_terms(
+        &self,
+        factors: &[Stored<'c, 'a>; 2],
+        products: i64,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Option<ZeroPointTerms<'c, 'a>>, PassError> {
+        let [first, second] = factors;
         let mut sums = Vec::new();
-        // A zero point of one factor needs the sum of the other one alone.
-        let is_alone = |position: usize| {
-            let mut others = factors.iter().enumerate().filter(|(n, _)| *n != position);
-            others.all(|(_, other)| other.base == 0 && other.zero.is_none())
-        };
-        for (position, factor) in factors.iter().enumerate() {
-            if factor.zero.is_some() && !is_alone(position) {
-                return Ok(None);
-            }
-            let Some(other) = factors.iter().rev().nth(position) else {
-                continue;
-            };
-            let other = Factor { base: other.base, zero: other.zero };
-            if other.base == 0 && other.zero.is_none() {
+        for (factor, other, position) in [(first, second, 1), (second, first, 0)] {
+            if factor.is_plain() {
                 continue;
             }
-            let Some(own) = self.sums_of_bytes(position, factor, at)? else {
+            let Some(bytes) = self.sums_of_bytes(position, other, at)? else {
                 return Ok(None);
             };
-            sums.push((own, other));
+            sums.push((Addend { base: factor.base, zero: factor.zero }, bytes));
         }
-        Ok(Some(Rest { sums, constant }))
-    }
-
-    /// The sums of a factor's bytes, with their subscripts by the dimensions of the result.
-    fn sums_of_bytes(
-        &self,
-        position: usize,
-        factor: &Stored<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Option<Input<'c, 'a>>, PassError> {
-        let forms = self.forms(position);
-        let reduces = |l: &usize| self.reductions.get(*l) == Some(&true);
-        // A sum for each window would be as many sums as there are products.
-        let is_window = |form: &Affine| form.as_index().is_none() && form.indices().iter().any(reduces);
-        if forms.iter().any(is_window) {
-            return Ok(None);
-        }
-        let loops: BTreeSet<usize> = forms.iter().flat_map(Affine::indices).collect();
-        let loops: Vec<usize> = loops.into_iter().collect();
-        // Loops of the factor alone.
-        let number = |l: usize| loops.iter().position(|own| *own == l);
-        let reductions = loops.iter().map(|l| self.reductions.get(*l).copied().unwrap_or(false));
-        let reductions: Vec<bool> = reductions.collect();
-        let kept: Vec<usize> = (0..loops.len()).filter(|n| reductions.get(*n) == Some(&false)).collect();
-        let all = 0..self.reductions.len();
-        let new = all.map(|l| number(l).map_or(Affine::constant(0), Affine::index));
-        let new: Vec<Affine> = new.collect();
-        let extent = |l: &usize| self.extents.get(*l).copied().flatten();
-        let bounds: Option<Vec<i64>> = loops.iter().map(extent).collect();
-        let Some(bounds) = bounds else {
-            return Ok(None);
-        };
-        let renamed = |form: &Affine| form.substitute(&new, &bounds);
-        let own: Option<Vec<Affine>> = forms.iter().map(renamed).collect();
-        let extents = kept.iter().map(|n| {
-            let l = loops.get(*n)?;
-            self.extents.get(*l).copied().flatten()
-        });
-        let (Some(own), Some(extents)) = (own, extents.collect::<Option<Vec<i64>>>()) else {
-            return Ok(None);
-        };
-        // Reductions that the factor does not vary along repeat its sum.
-        let others = self.reductions.iter().zip(&self.extents).enumerate();
-        let repeats = others
-            .filter(|(l, (reduces, _))| **reduces && number(*l).is_none())
-            .map(|(_, (_, extent))| extent.unwrap_or(1))
-            .product::<i64>();
-        let word = Self::word(at);
-        let kind = types::tensor(&extents, word);
-        let zero = at.constant(Scalar::Int(0), word)?;
-        let start = at.fill(zero, kind)?;
-        let output = Input(start, kept.iter().copied().map(Affine::index).collect());
-        let input = Input(factor.bytes, own);
-        let sums = generic(at, &[input], &output, &reductions, |body, elements| {
-            let [byte, sum] = elements else {
-                return Err("a sum without elements".into());
-            };
-            let wide = extended(body, *byte, factor.is_signed)?;
-            let repeats = body.constant(Scalar::Int(repeats), word)?;
-            let wide = body.value(ops::arith::MULI, &[wide, repeats], &[], word)?;
-            Ok(body.value(ops::arith::ADDI, &[*sum, wide], &[], word)?)
-        })?;
-        let dimensions = kept.iter().map(|n| {
-            let l = loops.get(*n)?;
-            self.dimension(*l).map(Affine::index)
-        });
-        Ok(dimensions.collect::<Option<_>>().map(|forms| Input(sums, forms)))
+        Ok(Some(ZeroPointTerms { sums, products }))
     }
 
     /// The sum of products of bytes.
     fn sum(
         &self,
-        factors: &[Stored<'c, 'a>],
+        factors: &[Stored<'c, 'a>; 2],
         predicate: Option<Value<'c, 'a>>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
-        let word = Self::word(at);
-        let zero = at.constant(Scalar::Int(0), word)?;
-        let kind = types::of_element(self.op.result(0)?.r#type(), word);
-        let start = at.fill_sized(zero, kind, &at.dynamic_extents(self.op.operand(2)?)?)?;
-        let inputs: Vec<Input> = factors
-            .iter()
-            .enumerate()
-            .map(|(position, factor)| Input(factor.bytes, self.forms(position)))
-            .collect();
-        let output = Input(start, self.forms(2));
-        generic(at, &inputs, &output, &self.reductions, |body, elements| {
-            let [first, second, sum] = elements else {
-                return Err("a sum without elements".into());
+        let kind = types::i32(at.context);
+        let result = types::of_element(self.nest.op.result(0)?.r#type(), kind);
+        let init = at.fill_sized(at.int(0, kind), result, &at.dynamic_extents(self.nest.op.operand(2)?)?)?;
+        let [first, second] = factors;
+        let inputs =
+            [(0, first), (1, second)].map(|(n, factor)| Access(factor.bytes, self.forms(n).to_vec()));
+        let output = Access(init, self.forms(2).to_vec());
+        let sums = generic(at, &inputs, &[output], &self.nest.reductions, |body, elements| {
+            let [p, q, sum] = elements else {
+                return Err(PassError::from("internal compiler error: a product without two factors"));
             };
-            let mut wide = Vec::new();
-            for (element, factor) in [first, second].into_iter().zip(factors) {
-                wide.push(extended(body, *element, factor.is_signed)?);
-            }
-            let mut product = body.value(ops::arith::MULI, &wide, &[], word)?;
-            if let Some(predicate) = predicate {
-                let mut copier = Copier::new();
-                for op in self.payload.needed(std::iter::once(predicate), &[]) {
-                    copier.copy(op, &body.with_location(op.location()), &mut |_, _, _| Ok(false))?;
+            let p = extended(body, *p, first.is_signed, kind);
+            let q = extended(body, *q, second.is_signed, kind);
+            let product = body.muli(p, q);
+            let term = match predicate {
+                Some(predicate) => {
+                    let mut copier = Copier::new();
+                    copier.copy_all(&self.nest.needed([predicate], &[]), body)?;
+                    body.select(copier.get(predicate), product, body.int(0, kind))
                 }
-                let zero = body.constant(Scalar::Int(0), word)?;
-                let operands = [copier.get(predicate), product, zero];
-                product = body.value(ops::arith::SELECT, &operands, &[], word)?;
-            }
-            Ok(body.value(ops::arith::ADDI, &[*sum, product], &[], word)?)
-        })
+                None => product,
+            };
+            Ok(vec![body.addi(*sum, term)])
+        })?;
+        Ok(sums.result(0)?.into())
     }
 
-    /// What the integer sums stand for, plus what the sums started from.
+    /// The values that the integer sums represent, plus the initial values of the sums.
     fn scaled(
         &self,
         sum: Value<'c, 'a>,
-        rest: &Rest<'c, 'a>,
-        scales: &[Scale<'c, 'a>],
+        terms: &ZeroPointTerms<'c, 'a>,
+        scales: &[Scale<'c, 'a>; 2],
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
-        let result = self.op.result(0)?.r#type();
+        let result = self.nest.op.result(0)?.r#type();
         let element = types::element_of(result).ok_or("a tensor without an element type")?;
-        let rank = types::extents(result).map_or(0, |extents| extents.len());
-        let destination = self.op.operand(2)?;
-        let is_integer = IntegerType::try_from(element).is_ok();
-        let word = Self::word(at);
-        let mut inputs = vec![Input(sum, identity(rank))];
-        for (own, factor) in &rest.sums {
-            inputs.push(own.clone());
-            inputs.extend(factor.zero.map(|zero| Input(zero, Vec::new())));
-        }
-        for scale in scales {
-            if let Scale::Tensor(tensor, forms) = scale {
-                inputs.push(Input(*tensor, forms.clone()));
+        let whole = all_loops(types::shape(result).len());
+        let init = self.nest.op.operand(2)?;
+        let mut inputs = Inputs::default();
+        let sum = inputs.add(Access(sum, whole.clone()));
+        let term_slots = terms.add_to(&mut inputs);
+        let factors: Vec<Factor> = scales.iter().filter_map(|scale| scale.add_to(&mut inputs)).collect();
+        let starts_with_zero = Fill::of(init).is_some_and(|fill| fill.value().is_ok_and(ir::is_zero));
+        let start = (!starts_with_zero).then(|| inputs.add(Access(init, whole)));
+        let extents = at.dynamic_extents(init)?;
+        map(at, inputs.accesses(), result, &extents, |body, elements| {
+            let sum = terms.added(body, sum.element(elements)?, &term_slots, elements)?;
+            let initial = start.map(|start| start.element(elements)).transpose()?;
+            if !element.is_float() {
+                let wide = sign_extended(body, sum, element);
+                return Ok(initial.map_or(wide, |initial| body.addi(wide, initial)));
             }
-        }
-        let starts_with_zero = is_zero(destination);
-        if !starts_with_zero {
-            inputs.push(Input(destination, identity(rank)));
-        }
-        let extents = at.dynamic_extents(destination)?;
-        map_generic(at, &inputs, result, &extents, |body, elements| {
-            let mut elements = elements.iter().copied();
-            let mut next = || elements.next().ok_or("a payload without an element");
-            let mut sum = next()?;
-            for (_, factor) in &rest.sums {
-                let own = next()?;
-                let mut amount = body.constant(Scalar::Int(factor.base), word)?;
-                if factor.zero.is_some() {
-                    amount = body.value(ops::arith::SUBI, &[amount, next()?], &[], word)?;
+            let factors =
+                factors.iter().map(|factor| factor.value(elements)).collect::<Result<Vec<_>, _>>()?;
+            let real = scaled_by(body, body.convert(ops::arith::SITOFP, sum, element), &factors)?;
+            match initial {
+                Some(initial) => {
+                    Ok(body.value(ops::arith::ADDF, &[real, initial], &contract_flag(body), element)?)
                 }
-                let own = body.value(ops::arith::MULI, &[own, amount], &[], word)?;
-                sum = body.value(ops::arith::ADDI, &[sum, own], &[], word)?;
+                None => Ok(real),
             }
-            if rest.constant != 0 {
-                let constant = body.constant(Scalar::Int(rest.constant), word)?;
-                sum = body.value(ops::arith::ADDI, &[sum, constant], &[], word)?;
-            }
-            let mut scale: Option<Value> = None;
-            for own in scales {
-                let factor = match own {
-                    Scale::One => continue,
-                    Scale::Scalar(value) => *value,
-                    Scale::Tensor(..) => next()?,
-                };
-                scale = Some(match scale {
-                    Some(other) => body.value(ops::arith::MULF, &[other, factor], &[], element)?,
-                    None => factor,
-                });
-            }
-            let mut value = match is_integer {
-                true if element == sum.r#type() => sum,
-                true => body.value(ops::arith::EXTSI, &[sum], &[], element)?,
-                false => body.value(ops::arith::SITOFP, &[sum], &[], element)?,
-            };
-            let contract = contraction(body)?;
-            if let Some(scale) = scale {
-                value = body.value(ops::arith::MULF, &[value, scale], &contract, element)?;
-            }
-            if starts_with_zero {
-                return Ok(value);
-            }
-            let start = next()?;
-            Ok(if is_integer {
-                body.value(ops::arith::ADDI, &[value, start], &[], element)?
-            } else {
-                body.value(ops::arith::ADDF, &[value, start], &contract, element)?
-            })
         })
     }
 }
 
-/// Operations between a tensor and a test of it: as many are looked at.
-const DEEPEST: usize = 8;
-
-/// Whether a scalar is a comparison of what is reduced from a tensor that `is_found` accepts.
-fn is_computed_from<'c: 'a, 'a>(
-    value: Value<'c, 'a>,
-    is_found: &dyn Fn(Value<'c, 'a>) -> bool,
-    depth: usize,
-) -> bool {
-    if is_found(value) {
-        return true;
+impl<'c: 'a, 'a> ZeroPointTerms<'c, 'a> {
+    fn add_to(&self, inputs: &mut Inputs<'c, 'a>) -> Vec<TermSlots> {
+        let terms = self.sums.iter().map(|(addend, sums)| TermSlots {
+            base: addend.base,
+            sums: inputs.add(sums.clone()),
+            zero: addend.zero.map(|zero| inputs.add_scalar(zero)),
+        });
+        terms.collect()
     }
-    let Some((op, _)) = ir::definition(value).filter(|_| depth > 0) else {
-        return false;
-    };
-    let tests = [ops::arith::ANDI, ops::arith::CMPF, ops::linalg::GENERIC, ops::tensor::EXTRACT];
-    let is_test = tests.contains(&ir::name(op).as_str());
-    is_test && op.operands().any(|operand| is_computed_from(operand, is_found, depth - 1))
+
+    /// The sum of products of integers, which is the sum of products of bytes plus the terms.
+    fn added(
+        &self,
+        body: &Builder<'c, 'a>,
+        sum: Value<'c, 'a>,
+        slots: &[TermSlots],
+        elements: &[Value<'c, 'a>],
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let kind = types::i32(body.context);
+        let mut sum = sum;
+        let mut addends = Vec::new();
+        for term in slots {
+            let base = body.int(term.base, kind);
+            let addend = match term.zero {
+                Some(zero) => body.subi(base, zero.element(elements)?),
+                None => base,
+            };
+            sum = body.addi(sum, body.muli(term.sums.element(elements)?, addend));
+            addends.push(addend);
+        }
+        if let [first, second] = addends.as_slice() {
+            let product = body.muli(*first, *second);
+            sum = body.addi(sum, body.muli(product, body.int(self.products, kind)));
+        }
+        Ok(sum)
+    }
 }
 
-/// The attribute of products and sums that may be contracted.
-fn contraction<'c: 'a, 'a>(body: &Builder<'c, 'a>) -> Result<[(&'static str, Attribute<'c>); 1], PassError> {
-    let flags = Attribute::parse(body.context, "#arith.fastmath<contract>");
-    Ok([("fastmath", flags.ok_or("arith is not loaded")?)])
+/// Whether sums of this number of products fit 32 bits.
+fn fit_32_bits([first, second]: &[Stored; 2], products: i64) -> bool {
+    let largest =
+        first.magnitude().checked_mul(second.magnitude()).and_then(|largest| largest.checked_mul(products));
+    largest.is_some_and(|largest| largest <= i64::from(i32::MAX))
 }
 
-/// A byte in 32 bits.
-fn extended<'c: 'a, 'a>(
+/// Multiplies a real by the product of scales, which may be computed once for all elements, unless it is a constant that overflows or
+/// is subnormal.
+fn scaled_by<'c: 'a, 'a>(
     body: &Builder<'c, 'a>,
-    byte: Value<'c, 'a>,
-    is_signed: bool,
+    value: Value<'c, 'a>,
+    factors: &[Value<'c, 'a>],
 ) -> Result<Value<'c, 'a>, PassError> {
-    let name = if is_signed { ops::arith::EXTSI } else { ops::arith::EXTUI };
-    let word = IntegerType::new(body.context, 32).into();
-    Ok(body.value(name, &[byte], &[], word)?)
+    let kind = value.r#type();
+    let multiply = |value, factor| body.value(ops::arith::MULF, &[value, factor], &contract_flag(body), kind);
+    if let [first, second] = factors
+        && has_normal_product(*first, *second, kind)
+    {
+        return Ok(multiply(value, body.mulf(*first, *second))?);
+    }
+    let product = factors.iter().try_fold(value, |value, factor| multiply(value, *factor));
+    Ok(product?)
 }
 
-/// Whether a tensor is filled with zeros.
-fn is_zero(tensor: Value) -> bool {
-    let value = Fill::of(tensor).and_then(|fill| fill.value().ok());
-    let constant = value.and_then(Constant::of);
-    constant.is_some_and(|constant| {
-        let text = constant.text();
-        let number = text.split(' ').next().unwrap_or_default();
-        number.parse() == Ok(0.0)
-    })
-}
-
-/// The integer that casts widen or narrow.
-fn without_casts<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
-    let casts = [ops::arith::INDEX_CAST, ops::arith::EXTSI];
-    match ir::definition(value) {
-        Some((op, _)) if casts.contains(&ir::name(op).as_str()) => op.operand(0).map_or(value, without_casts),
-        _ => value,
+/// Whether the product of two scales is a normal number, if both are constants.
+fn has_normal_product(first: Value, second: Value, kind: Type) -> bool {
+    let Some((first, second)) = real(first).zip(real(second)) else {
+        return true;
+    };
+    match types::reals(kind) {
+        Some(RealType::F32) => (first as f32 * second as f32).is_normal(),
+        _ => (first * second).is_normal(),
     }
 }
 
-/// The product that a term is, and the bool where it is not zero.
-fn guarded<'c: 'a, 'a>(term: Value<'c, 'a>) -> Option<(OperationRef<'c, 'a>, Option<Value<'c, 'a>>)> {
-    let (op, _) = ir::definition(term)?;
-    if ir::name(op) != ops::arith::SELECT {
-        return Some((op, None));
-    }
-    let zero = Constant::of(op.operand(2).ok()?)?.text();
-    let number: f64 = zero.split(' ').next()?.parse().ok()?;
-    let (product, _) = ir::definition(without_casts(op.operand(1).ok()?))?;
-    (number == 0.0).then_some((product, Some(op.operand(0).ok()?)))
+/// The attribute of a product or a sum that may become a fused multiply-add.
+fn contract_flag<'c: 'a, 'a>(body: &Builder<'c, 'a>) -> [(&'static str, Attribute<'c>); 1] {
+    [("fastmath", attributes::fast(body.context, "contract"))]
 }

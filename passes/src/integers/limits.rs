@@ -1,100 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Limits of reals that become bytes.
+//! Limits and rounds reals that become bytes.
 //!
-//! An activation that limits a real by constants, as `relu` does, and a quantization that limits it again need one pair of limits: a
-//! product with a positive factor and rounding keep the order.
+//! An activation that limits a real by constants, such as `relu`, and a quantization that limits it again require only one pair of limits,
+//! because a product with a positive factor and rounding preserve the order.
 
-use super::level::real;
-use crate::ir::{self, Builder, maps, ops, types};
+use super::scalars::is_wide_float;
+use crate::ir::builder::arith::Reals;
+use crate::ir::real;
+use crate::ir::{self, Builder, ops, types};
+use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
-use skript_semantics::Scalar;
+use skript_semantics::RealType;
 
-/// Limits of one real: as many are looked at.
-const MOST: usize = 4;
+/// The maximum number of limits of one real that are merged.
+const MAX_MERGED: usize = 4;
 
-/// The nearest integer, the even one of two, limited to an interval; NaN is 0 before.
+/// Rounds a real to the nearest integer, with ties to even, and limits it to an interval. NaN is first replaced by 0.
 pub(super) fn rounded_within<'c: 'a, 'a>(
     body: &Builder<'c, 'a>,
     value: Value<'c, 'a>,
     limits: [i64; 2],
 ) -> Result<Value<'c, 'a>, melior::Error> {
+    debug_assert!(is_wide_float(value.r#type()), "limits are not exact in {}", value.r#type());
     let kind = value.r#type();
     let (mut value, mut limits) = (value, limits);
-    for _ in 0..MOST {
-        let Some(own) = Limited::of(value) else {
+    for _ in 0..MAX_MERGED {
+        value = product_for_quotient(body, value).unwrap_or(value);
+        let Some((limited, merged)) = LimitedReal::from_value(value).and_then(|real| real.merged(limits))
+        else {
             break;
         };
-        let Some(within) = own.within(limits) else {
-            break;
-        };
-        limits = within;
-        value = match own.factor {
-            Some(factor) => body.value(ops::arith::MULF, &[own.value, factor], &[], kind)?,
-            None => own.value,
+        limits = merged;
+        value = match limited.factor {
+            Some(factor) => body.mulf(limited.value, factor),
+            None => limited.value,
         };
     }
-    // Limits are integers: rounding comes last, where a conversion may do so.
-    let value = limited(body, value, limits)?;
-    body.value(ops::math::ROUNDEVEN, &[value], &[], kind)
+    // The limits are integers, so rounding can be the last step. Processors round and convert in one instruction.
+    body.value(ops::math::ROUNDEVEN, &[limited(body, value, limits)], &[], kind)
 }
 
-/// A real limited to an interval, and 0 for NaN before.
+/// Returns a real. If it is a quotient rounded by `math.round`, replaces the quotient by a product.
+pub(super) fn rounded<'c: 'a, 'a>(
+    body: &Builder<'c, 'a>,
+    value: Value<'c, 'a>,
+) -> Result<Value<'c, 'a>, melior::Error> {
+    let Some(rounding) = ir::defined_by(value, ops::math::ROUND) else {
+        return Ok(value);
+    };
+    match product_for_quotient(body, rounding.operand(0)?) {
+        Some(product) => body.value(ops::math::ROUND, &[product], &[], value.r#type()),
+        None => Ok(value),
+    }
+}
+
+/// Replaces a division by a constant by a product with its reciprocal. They may differ in the last bit. Therefore, only a quotient that is
+/// then rounded may be replaced, which makes different results rare. `None` for other operations, and if the reciprocal is not normal.
+fn product_for_quotient<'c: 'a, 'a>(body: &Builder<'c, 'a>, value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let [dividend, divisor] = ir::both_operands(ir::defined_by(value, ops::arith::DIVF)?).ok()?;
+    let reciprocal = 1.0 / real(divisor)?;
+    let normal = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
+    let is_normal = normal.contains(&reciprocal.abs());
+    is_normal.then(|| body.mulf(dividend, body.real(reciprocal, value.r#type())))
+}
+
+/// Limits a real to an interval. NaN is first replaced by 0.
 pub(super) fn limited<'c: 'a, 'a>(
     body: &Builder<'c, 'a>,
     value: Value<'c, 'a>,
     [low, high]: [i64; 2],
-) -> Result<Value<'c, 'a>, melior::Error> {
-    const ORDERED: i64 = 7;
-    const GREATER: i64 = 2;
-    const LESS: i64 = 4;
+) -> Value<'c, 'a> {
     let kind = value.r#type();
-    let constant = |value: i64| body.constant(Scalar::Real(value as f64), kind);
-    let choose = |code: i64, compared: [Value<'c, 'a>; 2], then, otherwise| {
-        let predicate = maps::integer_predicate(body.context, code);
-        let predicate = [("predicate", predicate)];
-        let flag = types::flag(body.context);
-        let holds = body.value(ops::arith::CMPF, &compared, &predicate, flag)?;
-        body.value(ops::arith::SELECT, &[holds, then, otherwise], &[], kind)
-    };
-    let [least, most] = [constant(low)?, constant(high)?];
-    let above = choose(GREATER, [value, least], value, least)?;
-    let within = choose(LESS, [above, most], above, most)?;
-    // NaN is not greater than the lower limit.
-    if 0.clamp(low, high) == low {
-        Ok(within)
+    let constant = |value: i64| body.real(value as f64, kind);
+    let [minimum, maximum] = [constant(low), constant(high)];
+    let above = body.select(body.cmpf(Reals::Greater, value, minimum), value, minimum);
+    let within = body.select(body.cmpf(Reals::Less, above, maximum), above, maximum);
+    // NaN has become the lower limit, because comparisons with NaN are false.
+    let zero = 0.clamp(low, high);
+    if zero == low {
+        within
     } else {
-        choose(ORDERED, [value, value], within, constant(0.clamp(low, high))?)
+        body.select(body.cmpf(Reals::Ordered, value, value), within, constant(zero))
     }
 }
 
-/// The larger or the smaller one of a real and a constant, maybe times a positive constant.
+/// The maximum or the minimum of a real and a constant, optionally times a positive constant.
 #[derive(Clone, Copy)]
-struct Limited<'c, 'a> {
+struct LimitedReal<'c, 'a> {
     value: Value<'c, 'a>,
     limit: f64,
-    is_least: bool,
+    is_lower: bool,
     factor: Option<Value<'c, 'a>>,
 }
 
-impl<'c: 'a, 'a> Limited<'c, 'a> {
-    fn of(value: Value<'c, 'a>) -> Option<Self> {
+impl<'c: 'a, 'a> LimitedReal<'c, 'a> {
+    fn from_value(value: Value<'c, 'a>) -> Option<Self> {
         let (op, _) = ir::definition(value)?;
         if ir::name(op) != ops::arith::MULF {
-            return Limited::plain(op);
+            return LimitedReal::from_limit(op);
         }
         let [first, second] = ir::both_operands(op).ok()?;
         let [inner, factor] = match real(second) {
             Some(_) => [first, second],
             None => [second, first],
         };
-        real(factor).filter(|own| *own > 0.0 && own.is_finite())?;
-        let (own, _) = ir::definition(inner)?;
-        Some(Limited { factor: Some(factor), ..Limited::plain(own)? })
+        real(factor).filter(|factor| *factor > 0.0 && factor.is_finite())?;
+        let (limit, _) = ir::definition(inner)?;
+        Some(LimitedReal { factor: Some(factor), ..LimitedReal::from_limit(limit)? })
     }
 
-    fn plain(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let is_least = match ir::name(op).as_str() {
+    fn from_limit(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let is_lower = match ir::name(op).as_str() {
             ops::arith::MAXIMUMF => true,
             ops::arith::MINIMUMF => false,
             _ => return None,
@@ -105,26 +122,25 @@ impl<'c: 'a, 'a> Limited<'c, 'a> {
             (Some(limit), None) if !limit.is_nan() => (second, limit),
             _ => return None,
         };
-        Some(Limited { value, limit, is_least, factor: None })
+        Some(LimitedReal { value, limit, is_lower, factor: None })
     }
 
-    /// The limits of the rounded value that have the effect of its own and of these; `None` if NaN would become another integer.
-    fn within(&self, [low, high]: [i64; 2]) -> Option<[i64; 2]> {
+    /// The limits of the rounded value that replace this limit and `limits`. `None` if NaN would become another integer.
+    fn merged(self, [low, high]: [i64; 2]) -> Option<(Self, [i64; 2])> {
         let factor = self.factor.map_or(Some(1.0), real)?;
-        let is_short = self.value.r#type().to_string() == "f32";
-        // As the operations round.
-        let own = if is_short {
-            f64::from((self.limit as f32 * factor as f32).round_ties_even())
-        } else {
-            (self.limit * factor).round_ties_even()
+        // Round the product in the type of the operations.
+        let product = match types::reals(self.value.r#type())? {
+            RealType::F32 => f64::from(self.limit as f32 * factor as f32),
+            _ => self.limit * factor,
         };
-        // A limit that is not finite leaves the interval, or one end of it.
-        let own = (own.clamp(low as f64, high as f64)) as i64;
+        // An infinite limit does not change the interval, or reduces it to one of its ends.
+        let limit = product.round_ties_even().clamp(low as f64, high as f64) as i64;
         let of_nan = 0_i64.clamp(low, high);
-        if self.is_least {
-            (own <= of_nan).then_some([own.max(low), high])
+        let limits = if self.is_lower {
+            (limit <= of_nan).then_some([limit.max(low), high])
         } else {
-            (own >= of_nan).then_some([low, own.min(high)])
-        }
+            (limit >= of_nan).then_some([low, limit.min(high)])
+        };
+        Some((self, limits?))
     }
 }

@@ -1,63 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Elementwise operations that read or write quantized values.
 
-use super::level::{Level, Quantized, Source};
-use super::maps::identity;
-use crate::elementwise::hoist_invariants::Payload;
-use crate::ir;
-use crate::ir::linalg::{Generic, Yield};
-use melior::ir::operation::OperationLike;
+use super::limited_integer::{LimitedInteger, Source, WIDEST};
+use super::quantized::Quantized;
+use super::scalars::{is_byte, is_wide_float, is_wide_integer};
+use crate::elementwise::hoist_invariants::tensor_nest;
+use crate::ir::generic::LoopNest;
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
 
 /// An elementwise operation whose loops are the dimensions of its result.
 pub(super) struct Map<'c, 'a> {
-    pub(super) op: OperationRef<'c, 'a>,
-    pub(super) payload: Payload<'c, 'a>,
+    pub(super) nest: LoopNest<'c, 'a>,
     /// The value of an element.
-    pub(super) value: Value<'c, 'a>,
-    pub(super) rank: usize,
+    value: Value<'c, 'a>,
 }
 
 impl<'c: 'a, 'a> Map<'c, 'a> {
-    pub(super) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let generic = Generic::cast(op).filter(|_| op.result_count() == 1)?;
-        let reductions = generic.reductions();
-        let payload = Payload::of(op)?;
-        let rank = reductions.len();
-        let is_map = !reductions.contains(&true);
-        let is_in_order = payload.subscripts.last()? == &identity(rank);
-        let last = *ir::operations(generic.body()?).last()?;
-        (is_map && is_in_order).then_some(Map { op, payload, value: Yield::cast(last)?.value().ok()?, rank })
+    pub(super) fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let nest = tensor_nest(op).filter(|nest| !nest.reduces())?;
+        let is_in_order = nest.is_in_order(nest.output()?);
+        let value = *nest.yielded.first()?;
+        is_in_order.then_some(Map { nest, value })
     }
 
-    /// The input whose elements the result has.
+    /// The position of the input, if the result is a copy of it.
     pub(super) fn copied(&self) -> Option<usize> {
-        let mut inputs = self.payload.elements.iter();
-        let position = inputs.position(|own| *own == self.value)?;
-        (position + 1 < self.payload.elements.len()).then_some(position)
+        self.nest.position(self.value).filter(|position| *position < self.nest.inputs)
     }
 
+    /// The quantized value of an element, if its type can represent it for all bytes.
     pub(super) fn quantized(&self) -> Option<Quantized<'c, 'a>> {
-        let kind = self.value.r#type().to_string();
-        if kind.starts_with('f') {
-            Quantized::of(self.value)
+        let kind = self.value.r#type();
+        if is_wide_float(kind) {
+            Quantized::from_value(self.value)
         } else {
-            Some(Quantized { level: Level::of(self.value)?, scale: None })
+            let integer = is_wide_integer(kind).then(|| LimitedInteger::from_value(self.value));
+            Some(Quantized { integer: integer.flatten()?, scale: None })
         }
     }
 
-    /// The input whose bytes the elements of the result are, less an offset.
-    pub(super) fn bytes(&self, level: &Level<'c, 'a>, is_signed: bool) -> Option<Value<'c, 'a>> {
-        let (value, least) = match level.source {
+    /// The input whose bytes are the elements of the result minus an offset.
+    pub(super) fn bytes(&self, integer: &LimitedInteger<'c, 'a>, is_signed: bool) -> Option<Value<'c, 'a>> {
+        let (value, min) = match integer.source {
             Source::Byte(value) => (value, 0),
-            Source::Integer(value) if value.r#type().to_string() == "i8" => (value, -128),
+            Source::Integer(value) if is_byte(value.r#type()) => (value, -128),
             _ => return None,
         };
-        let is_whole = level.low == level.offset + least && level.high == level.low + 255;
-        let position = self.payload.elements.iter().position(|own| *own == value)?;
-        let is_in_order = self.payload.subscripts.get(position)? == &identity(self.rank);
-        let fits = is_whole && is_in_order && is_signed == (least < 0);
-        self.op.operand(position).ok().filter(|_| fits)
+        let is_whole = integer.low == integer.offset + min && integer.high == integer.low + WIDEST;
+        let operand = self.nest.operands.get(self.nest.position(value)?)?;
+        let fits = is_whole && self.nest.is_in_order(operand) && is_signed == (min < 0);
+        fits.then_some(operand.value)
     }
 }

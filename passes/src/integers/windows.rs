@@ -1,108 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Windows whose largest element is selected.
+//! Recognizes operations that select the largest element of each window.
 
-use super::level::real;
-use crate::elementwise::hoist_invariants::Payload;
-use crate::ir::linalg::{Fill, Generic, Yield};
-use crate::ir::{self, ops, typed, types};
+use crate::elementwise::hoist_invariants::tensor_nest;
+use crate::ir::generic::LoopNest;
+use crate::ir::linalg::Fill;
+use crate::ir::real;
+use crate::ir::{self, ops, typed};
+use crate::structure::Affine;
+use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
-use melior::ir::{OperationRef, ValueLike};
-use skript_dialect::melior;
+use skript_dialect::{melior, op};
+use std::collections::BTreeSet;
 
-/// A `linalg.generic` that selects the largest element of each window of a tensor, in any case one of the tensor itself, not one of its
-/// border.
+/// A `linalg.generic` that selects the largest element of each window of a tensor. Each window has an element of the tensor; other
+/// elements may be in a border of negative infinities.
 pub(super) struct Largest<'c, 'a> {
-    pub(super) op: OperationRef<'c, 'a>,
-    pub(super) payload: Payload<'c, 'a>,
-    pub(super) reductions: Vec<bool>,
+    pub(super) nest: LoopNest<'c, 'a>,
     /// The operand whose elements are compared.
     pub(super) input: usize,
-    /// The insertion into a border of negative infinities that is this operand.
+    /// The insertion into a border of negative infinities that defines this operand.
     pub(super) insertion: Option<OperationRef<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Largest<'c, 'a> {
-    pub(super) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let generic = Generic::cast(op).filter(|_| op.result_count() == 1)?;
-        let reductions = generic.reductions();
-        if !reductions.contains(&true) {
-            return None;
-        }
-        let payload = Payload::of(op)?;
-        let last = *ir::operations(generic.body()?).last()?;
-        let (selection, _) = ir::definition(Yield::cast(last)?.value().ok()?)?;
-        let is_maximum = ir::name(selection) == ops::arith::MAXIMUMF;
-        let [first, second] = ir::both_operands(selection).ok().filter(|_| is_maximum)?;
-        let (output, inputs) = payload.elements.split_last()?;
-        let element = if first == *output { second } else { first };
-        if first != *output && second != *output {
-            return None;
-        }
-        let input = inputs.iter().position(|own| *own == element)?;
+    pub(super) fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let nest = tensor_nest(op).filter(LoopNest::reduces)?;
+        let maximum = nest.accumulation().filter(|maximum| op::is(&maximum.op, ops::arith::MAXIMUMF))?;
+        let input = nest.position(maximum.value)?;
         let is_lowest = |value| real(value) == Some(f64::NEG_INFINITY);
-        let start = Fill::of(op.operand(inputs.len()).ok()?)?.value().ok()?;
-        if !is_lowest(start) {
+        let init = Fill::of(nest.output()?.value)?.value().ok()?;
+        if !is_lowest(init) || !has_elements(&nest) {
             return None;
         }
         let tensor = op.operand(input).ok()?;
-        let insertion = ir::definition(tensor).map(|(op, _)| op);
-        let insertion = insertion.filter(|own| {
-            let border = || Fill::of(own.operand(1).ok()?)?.value().ok();
-            ir::name(*own) == ops::tensor::INSERT_SLICE && border().is_some_and(is_lowest)
+        let insertion = ir::defined_by(tensor, ops::tensor::INSERT_SLICE).filter(|insertion| {
+            let border = || Fill::of(insertion.operand(1).ok()?)?.value().ok();
+            border().is_some_and(is_lowest)
         });
-        let largest = Largest { op, payload, reductions, input, insertion };
-        largest.reaches_tensor().then_some(largest)
+        let forms = &nest.operands.get(input)?.forms;
+        let reaches_tensor = insertion.is_none_or(|insertion| reach_tensor(&nest, forms, insertion));
+        reaches_tensor.then_some(Largest { nest, input, insertion })
     }
+}
 
-    /// Whether each window has an element inside of the border.
-    fn reaches_tensor(&self) -> bool {
-        let Some(insertion) = self.insertion else {
-            return true;
-        };
-        let own = |name| typed::i64s(insertion, name);
-        let (offsets, sizes) = (own("static_offsets"), own("static_sizes"));
-        let is_adjacent = own("static_strides").iter().all(|stride| *stride == 1);
-        let forms = self.payload.subscripts.get(self.input);
-        let extents = self.extents();
-        let mut dimensions = forms.into_iter().flatten().zip(offsets.iter().zip(&sizes));
-        is_adjacent
-            && dimensions.all(|(form, (offset, size))| {
-                let reaches = || {
-                    let linear = form.as_linear()?;
-                    // The first element of the last window, and the last one of the first window.
-                    let (mut start, mut end) = (form.offset(), form.offset());
-                    for (l, factor) in linear {
-                        let last = (*extents.get(l)?)?.checked_sub(1)?.checked_mul(factor)?;
-                        if *self.reductions.get(l)? {
-                            end = end.checked_add(last)?
-                        } else {
-                            // Elements of one window follow each other, so that none is skipped.
-                            start = start.checked_add(last)?
-                        }
-                    }
-                    let is_dense = form
-                        .as_linear()?
-                        .iter()
-                        .all(|(l, factor)| self.reductions.get(*l) == Some(&false) || *factor == 1);
-                    let is_whole = *offset == 0 && form.as_index().is_some();
-                    Some(is_whole || is_dense && end >= *offset && start < offset + size)
-                };
-                *size > 0 && reaches() == Some(true)
-            })
-    }
+/// Whether windows are never empty. The maximum of an empty window is negative infinity, which no byte represents.
+fn has_elements(nest: &LoopNest) -> bool {
+    nest.loops(true).all(|l| nest.extent(l).is_some_and(|extent| extent >= 1))
+}
 
-    /// By loop; `None` for those that are not static.
-    fn extents(&self) -> Vec<Option<i64>> {
-        let mut extents = vec![None; self.reductions.len()];
-        for (operand, forms) in self.op.operands().zip(&self.payload.subscripts) {
-            let own = types::extents(operand.r#type()).unwrap_or_default();
-            for (form, extent) in forms.iter().zip(own) {
-                let slot = form.as_index().and_then(|l| extents.get_mut(l));
-                if let (Some(slot), true) = (slot, extent != types::DYNAMIC) {
-                    *slot = Some(extent);
-                }
-            }
+/// Whether each window has an element of the tensor inside the border. In each dimension, the windows must be intervals of indices. The
+/// first window must not end before the tensor, and the last window must not begin after it.
+fn reach_tensor(nest: &LoopNest, forms: &[Affine], insertion: OperationRef) -> bool {
+    let static_values = |name| typed::i64s(insertion, name);
+    let (offsets, sizes) = (static_values("static_offsets"), static_values("static_sizes"));
+    let is_adjacent = static_values("static_strides").iter().all(|stride| *stride == 1);
+    // A window along a diagonal could miss the tensor.
+    let mut reductions = BTreeSet::new();
+    let mut used = forms.iter().flat_map(Affine::indices).filter(|l| nest.reductions.get(*l) == Some(&true));
+    let is_box = used.all(|l| reductions.insert(l));
+    let mut dimensions = forms.iter().zip(offsets.iter().zip(&sizes));
+    let reaches = |form: &Affine, offset: i64, size: i64| {
+        let (first_end, last_begin) = interval(nest, form)?;
+        Some(size > 0 && first_end >= offset && last_begin < offset.checked_add(size)?)
+    };
+    let reach = dimensions.all(|(form, (offset, size))| reaches(form, *offset, *size) == Some(true));
+    is_adjacent && is_box && reach
+}
+
+/// The last index of the first window and the first index of the last window in a dimension. `None` if windows skip indices or are
+/// reversed.
+fn interval(nest: &LoopNest, form: &Affine) -> Option<(i64, i64)> {
+    let (mut first_end, mut last_begin) = (form.offset(), form.offset());
+    for (l, factor) in form.as_linear()? {
+        let last = nest.extent(l)?.checked_sub(1)?.checked_mul(factor)?;
+        match *nest.reductions.get(l)? {
+            true if factor == 1 => first_end = first_end.checked_add(last)?,
+            false if factor >= 0 => last_begin = last_begin.checked_add(last)?,
+            _ => return None,
         }
-        extents
     }
+    Some((first_end, last_begin))
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-keep-operators`: keeps invocations of the named operators from being inlined (SkriptND 3).
+//! `skript-keep-operators`: prevents inlining of invocations of the named operators (SkriptND 3).
 //!
-//! After `inline`, a backend with a kernel of its own for an operator finds the invocation with its attribute values.
-//! The function that it invokes stays, and is lowered like any other. The function never writes its arguments, so
-//! bufferization need not copy what an invocation reads. An operator that invokes itself under its own name is kept at
-//! the outermost level only; the inner invocations are inlined.
+//! After `inline`, a backend that has a kernel for an operator finds the invocation with its attribute values.
+//! The function that it invokes remains, and is lowered like other functions. It never writes its arguments, so
+//! bufferization need not copy the operands of an invocation. If an operator invokes itself, only the outermost invocations are
+//! kept; inner invocations are inlined.
 
 use crate::ir::attribute_names;
 use crate::ir::func;
@@ -16,7 +16,6 @@ use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::{Pass, PassError, PassOption, op};
 use std::collections::HashSet;
 
-/// The pass `skript-keep-operators`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-keep-operators",
     summary: "keep invocations of the named operators, for other backends",

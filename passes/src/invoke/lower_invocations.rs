@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-lower-invocations`: lowers invocations that were not inlined to calls of their functions.
 //!
-//! These are operators that no backend resolved, operators that invoke themselves, and functions that are defined
-//! elsewhere.
+//! These are invocations of operators that no backend resolved, of operators that invoke themselves, and of functions
+//! that are defined elsewhere.
 //!
-//! Requires: the callee is a `func.func`. Guarantees: no invocation is left.
+//! Requires: the callee is a `func.func`. Guarantees: no invocations remain.
 
 use crate::ir::func::callee;
 use crate::ir::ops;
@@ -14,7 +14,6 @@ use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, op};
 
-/// The pass `skript-lower-invocations`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-lower-invocations",
     summary: "lower unresolved invocations to calls",

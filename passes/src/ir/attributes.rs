@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Attributes from plain values.
+//! Creates and analyzes attributes.
 
+use super::counts::signed;
 use super::{dense, types};
 use melior::ir::attribute::{
     ArrayAttribute, BoolAttribute, DenseElementsAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute,
-    DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute, TypeAttribute,
+    DictionaryAttribute, FlatSymbolRefAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
+    TypeAttribute,
 };
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, AttributeLike, Identifier, Type};
+use melior::ir::{Attribute, AttributeLike, Identifier, Type, TypeLike};
 use melior::{Context, StringRef};
 use skript_frontend::model::{AttributeValue, ConstantData};
 use skript_semantics::Scalar;
@@ -22,6 +24,124 @@ pub fn string<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
 /// The unit attribute.
 pub fn unit(context: &Context) -> Attribute<'_> {
     Attribute::unit(context)
+}
+
+/// Parses an attribute from text that the compiler generated, because the C API has no function for it.
+pub(super) fn parsed<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
+    Attribute::parse(context, text)
+        .unwrap_or_else(|| unreachable!("internal compiler error: no attribute: {text}"))
+}
+
+/// `#arith.fastmath<…>`; `flags` are separated by commas.
+pub(crate) fn fast<'c>(context: &'c Context, flags: &str) -> Attribute<'c> {
+    parsed(context, &format!("#arith.fastmath<{flags}>"))
+}
+
+/// The kind of `vector.reduction` with this name.
+pub(crate) fn combining<'c>(context: &'c Context, name: &str) -> Attribute<'c> {
+    parsed(context, &format!("#vector.kind<{name}>"))
+}
+
+/// Internal linkage.
+pub(crate) fn internal(context: &Context) -> Attribute<'_> {
+    linkage(context, "internal")
+}
+
+/// A scope of accesses that do not alias accesses outside the scope.
+pub(crate) fn alias_scope(context: &Context) -> Attribute<'_> {
+    parsed(context, "#llvm.alias_scope<id = distinct[0]<>, domain = <id = distinct[1]<>>>")
+}
+
+/// LLVM's loop metadata, such as `unroll = <disable = true>`.
+pub(crate) fn loop_annotation<'c>(context: &'c Context, hints: &[&str]) -> Attribute<'c> {
+    parsed(context, &format!("#llvm.loop_annotation<{}>", hints.join(", ")))
+}
+
+/// The iterator type of a `linalg` loop.
+pub(crate) fn iterator(context: &Context, reduces: bool) -> Attribute<'_> {
+    let word = if reduces { "reduction" } else { "parallel" };
+    parsed(context, &format!("#linalg.iterator_type<{word}>"))
+}
+
+/// The kind of `skript.formula` with this name.
+pub(crate) fn accumulation<'c>(context: &'c Context, name: &str) -> Attribute<'c> {
+    parsed(context, &format!("#skript.kind<{name}>"))
+}
+
+/// Poison, the value of elements that are never read.
+pub(crate) fn poison(context: &Context) -> Attribute<'_> {
+    parsed(context, "#ub.poison")
+}
+
+/// A dimension of blocks and threads: `x`, `y` or `z`.
+pub(crate) fn axis<'c>(context: &'c Context, name: &str) -> Attribute<'c> {
+    parsed(context, &format!("#gpu<dim {name}>"))
+}
+
+/// A reference to the function of a nested module.
+pub(crate) fn nested_symbol<'c>(context: &'c Context, module: &str, name: &str) -> Attribute<'c> {
+    let function = FlatSymbolRefAttribute::new(context, name);
+    let module = melior::StringRef::new(module);
+    let references = [function.to_raw()];
+    // SAFETY: the attributes are of the context, and are copied.
+    unsafe {
+        Attribute::from_raw(mlir_sys::mlirSymbolRefAttrGet(
+            context.to_raw(),
+            module.to_raw(),
+            1,
+            references.as_ptr(),
+        ))
+    }
+}
+
+/// The reassociation of a view that collapses or expands dimensions.
+pub(crate) fn groups<'c>(context: &'c Context, groups: &[Vec<usize>]) -> Attribute<'c> {
+    let number = |n: &usize| i64(context, signed(*n));
+    let group = |dimensions: &Vec<usize>| -> Attribute {
+        ArrayAttribute::new(context, &dimensions.iter().map(number).collect::<Vec<_>>()).into()
+    };
+    ArrayAttribute::new(context, &groups.iter().map(group).collect::<Vec<_>>()).into()
+}
+
+/// The LLVM linkage with this name.
+pub(crate) fn linkage<'c>(context: &'c Context, name: &str) -> Attribute<'c> {
+    parsed(context, &format!("#llvm.linkage<{name}>"))
+}
+
+/// Loop metadata that unrolls a loop `count` times, or completely if `count` is `None`.
+pub(crate) fn unrolled(context: &Context, count: Option<u32>) -> Attribute<'_> {
+    let count = count.map_or("full = true".to_owned(), |count| format!("count = {count} : i32"));
+    loop_annotation(context, &[&format!("unroll = <disable = false, {count}>")])
+}
+
+/// The memory space that the threads of a workgroup share.
+pub(crate) fn workgroup(context: &Context) -> Attribute<'_> {
+    parsed(context, "#gpu.address_space<workgroup>")
+}
+
+/// An array of strings.
+pub(crate) fn strings<'c>(context: &'c Context, texts: &[&str]) -> Attribute<'c> {
+    let texts: Vec<Attribute> = texts.iter().map(|text| string(context, text)).collect();
+    ArrayAttribute::new(context, &texts).into()
+}
+
+/// A dictionary attribute.
+pub(crate) fn dictionary<'c>(context: &'c Context, entries: &[(&str, Attribute<'c>)]) -> Attribute<'c> {
+    DictionaryAttribute::new(context, &named(context, entries)).into()
+}
+
+/// Entries with their names as identifiers.
+pub(crate) fn named<'c>(
+    context: &'c Context,
+    entries: &[(&str, Attribute<'c>)],
+) -> Vec<(Identifier<'c>, Attribute<'c>)> {
+    entries.iter().map(|(name, value)| (Identifier::new(context, name), *value)).collect()
+}
+
+/// A dictionary of unit attributes.
+pub(crate) fn units<'c>(context: &'c Context, names: &[&str]) -> Attribute<'c> {
+    let entries: Vec<_> = names.iter().map(|name| (*name, unit(context))).collect();
+    dictionary(context, &entries)
 }
 
 /// A boolean attribute.
@@ -43,7 +163,7 @@ pub fn i64s<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
     DenseI64ArrayAttribute::new(context, values).into()
 }
 
-/// The attribute of a scalar constant of this type. Reals round to the type.
+/// The value of a scalar constant of this type. Reals are rounded to the type.
 pub fn scalar<'c>(context: &'c Context, value: Scalar, r#type: Type<'c>) -> Attribute<'c> {
     match value {
         Scalar::Bool(b) => IntegerAttribute::new(r#type, b.into()).into(),
@@ -52,7 +172,30 @@ pub fn scalar<'c>(context: &'c Context, value: Scalar, r#type: Type<'c>) -> Attr
     }
 }
 
-/// The entries of a dictionary whose names begin with the prefix.
+/// Returns the text of a string attribute.
+pub(crate) fn text(attribute: Attribute) -> Option<String> {
+    Some(StringAttribute::try_from(attribute).ok()?.value().to_owned())
+}
+
+/// Returns the value of an integer attribute.
+pub(crate) fn number(attribute: Attribute) -> Option<i64> {
+    Some(IntegerAttribute::try_from(attribute).ok()?.value())
+}
+
+/// Returns the items of a dense array of i64.
+pub(crate) fn integers(attribute: Attribute) -> Option<Vec<i64>> {
+    let array = DenseI64ArrayAttribute::try_from(attribute).ok()?;
+    (0..array.len()).map(|n| array.element(n).ok()).collect()
+}
+
+/// Returns the items of an array attribute; empty for other attributes.
+pub(crate) fn items(attribute: Attribute<'_>) -> Vec<Attribute<'_>> {
+    let array = ArrayAttribute::try_from(attribute).ok();
+    let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));
+    items.into_iter().flatten().collect()
+}
+
+/// The dictionary with the entries whose names begin with `prefix`.
 pub(crate) fn with_prefix<'c>(
     context: &'c Context,
     dictionary: Attribute<'c>,
@@ -77,7 +220,19 @@ pub(crate) fn with_prefix<'c>(
     }
 }
 
-/// Elements of a constant tensor of this type. Reals round to the type, ints wrap.
+/// The value of a constant scalar, or of a vector with equal elements.
+pub(crate) fn splat<'c>(element: Attribute<'c>, r#type: Type<'c>) -> Attribute<'c> {
+    if r#type.is_vector() { DenseElementsAttribute::splat(r#type, element).into() } else { element }
+}
+
+/// The value of a constant tensor or vector with these elements.
+pub(crate) fn listed<'c>(r#type: Type<'c>, elements: &[Attribute<'c>]) -> Attribute<'c> {
+    DenseElementsAttribute::new(r#type, elements)
+        .unwrap_or_else(|error| unreachable!("internal compiler error: {error}"))
+        .into()
+}
+
+/// The value of a constant tensor of this type. Reals are rounded to the type, ints wrap.
 pub fn elements<'c>(context: &'c Context, data: &ConstantData, r#type: Type<'c>) -> Option<Attribute<'c>> {
     let element = types::element_of(r#type)?;
     Some(match data {
@@ -100,27 +255,27 @@ fn numbers<'c, T: Copy>(
     scalar: fn(T) -> Scalar,
 ) -> Option<Attribute<'c>> {
     let element = skript_intrinsics::description::element(&element.to_string())?;
-    let values = values.iter().map(|v| scalar(*v));
-    let tensor = Tensor::from_scalars(element, &[values.len() as u64], values).ok()?;
+    let scalars = values.iter().map(|v| scalar(*v));
+    let tensor = Tensor::from_scalars(element, &[scalars.len() as u64], scalars).ok()?;
     Some(dense::of_bytes(r#type, tensor.bytes()))
 }
 
-/// The entry of a dictionary with this name.
+/// Returns the entry of a dictionary with this name.
 pub fn entry<'c>(dictionary: Attribute<'c>, name: &str) -> Option<Attribute<'c>> {
     DictionaryAttribute::try_from(dictionary).ok()?.element_by_name(name)
 }
 
-/// A dictionary with another entry, which replaces one of the same name.
+/// The dictionary with an additional entry, which replaces an entry of the same name.
 pub(crate) fn with_entry<'c>(
     context: &'c Context,
     dictionary: Attribute<'c>,
     name: &str,
     value: Attribute<'c>,
 ) -> Attribute<'c> {
-    let known = DictionaryAttribute::try_from(dictionary).ok();
-    let known = known.iter().flat_map(|known| (0..known.len()).filter_map(|n| known.element(n).ok()));
+    let dictionary = DictionaryAttribute::try_from(dictionary).ok();
+    let present = dictionary.iter().flat_map(|all| (0..all.len()).filter_map(|n| all.element(n).ok()));
     let name = Identifier::new(context, name);
-    let mut entries: Vec<_> = known.filter(|(key, _)| *key != name).collect();
+    let mut entries: Vec<_> = present.filter(|(key, _)| *key != name).collect();
     entries.push((name, value));
     DictionaryAttribute::new(context, &entries).into()
 }
@@ -143,34 +298,32 @@ pub fn attribute<'c>(context: &'c Context, value: &AttributeValue) -> Attribute<
     }
 }
 
-/// Whether an attribute's elements are in the file's resources.
+/// Whether the elements of an attribute are in the resources of the file.
 pub fn is_resource(attribute: Attribute) -> bool {
     // SAFETY: the attribute is valid.
     unsafe { mlir_sys::mlirAttributeIsADenseResourceElements(attribute.to_raw()) }
 }
 
-/// Whether an attribute is a sparse tensor, whose other elements are zero.
+/// Whether an attribute is a sparse tensor, whose unlisted elements are zero.
 pub fn is_sparse(attribute: Attribute) -> bool {
     // SAFETY: the attribute is valid.
     unsafe { mlir_sys::mlirAttributeIsASparseElements(attribute.to_raw()) }
 }
 
-/// The namespace of an attribute's dialect.
+/// The namespace of the dialect of an attribute.
 pub fn dialect_of(attribute: Attribute) -> String {
     // SAFETY: the attribute is valid; its dialect lives as long as the context, and so does the name.
     unsafe {
         let dialect = mlir_sys::mlirAttributeGetDialect(attribute.to_raw());
         let name = StringRef::from_raw(mlir_sys::mlirDialectGetNamespace(dialect));
-        name.as_str().unwrap_or_default().to_owned()
+        name.as_str().map_or_else(|_| String::new(), str::to_owned)
     }
 }
 
-/// Inherent attributes of an `arith` or `math` operation, as generic form prints them.
+/// The text of the inherent attributes of an `arith` or `math` operation in the generic form.
 pub(crate) fn inherent(op: melior::ir::OperationRef) -> Option<String> {
-    let mut parts = Vec::new();
-    for (name, attribute) in op.attributes() {
-        let name = name.as_string_ref();
-        parts.push(format!("{} = {attribute}", name.as_str().ok()?));
-    }
-    Some(parts.join(", "))
+    let text = |(name, attribute): (Identifier, Attribute)| {
+        Some(format!("{} = {attribute}", name.as_string_ref().as_str().ok()?))
+    };
+    Some(op.attributes().map(text).collect::<Option<Vec<_>>>()?.join(", "))
 }

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Creating operations one after the other.
+//! The builder, which creates operations at an insertion point.
 
-use super::ops;
-use super::{attributes, types};
+pub(crate) mod arith;
+mod control;
+pub(crate) mod llvm;
+mod memory;
+
+use super::counts::signed;
+use super::{attributes, ops, types};
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationBuilder, OperationLike};
 
 use melior::ir::{
-    Attribute, Block, BlockRef, Identifier, Location, Operation, OperationRef, Region, RegionLike, RegionRef,
-    Type, Value, ValueLike,
+    Attribute, Block, BlockRef, Location, Operation, OperationRef, Region, RegionLike, RegionRef, Type,
+    Value, ValueLike,
 };
 use melior::{Context, Error};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
@@ -45,6 +50,12 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         })
     }
 
+    /// Inserts before an operation that is in a block, with its location.
+    pub(crate) fn at(op: OperationRef<'c, 'a>) -> Self {
+        Builder::before(super::context::of(op), op)
+            .unwrap_or_else(|_| unreachable!("internal compiler error: an operation outside of a block"))
+    }
+
     /// The same insertion point, with another location for new operations.
     pub fn with_location(self, location: Location<'c>) -> Self {
         Builder { location, ..self }
@@ -62,11 +73,9 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         results: &[Type<'c>],
         regions: Vec<Region<'c>>,
     ) -> Result<OperationRef<'c, 'a>, Error> {
-        let attributes: Vec<_> =
-            attributes.iter().map(|(name, value)| (Identifier::new(self.context, name), *value)).collect();
         let operation = OperationBuilder::new(name, self.location)
             .add_operands(operands)
-            .add_attributes(&attributes)
+            .add_attributes(&attributes::named(self.context, attributes))
             .add_results(results)
             .add_regions_vec(regions)
             .build()?;
@@ -81,7 +90,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         }
     }
 
-    /// An operation with one result.
+    /// Inserts an operation with one result, and returns the result.
     ///
     /// # Errors
     /// The builder's error.
@@ -96,7 +105,55 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         Ok(op.result(0)?.into())
     }
 
-    /// A new region of one block with arguments of these types, and a builder at its end.
+    /// Inserts an operation that must be well-formed; otherwise, this is an internal compiler error.
+    pub fn op(
+        &self,
+        name: &str,
+        operands: &[Value<'c, 'a>],
+        attributes: &[(&str, Attribute<'c>)],
+        results: &[Type<'c>],
+        regions: Vec<Region<'c>>,
+    ) -> OperationRef<'c, 'a> {
+        match self.create(name, operands, attributes, results, regions) {
+            Ok(op) => op,
+            Err(error) => unreachable!("internal compiler error: {name}: {error}"),
+        }
+    }
+
+    /// Like [`Builder::op`], for an operation with one result, which is returned.
+    pub fn make(
+        &self,
+        name: &str,
+        operands: &[Value<'c, 'a>],
+        attributes: &[(&str, Attribute<'c>)],
+        result: Type<'c>,
+    ) -> Value<'c, 'a> {
+        let op = self.op(name, operands, attributes, &[result], Vec::new());
+        self.result(op, 0)
+    }
+
+    /// A constant `index` that is not inserted yet.
+    pub(crate) fn detached_index(&self, value: i64) -> Operation<'c> {
+        let index = self.index_type();
+        let value = ("value", IntegerAttribute::new(index, value).into());
+        OperationBuilder::new(ops::arith::CONSTANT, self.location)
+            .add_attributes(&attributes::named(self.context, &[value]))
+            .add_results(&[index])
+            .build()
+            .unwrap_or_else(|error| unreachable!("internal compiler error: {error}"))
+    }
+
+    /// The type `index`.
+    pub(crate) fn index_type(&self) -> Type<'c> {
+        Type::index(self.context)
+    }
+
+    /// The attribute `operandSegmentSizes`.
+    pub(crate) fn segments(&self, counts: &[i32]) -> (&'static str, Attribute<'c>) {
+        ("operandSegmentSizes", attributes::i32s(self.context, counts))
+    }
+
+    /// A new region with one block, a builder at the end of the block, and the arguments of the block.
     pub fn region(&self, arguments: &[Type<'c>]) -> (Region<'c>, Builder<'c, 'a>, Vec<Value<'c, 'a>>) {
         let region = Region::new();
         let arguments: Vec<_> = arguments.iter().map(|t| (*t, self.location)).collect();
@@ -115,7 +172,13 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         self.value(ops::arith::CONSTANT, &[], &[("value", IntegerAttribute::new(index, value).into())], index)
     }
 
-    /// A scalar constant of this type.
+    /// The index of a loop of the enclosing `linalg.generic`.
+    pub(crate) fn loop_index(&self, l: usize) -> Result<Value<'c, 'a>, Error> {
+        let dimension = ("dim", attributes::i64(self.context, signed(l)));
+        self.value(ops::linalg::INDEX, &[], &[dimension], Type::index(self.context))
+    }
+
+    /// A scalar constant.
     ///
     /// # Errors
     /// The builder's error.
@@ -132,7 +195,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         self.value(ops::arith::CONSTANT, &[], &[("value", elements)], r#type)
     }
 
-    /// A scalar operation of the dialect on scalars of one type.
+    /// A scalar operation of the `skript` dialect.
     ///
     /// # Errors
     /// The builder's error.
@@ -147,9 +210,9 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
 
     /// The dynamic extents of a tensor.
     pub(crate) fn dynamic_extents(&self, tensor: Value<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Error> {
-        let extents = types::extents(tensor.r#type()).unwrap_or_default();
-        let open = (0i64..).zip(extents).filter(|(_, e)| *e == types::DYNAMIC);
-        open.map(|(dimension, _)| self.extent(tensor, dimension)).collect()
+        let extents = (0i64..).zip(types::extents(tensor.r#type()).ok_or(Error::OperationBuild)?);
+        let dynamic = extents.filter(|(_, extent)| *extent == types::DYNAMIC);
+        dynamic.map(|(dimension, _)| self.extent(tensor, dimension)).collect()
     }
 
     /// One extent of a tensor, as an index.
@@ -161,23 +224,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         self.value(ops::tensor::DIM, &operands, &[], Type::index(self.context))
     }
 
-    /// Whether a comparison of integers, indices or vectors of them holds; `code` is that of the predicate of `arith.cmpi`.
-    ///
-    /// # Errors
-    /// The builder's error.
-    pub(crate) fn compare(
-        &self,
-        code: i64,
-        a: Value<'c, 'a>,
-        b: Value<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Error> {
-        let predicate = [("predicate", super::maps::integer_predicate(self.context, code))];
-        let flag = types::flag(self.context);
-        let result = super::vector::shaped_like(a.r#type(), flag);
-        self.value(ops::arith::CMPI, &[a, b], &predicate, result)
-    }
-
-    /// The tensor filled with one value.
+    /// A tensor of static shape, filled with one value.
     ///
     /// # Errors
     /// The builder's error.
@@ -185,7 +232,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         self.fill_sized(value, r#type, &[])
     }
 
-    /// The tensor filled with one value; `extents` are the dynamic ones.
+    /// A tensor filled with one value. `extents` are the dynamic extents.
     pub(crate) fn fill_sized(
         &self,
         value: Value<'c, 'a>,
@@ -199,9 +246,6 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// Fills a memref with one value.
-    ///
-    /// # Errors
-    /// The builder's error.
     pub(crate) fn fill_into(&self, value: Value<'c, 'a>, array: Value<'c, 'a>) -> Result<(), Error> {
         self.fill_operation(value, array, value.r#type(), &[]).map(|_| ())
     }
@@ -215,36 +259,24 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     ) -> Result<OperationRef<'c, 'a>, Error> {
         let (region, body, arguments) = self.region(&[element, element]);
         body.create(ops::linalg::YIELD, arguments.get(..1).unwrap_or(&[]), &[], &[], Vec::new())?;
-        self.create(
-            ops::linalg::FILL,
-            &[value, array],
-            &[("operandSegmentSizes", attributes::i32s(self.context, &[1, 1]))],
-            results,
-            vec![region],
-        )
+        self.create(ops::linalg::FILL, &[value, array], &[self.segments(&[1, 1])], results, vec![region])
     }
 }
 
-/// The only block of a region.
+/// The block of a region with one block.
 ///
 /// # Errors
-/// The builder's error.
+/// The region is empty.
 pub fn only_block<'c: 'a, 'a>(region: RegionRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, Error> {
     region.first_block().ok_or(Error::OperationBuild)
 }
 
-/// The operations of a block, in order; safe against later changes.
+/// The operations of a block, in order. The list is valid while the block changes.
 pub fn operations<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    let mut found = Vec::new();
-    let mut next = block.first_operation();
-    while let Some(op) = next {
-        found.push(op);
-        next = op.next_in_block();
-    }
-    found
+    std::iter::successors(block.first_operation(), |op| op.next_in_block()).collect()
 }
 
-/// The float constant attribute of a float type; the integer one otherwise.
+/// The value of a constant: `value` for a float type, `int` for an integer type.
 pub fn number<'c>(
     context: &'c Context,
     r#type: Type<'c>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Conversions of one operation at a time.
+//! Replaces operations one at a time.
 
 use melior::ir::Value;
 use skript_dialect::melior;
@@ -8,11 +8,11 @@ use skript_dialect::{PassError, Rewriter};
 
 /// Replaces each operation by the values that `replace` returns for it.
 ///
-/// It continues after a failure, to report every operation that cannot be converted. A message without a location is
-/// reported at the operation.
+/// Continues after a failure to report every operation that cannot be converted. Messages without a location are reported
+/// at the operation.
 ///
 /// # Errors
-/// The last failure; all have been reported.
+/// The last failure; all failures have been reported.
 pub fn replace_each<'c, 'a>(
     operations: Vec<OperationRef<'c, 'a>>,
     rewriter: &Rewriter<'c>,
@@ -22,12 +22,12 @@ where
     'c: 'a,
 {
     let mut failure = None;
-    for found in operations {
-        match replace(found) {
-            Ok(values) => rewriter.replace_op_with_values(found, &values),
+    for op in operations {
+        match replace(op) {
+            Ok(values) => rewriter.replace_op_with_values(op, &values),
             Err(error) => {
                 failure = Some(match error.message() {
-                    Some(message) => PassError::at(found, message),
+                    Some(message) => PassError::at(op, message),
                     None => error,
                 });
             }

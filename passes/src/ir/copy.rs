@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Copies operations, with other operands.
+//! Copies operations with replaced operands.
 
 use super::{Builder, ValueKey, builder};
 use melior::Error;
@@ -8,7 +8,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, BlockRef, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use std::collections::HashMap;
 
-/// The replacement of each value in the copy; other values stay.
+/// The replacements of values in a copy. Other values are not replaced.
 #[derive(Clone, Default)]
 pub(crate) struct Copier<'c, 'a> {
     map: HashMap<ValueKey, Value<'c, 'a>>,
@@ -19,6 +19,20 @@ impl<'c: 'a, 'a> Copier<'c, 'a> {
         Copier { map: HashMap::new() }
     }
 
+    /// A copier that replaces each value of `old` by the value of `new` at the same position.
+    pub(crate) fn from_pairs(old: &[Value<'c, 'a>], new: &[Value<'c, 'a>]) -> Self {
+        Copier { map: old.iter().map(|old| ValueKey::of(*old)).zip(new.iter().copied()).collect() }
+    }
+
+    /// Copies operations.
+    pub(crate) fn copy_all(
+        &mut self,
+        operations: &[OperationRef<'c, 'a>],
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        operations.iter().try_for_each(|op| self.rebuild(*op, to, &mut |_, _, _| Ok(false)).map(|_| ()))
+    }
+
     pub(crate) fn set(&mut self, old: impl ValueLike<'c>, new: Value<'c, 'a>) {
         self.map.insert(ValueKey::of(old), new);
     }
@@ -27,8 +41,8 @@ impl<'c: 'a, 'a> Copier<'c, 'a> {
         self.map.get(&ValueKey::of(old)).copied().unwrap_or(old)
     }
 
-    /// The operation with its operands replaced; regions are copied too, and `special` may build something else for
-    /// an operation at any depth (it returns whether it did, having set the results).
+    /// Copies an operation and its regions. For an operation at any depth, `special` may emit something else. It then must set
+    /// the replacements of the results and return true.
     pub(crate) fn copy(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -41,7 +55,7 @@ impl<'c: 'a, 'a> Copier<'c, 'a> {
         Ok(())
     }
 
-    /// The operation with its operands replaced, and its regions copied as [`Copier::copy`] does.
+    /// Copies an operation, and its regions like [`Copier::copy`].
     pub(crate) fn rebuild(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -51,7 +65,7 @@ impl<'c: 'a, 'a> Copier<'c, 'a> {
         let operands: Vec<_> = op.operands().map(|v| self.get(v)).collect();
         let mut regions = Vec::new();
         for region in op.regions() {
-            // A branch without an `else`.
+            // A missing `else`.
             if region.first_block().is_none() {
                 regions.push(Region::new());
                 continue;
@@ -84,12 +98,20 @@ pub fn arguments<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
     (0..block.argument_count()).filter_map(|i| block.argument(i).ok().map(Into::into)).collect()
 }
 
-/// The full name of an operation, `skript.add`.
+/// The attributes of an operation, by name.
+pub(crate) fn named_attributes<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<(String, Attribute<'c>)> {
+    let named = op
+        .attributes()
+        .filter_map(|(name, value)| Some((name.as_string_ref().as_str().ok()?.to_owned(), value)));
+    named.collect()
+}
+
+/// The full name of an operation, such as `skript.add`.
 pub fn operation_name<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> String {
     op.name().as_string_ref().as_str().unwrap_or("").to_string()
 }
 
-/// The operation on other operands; it has no regions.
+/// Copies an operation without regions, with other operands.
 pub(crate) fn with_operands<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     operands: &[Value<'c, 'a>],
@@ -108,7 +130,7 @@ fn rebuild<'c: 'a, 'a>(
     with_attributes(op, operands, &results, regions, &[], to)
 }
 
-/// The operation on other operands, with other results, regions and, where `others` names them, attributes.
+/// Copies an operation with other operands, results and regions. `others` replace attributes with the same names.
 pub(crate) fn with_attributes<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     operands: &[Value<'c, 'a>],
@@ -117,12 +139,9 @@ pub(crate) fn with_attributes<'c: 'a, 'a>(
     others: &[(&str, Attribute<'c>)],
     to: &Builder<'c, 'a>,
 ) -> Result<OperationRef<'c, 'a>, Error> {
-    let own: Vec<(String, Attribute<'c>)> = op
-        .attributes()
-        .filter_map(|(name, value)| Some((name.as_string_ref().as_str().ok()?.to_string(), value)))
-        .filter(|(name, _)| !others.iter().any(|(other, _)| other == name))
-        .collect();
-    let mut attributes: Vec<(&str, Attribute<'c>)> = own.iter().map(|(n, v)| (n.as_str(), *v)).collect();
+    let mut kept = named_attributes(op);
+    kept.retain(|(name, _)| !others.iter().any(|(other, _)| other == name));
+    let mut attributes: Vec<(&str, Attribute<'c>)> = kept.iter().map(|(n, v)| (n.as_str(), *v)).collect();
     attributes.extend(others);
     to.with_location(op.location()).create(&operation_name(op), operands, &attributes, results, regions)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Dense attributes as bytes.
+//! Converts dense attributes from and to bytes.
 
 use super::Builder;
 use super::ops;
@@ -7,8 +7,8 @@ use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, AttributeLike, OperationRef, Type, TypeLike, Value};
 
-/// The bytes of the elements, `element` each: those of one if `count` elements are equal. `None` if the attribute is not
-/// dense, or too large for this machine.
+/// The bytes of `count` elements with `element` bytes each, or of one element if the attribute is a splat. `None` if the
+/// attribute is not dense, or too large for this machine.
 pub fn bytes(value: Attribute<'_>, element: usize, count: usize) -> Option<Vec<u8>> {
     let raw = value.to_raw();
     // SAFETY: called for dense attributes only; the bytes belong to the context and are copied. Callers know the type.
@@ -26,20 +26,20 @@ pub fn bytes(value: Attribute<'_>, element: usize, count: usize) -> Option<Vec<u
     }
 }
 
-/// The first `count` elements of a dense attribute of bools, a byte each: as many as it has at most.
+/// The first `count` elements of a dense attribute of bools, as one byte each; all elements if there are fewer.
 pub fn bools(value: Attribute<'_>, count: usize) -> Vec<u8> {
     let raw = value.to_raw();
     // SAFETY: the length is queried first; callers know the type.
     let length = unsafe { mlir_sys::mlirElementsAttrGetNumElements(raw) };
-    let length = isize::try_from(count).unwrap_or(0).min(length as isize);
+    let length = isize::try_from(count).unwrap_or(isize::MAX).min(length as isize);
     // SAFETY: each position is below the length of the attribute.
     let bools = (0..length).map(|n| unsafe { mlir_sys::mlirDenseElementsAttrGetBoolValue(raw, n) });
     bools.map(u8::from).collect()
 }
 
-/// Bytes as elements of a tensor type: those of all elements, or of one that all are equal to.
+/// A dense attribute from the bytes of all elements, or of one element for a splat.
 pub fn of_bytes<'c>(r#type: Type<'c>, bytes: &[u8]) -> Attribute<'c> {
-    // SAFETY: callers take bytes and element type from one attribute; they are copied.
+    // SAFETY: callers pass bytes that match the element type; they are copied.
     unsafe {
         Attribute::from_raw(mlir_sys::mlirDenseElementsAttrRawBufferGet(
             r#type.to_raw(),
@@ -49,7 +49,8 @@ pub fn of_bytes<'c>(r#type: Type<'c>, bytes: &[u8]) -> Attribute<'c> {
     }
 }
 
-/// A dense attribute with the bytes of another one, of a type with elements of as many bytes, `element`. `None` if that one is not dense.
+/// A dense attribute with the bytes of another attribute. Elements of both types have `element` bytes. `None` if the other
+/// attribute is not dense.
 pub(crate) fn with_type<'c>(value: Attribute<'_>, r#type: Type<'c>, element: usize) -> Option<Attribute<'c>> {
     let raw = value.to_raw();
     // SAFETY: dense attributes are elements attributes, whose length is queried.
@@ -70,13 +71,13 @@ pub fn is_splat(value: Attribute<'_>) -> bool {
     unsafe { mlir_sys::mlirAttributeIsADenseElements(raw) && mlir_sys::mlirDenseElementsAttrIsSplat(raw) }
 }
 
-/// The type of an elements attribute.
+/// The type of an attribute.
 pub fn type_of(value: Attribute<'_>) -> Type<'_> {
     // SAFETY: every attribute has a type, `none` if it needs none.
     unsafe { Type::from_raw(mlir_sys::mlirAttributeGetType(value.to_raw())) }
 }
 
-/// An `arith.constant` before `at`.
+/// Inserts an `arith.constant` before `at`.
 ///
 /// # Errors
 /// The builder's error.

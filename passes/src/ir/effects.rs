@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The memory that operations write.
+//! Computes memory effects, which are the memrefs that operations write.
 
 use super::func::callee;
 use super::memref::{is_view, root_of};
@@ -10,55 +10,54 @@ use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{TypeLike, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 
-/// The memory effects of a module's functions.
+/// The memory effects of the functions of a module.
 #[derive(Default)]
 pub(crate) struct Effects<'c, 'a> {
     functions: HashMap<String, OperationRef<'c, 'a>>,
     /// For each function, the positions of the arguments that it writes.
     written: HashMap<String, HashSet<usize>>,
-    /// What is known of buffers, by their roots.
+    /// Cached results of [`Effects::of_buffer`], by the roots of buffers.
     buffers: HashMap<ValueKey, bool>,
 }
 
 impl<'c: 'a, 'a> Effects<'c, 'a> {
-    /// The effects of calls of these functions, by their symbols.
+    /// The effects of a module with these functions, by their symbols.
     pub(crate) fn new(functions: HashMap<String, OperationRef<'c, 'a>>) -> Self {
         Effects { functions, written: HashMap::new(), buffers: HashMap::new() }
     }
 
-    /// What holds for the buffer of an array, as it was found the first time: a buffer may have as many users as the module has
-    /// operations.
+    /// Returns whether the buffer of an array has a property. It is only computed once, because the number of users of a buffer may
+    /// be the number of operations in the module.
     pub(crate) fn of_buffer(
         &mut self,
         array: Value<'c, 'a>,
-        find: impl FnOnce(Value<'c, 'a>) -> bool,
+        compute: impl FnOnce(Value<'c, 'a>) -> bool,
     ) -> bool {
-        let own = self.buffers.entry(root_of(array));
-        *own.or_insert_with(|| find(array))
+        *self.buffers.entry(root_of(array)).or_insert_with(|| compute(array))
     }
 
-    /// Forgets what is known of buffers: their users have changed.
+    /// Discards the cached properties of buffers after their users have changed.
     pub(crate) fn forget_buffers(&mut self) {
         self.buffers.clear();
     }
 
-    /// Adds a function that has no operation yet, with the positions of the arguments that it writes.
+    /// Adds a function that does not exist yet, with the positions of the arguments that it writes.
     pub(crate) fn declare(&mut self, symbol: &str, written: impl IntoIterator<Item = usize>) {
-        let written = written.into_iter().collect();
-        self.written.insert(symbol.to_owned(), written);
+        self.written.insert(symbol.to_owned(), written.into_iter().collect());
     }
 
-    /// The memrefs that an operation, or one below it, may write. An unknown operation may write all of its operands.
+    /// The memrefs that an operation or its nested operations may write. An unknown operation may write all of its
+    /// operands.
     pub(crate) fn written(&mut self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
-        let mut found = self.own(op);
+        let mut written = self.written_by_itself(op);
         for inner in nested(op) {
-            found.extend(self.own(inner));
+            written.extend(self.written_by_itself(inner));
         }
-        found
+        written
     }
 
-    /// As [`Effects::written`], without nested operations.
-    fn own(&mut self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    /// Like [`Effects::written`], but without nested operations.
+    fn written_by_itself(&mut self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
         let operands: Vec<Value> = op.operands().collect();
         let at = |position: usize| operands.get(position).copied().into_iter().collect();
         let name = name(op);
@@ -72,25 +71,28 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
             | ops::vector::GATHER
             | ops::memref::DIM
             | ops::memref::DEALLOC => Vec::new(),
-            ops::func::CALL => self.by_call(op, operands),
+            ops::func::CALL => self.written_by_call(op, operands),
             _ if name.starts_with("linalg.") => {
-                // Destinations are the last operands; without segments, there are as many as inputs.
-                let inputs = typed::segments(op).first().copied();
-                let inputs = inputs.unwrap_or(operands.len() / 2);
+                // Destinations are the last operands. An operation without segments has a destination for each input.
+                let inputs = typed::segments(op).first().copied().unwrap_or(operands.len() / 2);
                 arrays(operands.into_iter().skip(inputs))
             }
             _ if is_view(op) => Vec::new(),
-            // For an operation with regions, nested operations write; they may write loop-carried values.
+            // Operations nested in the regions of a loop may write the loop-carried operands.
             _ => arrays(operands),
         }
     }
 
-    fn by_call(&mut self, call: OperationRef<'c, 'a>, operands: Vec<Value<'c, 'a>>) -> Vec<Value<'c, 'a>> {
+    fn written_by_call(
+        &mut self,
+        call: OperationRef<'c, 'a>,
+        operands: Vec<Value<'c, 'a>>,
+    ) -> Vec<Value<'c, 'a>> {
         let is_known = |name: &String| self.functions.contains_key(name) || self.written.contains_key(name);
         let Some(symbol) = callee(call).filter(is_known) else {
             return arrays(operands);
         };
-        let written = self.of_function(&symbol, operands.len());
+        let written = self.written_arguments(&symbol, operands.len());
         arrays(
             operands
                 .into_iter()
@@ -100,8 +102,8 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
         )
     }
 
-    /// The positions of the arguments that a function writes; all of them if it is recursive or has no body.
-    fn of_function(&mut self, symbol: &str, arguments: usize) -> HashSet<usize> {
+    /// The positions of the arguments that a function writes; all arguments if it is recursive or has no body.
+    fn written_arguments(&mut self, symbol: &str, arguments: usize) -> HashSet<usize> {
         if let Some(known) = self.written.get(symbol) {
             return known.clone();
         }
@@ -118,10 +120,10 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
             .filter_map(|n| Some((ValueKey::of(Value::from(block.argument(n).ok()?)), n)))
             .collect();
         let written = self.written(function).into_iter();
-        let found: HashSet<usize> =
+        let positions: HashSet<usize> =
             written.filter_map(|value| numbers.get(&root_of(value)).copied()).collect();
-        self.written.insert(symbol.to_owned(), found.clone());
-        found
+        self.written.insert(symbol.to_owned(), positions.clone());
+        positions
     }
 }
 

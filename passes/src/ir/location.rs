@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Locations from source positions, and source positions from locations.
+//! Converts source positions to locations, and locations to source positions.
 
+use super::attributes;
 use melior::Context;
 use melior::ir::{Attribute, Location};
 use mlir_sys::MlirStringRef;
 
-/// From the start's line and column to the end's, both from 1; MLIR prints the end only where it differs.
+/// The location from `start` to `end`, which are lines and columns from 1. MLIR only prints the end if it differs from the start.
 pub(crate) fn location<'c>(
     context: &'c Context,
     path: &str,
     start: (usize, usize),
     end: (usize, usize),
 ) -> Location<'c> {
+    // Locations beyond 2³² lines or columns are not exact.
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     // SAFETY: the context is valid and outlives the location; the path is copied.
     unsafe {
@@ -26,12 +28,12 @@ pub(crate) fn location<'c>(
     }
 }
 
-/// `path:line:column-line:column: name` of a location and of the calls around it, innermost first; without the end if a
-/// location has none.
+/// The texts `path:line:column-line:column: name` of a location and of its call sites, innermost first. The text of a location
+/// without an end is `path:line:column: name`.
 pub(crate) fn trace(location: Location) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut trace = Vec::new();
     let mut pending = vec![location.to_raw()];
-    // SAFETY: locations live as long as their context; each kind is queried for its own parts.
+    // SAFETY: locations live as long as their context; the kind of a location is checked before its parts are queried.
     unsafe {
         while let Some(location) = pending.pop() {
             if mlir_sys::mlirLocationIsACallSite(location) {
@@ -56,14 +58,14 @@ pub(crate) fn trace(location: Location) -> Vec<String> {
                 );
                 let end = if end > start { format!("-{}:{}", end.0, end.1) } else { String::new() };
                 let (file, name) = (lossy(file), lossy(name));
-                found.push(format!("{file}:{}:{}{end}: {name}", start.0, start.1));
+                trace.push(format!("{file}:{}:{}{end}: {name}", start.0, start.1));
             }
         }
     }
-    found
+    trace
 }
 
-/// The locations that a fused one has; a location of another kind alone.
+/// The parts of a fused location; for other locations, the location.
 pub(crate) fn parts<'c>(location: Location<'c>) -> Vec<Location<'c>> {
     if location.is_fused() {
         (0..location.fused_num_locations()).map(|n| location.fused_location(n)).collect()
@@ -72,7 +74,7 @@ pub(crate) fn parts<'c>(location: Location<'c>) -> Vec<Location<'c>> {
     }
 }
 
-/// One location of several operations that became one, with a remark on it.
+/// The fused location of operations that were merged, with a remark.
 pub(crate) fn fused<'c>(
     context: &'c Context,
     locations: &[Location<'c>],
@@ -80,7 +82,7 @@ pub(crate) fn fused<'c>(
 ) -> Location<'c> {
     let remark = match remark {
         Some(remark) => super::attributes::string(context, remark),
-        // SAFETY: the null attribute means that there is none.
+        // SAFETY: the null attribute stands for no metadata.
         None => unsafe { Attribute::from_raw(mlir_sys::mlirAttributeGetNull()) },
     };
     Location::fused(context, locations, remark)
@@ -97,12 +99,10 @@ pub(crate) fn remark(location: Location) -> Option<String> {
         return None;
     }
     // SAFETY: attributes live as long as their context.
-    let attribute = unsafe { Attribute::from_raw(attribute) };
-    let text = melior::ir::attribute::StringAttribute::try_from(attribute).ok();
-    text.map(|text| text.value().to_owned())
+    attributes::text(unsafe { Attribute::from_raw(attribute) })
 }
 
-/// `path:line:column: ` of a location without a name; of the innermost call, for one of calls.
+/// `path:line:column: ` of a file location, or of the callee of a call site.
 pub(crate) fn position(location: Location) -> Option<String> {
     let mut location = location;
     while location.is_call_site() {
@@ -113,7 +113,9 @@ pub(crate) fn position(location: Location) -> Option<String> {
         let file = file.as_string_ref();
         let line = location.file_line_col_range_start_line();
         let column = location.file_line_col_range_start_column();
-        format!("{}:{line}:{column}: ", file.as_str().unwrap_or_default())
+        // SAFETY: the name lives as long as the context.
+        let path = unsafe { lossy(file.to_raw()) };
+        format!("{path}:{line}:{column}: ")
     })
 }
 

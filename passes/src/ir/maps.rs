@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Affine maps and integer sets from affine forms, and back.
+//! Converts affine maps and integer sets to affine forms, and back.
 
 use melior::Context;
 use melior::ir::attribute::AttributeLike;
@@ -7,14 +7,14 @@ use melior::ir::{AffineExpr, AffineMap, Attribute};
 use mlir_sys::{mlirAffineMapAttrGetValue, mlirAttributeIsAAffineMap};
 use skript_symbolic::Affine;
 
-/// The results of an `affine_map<…>` attribute as forms of its dimensions; `None` for divisions, remainders, symbols.
+/// The results of an `affine_map<…>` as affine forms of its dimensions. `None` for divisions, remainders and symbols.
 pub(crate) fn forms(attribute: Attribute<'_>) -> Option<Vec<Affine>> {
     let forms = divided_forms(attribute, &[])?;
     let is_linear = |form: &Affine| form.as_linear().is_some();
     forms.iter().all(is_linear).then_some(forms)
 }
 
-/// As [`forms`], with floor divisions by constants; `extents` bound the dimensions.
+/// Like [`forms`], but supports floor divisions by constants. `extents` are the upper bounds of the dimensions.
 pub(crate) fn divided_forms(attribute: Attribute<'_>, extents: &[i64]) -> Option<Vec<Affine>> {
     let map = map_in(attribute)?;
     let reading =
@@ -22,7 +22,7 @@ pub(crate) fn divided_forms(attribute: Attribute<'_>, extents: &[i64]) -> Option
     (0..map.result_count()).map(|result| reading.form(map.result(result).ok()?)).collect()
 }
 
-/// The dimension that each result of a map is, if it is one.
+/// For each result of a map, the dimension that it consists of, or `None` for other expressions.
 pub(crate) fn indices(attribute: Attribute<'_>) -> Vec<Option<usize>> {
     let Some(map) = map_in(attribute) else {
         return Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn indices(attribute: Attribute<'_>) -> Vec<Option<usize>> {
         .collect()
 }
 
-/// The only result of a map as a form of loops: `arguments` are the loops for its dimensions, then its symbols.
+/// The only result of a map as an affine form of loops. `arguments` has the loop of each dimension, then of each symbol.
 pub(crate) fn applied(attribute: Attribute<'_>, arguments: &[usize], extents: &[i64]) -> Option<Affine> {
     let map = map_in(attribute)?;
     let count = map.dim_count();
@@ -47,18 +47,18 @@ pub(crate) fn applied(attribute: Attribute<'_>, arguments: &[usize], extents: &[
 }
 
 fn map_in(attribute: Attribute<'_>) -> Option<AffineMap<'_>> {
-    // SAFETY: the attribute is alive as long as its context; it is asked for its kind first.
+    // SAFETY: the attribute lives as long as its context; its kind is checked first.
     unsafe {
         mlirAttributeIsAAffineMap(attribute.to_raw())
             .then(|| AffineMap::from_raw(mlirAffineMapAttrGetValue(attribute.to_raw())))
     }
 }
 
-/// The inputs of a map.
+/// Converts expressions of a map to forms.
 struct Reading<'r> {
     dimensions: &'r dyn Fn(usize) -> Option<Affine>,
     symbols: &'r dyn Fn(usize) -> Option<Affine>,
-    /// Indices of the forms.
+    /// The extents of the indices of the forms.
     extents: &'r [i64],
 }
 
@@ -89,12 +89,18 @@ impl Reading<'_> {
     }
 }
 
-/// `affine_map<(d0, …) -> (forms)>` over this many dimensions. `None` only if MLIR refuses the text.
+/// `affine_map<(d0, …) -> (forms)>` with `dimensions` dimensions. `None` only if MLIR rejects the text.
 pub(crate) fn map<'c>(context: &'c Context, dimensions: usize, forms: &[Affine]) -> Option<Attribute<'c>> {
     map_of(context, 0..dimensions, forms)
 }
 
-/// The same over the dimensions of these positions: the first is the first one's, and so on.
+/// The identity map.
+pub(crate) fn identity(context: &Context, dimensions: usize) -> Attribute<'_> {
+    let forms: Vec<Affine> = (0..dimensions).map(Affine::index).collect();
+    map(context, dimensions, &forms).unwrap_or_else(|| unreachable!("internal compiler error: no map"))
+}
+
+/// Like [`map`], where the indices `dimensions` of the forms are the dimensions of the map, in this order.
 pub(crate) fn map_of<'c>(
     context: &'c Context,
     dimensions: impl IntoIterator<Item = usize>,
@@ -104,7 +110,7 @@ pub(crate) fn map_of<'c>(
     Attribute::parse(context, &format!("affine_map<({}) -> ({})>", names(dimensions), results.join(", ")))
 }
 
-/// `affine_set<(d0, …) : (form >= 0, …)>`, over the dimensions of these positions.
+/// `affine_set<(d0, …) : (form >= 0, …)>`, where the indices `dimensions` of the forms are the dimensions of the set, in this order.
 pub(crate) fn set_of<'c>(
     context: &'c Context,
     dimensions: impl IntoIterator<Item = usize>,
@@ -119,10 +125,5 @@ fn names(dimensions: impl IntoIterator<Item = usize>) -> String {
     names.join(", ")
 }
 
-/// `sge` of `arith.cmpi`.
+/// The predicate `sge` of `arith.cmpi`.
 pub(crate) const SIGNED_AT_LEAST: i64 = 5;
-
-/// The predicate attribute of `arith.cmpi` or `arith.cmpf`.
-pub(crate) fn integer_predicate(context: &Context, code: i64) -> Attribute<'_> {
-    super::attributes::i64(context, code)
-}

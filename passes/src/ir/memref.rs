@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operations of the dialect `memref`.
 
+use super::counts::segment;
 use super::typed::{self, typed};
 use super::types::DYNAMIC;
-use super::uses::{definition, users};
-use super::{Builder, ValueKey, attributes, ops, shape};
-use melior::Error;
-use melior::ir::Type;
+use super::uses::{defined_by, defining_op, users};
+use super::{Builder, ValueKey, attributes, ops, shape, types};
+use melior::ir::attribute::StridedLayoutAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{Attribute, Type};
 use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
+use melior::{Context, Error};
 
 typed! {
     /// `memref.copy`: copies all elements.
     Copy = ops::memref::COPY { source = 0, target = 1 };
-    /// `memref.view`: an array in a buffer of bytes.
+    /// `memref.view`: a typed view of a byte buffer.
     ByteView = ops::memref::VIEW { buffer = 0, offset = 1 };
-    /// `memref.subview`: a part of an array.
+    /// `memref.subview`: a view of a part of a memref.
     Subview = ops::memref::SUBVIEW { source = 0 };
 }
 
@@ -37,49 +39,46 @@ pub(crate) fn is_view(op: OperationRef) -> bool {
     op.result_count() == 1 && VIEWS.iter().any(|view| skript_dialect::op::is(&op, view))
 }
 
-/// The allocation or argument that a memref is a view of.
+/// The allocation or argument that a memref is a view of; otherwise, the memref.
 pub(crate) fn root<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
-    let op = definition(value).map(|(op, _)| op);
-    let view = op.filter(|op| is_view(*op));
-    let viewed = view.and_then(|view| view.operand(0).ok());
-    viewed.map_or(value, root)
+    let view = defining_op(value).filter(|op| is_view(*op));
+    view.and_then(|view| view.operand(0).ok()).map_or(value, root)
 }
 
-/// Identifies the allocation or argument that a memref is a view of.
+/// Identifies the [`root`] of a memref.
 pub(crate) fn root_of(value: Value) -> ValueKey {
     ValueKey::of(root(value))
 }
 
-/// The operations that use the buffer of a memref, through any view of it; `None` if one of them passes it on.
+/// The operations that use the buffer of a memref, through any view of it. `None` if the buffer escapes through a result
+/// or a terminator.
 pub(crate) fn users_of_buffer<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Vec<OperationRef<'c, 'a>>> {
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     let mut pending = vec![root(value)];
     while let Some(view) = pending.pop() {
         for user in users(view) {
-            let is_passed_on = user.result_count() > 0 && !returns_no_memref(user);
-            match is_view(user) {
-                true => pending.push(Value::from(user.result(0).ok()?)),
-                false if is_passed_on || is_terminator(user) => return None,
-                false => found.push(user),
+            if is_view(user) {
+                pending.push(Value::from(user.result(0).ok()?));
+            } else if returns_memref(user) || is_terminator(user) {
+                return None;
+            } else {
+                all.push(user);
             }
         }
     }
-    Some(found)
+    Some(all)
 }
 
-fn returns_no_memref(op: OperationRef) -> bool {
-    op.results().all(|result| !result.r#type().is_mem_ref())
+fn returns_memref(op: OperationRef) -> bool {
+    op.results().any(|result| result.r#type().is_mem_ref())
 }
 
-/// Whether an operation with operands ends its block.
+/// Whether an operation is the last operation of its block.
 fn is_terminator(op: OperationRef) -> bool {
     op.next_in_block().is_none()
 }
 
-/// A view of a part of an array: `sizes` elements from `offsets` on in steps.
-///
-/// # Errors
-/// The operand is no array with static strides.
+/// A view of a part of a memref with static strides: `sizes` elements from `offsets` on, with the strides `steps`.
 pub(crate) fn subview<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
     array: Value<'c, 'a>,
@@ -89,32 +88,48 @@ pub(crate) fn subview<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, Error> {
     let memref = MemRefType::try_from(array.r#type())?;
     let (strides, offset) = memref.strides_and_offset();
-    let first = offsets.iter().zip(&strides).map(|(o, s)| o * s);
-    let offset = match offset {
-        0.. => (offset + first.sum::<i64>()).to_string(),
-        _ => "?".to_owned(),
-    };
-    let shape: Vec<String> = sizes.iter().map(|size| format!("{size}x")).collect();
-    let strides: Vec<String> =
-        strides.iter().zip(steps).map(|(s, step)| s * step).map(|s| s.to_string()).collect();
-    let r#type = format!(
-        "memref<{}{}, strided<[{}], offset: {offset}>>",
-        shape.concat(),
-        memref.element(),
-        strides.join(", ")
-    );
-    let list = |values: &[i64]| attributes::i64s(at.context, values);
-    let attributes = [
-        ("operandSegmentSizes", attributes::i32s(at.context, &[1, 0, 0, 0])),
-        ("static_offsets", list(offsets)),
-        ("static_sizes", list(sizes)),
-        ("static_strides", list(steps)),
-    ];
-    let r#type = Type::parse(at.context, &r#type).ok_or(Error::OperationBuild)?;
-    at.value(ops::memref::SUBVIEW, &[array], &attributes, r#type)
+    let first: i64 = offsets.iter().zip(&strides).map(|(o, s)| o * s).sum();
+    let offset = if offset >= 0 { offset + first } else { DYNAMIC };
+    let strides: Vec<i64> = strides.iter().zip(steps).map(|(s, step)| s * step).collect();
+    let r#type = strided(at.context, sizes, memref.element(), (offset, &strides), None);
+    at.value(ops::memref::SUBVIEW, &[array], &slice_attributes(at, [0; 3], offsets, sizes, steps), r#type)
 }
 
-/// An extent: known, or a value.
+/// The attributes of an operation with offsets, sizes and strides, and the numbers of dynamic values.
+fn slice_attributes<'c>(
+    at: &Builder<'c, '_>,
+    [first, second, third]: [i32; 3],
+    offsets: &[i64],
+    sizes: &[i64],
+    strides: &[i64],
+) -> [(&'static str, Attribute<'c>); 4] {
+    [
+        at.segments(&[1, first, second, third]),
+        ("static_offsets", attributes::i64s(at.context, offsets)),
+        ("static_sizes", attributes::i64s(at.context, sizes)),
+        ("static_strides", attributes::i64s(at.context, strides)),
+    ]
+}
+
+/// A memref type in a memory space, with an offset and strides that may be [`DYNAMIC`].
+pub(crate) fn strided<'c>(
+    context: &'c Context,
+    extents: &[i64],
+    element: Type<'c>,
+    (offset, strides): (i64, &[i64]),
+    space: Option<Attribute<'c>>,
+) -> Type<'c> {
+    let layout = StridedLayoutAttribute::new(context, offset, strides);
+    MemRefType::new(element, extents, Some(layout.into()), space).into()
+}
+
+/// A memref type in GPU workgroup memory.
+pub(crate) fn shared<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
+    let space = attributes::workgroup(types::context_of(element));
+    MemRefType::new(element, extents, None, Some(space)).into()
+}
+
+/// A static or dynamic extent.
 #[derive(Clone, Copy)]
 pub(crate) enum Extent<'c, 'a> {
     Known(i64),
@@ -122,7 +137,7 @@ pub(crate) enum Extent<'c, 'a> {
 }
 
 impl<'c, 'a> Extent<'c, 'a> {
-    /// The value of an extent that is not known.
+    /// The value of a dynamic extent.
     pub(crate) fn value(self) -> Option<Value<'c, 'a>> {
         match self {
             Extent::Known(_) => None,
@@ -130,7 +145,7 @@ impl<'c, 'a> Extent<'c, 'a> {
         }
     }
 
-    /// The extent as in lists of static extents.
+    /// The extent in a list of static extents.
     fn or_dynamic(self) -> i64 {
         match self {
             Extent::Known(extent) => extent,
@@ -139,53 +154,30 @@ impl<'c, 'a> Extent<'c, 'a> {
     }
 }
 
-/// A view of consecutive elements of an array: `sizes` of them from `firsts` on, which are 0 where they are `None`.
-///
-/// # Errors
-/// The operand is no array with strides.
+/// A view of `sizes` consecutive elements of a memref, from `firsts` on; `None` stands for 0.
 pub(crate) fn block<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
     array: Value<'c, 'a>,
     firsts: &[Option<Value<'c, 'a>>],
     sizes: &[Extent<'c, 'a>],
 ) -> Result<Value<'c, 'a>, Error> {
-    let text = |n: i64| match n {
-        0.. => n.to_string(),
-        _ => "?".to_owned(),
-    };
     let memref = MemRefType::try_from(array.r#type())?;
     let (strides, offset) = memref.strides_and_offset();
-    let shape: Vec<String> = sizes.iter().map(|size| text(size.or_dynamic()) + "x").collect();
-    let strides: Vec<String> = strides.into_iter().map(text).collect();
     let dynamic: Vec<Value> = firsts.iter().flatten().copied().collect();
     let open: Vec<Value> = sizes.iter().filter_map(|size| size.value()).collect();
-    let offset = if dynamic.is_empty() { text(offset) } else { "?".to_owned() };
-    let r#type = format!(
-        "memref<{}{}, strided<[{}], offset: {offset}>>",
-        shape.concat(),
-        memref.element(),
-        strides.join(", ")
-    );
-    let list = |values: &[i64]| attributes::i64s(at.context, values);
-    let count = |values: &[Value]| i32::try_from(values.len()).map_err(|_| Error::OperationBuild);
-    let of_first = |first: &Option<Value>| first.map_or(0, |_| DYNAMIC);
-    let offsets: Vec<i64> = firsts.iter().map(of_first).collect();
-    let known: Vec<i64> = sizes.iter().map(|size| size.or_dynamic()).collect();
-    let segments = [1, count(&dynamic)?, count(&open)?, 0];
-    let attributes = [
-        ("operandSegmentSizes", attributes::i32s(at.context, &segments)),
-        ("static_offsets", list(&offsets)),
-        ("static_sizes", list(&known)),
-        ("static_strides", list(&vec![1; sizes.len()])),
-    ];
-    let r#type = Type::parse(at.context, &r#type).ok_or(Error::OperationBuild)?;
+    let offset = if dynamic.is_empty() { offset } else { DYNAMIC };
+    let offsets: Vec<i64> = firsts.iter().map(|first| first.map_or(0, |_| DYNAMIC)).collect();
+    let sizes: Vec<i64> = sizes.iter().map(|size| size.or_dynamic()).collect();
+    let counts = [segment(dynamic.len()), segment(open.len()), 0];
+    let attributes = slice_attributes(at, counts, &offsets, &sizes, &vec![1; sizes.len()]);
+    let r#type = strided(at.context, &sizes, memref.element(), (offset, &strides), None);
     let operands = [&[array][..], &dynamic, &open].concat();
     at.value(ops::memref::SUBVIEW, &operands, &attributes, r#type)
 }
 
-/// The array without gaps whose strides a value has: the value itself, or an array that it is a part of. Strides of the part's
-/// dimensions with several elements then follow from the part's own extents: those dynamic extents of the array that they are
-/// multiples of are whole in the part. `None` for others.
+/// The contiguous memref that determines the strides of a memref: the memref, or the source of a subview. Strides of dimensions
+/// with several elements then follow from its own extents, because the dynamic extents that they are multiples of are
+/// full in the subview. `None` for other memrefs.
 pub(crate) fn dense<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let is_dense = |value: Value| {
         let kind = MemRefType::try_from(value.r#type());
@@ -209,7 +201,7 @@ pub(crate) fn dense<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     open.all(|d| is_whole(view.op(), source, d)).then_some(source)
 }
 
-/// Whether a part of an array has all of a dynamic extent.
+/// Whether a subview has the full dynamic extent of a dimension.
 fn is_whole<'c: 'a, 'a>(view: OperationRef<'c, 'a>, source: Value<'c, 'a>, dimension: usize) -> bool {
     let number = |sizes: &[i64]| {
         let before = sizes.iter().take(dimension);
@@ -220,21 +212,16 @@ fn is_whole<'c: 'a, 'a>(view: OperationRef<'c, 'a>, source: Value<'c, 'a>, dimen
     let Some(size) = size.filter(|_| sizes.get(dimension) == Some(&DYNAMIC)) else {
         return false;
     };
-    let maker = definition(source).map(|(maker, _)| maker);
-    let all = maker.and_then(|maker| shape::dynamic_size(maker, number(&extents(source.r#type()))));
+    let allocation = defining_op(source);
+    let all = allocation.and_then(|op| shape::dynamic_size(op, number(&extents(source.r#type()))));
     let is_dim = || {
-        let dim = definition(size).and_then(|(op, _)| shape::Dim::cast(op));
-        dim.is_some_and(|dim| {
-            dim.dimension() == Some(dimension) && dim.source().is_ok_and(|own| own == source)
-        })
+        shape::Dim::of(size)
+            .is_some_and(|dim| dim.dimension() == Some(dimension) && dim.source() == Ok(source))
     };
     all == Some(size) || is_dim()
 }
 
-/// A view of an array with its own offset from the beginning of the buffer, sizes and strides, in elements.
-///
-/// # Errors
-/// The operand is no array.
+/// A view of a buffer with an offset from its beginning, sizes, and strides, in elements.
 pub(crate) fn reinterpret<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
     array: Value<'c, 'a>,
@@ -243,22 +230,12 @@ pub(crate) fn reinterpret<'c: 'a, 'a>(
     strides: &[i64],
 ) -> Result<Value<'c, 'a>, Error> {
     let element = MemRefType::try_from(array.r#type())?.element();
-    let shape: Vec<String> = sizes.iter().map(|size| format!("{size}x")).collect();
-    let steps: Vec<String> = strides.iter().map(ToString::to_string).collect();
-    let r#type =
-        format!("memref<{}{element}, strided<[{}], offset: {offset}>>", shape.concat(), steps.join(", "));
-    let list = |values: &[i64]| attributes::i64s(at.context, values);
-    let attributes = [
-        ("operandSegmentSizes", attributes::i32s(at.context, &[1, 0, 0, 0])),
-        ("static_offsets", list(&[offset])),
-        ("static_sizes", list(sizes)),
-        ("static_strides", list(strides)),
-    ];
-    let r#type = Type::parse(at.context, &r#type).ok_or(Error::OperationBuild)?;
+    let r#type = strided(at.context, sizes, element, (offset, strides), None);
+    let attributes = slice_attributes(at, [0; 3], &[offset], sizes, strides);
     at.value(ops::memref::REINTERPRET_CAST, &[array], &attributes, r#type)
 }
 
-/// The offsets and sizes of a view that is a part of its operand without gaps, and with constant extents; `None` for others.
+/// The offsets and sizes of a subview with unit strides, if all of them are static.
 pub(crate) fn part(view: Subview) -> Option<(Vec<i64>, Vec<i64>)> {
     let op = view.op();
     let list = |name: &str| typed::i64s(op, name);
@@ -267,7 +244,7 @@ pub(crate) fn part(view: Subview) -> Option<(Vec<i64>, Vec<i64>)> {
     (is_static && list("static_strides").iter().all(|n| *n == 1)).then_some((offsets, sizes))
 }
 
-/// Whether two arrays may have an element in common: they are views of one buffer, and not of different parts of it.
+/// Whether two memrefs may have a common element, because they are views of the same buffer, but not of disjoint parts of it.
 pub(crate) fn may_overlap<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>) -> bool {
     if root_of(one) != root_of(other) {
         return false;
@@ -276,58 +253,68 @@ pub(crate) fn may_overlap<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>) 
     ValueKey::of(array) != ValueKey::of(same) || !are_apart(&first, &second)
 }
 
-/// Whether two parts of an array, by the offset and size of each dimension, have no element in common.
+/// Whether two parts of a memref are disjoint. Each part has an offset and a size for each dimension.
 pub(crate) fn are_apart(one: &[(i64, i64)], other: &[(i64, i64)]) -> bool {
-    let apart = |(a, b): (&(i64, i64), &(i64, i64))| a.0 + a.1 <= b.0 || b.0 + b.1 <= a.0;
-    one.iter().zip(other).any(apart)
+    let disjoint = |(a, b): (&(i64, i64), &(i64, i64))| a.0 + a.1 <= b.0 || b.0 + b.1 <= a.0;
+    one.iter().zip(other).any(disjoint)
 }
 
-/// The array that a value is a part of ([`part`]) through any number of views: for each dimension the part's offset and size.
-/// Empty if it is the array itself.
+/// The memref that a value is a [`part`] of, through any number of views, and for each dimension the part's offset and size;
+/// none for the memref itself.
 fn range<'c: 'a, 'a>(value: Value<'c, 'a>) -> (Value<'c, 'a>, Vec<(i64, i64)>) {
     let mut array = value;
     let mut range: Vec<(i64, i64)> = Vec::new();
     while let Some(view) = Subview::of(array)
         && let (Some((offsets, sizes)), Ok(source)) = (part(view), view.source())
-        // A view in between that drops dimensions ends the search.
+        // A view that drops dimensions ends the search.
         && (range.is_empty() || range.len() == offsets.len())
     {
         if range.is_empty() {
             range = offsets.into_iter().zip(sizes).collect()
         } else {
-            let own = range.iter_mut().zip(offsets);
-            own.for_each(|((first, _), offset)| *first += offset);
+            range.iter_mut().zip(offsets).for_each(|((first, _), offset)| *first += offset);
         }
         array = source;
     }
     (array, range)
 }
 
-/// The extents of a memref type; dynamic ones are [`DYNAMIC`]. None for other types.
+/// The extents of a memref type; dynamic ones are [`DYNAMIC`]. Empty for other types.
 pub(crate) fn extents(r#type: Type<'_>) -> Vec<i64> {
-    let Ok(memref) = MemRefType::try_from(r#type) else {
-        return Vec::new();
-    };
-    let extent = |d: usize| match memref.dim_size(d) {
-        Ok(DimSize::Static(size)) => i64::try_from(size).unwrap_or(DYNAMIC),
-        _ => DYNAMIC,
-    };
-    (0..memref.rank()).map(extent).collect()
+    if r#type.is_mem_ref() { types::shape(r#type) } else { Vec::new() }
 }
 
-/// Whether elements are whole bytes, as those of vectors in memory are.
+/// An extent of a memref, as an index: a constant if it is static.
+pub(crate) fn extent<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    array: Value<'c, 'a>,
+    dimension: usize,
+) -> Result<Value<'c, 'a>, Error> {
+    match extents(array.r#type()).get(dimension) {
+        Some(extent @ 0..) => at.index(*extent),
+        _ => Ok(at.dim(array, dimension)),
+    }
+}
+
+/// A dynamic extent of a memref. The extent of an allocation is its operand, so that the allocation gets no further use.
+pub(crate) fn dynamic_extent<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    array: Value<'c, 'a>,
+    dimension: usize,
+) -> Result<Value<'c, 'a>, Error> {
+    let before = extents(array.r#type()).into_iter().take(dimension);
+    let number = before.filter(|extent| *extent == DYNAMIC).count();
+    let size = defined_by(array, ops::memref::ALLOC).and_then(|op| shape::dynamic_size(op, number));
+    size.map_or_else(|| extent(at, array, dimension), Ok)
+}
+
+/// Whether the elements have 8, 16, 32 or 64 bits, which is required for vectors in memory.
 pub(crate) fn has_whole_bytes(array: Value) -> bool {
-    let kind = MemRefType::try_from(array.r#type()).map(|memref| memref.element());
-    let bits = kind.ok().and_then(|kind| {
-        let text = kind.to_string();
-        let is_number = kind.is_integer() || kind.is_float();
-        let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
-        digits.parse().ok().filter(|_: &i64| is_number)
-    });
+    let bits = types::bits(types::element_or_self(array.r#type()));
     bits.is_some_and(|bits| [8, 16, 32, 64].contains(&bits))
 }
 
-/// Whether the elements of an array follow each other without gaps, in the order of its subscripts.
+/// Whether the elements of a memref are contiguous, in row-major order.
 pub(crate) fn is_contiguous(array: Value) -> bool {
     let Ok(memref) = MemRefType::try_from(array.r#type()) else {
         return false;

@@ -8,21 +8,21 @@ use melior::ir::{Attribute, BlockRef, Location, OperationRef, Type, TypeLike, Va
 
 /// Sets an attribute of the operation.
 pub fn set<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, value: Attribute<'c>) {
-    // SAFETY: the operation is valid, and the reference is the only one that changes it here.
+    // SAFETY: the operation is valid, and no other reference changes it during the call.
     let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     op.set_attribute(name, value);
 }
 
-/// Removes an attribute, if it is there.
+/// Removes an attribute, if it is present.
 pub fn remove<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) {
     // SAFETY: as in `set`.
     let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     let _ = op.remove_attribute(name);
 }
 
-/// Gives an operation another location.
+/// Sets the location of an operation.
 pub(crate) fn set_location<'c: 'a, 'a>(op: OperationRef<'c, 'a>, location: Location<'c>) {
-    // SAFETY: both are alive, and of one context.
+    // SAFETY: both are alive, and in one context.
     unsafe { mlir_sys::mlirOperationSetLocation(op.to_raw(), location.to_raw()) };
 }
 
@@ -47,14 +47,14 @@ pub(crate) fn erase_argument(block: BlockRef, number: usize) {
     unsafe { block.erase_argument(number) };
 }
 
-/// New arguments before those that a block has.
+/// Adds arguments before the other arguments of a block.
 pub(crate) fn prepend_arguments<'c: 'a, 'a>(
     block: BlockRef<'c, 'a>,
     types: &[Type<'c>],
     location: Location<'c>,
 ) -> Vec<Value<'c, 'a>> {
     let arguments = types.iter().enumerate().map(|(number, r#type)| {
-        // SAFETY: the block is alive, and has as many arguments at least.
+        // SAFETY: the block is alive, and has at least `number` arguments.
         unsafe {
             let (position, r#type) = (number as isize, r#type.to_raw());
             let location = location.to_raw();
@@ -64,7 +64,7 @@ pub(crate) fn prepend_arguments<'c: 'a, 'a>(
     arguments.collect()
 }
 
-/// Changes the type of a value; its definition and its users must accept the type.
+/// Sets the type of a value; its definition and its users must accept the type.
 pub fn retype(value: Value, r#type: Type) {
     // SAFETY: the value is alive.
     unsafe { mlir_sys::mlirValueSetType(value.to_raw(), r#type.to_raw()) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operands and results of operations that many families have in one position: casts, unary and binary operations, ends of
-//! regions with one value, operations with destinations.
+//! Operands and results at positions that are common to many operations: casts, unary and binary operations, terminators with
+//! one value, operations with destinations.
 
 use melior::Error;
 use melior::ir::operation::OperationLike;
@@ -14,8 +14,8 @@ pub fn operand<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Er
     op.operand(0)
 }
 
-/// An operand by its number, if there are so many. The error of [`OperationLike::operand`] holds the text of the operation, for which MLIR
-/// verifies the whole module: a question costs nothing.
+/// An operand by its number; `None` if the operation has fewer operands. For a missing operand, this is faster than
+/// [`OperationLike::operand`], whose error contains the text of the operation, which MLIR prints after verifying the module.
 pub(crate) fn operand_at<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Option<Value<'c, 'a>> {
     let exists = number < op.operand_count();
     exists.then(|| op.operand(number).ok()).flatten()
@@ -26,11 +26,10 @@ pub(crate) fn operand_at<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) ->
 /// # Errors
 /// The operation has fewer than two operands.
 pub fn both_operands<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<[Value<'c, 'a>; 2], Error> {
-    let both = operand_at(op, 0).zip(operand_at(op, 1));
-    both.map(<[_; 2]>::from).ok_or(Error::OperationBuild)
+    operand_at(op, 0).zip(operand_at(op, 1)).map(<[_; 2]>::from).ok_or(Error::OperationBuild)
 }
 
-/// The result of an operation that has one.
+/// The first result of an operation.
 ///
 /// # Errors
 /// The operation has no result.
@@ -38,7 +37,7 @@ pub fn result<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Err
     Ok(op.result(0)?.into())
 }
 
-/// The destination that a result updates: destinations are the last operands.
+/// The destination of a result. Destinations are the last operands.
 pub(crate) fn destination<'c: 'a, 'a>(op: OperationRef<'c, 'a>, result: usize) -> Option<Value<'c, 'a>> {
     let before = op.operand_count().checked_sub(op.result_count())?;
     op.operand(before + result).ok()

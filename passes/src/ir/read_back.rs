@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The attributes of an operator, from the dictionary that the emitter wrote.
+//! Reads the attributes of an operator from the dictionary that was emitted for it.
 
+use super::{attributes, typed};
 use melior::ir::attribute::{
     ArrayAttribute, BoolAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute,
     TypeAttribute,
 };
-use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, AttributeLike, OperationRef};
 use skript_intrinsics::Value;
 
-/// The attributes that a dictionary was built from, by name.
+/// The operator's attributes that a dictionary was built from, by name.
 pub(crate) fn entries(dictionary: Attribute) -> Option<Vec<(String, Value)>> {
     let dictionary = DictionaryAttribute::try_from(dictionary).ok()?;
     let entry = |n| {
@@ -20,7 +20,7 @@ pub(crate) fn entries(dictionary: Attribute) -> Option<Vec<(String, Value)>> {
     (0..dictionary.len()).map(entry).collect()
 }
 
-/// The attribute value that an MLIR attribute was built from.
+/// The value that an MLIR attribute was built from.
 fn value_of(attribute: Attribute) -> Option<Value> {
     if attribute.is_unit() {
         return Some(Value::Null);
@@ -41,18 +41,10 @@ fn value_of(attribute: Attribute) -> Option<Value> {
         return Some(Value::Str(text.value().to_owned()));
     }
     let items = ArrayAttribute::try_from(attribute).ok()?;
-    let items = (0..items.len()).map(|n| value_of(items.element(n).ok()?));
-    items.collect::<Option<_>>().map(Value::List)
+    (0..items.len()).map(|n| value_of(items.element(n).ok()?)).collect::<Option<_>>().map(Value::List)
 }
 
-/// The texts of an op's list of strings; none if it has no such list.
+/// The items of an array of strings; empty without the attribute.
 pub(crate) fn strings(op: OperationRef, name: &str) -> Vec<String> {
-    let list = op.attribute(name).ok();
-    let Some(list) = list.and_then(|a| ArrayAttribute::try_from(a).ok()) else {
-        return Vec::new();
-    };
-    (0..list.len())
-        .filter_map(|n| StringAttribute::try_from(list.element(n).ok()?).ok())
-        .map(|text| text.value().to_owned())
-        .collect()
+    typed::array(op, name).into_iter().filter_map(attributes::text).collect()
 }

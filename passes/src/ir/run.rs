@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Contexts, pass pipelines, and the errors that MLIR reports.
+//! Creates contexts, runs pass pipelines, and collects the errors that MLIR reports.
 
 use crate::error::CodegenError;
 use melior::Context;
 use melior::diagnostic::DiagnosticSeverity;
 use melior::ir::Module;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// A context with `skript` and all dialects of code generation loaded; single-threaded, so that messages keep their
-/// order.
+/// A context in which `skript` and all dialects of code generation are loaded. It is single-threaded, so that the order of
+/// messages is deterministic.
 pub fn context() -> Context {
     let context = Context::new();
     load_all(&context);
     context
 }
 
-/// Registers and loads in a context what [`context`] does.
+/// Registers and loads the dialects of [`context`] in a context.
 pub fn load_all(context: &Context) {
     context.enable_multi_threading(false);
     skript_dialect::add_all(context);
     context.load_all_available_dialects();
 }
 
-/// The maximum number of errors of one stage, and the maximum size of each in bytes: text that MLIR prints may be much
-/// larger than its input.
+/// Maximum number of collected errors.
 const MESSAGES: usize = 100;
 
+/// Maximum size of a collected error in bytes. Text that MLIR prints may be much larger than its input.
 const BYTES: usize = 4000;
 
-/// Runs `work` with every error that MLIR reports collected.
+/// Runs `work`, and collects the errors that MLIR reports during its execution.
 pub fn collecting<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<String>) {
     let messages = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&messages);
@@ -44,15 +44,18 @@ pub fn collecting<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<Str
     });
     let result = work();
     context.detach_diagnostic_handler(handler);
-    let messages = messages.lock().map(|m| m.clone()).unwrap_or_default();
+    let messages = messages.lock().unwrap_or_else(PoisonError::into_inner).clone();
     (result, messages)
 }
 
-/// A message of at most `bytes`, followed by a note about the rest.
+/// Truncates a message to at most `bytes`, with an ellipsis.
 pub fn bounded(mut message: String, bytes: usize) -> String {
     if message.len() > bytes {
-        let end = (0..=bytes).rev().find(|at| message.is_char_boundary(*at));
-        message.truncate(end.unwrap_or(0));
+        let mut end = bytes;
+        while !message.is_char_boundary(end) {
+            end -= 1;
+        }
+        message.truncate(end);
         message.push('…');
     }
     message

@@ -10,11 +10,11 @@ use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{BlockRef, RegionLike, Value};
 
-/// Attributes of a check.
+// The attributes of a check.
 const CODE: &str = "code";
 const MESSAGE: &str = "message";
 const STATUS: &str = "status";
-/// Attribute of an invocation and of an intrinsic: the qualified name of the operator.
+/// On an invocation or an intrinsic: the qualified name of the operator.
 const OPERATOR: &str = "operator_name";
 
 typed! {
@@ -24,16 +24,16 @@ typed! {
     Check = ops::skript::CHECK { condition = 0 };
     /// `skript.formula`: one `@lower` statement in normal form.
     Formula = ops::skript::FORMULA;
-    /// `skript.intrinsic`: an operator that a kernel of the runtime computes.
+    /// `skript.intrinsic`: an operator that is computed by a kernel of the runtime.
     Intrinsic = ops::skript::INTRINSIC;
     /// `skript.invoke`: calls the function of an operator instance.
     Invoke = ops::skript::INVOKE;
-    /// `skript.yield`: the end of a formula's body.
+    /// `skript.yield`: the terminator of the body of a formula.
     Yield = ops::skript::YIELD;
 }
 
 impl<'c: 'a, 'a> Access<'c, 'a> {
-    /// The subscripts, one for each dimension.
+    /// The subscripts of each dimension.
     pub(crate) fn subscripts(self) -> Vec<Value<'c, 'a>> {
         self.op().operands().skip(1).collect()
     }
@@ -52,14 +52,14 @@ impl<'c: 'a, 'a> Check<'c, 'a> {
         self.op().operands().skip(1).collect()
     }
 
-    /// The code of the diagnostic, as in `SK9203`.
+    /// The code of the diagnostic, such as `SK9203`.
     pub(crate) fn code(self) -> String {
-        typed::string(self.op(), CODE).unwrap_or_default()
+        typed::verified_string(self.op(), CODE)
     }
 
     /// The message, in the format of [`skript_runtime::artifact::Check`].
     pub(crate) fn message(self) -> String {
-        typed::string(self.op(), MESSAGE).unwrap_or_default()
+        typed::verified_string(self.op(), MESSAGE)
     }
 
     /// The number that the entry returns if the check fails, from 1; `None` before checks are numbered.
@@ -77,20 +77,19 @@ impl<'c: 'a, 'a> Check<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Formula<'c, 'a> {
-    /// The bound of each index, outermost first; [`types::DYNAMIC`] where an operand is the bound.
+    /// The bound of each index, outermost first; [`types::DYNAMIC`] if the bound is an operand.
     pub(crate) fn static_bounds(self) -> Vec<i64> {
         typed::i64s(self.op(), "static_bounds")
     }
 
-    /// The keyword of its kind, as in `sum`.
+    /// The keyword of its kind, such as `sum`.
     pub(crate) fn kind(self) -> String {
-        let text = self.op().attribute("kind").map(|kind| kind.to_string());
-        let text = text.unwrap_or_default();
-        let word = text.split_once('<').and_then(|(_, rest)| rest.strip_suffix('>'));
-        word.unwrap_or_default().to_owned()
+        let text = self.op().attribute("kind").map_or_else(|_| String::new(), |kind| kind.to_string());
+        let keyword = text.split_once('<').and_then(|(_, text)| text.strip_suffix('>'));
+        keyword.unwrap_or_else(|| unreachable!("internal compiler error: a formula of no kind")).to_owned()
     }
 
-    /// The block of the predicate, if there is one.
+    /// The block of the predicate, if the formula has one.
     pub(crate) fn predicate(self) -> Option<BlockRef<'c, 'a>> {
         self.op().region(0).ok()?.first_block()
     }
@@ -104,10 +103,10 @@ impl<'c: 'a, 'a> Formula<'c, 'a> {
 impl<'c: 'a, 'a> Intrinsic<'c, 'a> {
     /// The qualified name of the operator.
     pub fn operator(self) -> String {
-        typed::string(self.op(), OPERATOR).unwrap_or_default()
+        typed::verified_string(self.op(), OPERATOR)
     }
 
-    /// The attributes of the operator, by name; `None` if one has a kind that no operator's attribute has.
+    /// The attributes of the operator, by name. `None` if an attribute has an unsupported kind.
     pub fn operator_attributes(self) -> Option<Vec<(String, skript_intrinsics::Value)>> {
         match self.op().attribute("operator_attributes") {
             Ok(dictionary) => read_back::entries(dictionary),
@@ -115,24 +114,22 @@ impl<'c: 'a, 'a> Intrinsic<'c, 'a> {
         }
     }
 
-    /// The number of operands that are read; destinations follow.
+    /// The number of inputs. Destinations follow the inputs.
     pub fn input_count(self) -> Option<usize> {
-        let segments = self.op().attribute("operandSegmentSizes").ok()?;
-        let inputs = DenseI32ArrayAttribute::try_from(segments).ok()?.element(0);
-        usize::try_from(inputs.ok()?).ok()
+        typed::segments(self.op()).first().copied()
     }
 
-    /// The positions of the outputs whose extents the data decide.
+    /// The positions of the outputs whose extents depend on data.
     pub(crate) fn dynamic_outputs(self) -> Vec<i64> {
         typed::i64s(self.op(), "dynamic_outputs")
     }
 
-    /// The attributes of the operator that are inputs.
+    /// The attributes of the operator whose values are inputs.
     pub fn dynamic_attributes(self) -> Vec<String> {
         read_back::strings(self.op(), "given")
     }
 
-    /// Whether each execution draws other numbers.
+    /// Whether each execution returns different random numbers.
     pub fn is_random(self) -> bool {
         self.op().has_attribute("random")
     }
@@ -141,12 +138,12 @@ impl<'c: 'a, 'a> Intrinsic<'c, 'a> {
 impl<'c: 'a, 'a> Invoke<'c, 'a> {
     /// The qualified name of the operator.
     pub fn operator(self) -> String {
-        typed::string(self.op(), OPERATOR).unwrap_or_default()
+        typed::verified_string(self.op(), OPERATOR)
     }
 }
 
 impl<'c: 'a, 'a> Builder<'c, 'a> {
-    /// A run-time check: unless `condition` holds, the run ends with this message, which prints the i64 `values`.
+    /// Emits a run-time check. If `condition` is false, the run ends with this message, which contains the i64 `values`.
     pub(crate) fn check(
         &self,
         condition: Value<'c, 'a>,
@@ -158,8 +155,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         let entries = [CODE, MESSAGE].into_iter().zip([code, message]);
         let entries: Vec<_> =
             entries.map(|(name, text)| (name, attributes::string(self.context, text))).collect();
-        let made = self.create(ops::skript::CHECK, &operands, &entries, &[], Vec::new());
-        made.map(Check)
+        self.create(ops::skript::CHECK, &operands, &entries, &[], Vec::new()).map(Check)
     }
 }
 
@@ -171,7 +167,7 @@ mod tests {
     use skript_intrinsics::compiled::VALUES;
 
     #[test]
-    fn a_check_holds_as_many_values_as_the_context_of_a_run() {
+    fn the_verifier_limits_the_values_of_a_check_to_those_of_a_context() {
         let context = ir::new_context();
         for (count, valid) in [(0, true), (VALUES, true), (VALUES + 1, false)] {
             let (verified, messages) = ir::collecting(&context, || {
@@ -192,13 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn a_check_has_a_status_once_it_is_numbered() {
+    fn a_numbered_check_has_a_status() {
         let context = ir::new_context();
         let text = r#"func.func @f(%ok: i1, %n: i64) { skript.check %ok, "SK9204", "{0}"(%n) return }"#;
         let module = Module::parse(&context, text).unwrap();
-        let found: Vec<_> = ir::nested(module.as_operation()).into_iter().filter_map(Check::cast).collect();
-        let [check] = found.as_slice() else {
-            panic!("{} checks", found.len());
+        let checks: Vec<_> = ir::nested(module.as_operation()).into_iter().filter_map(Check::cast).collect();
+        let [check] = checks.as_slice() else {
+            panic!("{} checks", checks.len());
         };
         assert_eq!((check.code(), check.message()), ("SK9204".into(), "{0}".into()));
         assert_eq!(check.status(), None);

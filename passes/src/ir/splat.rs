@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tensors with one value in all elements.
+//! Splats, which are tensors whose elements are all equal.
 
-use super::Builder;
 use super::copy::operation_name;
-use super::ops;
+use super::{Builder, defining_op, ops};
 use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;
-use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, AttributeLike, Value, ValueLike};
 
-/// The value of all elements of a tensor, if its definition shows it.
+/// The value of all elements of a tensor whose definition is a splat, a fill or a constant.
 ///
 /// # Errors
 /// The builder's error.
@@ -17,10 +16,9 @@ pub fn value<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, Error> {
-    let Ok(result) = OperationResult::try_from(tensor) else {
+    let Some(op) = defining_op(tensor) else {
         return Ok(None);
     };
-    let op = result.owner();
     match operation_name(op).as_str() {
         ops::tensor::SPLAT | ops::linalg::FILL => Ok(Some(op.operand(0)?)),
         ops::arith::CONSTANT => {
@@ -36,17 +34,16 @@ pub fn value<'c: 'a, 'a>(
     }
 }
 
-/// Whether the tensor's definition shows that all elements are equal.
+/// Whether the definition of a tensor is a splat or a constant with equal elements.
 pub fn is_one<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> bool {
-    let op = OperationResult::try_from(tensor).map(|result| result.owner());
-    op.is_ok_and(|op| match operation_name(op).as_str() {
+    defining_op(tensor).is_some_and(|op| match operation_name(op).as_str() {
         ops::tensor::SPLAT => true,
         ops::arith::CONSTANT => op.attribute("value").is_ok_and(|v| element(v).is_some()),
         _ => false,
     })
 }
 
-/// The element of a constant that is the same everywhere.
+/// The element of a dense splat attribute.
 pub fn element(value: Attribute<'_>) -> Option<Attribute<'_>> {
     let dense = DenseElementsAttribute::try_from(value).ok()?;
     (dense.is_dense_elements() && dense.is_splat()).then(|| dense.splat_value())

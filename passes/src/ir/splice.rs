@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Inserts several operations, written as text over existing values.
+//! Inserts operations from MLIR text.
 
 use crate::ir;
 use melior::ir::block::BlockLike;
@@ -8,7 +8,7 @@ use melior::ir::{Module, Value, ValueLike};
 use skript_dialect::PassError;
 use skript_dialect::melior;
 
-/// Text under construction; every line with a result gets a new name.
+/// Text under construction. Every line with a result defines a new name.
 #[derive(Default)]
 pub struct Lines {
     text: String,
@@ -36,24 +36,24 @@ impl Lines {
         (0..count).map(|n| format!("{name}#{n}")).collect()
     }
 
-    /// A new name, for a value that a line defines itself.
+    /// A new name for a value that a line defines.
     pub fn name(&mut self) -> String {
         self.next += 1;
         format!("%v{}", self.next - 1)
     }
 
-    /// Appends a line, or several.
+    /// Appends one or more lines.
     pub fn line(&mut self, line: impl AsRef<str>) {
         self.text.push_str(line.as_ref());
         self.text.push('\n');
     }
 
-    /// Takes all lines so far. New names remain different from theirs.
+    /// Takes all lines so far. Later names differ from the names in these lines.
     pub fn take(&mut self) -> String {
         std::mem::take(&mut self.text)
     }
 
-    /// The text with all lines.
+    /// The text of all lines.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -67,55 +67,69 @@ pub struct Spliced<'c, 'a> {
     pub operations: Vec<OperationRef<'c, 'a>>,
 }
 
-/// Inserts the operations of `text` before `at`, with its location; operands are `%0`, `%1`, …. Returns the values that
-/// `results` name, each with its type.
+/// Inserts the operations of `text` before `at`, with its location. The text refers to operands as `%0`, `%1`, …. Returns
+/// the values with the names and types in `results`.
 ///
 /// # Errors
-/// The text does not parse: an internal error of the caller.
+/// The text does not parse, which is an internal error of the caller.
 pub fn splice<'c: 'a, 'a>(
     at: OperationRef<'c, 'a>,
     operands: &[Value<'c, 'a>],
     text: &str,
     results: &[(String, String)],
 ) -> Result<Spliced<'c, 'a>, PassError> {
-    let block = at.block().ok_or("an operation in no block")?;
     let location = at.location();
     let arguments: Vec<String> =
         operands.iter().enumerate().map(|(n, v)| format!("%{n}: {}", v.r#type())).collect();
     let types: Vec<&str> = results.iter().map(|r| r.1.as_str()).collect();
     let names: Vec<&str> = results.iter().map(|r| r.0.as_str()).collect();
     let colon = if names.is_empty() { "" } else { " : " };
-    let (names, types) = (names.join(", "), types.join(", "));
     let source = format!(
-        "func.func private @t({}) -> ({types}) {{\n{text}\nreturn {names}{colon}{types}\n}}",
-        arguments.join(", ")
+        "func.func private @t({}) -> ({types}) {{\n{text}\nreturn {}{colon}{types}\n}}",
+        arguments.join(", "),
+        names.join(", "),
+        types = types.join(", "),
     );
     // SAFETY: a context outlives its modules.
     let owner = location.context();
     let context = unsafe { owner.to_ref() };
     let (parsed, messages) = ir::collecting(context, || Module::parse(context, &source));
     let parsed = parsed.ok_or_else(|| {
-        // Only the reasons: the generated text would not help users.
+        // Without the locations: users do not have the generated text.
         let reasons = messages.iter().map(|m| m.split_once("): ").map_or(m.as_str(), |m| m.1));
         PassError::from(format!(
-            "has no code: {}",
+            "internal compiler error: {}",
             reasons.filter_map(|m| m.lines().next()).collect::<Vec<_>>().join("; ")
         ))
     })?;
-    let function = ir::operations(parsed.body()).first().copied();
-    let body = ir::body(function.ok_or("a text without operations")?)?;
+    insert(&parsed, at, operands)
+}
+
+/// Moves the operations of the first function of a module before `at`, with its location. The operands replace the arguments of the
+/// function. Returns the values that the function returns.
+///
+/// # Errors
+/// The module has no such function.
+pub fn insert<'c: 'a, 'a>(
+    module: &Module<'c>,
+    at: OperationRef<'c, 'a>,
+    operands: &[Value<'c, 'a>],
+) -> Result<Spliced<'c, 'a>, PassError> {
+    let block = at.block().ok_or("an operation outside of a block")?;
+    let location = at.location();
+    let function = ir::operations(module.body()).first().copied();
+    let body = ir::body(function.ok_or("a module without functions")?)?;
     for (n, operand) in operands.iter().enumerate() {
         ir::replace_uses(body.argument(n)?.into(), *operand);
     }
     let operations = ir::operations(body);
-    let (end, rest) = operations.split_last().ok_or("a text without an end")?;
-    let values = end.operands();
+    let (terminator, others) = operations.split_last().ok_or("a function without a terminator")?;
     // SAFETY: the values live on in the block that receives the operations.
-    let values = values.map(|v| unsafe { Value::from_raw(v.to_raw()) }).collect();
+    let values = terminator.operands().map(|v| unsafe { Value::from_raw(v.to_raw()) }).collect();
     let mut moved = Vec::new();
-    for op in rest {
-        // SAFETY: the operation moves from the parsed module to the block, which then owns it; the remaining terminator
-        // refers to it only until the module is dropped, here.
+    for op in others {
+        // SAFETY: the operation moves from the module to the block, which then owns it; the remaining terminator refers to
+        // it only until the module is dropped.
         unsafe {
             let raw = op.to_raw();
             mlir_sys::mlirOperationRemoveFromParent(raw);

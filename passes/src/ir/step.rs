@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The steps of a pipeline: passes with their options, or passes that are nested on operations of one name.
+//! The steps of a pipeline, which are passes with options, or steps that are nested on an anchor operation.
 
 use skript_dialect::Pass;
 use std::fmt;
 
-/// A step. Its text is MLIR's: `flag{option=value}`, or `anchor(step,step)`.
+/// A step. Its text is MLIR's pipeline syntax: `flag{option=value}`, or `anchor(step,step)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Pass { flag: &'static str, options: Vec<(&'static str, String)> },
@@ -17,18 +17,18 @@ impl Step {
         Step::Pass { flag, options: Vec::new() }
     }
 
-    /// Steps on each operation of this name. MLIR runs them on several threads.
+    /// Steps on each operation with this name. MLIR runs them on several threads.
     pub(crate) fn nested(anchor: &'static str, steps: impl IntoIterator<Item = Step>) -> Step {
         Step::Nested { anchor, steps: steps.into_iter().collect() }
     }
 
-    /// The step with an option. Nested steps have none.
+    /// The step with an option. Nested steps have no options.
     #[must_use]
     pub(crate) fn with(self, name: &'static str, value: impl fmt::Display) -> Step {
         self.with_all([(name, value)])
     }
 
-    /// The step with an option that is `true`, if it is set.
+    /// The step with the option `true` if `is_set`, or without the option.
     #[must_use]
     pub(crate) fn with_flag(self, name: &'static str, is_set: bool) -> Step {
         self.with_all(is_set.then_some((name, true)))
@@ -73,8 +73,8 @@ pub(crate) fn text(steps: &[Step]) -> String {
     steps.iter().map(Step::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Canonicalization without that of regions, which looks for equal blocks and for dead loop-carried values in the whole module:
-/// after the stage `lower` there are none, and LLVM simplifies the blocks that loops become.
+/// Canonicalization without region simplification, which searches the entire module for equal blocks and dead loop-carried
+/// values. After the stage `lower`, a module has neither, and LLVM simplifies the blocks of lowered loops.
 pub(crate) fn canonicalize_operations() -> Step {
     Step::upstream("canonicalize").with("region-simplify", "disabled")
 }

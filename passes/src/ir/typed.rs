@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Typed operations: references to operations whose name was checked, with named operands, attributes and regions.
+//! Typed operations, which are references to operations with a known name, with named operands, attributes and regions.
 
+use super::attributes;
 use melior::ir::Attribute;
-use melior::ir::attribute::{
-    ArrayAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
-    StringAttribute,
-};
+use melior::ir::attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute};
 
-/// Declares typed operations, each with the constants of its names and its operands by position.
+/// Declares typed operations with the constants of their names and the positions of their operands.
 #[macro_export]
 macro_rules! typed {
     ($(
@@ -19,21 +17,21 @@ macro_rules! typed {
         #[allow(unreachable_pub, reason = "other crates use some of them")]
         pub struct $name<'c, 'a>($crate::ir::typed::OperationRef<'c, 'a>);
 
-        #[allow(dead_code, reason = "a form has all accessors, needed or not")]
+        #[allow(dead_code, reason = "a declaration names all operands")]
         #[allow(unreachable_pub, reason = "other crates use some of them")]
         impl<'c: 'a, 'a> $name<'c, 'a> {
-            /// The operation as this one, if it has the name.
+            /// The typed operation, if the operation has its name.
             pub fn cast(op: $crate::ir::typed::OperationRef<'c, 'a>) -> Option<Self> {
                 let names = [$($operation),+];
                 names.iter().any(|name| skript_dialect::op::is(&op, name)).then_some(Self(op))
             }
 
-            /// The operation that defines a value, if it is this one.
+            /// The typed operation that defines a value, if the definition has its name.
             pub fn of(value: $crate::ir::typed::Value<'c, 'a>) -> Option<Self> {
                 Self::cast($crate::ir::definition(value)?.0)
             }
 
-            /// The operation itself.
+            /// The untyped operation.
             pub fn op(self) -> $crate::ir::typed::OperationRef<'c, 'a> {
                 self.0
             }
@@ -51,16 +49,20 @@ macro_rules! typed {
         }
     )*};
 }
-// What declarations name.
+// The names that the macro's expansion uses.
 pub use melior::Error;
 pub use melior::ir::operation::OperationLike;
 pub use melior::ir::{OperationRef, Value};
 pub use typed;
 
 /// The value of a string attribute.
-pub(super) fn string(op: OperationRef, name: &str) -> Option<String> {
-    let text = StringAttribute::try_from(op.attribute(name).ok()?).ok()?;
-    Some(text.value().to_owned())
+pub(crate) fn string(op: OperationRef, name: &str) -> Option<String> {
+    attributes::text(op.attribute(name).ok()?)
+}
+
+/// The value of a string attribute that the verifier of the operation requires.
+pub(crate) fn verified_string(op: OperationRef, name: &str) -> String {
+    string(op, name).unwrap_or_else(|| unreachable!("internal compiler error: an operation without `{name}`"))
 }
 
 /// The symbol that an attribute refers to.
@@ -71,38 +73,27 @@ pub(crate) fn symbol(op: OperationRef, name: &str) -> Option<String> {
 
 /// The value of an integer attribute.
 pub(crate) fn integer(op: OperationRef, name: &str) -> Option<i64> {
-    let integer = IntegerAttribute::try_from(op.attribute(name).ok()?).ok()?;
-    Some(integer.value())
+    attributes::number(op.attribute(name).ok()?)
 }
 
-/// The items of an array of i64; none without the attribute.
+/// The items of an array of i64; empty without the attribute.
 pub(crate) fn i64s(op: OperationRef, name: &str) -> Vec<i64> {
-    let array = op.attribute(name).ok();
-    let array = array.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok());
-    let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));
-    items.into_iter().flatten().collect()
+    op.attribute(name).ok().and_then(attributes::integers).unwrap_or_default()
 }
 
-/// The elements of an attribute that is an array of `i32`; none for any other.
+/// The items of an array of i32; empty without the attribute.
 pub(crate) fn i32s(op: OperationRef, name: &str) -> Vec<i32> {
-    let array = op.attribute(name).ok();
-    let array = array.and_then(|a| DenseI32ArrayAttribute::try_from(a).ok());
+    let array = op.attribute(name).ok().and_then(|a| DenseI32ArrayAttribute::try_from(a).ok());
     let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));
     items.into_iter().flatten().collect()
 }
 
-/// The numbers of operands in each segment; none for an operation without segments.
+/// The number of operands in each segment; empty for an operation without segments.
 pub(crate) fn segments(op: OperationRef) -> Vec<usize> {
-    let array = op.attribute("operandSegmentSizes").ok();
-    let array = array.and_then(|a| DenseI32ArrayAttribute::try_from(a).ok());
-    let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));
-    items.into_iter().flatten().filter_map(|n| usize::try_from(n).ok()).collect()
+    i32s(op, "operandSegmentSizes").into_iter().filter_map(|n| usize::try_from(n).ok()).collect()
 }
 
-/// The items of an array attribute; none without the attribute.
+/// The items of an array attribute; empty without the attribute.
 pub(crate) fn array<'c>(op: OperationRef<'c, '_>, name: &str) -> Vec<Attribute<'c>> {
-    let array = op.attribute(name).ok();
-    let array = array.and_then(|a| ArrayAttribute::try_from(a).ok());
-    let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));
-    items.into_iter().flatten().collect()
+    op.attribute(name).map(attributes::items).unwrap_or_default()
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Element and tensor types.
 
+pub(crate) use super::context::of_type as context_of;
 use melior::Context;
-use melior::ir::r#type::{DimSize, IntegerType, MemRefType, RankedTensorType};
+use melior::ir::r#type::{IntegerType, MemRefType, RankedTensorType};
 use melior::ir::{Attribute, ShapedTypeLike, Type, TypeLike};
 use skript_semantics::{Numbers, RealType, Scalar, ScalarKind};
 
 /// A dynamic extent, offset, size or bound: MLIR's `ShapedType::kDynamic`.
 pub const DYNAMIC: i64 = i64::MIN;
 
-/// The storage type of a tensor's elements, for these types of reals and ints.
+/// The storage type of the elements of a tensor. `numbers` has the types of ints and reals.
 pub fn element(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_> {
     match kind {
         ScalarKind::Bool => flag(context),
@@ -31,7 +32,7 @@ pub fn scalar(context: &Context, kind: ScalarKind, numbers: Numbers) -> Type<'_>
     }
 }
 
-/// The storage type of reals for a type; `None` for other types.
+/// The real type of a float type; `None` for other types.
 pub fn reals(r#type: Type<'_>) -> Option<RealType> {
     match r#type.to_string().as_str() {
         "f16" => Some(RealType::F16),
@@ -47,17 +48,50 @@ pub fn flag(context: &Context) -> Type<'_> {
     IntegerType::new(context, 1).into()
 }
 
-/// `i64`, independent of the storage type of ints.
+/// `i64`.
 pub fn word(context: &Context) -> Type<'_> {
     IntegerType::new(context, 64).into()
 }
 
-/// A tensor of static extents.
+/// `i8`.
+pub(crate) fn i8(context: &Context) -> Type<'_> {
+    int(context, 8)
+}
+
+/// `i32`.
+pub(crate) fn i32(context: &Context) -> Type<'_> {
+    int(context, 32)
+}
+
+/// The integer type of a width.
+pub(crate) fn int(context: &Context, width: u32) -> Type<'_> {
+    IntegerType::new(context, width).into()
+}
+
+/// The width of a float or an integer in bits; 64 for `index`.
+pub(crate) fn width(r#type: Type<'_>) -> i64 {
+    match IntegerType::try_from(r#type) {
+        Ok(integer) => integer.width().into(),
+        Err(_) if r#type.is_float() => r#type.float_width().into(),
+        Err(_) => 64,
+    }
+}
+
+/// The element type of a shaped type; other types unchanged.
+pub(crate) fn element_or_self(r#type: Type<'_>) -> Type<'_> {
+    if !r#type.is_shaped() {
+        return r#type;
+    }
+    // SAFETY: the type is shaped.
+    unsafe { Type::from_raw(mlir_sys::mlirShapedTypeGetElementType(r#type.to_raw())) }
+}
+
+/// A tensor type; [`DYNAMIC`] stands for dynamic extents.
 pub fn tensor<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
     RankedTensorType::new(&sizes(extents), element, None).into()
 }
 
-/// A contiguous memref of static extents.
+/// A contiguous memref type; [`DYNAMIC`] stands for dynamic extents.
 pub fn memref<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
     MemRefType::new(element, extents, None, None).into()
 }
@@ -66,33 +100,42 @@ fn sizes(extents: &[i64]) -> Vec<u64> {
     extents.iter().map(|e| e.cast_unsigned()).collect()
 }
 
-/// Extents of a ranked tensor type; dynamic ones are [`DYNAMIC`]. `None` for other types.
+/// The extents of a ranked tensor type; dynamic ones are [`DYNAMIC`]. `None` for other types.
 pub fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
-    let tensor = RankedTensorType::try_from(r#type).ok()?;
-    (0..tensor.rank())
-        .map(|d| {
-            let size = tensor.dim_size(d).ok()?;
-            Some(match size {
-                DimSize::Static(size) => i64::try_from(size).ok()?,
-                DimSize::Dynamic => DYNAMIC,
-            })
-        })
-        .collect()
+    RankedTensorType::try_from(r#type).ok().map(|_| shape(r#type))
 }
 
-/// Element type of a ranked tensor type.
+/// The extents of a ranked shaped type; empty for other types.
+pub(crate) fn shape(r#type: Type<'_>) -> Vec<i64> {
+    let raw = r#type.to_raw();
+    // SAFETY: only a ranked type is asked for its rank; positions are below it.
+    unsafe {
+        let is_ranked = mlir_sys::mlirTypeIsAShaped(raw) && mlir_sys::mlirShapedTypeHasRank(raw);
+        let rank = if is_ranked { mlir_sys::mlirShapedTypeGetRank(raw) } else { 0 };
+        (0..rank).map(|d| mlir_sys::mlirShapedTypeGetDimSize(raw, d as isize)).collect()
+    }
+}
+
+/// The width of an integer or a float in bits; `None` for other types.
+pub(crate) fn bits(r#type: Type<'_>) -> Option<u32> {
+    // SAFETY: only a float type is asked for its width.
+    let float = || r#type.is_float().then(|| unsafe { mlir_sys::mlirFloatTypeGetWidth(r#type.to_raw()) });
+    IntegerType::try_from(r#type).ok().map(|integer| integer.width()).or_else(float)
+}
+
+/// The element type of a ranked tensor type.
 pub fn element_of(r#type: Type<'_>) -> Option<Type<'_>> {
     Some(RankedTensorType::try_from(r#type).ok()?.element())
 }
 
-/// The tensor type with elements of this type; other types unchanged.
+/// The tensor type with another element type; other types unchanged.
 pub fn of_element<'c>(r#type: Type<'c>, element: Type<'c>) -> Type<'c> {
     extents(r#type).map_or(r#type, |extents| {
         RankedTensorType::new(&sizes(&extents), element, encoding_of(r#type)).into()
     })
 }
 
-/// The tensor type with other extents, as many as it has; other types unchanged.
+/// The tensor type with other extents; other types unchanged.
 pub(crate) fn of_extents<'c>(r#type: Type<'c>, extents: &[i64]) -> Type<'c> {
     element_of(r#type)
         .map_or(r#type, |element| RankedTensorType::new(&sizes(extents), element, encoding_of(r#type)).into())
@@ -103,29 +146,28 @@ pub fn encoding_of(r#type: Type<'_>) -> Option<Attribute<'_>> {
     RankedTensorType::try_from(r#type).ok()?.encoding()
 }
 
-/// The type of both parts of a complex type; `None` for other types.
+/// The type of the real and imaginary parts of a complex type; `None` for other types.
 pub fn complex_part(r#type: Type<'_>) -> Option<Type<'_>> {
-    // SAFETY: called for complex types only.
+    // SAFETY: only a complex type is asked for its element type.
     unsafe {
         mlir_sys::mlirTypeIsAComplex(r#type.to_raw())
             .then(|| Type::from_raw(mlir_sys::mlirComplexTypeGetElementType(r#type.to_raw())))
     }
 }
 
-/// The nearest value of the type: the maximum of 64-bit ints becomes the maximum of a narrow type, where wrapping would
-/// make it −1.
+/// The nearest value of the type. For example, the 64-bit maximum becomes the maximum of a narrow type, not −1 as by wrapping.
 pub fn nearest(value: Scalar, r#type: Type<'_>) -> Scalar {
     match (value, IntegerType::try_from(r#type)) {
         (Scalar::Int(value), Ok(integer)) => {
-            let least = least(integer.width());
-            Scalar::Int(value.clamp(least, !least))
+            let min = min_integer(integer.width());
+            Scalar::Int(value.clamp(min, !min))
         }
         _ => value,
     }
 }
 
 /// The minimum int of a width, `-2^(width-1)`.
-pub fn least(width: u32) -> i64 {
+pub fn min_integer(width: u32) -> i64 {
     i64::MIN >> (64 - width.clamp(1, 64))
 }
 
@@ -138,4 +180,38 @@ pub fn kind_of(r#type: Type<'_>) -> Option<ScalarKind> {
         return Some(if integer.width() == 1 { ScalarKind::Bool } else { ScalarKind::Int });
     }
     r#type.is_float().then_some(ScalarKind::Real)
+}
+
+/// The type with `i16` instead of f16 and bf16, at any depth. `None` for a type without 16-bit floats.
+///
+/// # Errors
+/// The type is, or contains, a named struct.
+pub(crate) fn narrow_as_integers(r#type: Type<'_>) -> Result<Option<Type<'_>>, ()> {
+    // The C API provides neither the length of an LLVM array nor the parameters of all types.
+    let Some(text) = replaced(&r#type.to_string()) else {
+        return Ok(None);
+    };
+    let new = (!text.contains('"')).then(|| Type::parse(context_of(r#type), &text)).flatten();
+    new.map(Some).ok_or(())
+}
+
+/// The text of a type with `i16` instead of 16-bit floats. `None` for a type without them.
+fn replaced(text: &str) -> Option<String> {
+    text.contains("f16").then(|| text.replace("bf16", "i16").replace("f16", "i16"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_reals_become_integers() {
+        assert_eq!(replaced("f16").as_deref(), Some("i16"));
+        assert_eq!(replaced("vector<4xbf16>").as_deref(), Some("vector<4xi16>"));
+        assert_eq!(
+            replaced("!llvm.func<f16 (ptr, vector<[2]xf16>, f32)>").as_deref(),
+            Some("!llvm.func<i16 (ptr, vector<[2]xi16>, f32)>")
+        );
+        assert_eq!(replaced("vector<16xf32>"), None);
+    }
 }

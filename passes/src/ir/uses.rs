@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Uses and order of operations: users, replacement, erasure.
+//! Def-use chains and the order of operations: definitions, users, replacement, erasure, moves.
 
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef, Value, ValueLike};
 
-/// The operation that a value is a result of, and the number of the result; `None` for block arguments.
+/// The operation that defines a value, and the number of the result; `None` for block arguments.
 pub fn definition<'c, 'a>(value: Value<'c, 'a>) -> Option<(OperationRef<'c, 'a>, usize)> {
-    // SAFETY: the op of a live result lives as long as the result.
+    // SAFETY: the operation of a live result lives as long as the result.
     unsafe {
         let raw = value.to_raw();
         mlir_sys::mlirValueIsAOpResult(raw).then(|| {
@@ -18,18 +18,28 @@ pub fn definition<'c, 'a>(value: Value<'c, 'a>) -> Option<(OperationRef<'c, 'a>,
     }
 }
 
-/// Ops that use `value`.
+/// The operation that defines a value; `None` for block arguments.
+pub(crate) fn defining_op<'c, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    definition(value).map(|(op, _)| op)
+}
+
+/// The operation that defines a value, if it has this name.
+pub(crate) fn defined_by<'c: 'a, 'a>(value: Value<'c, 'a>, name: &str) -> Option<OperationRef<'c, 'a>> {
+    defining_op(value).filter(|op| skript_dialect::op::is(op, name))
+}
+
+/// The users of a value, one for each use, starting with the last use.
 pub fn users<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    let mut found = Vec::new();
-    // SAFETY: the chain of uses of a live value; nothing is changed while it is followed.
+    let mut users = Vec::new();
+    // SAFETY: the use list of a live value, which does not change meanwhile.
     unsafe {
         let mut operand = mlir_sys::mlirValueGetFirstUse(value.to_raw());
         while !mlir_sys::mlirOpOperandIsNull(operand) {
-            found.push(OperationRef::from_raw(mlir_sys::mlirOpOperandGetOwner(operand)));
+            users.push(OperationRef::from_raw(mlir_sys::mlirOpOperandGetOwner(operand)));
             operand = mlir_sys::mlirOpOperandGetNextUse(operand);
         }
     }
-    found
+    users
 }
 
 /// Replaces all uses of `old` by `new`, which has the same type.
@@ -40,32 +50,32 @@ pub fn replace_uses(old: Value, new: Value) {
 
 /// Removes an unused operation from its block and frees it.
 pub fn erase(op: OperationRef) {
-    // SAFETY: callers hold no other reference to the op; its results have no uses.
+    // SAFETY: callers hold no other reference to the operation; its results have no uses.
     unsafe { mlir_sys::mlirOperationDestroy(op.to_raw()) }
 }
 
-/// Whether an op precedes another one of its block.
+/// Whether an operation precedes another one in its block.
 pub fn is_before(op: OperationRef, other: OperationRef) -> bool {
-    // SAFETY: both ops are alive and in one block.
+    // SAFETY: both operations are alive and in one block.
     unsafe { mlir_sys::mlirOperationIsBeforeInBlock(op.to_raw(), other.to_raw()) }
 }
 
-/// Moves an op before another one of its block.
+/// Moves an operation before another one in its block.
 pub(crate) fn move_before(op: OperationRef, other: OperationRef) {
-    // SAFETY: both ops are alive and in one block.
+    // SAFETY: both operations are alive and in one block.
     unsafe { mlir_sys::mlirOperationMoveBefore(op.to_raw(), other.to_raw()) }
 }
 
-/// Moves an op from its block to the end of another one.
+/// Moves an operation to the end of another block.
 pub(crate) fn move_to_end(op: OperationRef, block: BlockRef) {
-    // SAFETY: both are alive; the new block takes the op over at once.
+    // SAFETY: both are alive; the new block owns the operation at once.
     unsafe {
         mlir_sys::mlirOperationRemoveFromParent(op.to_raw());
         mlir_sys::mlirBlockAppendOwnedOperation(block.to_raw(), op.to_raw());
     }
 }
 
-/// Identifies an op while it is alive.
+/// Identifies an operation until it is erased.
 pub fn key(op: OperationRef) -> usize {
     op.to_raw().ptr as usize
 }

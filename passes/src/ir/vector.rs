@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Vector types, which melior creates but does not read.
+//! Accessors of vector types, which melior lacks.
 
 use melior::ir::{Type, TypeLike};
 
-/// The element type of a vector; any other type itself.
+/// The element type of a vector; other types unchanged.
 pub(crate) fn element_or_self(r#type: Type<'_>) -> Type<'_> {
     if !r#type.is_vector() {
         return r#type;
     }
-    // SAFETY: a vector is a shaped type.
+    // SAFETY: a vector type is a shaped type.
     unsafe { Type::from_raw(mlir_sys::mlirShapedTypeGetElementType(r#type.to_raw())) }
 }
 
-/// Extents of a vector of fixed length; `None` for other types and for scalable vectors.
+/// The extents of a fixed-length vector type; `None` for scalable vectors and for other types.
 pub(crate) fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
     if !r#type.is_vector() {
         return None;
@@ -28,13 +28,13 @@ pub(crate) fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
     }
 }
 
-/// A vector type of these extents.
+/// A fixed-length vector type.
 pub(crate) fn of<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
     let sizes: Vec<u64> = extents.iter().map(|e| e.cast_unsigned()).collect();
     Type::vector(&sizes, element)
 }
 
-/// All indices into an array of these extents, the last dimension fastest; one empty index for rank 0.
+/// All indices of an array with these extents, in row-major order; one empty index for rank 0.
 pub(crate) fn all_indices(extents: &[i64]) -> Vec<Vec<i64>> {
     extents.iter().fold(vec![Vec::new()], |all_indices, extent| {
         let longer = |position: &Vec<i64>| {
@@ -45,8 +45,8 @@ pub(crate) fn all_indices(extents: &[i64]) -> Vec<Vec<i64>> {
     })
 }
 
-/// A type with this element: a vector of the shape of `model` if that is one, fixed-length or scalable, else the
-/// element.
+/// The vector type with the shape of `model`, fixed-length or scalable, and this element type; the element type itself if
+/// `model` is not a vector.
 pub(crate) fn shaped_like<'c>(model: Type<'c>, element: Type<'c>) -> Type<'c> {
     if !model.is_vector() {
         return element;
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_run_in_row_major_order() {
+    fn indices_are_in_row_major_order() {
         assert_eq!(all_indices(&[2, 2]), [[0, 0], [0, 1], [1, 0], [1, 1]]);
         assert_eq!(all_indices(&[]), [[0i64; 0]]);
         assert!(all_indices(&[2, 0]).is_empty());

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks and operations below an operation.
+//! Walks blocks, nested operations and parents.
 
 use super::builder::operations;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
-use melior::ir::{BlockRef, OperationRef, RegionLike};
+use melior::ir::{BlockRef, OperationRef, RegionLike, RegionRef};
 
-/// Every op below `root`, outer ones first.
+/// All operations nested in `root`, in pre-order.
 pub fn nested<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    let mut found = Vec::new();
-    let mut pending = vec![root];
+    let mut all = Vec::new();
+    let mut pending = children(root);
+    pending.reverse();
     while let Some(op) = pending.pop() {
-        found.push(op);
-        let below: Vec<_> = blocks(op).into_iter().flat_map(operations).collect();
-        pending.extend(below.into_iter().rev());
+        all.push(op);
+        pending.extend(children(op).into_iter().rev());
     }
-    found.remove(0);
-    found
+    all
 }
 
-/// Every op of this name below `root`, outer ones first.
+/// The operations nested in `root` that have this name, in pre-order.
 pub(crate) fn named<'c, 'a>(root: OperationRef<'c, 'a>, name: &str) -> Vec<OperationRef<'c, 'a>> {
-    let mut found = nested(root);
-    found.retain(|op| skript_dialect::op::is(op, name));
-    found
+    let mut operations = nested(root);
+    operations.retain(|op| skript_dialect::op::is(op, name));
+    operations
+}
+
+/// The operations in the blocks of an operation, without those nested in them.
+pub fn children<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    blocks(op).into_iter().flat_map(operations).collect()
 }
 
 /// The parent operation.
@@ -32,20 +36,20 @@ pub(crate) fn parent<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c
     op.parent_operation().map(|parent| unsafe { OperationRef::from_raw(parent.to_raw()) })
 }
 
-/// The blocks of all regions of an op.
-pub fn blocks<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<BlockRef<'c, 'a>> {
-    let mut found = Vec::new();
-    for region in op.regions() {
-        let mut block = region.first_block();
-        while let Some(b) = block {
-            found.push(b);
-            block = b.next_in_region();
-        }
-    }
-    found
+/// The ancestors of an operation, innermost first.
+pub(crate) fn parents<'c, 'a>(op: OperationRef<'c, 'a>) -> impl Iterator<Item = OperationRef<'c, 'a>> {
+    std::iter::successors(parent(op), |op| parent(*op))
 }
 
-/// The entry block of a function.
+/// The blocks of all regions of an operation.
+pub fn blocks<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<BlockRef<'c, 'a>> {
+    let of_region = |region: RegionRef<'c, 'a>| {
+        std::iter::successors(region.first_block(), |block| block.next_in_region())
+    };
+    op.regions().flat_map(of_region).collect()
+}
+
+/// The first block of an operation's first region, such as the entry block of a function.
 pub fn first_block<'c, 'a>(function: OperationRef<'c, 'a>) -> Option<BlockRef<'c, 'a>> {
     function.region(0).ok()?.first_block()
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What operations on scalars cost, roughly, for decisions that need no more.
+//! Rough costs of scalar operations.
 
 use super::{name, ops};
 use melior::ir::OperationRef;
 
-/// The time of an operation on scalars, without its regions: 1 for an addition, 0 for what computes nothing.
+/// The relative time of a scalar operation, without its regions: 1 for an addition, 0 for a terminator or a constant.
 pub(crate) fn of_scalars(op: OperationRef) -> i64 {
     match name(op).as_str() {
         ops::arith::CONSTANT | ops::scf::REDUCE | ops::scf::YIELD => 0,

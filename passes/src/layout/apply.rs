@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gives tensors their layouts: permutes types, maps and slices, and copies at the borders.
+//! Applies the layouts to tensors: permutes types, maps and slices, and copies tensors at the borders of regions.
 
 use super::classes::{Classes, definition_is_cloned, stored};
 use super::node::Node;
-use super::{Last, order};
-use crate::ir::linalg::{self, reorder_loops};
+use super::{LastDimension, order};
+use crate::ir::generic::{Access, copy_of};
+use crate::ir::linalg::reorder_loops;
 use crate::ir::shape::InsertSlice;
-use crate::ir::{self, Builder, attributes, maps, mutation, ops, typed, types};
+use crate::ir::{self, Builder, attributes, maps, mutation, typed, types};
 use crate::structure::Affine;
 use melior::Context;
 use melior::ir::attribute::ArrayAttribute;
@@ -14,10 +15,10 @@ use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::{PassError, op};
 
-/// Changes the function.
+/// Applies the layout of each class to the function.
 pub(super) fn apply<'c: 'a, 'a>(
     classes: &Classes<'c, 'a>,
-    layouts: &[Last],
+    layouts: &[LastDimension],
     context: &'c Context,
 ) -> Result<(), PassError> {
     if layouts.iter().all(Option::is_none) {
@@ -42,17 +43,17 @@ pub(super) fn apply<'c: 'a, 'a>(
 
 struct Apply<'t, 'c, 'a> {
     classes: &'t Classes<'c, 'a>,
-    layouts: &'t [Last],
+    layouts: &'t [LastDimension],
     context: &'c Context,
 }
 
 impl<'c: 'a, 'a> Apply<'_, 'c, 'a> {
-    fn layout(&self, value: Value) -> Last {
+    fn layout(&self, value: Value) -> LastDimension {
         let class = self.classes.class(value)?;
         self.layouts.get(class).copied().flatten()
     }
 
-    /// Gives the users that need row-major order a copy of a member.
+    /// Replaces the uses of a member that require row-major order by a row-major copy.
     fn restore(&self, value: Value<'c, 'a>) -> Result<(), PassError> {
         let users = self.classes.borders(value);
         let definition = ir::definition(value).filter(|_| !users.is_empty());
@@ -62,11 +63,10 @@ impl<'c: 'a, 'a> Apply<'_, 'c, 'a> {
         let r#type = value.r#type();
         let rank = types::extents(r#type).map_or(0, |extents| extents.len());
         let subscripts = order(rank, self.layout(value));
-        let all: Vec<usize> = (0..rank).collect();
         let next = definition.next_in_block();
         let at = Builder::before(self.context, next.ok_or("a tensor at the end of a block")?)?;
         let at = at.with_location(definition.location());
-        let copy = copy(value, [&subscripts, &all], r#type, &at)?;
+        let copy = copy(value, &subscripts, r#type, &at)?;
         for user in users {
             for (position, operand) in user.operands().enumerate() {
                 if operand == value {
@@ -101,54 +101,49 @@ impl<'c: 'a, 'a> Apply<'_, 'c, 'a> {
     }
 
     fn node(&self, node: &Node<'c, 'a>) -> Result<(), PassError> {
-        let results: Vec<Last> = node.op.results().map(|r| self.layout(r.into())).collect();
-        let Some(output) = node.outputs().first() else {
+        let results: Vec<LastDimension> = node.nest.op.results().map(|r| self.layout(r.into())).collect();
+        let Some(output) = node.nest.outputs().first() else {
             return Ok(());
         };
-        let lanes = results
-            .first()
-            .copied()
-            .flatten()
-            .and_then(|last| output.contiguous(Some(last), node.parallels()));
-        let mut own_maps = Vec::new();
+        let lanes = results.first().copied().flatten().and_then(|last| node.contiguous(output, Some(last)));
+        let mut indexing_maps = Vec::new();
         let mut is_changed = false;
-        for (position, operand) in node.operands.iter().enumerate() {
-            let result = position.checked_sub(node.inputs);
+        for (position, operand) in node.nest.operands.iter().enumerate() {
+            let result = position.checked_sub(node.nest.inputs);
             let last = match result {
                 Some(result) => results.get(result).copied().flatten(),
                 None => self.layout(operand.value),
             };
-            let weights = lanes.filter(|_| result.is_none() && operand.is_read);
-            let weights = weights.and_then(|l| node.stored_last(operand, l));
+            let weights = lanes.filter(|_| result.is_none() && operand.is_read());
+            let weights = weights.and_then(|l| node.stored_last(position, l));
             if let (Some(_), Some(last)) = (result, last) {
-                let init = self.cloned(operand.value, last, node.op)?;
-                mutation::set_operand(node.op, position, init);
+                let init = self.cloned(operand.value, last, node.nest.op)?;
+                mutation::set_operand(node.nest.op, position, init);
             }
             if let Some(last) = weights {
-                let at = Builder::before(self.context, node.op)?;
+                let at = Builder::before(self.context, node.nest.op)?;
                 let copy = permuted(operand.value, last, &at)?;
-                mutation::set_operand(node.op, position, copy);
+                mutation::set_operand(node.nest.op, position, copy);
             }
             let last = last.or(weights);
             is_changed |= last.is_some();
-            let subscripts = order(operand.subscripts.len(), last).into_iter();
-            let subscripts: Vec<Affine> =
-                subscripts.filter_map(|d| operand.subscripts.get(d).cloned()).collect();
-            let map = maps::map(self.context, node.extents.len(), &subscripts);
-            own_maps.push(map.ok_or("a map that MLIR does not parse")?);
+            let subscripts = order(operand.forms.len(), last).into_iter();
+            let subscripts: Vec<Affine> = subscripts.filter_map(|d| operand.forms.get(d).cloned()).collect();
+            let map = maps::map(self.context, node.nest.extents.len(), &subscripts);
+            indexing_maps.push(map.ok_or("a map that MLIR does not parse")?);
         }
         if !is_changed {
             return Ok(());
         }
-        let list = ArrayAttribute::new(self.context, &own_maps).into();
-        mutation::set(node.op, "indexing_maps", list);
+        let list = ArrayAttribute::new(self.context, &indexing_maps).into();
+        mutation::set(node.nest.op, "indexing_maps", list);
         if let Some(order) = loops(node, results.first().copied().flatten()) {
-            reorder_loops(node.op, &order, self.context);
+            reorder_loops(node.nest.op, &order, self.context);
         }
         Ok(())
     }
 
-    /// An empty or filled tensor again, in a layout; other tensors, which have it, are returned as they are.
+    /// Clones an empty or filled tensor in a layout. Other tensors already have the layout, and are returned unchanged.
     fn cloned(
         &self,
         value: Value<'c, 'a>,
@@ -165,7 +160,7 @@ impl<'c: 'a, 'a> Apply<'_, 'c, 'a> {
         if let Some(destination) = operands.last_mut()
             && types::extents(destination.r#type()).is_some()
         {
-            // The empty tensor that is filled.
+            // The operand is the empty tensor to fill.
             *destination = self.cloned(*destination, last, user)?;
         }
         let r#type = stored(value.r#type(), Some(last));
@@ -175,14 +170,15 @@ impl<'c: 'a, 'a> Apply<'_, 'c, 'a> {
     }
 }
 
-/// The loops in the order in which the result is stored, reductions where they are.
-fn loops(node: &Node, last: Last) -> Option<Vec<usize>> {
+/// Returns the loops in the order in which the result is stored; reductions keep their positions.
+fn loops(node: &Node, last: LastDimension) -> Option<Vec<usize>> {
     last?;
-    let output = node.outputs().first()?;
-    let stored = order(output.subscripts.len(), last).into_iter();
+    let output = node.nest.outputs().first()?;
+    let stored = order(output.forms.len(), last).into_iter();
     let mut stored =
-        stored.map(|d| output.subscripts.get(d)?.as_index()).collect::<Option<Vec<usize>>>()?.into_iter();
+        stored.map(|d| output.forms.get(d)?.as_index()).collect::<Option<Vec<usize>>>()?.into_iter();
     let loops: Vec<usize> = node
+        .nest
         .reductions
         .iter()
         .enumerate()
@@ -194,7 +190,7 @@ fn loops(node: &Node, last: Last) -> Option<Vec<usize>> {
     (sorted.len() == loops.len()).then_some(loops)
 }
 
-/// A copy of a row-major tensor in a layout.
+/// Copies a row-major tensor into the layout `last`.
 fn permuted<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     last: usize,
@@ -202,39 +198,19 @@ fn permuted<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, PassError> {
     let rank = types::extents(value.r#type()).map_or(0, |extents| extents.len());
     let order = order(rank, Some(last));
-    // Dimension `d` of the source is where it stands in the order.
-    let subscripts: Vec<usize> = (0..rank).filter_map(|d| order.iter().position(|own| *own == d)).collect();
-    let all: Vec<usize> = (0..rank).collect();
-    copy(value, [&subscripts, &all], stored(value.r#type(), Some(last)), at)
+    // The subscript of dimension `d` of the source is its position in the order.
+    let subscripts: Vec<usize> =
+        (0..rank).filter_map(|d| order.iter().position(|dimension| *dimension == d)).collect();
+    copy(value, &subscripts, stored(value.r#type(), Some(last)), at)
 }
 
-/// A new tensor of a type whose elements at the second subscripts are those of another one at the first.
+/// Copies a tensor to a new tensor of a type; `subscripts` are the dimensions of the new tensor that index the dimensions of `value`.
 fn copy<'c: 'a, 'a>(
     value: Value<'c, 'a>,
-    subscripts: [&[usize]; 2],
+    subscripts: &[usize],
     r#type: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
-    let element = types::element_of(r#type).ok_or("a tensor without an element type")?;
-    let rank = types::extents(r#type).map_or(0, |extents| extents.len());
-    let sizes = at.dynamic_extents(value)?;
-    let empty = at.value(ops::tensor::EMPTY, &sizes, &[], r#type)?;
-    let map = |own: &[usize]| {
-        let forms: Vec<Affine> = own.iter().copied().map(Affine::index).collect();
-        maps::map(at.context, rank, &forms).ok_or("a map that MLIR does not parse")
-    };
-    let [from, to] = subscripts;
-    let maps = [map(from)?, map(to)?];
-    let (region, body, arguments) = at.region(&[element, element]);
-    let read = arguments.first().ok_or("a payload without arguments")?;
-    body.create(ops::linalg::YIELD, &[*read], &[], &[], Vec::new())?;
-    let attributes = linalg::generic_attributes(at.context, &maps, vec![false; rank], [1, 1]);
-    let generic = at.create(
-        ops::linalg::GENERIC,
-        &[value, empty],
-        &attributes.ok_or("linalg is not loaded")?,
-        &[r#type],
-        vec![region],
-    )?;
-    Ok(generic.result(0)?.into())
+    let source = Access(value, subscripts.iter().copied().map(Affine::index).collect());
+    Ok(copy_of(at, source, r#type, &at.dynamic_extents(value)?)?)
 }

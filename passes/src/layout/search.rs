@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Searches the layouts of least cost: region by region, then class by class.
+//! Searches the layouts of minimum cost: region by region, then class by class.
 
-use super::Last;
+use super::LastDimension;
 use super::classes::Classes;
 use super::cost::Costs;
-use super::node::{Node, Operand};
+use super::node::Node;
+use crate::ir::generic::Operand;
 use crate::structure::Affine;
 use std::collections::BTreeSet;
 
-/// How many times all regions are looked at: the cost of one depends on its neighbours.
+/// Maximum number of passes over all regions. Several are needed because the cost of a region depends on its neighbours.
 const ROUNDS: usize = 3;
 
-/// The share of the cost that a change gains at least.
-const GAIN: f64 = 1e-4;
+/// Minimum gain of a change, as a fraction of the cost.
+const MIN_GAIN: f64 = 1e-4;
 
 /// The layout of each class.
-pub(super) fn best(classes: &Classes, costs: &Costs) -> Vec<Last> {
+pub(super) fn best(classes: &Classes, costs: &Costs) -> Vec<LastDimension> {
     let mut layouts = vec![None; classes.members.len()];
     for _ in 0..ROUNDS {
         let before = layouts.clone();
@@ -26,7 +27,7 @@ pub(super) fn best(classes: &Classes, costs: &Costs) -> Vec<Last> {
             break;
         }
     }
-    // Classes at a border may do better on their own.
+    // Another layout may be better for a single class at the border of a region.
     for class in 0..layouts.len() {
         if layouts.get(class).copied().flatten().is_some() {
             improve(&[class], &BTreeSet::new(), costs, &mut layouts);
@@ -35,63 +36,67 @@ pub(super) fn best(classes: &Classes, costs: &Costs) -> Vec<Last> {
     layouts
 }
 
-/// Gives all classes the layout that costs least: the one they have, row-major, or one of the candidates.
-fn improve(region: &[usize], candidates: &BTreeSet<usize>, costs: &Costs, layouts: &mut [Last]) {
-    let own = region.iter().map(|class| layouts.get(*class).copied());
-    let mut best: Vec<Last> = own.map(Option::unwrap_or_default).collect();
-    let mut least = costs.of(region, layouts);
+/// Sets all classes of a region to the layout of minimum cost: their current layouts, row-major, or one of the candidates.
+fn improve(region: &[usize], candidates: &BTreeSet<usize>, costs: &Costs, layouts: &mut [LastDimension]) {
+    let current = region.iter().map(|class| layouts.get(*class).copied());
+    let mut best: Vec<LastDimension> = current.map(Option::unwrap_or_default).collect();
+    let mut min_cost = costs.total(region, layouts);
     for candidate in candidates.iter().copied().map(Some).chain([None]) {
         let all = vec![candidate; region.len()];
         set(region, &all, layouts);
-        let cost = costs.of(region, layouts);
-        if cost < least * (1.0 - GAIN) {
-            (least, best) = (cost, all);
+        let cost = costs.total(region, layouts);
+        if cost < min_cost * (1.0 - MIN_GAIN) {
+            (min_cost, best) = (cost, all);
         }
     }
     set(region, &best, layouts);
 }
 
-fn set(region: &[usize], own: &[Last], layouts: &mut [Last]) {
-    for (class, own) in region.iter().zip(own) {
+fn set(region: &[usize], new: &[LastDimension], layouts: &mut [LastDimension]) {
+    for (class, new) in region.iter().zip(new) {
         if let Some(layout) = layouts.get_mut(*class) {
-            *layout = *own;
+            *layout = *new;
         }
     }
 }
 
-/// The dimensions that contractions write a region along with weights that vary along them, and those that sums of products of bytes
-/// run along: groups of bytes must be contiguous.
+/// Returns the dimensions of a region that may be stored last. Contractions that write the region have vector lanes along such a
+/// dimension, if their weights vary along it. Sums of products of bytes run along such a dimension, as groups of bytes must be contiguous.
 fn candidates(classes: &Classes, costs: &Costs, region: &[usize]) -> BTreeSet<usize> {
-    let mut found = BTreeSet::new();
+    let mut candidates = BTreeSet::new();
     let nodes: BTreeSet<usize> =
         region.iter().filter_map(|class| classes.touching.get(*class)).flatten().copied().collect();
-    let is_own = |value| classes.class(value).is_some_and(|c| region.contains(&c));
+    let is_in_region = |value| classes.class(value).is_some_and(|c| region.contains(&c));
     for node in nodes.into_iter().filter_map(|n| classes.nodes.get(n)) {
         if costs.sums_groups(node) {
-            let read = node.read().filter(|own| is_own(own.value));
-            found.extend(read.flat_map(|own| summed(node, own)));
+            let read = node.read_inputs().filter_map(|n| node.nest.operands.get(n));
+            let read = read.filter(|operand| is_in_region(operand.value));
+            candidates.extend(read.flat_map(|operand| summed(node, operand)));
         }
-        let is_written = node.results().any(is_own);
-        if !is_written || !node.reductions.contains(&true) {
+        let is_written = node.results().any(is_in_region);
+        if !is_written || !node.nest.reduces() {
             continue;
         }
-        for output in node.outputs() {
-            let dimensions = 0..output.extents.len().saturating_sub(1);
-            found.extend(dimensions.filter(|d| {
-                let lanes = output.contiguous(Some(*d), node.parallels());
-                let is_of_weights = |l| node.read().any(|o| o.is_constant && o.varies(l));
-                lanes.is_some_and(is_of_weights)
+        let is_weights = |n: usize, l| {
+            node.constants.get(n) == Some(&true)
+                && node.nest.operands.get(n).is_some_and(|operand| operand.varies(l))
+        };
+        for output in node.nest.outputs() {
+            let dimensions = 0..output.shape.len().saturating_sub(1);
+            candidates.extend(dimensions.filter(|d| {
+                let lanes = node.contiguous(output, Some(*d));
+                lanes.is_some_and(|l| node.read_inputs().any(|n| is_weights(n, l)))
             }));
         }
     }
-    found
+    candidates
 }
 
-/// The dimensions of an operand that a sum runs along, other than the last one.
+/// Returns the dimensions of an operand, other than the last one, that a sum runs along.
 fn summed<'n>(node: &'n Node, operand: &'n Operand) -> impl Iterator<Item = usize> + 'n {
-    let dimensions = 0..operand.extents.len().saturating_sub(1);
+    let dimensions = 0..operand.shape.len().saturating_sub(1);
     dimensions.filter(|d| {
-        let l = operand.subscripts.get(*d).and_then(Affine::as_index);
-        l.is_some_and(|l| node.reductions.get(l) == Some(&true))
+        let l = operand.forms.get(*d).and_then(Affine::as_index);
+        l.is_some_and(|l| node.nest.reductions.get(l) == Some(&true))
     })
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Brings operands into the layout of a row of the table, by transposes and by unit dimensions for letters without a
-//! loop.
+//! Converts operands to the layout that a row of the table of named operations requires. Adds transposes, and unit
+//! dimensions for letters without a loop.
 
 use super::change::{Change, Step, permuted};
 use super::generic::Generic;
@@ -8,25 +8,25 @@ use super::operand::Operand;
 use super::signature::Binding;
 use crate::structure::Affine;
 
-/// Operands in the layout of a row of the table.
+/// Operands in the layout that a row of the table requires.
 pub(crate) struct Arrangement<'c, 'a> {
     pub operands: Vec<Operand<'c, 'a>>,
     pub(crate) binding: Binding,
     pub cost: Cost,
 }
 
-/// The cost of an arrangement, the most expensive kind first.
+/// The cost of an arrangement. The most expensive kind is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cost {
-    /// Loops over a dimension that are matched with a loop of a window.
+    /// Number of plain loops that are matched with a window loop.
     degenerate: usize,
-    /// Elements that transposes move.
+    /// Number of elements that transposes move.
     moved: i64,
-    /// Unit dimensions that were added.
+    /// Number of unit dimensions that are added.
     added: usize,
 }
 
-/// How an operand reads a letter or a loop.
+/// How an operand uses a letter or a loop.
 #[derive(Clone, Copy, PartialEq)]
 enum Use {
     Unread,
@@ -37,9 +37,9 @@ enum Use {
 }
 
 impl<'c: 'a, 'a> Arrangement<'c, 'a> {
-    /// The least expensive arrangement of operands with static extents and without loops of one iteration; outputs come
+    /// The arrangement with the minimum cost, for operands with static extents and without loops of one iteration. Outputs are
     /// first.
-    pub(crate) fn of(words: &[&str], operands: &[&Operand<'c, 'a>], extents: &[i64]) -> Option<Self> {
+    pub(crate) fn new(words: &[&str], operands: &[&Operand<'c, 'a>], extents: &[i64]) -> Option<Self> {
         let words: Vec<Vec<Vec<char>>> = words.iter().map(|list| letters(list)).collect();
         let mut all: Vec<char> = words.iter().flatten().flatten().copied().collect();
         all.sort_unstable();
@@ -48,19 +48,18 @@ impl<'c: 'a, 'a> Arrangement<'c, 'a> {
         for index in 0..extents.len() {
             let fits = |letter: &char| {
                 words.iter().zip(operands).all(|(words, operand)| {
-                    let (wanted, found) = (of_letter(words, *letter), of_loop(operand, index));
-                    wanted == found || (wanted == Use::InWindow && found == Use::Alone)
+                    let (required, actual) = (use_of_letter(words, *letter), use_of_loop(operand, index));
+                    required == actual || (required == Use::InWindow && actual == Use::Alone)
                 })
             };
             candidates.push(all.iter().copied().filter(fits).collect::<Vec<_>>());
         }
         let mut best: Option<Self> = None;
-        for counted in choices(&candidates) {
-            let found = arranged(&words, operands, &counted, extents);
-            if let Some(found) = found
-                && best.as_ref().is_none_or(|best| found.cost < best.cost)
+        for assignment in choices(&candidates) {
+            if let Some(arrangement) = arranged(&words, operands, &assignment, extents)
+                && best.as_ref().is_none_or(|best| arrangement.cost < best.cost)
             {
-                best = Some(found);
+                best = Some(arrangement);
             }
         }
         best
@@ -69,11 +68,10 @@ impl<'c: 'a, 'a> Arrangement<'c, 'a> {
 
 /// The letters of each word.
 fn letters(words: &str) -> Vec<Vec<char>> {
-    let words = words.split_whitespace();
-    words.map(|word| word.chars().filter(|c| *c != '+').collect()).collect()
+    words.split_whitespace().map(|word| word.chars().filter(|c| *c != '+').collect()).collect()
 }
 
-fn of_letter(words: &[Vec<char>], letter: char) -> Use {
+fn use_of_letter(words: &[Vec<char>], letter: char) -> Use {
     match words.iter().find(|word| word.contains(&letter)) {
         None => Use::Unread,
         Some(word) if word.len() == 1 => Use::Alone,
@@ -81,7 +79,7 @@ fn of_letter(words: &[Vec<char>], letter: char) -> Use {
     }
 }
 
-fn of_loop(operand: &Operand<'_, '_>, index: usize) -> Use {
+fn use_of_loop(operand: &Operand<'_, '_>, index: usize) -> Use {
     let mut forms = operand.forms.iter();
     match forms.find(|form| form.indices().contains(&index)) {
         None => Use::Unread,
@@ -92,37 +90,37 @@ fn of_loop(operand: &Operand<'_, '_>, index: usize) -> Use {
 
 /// Every assignment of distinct letters to the loops.
 fn choices(candidates: &[Vec<char>]) -> Vec<Vec<char>> {
-    let mut ways = vec![Vec::new()];
+    let mut assignments = vec![Vec::new()];
     for letters in candidates {
-        let longer = |way: &Vec<char>| {
-            let free: Vec<char> = letters.iter().copied().filter(|l| !way.contains(l)).collect();
-            let way = way.clone();
+        let longer = |assignment: &Vec<char>| {
+            let free: Vec<char> = letters.iter().copied().filter(|l| !assignment.contains(l)).collect();
+            let assignment = assignment.clone();
             free.into_iter().map(move |letter| {
-                let mut longer = way.clone();
+                let mut longer = assignment.clone();
                 longer.push(letter);
                 longer
             })
         };
-        ways = ways.iter().flat_map(longer).collect();
+        assignments = assignments.iter().flat_map(longer).collect();
     }
-    ways
+    assignments
 }
 
-/// The operands if each loop is its letter.
+/// The arrangement for an assignment of letters to loops.
 fn arranged<'c: 'a, 'a>(
     words: &[Vec<Vec<char>>],
     operands: &[&Operand<'c, 'a>],
-    counted: &[char],
+    assignment: &[char],
     extents: &[i64],
 ) -> Option<Arrangement<'c, 'a>> {
     let mut cost = Cost { degenerate: 0, moved: 0, added: 0 };
     let mut placed = Vec::new();
     for (words, operand) in words.iter().zip(operands) {
-        let positions = dimensions_of_words(words, operand, counted)?;
-        let taken = |(index, letter): &(usize, &char)| {
-            of_letter(words, **letter) == Use::InWindow && of_loop(operand, *index) == Use::Alone
+        let positions = dimensions_of_words(words, operand, assignment)?;
+        let is_degenerate = |(index, letter): &(usize, &char)| {
+            use_of_letter(words, **letter) == Use::InWindow && use_of_loop(operand, *index) == Use::Alone
         };
-        cost.degenerate += counted.iter().enumerate().filter(taken).count();
+        cost.degenerate += assignment.iter().enumerate().filter(is_degenerate).count();
         cost.added += positions.iter().filter(|position| position.is_none()).count();
         let order: Vec<usize> = positions.iter().flatten().copied().collect();
         if !order.is_sorted() {
@@ -142,7 +140,7 @@ fn arranged<'c: 'a, 'a>(
     };
     let texts: Vec<String> = words.iter().map(text).collect();
     let pairs: Vec<(&str, &Operand<'_, '_>)> = texts.iter().map(String::as_str).zip(&placed).collect();
-    let binding = Binding::of(&pairs, extents)?;
+    let binding = Binding::new(&pairs, extents)?;
     Some(Arrangement { operands: placed, binding, cost })
 }
 
@@ -150,15 +148,16 @@ fn arranged<'c: 'a, 'a>(
 fn dimensions_of_words(
     words: &[Vec<char>],
     operand: &Operand<'_, '_>,
-    counted: &[char],
+    assignment: &[char],
 ) -> Option<Vec<Option<usize>>> {
     let mut positions = vec![None; words.len()];
     for (dimension, form) in operand.forms.iter().enumerate() {
         let indices = form.indices();
-        let own: Vec<&char> = indices.iter().map(|index| counted.get(*index)).collect::<Option<_>>()?;
+        let letters: Vec<&char> =
+            indices.iter().map(|index| assignment.get(*index)).collect::<Option<_>>()?;
         let word = words
             .iter()
-            .position(|word| !own.is_empty() && own.iter().all(|letter| word.contains(letter)))?;
+            .position(|word| !letters.is_empty() && letters.iter().all(|letter| word.contains(letter)))?;
         match positions.get_mut(word)? {
             Some(_) => return None,
             position => *position = Some(dimension),
@@ -168,16 +167,16 @@ fn dimensions_of_words(
 }
 
 impl<'c: 'a, 'a> Operand<'c, 'a> {
-    /// With the dimensions in these positions, and unit dimensions for `None`.
+    /// The operand with the dimensions in these positions, and unit dimensions for `None`.
     fn at_positions(&self, positions: &[Option<usize>], order: &[usize]) -> Self {
         let mut placed = self.clone();
         if !order.is_sorted() {
             placed.transpose(order);
         }
-        let mut own = placed.shape.iter().copied().zip(placed.forms.clone());
+        let mut dimensions = placed.shape.iter().copied().zip(placed.forms.clone());
         let (shape, forms) = positions
             .iter()
-            .map(|position| position.and_then(|_| own.next()).unwrap_or((1, Affine::default())))
+            .map(|position| position.and_then(|_| dimensions.next()).unwrap_or((1, Affine::default())))
             .unzip();
         Operand { shape, forms, ..placed }
     }
@@ -192,7 +191,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Generic<'c, 'a> {
-    /// The operands without loops of one iteration and their dimensions, and the extents of the remaining loops.
+    /// The operands without unit loops and their dimensions, and the extents of the remaining loops.
     pub(crate) fn without_unit_loops(
         &self,
         operands: &[&Operand<'c, 'a>],

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Changes of a tensor before a named operation reads it, or after one has written it.
+//! Changes of a tensor before a named operation reads it, or after a named operation writes it.
+
+#![allow(clippy::indexing_slicing, reason = "a copy has two elements")]
 
 use super::payload::Factor;
 use crate::formula::block;
 use crate::formula::dynamic_extents::Sizes;
 use crate::formula::reshape::reshape;
-use crate::ir::{Builder, maps, splice, types};
+use crate::ir::generic::{Access, copy_of};
+use crate::ir::{Builder, attributes, ops, types};
 use crate::structure::Affine;
-use melior::ir::{OperationRef, Value, ValueLike};
+use melior::ir::{Value, ValueLike};
 use skript_dialect::{PassError, melior};
 
 /// A change, and the shape to which it applies.
@@ -23,18 +26,16 @@ pub(crate) enum Step<'c, 'a> {
     Part { offsets: Vec<i64>, sizes: Vec<i64> },
     /// Reverses the elements along these dimensions.
     Mirror(Vec<usize>),
-    /// Dimension `n` becomes what dimension `permutation[n]` was.
+    /// The new dimension `n` is the old dimension `permutation[n]`.
     Transpose(Vec<usize>),
     /// Computes a factor from each element.
     Compute(Factor<'c, 'a>),
 }
 
 impl<'c: 'a, 'a> Change<'c, 'a> {
-    /// The changed tensor, computed before `op`.
     pub(crate) fn apply(
         &self,
         tensor: Value<'c, 'a>,
-        op: OperationRef<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
         let element = types::element_of(tensor.r#type()).ok_or("an operand that is not a tensor")?;
@@ -45,19 +46,18 @@ impl<'c: 'a, 'a> Change<'c, 'a> {
                 let sizes = Sizes { fixed: sizes.clone(), values: Vec::new() };
                 Ok(block::extract(tensor, offsets, &sizes, &strides, at)?)
             }
-            Step::Mirror(dimensions) => mirror(tensor, &self.shape, dimensions, op, at),
+            Step::Mirror(dimensions) => mirror(tensor, &self.shape, dimensions, at),
             Step::Transpose(permutation) => {
-                transpose(tensor, &permuted(&self.shape, permutation), permutation, op)
+                transpose(tensor, &permuted(&self.shape, permutation), permutation, at)
             }
             Step::Compute(factor) => factor.compute(tensor, at),
         }
     }
 
-    /// Inverts the change; for transposes only.
+    /// Inverts the change. Only for transposes.
     pub(crate) fn undo(
         &self,
         changed: Value<'c, 'a>,
-        op: OperationRef<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
         let element = types::element_of(changed.r#type()).ok_or("a result that is not a tensor")?;
@@ -66,41 +66,55 @@ impl<'c: 'a, 'a> Change<'c, 'a> {
         };
         let shape = permuted(&self.shape, permutation);
         let changed = reshape(changed, types::tensor(&shape, element), at)?;
-        let mut back = vec![0; permutation.len()];
+        let mut inverse = vec![0; permutation.len()];
         for (to, from) in permutation.iter().enumerate() {
-            if let Some(slot) = back.get_mut(*from) {
+            if let Some(slot) = inverse.get_mut(*from) {
                 *slot = to;
             }
         }
-        transpose(changed, &self.shape, &back, op)
+        transpose(changed, &self.shape, &inverse, at)
     }
 }
 
 /// The extents after a transpose.
 pub(crate) fn permuted(shape: &[i64], permutation: &[usize]) -> Vec<i64> {
-    let extents = permutation.iter().map(|d| shape.get(*d).copied());
-    extents.map(|e| e.unwrap_or(1)).collect()
+    permutation.iter().map(|d| shape.get(*d).copied()).map(|e| e.unwrap_or(1)).collect()
 }
 
 fn transpose<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     shape: &[i64],
     permutation: &[usize],
-    op: OperationRef<'c, 'a>,
+    at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
-    moved(tensor, shape, op, |from, to| {
-        format!("linalg.transpose ins(%0 : {from}) outs(%init : {to}) permutation = {permutation:?}")
-    })
+    let init = empty(tensor, shape, at)?;
+    let numbers = permutation.iter().map(|n| i64::try_from(*n));
+    let numbers: Vec<i64> = numbers.collect::<Result<_, _>>().map_err(|_| "a dimension that is too large")?;
+    let permutation = [("permutation", attributes::i64s(at.context, &numbers))];
+    let element = types::element_or_self(tensor.r#type());
+    let (region, inside, arguments) = at.region(&[element; 2]);
+    inside.op(ops::linalg::YIELD, &arguments[..1], &[], &[], Vec::new());
+    let result = [init.r#type()];
+    let op = at.op(ops::linalg::TRANSPOSE, &[tensor, init], &permutation, &result, vec![region]);
+    Ok(at.result(op, 0))
+}
+
+/// An empty tensor with other extents.
+fn empty<'c: 'a, 'a>(
+    tensor: Value<'c, 'a>,
+    shape: &[i64],
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let element = types::element_of(tensor.r#type()).ok_or("an operand that is not a tensor")?;
+    Ok(at.make(ops::tensor::EMPTY, &[], &[], types::tensor(shape, element)))
 }
 
 fn mirror<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     shape: &[i64],
     dimensions: &[usize],
-    op: OperationRef<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
-    let plain: Vec<Affine> = (0..shape.len()).map(Affine::index).collect();
     let backwards = |(dimension, extent): (usize, &i64)| {
         let subscript = Affine::index(dimension);
         if dimensions.contains(&dimension) {
@@ -109,33 +123,8 @@ fn mirror<'c: 'a, 'a>(
             Some(subscript)
         }
     };
-    let turned: Option<Vec<Affine>> = shape.iter().enumerate().map(backwards).collect();
-    let turned = turned.and_then(|forms| maps::map(at.context, shape.len(), &forms));
-    let (Some(turned), Some(plain)) = (turned, maps::map(at.context, shape.len(), &plain)) else {
-        return Err("a tensor too large to be reversed".into());
-    };
-    let element = types::element_of(tensor.r#type()).ok_or("an operand that is not a tensor")?;
-    let parallel = vec!["\"parallel\""; shape.len()].join(", ");
-    moved(tensor, shape, op, |from, to| {
-        format!(
-            "linalg.generic {{indexing_maps = [{turned}, {plain}], iterator_types = [{parallel}]}} \
-             ins(%0 : {from}) outs(%init : {to}) {{\n^bb0(%in: {element}, %out: {element}):\n\
-             linalg.yield %in : {element}\n}} -> {to}"
-        )
-    })
-}
-
-/// Permutes the elements of a tensor by an operation that writes them to `%init`.
-fn moved<'c: 'a, 'a>(
-    tensor: Value<'c, 'a>,
-    shape: &[i64],
-    op: OperationRef<'c, 'a>,
-    written: impl Fn(&str, &str) -> String,
-) -> Result<Value<'c, 'a>, PassError> {
-    let from = tensor.r#type();
-    let element = types::element_of(from).ok_or("an operand that is not a tensor")?;
-    let to = types::tensor(shape, element).to_string();
-    let text = format!("%init = tensor.empty() : {to}\n%v0 = {}", written(&from.to_string(), &to));
-    let made = splice::splice(op, &[tensor], &text, &[("%v0".to_owned(), to)])?;
-    Ok(*made.values.first().ok_or("a text without a result")?)
+    let reversed = shape.iter().enumerate().map(backwards).collect::<Option<Vec<Affine>>>();
+    let reversed = reversed.ok_or("a tensor too large to be reversed")?;
+    let kind = types::tensor(shape, types::element_or_self(tensor.r#type()));
+    Ok(copy_of(at, Access(tensor, reversed), kind, &[])?)
 }

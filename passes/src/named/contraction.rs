@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Contractions: sums of products of elements at single indices.
+//! Recognizes contractions, which are sums of products of elements at single indices.
 
 use super::generic::Generic;
 use super::operand::Operand;
 use super::signature::Binding;
 use super::table;
-use super::write::{Input, Named};
+use super::write::{Input, Named, Payload};
 use crate::ir::maps;
 use crate::ir::ops;
 use crate::structure::Affine;
+use melior::ir::Attribute;
+use melior::ir::attribute::ArrayAttribute;
+use skript_dialect::melior;
 use skript_dialect::melior::Context;
 
-/// A contraction of the table; the canonical order of dimensions is preferred to transposed ones.
+/// A contraction of the table. The canonical order of dimensions is preferred to transposed ones.
 pub(crate) fn contraction<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
@@ -22,22 +25,16 @@ pub(crate) fn contraction<'c: 'a, 'a>(
         for [lhs, rhs] in [[left, right], [right, left]] {
             let [first, second, result] = row.operands;
             let operands = [(result, &generic.output), (first, lhs), (second, rhs)];
-            if Binding::of(&operands, &generic.extents).is_none() {
+            if Binding::new(&operands, &generic.extents).is_none() {
                 continue;
             }
-            let plain = table::CONTRACTIONS.iter().find(|r| r.name == row.name);
-            let head = if plain.is_some_and(|p| p.operands == row.operands) {
-                String::new()
-            } else {
-                own_maps(row, context)?
-            };
+            let attributes = if row.loops.is_empty() { Vec::new() } else { own_maps(row, context)? };
             return Some(Named {
                 name: row.name.to_owned(),
-                head,
-                tail: String::new(),
+                attributes,
+                payload: Payload::Named,
                 inputs: vec![Input::Tensor(lhs.clone()), Input::Tensor(rhs.clone())],
                 output: generic.output.clone(),
-                typed: true,
             });
         }
     }
@@ -57,16 +54,18 @@ pub(crate) fn dot<'c: 'a, 'a>(
     let row = table::CONTRACTIONS.iter().find(|row| row.operands[2].is_empty())?;
     sums.then(|| Named {
         name: row.name.to_owned(),
-        head: String::new(),
-        tail: String::new(),
+        attributes: Vec::new(),
+        payload: Payload::Named,
         inputs: vec![Input::Tensor(left), Input::Tensor(right)],
         output,
-        typed: true,
     })
 }
 
+/// Attributes of an operation.
+type Attributes<'c> = Vec<(&'static str, Attribute<'c>)>;
+
 /// The maps of a row over its order of loops.
-fn own_maps(row: &table::Contraction, context: &Context) -> Option<String> {
+fn own_maps<'c>(row: &table::Contraction, context: &'c Context) -> Option<Attributes<'c>> {
     let loops: Vec<char> = row.loops.chars().collect();
     let forms = row.operands.iter().map(|words| {
         let letters = words.split_whitespace().filter_map(|w| w.chars().next());
@@ -75,15 +74,13 @@ fn own_maps(row: &table::Contraction, context: &Context) -> Option<String> {
             .collect::<Option<Vec<_>>>()
     });
     let forms: Vec<_> = forms.collect::<Option<_>>()?;
-    printed_maps(&forms, loops.len(), context)
+    listed_maps(&forms, loops.len(), context)
 }
 
-fn printed_maps(forms: &[Vec<Affine>], loops: usize, context: &Context) -> Option<String> {
-    let printed: Vec<String> = forms
-        .iter()
-        .map(|forms| Some(maps::map(context, loops, forms)?.to_string()))
-        .collect::<Option<_>>()?;
-    Some(format!(" indexing_maps = [{}]", printed.join(", ")))
+fn listed_maps<'c>(forms: &[Vec<Affine>], loops: usize, context: &'c Context) -> Option<Attributes<'c>> {
+    let all = forms.iter().map(|forms| maps::map(context, loops, forms));
+    let all: Vec<Attribute> = all.collect::<Option<_>>()?;
+    Some(vec![("indexing_maps", ArrayAttribute::new(context, &all).into())])
 }
 
 /// Any other contraction, as `linalg.contract`.
@@ -108,10 +105,9 @@ pub(crate) fn general_contraction<'c: 'a, 'a>(
     let [left, right, output] = operands;
     Some(Named {
         name: ops::linalg::CONTRACT.to_owned(),
-        head: printed_maps(&forms, generic.extents.len(), context)?,
-        tail: String::new(),
+        attributes: listed_maps(&forms, generic.extents.len(), context)?,
+        payload: Payload::Named,
         inputs: vec![Input::Tensor(left), Input::Tensor(right)],
         output,
-        typed: true,
     })
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Convolutions: sums of products of a window and a filter.
+//! Recognizes convolutions, which are sums of products of a window and a filter.
 
 use super::arrangement::{Arrangement, Cost};
 use super::generic::Generic;
 use super::operand::Operand;
 use super::signature::Binding;
 use super::table;
-use super::write::{Input, Named};
+use super::write::{Input, Named, Payload};
+use crate::ir::{attributes, types};
+use melior::Context;
+use melior::ir::{Attribute, ValueLike};
+use skript_dialect::melior;
 
-/// A convolution of the table; groups and depthwise filters use reshapes.
+/// A convolution of the table. Groups and depthwise filters use reshapes.
 pub(crate) fn convolution<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
@@ -24,7 +28,7 @@ pub(crate) fn convolution<'c: 'a, 'a>(
         for (input, filter) in choices {
             for row in table::CONVOLUTIONS {
                 let operands = [(row.output, &generic.output), (row.filter, filter), (row.input, input)];
-                let Some(binding) = Binding::of(&operands, &generic.extents) else {
+                let Some(binding) = Binding::new(&operands, &generic.extents) else {
                     continue;
                 };
                 if let Some(named) = convolved(row, &binding, input, filter, &generic.output) {
@@ -36,7 +40,7 @@ pub(crate) fn convolution<'c: 'a, 'a>(
     None
 }
 
-/// The convolution of the table that transposes the fewest elements, for layouts that linalg does not have.
+/// The convolution of the table that transposes the fewest elements, for layouts that linalg lacks.
 pub(crate) fn arranged_convolution<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
@@ -57,17 +61,17 @@ pub(crate) fn arranged_convolution<'c: 'a, 'a>(
         for (input, filter) in [(window, kernel), (&folded, kernel), (&folded, &groups)] {
             for row in table::CONVOLUTIONS {
                 let words = [row.output, row.filter, row.input];
-                let found = Arrangement::of(&words, &[output, filter, input], &extents);
-                let Some(found) =
-                    found.filter(|found| best.as_ref().is_none_or(|(cost, _)| found.cost < *cost))
+                let arrangement = Arrangement::new(&words, &[output, filter, input], &extents);
+                let Some(arrangement) = arrangement
+                    .filter(|arrangement| best.as_ref().is_none_or(|(cost, _)| arrangement.cost < *cost))
                 else {
                     continue;
                 };
-                let [output, filter, input] = found.operands.as_slice() else {
+                let [output, filter, input] = arrangement.operands.as_slice() else {
                     continue;
                 };
-                if let Some(named) = convolved(row, &found.binding, input, filter, output) {
-                    best = Some((found.cost, named));
+                if let Some(named) = convolved(row, &arrangement.binding, input, filter, output) {
+                    best = Some((arrangement.cost, named));
                 }
             }
         }
@@ -75,7 +79,7 @@ pub(crate) fn arranged_convolution<'c: 'a, 'a>(
     best.map(|(_, named)| named)
 }
 
-/// The operation of a row; `None` if it needs strides or dilations and the row has none.
+/// The operation of a row. `None` if it needs strides or dilations, and the row does not support them.
 fn convolved<'c: 'a, 'a>(
     row: &table::Convolution,
     binding: &Binding,
@@ -87,21 +91,22 @@ fn convolved<'c: 'a, 'a>(
     if !row.strided && all.any(|step| *step != 1) {
         return None;
     }
+    let context = types::context_of(input.value.r#type());
     Some(Named {
         name: row.name.to_owned(),
-        head: if row.strided { steps(binding) } else { String::new() },
-        tail: String::new(),
+        attributes: if row.strided { steps(context, binding) } else { Vec::new() },
+        payload: Payload::Named,
         inputs: vec![Input::Tensor(input.clone()), Input::Tensor(filter.clone())],
         output: output.clone(),
-        typed: true,
     })
 }
 
 /// Strides and dilations as attributes.
-pub(crate) fn steps(binding: &Binding) -> String {
-    let count = binding.strides.len();
-    format!(
-        " {{dilations = dense<{:?}> : tensor<{count}xi64>, strides = dense<{:?}> : tensor<{count}xi64>}}",
-        binding.dilations, binding.strides
-    )
+pub(crate) fn steps<'c>(context: &'c Context, binding: &Binding) -> Vec<(&'static str, Attribute<'c>)> {
+    let list = |values: &[i64]| {
+        let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
+        let values: Vec<Attribute> = values.iter().map(|n| attributes::i64(context, *n)).collect();
+        attributes::listed(types::tensor(&[count], types::word(context)), &values)
+    };
+    vec![("dilations", list(&binding.dilations)), ("strides", list(&binding.strides))]
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reversed windows and reductions: rewrites them so that every subscript increases from 0.
+//! Rewrites reversed windows and reductions so that every subscript increases from 0.
 //!
-//! A reduced loop may be reversed without cost. If a dimension is still read backwards after that, the tensor is copied
+//! Reversing a reduced loop has no cost. If a dimension is then still read backwards, the tensor is copied
 //! in reverse order. Reads with an offset become slices.
 
 use super::change::{Change, Step};
@@ -9,8 +9,8 @@ use super::generic::Generic;
 use super::operand::Operand;
 use crate::structure::Affine;
 
-/// Maximum number of reduced loops along which some tensor is read backwards.
-const MOST_REVERSED: usize = 8;
+/// The maximum number of reduced loops along which a tensor is read backwards.
+const MAX_REVERSED: usize = 8;
 
 impl<'c: 'a, 'a> Generic<'c, 'a> {
     /// The operation with every subscript increasing from 0, if its extents are static and it can be rewritten.
@@ -26,7 +26,7 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
             return None;
         }
         let written = |index: usize| self.output.forms.contains(&Affine::index(index));
-        // Loops of a dimension that other loops read backwards too: the full dimension may have to be reversed.
+        // Includes all loops of a dimension that one of them reads backwards, because the dimension may have to be reversed.
         let backwards = |index: usize| {
             let forms = self.inputs.iter().flat_map(|i| &i.forms);
             forms.filter_map(Affine::as_linear).any(|steps| {
@@ -35,31 +35,31 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
         };
         let reversible: Vec<usize> =
             (0..self.extents.len()).filter(|index| !written(*index) && backwards(*index)).collect();
-        if reversible.len() > MOST_REVERSED {
+        if reversible.len() > MAX_REVERSED {
             return None;
         }
-        let ways = (0u32..1 << reversible.len()).filter_map(|way| {
-            let loops = self.reversed_loops(&reversible, way)?;
+        let choices = (0u32..1 << reversible.len()).filter_map(|choice| {
+            let loops = self.reversed_loops(&reversible, choice)?;
             let inputs: Vec<Operand<'c, 'a>> = self
                 .inputs
                 .iter()
                 .map(|input| input.with_loops(&loops, &self.extents))
                 .collect::<Option<_>>()?;
             let copied: i64 = inputs.iter().map(Operand::copied).sum();
-            Some((copied, way.count_ones(), inputs))
+            Some((copied, choice.count_ones(), inputs))
         });
-        let best = ways.min_by_key(|(copied, reversed, _)| (*copied, *reversed))?;
+        let best = choices.min_by_key(|(copied, reversed, _)| (*copied, *reversed))?;
         Some(best.2)
     }
 
-    /// Each loop, reversed if the bit of its position in `reversible` is set.
-    fn reversed_loops(&self, reversible: &[usize], way: u32) -> Option<Vec<Affine>> {
+    /// The loops. A loop is reversed if the bit of `choice` at its position in `reversible` is set.
+    fn reversed_loops(&self, reversible: &[usize], choice: u32) -> Option<Vec<Affine>> {
         let reversed = |index: usize| reversible.iter().position(|t| *t == index);
         let loops = self.extents.iter().enumerate().map(|(index, extent)| {
-            let own = Affine::index(index);
+            let forward = Affine::index(index);
             match reversed(index) {
-                Some(bit) if way >> bit & 1 == 1 => Affine::constant(extent - 1).sub(&own),
-                _ => Some(own),
+                Some(bit) if choice >> bit & 1 == 1 => Affine::constant(extent - 1).sub(&forward),
+                _ => Some(forward),
             }
         });
         loops.collect()
@@ -67,8 +67,8 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Operand<'c, 'a> {
-    /// The operation with the loops replaced and every subscript increasing from 0; `None` if one increases and
-    /// decreases.
+    /// The operand with replaced loops and every subscript increasing from 0. `None` if a subscript increases along one loop and
+    /// decreases along another.
     fn with_loops(&self, loops: &[Affine], extents: &[i64]) -> Option<Self> {
         let mut reversed = self.clone();
         reversed.forms.clear();
@@ -110,7 +110,6 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
     /// The number of elements that the changes copy.
     fn copied(&self) -> i64 {
         let copies = |change: &&Change<'c, 'a>| matches!(change.step, Step::Mirror(_));
-        let copied = self.changes.iter().filter(copies);
-        copied.map(|change| change.shape.iter().product::<i64>()).sum()
+        self.changes.iter().filter(copies).map(|change| change.shape.iter().product::<i64>()).sum()
     }
 }

@@ -1,40 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Factors of a product, each computed from the elements of one input.
+//! Splits products into factors, each of which is computed from the elements of one input.
 //!
-//! Signs move freely between factors, and integers, which wrap, multiply in any order. Reals round: `(2 * a) * b` has
-//! the factors `2 * a` and `b`, but `2 * (a * b)` is not split. An `index` is a 64-bit integer.
+//! Signs can be moved between factors, and integers can be multiplied in any order, because overflow wraps around. Reals are rounded:
+//! `(2 * a) * b` has the factors `2 * a` and `b`, but `2 * (a * b)` is not split. An `index` is a 64-bit integer.
 
-use crate::extents::bounds;
-use crate::formula::scalar_to_arith::real_width;
+use crate::formula::scalar_to_arith;
 use crate::ir;
-use crate::ir::copy::{Copier, arguments};
+use crate::ir::arith::without_index_casts;
+use crate::ir::generic::{Access, all_loops, map, needed};
 use crate::ir::ops;
-use crate::ir::{Builder, ValueKey, attributes, builder, maps, types};
-use crate::structure::Affine;
-use melior::ir::attribute::ArrayAttribute;
-use melior::ir::operation::{OperationLike, OperationResult};
-use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, BlockRef, OperationRef, Type, Value, ValueLike};
+use crate::ir::{Builder, Copier, arguments, builder, types};
+use melior::ir::operation::OperationLike;
+use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, melior, op};
 use skript_semantics::Scalar;
-use std::collections::HashSet;
 
-/// A factor.
 #[derive(Clone)]
 pub(crate) struct Factor<'c, 'a> {
     /// The position of the input.
     pub input: usize,
-    /// The region's block, and the input's element in it.
+    /// The block of the region, and the element of the input in it.
     block: BlockRef<'c, 'a>,
     element: Value<'c, 'a>,
-    /// The values that are multiplied; each is the element or is computed from it in the region.
+    /// The values that are multiplied. Each is the element, or is computed from it in the region.
     values: Vec<Value<'c, 'a>>,
     negated: bool,
-    /// The type of the product; integers that are computed as `index` are cast to it.
+    /// The type of the product. Integers that are computed as `index` are cast to it.
     r#type: Type<'c>,
 }
 
-/// The two factors of a product of elements; `None` if it is not a product, or if a factor depends on several inputs or
+/// The two factors of a product of elements. `None` if it is not a product, or if a factor depends on several inputs or
 /// on an index.
 pub(crate) fn product<'c: 'a, 'a>(
     value: Value<'c, 'a>,
@@ -43,7 +38,7 @@ pub(crate) fn product<'c: 'a, 'a>(
     elements: &[Value<'c, 'a>],
 ) -> Option<[Factor<'c, 'a>; 2]> {
     let r#type = value.r#type();
-    let value = unsigned(uncast(value), &mut negated);
+    let value = unsigned(without_index_casts(value), &mut negated);
     let leaves = leaves(value, &mut negated)?;
     let mut factors: Vec<Factor<'c, 'a>> = Vec::new();
     let mut constants = Vec::new();
@@ -89,43 +84,25 @@ fn unsigned<'c: 'a, 'a>(mut value: Value<'c, 'a>, negated: &mut bool) -> Value<'
     value
 }
 
-fn owner<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    Some(OperationResult::try_from(value).ok()?.owner())
-}
-
 /// The operand of a widening, or of a cast between types of the same width.
 pub(crate) fn widened<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let op = owner(value)?;
+    let (op, _) = ir::definition(value)?;
+    // An index has 64 bits.
+    let bits = |value: Value| types::bits(value.r#type()).unwrap_or(64);
     match op::name(&op).as_str() {
         ops::arith::EXTF | ops::arith::EXTSI => ir::operand(op).ok(),
-        ops::arith::INDEX_CAST => ir::operand(op).ok().filter(|x| bits(x.r#type()) <= bits(value.r#type())),
-        _ => real_width::widened_from(value),
+        ops::arith::INDEX_CAST => ir::operand(op).ok().filter(|x| bits(*x) <= bits(value)),
+        _ => scalar_to_arith::widened_from(value),
     }
-}
-
-/// The width of an integer type.
-fn bits(r#type: Type<'_>) -> u32 {
-    IntegerType::try_from(r#type).map_or(64, |integer| integer.width())
-}
-
-/// The operand of casts between `index` and 64-bit integers.
-fn uncast<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
-    while let Some(op) = owner(value).filter(|op| op::is(op, ops::arith::INDEX_CAST))
-        && let Ok(same) = ir::operand(op)
-        && bits(same.r#type()) == bits(value.r#type())
-    {
-        value = same;
-    }
-    value
 }
 
 fn negation<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let op = owner(value)?;
+    let (op, _) = ir::definition(value)?;
     match op::name(&op).as_str() {
         ops::arith::NEGF => ir::operand(op).ok(),
         ops::arith::SUBI => {
             let [zero, value] = ir::both_operands(op).ok()?;
-            (bounds::constant(zero) == Some(0)).then_some(value)
+            (ir::integer(zero) == Some(0)).then_some(value)
         }
         _ => None,
     }
@@ -133,36 +110,36 @@ fn negation<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
 
 /// The values that a product multiplies: two reals, or any number of integers. `None` if it is not a product.
 fn leaves<'c: 'a, 'a>(value: Value<'c, 'a>, negated: &mut bool) -> Option<Vec<Value<'c, 'a>>> {
-    let op = owner(value)?;
+    let (op, _) = ir::definition(value)?;
     let whole = match op::name(&op).as_str() {
         ops::arith::MULF => false,
         ops::arith::MULI => true,
         _ => return None,
     };
-    let mut found = Vec::new();
+    let mut factors = Vec::new();
     for operand in op.operands() {
-        let operand = unsigned(uncast(operand), negated);
-        // A product with other users would be computed once for each of them.
+        let operand = unsigned(without_index_casts(operand), negated);
+        // A product with other users would be computed again for each user.
         let splits = whole && ir::users(operand).len() == 1;
         match splits.then(|| leaves(operand, negated)).flatten() {
-            Some(inner) => found.extend(inner),
-            None => found.push(operand),
+            Some(inner) => factors.extend(inner),
+            None => factors.push(operand),
         }
     }
-    Some(found)
+    Some(factors)
 }
 
-/// The inputs that a value is computed from. `None` if that requires operations that may not be speculated.
+/// The inputs that a value is computed from. `None` if this requires operations that cannot be speculated.
 fn inputs<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     block: BlockRef<'c, 'a>,
     elements: &[Value<'c, 'a>],
 ) -> Option<Vec<usize>> {
     let steps = steps(&[value], block);
-    let may_run = |op: &OperationRef<'c, 'a>| {
+    let is_speculatable = |op: &OperationRef<'c, 'a>| {
         op.region_count() == 0 && op::name(op) != ops::linalg::INDEX && op::is_speculatable(op)
     };
-    if !steps.iter().all(may_run) {
+    if !steps.iter().all(is_speculatable) {
         return None;
     }
     let read: Vec<Value<'c, 'a>> = steps.iter().flat_map(|op| op.operands()).chain([value]).collect();
@@ -176,21 +153,11 @@ fn inputs<'c: 'a, 'a>(
 
 /// The operations of a block that compute these values, in order.
 fn steps<'c: 'a, 'a>(values: &[Value<'c, 'a>], block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    let key = |value: &Value<'c, 'a>| ValueKey::of(*value);
-    let mut needed: HashSet<ValueKey> = values.iter().map(key).collect();
-    let mut steps = Vec::new();
-    for op in builder::operations(block).into_iter().rev() {
-        if op.results().any(|r| needed.contains(&ValueKey::of(r))) {
-            needed.extend(op.operands().map(ValueKey::of));
-            steps.push(op);
-        }
-    }
-    steps.reverse();
-    steps
+    needed(&builder::operations(block), values.iter().copied(), &[])
 }
 
 impl<'c: 'a, 'a> Factor<'c, 'a> {
-    /// Whether the factor is the element, or the element in a wider type: named operations widen.
+    /// Whether the factor is the element, or the element in a wider type, because named operations extend their inputs.
     pub(crate) fn is_element(&self) -> bool {
         let [value] = self.values.as_slice() else {
             return false;
@@ -198,7 +165,6 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
         !self.negated && (*value == self.element || widened(*value) == Some(self.element))
     }
 
-    /// The type of the factor.
     pub(crate) fn element_type(&self) -> Type<'c> {
         self.r#type
     }
@@ -208,62 +174,43 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
         std::mem::swap(&mut left.negated, &mut right.negated);
     }
 
-    /// The factor for each element of a tensor.
     pub(crate) fn compute(
         &self,
         tensor: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
-        let extents = types::extents(tensor.r#type()).ok_or("an operand that is not a tensor")?;
         let element = self.r#type;
-        let r#type = types::tensor(&extents, element);
-        let init = at.value(ops::tensor::EMPTY, &at.dynamic_extents(tensor)?, &[], r#type)?;
-        let (region, body, arguments) = at.region(&[self.element.r#type(), element]);
-        let mut copier = Copier::new();
-        copier.set(self.element, *arguments.first().ok_or("a region without an element")?);
-        for op in steps(&self.values, self.block) {
-            copier.copy(op, &body, &mut |_, _, _| Ok(false))?;
-        }
+        let kind = types::of_element(tensor.r#type(), element);
+        let input = Access(tensor, all_loops(types::shape(kind).len()));
+        map(at, &[input], kind, &at.dynamic_extents(tensor)?, |body, elements| {
+            let mut copier = Copier::from_pairs(&[self.element], elements);
+            copier.copy_all(&steps(&self.values, self.block), body)?;
+            self.product(&copier, body)
+        })
+    }
+
+    /// The product of the copied values.
+    fn product(&self, copier: &Copier<'c, 'a>, body: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+        let element = self.r#type;
         let mut values = Vec::new();
         for value in &self.values {
             let value = copier.get(*value);
-            values.push(if value.r#type() == element {
-                value
-            } else {
-                body.value(ops::arith::INDEX_CAST, &[value], &[], element)?
-            });
+            values.push(if value.r#type() == element { value } else { body.index_cast(value, element) });
         }
         let mut values = values.into_iter();
         let mut product = values.next().ok_or("a factor without a value")?;
         for value in values {
-            product = body.value(ops::arith::MULI, &[product, value], &[], element)?;
+            product = body.muli(product, value);
         }
         if self.negated {
             product = match types::reals(element) {
                 Some(_) => body.value(ops::arith::NEGF, &[product], &[], element)?,
                 None => {
                     let zero = body.constant(Scalar::Int(0), element)?;
-                    body.value(ops::arith::SUBI, &[zero, product], &[], element)?
+                    body.subi(zero, product)
                 }
             };
         }
-        body.create(ops::linalg::YIELD, &[product], &[], &[], Vec::new())?;
-        let plain: Vec<Affine> = (0..extents.len()).map(Affine::index).collect();
-        let unparsable = "linalg is not loaded";
-        let map = maps::map(at.context, extents.len(), &plain).ok_or(unparsable)?;
-        let parallel = Attribute::parse(at.context, "#linalg.iterator_type<parallel>").ok_or(unparsable)?;
-        let iterators = vec![parallel; extents.len()];
-        let generic = at.create(
-            ops::linalg::GENERIC,
-            &[tensor, init],
-            &[
-                ("indexing_maps", ArrayAttribute::new(at.context, &[map, map]).into()),
-                ("iterator_types", ArrayAttribute::new(at.context, &iterators).into()),
-                ("operandSegmentSizes", attributes::i32s(at.context, &[1, 1])),
-            ],
-            &[r#type],
-            vec![region],
-        )?;
-        Ok(ir::result(generic)?)
+        Ok(product)
     }
 }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A `linalg.generic` on tensors as plain data.
+//! The data structure for a `linalg.generic` on tensors.
 
 use super::operand::Operand;
 use super::payload::Payload;
-use crate::ir::linalg;
-use crate::ir::{maps, types};
-
-use melior::ir::block::BlockLike;
-use melior::ir::operation::OperationLike;
-use melior::ir::{OperationRef, Value, ValueLike};
-use skript_dialect::op;
+use crate::ir::generic::{LoopNest, Operand as Accessed};
+use melior::ir::OperationRef;
+use skript_dialect::melior;
 
 /// An operation with one result.
 pub(crate) struct Generic<'c, 'a> {
@@ -18,53 +14,35 @@ pub(crate) struct Generic<'c, 'a> {
     /// Extents of the loops; negative for dynamic ones.
     pub extents: Vec<i64>,
     pub payload: Payload<'c, 'a>,
-    /// Inputs that the region never reads: they only define extents.
+    /// Whether each input only defines extents, because the region never reads it.
     unread: Vec<bool>,
 }
 
 impl<'c: 'a, 'a> Generic<'c, 'a> {
-    /// Reads an operation; `None` if it works on buffers, has several results, has subscripts that are not linear,
+    /// Analyzes an operation. `None` if it is on buffers, has several results, has subscripts that are not linear,
     /// reduces along a dimension of its output, or has a payload that no named operation has.
     pub(crate) fn read(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let operands: Vec<Value<'c, 'a>> = op.operands().collect();
-        let generic = linalg::Generic::cast(op)?;
-        let indexing = generic.indexing_maps();
-        let reductions = generic.reductions();
-        if indexing.len() != operands.len() || op.result_count() != 1 {
+        let nest = LoopNest::read(op).filter(|nest| !nest.is_on_arrays())?;
+        let output = nest.output()?;
+        let is_consistent = |(l, reduces): (usize, &bool)| output.dimension(l).is_none() == *reduces;
+        if !nest.reductions.iter().enumerate().all(is_consistent) {
             return None;
         }
-        let mut extents = vec![-1; reductions.len()];
-        let mut inputs = Vec::new();
-        for (position, value) in operands.into_iter().enumerate() {
-            let forms = maps::forms(*indexing.get(position)?)?;
-            let scalar = forms.is_empty().then(Vec::new);
-            let shape = types::extents(value.r#type()).or(scalar)?;
-            for (form, extent) in forms.iter().zip(&shape) {
-                if let Some(index) = form.as_index()
-                    && *extent >= 0
-                {
-                    *extents.get_mut(index)? = *extent;
-                }
-            }
-            inputs.push(Operand { value, changes: Vec::new(), shape, forms });
-        }
-        let output = inputs.pop()?;
-        for (number, reduced) in reductions.into_iter().enumerate() {
-            let written = output.forms.iter().any(|f| f.as_index() == Some(number));
-            if written == reduced {
-                return None;
-            }
-        }
-        let payload = Payload::read(op, inputs.len())?;
-        let block = generic.body()?;
-        let unread = (0..inputs.len())
-            .map(|input| Some(!op::is_used(block.argument(input).ok()?)))
-            .collect::<Option<_>>()?;
+        let payload = Payload::read(&nest)?;
+        let operand = |accessed: &Accessed<'c, 'a>| Operand {
+            value: accessed.value,
+            changes: Vec::new(),
+            shape: accessed.shape.clone(),
+            forms: accessed.forms.clone(),
+        };
+        let unread = nest.inputs().iter().map(|input| !input.is_read()).collect();
+        let (inputs, output) = (nest.inputs().iter().map(operand).collect(), operand(output));
+        let extents = nest.extents.iter().map(|extent| (*extent).max(-1)).collect();
         Some(Generic { inputs, output, extents, payload, unread })
     }
 
-    /// Whether these inputs are all inputs, or the others are never read, define static extents only, and no loop is
-    /// known to be empty.
+    /// Whether there are no other inputs, or the others are never read and have static extents, and no loop is known to be
+    /// empty.
     pub(crate) fn reads_only(&self, inputs: &[usize]) -> bool {
         let mut others = (0..self.inputs.len()).filter(|input| !inputs.contains(input));
         others.all(|input| {
@@ -78,8 +56,7 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
     /// The extents of loops and operands; negative for dynamic ones.
     fn all_extents(&self) -> impl Iterator<Item = i64> {
         let operands = self.inputs.iter().chain([&self.output]);
-        let extents = self.extents.iter().chain(operands.flat_map(|o| &o.shape));
-        extents.copied()
+        self.extents.iter().chain(operands.flat_map(|o| &o.shape)).copied()
     }
 
     /// Whether all extents of loops and operands are static, and no loop is empty.

@@ -3,9 +3,10 @@
 
 use super::generic::Generic;
 use super::operand::Operand;
-use super::write::{Input, Named, same_elements};
-use crate::ir::ops;
-use melior::ir::Value;
+use super::write::{Input, Named, Payload, same_elements};
+use crate::ir::{attributes, ops, types};
+use melior::Context;
+use melior::ir::{Attribute, Value, ValueLike};
 use skript_dialect::melior;
 
 /// An output filled with one value.
@@ -13,11 +14,10 @@ pub(crate) fn fill<'c: 'a, 'a>(generic: &Generic<'c, 'a>, value: Value<'c, 'a>) 
     let whole = generic.output.indices()?.len() == generic.extents.len();
     whole.then(|| Named {
         name: ops::linalg::FILL.to_owned(),
-        head: String::new(),
-        tail: String::new(),
+        attributes: Vec::new(),
+        payload: Payload::Named,
         inputs: vec![Input::Scalar(value)],
         output: generic.output.clone(),
-        typed: true,
     })
 }
 
@@ -29,6 +29,7 @@ pub(crate) fn movement<'c: 'a, 'a>(
     if generic.inputs.len() != 1 || !same_elements(&[input, &generic.output]) {
         return None;
     }
+    let context = types::context_of(input.value.r#type());
     let written = generic.output.indices()?;
     let mut input = input.without_units();
     let read = input.indices()?;
@@ -37,13 +38,13 @@ pub(crate) fn movement<'c: 'a, 'a>(
     }
     let positions: Vec<usize> =
         read.iter().map(|index| written.iter().position(|w| w == index)).collect::<Option<_>>()?;
-    let (name, tail) = if positions.len() == written.len() {
+    let (name, attribute) = if positions.len() == written.len() {
         let permutation: Vec<usize> =
             written.iter().map(|index| read.iter().position(|r| r == index)).collect::<Option<_>>()?;
         if positions.is_sorted() {
             return None;
         }
-        (ops::linalg::TRANSPOSE, format!(" permutation = {permutation:?}"))
+        (ops::linalg::TRANSPOSE, ("permutation", numbers(context, &permutation)))
     } else {
         let mut order: Vec<usize> = (0..positions.len()).collect();
         order.sort_by_key(|dimension| positions.get(*dimension));
@@ -51,14 +52,19 @@ pub(crate) fn movement<'c: 'a, 'a>(
             input.transpose(&order);
         }
         let added: Vec<usize> = (0..written.len()).filter(|d| !positions.contains(d)).collect();
-        (ops::linalg::BROADCAST, format!(" dimensions = {added:?}"))
+        (ops::linalg::BROADCAST, ("dimensions", numbers(context, &added)))
     };
     Some(Named {
         name: name.to_owned(),
-        head: String::new(),
-        tail,
+        attributes: vec![attribute],
+        payload: Payload::Copy,
         inputs: vec![Input::Tensor(input)],
         output: generic.output.clone(),
-        typed: false,
     })
+}
+
+/// Numbers of dimensions as an attribute.
+pub(crate) fn numbers<'c>(context: &'c Context, dimensions: &[usize]) -> Attribute<'c> {
+    let numbers: Vec<i64> = dimensions.iter().filter_map(|n| i64::try_from(*n).ok()).collect();
+    attributes::i64s(context, &numbers)
 }

@@ -5,10 +5,10 @@ use super::change::{Change, Step};
 use crate::formula::reshape::reshape;
 use crate::ir::{Builder, types};
 use crate::structure::Affine;
-use melior::ir::{OperationRef, Type, Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 
-/// A tensor after changes, reshaped, and how the loops read it; or a scalar.
+/// A tensor after changes and a reshape, with its subscripts; or a scalar.
 #[derive(Clone)]
 pub(crate) struct Operand<'c, 'a> {
     /// The tensor before the changes.
@@ -17,7 +17,7 @@ pub(crate) struct Operand<'c, 'a> {
     pub changes: Vec<Change<'c, 'a>>,
     /// Extents; negative for dynamic ones.
     pub shape: Vec<i64>,
-    /// One for each dimension of the shape.
+    /// The subscript of each dimension of the shape.
     pub forms: Vec<Affine>,
 }
 
@@ -32,14 +32,10 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
     }
 
     /// The tensor after its changes, reshaped to its shape.
-    pub(crate) fn shaped(
-        &self,
-        op: OperationRef<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
+    pub(crate) fn shaped(&self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let mut value = self.value;
         for change in &self.changes {
-            value = change.apply(value, op, at)?;
+            value = change.apply(value, at)?;
         }
         if types::extents(value.r#type()).as_ref() == Some(&self.shape) {
             return Ok(value);
@@ -53,24 +49,23 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         &self,
         result: Value<'c, 'a>,
         r#type: Type<'c>,
-        op: OperationRef<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
         let mut value = result;
         for change in self.changes.iter().rev() {
-            value = change.undo(value, op, at)?;
+            value = change.undo(value, at)?;
         }
         Ok(reshape(value, r#type, at)?)
     }
 
-    /// Loops by dimension, if each dimension is one loop and no two are the same.
+    /// The loop of each dimension, if each dimension is indexed by a different loop.
     pub(crate) fn indices(&self) -> Option<Vec<usize>> {
         let indices: Vec<usize> = self.forms.iter().map(Affine::as_index).collect::<Option<_>>()?;
         let distinct = (1..indices.len()).all(|n| !indices.iter().take(n).any(|i| indices.get(n) == Some(i)));
         distinct.then_some(indices)
     }
 
-    /// Without the dimensions of one element that the loops read at 0.
+    /// The operand without dimensions that have one element and are indexed by 0.
     pub(crate) fn without_units(&self) -> Self {
         let kept = |(form, extent): (&Affine, &i64)| form.as_constant() != Some(0) || *extent != 1;
         let dimensions = self.forms.iter().zip(&self.shape);
@@ -79,8 +74,8 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         Operand { value: self.value, changes: self.changes.clone(), shape, forms }
     }
 
-    /// Splits dimensions that several loops enumerate digit by digit (`d0 * 4 + d1` with `d1 < 4`), where `is_separate`
-    /// accepts the outer loops, as they do not position a window.
+    /// Splits dimensions that are enumerated by several loops, one for each digit (`d0 * 4 + d1` with `d1 < 4`). `is_separate` must
+    /// accept the outer loops, which then are not loops over positions of a window.
     pub(crate) fn unfolded(&self, extents: &[i64], is_separate: impl Fn(usize) -> bool) -> Self {
         let mut unfolded = Operand {
             value: self.value,
@@ -131,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_count_through_a_dimension() {
+    fn digits_enumerate_a_dimension() {
         let form = |factor: i64| Affine::index(0).scale(factor).unwrap().add(&Affine::index(1)).unwrap();
         assert_eq!(digits(&form(4), 12, &[3, 4]), Some(vec![(0, 3), (1, 4)]));
         assert_eq!(digits(&form(4), 13, &[3, 4]), None);

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-raise-to-named-linalg`: raises `linalg.generic` operations on tensors to named operations where these
-//! compute the same.
+//! `skript-raise-to-named-linalg`: replaces `linalg.generic` operations on tensors by equivalent named operations.
 //!
 //! Contractions become `matmul`, `batch_matmul` (transposed factors by their `indexing_maps`), `matvec`, `vecmat`,
 //! `dot` or `contract`; windows become convolutions (also depthwise and grouped) and poolings; others `reduce`,
 //! `transpose`, `broadcast` and `fill`.
 //!
-//! Unit dimensions and groups become reshapes of the operands, which move nothing; an offset becomes a slice. Three
-//! cases cost a pass over an operand: a layout that linalg has no convolution or pooling for is transposed; a tensor
-//! that is read backwards is copied where no loop can be reversed; a factor that is computed from one element alone, or
-//! has the sign of the product, is computed for each element first.
+//! Unit dimensions and groups become reshapes of the operands, which do not move elements; an offset becomes a slice. An
+//! operand is copied in three cases: if linalg has no convolution or pooling for its layout; if a tensor is read backwards, and no
+//! loop can be reversed; and if a factor is computed from one element, or is negated.
 //!
-//! Products of reals are not reordered: `2 * (a * b)` stays. Named operations have no fast-math flags, so products and
-//! sums lose theirs. What no named operation computes stays, guarded windows among it.
+//! Products of reals, such as `2 * (a * b)`, are not reordered. Named operations have no fast-math flags, so products and
+//! sums lose their flags. Operations without an equivalent, such as guarded windows, are not replaced.
 //!
 //! Requires: scalars are `arith` (`convert-skript-scalar-to-arith`).
 
@@ -32,32 +30,31 @@ use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{Value, ValueLike};
 use skript_dialect::{Dialect, Pass, op};
 
-/// The pass `skript-raise-to-named-linalg`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-raise-to-named-linalg",
-    summary: "raise linalg.generic operations to named operations that compute the same",
+    summary: "replace linalg.generic operations by equivalent named operations",
     dependent_dialects: &[Dialect::Linalg, Dialect::Tensor],
     run: |root, _, rewriter| {
         let context = rewriter.context();
-        for found in op::collect(&root, |op| op::is(&op, ops::linalg::GENERIC)) {
-            // The meaning of an encoding in another shape is unknown, so such operations stay.
+        for op in op::collect(&root, |op| op::is(&op, ops::linalg::GENERIC)) {
+            // Do not replace operations on tensors with encodings, whose meaning in another shape is unknown.
             let is_encoded = |value: Value| types::encoding_of(value.r#type()).is_some();
-            let Some(generic) = Generic::read(found).filter(|_| !found.operands().any(is_encoded)) else {
+            let Some(generic) = Generic::read(op).filter(|_| !op.operands().any(is_encoded)) else {
                 continue;
             };
             let Some(named) = named(generic, context).filter(Named::keeps_dynamic_shapes) else {
                 continue;
             };
-            let at = Builder::before(context, found)?;
-            let value = named.write(found, &at)?;
-            rewriter.replace_op_with_values(found, &[value]);
+            let at = Builder::before(context, op)?;
+            let value = named.write(op, &at)?;
+            rewriter.replace_op_with_values(op, &[value]);
         }
         Ok(())
     },
     ..Pass::NONE
 };
 
-/// The operation that computes the same.
+/// The equivalent named operation.
 fn named<'c: 'a, 'a>(generic: Generic<'c, 'a>, context: &'c Context) -> Option<Named<'c, 'a>> {
     match &generic.payload {
         Payload::Fill(value) => fill(&generic, *value),
@@ -91,7 +88,8 @@ fn named<'c: 'a, 'a>(generic: Generic<'c, 'a>, context: &'c Context) -> Option<N
     }
 }
 
-/// The factors of a product: inputs, or values computed from each of their elements. The smaller one gets the sign.
+/// The factors of a product, which are inputs, or values computed from their elements. The sign of the product becomes part of the
+/// smaller factor.
 fn multiplied<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     [mut left, mut right]: [Factor<'c, 'a>; 2],

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reductions: over windows, or over full dimensions.
+//! Recognizes reductions over windows or full dimensions.
 
 use super::arrangement::Arrangement;
 use super::convolution::steps;
 use super::generic::Generic;
+use super::movement::numbers;
 use super::operand::Operand;
 use super::payload::Payload;
 use super::signature::Binding;
 use super::table;
-use super::write::{Input, Named, multiplies};
+use super::write::{self, Input, Named, multiplies};
 use crate::ir::ops;
 use crate::ir::types;
+use melior::ir::ValueLike;
+use skript_dialect::melior;
 
 /// A reduction of full dimensions.
 pub(crate) fn reduction<'c: 'a, 'a>(
@@ -24,7 +27,7 @@ pub(crate) fn reduction<'c: 'a, 'a>(
     let (mut output, input) = alone(&output, &input, generic);
     let (read, written) = (input.indices()?, output.indices()?);
     let kept: Vec<usize> = read.iter().copied().filter(|i| written.contains(i)).collect();
-    // A loop without reads combines each element several times.
+    // If the input does not vary along a loop, each element would be combined several times.
     let all_read = (0..generic.extents.len())
         .all(|index| generic.extent(index) == 1 || read.contains(&index) || written.contains(&index));
     if !all_read || kept.len() != written.len() || kept.len() == read.len() {
@@ -37,29 +40,22 @@ pub(crate) fn reduction<'c: 'a, 'a>(
     let dimensions: Vec<usize> =
         (0..read.len()).filter(|d| read.get(*d).is_some_and(|i| !written.contains(i))).collect();
     let (narrow, wide) = (input.element()?, output.element()?);
-    // Elements of a narrower type are widened and combined in the result's type.
-    let (element, widened) = if narrow == wide {
-        ("%in", String::new())
-    } else {
-        let widens = if types::reals(wide).is_some() { "extf" } else { "extsi" };
-        ("%wide", format!("%wide = arith.{widens} %in : {narrow} to {wide} "))
+    // Elements of a narrower type are extended, and combined in the type of the result.
+    let widens = match types::reals(wide) {
+        _ if narrow == wide => "",
+        Some(_) => ops::arith::EXTF,
+        None => ops::arith::EXTSI,
     };
     Some(Named {
         name: ops::linalg::REDUCE.to_owned(),
-        head: String::new(),
-        tail: format!(
-            " dimensions = {dimensions:?} (%in: {narrow}, %present: {wide}) {{ {widened}\
-             %combined = \"{}\"(%present, {element}) {{{}}} : ({wide}, {wide}) -> {wide} \
-             linalg.yield %combined : {wide} }}",
-            combiner.name, combiner.attributes
-        ),
+        attributes: vec![("dimensions", numbers(types::context_of(wide), &dimensions))],
+        payload: write::Payload::Combine { combiner: combiner.operator.clone(), widens },
         inputs: vec![Input::Tensor(input)],
         output,
-        typed: false,
     })
 }
 
-/// Removes unit dimensions that only one of the two has.
+/// Removes unit dimensions that only one of the operands has.
 fn alone<'c: 'a, 'a>(
     one: &Operand<'c, 'a>,
     other: &Operand<'c, 'a>,
@@ -85,7 +81,7 @@ pub(crate) fn pooling<'c: 'a, 'a>(
     let rows = rows(word);
     for row in rows {
         let operands = [(row.output, &generic.output), (row.input, input)];
-        if let Some(binding) = Binding::of(&operands, &generic.extents) {
+        if let Some(binding) = Binding::new(&operands, &generic.extents) {
             return pool(row, word, &binding, &generic.extents, input, &generic.output);
         }
     }
@@ -103,15 +99,15 @@ pub(crate) fn arranged_pooling<'c: 'a, 'a>(
     }
     let (operands, extents) = generic.without_unit_loops(&[&generic.output, input])?;
     let operands: Vec<&Operand<'c, 'a>> = operands.iter().collect();
-    let found = rows(word).filter_map(|row| {
+    let arrangements = rows(word).filter_map(|row| {
         let words = [row.output, row.input];
-        Some((row, Arrangement::of(&words, &operands, &extents)?))
+        Some((row, Arrangement::new(&words, &operands, &extents)?))
     });
-    let (row, found) = found.min_by_key(|(_, found)| found.cost)?;
-    let [output, input] = found.operands.as_slice() else {
+    let (row, arrangement) = arrangements.min_by_key(|(_, arrangement)| arrangement.cost)?;
+    let [output, input] = arrangement.operands.as_slice() else {
         return None;
     };
-    pool(row, word, &found.binding, &extents, input, output)
+    pool(row, word, &arrangement.binding, &extents, input, output)
 }
 
 /// The suffix of the pooling operation.
@@ -136,16 +132,15 @@ fn pool<'c: 'a, 'a>(
 ) -> Option<Named<'c, 'a>> {
     let window: Vec<i64> =
         binding.window.iter().map(|letter| binding.extent(*letter, extents)).collect::<Option<_>>()?;
-    // Windows of one element combine nothing.
+    // A pooling needs windows with several elements.
     if window.iter().all(|extent| *extent == 1) || window.iter().any(|extent| *extent < 1) {
         return None;
     }
     Some(Named {
         name: format!("{}_{word}", row.name),
-        head: steps(binding),
-        tail: String::new(),
+        attributes: steps(types::context_of(input.value.r#type()), binding),
+        payload: write::Payload::Named,
         inputs: vec![Input::Tensor(input.clone()), Input::Shape(window)],
         output: output.clone(),
-        typed: true,
     })
 }

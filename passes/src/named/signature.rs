@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Matching of an operation's operands against a row of the table.
+//! Matches the operands of an operation with a row of the table.
 
 use super::operand::Operand;
 use crate::structure::Affine;
@@ -10,18 +10,18 @@ use std::collections::BTreeMap;
 pub(crate) struct Binding {
     /// `None` for a letter without a loop, which has one iteration.
     letters: BTreeMap<char, Option<usize>>,
-    /// One for each position of a window, in the order of the input's dimensions.
+    /// One for each position of a window, in the order of the dimensions of the input.
     pub strides: Vec<i64>,
     pub dilations: Vec<i64>,
-    /// The letters that count inside of a window, in that order.
+    /// The letters for the positions inside a window, in that order.
     pub window: Vec<char>,
 }
 
 impl Binding {
-    /// Matches operands with words, in this order; `None` if one has another form.
+    /// Matches operands with words, in this order. `None` if an operand has another form.
     ///
-    /// Letters that earlier words bound decide which letter of a sum is which, so outputs come first.
-    pub(crate) fn of(operands: &[(&str, &Operand<'_, '_>)], extents: &[i64]) -> Option<Binding> {
+    /// Letters that are already bound determine which letter of a sum belongs to which loop, so outputs come first.
+    pub(crate) fn new(operands: &[(&str, &Operand<'_, '_>)], extents: &[i64]) -> Option<Binding> {
         let mut binding = Binding::default();
         for (words, operand) in operands {
             let words: Vec<&str> = words.split_whitespace().collect();
@@ -75,7 +75,7 @@ impl Binding {
         }
     }
 
-    /// `outer` times a stride plus `inner` times a dilation; either is left out where it has one iteration.
+    /// Matches `outer` times a stride plus `inner` times a dilation. A loop with one iteration may be missing.
     fn position(&mut self, outer: char, inner: char, form: &Affine, extents: &[i64]) -> Option<()> {
         if form.offset() != 0 {
             return None;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The operands of upstream's named operations.
+//! A table of the operands of MLIR's named operations.
 //!
-//! Each loop has a letter, and each dimension a word: `y+u` is a position of a window, `y` times a stride plus `u`
+//! Each loop has a letter, and each dimension has a word. The word `y+u` is a position in a window: `y` times a stride plus `u`
 //! times a dilation. A test compares the table with upstream.
 
 use crate::ir::ops;
@@ -11,7 +11,7 @@ pub(crate) struct Contraction {
     pub name: &'static str,
     /// Factors, then the output.
     pub operands: [&'static str; 3],
-    /// The operation's order of loops, if `indexing_maps` permit other orders of the factors' dimensions.
+    /// The order of loops of the operation, if its `indexing_maps` allow other orders of the dimensions of the factors.
     pub loops: &'static str,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Convolution {
     pub strided: bool,
 }
 
-/// A pooling; the suffix for the combiner completes the name.
+/// A pooling. The name of the operation has a suffix for the combiner.
 pub(crate) struct Pooling {
     pub name: &'static str,
     pub words: &'static [&'static str],

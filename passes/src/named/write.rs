@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes a named operation as text, with reshapes of its operands.
+//! Emits a named operation, with reshapes of its operands.
+
+#![allow(clippy::indexing_slicing, reason = "operations have these operands")]
 
 use super::operand::Operand;
 use crate::ir;
+use crate::ir::operator::Operator;
 use crate::ir::ops;
-use crate::ir::{Builder, splice, types};
-use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
+use crate::ir::{Builder, linalg, types};
+use melior::ir::{Attribute, OperationRef, Region, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 
 /// A named operation.
 pub(crate) struct Named<'c, 'a> {
     pub name: String,
-    /// The text before the operands, and after the destination.
-    pub head: String,
-    pub tail: String,
+    pub attributes: Vec<(&'static str, Attribute<'c>)>,
+    pub payload: Payload<'c>,
     pub inputs: Vec<Input<'c, 'a>>,
     pub output: Operand<'c, 'a>,
-    /// Whether the text ends with the type of the result.
-    pub typed: bool,
+}
+
+/// The payload of a named operation.
+pub(crate) enum Payload<'c> {
+    /// The payload that the name implies.
+    Named,
+    /// The element of the input.
+    Copy,
+    /// A combination of the element of the output and the element of the input. The operation `widens` extends the input if it has
+    /// another type.
+    Combine { combiner: Operator<'c>, widens: &'static str },
 }
 
 pub(crate) enum Input<'c, 'a> {
@@ -28,22 +39,22 @@ pub(crate) enum Input<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Named<'c, 'a> {
-    /// Whether no tensor with dynamic extents is reshaped: the other shape could not be computed.
+    /// Whether no tensor with dynamic extents is reshaped. The new shape of such a tensor could not be computed.
     pub(crate) fn keeps_dynamic_shapes(&self) -> bool {
-        let kept = |operand: &Operand| {
-            let extents = types::extents(operand.value.r#type()).unwrap_or_default();
+        let is_supported = |operand: &Operand| {
+            let extents = types::shape(operand.value.r#type());
             let is_open = extents.contains(&types::DYNAMIC);
             !is_open || operand.changes.is_empty() && extents == operand.shape
         };
         let inputs = self.inputs.iter().all(|input| match input {
-            Input::Tensor(operand) => kept(operand),
+            Input::Tensor(operand) => is_supported(operand),
             Input::Scalar(_) => true,
             Input::Shape(extents) => extents.iter().all(|extent| *extent >= 0),
         });
-        inputs && kept(&self.output)
+        inputs && is_supported(&self.output)
     }
 
-    /// Inserts the operation, with reshapes around it, before `at`; returns the result.
+    /// Inserts the operation and the reshapes before `at`. Returns the result.
     pub(crate) fn write(
         &self,
         at: OperationRef<'c, 'a>,
@@ -52,7 +63,7 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
         let mut operands = Vec::new();
         for input in &self.inputs {
             operands.push(match input {
-                Input::Tensor(operand) => operand.shaped(at, builder)?,
+                Input::Tensor(operand) => operand.shaped(builder)?,
                 Input::Scalar(value) => *value,
                 Input::Shape(extents) => {
                     let element = self.output.element().ok_or("a result that is not a tensor")?;
@@ -60,41 +71,49 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
                 }
             });
         }
-        let init = self.output.shaped(at, builder)?;
-        let list = |values: &[Value<'c, 'a>], first: usize| {
-            let names: Vec<String> = (first..first + values.len()).map(|n| format!("%{n}")).collect();
-            let types: Vec<String> = values.iter().map(|v| v.r#type().to_string()).collect();
-            format!("({} : {})", names.join(", "), types.join(", "))
-        };
-        let count = operands.len();
-        let result = init.r#type().to_string();
-        let mut text = format!(
-            "%v0 = {}{} ins{} outs{}{}",
-            self.name,
-            self.head,
-            list(&operands, 0),
-            list(&[init], count),
-            self.tail
-        );
-        if self.typed {
-            text.push_str(" -> ");
-            text.push_str(&result);
-        }
+        let init = self.output.shaped(builder)?;
+        let element = |value: &Value<'c, 'a>| types::element_or_self(value.r#type());
+        let (count, result) = (operands.len(), init.r#type());
         operands.push(init);
-        let made = splice::splice(at, &operands, &text, &[("%v0".to_owned(), result)])?;
-        let value = *made.values.first().ok_or("a text without a result")?;
-        self.output.restored(value, ir::result(at)?.r#type(), at, builder)
+        let elements: Vec<Type> = operands.iter().map(element).collect();
+        let mut attributes = self.attributes.clone();
+        let (region, inside, arguments) = match self.payload {
+            Payload::Named => {
+                let count = i32::try_from(count).map_err(|_| "too many operands")?;
+                attributes.push(builder.segments(&[count, 1]));
+                (Region::new(), *builder, Vec::new())
+            }
+            _ => builder.region(&elements),
+        };
+        let yielded = match &self.payload {
+            Payload::Named => None,
+            Payload::Copy => arguments.first().copied(),
+            Payload::Combine { combiner, widens } => {
+                let (wide, element) = (elements[count], arguments[0]);
+                let element = if widens.is_empty() { element } else { inside.convert(widens, element, wide) };
+                Some(combiner.apply(&inside, &[arguments[count], element], wide))
+            }
+        };
+        if let Some(value) = yielded {
+            inside.op(ops::linalg::YIELD, &[value], &[], &[], Vec::new());
+        }
+        let op = builder.op(&self.name, &operands, &attributes, &[result], vec![region]);
+        if let Payload::Named = self.payload {
+            linalg::fill_region(op);
+        }
+        let value = builder.result(op, 0);
+        self.output.restored(value, ir::result(at)?.r#type(), builder)
     }
 }
 
-/// Whether all are tensors of one element type.
+/// Whether all operands are tensors with the same element type.
 pub(crate) fn same_elements(operands: &[&Operand<'_, '_>]) -> bool {
     let mut elements = operands.iter().map(|o| o.element());
     let first = elements.next().flatten();
     first.is_some() && elements.all(|e| e == first)
 }
 
-/// Whether linalg's products and poolings support elements of this type: all but `index`.
+/// Whether linalg's products and poolings support elements of this type. They support all types except `index`.
 pub(crate) fn multiplies(element: Type<'_>) -> bool {
     !element.is_index()
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The stages of GPUs, as data: the same ones up to planned memory, then kernels and the code that launches them.
+//! The stages for GPUs: the stages for CPUs up to planned memory, then kernels and the code that launches them.
 
 use super::stages::{self, Stage};
 use super::stop::Stop;
@@ -13,17 +13,12 @@ use crate::schedule::{borders, rows};
 use crate::target::TargetDescription;
 use crate::target::{Gpu, Language, Precision};
 
-/// The environment of SPIR-V.
-pub(crate) const ENVIRONMENT: &str = "#spirv.target_env<#spirv.vce<v1.5, [Shader, Int64, Int16, Int8, Float64, Float16, \
-    PhysicalStorageBufferAddresses, StorageBuffer8BitAccess, StorageBuffer16BitAccess, GroupNonUniform], \
-    [SPV_KHR_physical_storage_buffer, SPV_KHR_8bit_storage, SPV_KHR_16bit_storage]>, #spirv.resource_limits<>>";
-
-/// From tensors to kernels and launches.
+/// The stages from tensors to kernels and launches.
 pub(crate) fn to_kernels(target: &TargetDescription, gpu: &Gpu) -> Vec<Stage> {
     vec![stages::bufferize(target), memory(target, gpu), schedule(gpu)]
 }
 
-/// Rows and reductions become kernels of blocks, and arrays views of one arena. The entry stays one function.
+/// Converts rows and reductions to kernels with blocks, and arrays to views of one arena. The entry remains one function.
 fn memory(target: &TargetDescription, gpu: &Gpu) -> Stage {
     let precision = match target.gpu_precision {
         Precision::F32 => None,
@@ -45,7 +40,7 @@ fn memory(target: &TargetDescription, gpu: &Gpu) -> Stage {
     Stage::new("memory", steps)
 }
 
-/// Parallel loops become kernels.
+/// Converts parallel loops to kernels.
 fn schedule(gpu: &Gpu) -> Stage {
     let is_bounded = gpu.iterations > 0;
     let mut steps = vec![Step::upstream("convert-linalg-to-parallel-loops")];
@@ -63,12 +58,12 @@ fn schedule(gpu: &Gpu) -> Stage {
     Stage::new("schedule", steps).before(Stop::Scheduled)
 }
 
-/// From kernels to the dialect that code is written from.
+/// The stages from kernels to the dialect for the code.
 pub(crate) fn kernels(gpu: &Gpu) -> [Stage; 2] {
     [functions(), Stage::new("kernels", code(gpu))]
 }
 
-/// Functions and loops that upstream does not lower are expanded, and so are subviews and affine maps.
+/// Expands functions and loops that upstream does not lower, subviews, and affine maps.
 fn functions() -> Stage {
     let expanded = Step::upstream("math-expand-ops").with("ops", "tan,sinh,cosh,asinh,acosh,atanh,exp2");
     let mut lower = vec![
@@ -115,7 +110,7 @@ fn code(gpu: &Gpu) -> Vec<Step> {
     }
 }
 
-/// Kernels become LLVM's dialect, with the operations of a GPU by `conversion`.
+/// Lowers kernels to the `llvm` dialect, with `conversion` for the operations of a GPU.
 fn llvm(conversion: Step) -> Vec<Step> {
     let before = ["convert-scf-to-cf", "convert-complex-to-standard", "convert-math-to-llvm"];
     let after = ["convert-to-llvm", "reconcile-unrealized-casts", "canonicalize", "cse"];
@@ -123,7 +118,7 @@ fn llvm(conversion: Step) -> Vec<Step> {
     vec![Step::from(&kernel_math::INTRINSICS), Step::nested(ops::gpu::MODULE, steps)]
 }
 
-/// From launches to host code in LLVM's dialect.
+/// The stages from launches to host code in the `llvm` dialect.
 pub(crate) fn host(target: &TargetDescription) -> [Stage; 2] {
     let [canonicalize, cse] = simplify();
     let calls = Stage::new("launches", [Step::from(&launches::PASS), canonicalize, cse]);

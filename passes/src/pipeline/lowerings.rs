@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The lowerings of models, and the named pipelines that they begin.
+//! The lowerings of models, and the named pipelines that begin with them.
 
 use super::stages;
 use crate::duplicates::merge_duplicates;
@@ -19,13 +19,13 @@ pub struct Pipeline {
     pub flag: &'static str,
     /// One line for `--help`.
     pub summary: &'static str,
-    /// How it lowers models first.
+    /// The lowering of models at its beginning.
     lowering: Option<Lowering>,
-    /// Where it ends. From buffers on it runs the passes of [`stages`].
+    /// Where it ends. From buffers on, it runs the passes of [`stages`].
     end: End,
 }
 
-/// How formulas are lowered.
+/// The lowering of formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lowering {
     Linalg,
@@ -35,7 +35,7 @@ enum Lowering {
     Scf,
 }
 
-/// What a pipeline converts to.
+/// The target of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     /// Tensors, or loops.
@@ -76,7 +76,7 @@ pub const ALL: &[Pipeline] = &[
     },
     Pipeline {
         flag: "skript-bufferize",
-        summary: "bufferize what a lowering leaves on tensors; kept operators stay invocations",
+        summary: "bufferize lowered models; kept operators remain invocations",
         lowering: None,
         end: End::Buffers,
     },
@@ -116,12 +116,8 @@ impl Pipeline {
         step::text(&self.steps(None))
     }
 
-    /// The passes in order, as a target requires them.
-    pub(super) fn steps_for(&self, target: &TargetDescription) -> Vec<Step> {
-        self.steps(Some(target))
-    }
-
-    fn steps(&self, target: Option<&TargetDescription>) -> Vec<Step> {
+    /// The passes in order, with the options for a target.
+    pub(super) fn steps(&self, target: Option<&TargetDescription>) -> Vec<Step> {
         let mut steps = self.lowering.map(|lowering| lowering.steps(target)).unwrap_or_default();
         if self.end >= End::Buffers {
             steps.extend(stages::to_buffers(false));
@@ -146,14 +142,14 @@ impl Lowering {
             }
             Lowering::NamedLinalg => {
                 steps.extend(fuse_maps(target));
-                // Windows read a border of zeros instead of a guard, which no named operation has.
+                // Windows read a border of zeros instead of a guard, which named operations do not support.
                 steps.extend([formulas_to_linalg().with("finite-factors", true), scf]);
                 steps.push(Step::from(&elementwise_to_linalg::PASS));
             }
             Lowering::Affine => steps.extend([to_formulas, Step::from(&formula_to_loops::AFFINE)]),
             Lowering::Scf => steps.extend([to_formulas, scf]),
         }
-        // Bottom-up, because in the other order upstream's driver walks a whole loop body for each operation that folds in it.
+        // Bottom-up, because in top-down order, upstream's driver walks the entire body of a loop for each operation that folds in it.
         let canonicalize = Step::upstream("canonicalize").with("top-down", false);
         steps.extend([Step::from(&scalar_to_arith::PASS), canonicalize, Step::upstream("cse")]);
         if self == Lowering::NamedLinalg {
@@ -164,7 +160,7 @@ impl Lowering {
     }
 }
 
-/// Inlines all operator instances into one function, then simplifies with the shape constraints that checks establish;
+/// Inlines all operator instances into one function, then simplifies with the shape constraints that checks establish, and
 /// widens narrow accumulators.
 fn inline() -> Vec<Step> {
     let clamps = Step::from(&drop_clamps::PASS).with("if-bounded", true);
@@ -174,10 +170,10 @@ fn inline() -> Vec<Step> {
     upstream.into_iter().chain(simplified).chain([clamps]).chain(formulas).collect()
 }
 
-/// Fuses maps with each other first: fused into a contraction they would be recomputed at each of its points.
+/// Fuses maps with each other first. If they were fused into a contraction, they would be recomputed at each of its points.
 fn fuse_maps(target: Option<&TargetDescription>) -> [Step; 5] {
-    // A quantization takes some 30 operations before `skript-compute-integers` makes it shorter: it must not be split.
-    let operations = target.filter(|target| target.computes_integers).map(|_| ("operations", 256));
+    // A quantization has about 30 operations before `skript-compute-integers` simplifies it, and must not be split.
+    let operations = target.filter(|target| target.computes_integers()).map(|_| ("operations", 256));
     [
         Step::from(&formula_to_linalg::PASS).with("maps-only", true),
         Step::from(&elementwise_to_linalg::PASS),
@@ -187,13 +183,13 @@ fn fuse_maps(target: Option<&TargetDescription>) -> [Step; 5] {
     ]
 }
 
-/// Formulas without a `linalg.generic` become scf loops: those that run in order, and writes at indices that data decide.
-/// Their attribute `not_linalg` states the reason.
+/// Lowers formulas to linalg. Formulas without a `linalg.generic` become scf loops: those that are executed in order, and writes at
+/// indices that depend on data. Their attribute `not_linalg` has the reason.
 fn formulas_to_linalg() -> Step {
     Step::from(&formula_to_linalg::PASS).with("leave-sequential", true)
 }
 
-/// Loops of formulas that run in order. A thread of a GPU has no vectors.
+/// Lowers formulas that are executed in order to loops. A thread of a GPU has no vectors.
 fn in_order(step: Step, target: Option<&TargetDescription>) -> Step {
     match target.and_then(|target| target.gpu) {
         Some(gpu) => {

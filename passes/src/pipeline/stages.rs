@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The stages from the `skript` dialect to LLVM's, as data: the one description that the compiler and `skript-opt` run.
+//! The stages from the `skript` dialect to the `llvm` dialect. The compiler and `skript-opt` use the same description.
 //!
 //! A stage is a list of passes. The driver runs the stages one after the other and can stop after each; [`text`] joins
-//! them to what `skript-opt --pass-pipeline` accepts.
+//! them to a pipeline for `skript-opt --pass-pipeline`.
 
 use super::gpu_stages;
 use super::lowerings::Pipeline;
@@ -13,7 +13,7 @@ use crate::codegen::{
     parallel_calls, parts, pointer_table, shared_loops, streams, target as code_target, vector_math,
     view_offsets,
 };
-use crate::elementwise::{compute_in_users, factor_sums, fuse_elementwise, hoist_invariants};
+use crate::elementwise::{compute_in_users, factor_sums, fuse_elementwise, hoist_invariants, slice_gathers};
 use crate::fast_math::FastMath;
 use crate::formula::drop_fast_math;
 use crate::integers;
@@ -25,15 +25,15 @@ use crate::prepare::{self, fold_scales, hoist_constants};
 use crate::profile::{kernels, mark, number};
 use crate::recurrence::hoist_projections;
 use crate::schedule::{
-    blocks, borders, clamps, comparisons, divisions, exponents, interchange, maps, merge, phases, rows,
-    scatters, shuffles, vectorize, widen_operands, winograd,
+    blocks, borders, clamps, comparisons, divisions, exponents, interchange, maps, merge, phases, prefixes,
+    rows, scatters, shuffles, vectorize, widen_operands, winograd,
 };
 use crate::target::{Architecture, TargetDescription};
 
 /// A named list of passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stage {
-    /// Names the stage in messages and timings.
+    /// The name of the stage in messages and timings.
     pub name: &'static str,
     pub steps: Vec<Step>,
     /// Where `skript compile --emit` stops after this stage.
@@ -50,19 +50,19 @@ impl Stage {
     }
 }
 
-/// From the `skript` dialect to the dialects of a lowering. Operators of `keep`, by their qualified names, stay invocations.
+/// The stage from the `skript` dialect to the dialects of a lowering. The operators with the qualified names `keep` remain invocations.
 pub(crate) fn lower(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> Stage {
     let kept = self::keep(keep);
-    Stage::new("lower", kept.into_iter().chain(lowering.steps_for(target))).before(Stop::Lowered)
+    Stage::new("lower", kept.into_iter().chain(lowering.steps(Some(target)))).before(Stop::Lowered)
 }
 
-/// The pass that keeps operators as invocations; `None` if there are none to keep.
+/// The pass that keeps operators as invocations; `None` without such operators.
 pub(crate) fn keep(operators: &[String]) -> Option<Step> {
     let keep = Step::from(&keep_operators::PASS);
     (!operators.is_empty()).then(|| keep.with("operators", operators.join(",")))
 }
 
-/// Quantized values become bytes; what reads them computes them again in its own payload.
+/// Converts quantized values to bytes. Operations that read them dequantize them in their payloads.
 fn integers() -> Vec<Step> {
     let fusion = Step::from(&fuse_elementwise::PASS).with("maps-only", true);
     [
@@ -75,20 +75,22 @@ fn integers() -> Vec<Step> {
     .concat()
 }
 
-/// From tensors or loops to buffers.
+/// The passes from tensors or loops to buffers.
 pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
     let mut steps = Vec::new();
-    if target.computes_integers {
+    if target.computes_integers() {
         steps.extend(integers());
     }
     steps.push(Step::from(&hoist_projections::PASS));
-    // What a level of fast math requires or allows, on tensors or loops.
+    // The passes that a level of fast math requires or allows, on tensors or loops.
     steps.push(match target.fast_math {
         FastMath::None => Step::from(&drop_fast_math::PASS),
         FastMath::Default | FastMath::Winograd => Step::from(&fold_scales::PASS),
     });
     // GPU kernels read tensors in the order of their formulas, at any subscripts.
     if target.gpu.is_none() {
+        steps.push(Step::from(&prefixes::PASS));
+        steps.push(Step::from(&slice_gathers::PASS));
         if target.fast_math != FastMath::None {
             steps.push(Step::from(&factor_sums::PASS));
         }
@@ -98,7 +100,7 @@ pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
     Stage::new("bufferize", steps).before(Stop::Buffers)
 }
 
-/// Tensors become buffers, and the results of a model become arguments. Variables and inputs are never written: their arguments
+/// Converts tensors to buffers, and the results of a model to arguments. Variables and inputs are never written, so their arguments
 /// have `bufferization.writable = false`.
 pub(crate) fn to_buffers(is_model: bool) -> Vec<Step> {
     let mut steps = vec![
@@ -126,7 +128,7 @@ pub(crate) fn to_buffers(is_model: bool) -> Vec<Step> {
     steps
 }
 
-/// Reductions become register-tiled kernels, as wide as the target's vectors.
+/// Converts reductions to register-tiled kernels with the vectors of the target.
 fn schedule(target: &TargetDescription) -> Stage {
     let (cache, bits) = (target.processor.l2, target.processor.vector_bits);
     let streams = target.streams();
@@ -170,24 +172,24 @@ fn schedule(target: &TargetDescription) -> Stage {
 /// The options of passes that plan kernels.
 fn with_target(step: Step, target: &TargetDescription) -> Step {
     let processor = &target.processor;
-    let products = target.computes_integers.then_some(("byte-products", processor.byte_products.name()));
+    let products = target.computes_integers().then_some(("byte-products", processor.byte_products.name()));
     step.with("vector-bits", processor.vector_bits)
         .with("vector-registers", processor.vector_registers)
         .with("cache-bytes", processor.l2)
         .with_all(processor.costs.options())
         .with_all(products)
         .with("bf16-products", processor.bf16_products.name())
-        // One chain of each sum, as its formula has it.
+        // Compute each sum in the order of its formula.
         .with_flag("keep-order", target.fast_math == FastMath::None)
 }
 
-/// What depends on variables alone moves into functions that run once.
+/// Moves computations that only depend on variables into functions that are executed once.
 fn prepare() -> Stage {
     Stage::new("prepare", [Step::from(&prepare::PASS)]).before(Stop::Scheduled)
 }
 
-/// Arrays become pointers and views of one arena; intrinsics, run-time checks and strided copies are lowered; a long entry becomes
-/// calls of functions of bounded size.
+/// Converts arrays to pointers and views of one arena, lowers intrinsics, run-time checks and strided copies, and splits a long entry
+/// into functions of limited size.
 fn memory(target: &TargetDescription) -> Stage {
     let mut steps = vec![
         Step::from(&arguments::PASS),
@@ -205,10 +207,10 @@ fn memory(target: &TargetDescription) -> Stage {
     Stage::new("memory", steps)
 }
 
-/// Loops over buffers become LLVM's dialect, and models get the C entry.
+/// Lowers loops on buffers to the `llvm` dialect, and adds the C entry to models.
 pub(crate) fn llvm(target: &TargetDescription) -> Stage {
     let processor = &target.processor;
-    // Without a system there are no threads, and no C library.
+    // Without an operating system, there are no threads and no C library.
     let is_freestanding = target.is_freestanding();
     let threads = |pass| (!is_freestanding).then(|| Step::from(pass));
     let operations = Architecture::of_target(&target.code).library_math;
@@ -229,16 +231,16 @@ pub(crate) fn llvm(target: &TargetDescription) -> Stage {
             .with("extremes", processor.extremes.name())
             .with("rounds", processor.rounds),
     ]);
-    // What those expansions round.
+    // The roundings in these expansions.
     steps.extend(library_math);
     steps.extend(math_to_calls());
     steps.extend([
-        // At once, as each conversion walks all operations, and on functions, of which MLIR converts several at a time.
+        // In one pass, because each conversion walks all operations, and on functions, because MLIR converts several functions in parallel.
         Step::nested(
             ops::func::FUNC,
             [Step::upstream("convert-to-llvm").with("filter-dialects", "arith,cf,complex,index,ub")],
         ),
-        // With the constant arrays of the module, which functions refer to.
+        // Includes the constant arrays of the module, which functions refer to.
         Step::upstream("finalize-memref-to-llvm"),
         Step::upstream("convert-func-to-llvm").with("use-bare-ptr-memref-call-conv", true),
         Step::nested(ops::llvm::FUNC, [Step::upstream("reconcile-unrealized-casts")]),
@@ -260,10 +262,10 @@ pub(crate) fn llvm(target: &TargetDescription) -> Stage {
     Stage::new("llvm", steps)
 }
 
-/// Vectors in a step of a loop with long steps. Times on processors with AVX2 and AVX-512 (`bench/notes.md`).
+/// The number of vectors in a step of a loop with long steps, from times on processors with AVX2 and AVX-512 (`bench/notes.md`).
 const INTERLEAVED: u32 = 4;
 
-/// Loops over buffers of any module become LLVM's dialect, and invocations that were not inlined become calls.
+/// Lowers loops on buffers of any module to the `llvm` dialect, and invocations that were not inlined to calls.
 pub(crate) fn to_llvm_any() -> Vec<Step> {
     let mut steps = vec![
         Step::upstream("convert-linalg-to-loops"),
@@ -285,7 +287,7 @@ fn vectors_to_llvm() -> Step {
     Step::nested(ops::func::FUNC, [Step::upstream("convert-vector-to-llvm")])
 }
 
-/// Functions of vectors become calls for each element.
+/// Converts math functions of vectors to calls for each element.
 fn math_to_calls() -> [Step; 5] {
     [
         Step::upstream("convert-math-to-funcs"),
@@ -296,19 +298,19 @@ fn math_to_calls() -> [Step; 5] {
     ]
 }
 
-/// Calls of the profiler around launches of kernels.
+/// Inserts calls of the profiler around launches of kernels.
 pub(crate) fn numbered_kernels() -> Stage {
     Stage::new("profile", [Step::from(&kernels::PASS)])
 }
 
-/// Every stage from the `skript` dialect to LLVM's.
+/// Every stage from the `skript` dialect to the `llvm` dialect.
 pub(crate) fn all(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> Vec<Stage> {
     let mut stages = vec![lower(lowering, keep, target)];
     stages.extend(after_lowering(target));
     stages
 }
 
-/// Every stage after the lowering. For GPUs those of kernels follow; [`gpu_stages::host`] has those of the host.
+/// Every stage after the lowering. For GPUs, the stages of kernels follow; [`gpu_stages::host`] has the stages of the host.
 pub(crate) fn after_lowering(target: &TargetDescription) -> Vec<Stage> {
     match target.gpu {
         Some(gpu) => {
@@ -335,7 +337,7 @@ pub(crate) fn after_lowering_with_profile(target: &TargetDescription) -> Vec<Sta
     followed.collect()
 }
 
-/// The stages that run before a compilation stops.
+/// The stages before the point at which a compilation stops.
 pub(crate) fn before(stages: Vec<Stage>, stop: Stop) -> Vec<Stage> {
     let last = match stop {
         Stop::Skript => return Vec::new(),
@@ -348,7 +350,7 @@ pub(crate) fn before(stages: Vec<Stage>, stop: Stop) -> Vec<Stage> {
     stages.into_iter().take(count).collect()
 }
 
-/// What `skript-opt --pass-pipeline` accepts to run these stages.
+/// The pipeline of these stages for `skript-opt --pass-pipeline`.
 pub(crate) fn text(stages: &[Stage]) -> String {
     let stages: Vec<String> = stages.iter().map(|stage| step::text(&stage.steps)).collect();
     format!("builtin.module({})", stages.join(","))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where a compilation can stop.
+//! The stages at which a compilation can stop.
 
 use crate::codegen::Form;
 
@@ -8,13 +8,13 @@ use crate::codegen::Form;
 pub enum Stop {
     /// The model in the `skript` dialect.
     Skript,
-    /// After the lowering that the options name: `linalg`, `affine` or `scf`.
+    /// The module after the lowering in the options: `linalg`, `affine` or `scf`.
     Lowered,
-    /// Memrefs, before loops.
+    /// Memrefs, before operations are lowered to loops.
     Buffers,
-    /// Memrefs, with kernels instead of reductions and prepared variables.
+    /// Memrefs, with kernels instead of reductions, and prepared variables.
     Scheduled,
-    /// LLVM's dialect.
+    /// The `llvm` dialect.
     LlvmDialect,
     /// LLVM IR, assembly or an object.
     Code(Form),

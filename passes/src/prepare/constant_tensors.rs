@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tensors of an entry that are computed from nothing but variables that no call updates.
+//! Finds the tensors of an entry that are computed only from variables that no call updates.
 
 use super::constants::variables;
 use crate::ir::outline::captured;
@@ -8,28 +8,26 @@ use melior::ir::Value;
 use melior::ir::operation::OperationRef;
 use std::collections::HashSet;
 
-/// Operations between a variable and a value that is computed from it: as many are looked at.
-const DEEPEST: usize = 8;
+/// The maximum number of operations between a variable and a tensor that is computed from it.
+const MAX_DEPTH: usize = 8;
 
-/// The variables of an entry, and what is computed from them alone.
+/// The variables of an entry, and the tensors that are computed only from them.
 pub(crate) struct ConstantTensors {
     variables: HashSet<ValueKey>,
 }
 
 impl ConstantTensors {
-    /// Those of a function on tensors.
-    pub(crate) fn of(function: OperationRef) -> Self {
+    pub(crate) fn new(function: OperationRef) -> Self {
         ConstantTensors { variables: variables(function).into_keys().collect() }
     }
 
-    /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.variables.is_empty()
     }
 
     /// Whether a tensor is one of them.
     pub(crate) fn contains(&self, value: Value) -> bool {
-        self.contains_within(value, DEEPEST)
+        self.contains_within(value, MAX_DEPTH)
     }
 
     fn contains_within(&self, value: Value, depth: usize) -> bool {

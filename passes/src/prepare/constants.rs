@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The buffers of an entry whose content depends on nothing but variables that no call updates.
+//! Finds the buffers of an entry whose contents only depend on variables that no call updates.
 
 use crate::ir::effects::Effects;
 use crate::ir::memref::{is_view, root_of};
 use crate::ir::outline::captured;
 use crate::ir::skript::{Check, Intrinsic};
 use crate::ir::{self, ValueKey, attribute_names, attributes, func, ops};
-use melior::ir::attribute::StringAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{TypeLike, Value, ValueLike};
 use std::collections::HashMap;
 
-/// Arguments and allocations whose content is the same in every call.
+/// Arguments and allocations whose contents are the same in every call.
 #[derive(Default)]
 pub(crate) struct Constants<'c, 'a> {
     /// Arguments that are variables without updates.
     variables: HashMap<ValueKey, Value<'c, 'a>>,
-    /// Allocations of the entry's block, in order, that only [`Constants::writers`] write.
+    /// Allocations in the block of the entry, in order, that only [`Constants::writers`] write.
     allocations: HashMap<ValueKey, OperationRef<'c, 'a>>,
-    /// The operations that write the allocations, in order, each with the roots of its memrefs.
+    /// The operations that write the allocations, in order, with the roots of their memrefs.
     writers: Vec<(OperationRef<'c, 'a>, Vec<ValueKey>)>,
 }
 
 impl<'c: 'a, 'a> Constants<'c, 'a> {
-    /// Those of a bufferized entry of one block; none of any other function.
-    pub(crate) fn of(entry: OperationRef<'c, 'a>, module: OperationRef<'c, 'a>) -> Self {
+    /// Analyzes a bufferized entry with one block. Empty for other functions.
+    pub(crate) fn new(entry: OperationRef<'c, 'a>, module: OperationRef<'c, 'a>) -> Self {
         let Ok(body) = func::body(entry) else {
             return Constants::default();
         };
@@ -46,7 +45,7 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
             if is_view(op) || matches!(ir::name(op).as_str(), ops::memref::ALLOC | ops::memref::DEALLOC) {
                 continue;
             }
-            let user = User::of(op, &mut effects);
+            let user = User::from_op(op, &mut effects);
             if !user.roots.is_empty() {
                 users.push(user);
             }
@@ -56,7 +55,7 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
         for (number, user) in users.iter().enumerate() {
             last_written.extend(user.written.iter().map(|root| (*root, number)));
         }
-        // The largest set in which every writer reads members alone, and every other user follows the last writer.
+        // Compute the largest set in which every writer only reads members, and every other user follows the last writer.
         loop {
             let before = constants.allocations.len();
             for (number, user) in users.iter().enumerate() {
@@ -83,7 +82,7 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
         constants
     }
 
-    /// Whether the memref is a view of such a buffer.
+    /// Whether the memref is a view of one of the buffers.
     pub(crate) fn is_constant(&self, memref: Value) -> bool {
         self.contains(&root_of(memref))
     }
@@ -93,27 +92,24 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
         self.variables.contains_key(root)
     }
 
-    /// The variable.
     pub(crate) fn variable(&self, root: &ValueKey) -> Option<Value<'c, 'a>> {
         self.variables.get(root).copied()
     }
 
-    /// The variables.
     pub(crate) fn variables(&self) -> impl Iterator<Item = Value<'c, 'a>> {
         self.variables.values().copied()
     }
 
-    /// The allocations.
     pub(crate) fn allocations(&self) -> &HashMap<ValueKey, OperationRef<'c, 'a>> {
         &self.allocations
     }
 
-    /// The operations that write the allocations, in order, each with the roots of its memrefs.
+    /// The operations that write the allocations, in order, with the roots of their memrefs.
     pub(crate) fn writers(&self) -> &[(OperationRef<'c, 'a>, Vec<ValueKey>)] {
         &self.writers
     }
 
-    /// Whether an operation writes members, and nothing but members decides what.
+    /// Whether an operation only reads and writes members.
     fn is_constant_user(&self, user: &User) -> bool {
         user.is_movable
             && user.roots.iter().all(|root| self.contains(root))
@@ -132,11 +128,10 @@ pub(crate) fn variables<'c: 'a, 'a>(entry: OperationRef<'c, 'a>) -> HashMap<Valu
         return HashMap::new();
     };
     let dictionaries = ir::argument_attributes(entry).into_iter().enumerate();
-    let variables = dictionaries.filter(|(_, own)| {
-        let role = attributes::entry(*own, attribute_names::ROLE);
-        let role = role.and_then(|role| StringAttribute::try_from(role).ok());
-        role.is_some_and(|role| role.value() == attribute_names::VARIABLE)
-            && attributes::entry(*own, attribute_names::UPDATED).is_none()
+    let variables = dictionaries.filter(|(_, dictionary)| {
+        let role = attributes::entry(*dictionary, attribute_names::ROLE).and_then(attributes::text);
+        role.as_deref() == Some(attribute_names::VARIABLE)
+            && attributes::entry(*dictionary, attribute_names::UPDATED).is_none()
     });
     let arguments = variables.filter_map(|(n, _)| block.argument(n).ok());
     arguments.map(Value::from).map(|value| (ValueKey::of(value), value)).collect()
@@ -147,14 +142,14 @@ struct User<'c, 'a> {
     op: OperationRef<'c, 'a>,
     /// The roots of all memrefs that it uses.
     roots: Vec<ValueKey>,
-    /// The roots of those that it may write.
+    /// The roots of the memrefs that it may write.
     written: Vec<ValueKey>,
-    /// Whether it may be executed in another function: its other operands are constants, and it has no results.
+    /// Whether it may be executed in another function, because its other operands are constants and it has no results.
     is_movable: bool,
 }
 
 impl<'c: 'a, 'a> User<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Self {
+    fn from_op(op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Self {
         let is_array = |value: &Value<'c, 'a>| value.r#type().is_mem_ref();
         let (arrays, scalars): (Vec<_>, Vec<_>) = captured(op).into_iter().partition(is_array);
         let mut roots: Vec<ValueKey> = arrays.iter().map(|array| root_of(*array)).collect();
@@ -162,31 +157,30 @@ impl<'c: 'a, 'a> User<'c, 'a> {
         roots.dedup();
         let makes_arrays = op.results().any(|result| result.r#type().is_mem_ref());
         let written = if makes_arrays {
-            // Whoever writes a result writes an operand.
+            // A write to a result may write an operand.
             roots.clone()
         } else {
             effects.written(op).into_iter().map(root_of).collect()
         };
         let nested = ir::nested(op).into_iter().chain([op]);
-        // An index out of an array may be outside of another one: a check of the entry comes before its use.
+        // An index from an array may be out of bounds, and must not be used before it is checked in the entry.
         let makes_index = |op: OperationRef<'c, 'a>| {
             let casts = [ops::arith::INDEX_CAST, ops::arith::INDEX_CASTUI];
             let is_cast = casts.contains(&ir::name(op).as_str());
             is_cast && op.results().any(|result| result.r#type().is_index())
         };
-        let stays = |op: OperationRef<'c, 'a>| {
+        let is_fixed = |op: OperationRef<'c, 'a>| {
             Check::cast(op).is_some() || Intrinsic::cast(op).is_some() || makes_index(op)
         };
         let is_constant = |value: &Value<'c, 'a>| {
-            let definition = ir::definition(*value);
-            definition.is_some_and(|(op, _)| ir::name(op) == ops::arith::CONSTANT)
+            ir::definition(*value).is_some_and(|(op, _)| ir::name(op) == ops::arith::CONSTANT)
         };
         User {
             op,
             roots,
             written,
             is_movable: op.result_count() == 0
-                && !nested.into_iter().any(stays)
+                && !nested.into_iter().any(is_fixed)
                 && scalars.iter().all(is_constant)
                 && ir::name(op) != ops::func::RETURN,
         }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Constant factors of sums that are rounded to integers.
+//! Distributes constant factors of sums that are rounded to integers.
 
 use crate::ir::arith::Constant;
 use crate::ir::linalg::Generic;
 use crate::ir::{self, Builder, ValueKey, ops};
 use melior::Context;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, OperationRef, Value, ValueLike};
+use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{PassError, melior, op};
 use std::collections::HashMap;
 
-/// Sums and products around each other: as many are looked at.
-const DEEPEST: usize = 4;
+/// The maximum depth of sums in which a factor is distributed.
+const MAX_DEPTH: usize = 4;
 
-/// Whether each scalar of a payload is a constant, or is computed from such.
+/// Whether each scalar of a payload is a constant, or is computed from constants.
 type Scalars = HashMap<ValueKey, bool>;
 
-/// Makes constant factors of sums that are rounded part of their terms, where these are constants or products with constants.
+/// Distributes constant factors of rounded sums to the terms, if these are constants or products with constants.
 pub(super) fn distribute<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     scalars: &Scalars,
@@ -29,24 +29,24 @@ pub(super) fn distribute<'c: 'a, 'a>(
         let Some((sum, factor)) = rounded_product(product) else {
             continue;
         };
-        if !is_distributable(sum, scalars, DEEPEST) {
+        if !is_distributable(sum, scalars, MAX_DEPTH) {
             continue;
         }
         let at = Builder::before(context, product)?;
         let new = distributed(sum, factor, scalars, &at)?;
         ir::replace_uses(product.result(0)?.into(), new);
     }
-    // Users stand behind what they use.
-    for own in ir::operations(body).into_iter().rev() {
-        let is_term = [ops::arith::ADDF, ops::arith::MULF].contains(&ir::name(own).as_str());
-        if is_term && own.results().all(|result| !op::is_used(result)) {
-            ir::erase(own);
+    // In reverse, because users must be erased before definitions.
+    for term in ir::operations(body).into_iter().rev() {
+        let is_term = [ops::arith::ADDF, ops::arith::MULF].contains(&ir::name(term).as_str());
+        if is_term && term.results().all(|result| !op::is_used(result)) {
+            ir::erase(term);
         }
     }
     Ok(())
 }
 
-/// A sum or a product and the constant that it is multiplied by before it is rounded to an integer.
+/// The factors of a product that is rounded to an integer: a sum or a product, and a constant.
 fn rounded_product<'c: 'a, 'a>(product: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, Value<'c, 'a>)> {
     if ir::name(product) != ops::arith::MULF {
         return None;
@@ -73,7 +73,7 @@ fn is_constant(value: Value, scalars: &Scalars) -> bool {
     }
 }
 
-/// The factor of a product that is a constant, and the other one.
+/// The factors of a product: the other factor, and the constant.
 fn constant_factor<'c: 'a, 'a>(
     product: OperationRef<'c, 'a>,
     scalars: &Scalars,
@@ -86,7 +86,7 @@ fn constant_factor<'c: 'a, 'a>(
     }
 }
 
-/// Whether a factor of a value can be one of constants instead.
+/// Whether a factor of a value can be distributed to constants.
 fn is_distributable<'c: 'a, 'a>(value: Value<'c, 'a>, scalars: &Scalars, depth: usize) -> bool {
     if is_constant(value, scalars) {
         return true;
@@ -103,7 +103,7 @@ fn is_distributable<'c: 'a, 'a>(value: Value<'c, 'a>, scalars: &Scalars, depth: 
         }
 }
 
-/// The product of a value and a factor, with the factor at the constants.
+/// The product of a value and a factor, where the factor is distributed to constants.
 fn distributed<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     factor: Value<'c, 'a>,
@@ -112,15 +112,14 @@ fn distributed<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, PassError> {
     let kind = value.r#type();
     if is_constant(value, scalars) {
-        return Ok(at.value(ops::arith::MULF, &[value, factor], &[], kind)?);
+        return Ok(at.mulf(value, factor));
     }
-    let flags = Attribute::parse(at.context, "#arith.fastmath<contract>");
-    let contract = [("fastmath", flags.ok_or("arith is not loaded")?)];
+    let contract = [("fastmath", ir::attributes::fast(at.context, "contract"))];
     let (op, _) = ir::definition(value).ok_or("a payload that changed")?;
     if ir::name(op) == ops::arith::MULF {
-        let [other, own] = constant_factor(op, scalars).ok_or("a payload that changed")?;
-        let own = at.value(ops::arith::MULF, &[own, factor], &[], kind)?;
-        return Ok(at.value(ops::arith::MULF, &[other, own], &contract, kind)?);
+        let [other, constant] = constant_factor(op, scalars).ok_or("a payload that changed")?;
+        let product = at.mulf(constant, factor);
+        return Ok(at.value(ops::arith::MULF, &[other, product], &contract, kind)?);
     }
     let [first, second] = ir::both_operands(op)?;
     let first = distributed(first, factor, scalars, at)?;

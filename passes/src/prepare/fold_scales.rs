@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-fold-scales`: makes constant factors of sums of products part of the weights.
+//! `skript-fold-scales`: multiplies weights by constant factors of sums of products.
 //!
-//! A batch normalization behind a convolution is affine in each sum: `(sum - mean) * scale + shift`, with operands that vary along
-//! the channels alone. If the weights, which are a factor of each product, are subscripted by the channel too, `sum * A + B` is
-//! the sum with the weights `w * A`, plus `B`. What follows from variables alone is computed once, so a call computes one addition.
+//! A batch normalization after a convolution is affine in each sum: `(sum - mean) * scale + shift`, with operands that vary along
+//! only the channels. If the weights, which are a factor of each product, are also indexed by the channel, `sum * A + B` is
+//! the sum with the weights `w * A`, plus `B`. Values that only depend on variables are computed once, so a call computes one addition.
 //!
-//! The results differ by rounding: each product of a weight and `A` rounds once. A factor that is NaN or infinite gives NaN or
-//! infinite results either way, but not always the same of them: zeros of a border are multiplied by it.
+//! The results differ by rounding, because each product of a weight and `A` is rounded. If a factor is NaN or infinite, results are NaN or
+//! infinite in both cases, but not always the same, because zeros of a border are multiplied by it.
 //!
-//! Requires: reals of f32 or f64, weights and operands that are variables without updates, or computed from such. The sum has no
-//! other user and starts as zero, or as a constant along the channels.
+//! Requires: reals of type f32 or f64, weights and operands that are variables without updates, or computed from such variables. The sum
+//! has no other user, and its initial value is zero or a constant along the channels.
 
 use super::constant_tensors::ConstantTensors;
-use crate::elementwise::hoist_invariants::{Payload, compute, hoist};
-use crate::ir::linalg::{Fill, Generic, Yield};
+use crate::elementwise::hoist_invariants::{compute, hoist, tensor_nest};
+use crate::ir::generic::{Access, LoopNest, Operand, all_loops, map};
+use crate::ir::linalg::Fill;
 use crate::ir::walk::named;
-use crate::ir::{self, Builder, linalg, maps, mutation, ops, types};
+use crate::ir::{self, Builder, mutation, ops, types};
 use crate::structure::Affine;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
@@ -24,7 +25,6 @@ use skript_dialect::{Dialect, Pass, PassError, op};
 use skript_semantics::Scalar;
 use std::collections::BTreeSet;
 
-/// The pass `skript-fold-scales`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-fold-scales",
     summary: "make constant factors of sums of products part of the weights",
@@ -32,15 +32,15 @@ pub(crate) const PASS: Pass = Pass {
     dependent_dialects: &[Dialect::Arith, Dialect::Linalg, Dialect::Tensor],
     run: |root, _, rewriter| {
         for function in named(root, ops::func::FUNC) {
-            let variables = ConstantTensors::of(function);
+            let variables = ConstantTensors::new(function);
             if variables.is_empty() {
                 continue;
             }
             for follower in named(function, ops::linalg::GENERIC) {
                 let mut follower = follower;
-                // It may read several sums.
+                // An operation may read several sums.
                 for _ in 0..follower.operand_count() {
-                    let Some(fold) = Fold::of(follower, &variables) else {
+                    let Some(fold) = Fold::new(follower, &variables) else {
                         break;
                     };
                     follower = fold.apply(rewriter.context())?;
@@ -54,92 +54,41 @@ pub(crate) const PASS: Pass = Pass {
 
 /// The sum of products.
 struct Sum<'c, 'a> {
-    op: OperationRef<'c, 'a>,
+    nest: LoopNest<'c, 'a>,
     /// The operand of the weights.
     weights: usize,
-    /// By operand.
-    subscripts: Vec<Vec<Affine>>,
-    /// What the sums start as, if it is not zero.
+    /// The initial value of the sums, if it is not zero.
     start: Option<Start<'c, 'a>>,
 }
 
 /// An operation that copies the elements of a constant tensor to the output before the sum.
 struct Start<'c, 'a> {
     op: OperationRef<'c, 'a>,
-    /// The dimension of the output that each one of the tensor is.
+    /// The dimension of the output for each dimension of the tensor.
     dimensions: Vec<usize>,
 }
 
 impl<'c: 'a, 'a> Sum<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>, variables: &ConstantTensors) -> Option<Self> {
-        let generic = Generic::cast(op)?;
-        let maps = generic.indexing_maps();
-        let subscripts: Vec<Vec<Affine>> = maps.iter().map(|map| maps::forms(*map)).collect::<Option<_>>()?;
-        let body = generic.body()?;
-        let elements = ir::arguments(body);
-        let last = *ir::operations(body).last()?;
-        let (next, _) = ir::definition(Yield::cast(last)?.value().ok()?)?;
-        let is_sum = op.operand_count() == 3
-            && op.result_count() == 1
-            && generic.reductions().contains(&true)
-            && op::is(&next, ops::arith::ADDF);
-        let [before, added] = ir::both_operands(next).ok().filter(|_| is_sum)?;
-        let output = *elements.last()?;
-        let term = if before == output { added } else { before };
-        if (before == output) == (added == output) {
+    fn new(op: OperationRef<'c, 'a>, variables: &ConstantTensors) -> Option<Self> {
+        let nest = tensor_nest(op).filter(LoopNest::reduces)?;
+        nest.contraction().filter(|contraction| op::is(&contraction.sum, ops::arith::ADDF))?;
+        let is_constant = |operand: &Operand| variables.contains(operand.value);
+        let weights = nest.inputs().iter().position(is_constant)?;
+        if nest.inputs().iter().filter(|input| is_constant(input)).count() != 1 {
             return None;
         }
-        let factors = product(term)?;
-        let is_used_once = |element: &Value<'c, 'a>| ir::users(*element).len() == 1;
-        if !elements.iter().all(is_used_once) {
-            return None;
-        }
-        let positions = factors.map(|factor| elements.iter().position(|own| *own == factor));
-        let [Some(first), Some(second)] = positions else {
-            return None;
-        };
-        if first == second || first >= 2 || second >= 2 {
-            return None;
-        }
-        let constants: Vec<usize> =
-            (0..2).filter(|n| op.operand(*n).is_ok_and(|operand| variables.contains(operand))).collect();
-        let [weights] = constants.as_slice() else {
-            return None;
-        };
-        Some(Sum { op, weights: *weights, subscripts, start: start(op.operand(2).ok()?, op, variables)? })
+        let start = start(nest.output()?.value, op, variables)?;
+        Some(Sum { nest, weights, start })
     }
 
-    /// The dimension of the weights that the dimension of the sums is.
+    /// The dimension of the weights for a dimension of the sums.
     fn weights_dimension(&self, dimension: usize) -> Option<usize> {
-        let l = self.subscripts.last()?.get(dimension)?.as_index()?;
-        let mut own = self.subscripts.get(self.weights)?.iter();
-        own.position(|form| form.as_index() == Some(l))
+        let l = self.nest.output()?.forms.get(dimension)?.as_index()?;
+        self.nest.operands.get(self.weights)?.dimension(l)
     }
 }
 
-/// The factors of a product, which may be zero where a predicate is false.
-fn product<'c: 'a, 'a>(term: Value<'c, 'a>) -> Option<[Value<'c, 'a>; 2]> {
-    let (mut op, _) = ir::definition(term)?;
-    if op::is(&op, ops::arith::SELECT) {
-        if !is_zero(op.operand(2).ok()?) {
-            return None;
-        }
-        op = ir::definition(op.operand(1).ok()?)?.0;
-    }
-    let is_product = op::is(&op, ops::arith::MULF);
-    let [first, second] = ir::both_operands(op).ok().filter(|_| is_product)?;
-    Some([first, second])
-}
-
-/// Whether a scalar is the constant 0.
-fn is_zero(value: Value) -> bool {
-    let constant = crate::ir::arith::Constant::of(value);
-    let text = constant.map(crate::ir::arith::Constant::text);
-    let number = text.and_then(|text| text.split(' ').next().and_then(|n| n.parse::<f64>().ok()));
-    number == Some(0.0)
-}
-
-/// What the sums start as: `Some(None)` for zero, `None` for what cannot be scaled.
+/// The initial value of the sums: `Some(None)` for zero, `None` for values that cannot be scaled.
 fn start<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     sum: OperationRef<'c, 'a>,
@@ -147,28 +96,21 @@ fn start<'c: 'a, 'a>(
 ) -> Option<Option<Start<'c, 'a>>> {
     let (op, _) = ir::definition(value)?;
     if let Some(fill) = Fill::cast(op) {
-        return is_zero(fill.value().ok()?).then_some(None);
+        return ir::is_zero(fill.value().ok()?).then_some(None);
     }
-    let generic = Generic::cast(op)?;
-    let body = generic.body()?;
-    let yielded = Yield::cast(*ir::operations(body).first()?)?.value().ok()?;
-    if is_zero(yielded) {
+    let nest = tensor_nest(op).filter(|nest| nest.payload.is_empty())?;
+    let yielded = *nest.yielded.first()?;
+    if ir::is_zero(yielded) {
         return Some(None);
     }
-    let maps = generic.indexing_maps();
-    let [input, output] = maps.as_slice() else {
+    let ([input], [output]) = (nest.inputs(), nest.outputs()) else {
         return None;
     };
-    let (input, output) = (maps::forms(*input)?, maps::forms(*output)?);
-    let dimensions = input.iter().map(|form| {
-        let l = form.as_index()?;
-        output.iter().position(|own| own.as_index() == Some(l))
-    });
-    let is_copy = yielded == *ir::arguments(body).first()?
-        && op.result_count() == 1
+    let dimensions = input.forms.iter().map(|form| output.dimension(form.as_index()?));
+    let is_copy = yielded == input.element
         && ir::users(value).len() == 1
         && op.block() == sum.block()
-        && variables.contains(op.operand(0).ok()?);
+        && variables.contains(input.value);
     let dimensions = dimensions.collect::<Option<_>>()?;
     is_copy.then_some(Some(Start { op, dimensions }))
 }
@@ -179,60 +121,52 @@ struct Fold<'c, 'a> {
     follower: OperationRef<'c, 'a>,
     /// The element of the sum in the payload of the follower.
     element: Value<'c, 'a>,
-    /// The affine operations, in order, each with its other operand.
+    /// The affine operations and their other operands, in order.
     chain: Vec<(OperationRef<'c, 'a>, Value<'c, 'a>)>,
-    /// The loops of the follower that the operands vary along, each with the dimension of the sums.
+    /// The loops of the follower that the operands vary along, and the dimensions of the sums.
     loops: Vec<(usize, usize)>,
 }
 
 impl<'c: 'a, 'a> Fold<'c, 'a> {
     /// The first sum that the operation scales.
-    fn of(follower: OperationRef<'c, 'a>, variables: &ConstantTensors) -> Option<Self> {
-        let generic = Generic::cast(follower)?;
-        let is_map = !generic.reductions().contains(&true);
-        let inputs = follower.operand_count().checked_sub(follower.result_count())?;
-        (0..inputs).filter(|_| is_map).find_map(|position| Fold::of_operand(follower, position, variables))
+    fn new(follower: OperationRef<'c, 'a>, variables: &ConstantTensors) -> Option<Self> {
+        let nest = tensor_nest(follower).filter(|nest| !nest.reduces())?;
+        nest.inputs().iter().find_map(|operand| Fold::with_sum(&nest, operand, variables))
     }
 
-    fn of_operand(
-        follower: OperationRef<'c, 'a>,
-        position: usize,
+    fn with_sum(
+        nest: &LoopNest<'c, 'a>,
+        read: &Operand<'c, 'a>,
         variables: &ConstantTensors,
     ) -> Option<Self> {
-        let operand = follower.operand(position).ok()?;
-        let (op, _) = ir::definition(operand)?;
-        let is_own = ir::users(operand).len() == 1 && op.block() == follower.block();
-        let sum = Sum::of(op, variables).filter(|_| is_own)?;
-        let payload = Payload::of(follower)?;
-        let read = payload.subscripts.get(position)?;
-        let dimension = |l: usize| read.iter().position(|form| form.as_index() == Some(l));
-        let element = *payload.elements.get(position)?;
-        let mut fold = Fold { sum, follower, element, chain: Vec::new(), loops: Vec::new() };
+        let (op, _) = ir::definition(read.value)?;
+        let is_own = ir::users(read.value).len() == 1 && op.block() == nest.op.block();
+        let sum = Sum::new(op, variables).filter(|_| is_own)?;
+        let element = read.element;
+        let mut fold = Fold { sum, follower: nest.op, element, chain: Vec::new(), loops: Vec::new() };
         let mut value = element;
         let mut loops = BTreeSet::new();
         while let [user] = ir::users(value).as_slice()
             && let Some(other) = affine(*user, value)
-            && fold.is_scale(&payload, other, variables)
+            && fold.is_scale(nest, other, variables)
         {
-            let own = payload.loops_of(other);
-            let scaled = own.iter().map(|l| dimension(*l));
-            let scaled = scaled.map(|d| fold.sum.weights_dimension(d?));
-            if !scaled.clone().all(|d| d.is_some()) {
+            let varying = nest.loops_of(other);
+            let is_scaled =
+                |l: &usize| read.dimension(*l).is_some_and(|d| fold.sum.weights_dimension(d).is_some());
+            if !varying.iter().all(is_scaled) {
                 break;
             }
-            loops.extend(own);
+            loops.extend(varying);
             fold.chain.push((*user, other));
             value = user.result(0).ok()?.into();
         }
-        fold.loops = loops.into_iter().map(|l| Some((l, dimension(l)?))).collect::<Option<_>>()?;
+        fold.loops = loops.into_iter().map(|l| Some((l, read.dimension(l)?))).collect::<Option<_>>()?;
         let scales =
             |(op, _): &(OperationRef, Value)| op::is(op, ops::arith::MULF) || op::is(op, ops::arith::DIVF);
-        let starts_fit = fold.sum.start.iter().into_iter().all(|start| {
-            let mut own = fold.loops.iter();
-            own.all(|(_, d)| start.dimensions.contains(d))
-        });
+        let fits = |start: &Start| fold.loops.iter().all(|(_, d)| start.dimensions.contains(d));
+        let starts_fit = fold.sum.start.as_ref().is_none_or(fits);
         let is_f32_or_f64 = matches!(element.r#type().to_string().as_str(), "f32" | "f64");
-        let weights = fold.sum.op.operand(fold.sum.weights).ok()?.r#type();
+        let weights = fold.sum.nest.operands.get(fold.sum.weights)?.value.r#type();
         let is_same = types::element_of(weights) == Some(element.r#type());
         let is_static = !types::extents(weights)?.contains(&types::DYNAMIC);
         (is_f32_or_f64
@@ -244,31 +178,27 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
         .then_some(fold)
     }
 
-    /// Whether a scalar of the payload is computed from tensors that are constant and stand before the sum.
-    fn is_scale(&self, payload: &Payload<'c, 'a>, value: Value<'c, 'a>, variables: &ConstantTensors) -> bool {
-        let needed = payload.needed(std::iter::once(value), &[]);
-        let inputs = payload.elements.len().saturating_sub(payload.op.result_count());
+    /// Whether a scalar of the payload is computed from constant tensors that are defined before the sum.
+    fn is_scale(&self, nest: &LoopNest<'c, 'a>, value: Value<'c, 'a>, variables: &ConstantTensors) -> bool {
+        let needed = nest.needed([value], &[]);
+        let sum = self.sum.nest.op;
         let is_given = |value: Value<'c, 'a>| {
             let stands_before = ir::definition(value)
-                .is_none_or(|(own, _)| own.block() == self.sum.op.block() && ir::is_before(own, self.sum.op));
+                .is_none_or(|(own, _)| own.block() == sum.block() && ir::is_before(own, sum));
             stands_before && variables.contains(value)
         };
         let mut used = needed.iter().flat_map(|op| op.operands()).chain([value]);
-        used.all(|value| {
-            let element = payload.elements.iter().position(|own| *own == value);
-            let is_inside = ir::definition(value).is_some_and(|(own, _)| needed.contains(&own));
-            match element {
-                Some(n) if n < inputs => payload.op.operand(n).is_ok_and(is_given),
-                Some(_) => false,
-                None => is_inside || is_given(value),
-            }
+        used.all(|value| match nest.position(value) {
+            Some(n) => nest.inputs().get(n).is_some_and(|own| is_given(own.value)),
+            None => ir::definition(value).is_some_and(|(own, _)| needed.contains(&own)) || is_given(value),
         })
     }
 
-    /// Scales the weights and what the sums start as; the follower, which is returned, adds what is left.
+    /// Scales the weights and the initial values of the sums. Returns the follower, which adds the remaining offset.
     fn apply(&self, context: &'c melior::Context) -> Result<OperationRef<'c, 'a>, PassError> {
         let (last, _) = self.chain.last().ok_or("a scale without operations")?;
-        let before = Builder::before(context, self.sum.op)?;
+        let sum = &self.sum;
+        let before = Builder::before(context, sum.nest.op)?;
         let inside = Builder::before(context, *last)?;
         let kind = self.element.r#type();
         let apply = |name: &str, operands: &[Value<'c, 'a>]| inside.value(name, operands, &[], kind);
@@ -293,48 +223,47 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
             Some(offset) => apply(ops::arith::ADDF, &[self.element, offset])?,
             None => self.element,
         };
-        let payload = Payload::of(self.follower).ok_or("a payload that changed")?;
+        let nest = tensor_nest(self.follower).ok_or("a payload that changed")?;
         let loops: Vec<usize> = self.loops.iter().map(|(l, _)| *l).collect();
-        let scale = compute(&payload, factor, &loops, &before)?;
+        let scale = compute(&nest, factor, &loops, &before)?;
         ir::replace_uses(last.result(0)?.into(), result);
         let unused = factors.into_iter().filter_map(ir::definition);
         let unused: Vec<OperationRef> = unused.map(|(op, _)| op).collect();
         let chain = self.chain.iter().map(|(op, _)| *op);
         chain.rev().for_each(ir::erase);
         unused.into_iter().rev().for_each(ir::erase);
-        // What is left is computed before the loops.
+        // The remaining offset is computed before the loops.
         let mut follower = self.follower;
-        let payload = Payload::of(self.follower).ok_or("a payload that changed")?;
+        let nest = tensor_nest(self.follower).ok_or("a payload that changed")?;
         let offset = offset.filter(|offset| ir::definition(*offset).is_some());
-        if let Some(offset) = offset.filter(|offset| !payload.loops_of(*offset).is_empty()) {
+        if let Some(offset) = offset.filter(|offset| !nest.loops_of(*offset).is_empty()) {
             let at = Builder::before(context, self.follower)?;
-            (follower, _) = hoist(&payload, &[offset], &at)?;
+            (follower, _) = hoist(&nest, &[offset], &at)?;
         }
 
-        let sum = &self.sum;
-        let own = self.loops.iter().map(|(_, d)| sum.weights_dimension(*d));
-        let own: Vec<usize> = own.collect::<Option<_>>().ok_or("weights that changed")?;
-        let weights = sum.op.operand(sum.weights)?;
-        let folded = scaled(weights, scale, &own, &before)?;
-        mutation::set_operand(sum.op, sum.weights, folded);
-        test_again(sum.op, weights, folded, &before)?;
+        let dimensions = self.loops.iter().map(|(_, d)| sum.weights_dimension(*d));
+        let dimensions: Vec<usize> = dimensions.collect::<Option<_>>().ok_or("weights that changed")?;
+        let weights = sum.nest.op.operand(sum.weights)?;
+        let folded = scaled(weights, scale, &dimensions, &before)?;
+        mutation::set_operand(sum.nest.op, sum.weights, folded);
+        test_again(sum.nest.op, weights, folded, &before)?;
         if let Some(start) = &sum.start {
-            let own = self.loops.iter();
-            let own: Vec<usize> = own
+            let loops = self.loops.iter();
+            let dimensions: Vec<usize> = loops
                 .map(|(_, d)| start.dimensions.iter().position(|own| own == d))
                 .collect::<Option<_>>()
                 .ok_or("a start that changed")?;
-            let value = scaled(start.op.operand(0)?, scale, &own, &before)?;
-            // The scale stands before the sum, maybe behind the start.
-            ir::move_before(start.op, sum.op);
+            let value = scaled(start.op.operand(0)?, scale, &dimensions, &before)?;
+            // The scale is defined before the sum, but maybe after the initial value.
+            ir::move_before(start.op, sum.nest.op);
             mutation::set_operand(start.op, 0, value);
         }
         Ok(follower)
     }
 }
 
-/// What the payload of a sum uses from outside that is computed from the weights, as whether they are finite, follows from the folded
-/// weights instead.
+/// Values that the payload of a sum uses and that are computed from the weights, such as whether they are finite, are computed from the
+/// folded weights instead.
 fn test_again<'c: 'a, 'a>(
     sum: OperationRef<'c, 'a>,
     weights: Value<'c, 'a>,
@@ -344,20 +273,21 @@ fn test_again<'c: 'a, 'a>(
     for user in ir::nested(sum) {
         for (position, operand) in user.operands().enumerate() {
             let is_scalar = types::extents(operand.r#type()).is_none();
-            let again = if is_scalar { computed_again(operand, weights, folded, DEEPEST, at)? } else { None };
+            let again =
+                if is_scalar { computed_again(operand, weights, folded, MAX_DEPTH, at)? } else { None };
             if let Some(again) = again {
                 mutation::set_operand(user, position, again);
-                erase_unused(operand, DEEPEST);
+                erase_unused(operand, MAX_DEPTH);
             }
         }
     }
     Ok(())
 }
 
-/// Operations of a test of weights: as many are looked at.
-const DEEPEST: usize = 8;
+/// The maximum number of operations in a test of weights.
+const MAX_DEPTH: usize = 8;
 
-/// The value computed with another tensor in place of `old`; `None` if it is not computed from `old`.
+/// The value computed from another tensor instead of `old`. `None` if it is not computed from `old`.
 fn computed_again<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     old: Value<'c, 'a>,
@@ -391,7 +321,7 @@ fn computed_again<'c: 'a, 'a>(
     Ok(Some(at.insert(clone).result(number)?.into()))
 }
 
-/// Erases what defines a value if nothing uses it.
+/// Erases the operations that define a value, if they are unused.
 fn erase_unused(value: Value, depth: usize) {
     if let Some((op, _)) = ir::definition(value)
         && depth > 0
@@ -415,7 +345,7 @@ fn affine<'c: 'a, 'a>(op: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Option<
     (fits && other != value).then_some(other)
 }
 
-/// The tensor with each element multiplied by that of `scale`, whose dimensions are these of the tensor.
+/// The tensor multiplied by `scale`, whose dimensions correspond to these dimensions of the tensor.
 fn scaled<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     scale: Value<'c, 'a>,
@@ -423,27 +353,10 @@ fn scaled<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
     let r#type = tensor.r#type();
-    let element = types::element_of(r#type).ok_or("a tensor without an element type")?;
-    let rank = types::extents(r#type).map_or(0, |extents| extents.len());
-    let empty = at.value(ops::tensor::EMPTY, &[], &[], r#type)?;
-    let indices = |all: &[usize]| {
-        let forms: Vec<Affine> = all.iter().copied().map(Affine::index).collect();
-        maps::map(at.context, rank, &forms).ok_or("a map that MLIR does not parse")
-    };
-    let all: Vec<usize> = (0..rank).collect();
-    let maps = [indices(&all)?, indices(dimensions)?, indices(&all)?];
-    let elements: [Type; 3] = [element; 3];
-    let (region, body, arguments) = at.region(&elements);
-    let factors = arguments.get(..2).ok_or("a payload without arguments")?;
-    let product = body.value(ops::arith::MULF, factors, &[], element)?;
-    body.create(ops::linalg::YIELD, &[product], &[], &[], Vec::new())?;
-    let attributes = linalg::generic_attributes(at.context, &maps, vec![false; rank], [2, 1]);
-    let generic = at.create(
-        ops::linalg::GENERIC,
-        &[tensor, scale, empty],
-        &attributes.ok_or("linalg is not loaded")?,
-        &[r#type],
-        vec![region],
-    )?;
-    Ok(generic.result(0)?.into())
+    let whole = Access(tensor, all_loops(types::shape(r#type).len()));
+    let factors = Access(scale, dimensions.iter().copied().map(Affine::index).collect());
+    map(at, &[whole, factors], r#type, &[], |body, elements| {
+        let factors = elements.get(..2).ok_or("a payload without arguments")?;
+        Ok(body.value(ops::arith::MULF, factors, &[], types::element_or_self(r#type))?)
+    })
 }

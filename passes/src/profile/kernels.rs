@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-number-kernels`: puts calls of `skript_profile` around each launch of a kernel, and lists the launches at the module.
+//! `skript-number-kernels`: inserts calls of `skript_profile` around each launch of a kernel, and lists the launches in an attribute of
+//! the module.
 //!
-//! A launch is a step of the profile. The runtime waits for the device where a step begins and ends. Its bytes are those of the arrays that
-//! the kernel reads and writes, each once; the host computes dynamic extents as the kernel does. The number of operations is not
-//! known.
+//! A launch is a step of the profile. The runtime waits for the device at the beginning and end of a step. The bytes of a step are the
+//! sizes of the distinct arrays that the kernel reads and writes. The host computes dynamic extents like the kernel. The number of
+//! operations is unknown.
 //!
 //! Requires: `skript-outline-kernels`.
 
@@ -23,10 +24,9 @@ use skript_dialect::{Dialect, Pass, PassError};
 use skript_runtime::profile::SYMBOL;
 use std::collections::HashSet;
 
-/// The pass `skript-number-kernels`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-number-kernels",
-    summary: "put calls of the profiler around launches of kernels, and list them in an attribute of the module",
+    summary: "insert calls of the profiler around launches of kernels, and list them in an attribute of the module",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func],
     run: |root, _, rewriter| {
@@ -39,17 +39,17 @@ pub(crate) const PASS: Pass = Pass {
         for launch in ir::walk::named(ir::entry(root)?, ops::gpu::LAUNCH_FUNC) {
             let at = Builder::before(context, launch)?.with_location(launch.location());
             let number = i64::try_from(rows.len() + 1).unwrap_or(i64::MAX);
-            let zero = at.index(0)?;
+            let zero = at.idx(0);
             let name = launch.attribute("kernel").map(|name| name.to_string());
             let name = name.unwrap_or_default();
             let name = name.rsplit('@').next().unwrap_or_default();
-            let own = |kernel: &&OperationRef| ir::func::symbol(**kernel).as_deref() == Some(name);
-            let kernel = kernels.iter().find(own).copied();
+            let is_launched = |kernel: &&OperationRef| ir::func::symbol(**kernel).as_deref() == Some(name);
+            let kernel = kernels.iter().find(is_launched).copied();
             let bytes = match kernel {
                 Some(kernel) => bytes(kernel, launch, &at)?,
                 None => zero,
             };
-            call_with(&at, [at.index(number)?, zero, bytes])?;
+            call_with(&at, [at.idx(number), zero, bytes])?;
             let next = launch.next_in_block();
             let next = next.ok_or_else(|| PassError::at(launch, "ends its block"))?;
             let after = Builder::before(context, next)?.with_location(launch.location());
@@ -58,16 +58,16 @@ pub(crate) const PASS: Pass = Pass {
         }
         let rows = ArrayAttribute::new(context, &rows);
         ir::set_attribute(root, TABLE, rows.into());
-        let declaration = format!("func.func private @{SYMBOL}(index, index, index)");
-        Ok(ir::append_functions(root, &declaration)?)
+        let index = Type::index(context::of(root));
+        Ok(ir::func::declare(root, SYMBOL, &[index; 3], &[])?)
     },
     ..Pass::NONE
 };
 
-/// Views that an array is one of, and operations of an extent, at most.
-const DEPTH: usize = 64;
+/// The maximum number of nested views of an array, and of operations that compute an extent.
+const MAX_DEPTH: usize = 64;
 
-/// Operands of a launch before those of the kernel: blocks and threads.
+/// The number of operands of a launch before the operands of the kernel: blocks and threads.
 const SIZES: usize = 6;
 
 /// The bytes of the arrays that a kernel accesses, as a value of the host.
@@ -76,8 +76,7 @@ fn bytes<'c: 'a, 'a>(
     launch: OperationRef<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
-    let index = Type::index(at.context);
-    let mut sum = at.index(0)?;
+    let mut sum = at.idx(0);
     let mut seen = HashSet::new();
     let names = [ops::memref::LOAD, ops::memref::STORE, ops::vector::LOAD, ops::vector::STORE];
     for op in ir::nested(kernel) {
@@ -93,7 +92,7 @@ fn bytes<'c: 'a, 'a>(
         let element = MemRefType::try_from(array.r#type())?.element();
         let element = element_bytes(&element.to_string()).unwrap_or(0);
         let mut factor = i64::try_from(element).unwrap_or(0);
-        let mut number = Some(at.index(1)?);
+        let mut number = Some(at.idx(1));
         let sizes = match ir::definition(array) {
             Some((view, _)) => view.operands().skip(2).collect::<Vec<Value>>(),
             None => Vec::new(),
@@ -105,31 +104,28 @@ fn bytes<'c: 'a, 'a>(
                 continue;
             }
             let size = match sizes.next() {
-                Some(size) => of_host(size, (kernel, launch), at, DEPTH)?,
+                Some(size) => of_host(size, (kernel, launch), at, MAX_DEPTH)?,
                 None => None,
             };
-            number = match number.zip(size) {
-                Some((a, b)) => Some(at.value(ops::arith::MULI, &[a, b], &[], index)?),
-                None => None,
-            };
+            number = number.zip(size).map(|(a, b)| at.muli(a, b));
         }
         if let Some(number) = number {
-            let own = at.value(ops::arith::MULI, &[number, at.index(factor)?], &[], index)?;
-            sum = at.value(ops::arith::ADDI, &[sum, own], &[], index)?;
+            let bytes = at.muli(number, at.idx(factor));
+            sum = at.addi(sum, bytes);
         }
     }
     Ok(sum)
 }
 
-/// The array in the memory of the device that an array of a kernel is, or is a part of: the outermost view of an argument.
+/// The array in device memory that contains an array of a kernel: an argument, or a view of the arena.
 fn viewed<'c: 'a, 'a>(array: Value<'c, 'a>, kernel: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
     let mut array = array;
-    for _ in 0..DEPTH {
+    for _ in 0..MAX_DEPTH {
         if let Some(argument) = ir::argument(array) {
-            // Arguments after those of the type are memory that a block shares.
+            // Arguments that are not in the function type are shared arrays.
             let owner = argument.owner().parent_operation();
-            let is_own = owner == Some(kernel);
-            return (is_own && !array.r#type().to_string().contains("workgroup")).then_some(array);
+            let is_of_kernel = owner == Some(kernel);
+            return (is_of_kernel && !array.r#type().to_string().contains("workgroup")).then_some(array);
         }
         let (op, _) = ir::definition(array)?;
         match ir::name(op).as_str() {
@@ -141,7 +137,7 @@ fn viewed<'c: 'a, 'a>(array: Value<'c, 'a>, kernel: OperationRef<'c, 'a>) -> Opt
     None
 }
 
-/// By what arrays differ: their buffers, offsets and types.
+/// The buffer, the offset and the type of an array, which identify it.
 fn identity(array: Value) -> (ValueKey, Option<ValueKey>, String) {
     let kind = array.r#type().to_string();
     match ir::definition(array).map(|(op, _)| op.operands().collect::<Vec<_>>()) {
@@ -153,7 +149,7 @@ fn identity(array: Value) -> (ValueKey, Option<ValueKey>, String) {
     }
 }
 
-/// The value of the host that a value of a kernel is; `None` if threads differ in it, or if it is read.
+/// The value on the host that equals a value of a kernel. `None` if it differs between threads, or is loaded.
 fn of_host<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     (kernel, launch): (OperationRef<'c, 'a>, OperationRef<'c, 'a>),
@@ -164,9 +160,9 @@ fn of_host<'c: 'a, 'a>(
         return Ok(None);
     };
     if let Some(argument) = ir::argument(value) {
-        let is_own = argument.owner().parent_operation() == Some(kernel);
+        let is_of_kernel = argument.owner().parent_operation() == Some(kernel);
         let operand = launch.operand(SIZES + argument.argument_number());
-        return Ok(operand.ok().filter(|_| is_own));
+        return Ok(operand.ok().filter(|_| is_of_kernel));
     }
     let Some((op, _)) = ir::definition(value) else {
         return Ok(None);
@@ -186,7 +182,6 @@ fn of_host<'c: 'a, 'a>(
     Ok(Some(copy.result(0)?.into()))
 }
 
-/// The row of the table for a kernel.
 fn row<'c>(kernel: OperationRef<'c, '_>, name: &str) -> Attribute<'c> {
     let context = context::of(kernel);
     let entry = |name: &str, value| (Identifier::new(context, name), value);

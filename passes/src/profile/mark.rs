@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-mark-steps`: puts a call of `skript_profile` before each operation of the entry that reads and writes arrays.
+//! `skript-mark-steps`: inserts a call of `skript_profile` before each operation of the entry that reads and writes arrays.
 //!
-//! The call has a number, that of no step yet, the operations of the step, and its bytes, which
-//! `skript-number-steps` fills in. At the end of a block, and before control flow around steps, a call with the number 0
-//! ends the step before.
+//! The arguments of the call are a number, the number of operations of the step, and its bytes; `skript-number-steps` adds the number
+//! and the bytes. At the end of a block, and before control flow around steps, a call with the number 0 ends the previous step.
 
 use super::work::{self, Count};
 use super::{OPERATORS, Role, UNCOUNTED, WEIGHT, is_mark, lists};
 use crate::ir::{self, Builder, attributes, context, location, ops};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{BlockRef, Location, Value};
+use melior::ir::{BlockRef, Location, Type, Value};
 use skript_dialect::{Dialect, Pass, PassError};
 use skript_runtime::profile::SYMBOL;
 
-/// The pass `skript-mark-steps`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-mark-steps",
-    summary: "put a call of the profiler before each step of the entry",
+    summary: "insert a call of the profiler before each step of the entry",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::MemRef],
     run: |root, _, _| {
@@ -28,18 +26,18 @@ pub(crate) const PASS: Pass = Pass {
         for block in ir::blocks(entry) {
             mark_block(block)?;
         }
-        let declaration = format!("func.func private @{SYMBOL}(index, index, index)");
-        Ok(ir::append_functions(root, &declaration)?)
+        let index = Type::index(context::of(root));
+        Ok(ir::func::declare(root, SYMBOL, &[index; 3], &[])?)
     },
     ..Pass::NONE
 };
 
-/// Marks the steps of a block, and of blocks inside of control flow.
+/// Marks the steps of a block, and of blocks in control flow.
 fn mark_block<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Result<(), PassError> {
     let operations = ir::operations(block);
     let mut open = false;
     for op in &operations {
-        match Role::of(*op) {
+        match Role::from_op(*op) {
             Role::None => {}
             Role::Step => {
                 mark_step(*op)?;
@@ -78,7 +76,7 @@ fn mark_step<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), PassError> {
     Ok(())
 }
 
-/// A call with this number of operations, and no bytes yet.
+/// Inserts a call with this number of operations, and 0 bytes.
 fn call<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
     flops: Option<&Count<'c, 'a>>,
@@ -86,12 +84,12 @@ fn call<'c: 'a, 'a>(
 ) -> Result<OperationRef<'c, 'a>, PassError> {
     let flops = match flops {
         Some(flops) => flops.value(at)?,
-        None => at.index(0)?,
+        None => at.idx(0),
     };
-    call_with(at, [at.index(number)?, flops, at.index(0)?])
+    call_with(at, [at.idx(number), flops, at.idx(0)])
 }
 
-/// A call with these arguments.
+/// Inserts a call with these arguments.
 pub(super) fn call_with<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
     arguments: [Value<'c, 'a>; 3],
@@ -101,18 +99,18 @@ pub(super) fn call_with<'c: 'a, 'a>(
     Ok(at.create(ops::func::CALL, &arguments, &callee, &[], Vec::new())?)
 }
 
-/// The calls of each operator of a step, the one with the most operations first.
+/// The calls of each operator of a step, starting with the operator with the most operations.
 pub(super) fn operators(op: OperationRef) -> Vec<Vec<String>> {
-    let mut found: Vec<(Vec<String>, usize)> = Vec::new();
-    let mut add = |calls: Vec<String>, count: usize| match found.iter_mut().find(|(known, _)| *known == calls)
-    {
-        Some((_, all)) => *all += count,
-        None => found.push((calls, count)),
-    };
+    let mut operators: Vec<(Vec<String>, usize)> = Vec::new();
+    let mut add =
+        |calls: Vec<String>, count: usize| match operators.iter_mut().find(|(known, _)| *known == calls) {
+            Some((_, all)) => *all += count,
+            None => operators.push((calls, count)),
+        };
     for part in location::parts(op.location()) {
         let mut named = calls(part);
         if named.is_empty() {
-            // The position says where a program has the operation. Those inside come from texts of lowerings.
+            // Use the position of the operation in a program. Positions of nested operations may be in the text of a lowering.
             named.extend(location::position(part));
         }
         add(named, 0);
@@ -125,18 +123,18 @@ pub(super) fn operators(op: OperationRef) -> Vec<Vec<String>> {
         }
     }
     let is_known = |(calls, _): &(Vec<String>, usize)| !calls.is_empty();
-    found.retain(is_known);
-    // Stable: of equals, the operation's own operator comes first.
-    let most = found.iter().map(|(_, count)| *count).max().unwrap_or(0);
-    if let Some(main) = found.iter().position(|(_, count)| *count == most) {
-        let main = found.remove(main);
-        found.insert(0, main);
+    operators.retain(is_known);
+    // If several operators have the maximum, the operator of the operation comes first.
+    let maximum = operators.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    if let Some(main) = operators.iter().position(|(_, count)| *count == maximum) {
+        let main = operators.remove(main);
+        operators.insert(0, main);
     }
-    found.into_iter().map(|(calls, _)| calls).collect()
+    operators.into_iter().map(|(calls, _)| calls).collect()
 }
 
-/// The calls of operators that lead to a location, innermost first. The position of a formula in its operator is left
-/// out: all formulas of a call are one operator.
+/// The calls of operators that lead to a location, innermost first. Does not include the position of a formula in its operator,
+/// so that all formulas of a call belong to the same operator.
 fn calls(location: Location) -> Vec<String> {
     let mut trace = location::trace(location);
     if trace.len() > 1 {

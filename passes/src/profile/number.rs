@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-number-steps`: numbers the marks that `skript-mark-steps` put, and lists the steps at the module.
+//! `skript-number-steps`: numbers the marks of `skript-mark-steps`, and lists the steps in an attribute of the module.
 //!
-//! Between a mark and the next one is what has become of the operation. If nothing is left of it, a kernel that follows
-//! may compute it, by its location: then the steps are one. Otherwise it was prepared, and has no step.
+//! Between a mark and the next mark are the operations that replace the marked operation. If there are none, a later kernel
+//! may compute it, which its location shows. Then the steps are merged. Otherwise, the operation was prepared, and has no step.
 
 use super::mark::call_with;
 use super::work;
@@ -13,16 +13,15 @@ use crate::ir::func::{self, callee};
 use crate::ir::linalg::Generic;
 use crate::ir::outline::captured;
 use crate::ir::skript::Intrinsic;
-use crate::ir::{self, Builder, attributes, context, location, ops};
+use crate::ir::{self, Builder, attributes, context, location, ops, typed, types};
 use melior::Context;
-use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, IntegerAttribute};
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{Attribute, BlockRef, Identifier, ShapedTypeLike, Type, TypeLike, Value, ValueLike};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{Attribute, BlockRef, Identifier, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
 use std::collections::HashMap;
 
-/// The pass `skript-number-steps`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-number-steps",
     summary: "number the steps of the entry, and list them in an attribute of the module",
@@ -45,7 +44,7 @@ pub(crate) const PASS: Pass = Pass {
             inner.reverse();
             pending.extend(inner);
         }
-        // What is prepared is no step of a call.
+        // Preparation is not part of a call, and has no step.
         for op in ir::nested(root) {
             if is_mark(op) && op.has_attribute(OPERATORS) {
                 ir::erase(op);
@@ -65,9 +64,9 @@ struct Numbering<'c, 'a> {
     rows: Vec<Attribute<'c>>,
 }
 
-/// A mark, and what follows it.
+/// A mark and the operations after it.
 struct Segment<'c, 'a> {
-    /// The mark, and those of operations that the step computes as well.
+    /// The mark, and the marks of other operations that the step computes.
     marks: Vec<OperationRef<'c, 'a>>,
     work: Vec<OperationRef<'c, 'a>>,
 }
@@ -78,7 +77,7 @@ impl<'c: 'a, 'a> Numbering<'c, 'a> {
         for op in ir::operations(block) {
             if is_mark(op) {
                 segments.push(Segment { marks: vec![op], work: Vec::new() });
-            } else if Role::of(op) == Role::Step
+            } else if Role::from_op(op) == Role::Step
                 && let Some(segment) = segments.last_mut()
             {
                 segment.work.push(op);
@@ -112,23 +111,22 @@ impl<'c: 'a, 'a> Numbering<'c, 'a> {
         Ok(())
     }
 
-    /// Puts the numbered mark of a step before its first operation, and adds its row.
+    /// Inserts the numbered mark of a step before its first operation, and adds its row.
     fn number(&mut self, segment: &Segment<'c, 'a>) -> Result<(), PassError> {
         let Some(first) = segment.work.first().copied() else {
             return Ok(());
         };
         let context = context::of(first);
         let at = Builder::before(context, first)?;
-        let index = Type::index(context);
-        let mut flops = at.index(0)?;
+        let mut flops = at.idx(0);
         for mark in &segment.marks {
-            flops = at.value(ops::arith::ADDI, &[flops, mark.operand(1)?], &[], index)?;
+            flops = at.addi(flops, mark.operand(1)?);
         }
         let is_array = |value: &Value<'c, 'a>| value.r#type().is_mem_ref();
         let arrays = segment.work.iter().flat_map(|op| captured(*op));
         let arrays: Vec<Value> = arrays.filter(is_array).map(|a| before(a, first)).collect();
         let bytes = work::bytes_of(&arrays).value(&at)?;
-        let number = at.index(i64::try_from(self.rows.len() + 1).unwrap_or(i64::MAX))?;
+        let number = at.idx(i64::try_from(self.rows.len() + 1).unwrap_or(i64::MAX));
         call_with(&at, [number, flops, bytes])?;
         let row = self.row(segment, context);
         self.rows.push(row);
@@ -137,24 +135,20 @@ impl<'c: 'a, 'a> Numbering<'c, 'a> {
 
     /// The row of the table.
     fn row(&mut self, segment: &Segment<'c, 'a>, context: &'c Context) -> Attribute<'c> {
-        let weight = |mark: &&OperationRef| {
-            let weight = mark.attribute(WEIGHT).ok();
-            let weight = weight.and_then(|w| IntegerAttribute::try_from(w).ok());
-            weight.map_or(0, |w| w.value())
-        };
+        let weight = |mark: &&OperationRef| typed::integer(**mark, WEIGHT).unwrap_or(0);
         let mut marks: Vec<&OperationRef> = segment.marks.iter().collect();
-        // Those that were merged come before the operation that is left.
+        // Merged operations precede the remaining operation.
         marks.rotate_left(1);
-        let most = marks.iter().map(&weight).max().unwrap_or(0);
-        if let Some(main) = marks.iter().position(|mark| weight(mark) == most) {
+        let maximum = marks.iter().map(&weight).max().unwrap_or(0);
+        if let Some(main) = marks.iter().position(|mark| weight(mark) == maximum) {
             let main = marks.remove(main);
             marks.insert(0, main);
         }
         let mut operators: Vec<Vec<String>> = Vec::new();
         for mark in &marks {
-            let own = mark.attribute(OPERATORS).map(read_lists);
-            for calls in own.unwrap_or_default() {
-                // One fill may start the sums of several calls of an operator; it is listed for none of them.
+            let lists = mark.attribute(OPERATORS).map(read_lists);
+            for calls in lists.unwrap_or_default() {
+                // A fill may initialize the sums of several calls of an operator. It is not listed for any of them.
                 let is_known = match weight(mark) {
                     0 => operators.iter().any(|known| names(known) == names(&calls)),
                     _ => operators.contains(&calls),
@@ -171,8 +165,7 @@ impl<'c: 'a, 'a> Numbering<'c, 'a> {
                 kernels.push(name);
             }
         }
-        let written = segment.work.last().map(|op| self.effects.written(*op));
-        let written = written.unwrap_or_default();
+        let written = segment.work.last().map(|op| self.effects.written(*op)).unwrap_or_default();
         let mut layouts = vec![match written.last() {
             Some(array) => layout(array.r#type()),
             None => String::new(),
@@ -192,7 +185,7 @@ impl<'c: 'a, 'a> Numbering<'c, 'a> {
         DictionaryAttribute::new(context, &entries).into()
     }
 
-    /// The plan of the first kernel of which one was chosen.
+    /// The plan of the first kernel with a selected plan.
     fn plan(&self, segment: &Segment<'c, 'a>) -> Option<Attribute<'c>> {
         let all = segment.work.iter().flat_map(|op| ir::nested(*op).into_iter().chain([*op]));
         let mut functions = all.filter_map(|op| self.functions.get(&callee(op)?));
@@ -200,12 +193,12 @@ impl<'c: 'a, 'a> Numbering<'c, 'a> {
     }
 }
 
-/// The array as it is before an operation: what a later view of it views, and what a kernel gets a pointer to.
+/// The array that is available before an operation, if later operations define views of it.
 fn before<'c: 'a, 'a>(mut array: Value<'c, 'a>, first: OperationRef<'c, 'a>) -> Value<'c, 'a> {
-    while let Some((maker, _)) = ir::definition(array)
-        && (ir::name(maker) == ops::memref::REINTERPRET_CAST
-            || maker.block() == first.block() && !ir::is_before(maker, first))
-        && let Ok(viewed) = maker.operand(0)
+    while let Some((view, _)) = ir::definition(array)
+        && (ir::name(view) == ops::memref::REINTERPRET_CAST
+            || view.block() == first.block() && !ir::is_before(view, first))
+        && let Ok(viewed) = view.operand(0)
         && viewed.r#type().is_mem_ref()
     {
         array = viewed;
@@ -219,11 +212,11 @@ fn names(calls: &[String]) -> Vec<&str> {
     calls.iter().filter_map(|call| call.get(name(call)..)).collect()
 }
 
-/// The symbol of the kernel, or what kind of loops the operation becomes.
+/// The symbol of the kernel, or the kind of the loops.
 fn kernel(op: OperationRef) -> String {
     let name = ir::name(op);
     if let Some(generic) = Generic::cast(op) {
-        let reduces = generic.reductions().contains(&true);
+        let reduces = generic.reduces();
         return if reduces { "reduction" } else { "map" }.to_owned();
     }
     match name.as_str() {
@@ -231,8 +224,7 @@ fn kernel(op: OperationRef) -> String {
         ops::memref::COPY => "copy".to_owned(),
         _ if Intrinsic::cast(op).is_some() => "intrinsic".to_owned(),
         ops::scf::IF if is_choice(op) => {
-            let callees = ir::nested(op).into_iter().filter_map(callee);
-            callees.collect::<Vec<_>>().join(" or ")
+            ir::nested(op).into_iter().filter_map(callee).collect::<Vec<_>>().join(" or ")
         }
         _ => match name.strip_prefix("linalg.") {
             Some(name) => name.to_owned(),
@@ -241,33 +233,23 @@ fn kernel(op: OperationRef) -> String {
     }
 }
 
-/// How the elements of an array lie in memory: the extents in the order of its dimensions there, and strides if there are gaps.
+/// The layout of an array in memory: its extents, and strides if there are gaps.
 fn layout(r#type: Type) -> String {
     let Ok(memref) = MemRefType::try_from(r#type) else {
         return String::new();
     };
-    let extents = (0..memref.rank()).map(|d| match memref.dim_size(d) {
-        Ok(DimSize::Static(n)) => n.to_string(),
-        _ => "?".to_owned(),
-    });
-    let extents: Vec<String> = extents.collect();
+    let shape = types::shape(r#type);
+    let extents: Vec<String> = shape.iter().map(|extent| extent_text(*extent)).collect();
     let extents = extents.join("×");
     let (strides, _) = memref.strides_and_offset();
     let mut dense = 1_i64;
-    for (dimension, stride) in strides.iter().enumerate().rev() {
-        let extent = match memref.dim_size(dimension) {
-            Ok(DimSize::Static(n)) => i64::try_from(n).ok(),
-            _ => None,
-        };
+    for (extent, stride) in shape.iter().zip(&strides).rev() {
         // The stride along a single element has no effect.
-        if extent != Some(1) && *stride != dense && dense >= 0 {
+        if *extent != 1 && *stride != dense && dense >= 0 {
             let strides: Vec<String> = strides.iter().map(|s| extent_text(*s)).collect();
             return format!("{extents} strides [{}]", strides.join(", "));
         }
-        dense = match extent {
-            Some(n) if dense >= 0 => dense.saturating_mul(n),
-            _ => -1,
-        };
+        dense = if *extent >= 0 && dense >= 0 { dense.saturating_mul(*extent) } else { -1 };
     }
     format!("{extents} row-major")
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Numbers of operations and bytes of a step: constants, and extents that code reads when it runs.
+//! Computes the numbers of operations and bytes of a step from constants, and from extents at run time.
 
 use crate::extents::size::element_bytes;
-use crate::ir::arith::Constant;
 use crate::ir::linalg::Generic;
+use crate::ir::memref::dynamic_extent;
 use crate::ir::outline::captured;
+use crate::ir::scf::Bounds;
 use crate::ir::{self, Builder, ValueKey, maps, ops, types};
 use melior::Error;
-use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{ShapedTypeLike, Value, ValueLike};
 use skript_semantics::ScalarKind;
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ struct Product<'c, 'a> {
     values: Vec<Extent<'c, 'a>>,
 }
 
-/// A number that is known before a step runs.
+/// A number that is known before a step is executed.
 #[derive(Clone)]
 enum Extent<'c, 'a> {
     Value(Value<'c, 'a>),
@@ -49,52 +49,28 @@ impl<'c: 'a, 'a> Count<'c, 'a> {
         self
     }
 
-    /// The sum with all values as 1.
+    /// The sum where all values are 1.
     pub(super) fn weight(&self) -> i64 {
-        let factors = self.0.iter().map(|product| product.factor);
-        factors.fold(0, i64::saturating_add)
+        self.0.iter().map(|product| product.factor).fold(0, i64::saturating_add)
     }
 
-    /// Computes the number, as an index.
-    ///
-    /// # Errors
-    /// The builder's error.
+    /// Emits the computation of the number, as an index.
     pub(super) fn value(&self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let index = Type::index(at.context);
-        let constants = self.0.iter().filter(|p| p.values.is_empty());
-        let constants = constants.map(|p| p.factor).fold(0, i64::saturating_add);
-        let mut sum = at.index(constants)?;
+        let constants = self.0.iter().filter(|p| p.values.is_empty()).map(|p| p.factor);
+        let mut sum = at.idx(constants.fold(0, i64::saturating_add));
         for product in self.0.iter().filter(|p| !p.values.is_empty()) {
-            let mut value = at.index(product.factor)?;
+            let mut value = at.idx(product.factor);
             for factor in &product.values {
                 let factor = match factor {
                     Extent::Value(factor) => *factor,
-                    Extent::Of(array, dimension) => extent(*array, *dimension, at)?,
+                    Extent::Of(array, dimension) => dynamic_extent(at, *array, *dimension)?,
                 };
-                value = at.value(ops::arith::MULI, &[value, factor], &[], index)?;
+                value = at.muli(value, factor);
             }
-            sum = at.value(ops::arith::ADDI, &[sum, value], &[], index)?;
+            sum = at.addi(sum, value);
         }
         Ok(sum)
     }
-}
-
-/// A dynamic extent. That of an allocation is its operand: reading it from the array would be one more use of that.
-fn extent<'c: 'a, 'a>(
-    array: Value<'c, 'a>,
-    dimension: usize,
-    at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, Error> {
-    if let Some((maker, _)) = ir::definition(array)
-        && ir::name(maker) == ops::memref::ALLOC
-        && let Ok(r#type) = MemRefType::try_from(array.r#type())
-    {
-        let is_dynamic = |d: &usize| matches!(r#type.dim_size(*d), Ok(DimSize::Dynamic));
-        return maker.operand((0..dimension).filter(is_dynamic).count());
-    }
-    let dimension = at.index(i64::try_from(dimension).unwrap_or(i64::MAX))?;
-    let index = Type::index(at.context);
-    at.value(ops::memref::DIM, &[array, dimension], &[], index)
 }
 
 /// The bytes of all elements of an array; `None` if its elements have no size.
@@ -102,13 +78,10 @@ pub(super) fn bytes<'c: 'a, 'a>(array: Value<'c, 'a>) -> Option<Count<'c, 'a>> {
     let r#type = MemRefType::try_from(array.r#type()).ok()?;
     let element = element_bytes(&r#type.element().to_string())?;
     let mut product = Product { factor: i64::try_from(element).ok()?, values: Vec::new() };
-    for dimension in 0..r#type.rank() {
-        match r#type.dim_size(dimension).ok()? {
-            DimSize::Static(n) => {
-                let n = i64::try_from(n).unwrap_or(i64::MAX);
-                product.factor = product.factor.saturating_mul(n);
-            }
-            DimSize::Dynamic => product.values.push(Extent::Of(array, dimension)),
+    for (dimension, extent) in types::shape(array.r#type()).into_iter().enumerate() {
+        match extent {
+            types::DYNAMIC => product.values.push(Extent::Of(array, dimension)),
+            extent => product.factor = product.factor.saturating_mul(extent),
         }
     }
     Some(Count(vec![product]))
@@ -126,19 +99,18 @@ pub(super) fn bytes_of<'c: 'a, 'a>(arrays: &[Value<'c, 'a>]) -> Count<'c, 'a> {
     sum
 }
 
-/// The operations on reals of a step; `None` if their number is not known before it runs.
+/// The number of operations on reals of a step. `None` if it is unknown before the step is executed.
 pub(super) fn flops<'c: 'a, 'a>(step: OperationRef<'c, 'a>) -> Option<Count<'c, 'a>> {
     let outside = captured(step).into_iter().map(ValueKey::of).collect();
-    of(step, &outside)
+    count(step, &outside)
 }
 
-fn of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, outside: &HashSet<ValueKey>) -> Option<Count<'c, 'a>> {
+fn count<'c: 'a, 'a>(op: OperationRef<'c, 'a>, outside: &HashSet<ValueKey>) -> Option<Count<'c, 'a>> {
     let name = ir::name(op);
     match name.as_str() {
         ops::linalg::GENERIC => {
             let points = points(Generic::cast(op)?)?;
-            let each = ir::nested(op).into_iter().filter(|op| is_counted(*op));
-            let each: i64 = each.map(operations).sum();
+            let each: i64 = ir::nested(op).into_iter().filter(|op| is_counted(*op)).map(operations).sum();
             Some(Count::constant(each).times(&points))
         }
         ops::linalg::FILL | ops::linalg::BROADCAST | ops::linalg::TRANSPOSE => Some(Count::default()),
@@ -152,7 +124,7 @@ fn of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, outside: &HashSet<ValueKey>) -> Opti
             let mut sum = Count::default();
             for block in ir::blocks(op) {
                 for inner in ir::operations(block) {
-                    sum.add(of(inner, outside)?);
+                    sum.add(count(inner, outside)?);
                 }
             }
             if sum.0.is_empty() { Some(sum) } else { Some(sum.times(&trips(op, outside)?)) }
@@ -160,23 +132,20 @@ fn of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, outside: &HashSet<ValueKey>) -> Opti
     }
 }
 
-/// The points of the loops of a `linalg.generic`.
+/// The number of points in the loops of a `linalg.generic`.
 fn points<'c: 'a, 'a>(generic: Generic<'c, 'a>) -> Option<Product<'c, 'a>> {
     let mut extents = vec![None; generic.reductions().len()];
     let op = generic.op();
-    let arrays = op.operands();
-    for (array, map) in arrays.zip(generic.indexing_maps()) {
-        let Ok(r#type) = MemRefType::try_from(array.r#type()) else {
-            continue;
-        };
-        for (dimension, index) in maps::indices(map).into_iter().enumerate() {
+    for (array, map) in op.operands().zip(generic.indexing_maps()) {
+        let loops = maps::indices(map).into_iter().zip(types::shape(array.r#type()));
+        for (dimension, (index, extent)) in loops.enumerate() {
             let Some(known) = index.and_then(|index| extents.get_mut(index)) else {
                 continue;
             };
-            match (r#type.dim_size(dimension).ok()?, &known) {
-                (DimSize::Static(n), _) => *known = Some(Ok(i64::try_from(n).ok()?)),
-                (DimSize::Dynamic, None) => *known = Some(Err(Extent::Of(array, dimension))),
-                (DimSize::Dynamic, Some(_)) => {}
+            if extent >= 0 {
+                *known = Some(Ok(extent));
+            } else if known.is_none() {
+                *known = Some(Err(Extent::Of(array, dimension)));
             }
         }
     }
@@ -190,28 +159,18 @@ fn points<'c: 'a, 'a>(generic: Generic<'c, 'a>) -> Option<Product<'c, 'a>> {
     Some(points)
 }
 
-/// How often the body of a loop runs; `None` if that is not known before the step.
+/// The number of iterations of a loop. `None` if it is unknown before the step.
 fn trips<'c: 'a, 'a>(op: OperationRef<'c, 'a>, outside: &HashSet<ValueKey>) -> Option<Product<'c, 'a>> {
-    let operands: Vec<Value> = op.operands().collect();
-    let dimensions = match ir::name(op).as_str() {
-        ops::scf::FOR => 1,
-        ops::scf::PARALLEL => ir::first_block(op)?.argument_count(),
-        _ => return None,
-    };
+    let bounds = Bounds::all(op);
+    if bounds.is_empty() {
+        return None;
+    }
     let mut product = Product { factor: 1, values: Vec::new() };
-    for dimension in 0..dimensions {
-        let bound = |kind: usize| operands.get(kind * dimensions + dimension).copied();
-        let (lower, upper, step) = (bound(0)?, bound(1)?, bound(2)?);
-        let constant = |value| Constant::of(value)?.integer();
-        let (first, step) = (constant(lower)?, constant(step)?);
-        match constant(upper) {
-            Some(end) => {
-                let length = end.saturating_sub(first).max(0);
-                let trips = length.checked_add(step - 1)?.checked_div(step)?;
-                product.factor = product.factor.saturating_mul(trips);
-            }
-            None if first == 0 && step == 1 && outside.contains(&ValueKey::of(upper)) => {
-                product.values.push(Extent::Value(upper));
+    for dimension in bounds {
+        match dimension.iterations() {
+            Some(trips) => product.factor = product.factor.saturating_mul(trips),
+            None if dimension.are_numbers() && outside.contains(&ValueKey::of(dimension.upper)) => {
+                product.values.push(Extent::Value(dimension.upper));
             }
             None => return None,
         }
@@ -219,8 +178,8 @@ fn trips<'c: 'a, 'a>(op: OperationRef<'c, 'a>, outside: &HashSet<ValueKey>) -> O
     Some(product)
 }
 
-/// Whether an operation is one on reals, as costs of models count them: arithmetic and functions, but no conversions and
-/// selections.
+/// Whether an operation counts as an operation on reals, like in published costs of models: arithmetic and functions, but not
+/// conversions and selections.
 pub(super) fn is_counted(op: OperationRef) -> bool {
     let name = ir::name(op);
     let is_real = op.results().any(|result| {

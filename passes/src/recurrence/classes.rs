@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the values of a loop's body depend on: nothing of the loop, the number of the step, or more.
+//! Classifies the values in the body of a loop by their dependences: on nothing in the loop, on the number of the step, or on other
+//! values.
 
 use super::counted::Counted;
-use crate::ir::arith::Constant;
-use crate::ir::linalg::Generic;
+use crate::ir::generic::LoopNest;
 use crate::ir::shape;
-use crate::ir::{self, ValueKey, maps, ops, typed, types};
+use crate::ir::{self, ValueKey, ops, typed, types};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{melior, op};
 use std::collections::{HashMap, HashSet};
 
-/// What a value depends on.
+/// The dependence of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// The same in each step.
     Invariant,
     /// An integer: `factor * step + offset`.
     Index { factor: i64, offset: i64 },
-    /// A tensor that follows from the number of the step.
+    /// A tensor that only depends on the number of the step.
     Stepwise,
 }
 
-/// The classes of the values of a body; a value that depends on loop-carried ones has none.
+/// The classes of the values in a body. Values that depend on loop-carried values have no class.
 pub(super) struct Classes<'c, 'a> {
     pub(super) body: Vec<OperationRef<'c, 'a>>,
     /// Every value that the loop defines.
     inside: HashSet<ValueKey>,
     classes: HashMap<ValueKey, Class>,
-    /// Whether nothing in the loop tests anything or calls functions: they may end the run before a step.
+    /// Whether all steps are executed, because the loop has no checks and no calls, which could end the run.
     completes: bool,
     /// The number of steps, if it is static.
     steps: Option<i64>,
 }
 
-/// Factors and offsets above have no use, and their sums might exceed i64.
-const MOST: i64 = 1 << 31;
+/// The maximum magnitude of factors and offsets, so that their sums do not overflow.
+const MAX_MAGNITUDE: i64 = 1 << 31;
 
 impl<'c: 'a, 'a> Classes<'c, 'a> {
-    pub(super) fn of(counted: &Counted<'c, 'a>) -> Self {
+    pub(super) fn new(counted: &Counted<'c, 'a>) -> Self {
         let mut inside = HashSet::new();
         let mut completes = true;
         for block in ir::blocks(counted.op) {
@@ -69,7 +69,7 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
         classes
     }
 
-    /// The class of a value; `None` if it depends on more than the step.
+    /// The class of a value. `None` if it depends on loop-carried values.
     pub(super) fn class(&self, value: Value<'c, 'a>) -> Option<Class> {
         if self.is_outside(value) {
             Some(Class::Invariant)
@@ -98,7 +98,7 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
             ops::tensor::COLLAPSE_SHAPE | ops::tensor::EXPAND_SHAPE => self.reshape(op),
             _ => None,
         };
-        // A slice that begins at a dynamic offset may be out of bounds where there is no step.
+        // A slice at a dynamic offset may be out of bounds for steps that are not executed.
         let is_slice = op::is(&op, ops::tensor::EXTRACT_SLICE) && op.operand_count() > 1
             || op::is(&op, ops::tensor::INSERT_SLICE) && op.operand_count() > 2;
         let is_simple = op.region_count() == 0 || op::is(&op, ops::linalg::FILL);
@@ -113,7 +113,7 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
             if let Some(Class::Index { factor, offset }) = self.class(value) {
                 return Some((factor, offset));
             }
-            Some((0, Constant::of(value)?.integer()?))
+            Some((0, ir::integer(value)?))
         };
         let (factor, offset) = form(0)?;
         let (factor, offset) = match ir::name(op).as_str() {
@@ -126,27 +126,24 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
                 _ => return None,
             },
         };
-        let fits = |n: i64| (-MOST..=MOST).contains(&n);
+        let fits = |n: i64| (-MAX_MAGNITUDE..=MAX_MAGNITUDE).contains(&n);
         (factor != 0 && fits(factor) && fits(offset)).then_some(Class::Index { factor, offset })
     }
 
-    /// A tensor of one element, the number of the step.
+    /// A tensor with one element, the number of the step.
     fn element(&self, op: OperationRef<'c, 'a>) -> Option<Class> {
         let is_index = matches!(self.class(op.operand(0).ok()?), Some(Class::Index { .. }));
         (op.operand_count() == 1 && is_index).then_some(Class::Stepwise)
     }
 
-    /// A slice of what is the same in each step, at the number of the step; or a slice of a stepwise tensor.
+    /// A slice of a loop-invariant tensor at the number of the step, or a slice of a stepwise tensor.
     fn slice(&self, op: OperationRef<'c, 'a>) -> Option<Class> {
         let source = op.operand(0).ok()?;
         let others: Vec<Value> = op.operands().skip(1).collect();
         match self.class(source)? {
-            Class::Stepwise => {
-                let is_known = others.iter().all(|other| self.is_outside(*other));
-                is_known.then_some(Class::Stepwise)
-            }
+            Class::Stepwise => others.iter().all(|other| self.is_outside(*other)).then_some(Class::Stepwise),
             Class::Invariant => {
-                let slice = Slice::of(op, self)?;
+                let slice = Slice::from_op(op, self)?;
                 let extents = types::extents(source.r#type())?;
                 let is_inside = self.completes || slice.is_inside(self.steps, &extents);
                 is_inside.then_some(Class::Stepwise)
@@ -167,43 +164,41 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
     }
 
     fn generic(&self, op: OperationRef<'c, 'a>) -> Option<Class> {
-        let generic = Generic::cast(op).filter(|_| op.result_count() == 1)?;
-        let operands = op.operands().map(|operand| self.class(operand));
+        let nest = LoopNest::read(op).filter(|_| op.result_count() == 1)?;
+        let operands = nest.operands.iter().map(|operand| self.class(operand.value));
         let operands: Vec<Class> = operands.collect::<Option<_>>()?;
         let is_tensor = |class: &Class| !matches!(class, Class::Index { .. });
         if !operands.iter().all(is_tensor) {
             return None;
         }
-        for map in generic.indexing_maps() {
-            maps::forms(map)?;
-        }
         let is_stepwise = operands.contains(&Class::Stepwise);
-        let payload = ir::operations(generic.body()?);
-        let mut own: HashSet<ValueKey> =
-            ir::arguments(generic.body()?).into_iter().map(ValueKey::of).collect();
-        for inner in payload {
-            // A read out of bounds must not come before a test that ends the run, nor where there is no step.
-            let is_read = op::is(&inner, ops::tensor::EXTRACT) && is_stepwise && self.completes;
-            let is_yield = op::is(&inner, ops::linalg::YIELD);
-            let is_index = op::is(&inner, ops::linalg::INDEX);
-            let is_safe = is_read || is_yield || is_index || op::is_speculatable(&inner);
+        let mut known: HashSet<ValueKey> =
+            nest.operands.iter().map(|operand| ValueKey::of(operand.element)).collect();
+        for inner in &nest.payload {
+            // A read that may be out of bounds must not move before a check, and must not be added for steps that are not executed.
+            let is_read = op::is(inner, ops::tensor::EXTRACT) && is_stepwise && self.completes;
+            let is_safe = is_read || op::is(inner, ops::linalg::INDEX) || op::is_speculatable(inner);
+            let mut operands = inner.operands();
             let is_known =
-                |value: Value<'c, 'a>| own.contains(&ValueKey::of(value)) || self.is_outside(value);
-            let is_known = inner.operands().all(is_known);
+                operands.all(|operand| known.contains(&ValueKey::of(operand)) || self.is_outside(operand));
             if !is_safe || !is_known || inner.region_count() != 0 {
                 return None;
             }
-            own.extend(inner.results().map(ValueKey::of));
+            known.extend(inner.results().map(ValueKey::of));
+        }
+        let is_known =
+            |value: &Value<'c, 'a>| known.contains(&ValueKey::of(*value)) || self.is_outside(*value);
+        if !nest.yielded.iter().all(is_known) {
+            return None;
         }
         Some(if is_stepwise { Class::Stepwise } else { Class::Invariant })
     }
 }
 
-/// Whether an operation only computes values: it neither tests anything nor calls functions.
+/// Whether an operation only computes values, and is not a check or a call.
 fn computes(op: OperationRef) -> bool {
     let name = ir::name(op);
-    let dialects = ["arith.", "linalg.", "math.", "scf.", "tensor."];
-    dialects.iter().any(|dialect| name.starts_with(dialect))
+    ["arith.", "linalg.", "math.", "scf.", "tensor."].iter().any(|dialect| name.starts_with(dialect))
 }
 
 /// A `tensor.extract_slice` of a tensor at a multiple of the step, with static offsets in the other dimensions.
@@ -212,15 +207,15 @@ pub(super) struct Slice {
     pub(super) dimension: usize,
     pub(super) factor: i64,
     pub(super) offset: i64,
-    /// In all dimensions; that of `dimension` has no meaning.
+    /// The offsets in all dimensions. The offset in `dimension` is invalid.
     pub(super) offsets: Vec<i64>,
     pub(super) sizes: Vec<i64>,
-    /// The dimension of the source that each one of the result is.
+    /// The dimension of the source for each dimension of the result.
     pub(super) kept: Vec<usize>,
 }
 
 impl Slice {
-    pub(super) fn of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, classes: &Classes<'c, 'a>) -> Option<Self> {
+    pub(super) fn from_op<'c: 'a, 'a>(op: OperationRef<'c, 'a>, classes: &Classes<'c, 'a>) -> Option<Self> {
         let offsets = typed::i64s(op, "static_offsets");
         let sizes = typed::i64s(op, "static_sizes");
         let strides = typed::i64s(op, "static_strides");
@@ -235,7 +230,7 @@ impl Slice {
         if !strides.iter().all(is_one) || !sizes.get(dimension).is_some_and(is_one) {
             return None;
         }
-        // Sizes, which must be defined before the loop.
+        // Sizes must be defined before the loop.
         let mut others = op.operands().skip(2);
         if !others.all(|size| classes.is_outside(size)) {
             return None;
@@ -244,7 +239,7 @@ impl Slice {
         Some(Slice { dimension, factor, offset, kept: kept(&sizes, &result, dimension)?, offsets, sizes })
     }
 
-    /// Whether the slices of all steps are known to be inside of a tensor with these extents.
+    /// Whether the slices of all steps are known to be in bounds of a tensor with these extents.
     fn is_inside(&self, steps: Option<i64>, extents: &[i64]) -> bool {
         let last =
             steps.and_then(|steps| self.factor.checked_mul(steps.checked_sub(1)?)?.checked_add(self.offset));
@@ -253,10 +248,10 @@ impl Slice {
         last.is_some_and(is_inside) && is_inside(self.offset)
     }
 
-    /// Whether the slices of all steps are a slice.
+    /// Whether the slices of all steps together are a slice.
     pub(super) fn is_one_slice(&self) -> bool {
-        let rest = 1..self.sizes.len();
-        self.dimension == 0 && self.factor == 1 && self.offset == 0 && self.kept == rest.collect::<Vec<_>>()
+        let others = 1..self.sizes.len();
+        self.dimension == 0 && self.factor == 1 && self.offset == 0 && self.kept == others.collect::<Vec<_>>()
     }
 
     /// Whether all sizes are static.
@@ -265,7 +260,7 @@ impl Slice {
     }
 }
 
-/// The dimensions of the sizes that the result has: it may leave out those of one element, preferably that of the step.
+/// The dimensions of a slice that its result has. The result may lack dimensions with one element, in particular that of the step.
 fn kept(sizes: &[i64], result: &[i64], step: usize) -> Option<Vec<usize>> {
     let mut dropped = sizes.len().checked_sub(result.len())?;
     let mut kept: Vec<usize> = (0..sizes.len()).collect();
@@ -279,7 +274,6 @@ fn kept(sizes: &[i64], result: &[i64], step: usize) -> Option<Vec<usize>> {
             dropped -= 1;
         }
     }
-    let extents = kept.iter().map(|n| sizes.get(*n).copied());
-    let extents: Vec<i64> = extents.collect::<Option<_>>()?;
+    let extents: Vec<i64> = kept.iter().map(|n| sizes.get(*n).copied()).collect::<Option<_>>()?;
     (extents == result).then_some(kept)
 }

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operations of a loop's body for all steps at once: tensors get a first dimension for the steps.
+//! Computes operations in the body of a loop for all steps at once. Tensors get a first dimension for the steps.
 
 use super::classes::{Class, Classes, Slice};
 use super::counted::{Counted, Steps};
-use crate::ir::copy::with_attributes;
-use crate::ir::linalg::{Fill, Generic, generic_attributes, index_of};
-use crate::ir::{self, Builder, Copier, ValueKey, attributes, maps, ops, shape, typed, types};
+use crate::ir::generic::{Access, LoopNest, copy_of, map, rebuild};
+use crate::ir::linalg::{Fill, Generic, index_of};
+use crate::ir::{self, Builder, Copier, ValueKey, attributes, ops, shape, typed, types};
 use crate::structure::Affine;
-use melior::Error;
-use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, melior, op};
 use std::collections::{HashMap, HashSet};
 
-/// What leaves a loop.
+/// The values that leave a loop.
 pub(super) struct Widening<'w, 'c, 'a> {
     counted: &'w Counted<'c, 'a>,
     classes: &'w Classes<'c, 'a>,
@@ -23,17 +21,17 @@ pub(super) struct Widening<'w, 'c, 'a> {
     steps: Steps<'c, 'a>,
     selected: HashSet<ValueKey>,
     wanted: HashSet<ValueKey>,
-    /// The operations to build before the loop, in order.
+    /// The operations to emit before the loop, in order.
     needed: Vec<OperationRef<'c, 'a>>,
-    /// Operations without stepwise operands that get a dimension for the steps nevertheless: the products begin with them.
+    /// Operations without stepwise operands that nevertheless get a dimension for the steps, because they initialize the products.
     starts: HashSet<ValueKey>,
-    /// What is built before the loop.
+    /// The operations that are emitted before the loop.
     built: Copier<'c, 'a>,
     /// Tensors of all steps.
     wide: HashMap<ValueKey, Value<'c, 'a>>,
 }
 
-/// A map or a list of iterators that MLIR does not parse: a defect of this pass.
+/// An error for a map or a list of iterators that MLIR does not parse, which is a bug in this pass.
 const UNPARSABLE: &str = "an attribute of linalg.generic that MLIR does not parse";
 
 impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
@@ -42,12 +40,12 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         classes: &'w Classes<'c, 'a>,
         selected: HashSet<ValueKey>,
         at: &'w Builder<'c, 'a>,
-    ) -> Result<Self, PassError> {
+    ) -> Self {
         let mut widening = Widening {
             counted,
             classes,
             at,
-            steps: counted.steps(at)?,
+            steps: counted.steps(at),
             wanted: selected.clone(),
             selected,
             needed: Vec::new(),
@@ -56,7 +54,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
             wide: HashMap::new(),
         };
         widening.find_needed();
-        Ok(widening)
+        widening
     }
 
     fn find_needed(&mut self) {
@@ -82,13 +80,13 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         self.needed.reverse();
     }
 
-    /// What an init without a dimension for the steps needs to get one.
+    /// The parts of an init that has no dimension for the steps.
     fn want_init(&mut self, init: Value<'c, 'a>) {
-        let extents = types::extents(init.r#type()).unwrap_or_default();
+        let extents = types::shape(init.r#type());
         let is_dynamic = extents.contains(&types::DYNAMIC);
         let made = ir::definition(init).map(|(op, _)| op);
         let is_begun = made.is_some_and(|op| {
-            let is_map = Generic::cast(op).is_some_and(|own| !own.reductions().contains(&true));
+            let is_map = Generic::cast(op).is_some_and(|generic| !generic.reduces());
             is_map && !self.classes.is_outside(init)
         });
         if is_begun {
@@ -104,7 +102,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         }
     }
 
-    /// Whether an operation is built with a dimension for the steps.
+    /// Whether an operation is emitted with a dimension for the steps.
     fn is_wide(&self, op: OperationRef<'c, 'a>) -> bool {
         op.result(0).is_ok_and(|result| {
             let key = ValueKey::of(result);
@@ -113,7 +111,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         })
     }
 
-    /// Whether an operation is built as it is.
+    /// Whether an operation is emitted unchanged.
     fn is_narrow(&self, op: OperationRef<'c, 'a>) -> bool {
         op.results().any(|result| {
             let is_invariant = self.classes.class(result.into()) == Some(Class::Invariant);
@@ -121,7 +119,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         })
     }
 
-    /// Builds everything before the loop; the loop reads slices of it.
+    /// Emits all operations before the loop. The loop reads slices of the results.
     pub(super) fn apply(mut self) -> Result<(), PassError> {
         for op in self.needed.clone() {
             let at = self.at.with_location(op.location());
@@ -145,7 +143,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         Ok(())
     }
 
-    /// Replaces what the rest of the loop reads of an operation, and removes it if nothing reads it.
+    /// Replaces the results of an operation that the loop reads, and removes the operation if it is unused.
     fn leave(&self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
         for result in op.results() {
             let (key, result): (_, Value) = (ValueKey::of(result), result.into());
@@ -173,7 +171,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         r#type: Type<'c>,
         before: OperationRef<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
-        let extents = types::extents(r#type).ok_or("a step that is no tensor")?;
+        let extents = types::extents(r#type).ok_or("a step that is not a tensor")?;
         let mut sizes = Vec::new();
         for (dimension, extent) in (1..).zip(&extents) {
             if *extent == types::DYNAMIC {
@@ -190,112 +188,62 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
 
     /// The tensor type with a dimension for the steps.
     fn wide_type(&self, r#type: Type<'c>) -> Result<Type<'c>, PassError> {
-        let extents = types::extents(r#type).ok_or("a step that is no tensor")?;
-        let element = types::element_of(r#type).ok_or("a step that is no tensor")?;
+        let extents = types::extents(r#type).ok_or("a step that is not a tensor")?;
+        let element = types::element_of(r#type).ok_or("a step that is not a tensor")?;
         Ok(types::tensor(&[&[self.steps.extent()], extents.as_slice()].concat(), element))
     }
 
-    /// A value of the loop, before the loop.
+    /// The value before the loop for a value of the loop.
     fn outside(&self, value: Value<'c, 'a>) -> Value<'c, 'a> {
         self.built.get(value)
     }
 
     fn generic(&self, op: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
-        let generic = Generic::cast(op).ok_or("no linalg.generic")?;
-        let reductions = generic.reductions();
-        let loops = reductions.len() + 1;
-        let inputs = op.operand_count() - op.result_count();
+        let nest = LoopNest::read(op).ok_or("no linalg.generic")?;
         let mut operands = Vec::new();
-        let mut indexing = Vec::new();
-        for (number, (operand, map)) in op.operands().zip(generic.indexing_maps()).enumerate() {
-            let mut forms = shifted(&maps::forms(map).ok_or(UNPARSABLE)?).ok_or(UNPARSABLE)?;
-            let wide = self.wide.get(&ValueKey::of(operand)).copied();
+        for (number, own) in nest.operands.iter().enumerate() {
+            let mut forms = shifted(&own.forms).ok_or(UNPARSABLE)?;
+            let wide = self.wide.get(&ValueKey::of(own.value)).copied();
             let (operand, is_wide) = match wide {
-                Some(wide) if number >= inputs || !self.starts.contains(&ValueKey::of(operand)) => {
+                Some(wide) if number >= nest.inputs || !self.starts.contains(&ValueKey::of(own.value)) => {
                     (wide, true)
                 }
-                _ if number >= inputs => (self.init(operand, at)?, true),
-                _ => (self.outside(operand), false),
+                _ if number >= nest.inputs => (self.init(own.value, at)?, true),
+                _ => (self.outside(own.value), false),
             };
             if is_wide {
                 forms.insert(0, Affine::index(0));
             }
-            operands.push(operand);
-            indexing.push(maps::map(at.context, loops, &forms).ok_or(UNPARSABLE)?);
+            operands.push(Access(operand, forms));
         }
-        let block = generic.body().ok_or("a linalg.generic without a payload")?;
-        let elements = ir::arguments(block);
-        let element_types: Vec<Type> = elements.iter().map(|e| e.r#type()).collect();
-        let (region, body, new) = at.region(&element_types);
-        let mut copier = self.built.clone();
-        for (old, new) in elements.into_iter().zip(new) {
-            copier.set(old, new);
-        }
-        for inner in ir::operations(block) {
-            let to = body.with_location(inner.location());
-            copier.copy(inner, &to, &mut |copier, inner, to| {
-                let Some(l) = index_of(inner).and_then(|l| i64::try_from(l + 1).ok()) else {
+        let reductions = [&[false], nest.reductions.as_slice()].concat();
+        let wide = rebuild(at, &nest, &operands, &reductions, |body, elements| {
+            nest.copy_payload(self.built.clone(), elements, body, &mut |copier, inner, to| {
+                let Some(l) = index_of(inner) else {
                     return Ok(false);
                 };
-                copier.set(inner.result(0)?, index(l, to)?);
+                copier.set(inner.result(0)?, to.loop_index(l + 1)?);
                 Ok(true)
-            })?;
-        }
-        let iterators = [&[false], reductions.as_slice()].concat();
-        let others = generic_attributes(at.context, &indexing, iterators, [inputs, op.result_count()]);
-        let others = others.ok_or(UNPARSABLE)?;
-        let r#type = self.wide_type(op.result(0)?.r#type())?;
-        let wide = with_attributes(op, &operands, &[r#type], vec![region], &others, at)?;
+            })
+        })?;
         Ok(wide.result(0)?.into())
     }
 
-    /// An init for all steps from one without a dimension for them.
+    /// The init for all steps from an init without a dimension for the steps.
     fn init(&self, init: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let r#type = self.wide_type(init.r#type())?;
-        let own = self.outside(init);
-        let extents: Vec<Value> = self.steps.operand().into_iter().chain(at.dynamic_extents(own)?).collect();
+        let narrow = self.outside(init);
+        let extents: Vec<Value> =
+            self.steps.operand().into_iter().chain(at.dynamic_extents(narrow)?).collect();
         if let Some(fill) = Fill::of(init) {
             return Ok(at.fill_sized(self.outside(fill.value()?), r#type, &extents)?);
         }
-        let empty = at.value(ops::tensor::EMPTY, &extents, &[], r#type)?;
-        let made = ir::definition(init);
-        if made.is_some_and(|(op, _)| op::is(&op, ops::tensor::EMPTY)) {
-            return Ok(empty);
+        if ir::defined_by(init, ops::tensor::EMPTY).is_some() {
+            return Ok(at.value(ops::tensor::EMPTY, &extents, &[], r#type)?);
         }
-        let rank = types::extents(init.r#type()).map_or(0, |extents| extents.len());
-        let all: Vec<Affine> = (0..=rank).map(Affine::index).collect();
-        let own_forms = all.get(1..).unwrap_or_default();
-        self.map_of(&[(own, own_forms)], empty, at, |_, arguments| {
-            arguments.first().copied().ok_or(Error::OperationBuild)
-        })
-    }
-
-    /// A parallel `linalg.generic` over all dimensions of the output.
-    fn map_of(
-        &self,
-        inputs: &[(Value<'c, 'a>, &[Affine])],
-        output: Value<'c, 'a>,
-        at: &Builder<'c, 'a>,
-        payload: impl Fn(&Builder<'c, 'a>, &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error>,
-    ) -> Result<Value<'c, 'a>, PassError> {
-        let rank = types::extents(output.r#type()).map_or(0, |extents| extents.len());
-        let all: Vec<Affine> = (0..rank).map(Affine::index).collect();
-        let forms = inputs.iter().map(|(_, forms)| *forms).chain([all.as_slice()]);
-        let indexing = forms.map(|forms| maps::map(at.context, rank, forms));
-        let indexing: Vec<Attribute> = indexing.collect::<Option<_>>().ok_or(UNPARSABLE)?;
-        let counts = [inputs.len(), 1];
-        let others = generic_attributes(at.context, &indexing, vec![false; rank], counts);
-        let others = others.ok_or(UNPARSABLE)?;
-        let operands = inputs.iter().map(|(input, _)| *input).chain([output]);
-        let operands: Vec<Value> = operands.collect();
-        let elements = operands.iter().map(|value| types::element_of(value.r#type()));
-        let elements: Vec<Type> = elements.collect::<Option<_>>().ok_or("an operand that is no tensor")?;
-        let (region, body, arguments) = at.region(&elements);
-        let value = payload(&body, &arguments)?;
-        body.create(ops::linalg::YIELD, &[value], &[], &[], Vec::new())?;
-        let results = [output.r#type()];
-        let op = at.create(ops::linalg::GENERIC, &operands, &others, &results, vec![region])?;
-        Ok(op.result(0)?.into())
+        let rank = types::shape(init.r#type()).len();
+        let steps = Access(narrow, (1..=rank).map(Affine::index).collect());
+        Ok(copy_of(at, steps, r#type, &extents)?)
     }
 
     /// The numbers of all steps, in the type of the elements.
@@ -305,17 +253,15 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         };
         let r#type = self.wide_type(op.result(0)?.r#type())?;
         let extents: Vec<Value> = self.steps.operand().into_iter().collect();
-        let empty = at.value(ops::tensor::EMPTY, &extents, &[], r#type)?;
-        let element = types::element_of(r#type).ok_or("a step that is no tensor")?;
-        self.map_of(&[], empty, at, |body, _| {
-            let index_type = Type::index(body.context);
-            let step = index(0, body)?;
-            let factor = body.index(factor)?;
-            let product = body.value(ops::arith::MULI, &[step, factor], &[], index_type)?;
-            let offset = body.index(offset)?;
-            let number = body.value(ops::arith::ADDI, &[product, offset], &[], index_type)?;
+        let element = types::element_or_self(r#type);
+        map(at, &[], r#type, &extents, |body, _| {
+            let step = body.loop_index(0)?;
+            let factor = body.idx(factor);
+            let product = body.muli(step, factor);
+            let offset = body.idx(offset);
+            let number = body.addi(product, offset);
             match IntegerType::try_from(element) {
-                Ok(_) => body.value(ops::arith::INDEX_CAST, &[number], &[], element),
+                Ok(_) => Ok(body.index_cast(number, element)),
                 Err(_) => Ok(number),
             }
         })
@@ -331,7 +277,7 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
             let sizes = [&[steps], typed::i64s(op, "static_sizes").as_slice()].concat();
             let strides = [&[1], typed::i64s(op, "static_strides").as_slice()].concat();
             let count = |values: &[i64]| values.iter().filter(|n| **n == types::DYNAMIC).count();
-            // Offsets come before sizes.
+            // Offsets precede sizes.
             let mut operands: Vec<Value> = op.operands().collect();
             if let (Some(first), Some(steps)) = (operands.first_mut(), dynamic_size) {
                 *first = *wide;
@@ -347,9 +293,9 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
             }
             return Ok(at.value(ops::tensor::EXTRACT_SLICE, &operands, &slice, r#type)?);
         }
-        let slice = Slice::of(op, self.classes).ok_or("a slice that is none of the step")?;
+        let slice = Slice::from_op(op, self.classes).ok_or("a slice that does not depend on the step")?;
         let source = self.outside(source);
-        let source_extents = types::extents(source.r#type()).unwrap_or_default();
+        let source_extents = types::shape(source.r#type());
         if slice.is_one_slice() {
             let mut offsets = slice.offsets.clone();
             let mut sizes = slice.sizes.clone();
@@ -382,20 +328,17 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         let step = step.add(&Affine::constant(slice.offset)).ok_or(UNPARSABLE)?;
         let mut forms = Vec::new();
         for (dimension, offset) in slice.offsets.iter().enumerate() {
-            let kept = slice.kept.iter().position(|own| *own == dimension);
-            let own = kept.map_or(Affine::constant(0), |own| Affine::index(own + 1));
+            let kept = slice.kept.iter().position(|kept| *kept == dimension);
+            let index = kept.map_or(Affine::constant(0), |position| Affine::index(position + 1));
             forms.push(if dimension == slice.dimension {
                 step.clone()
             } else {
-                own.add(&Affine::constant(*offset)).ok_or(UNPARSABLE)?
+                index.add(&Affine::constant(*offset)).ok_or(UNPARSABLE)?
             });
         }
         let mut extents: Vec<Value> = self.steps.operand().into_iter().collect();
         extents.extend(op.operands().skip(2));
-        let empty = at.value(ops::tensor::EMPTY, &extents, &[], r#type)?;
-        self.map_of(&[(source, &forms)], empty, at, |_, arguments| {
-            arguments.first().copied().ok_or(Error::OperationBuild)
-        })
+        Ok(copy_of(at, Access(source, forms), r#type, &extents)?)
     }
 
     fn reshape(&self, op: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
@@ -403,18 +346,12 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
         let source = *source.ok_or("a reshape of no stepwise tensor")?;
         let r#type = self.wide_type(op.result(0)?.r#type())?;
         let groups = shape::reassociation(op).ok_or("a reshape without a reassociation")?;
-        let groups = groups.into_iter().map(|group| group.into_iter().map(|d| d + 1).collect());
-        let groups: Vec<Vec<usize>> = std::iter::once(vec![0]).chain(groups).collect();
-        let groups = groups.iter().map(|group| {
-            let dimensions =
-                group.iter().map(|d| attributes::i64(at.context, i64::try_from(*d).unwrap_or(0)));
-            ArrayAttribute::new(at.context, &dimensions.collect::<Vec<_>>()).into()
-        });
-        let groups = ArrayAttribute::new(at.context, &groups.collect::<Vec<Attribute>>());
+        let shifted = groups.into_iter().map(|group| group.into_iter().map(|d| d + 1).collect());
+        let groups: Vec<Vec<usize>> = std::iter::once(vec![0]).chain(shifted).collect();
         let mut operands = vec![source];
-        let mut others = vec![("reassociation", groups.into())];
+        let mut others = vec![("reassociation", attributes::groups(at.context, &groups))];
         if op::is(&op, ops::tensor::EXPAND_SHAPE) {
-            let shape = types::extents(r#type).unwrap_or_default();
+            let shape = types::shape(r#type);
             operands.extend(self.steps.operand());
             others.push(("static_output_shape", attributes::i64s(at.context, &shape)));
         }
@@ -422,19 +359,13 @@ impl<'w, 'c: 'a, 'a> Widening<'w, 'c, 'a> {
     }
 }
 
-/// The forms with each index one higher.
+/// The forms with all indices incremented.
 fn shifted(forms: &[Affine]) -> Option<Vec<Affine>> {
-    let count = forms.iter().flat_map(|form| form.indices()).max().map_or(0, |most| most + 1);
+    let count = forms.iter().flat_map(|form| form.indices()).max().map_or(0, |maximum| maximum + 1);
     let higher: Vec<Affine> = (0..count).map(|l| Affine::index(l + 1)).collect();
     // The extents have no effect on linear forms.
     let extents = vec![1; count + 1];
     forms.iter().map(|form| form.substitute(&higher, &extents)).collect()
-}
-
-/// `linalg.index` of a loop.
-fn index<'c: 'a, 'a>(l: i64, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-    let dimension = attributes::i64(at.context, l);
-    at.value(ops::linalg::INDEX, &[], &[("dim", dimension)], Type::index(at.context))
 }
 
 /// The attributes of a slice with unit strides, and numbers of operands that are offsets and sizes.

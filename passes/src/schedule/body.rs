@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The payload of a reduction as plain data: scalar operations, and how their result is combined with the output.
+//! The payload of a reduction as plain data: scalar operations, and the combination of their result with the output.
 
-use crate::ir::ops;
+use crate::ir::operator::Operator;
+use crate::ir::{ops, types};
+use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
+use melior::ir::operation::OperationRef;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Attribute, Type, TypeLike, ValueLike};
 use std::collections::HashSet;
 
 /// The source of a scalar of the payload.
@@ -11,7 +16,7 @@ pub enum Operand {
     Input(usize),
     /// The result of a step.
     Step(usize),
-    /// A value from outside the nest, by position in [`Body::captures`].
+    /// A value defined outside of the nest, by position in [`Body::captures`].
     Capture(usize),
     /// An element of the output after the reduction; in [`Body::finish`] only.
     Reduced,
@@ -19,184 +24,150 @@ pub enum Operand {
 
 /// One scalar operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The value of a dimension of the original operation.
+pub enum Step<'c> {
+    /// The index of a dimension of the original operation.
     Index {
         /// The dimension, from the outermost.
         dimension: usize,
     },
-    /// A constant, as MLIR prints its attribute: `0.000000e+00 : f32`.
-    Constant {
-        /// The value with its type.
-        attribute: String,
-        /// The element type.
-        element: String,
-    },
+    /// A constant.
+    Constant(Attribute<'c>),
     /// Any operation with the same meaning on scalars and on vectors.
     Apply {
-        /// The operation's name.
-        name: String,
-        /// Inherent attributes in generic form, without braces: `predicate = 2 : i64`.
-        attributes: String,
+        /// The operation.
+        operator: Operator<'c>,
         /// The operands, in order.
         operands: Vec<Operand>,
-        /// Element types of the operands and of the result.
-        operand_elements: Vec<String>,
+        /// Element types of the operands.
+        operand_elements: Vec<Type<'c>>,
         /// The element type of the result.
-        element: String,
+        element: Type<'c>,
     },
 }
 
-impl Step {
-    /// The element type of the result.
-    pub fn element(&self) -> &str {
-        match self {
-            Step::Index { .. } => "index",
-            Step::Constant { element, .. } | Step::Apply { element, .. } => element,
-        }
-    }
-}
-
-/// How values are combined into the output.
+/// The operation that combines values with the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Combine {
+pub struct Combine<'c> {
     /// `arith.addf` and the like.
-    pub name: String,
-    /// The attributes of the operation, as in `fastmath<reassoc>`.
-    pub attributes: String,
+    pub operator: Operator<'c>,
     /// The kind of `vector.reduction`.
     pub reduction: &'static str,
-    /// The identity of the operation for the element type, as text.
-    pub identity: String,
+    /// The identity of the operation for the element type.
+    pub identity: Attribute<'c>,
 }
 
-impl Combine {
-    /// Operations that may be reassociated, for one element type.
-    pub fn of(name: &str, attributes: &str, element: &str) -> Option<Combine> {
-        let float = element.starts_with('f');
-        let (reduction, identity) = match name {
-            ops::arith::ADDF => ("add", "0.0".to_string()),
-            ops::arith::MULF => ("mul", "1.0".to_string()),
-            ops::arith::MAXIMUMF => ("maximumf", infinity(element, true)?),
-            ops::arith::MINIMUMF => ("minimumf", infinity(element, false)?),
-            ops::arith::ADDI => ("add", "0".to_string()),
-            ops::arith::MULI => ("mul", "1".to_string()),
-            ops::arith::MAXSI => ("maxsi", extreme(element, true)?),
-            ops::arith::MINSI => ("minsi", extreme(element, false)?),
+impl<'c> Combine<'c> {
+    /// Reads an operation of a payload; `None` if it is not associative.
+    pub(crate) fn read(op: OperationRef<'c, '_>) -> Option<Combine<'c>> {
+        let element = op.result(0).ok()?.r#type();
+        Combine::from_operator(Operator::from_op(op), element)
+    }
+
+    /// Returns the combination by an operator for an element type; `None` if the operator is not associative.
+    pub fn from_operator(operator: Operator<'c>, element: Type<'c>) -> Option<Combine<'c>> {
+        let real = |value: f64| {
+            let is_known = element.is_f16() || element.is_f32() || element.is_f64();
+            is_known.then(|| FloatAttribute::new(types::context_of(element), element, value).into())
+        };
+        let integer = |value: i64| IntegerAttribute::new(element, value).into();
+        let integer_type =
+            IntegerType::try_from(element).ok().filter(|integer| [32, 64].contains(&integer.width()));
+        let min = integer_type.map(|integer| types::min_integer(integer.width()));
+        let is_real = element.is_f16() || element.is_f32() || element.is_f64();
+        let (reduction, identity) = match operator.name.as_str() {
+            ops::arith::ADDF => ("add", real(0.0)),
+            ops::arith::MULF => ("mul", real(1.0)),
+            ops::arith::MAXIMUMF => ("maximumf", real(f64::NEG_INFINITY)),
+            ops::arith::MINIMUMF => ("minimumf", real(f64::INFINITY)),
+            ops::arith::ADDI => ("add", Some(integer(0))),
+            ops::arith::MULI => ("mul", Some(integer(1))),
+            ops::arith::MAXSI => ("maxsi", min.map(integer)),
+            ops::arith::MINSI => ("minsi", min.map(|min| integer(!min))),
             _ => return None,
         };
-        (float == name.ends_with('f')).then(|| Combine {
-            name: name.to_string(),
-            attributes: attributes.to_string(),
-            reduction,
-            identity,
-        })
+        let is_supported = is_real == operator.name.ends_with('f');
+        is_supported.then_some(Combine { operator, reduction, identity: identity? })
     }
-}
 
-impl Combine {
     /// Whether the result depends on the order of the values.
-    pub(crate) fn rounds(&self, element: &str) -> bool {
-        matches!(self.reduction, "add" | "mul") && element.trim_start_matches('b').starts_with('f')
+    pub(crate) fn rounds(&self, element: Type) -> bool {
+        matches!(self.reduction, "add" | "mul") && element.is_float()
+    }
+
+    /// Returns the neutral value of the combination; for a sum of reals, the negative zero.
+    pub(crate) fn neutral(&self, element: Type<'c>) -> Attribute<'c> {
+        if self.reduction == "add" && self.rounds(element) {
+            return FloatAttribute::new(types::context_of(element), element, -0.0).into();
+        }
+        self.identity
     }
 }
 
-/// Whether a printed constant is the identity of the operation.
-pub(crate) fn is_identity(attribute: &str, combine: &Combine) -> bool {
-    let value = attribute.split(' ').next().unwrap_or("");
-    if value == combine.identity {
-        return true;
-    }
-    match (value.parse::<f64>(), combine.identity.parse::<f64>()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
+/// Whether a constant is the identity of the operation; zeros of both signs are equal.
+pub(crate) fn is_identity(constant: Attribute, combine: &Combine) -> bool {
+    let real = |value: Attribute| FloatAttribute::try_from(value).ok().map(|real| real.value());
+    constant == combine.identity
+        || real(constant).zip(real(combine.identity)).is_some_and(|(one, other)| one == other)
 }
 
-/// ±infinity as a hexadecimal literal.
-fn infinity(element: &str, negative: bool) -> Option<String> {
-    let bits = match (element, negative) {
-        ("f32", true) => "0xFF800000",
-        ("f32", false) => "0x7F800000",
-        ("f64", true) => "0xFFF0000000000000",
-        ("f64", false) => "0x7FF0000000000000",
-        ("f16", true) => "0xFC00",
-        ("f16", false) => "0x7C00",
-        _ => return None,
-    };
-    Some(bits.to_string())
-}
-
-/// The smallest or largest signed integer.
-fn extreme(element: &str, smallest: bool) -> Option<String> {
-    let value = match (element, smallest) {
-        ("i64", true) => i64::MIN,
-        ("i64", false) => i64::MAX,
-        ("i32", true) => i64::from(i32::MIN),
-        ("i32", false) => i64::from(i32::MAX),
-        _ => return None,
-    };
-    Some(value.to_string())
-}
-
-/// A payload: each element of the output begins as `start`; `value` of each point is combined with it if `predicate` is
-/// true; it ends as `finish`.
+/// A payload: the initial value of each element of the output is `start`. At each point where `predicate` is true, `value` is combined
+/// with the element. The final value is `finish`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Body {
+pub struct Body<'c> {
     /// The operations, in order.
-    pub steps: Vec<Step>,
-    /// An element before the reduction: that of the output, or a value that the payload computes.
+    pub steps: Vec<Step<'c>>,
+    /// An element before the reduction: the element of the output, or a value that the payload computes.
     pub start: Operand,
-    /// An element after the reduction; [`Operand::Reduced`] if nothing follows it.
+    /// An element after the reduction; [`Operand::Reduced`] if no operation follows the reduction.
     pub finish: Operand,
     /// The element type of the reduction.
-    pub accumulator: String,
+    pub accumulator: Type<'c>,
     /// The value that is combined with the accumulator.
     pub value: Operand,
-    /// A bool; points where it is false contribute nothing.
+    /// A bool; points where it is false do not contribute.
     pub predicate: Option<Operand>,
-    /// A bool; points where it is false may be skipped, as their values change nothing.
+    /// A bool; points where it is false may be skipped, because their values do not change the result.
     pub skips: Option<Operand>,
     /// The combination with the accumulator.
-    pub combine: Combine,
-    /// Element types of values from outside.
-    pub captures: Vec<String>,
+    pub combine: Combine<'c>,
+    /// Element types of the captures, which are defined outside of the nest.
+    pub captures: Vec<Type<'c>>,
 }
 
-impl Body {
-    /// Dimensions whose value is used.
+impl<'c> Body<'c> {
+    /// Returns the dimensions whose indices are used.
     pub fn used_dimensions(&self) -> Vec<usize> {
         let mut roots = vec![self.value.clone(), self.start.clone(), self.finish.clone()];
         roots.extend(self.predicate.clone());
         self.dimensions(roots)
     }
 
-    /// Dimensions that decide which points may be skipped.
+    /// Returns the dimensions that determine which points may be skipped.
     pub fn skipped_dimensions(&self) -> Vec<usize> {
         self.dimensions(self.skips.clone().into_iter().collect())
     }
 
-    /// Whether an index from outside decides which points may be skipped: the nest is a block of a larger one.
+    /// Whether an index that is a capture determines which points may be skipped: the nest is then a block of a larger nest.
     pub(super) fn skips_by_outside(&self) -> bool {
-        let mut found = false;
+        let mut skips = false;
         self.visit(self.skips.clone().into_iter().collect(), |operand| {
             if let Operand::Capture(number) = operand {
-                found |= self.captures.get(*number).is_some_and(|kind| kind == "index");
+                skips |= self.captures.get(*number).is_some_and(|kind| kind.is_index());
             }
         });
-        found
+        skips
     }
 
-    /// Inputs whose elements decide which points contribute.
+    /// Returns the inputs whose elements determine which points contribute.
     pub fn tested_inputs(&self) -> Vec<usize> {
-        let mut found = Vec::new();
+        let mut inputs = Vec::new();
         let roots = self.predicate.iter().chain(&self.skips).cloned().collect();
         self.visit(roots, |operand| {
             if let Operand::Input(number) = operand {
-                found.push(*number);
+                inputs.push(*number);
             }
         });
-        found
+        inputs
     }
 
     fn dimensions(&self, roots: Vec<Operand>) -> Vec<usize> {
@@ -212,23 +183,23 @@ impl Body {
         used
     }
 
-    /// Whether elements of the output begin as the identity of the combination.
+    /// Whether the initial value of elements is the identity of the combination.
     pub(crate) fn starts_with_identity(&self) -> bool {
         let Operand::Step(number) = self.start else {
             return false;
         };
         match self.steps.get(number) {
-            Some(Step::Constant { attribute, .. }) => is_identity(attribute, &self.combine),
+            Some(Step::Constant(value)) => is_identity(*value, &self.combine),
             _ => false,
         }
     }
 
-    /// Whether the end of the payload reads an array.
+    /// Whether the final values of elements are computed from an array.
     pub fn finish_reads(&self, array: usize) -> bool {
         self.reads(&self.finish, array)
     }
 
-    /// Whether elements of the output begin as what follows from an array.
+    /// Whether the initial values of elements are computed from an array.
     pub fn start_reads(&self, array: usize) -> bool {
         self.reads(&self.start, array)
     }
@@ -241,16 +212,18 @@ impl Body {
         reads
     }
 
-    /// The payload where a bool from outside is true, so that no point needs the predicate, that where it is false, and the position of
-    /// the bool in [`Body::captures`]. `None` if the predicate depends on no such bool.
-    pub fn cases(&self) -> Option<(Body, Body, usize)> {
+    /// Splits a payload whose predicate is true everywhere if a capture is true. Returns the payload without a predicate, for a true
+    /// capture, the payload with the predicate, for a false capture, and the position of the capture in [`Body::captures`]. `None` if
+    /// there is no such capture.
+    pub fn cases(&self) -> Option<(Body<'c>, Body<'c>, usize)> {
         let Some(Operand::Step(number)) = &self.predicate else {
             return None;
         };
-        let Some(Step::Apply { name, operands, .. }) = self.steps.get(*number) else {
+        let Some(Step::Apply { operator, operands, .. }) = self.steps.get(*number) else {
             return None;
         };
-        let (ops::arith::ORI, [holds, Operand::Capture(condition)]) = (name.as_str(), operands.as_slice())
+        let (ops::arith::ORI, [holds, Operand::Capture(condition)]) =
+            (operator.name.as_str(), operands.as_slice())
         else {
             return None;
         };
@@ -260,7 +233,7 @@ impl Body {
         Some((open, with(Some(holds.clone()), None), *condition))
     }
 
-    /// Visits each value that some values are computed from, these included, once.
+    /// Visits the pending values, and all values that they are computed from, once each.
     fn visit(&self, mut pending: Vec<Operand>, mut visit: impl FnMut(&Operand)) {
         let mut seen = HashSet::new();
         while let Some(operand) = pending.pop() {
@@ -276,7 +249,7 @@ impl Body {
         }
     }
 
-    /// Whether the payload uses the input's element; an operand may be there for its shape alone.
+    /// Whether the payload uses the input's element; some operands only define the shape.
     pub fn uses_input(&self, input: usize) -> bool {
         let is = |o: &Operand| *o == Operand::Input(input);
         is(&self.value)

@@ -2,97 +2,46 @@
 //! Values that the caller of a kernel computes before the call.
 
 use crate::ir::memref::Subview;
-use crate::ir::{self, Builder, attributes, context, ops, typed, types};
+use crate::ir::{Builder, ops, typed, types};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{Location, Type, Value, ValueLike};
 
-fn before<'c, 'a>(anchor: OperationRef<'c, 'a>) -> Result<Builder<'c, 'a>, String> {
-    Builder::before(context::of(anchor), anchor).map_err(|e| e.to_string())
-}
-
-/// A constant `index` before an operation.
-///
-/// # Errors
-/// The builder's error.
-pub(super) fn index_before<'c, 'a>(
-    anchor: OperationRef<'c, 'a>,
-    value: i64,
-) -> Result<Value<'c, 'a>, String> {
-    let builder = before(anchor)?;
-    builder.index(value).map_err(|e| e.to_string())
-}
-
-/// A new array before an operation; `size` is its dynamic extent.
-///
-/// # Errors
-/// The builder's error.
-pub(super) fn array_before<'c, 'a>(
-    anchor: OperationRef<'c, 'a>,
-    r#type: &str,
-    size: Option<Value<'c, 'a>>,
-) -> Result<Value<'c, 'a>, String> {
-    let builder = before(anchor)?;
-    let kind = ir::parse_type(anchor.context(), r#type).map_err(|e| e.to_string())?;
-    let sizes: Vec<Value> = size.into_iter().collect();
-    let segments = [i32::from(size.is_some()), 0];
-    let segments = attributes::i32s(builder.context, &segments);
-    let segments = ("operandSegmentSizes", segments);
-    let alignment = ("alignment", attributes::i64(builder.context, 64));
-    let array = builder.value(ops::memref::ALLOC, &sizes, &[segments, alignment], kind);
-    array.map_err(|e| e.to_string())
-}
-
-/// Elements that are enough for parts of this many elements, one for so many iterations of an extent. The sum and the product have
-/// an upper bound where the extent has one.
-///
-/// # Errors
-/// The builder's error.
-pub(super) fn covered_before<'c, 'a>(
-    anchor: OperationRef<'c, 'a>,
+/// Computes a number of elements that suffices for all parts of a loop with this extent: a part has `elements` elements and covers
+/// `iterations` iterations. The result has an upper bound if the extent has one.
+pub(super) fn covered<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
     extent: Value<'c, 'a>,
     iterations: i64,
     elements: i64,
-) -> Result<Value<'c, 'a>, String> {
-    // A part has the same number of elements for each of its iterations.
-    let (more, each) = (index_before(anchor, iterations - 1)?, index_before(anchor, elements / iterations)?);
-    let builder = before(anchor)?;
-    let index = Type::index(builder.context);
-    let covered = builder.value(ops::arith::ADDI, &[extent, more], &[], index);
-    let covered = covered.map_err(|e| e.to_string())?;
-    let size = builder.value(ops::arith::MULI, &[covered, each], &[], index);
-    size.map_err(|e| e.to_string())
+) -> Value<'c, 'a> {
+    // Every iteration of a part has the same number of elements.
+    let (more, each) = (at.idx(iterations - 1), at.idx(elements / iterations));
+    at.muli(at.addi(extent, more), each)
 }
 
-/// The array as a value of this type, before an operation: itself, or a pointer to its first element.
-///
-/// # Errors
-/// The builder's error.
-pub(super) fn static_before<'c, 'a>(
-    anchor: OperationRef<'c, 'a>,
+/// Converts an array to the type of a parameter: the array itself, or a pointer to its first element.
+pub(super) fn passed_as<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
     array: Value<'c, 'a>,
-    r#type: &str,
-) -> Result<Value<'c, 'a>, String> {
-    if array.r#type().to_string() == r#type {
-        return Ok(array);
+    r#type: Type<'c>,
+) -> Value<'c, 'a> {
+    if array.r#type() == r#type {
+        return array;
     }
-    let builder = before(anchor)?;
-    let kind = ir::parse_type(anchor.context(), r#type).map_err(|e| e.to_string())?;
-    let memref = MemRefType::try_from(kind).map_err(|e| e.to_string())?;
-    let (_, offset) = memref.strides_and_offset();
-    let list = |values: &[i64]| attributes::i64s(builder.context, values);
-    let none = attributes::i32s(builder.context, &[1, 0, 0, 0]);
-    let attributes = [
-        ("operandSegmentSizes", none),
-        ("static_offsets", list(&[offset])),
-        ("static_sizes", list(&[1])),
-        ("static_strides", list(&[1])),
-    ];
-    let view = builder.value(ops::memref::REINTERPRET_CAST, &[array], &attributes, kind);
-    view.map_err(|e| e.to_string())
+    let offset = layout(r#type).1;
+    at.reinterpret_cast(array, (offset, None), &[1], &[1], r#type)
 }
 
-/// Whether the offset of an array is static, or follows from those of the array that it is a part of.
+/// Returns the strides and the offset of a memref; dynamic ones are negative.
+fn layout(r#type: Type) -> (Vec<i64>, i64) {
+    let memref = MemRefType::try_from(r#type);
+    memref
+        .unwrap_or_else(|_| unreachable!("internal compiler error: {type} is not an array"))
+        .strides_and_offset()
+}
+
+/// Whether the offset of an array is static, or can be computed from the layout of the array that it is a subview of.
 pub(super) fn has_offset<'c: 'a, 'a>(array: Value<'c, 'a>) -> bool {
     let Ok(memref) = MemRefType::try_from(array.r#type()) else {
         return false;
@@ -101,7 +50,7 @@ pub(super) fn has_offset<'c: 'a, 'a>(array: Value<'c, 'a>) -> bool {
     offset >= 0 || Subview::of(array).is_some_and(|part| part.source().is_ok_and(has_parts))
 }
 
-/// Whether the offsets of parts of an array can be computed.
+/// Whether the offsets of subviews of an array can be computed.
 fn has_parts<'c: 'a, 'a>(array: Value<'c, 'a>) -> bool {
     let Ok(memref) = MemRefType::try_from(array.r#type()) else {
         return false;
@@ -111,117 +60,58 @@ fn has_parts<'c: 'a, 'a>(array: Value<'c, 'a>) -> bool {
     (is_dense || strides.iter().all(|s| *s >= 0)) && has_offset(array)
 }
 
-/// The offset of an array in its buffer, in elements, before an operation.
-///
-/// # Errors
-/// The builder's error, or an array without [`has_offset`].
-pub(super) fn offset_before<'c: 'a, 'a>(
-    anchor: OperationRef<'c, 'a>,
-    array: Value<'c, 'a>,
-) -> Result<Value<'c, 'a>, String> {
-    let text = |e: melior::Error| e.to_string();
-    let memref = MemRefType::try_from(array.r#type()).map_err(text)?;
-    let (_, offset) = memref.strides_and_offset();
+/// Computes the offset of an array in its buffer, in elements. Requires [`has_offset`].
+pub(super) fn offset<'c: 'a, 'a>(at: &Builder<'c, 'a>, array: Value<'c, 'a>) -> Value<'c, 'a> {
+    let offset = layout(array.r#type()).1;
     if offset >= 0 {
-        return index_before(anchor, offset);
+        return at.idx(offset);
     }
-    let part = Subview::of(array).ok_or("an array whose offset is not known")?;
-    let source = part.source().map_err(text)?;
-    let strides = strides_before(anchor, source)?;
-    let mut sum = offset_before(anchor, source)?;
-    let builder = before(anchor)?;
-    let index = Type::index(builder.context);
-    let binary = |name: &str, a, b| builder.value(name, &[a, b], &[], index).map_err(text);
-    let dynamic: Vec<Value> = part.op().operands().skip(1).collect();
-    let mut dynamic = dynamic.into_iter();
-    let offsets = typed::i64s(part.op(), "static_offsets");
-    for (offset, stride) in offsets.into_iter().zip(strides) {
+    let part = Subview::of(array).and_then(|part| Some((part, part.source().ok()?)));
+    let (part, source) =
+        part.unwrap_or_else(|| unreachable!("internal compiler error: an array whose offset is not known"));
+    let strides = strides(at, source);
+    let first = self::offset(at, source);
+    let part = part.op();
+    let mut dynamic = part.operands().skip(1);
+    let offsets = typed::i64s(part, "static_offsets");
+    offsets.into_iter().zip(strides).fold(first, |sum, (offset, stride)| {
         let first = match offset {
-            types::DYNAMIC => dynamic.next().ok_or("a part without its offset")?,
-            offset => builder.index(offset).map_err(text)?,
+            types::DYNAMIC => dynamic.next(),
+            offset => Some(at.idx(offset)),
         };
-        let far = binary(ops::arith::MULI, first, stride)?;
-        sum = binary(ops::arith::ADDI, sum, far)?;
-    }
-    Ok(sum)
+        let first =
+            first.unwrap_or_else(|| unreachable!("internal compiler error: a part without its offset"));
+        at.addi(sum, at.muli(first, stride))
+    })
 }
 
-/// The strides of an array without gaps, or with static ones, before an operation.
-fn strides_before<'c: 'a, 'a>(
-    anchor: OperationRef<'c, 'a>,
-    array: Value<'c, 'a>,
-) -> Result<Vec<Value<'c, 'a>>, String> {
-    let text = |e: melior::Error| e.to_string();
-    let memref = MemRefType::try_from(array.r#type()).map_err(text)?;
-    let (strides, _) = memref.strides_and_offset();
+/// Computes the strides of an array that is dense or has static strides.
+fn strides<'c: 'a, 'a>(at: &Builder<'c, 'a>, array: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let strides = layout(array.r#type()).0;
     if strides.iter().all(|stride| *stride >= 0) {
-        return strides.into_iter().map(|stride| index_before(anchor, stride)).collect();
+        return strides.into_iter().map(|stride| at.idx(stride)).collect();
     }
-    let mut stride = index_before(anchor, 1)?;
+    let mut stride = at.idx(1);
     let mut all = vec![stride];
     for dimension in (1..strides.len()).rev() {
-        let extent = extent_before(anchor, array, dimension)?;
-        let builder = before(anchor)?;
-        let index = Type::index(builder.context);
-        let product = builder.value(ops::arith::MULI, &[stride, extent], &[], index);
-        stride = product.map_err(text)?;
+        stride = at.muli(stride, at.dim(array, dimension));
         all.push(stride);
     }
     all.reverse();
-    Ok(all)
+    all
 }
 
-/// An extent of an array, before an operation.
-///
-/// # Errors
-/// The builder's error.
-pub(super) fn extent_before<'c, 'a>(
-    anchor: OperationRef<'c, 'a>,
-    array: Value<'c, 'a>,
-    dimension: usize,
-) -> Result<Value<'c, 'a>, String> {
-    let dimension = index_before(anchor, i64::try_from(dimension).unwrap_or(i64::MAX))?;
-    let builder = before(anchor)?;
-    let index = Type::index(builder.context);
-    let extent = builder.value(ops::memref::DIM, &[array, dimension], &[], index);
-    extent.map_err(|e| e.to_string())
-}
-
-/// The number of tiles that cover an extent, before an operation.
-///
-/// # Errors
-/// The builder's error.
-pub(super) fn tiles_before<'c, 'a>(
-    anchor: OperationRef<'c, 'a>,
-    extent: Value<'c, 'a>,
-    factor: i64,
-) -> Result<Value<'c, 'a>, String> {
-    let factor = index_before(anchor, factor)?;
-    let builder = before(anchor)?;
-    let index = Type::index(builder.context);
-    let tiles = builder.value(ops::arith::CEILDIVUI, &[extent, factor], &[], index);
-    tiles.map_err(|e| e.to_string())
-}
-
-/// A branch before an operation: the ends of its two cases.
-///
-/// # Errors
-/// The builder's error.
+/// Creates an `scf.if` before an operation. Returns the terminators of its two regions.
 pub(super) fn branch_before<'c: 'a, 'a>(
     anchor: OperationRef<'c, 'a>,
     condition: Value<'c, 'a>,
     location: Location<'c>,
-) -> Result<[OperationRef<'c, 'a>; 2], String> {
-    let builder = before(anchor)?.with_location(location);
-    let text = |e: melior::Error| e.to_string();
-    let case = || {
-        let (region, inner, _) = builder.region(&[]);
-        let end = inner.create(ops::scf::YIELD, &[], &[], &[], Vec::new());
-        end.map(|end| (region, end)).map_err(text)
-    };
-    let ((then, first), (otherwise, second)) = (case()?, case()?);
-    let regions = vec![then, otherwise];
-    let branch = builder.create(ops::scf::IF, &[condition], &[], &[], regions);
-    branch.map_err(text)?;
-    Ok([first, second])
+) -> [OperationRef<'c, 'a>; 2] {
+    let at = Builder::at(anchor).with_location(location);
+    let [first, second] = [0; 2].map(|_| {
+        let (region, inner, _) = at.region(&[]);
+        (region, inner.op(ops::scf::YIELD, &[], &[], &[], Vec::new()))
+    });
+    at.op(ops::scf::IF, &[condition], &[], &[], vec![first.0, second.0]);
+    [first.1, second.1]
 }

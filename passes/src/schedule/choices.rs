@@ -1,40 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Plans that a kernel has in place of the one that the cost model selects.
+//! Explicit plans of kernels, which override the plan that the cost model selects.
 //!
-//! A kernel has a key, which follows from its code with the first of [`Plan::candidates`]. A list of keys and numbers says which
-//! candidate a kernel has; the key `*` is that of all kernels. The plan of each kernel is then an attribute of its function.
+//! The key of a kernel is a hash of its code for the first of [`Plan::candidates`]. A list of keys and numbers selects the candidate
+//! of each kernel by its number; the key `*` applies to all kernels. The plan of each kernel becomes an attribute of its function.
 
 use super::plan::Plan;
-use crate::ir::attribute_names::PLAN;
 use skript_dialect::PassOption;
 use skript_runtime::cache::Key;
 use std::collections::HashMap;
 use std::str::FromStr;
 
-/// Digits of a key.
+/// Number of hexadecimal digits of a key.
 const KEY_LENGTH: usize = 12;
 
 /// The key of every kernel.
 const ALL: &str = "*";
 
-/// Which candidate kernels have.
+/// The number of the selected candidate for each key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices(HashMap<String, usize>);
 
 impl Choices {
-    /// The option that they are the value of.
+    /// The pass option that lists the choices.
     pub(super) const OPTION: PassOption = PassOption {
         name: "plans",
         summary: "plans of kernels by key, as KEY:NUMBER,…; the key of all kernels is *",
         default: "",
     };
 
-    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The number of a kernel's candidate.
+    /// Returns the number of the candidate selected for a kernel; by default the first one, 0.
     pub(super) fn number(&self, key: &str) -> usize {
         let number = self.0.get(key).or_else(|| self.0.get(ALL));
         number.copied().unwrap_or(0)
@@ -52,13 +50,13 @@ impl FromStr for Choices {
                 let number = number.parse().ok()?;
                 (is_key || key == ALL).then(|| (key.to_owned(), number))
             });
-            choice.ok_or_else(|| format!("`{item}` is no KEY:NUMBER"))
+            choice.ok_or_else(|| format!("`{item}` is not KEY:NUMBER"))
         });
         Ok(Choices(choices.collect::<Result<_, _>>()?))
     }
 }
 
-/// The key of a kernel with this code.
+/// Computes the key of a kernel from its code.
 pub(super) fn key(code: &str) -> String {
     let mut key = Key::default();
     key.add("kernel", code.as_bytes());
@@ -67,9 +65,9 @@ pub(super) fn key(code: &str) -> String {
     key
 }
 
-/// The attribute of a function that says its key, which one of how many candidates it has, and that plan.
-pub(super) fn attribute(key: &str, number: usize, count: usize, plan: &Plan) -> String {
-    format!("{PLAN} = [\"{key}\", \"{number}\", \"{count}\", \"{plan}\"]")
+/// The value of the attribute [`PLAN`] of a function: its key, the number of its candidate, the count of candidates, and the plan.
+pub(super) fn choice(key: &str, number: usize, count: usize, plan: &Plan) -> [String; 4] {
+    [key.to_owned(), number.to_string(), count.to_string(), plan.to_string()]
 }
 
 #[cfg(test)]
@@ -77,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_more_than_all() {
+    fn a_key_overrides_the_key_of_all_kernels() {
         let choices: Choices = "*:2,0123456789ab:1".parse().unwrap();
         assert_eq!(choices.number("0123456789ab"), 1);
         assert_eq!(choices.number("0123456789ac"), 2);
@@ -85,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_choice_is_refused() {
+    fn malformed_choices_are_rejected() {
         for wrong in ["*", "x:1", "0123456789ab:", "*:-1", "*:1;*:2"] {
             assert!(Choices::from_str(wrong).is_err(), "{wrong}");
         }

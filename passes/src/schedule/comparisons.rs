@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-sort-comparisons`: counts how elements of a row compare with each other by sorting the row.
+//! `skript-sort-comparisons`: counts comparisons between all pairs of elements of a row by sorting the row.
 //!
-//! `y[i] += x[k] < x[i] || (x[k] == x[i] && k < i) ? 1 : 0` compares all pairs of elements. What it counts for a pair depends on the order of the
-//! elements and on that of their positions alone ([`cases`]). In a stable order, the elements that are less, those that are equal and precede or
-//! follow, and those that are greater are next to each other: their numbers follow from the place of an element and from the places
-//! where equal ones begin and end. Ranks, numbers of equal elements and the like so take as many steps as a merge sort. NaN is last.
+//! `y[i] += x[k] < x[i] || (x[k] == x[i] && k < i) ? 1 : 0` compares all pairs of elements. The count for a pair depends only on the order of
+//! the elements and on the order of their positions ([`cases`]). After a stable sort, the elements that are less, the equal elements that
+//! precede or follow, and the greater elements are contiguous. Their numbers can be computed from the position of an element in the sorted
+//! row, and from the begin and the end of the range of equal elements. So ranks, numbers of equal elements and similar results take the time
+//! of a merge sort. NaN is sorted last.
 //!
-//! Requires: static buffers. Guarantees: no other results; short rows stay as they are.
+//! Requires: static buffers. Guarantees: results do not change; short rows are not sorted.
+
+#![allow(clippy::indexing_slicing, reason = "an array and a result, each with loops")]
 
 mod cases;
 
-use crate::ir::linalg::Generic;
-use crate::ir::splice::splice;
+use crate::ir::builder::arith::{Integers, Reals};
+use crate::ir::generic::LoopNest;
 use crate::ir::walk::named;
-use crate::ir::{self, maps, ops};
+use crate::ir::{self, Builder, ops, types};
 use cases::{Payload, Relation};
-use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{ShapedTypeLike, Value, ValueLike};
+use melior::ir::operation::OperationRef;
+use melior::ir::r#type::MemRefType;
+use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 /// The pass `skript-sort-comparisons`.
 pub const PASS: Pass = Pass {
     flag: "skript-sort-comparisons",
-    summary: "count how elements of a row compare with each other by sorting the row",
+    summary: "count comparisons between all pairs of elements of a row by sorting the row",
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef, Dialect::Scf],
-    run: |root, _, _| {
+    run: |root, _, rewriter| {
         for op in named(root, ops::linalg::GENERIC) {
-            if let Some(counts) = Counts::of(op) {
-                splice(op, &counts.operands, &counts.text(), &[])?;
+            if let Some(counts) = Counts::new(op) {
+                counts.write(&Builder::before(rewriter.context(), op)?);
                 ir::erase(op);
             }
         }
@@ -38,13 +42,13 @@ pub const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Elements of the shortest row that is sorted: comparisons of shorter ones, several at once, take less time.
-const SHORTEST: i64 = 1024;
+/// Minimum length of a sorted row: vectorized comparisons of shorter rows are faster.
+const MIN_LENGTH: i64 = 1024;
 
-/// Elements of the longest row: positions have 32 bits.
-const LONGEST: i64 = 1 << 30;
+/// Maximum length of a row: positions are 32-bit integers.
+const MAX_LENGTH: i64 = 1 << 30;
 
-/// What is counted for an element that is no NaN, and for one that is: of each other element by how it compares.
+/// The count that each other element contributes, by comparison result; separately for NaN.
 #[derive(Default)]
 struct Weights {
     less: i64,
@@ -68,69 +72,51 @@ struct Counts<'c, 'a> {
     /// The array and the result.
     operands: [Value<'c, 'a>; 2],
     types: [MemRefType<'c>; 2],
-    /// The loops of the subscripts of both, and their extents.
+    /// The loops that subscript the array, and the loops that subscript the result.
     subscripts: [Vec<usize>; 2],
+    /// The extents of the loops.
     extents: Vec<i64>,
     /// The loop of the own position.
     own: usize,
     /// The loop of the other position.
     other: usize,
+    /// The counts if the own element is a number.
     numbers: Weights,
-    /// Of a NaN, the numbers count as less; equal are other NaN.
+    /// The counts if the own element is NaN: numbers count as less, other NaN as equal.
     nans: Weights,
 }
 
 impl<'c: 'a, 'a> Counts<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let generic = Generic::cast(op).filter(|_| op.result_count() == 0)?;
-        let operands: Vec<Value> = op.operands().collect();
-        let [first, second, result] = *operands.as_slice() else {
+    fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let nest = LoopNest::read(op)?;
+        let [first, second, result] = nest.operands.as_slice() else {
             return None;
         };
-        if first != second || first == result {
+        if first.value != second.value || first.value == result.value {
             return None;
         }
-        let types = [first, result].map(|value| MemRefType::try_from(value.r#type()).ok());
-        let [Some(array), Some(counted)] = types else {
-            return None;
-        };
-        let reductions = generic.reductions();
-        let other = reductions.iter().position(|reduces| *reduces)?;
-        let maps = generic.indexing_maps();
-        let mut subscripts = Vec::new();
-        for map in maps {
-            let indices: Option<Vec<usize>> = maps::indices(map).into_iter().collect();
-            subscripts.push(indices?);
-        }
-        let [mut one, mut two, target] = <[Vec<usize>; 3]>::try_from(subscripts).ok()?;
+        let (array, counted) = (first.array()?, result.array()?);
+        let other = nest.reductions.iter().position(|reduces| *reduces)?;
+        let (mut one, mut two, target) = (first.indices()?, second.indices()?, result.indices()?);
         let depends = |list: &[usize], number: usize| list.iter().filter(|n| **n == number).count();
         let is_swapped = depends(&one, other) == 0;
         if is_swapped {
             std::mem::swap(&mut one, &mut two);
         }
         let differing = one.iter().zip(&two).find(|(a, b)| a != b);
-        let own = *differing.map(|(_, own)| own)?;
-        let replaced: Vec<usize> = one.iter().map(|n| if *n == other { own } else { *n }).collect();
-        let is_one_row = replaced == two && depends(&one, other) == 1 && depends(&one, own) == 0;
-        let parallel = (0..reductions.len()).filter(|n| *n != other);
-        let is_whole =
-            parallel.clone().all(|n| depends(&target, n) == 1) && target.len() + 1 == reductions.len();
-        let is_reduced_once = reductions.iter().filter(|reduces| **reduces).count() == 1;
-        if !is_one_row || !is_whole || !is_reduced_once {
+        let second = *differing.map(|(_, second)| second)?;
+        let replaced: Vec<usize> = one.iter().map(|n| if *n == other { second } else { *n }).collect();
+        let is_one_row = replaced == two && depends(&one, other) == 1 && depends(&one, second) == 0;
+        let is_whole = nest.loops(false).all(|n| depends(&target, n) == 1);
+        // The arrays must be static, with exactly one reduction loop.
+        let is_supported = target.len() + 1 == nest.reductions.len() && nest.loops(true).count() == 1;
+        let extents = nest.static_extents()?.to_vec();
+        if !is_one_row || !is_whole || !is_supported {
             return None;
         }
 
-        let mut extents = vec![0; reductions.len()];
-        for (r#type, list) in [(&array, &one), (&array, &two), (&counted, &target)] {
-            for (dimension, number) in list.iter().enumerate() {
-                let DimSize::Static(extent) = r#type.dim_size(dimension).ok()? else {
-                    return None;
-                };
-                *extents.get_mut(*number)? = i64::try_from(extent).ok()?;
-            }
-        }
-        let length = *extents.get(own)?;
-        let is_long = (SHORTEST..=LONGEST).contains(&length) && extents.get(other) == Some(&length);
+        let length = *extents.get(second)?;
+        let is_long = (MIN_LENGTH..=MAX_LENGTH).contains(&length) && extents.get(other) == Some(&length);
         let is_real = matches!(array.element().to_string().as_str(), "f32" | "f64");
         let is_known = is_real || matches!(array.element().to_string().as_str(), "i32" | "i64");
         let is_counted = matches!(counted.element().to_string().as_str(), "i32" | "i64");
@@ -138,7 +124,7 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
             return None;
         }
 
-        let payload = Payload::of(generic.body()?, [other, own], usize::from(!is_swapped))?;
+        let payload = Payload::new(&nest, [other, second], usize::from(!is_swapped))?;
         let always = |relation: Relation| {
             let before = payload.count(relation, Ordering::Less)?;
             let after = payload.count(relation, Ordering::Greater)?;
@@ -163,17 +149,17 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
                 ..nans
             };
         }
-        // An index has 32 bits on some processors.
+        // An index is a 32-bit integer on some processors.
         let fits = |weights: &Weights| weights.largest().saturating_mul(length) < 1 << 31;
         if !fits(&numbers) || !fits(&nans) {
             return None;
         }
         Some(Counts {
-            operands: [first, result],
+            operands: [first.value, result.value],
             types: [array, counted],
             subscripts: [one, target],
             extents,
-            own,
+            own: second,
             other,
             numbers,
             nans,
@@ -181,220 +167,210 @@ impl<'c: 'a, 'a> Counts<'c, 'a> {
     }
 
     fn is_real(&self) -> bool {
-        self.types[0].element().to_string().starts_with('f')
+        self.types[0].element().is_float()
     }
 
-    /// The subscripts of the array or the result, with a position in the row.
-    fn at(&self, subscripts: &[usize], position: &str) -> String {
-        let names = subscripts.iter().map(|number| {
-            if *number == self.own || *number == self.other {
-                position.to_owned()
-            } else {
-                format!("%b{number}")
-            }
-        });
-        names.collect::<Vec<_>>().join(", ")
+    /// Whether a loop is along a row.
+    fn is_along(&self, number: usize) -> bool {
+        number == self.own || number == self.other
     }
 
-    /// The loops of other rows.
-    fn rows(&self) -> impl Iterator<Item = (usize, i64)> {
-        self.extents
-            .iter()
-            .copied()
-            .enumerate()
-            .filter(|(number, _)| *number != self.own && *number != self.other)
-    }
-
-    /// `%name = order[half, position]`, a position in the row.
-    fn placed(&self, name: &str, half: &str, position: &str) -> String {
-        let order = self.order_type();
-        let rows: String = self.rows().map(|(n, _)| format!("%b{n}, ")).collect();
-        format!(
-            "%{name}_word = memref.load %order[{rows}{half}, {position}] : {order}\n\
-             %{name} = arith.index_cast %{name}_word : i32 to index\n"
-        )
-    }
-
-    /// Two halves for each row: each pass of the sort reads one and writes the other.
-    fn order_type(&self) -> String {
-        let length = self.extents.get(self.own).copied().unwrap_or(0);
-        let rows: String = self.rows().map(|(_, extent)| format!("{extent}x")).collect();
-        format!("memref<{rows}2x{length}xi32>")
-    }
-
-    fn load(&self, name: &str, position: &str) -> String {
-        format!("%{name} = memref.load %0[{}] : {}\n", self.at(&self.subscripts[0], position), self.types[0])
-    }
-
-    /// `%name`: whether an element comes before another one that is no earlier in the row.
-    fn before(&self, name: &str, left: &str, right: &str) -> String {
-        let element = self.types[0].element();
-        if self.is_real() {
-            format!(
-                "%{name}_less = arith.cmpf olt, %{left}, %{right} : {element}\n\
-                 %{name}_last = arith.cmpf uno, %{right}, %{right} : {element}\n\
-                 %{name}_number = arith.cmpf ord, %{left}, %{left} : {element}\n\
-                 %{name}_to_nan = arith.andi %{name}_last, %{name}_number : i1\n\
-                 %{name} = arith.ori %{name}_less, %{name}_to_nan : i1\n"
-            )
-        } else {
-            format!("%{name} = arith.cmpi slt, %{left}, %{right} : {element}\n")
-        }
-    }
-
-    /// The sort, and the counts.
-    fn text(&self) -> String {
-        let length = self.extents.get(self.own).copied().unwrap_or(0);
-        let order = self.order_type();
-        let passes = 64 - (length - 1).leading_zeros();
-        let rows: Vec<(usize, i64)> = self.rows().collect();
-        let mut text = format!(
-            "%order = memref.alloc() : {order}\n\
-             %zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n%two = arith.constant 2 : index\n\
-             %length = arith.constant {length} : index\n%last = arith.constant {} : index\n\
-             %passes = arith.constant {passes} : index\n%sorted = arith.constant {} : index\n",
-            length - 1,
-            passes % 2
-        );
-        let prefix: String = rows.iter().map(|(n, _)| format!("%b{n}, ")).collect();
-        let body = self.sort(&prefix, &order) + &self.counted();
-        let list = |item: &dyn Fn(usize) -> String| -> String {
-            let items: Vec<String> = rows.iter().map(|(n, _)| item(*n)).collect();
-            items.join(", ")
+    /// Emits the sort and the counts.
+    fn write(&self, at: &Builder<'c, 'a>) {
+        let length = self.extents[self.own];
+        let rows: Vec<usize> = (0..self.extents.len()).filter(|number| !self.is_along(*number)).collect();
+        let extents: Vec<i64> = rows.iter().map(|number| self.extents[*number]).collect();
+        // The array has two halves for each row: each pass of the sort reads one half and writes the other.
+        let order = types::memref(&[&extents[..], &[2, length]].concat(), types::int(at.context, 32));
+        let order = at.make(ops::memref::ALLOC, &[], &[at.segments(&[0, 0])], order);
+        let passes = 64 - i64::from((length - 1).leading_zeros());
+        let row = |at: Builder<'c, 'a>, places: &[Value<'c, 'a>]| {
+            let places = rows.iter().copied().zip(places.iter().copied()).collect();
+            let row = Row { counts: self, order, places, length: at.idx(length), at };
+            row.sort(passes);
+            row.count(passes % 2);
         };
         if rows.is_empty() {
-            text += &body
-        } else {
-            for (number, extent) in &rows {
-                text += &format!("%e{number} = arith.constant {extent} : index\n");
-            }
-            text += &format!(
-                "scf.parallel ({}) = ({}) to ({}) step ({}) {{\n{body}scf.reduce\n}}\n",
-                list(&|n| format!("%b{n}")),
-                list(&|_| "%zero".to_owned()),
-                list(&|n| format!("%e{n}")),
-                list(&|_| "%one".to_owned()),
-            );
+            return row(*at, &[]);
         }
-        text
+        let (region, inside, places) = at.region(&vec![at.index_type(); rows.len()]);
+        row(inside, &places);
+        inside.op(ops::scf::REDUCE, &[], &[], &[], Vec::new());
+        let (zero, one) = (at.idx(0), at.idx(1));
+        let ends: Vec<Value> = extents.iter().map(|extent| at.idx(*extent)).collect();
+        let bounds = [vec![zero; rows.len()], ends, vec![one; rows.len()]].concat();
+        let count = i32::try_from(rows.len()).unwrap_or(i32::MAX);
+        let segments = [at.segments(&[count, count, count, 0])];
+        at.op(ops::scf::PARALLEL, &bounds, &segments, &[], vec![region]);
+    }
+}
+
+/// The emitter for a row.
+struct Row<'s, 'c, 'a> {
+    counts: &'s Counts<'c, 'a>,
+    /// The array of positions, sorted by their elements, in one of two halves.
+    order: Value<'c, 'a>,
+    /// The index of each loop over rows.
+    places: HashMap<usize, Value<'c, 'a>>,
+    length: Value<'c, 'a>,
+    at: Builder<'c, 'a>,
+}
+
+impl<'c: 'a, 'a> Row<'_, 'c, 'a> {
+    /// Returns the subscripts of the array or the result for a position in the row.
+    fn subscripts(&self, array: usize, position: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+        let subscripts = self.counts.subscripts[array].iter();
+        subscripts.map(|number| self.places.get(number).copied().unwrap_or(position)).collect()
     }
 
-    /// Merges runs of 1, 2, 4, … positions.
-    fn sort(&self, rows: &str, order: &str) -> String {
-        let parts = [
-            format!(
-                "scf.for %p = %zero to %length step %one {{\n\
-                 %word = arith.index_cast %p : index to i32\n\
-                 memref.store %word, %order[{rows}%zero, %p] : {order}\n}}\n\
-                 scf.for %pass = %zero to %passes step %one {{\n\
-                 %from = arith.andi %pass, %one : index\n%to = arith.xori %from, %one : index\n\
-                 %width = arith.shli %one, %pass : index\n%twice = arith.shli %two, %pass : index\n\
-                 scf.for %low = %zero to %length step %twice {{\n\
-                 %low_end = arith.addi %low, %width : index\n%middle = arith.minsi %low_end, %length : index\n\
-                 %high_end = arith.addi %low, %twice : index\n%high = arith.minsi %high_end, %length : index\n\
-                 %ends:2 = scf.for %p = %low to %high step %one iter_args(%a = %low, %c = %middle) -> (index, index) {{\n\
-                 %has_a = arith.cmpi slt, %a, %middle : index\n%has_c = arith.cmpi slt, %c, %high : index\n\
-                 %near_a = arith.minsi %a, %last : index\n%near_c = arith.minsi %c, %last : index\n"
-            ),
-            self.placed("first", "%from", "%near_a"),
-            self.placed("second", "%from", "%near_c"),
-            self.load("first_element", "%first"),
-            self.load("second_element", "%second"),
-            self.before("is_before", "second_element", "first_element"),
-            format!(
-                "%true = arith.constant true\n%lacks_a = arith.xori %has_a, %true : i1\n\
-                 %is_next = arith.ori %lacks_a, %is_before : i1\n%takes = arith.andi %has_c, %is_next : i1\n\
-                 %word = arith.select %takes, %second_word, %first_word : i32\n\
-                 memref.store %word, %order[{rows}%to, %p] : {order}\n\
-                 %step_c = arith.extui %takes : i1 to i32\n%step = arith.index_cast %step_c : i32 to index\n\
-                 %next_c = arith.addi %c, %step : index\n%rest = arith.subi %one, %step : index\n\
-                 %next_a = arith.addi %a, %rest : index\n\
-                 scf.yield %next_a, %next_c : index, index\n}}\n}}\n}}\n"
-            ),
-        ];
-        parts.concat()
+    /// Loads an element of the row.
+    fn load(&self, at: &Builder<'c, 'a>, position: Value<'c, 'a>) -> Value<'c, 'a> {
+        at.load(self.counts.operands[0], &self.subscripts(0, position))
     }
 
-    /// The places of equal elements from the first one on, and from the last one back.
-    fn counted(&self) -> String {
-        let element = self.types[0].element();
-        let is_nan = if self.is_real() {
-            format!("%is_nan = arith.cmpf uno, %own, %own : {element}\n")
-        } else {
-            "%is_nan = arith.constant false\n".to_owned()
+    /// Returns the subscripts of a place in a half of the sorted positions.
+    fn place(&self, half: Value<'c, 'a>, place: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+        let rows = (0..self.counts.extents.len()).filter_map(|number| self.places.get(&number).copied());
+        rows.chain([half, place]).collect()
+    }
+
+    /// Loads the position at a place in a half of the sorted positions: as a 32-bit integer, and as an index.
+    fn placed(&self, at: &Builder<'c, 'a>, half: Value<'c, 'a>, place: Value<'c, 'a>) -> [Value<'c, 'a>; 2] {
+        let word = at.load(self.order, &self.place(half, place));
+        [word, at.index_cast(word, at.index_type())]
+    }
+
+    /// Computes whether `left` sorts before `right`, which is at the same or a later position.
+    fn before(&self, at: &Builder<'c, 'a>, left: Value<'c, 'a>, right: Value<'c, 'a>) -> Value<'c, 'a> {
+        if !self.counts.is_real() {
+            return at.cmpi(Integers::SignedLess, left, right);
+        }
+        let is_less = at.cmpf(Reals::Less, left, right);
+        let is_last = at.cmpf(Reals::Unordered, right, right);
+        let is_number = at.cmpf(Reals::Ordered, left, left);
+        at.ori(is_less, at.andi(is_last, is_number))
+    }
+
+    /// Emits a loop over the positions of the row.
+    fn each(&self, body: impl FnOnce(Builder<'c, 'a>, Value<'c, 'a>)) {
+        self.at.each([self.at.idx(0), self.length, self.at.idx(1)], body);
+    }
+
+    /// Emits a merge sort: merges runs of 1, 2, 4, … positions.
+    fn sort(&self, passes: i64) {
+        let at = self.at;
+        let word = types::int(at.context, 32);
+        let (zero, one, two) = (at.idx(0), at.idx(1), at.idx(2));
+        self.each(|at, p| at.store(at.index_cast(p, word), self.order, &self.place(zero, p)));
+        at.each([zero, at.idx(passes), one], |at, pass| {
+            let from = at.andi(pass, one);
+            let to = at.xori(from, one);
+            let (width, twice) = (at.shli(one, pass), at.shli(two, pass));
+            at.each([zero, self.length, twice], |at, low| {
+                let middle = at.minsi(at.addi(low, width), self.length);
+                let high = at.minsi(at.addi(low, twice), self.length);
+                at.for_([low, high, one], &[low, middle], |at, p, ends| {
+                    self.merge(&at, [from, to], [middle, high], p, [ends[0], ends[1]])
+                });
+            });
+        });
+    }
+
+    /// Emits one step of a merge: writes the next position of two runs, and returns the new places in both runs.
+    fn merge(
+        &self,
+        at: &Builder<'c, 'a>,
+        [from, to]: [Value<'c, 'a>; 2],
+        [middle, high]: [Value<'c, 'a>; 2],
+        p: Value<'c, 'a>,
+        [a, c]: [Value<'c, 'a>; 2],
+    ) -> Vec<Value<'c, 'a>> {
+        let (one, last) = (at.idx(1), at.subi(self.length, at.idx(1)));
+        let has_a = at.cmpi(Integers::SignedLess, a, middle);
+        let has_c = at.cmpi(Integers::SignedLess, c, high);
+        let near = [a, c].map(|place| at.minsi(place, last));
+        let [first, second] = near.map(|near| self.placed(at, from, near));
+        let elements = [first, second].map(|[_, position]| self.load(at, position));
+        let is_before = self.before(at, elements[1], elements[0]);
+        let is_next = at.ori(at.xori(has_a, at.truth(true)), is_before);
+        let takes = at.andi(has_c, is_next);
+        at.store(at.select(takes, second[0], first[0]), self.order, &self.place(to, p));
+        let step = at.convert(ops::arith::EXTUI, takes, types::int(at.context, 32));
+        let step = at.index_cast(step, at.index_type());
+        let next_c = at.addi(c, step);
+        vec![at.addi(a, at.subi(one, step)), next_c]
+    }
+
+    /// Emits the counts. A forward loop computes where a range of equal elements begins, a backward loop where it ends.
+    fn count(&self, sorted: i64) {
+        let counts = self.counts;
+        let at = self.at;
+        let (zero, one, sorted) = (at.idx(0), at.idx(1), at.idx(sorted));
+        let (number, nan) = (&counts.numbers, &counts.nans);
+        let pair = |at: &Builder<'c, 'a>, p, near| {
+            let [_, own] = self.placed(at, sorted, p);
+            let [_, near] = self.placed(at, sorted, near);
+            (own, self.load(at, own), self.load(at, near))
         };
-        let weight = |name: &str, number: i64, nan: i64| {
-            format!(
-                "%{name}_number = arith.constant {number} : index\n%{name}_nan = arith.constant {nan} : index\n\
-                 %{name} = arith.select %is_nan, %{name}_nan, %{name}_number : index\n"
-            )
-        };
-        let (number, nan) = (&self.numbers, &self.nans);
-        let forward = [
-            "scf.for %p = %zero to %length step %one iter_args(%begin = %zero) -> (index) {\n".to_owned(),
-            "%near = arith.subi %p, %one : index\n%earlier = arith.maxsi %near, %zero : index\n".to_owned(),
-            self.placed("own_place", "%sorted", "%p"),
-            self.placed("near_place", "%sorted", "%earlier"),
-            self.load("own", "%own_place"),
-            self.load("neighbour", "%near_place"),
-            self.before("differs", "neighbour", "own"),
-            is_nan.clone(),
-            "%start = arith.select %differs, %p, %begin : index\n".to_owned(),
-            weight("less", number.less, nan.less),
-            weight("preceding", number.equal_before, nan.equal_before),
-            weight("itself", number.itself, nan.itself),
-            "%below = arith.muli %start, %less : index\n%equal = arith.subi %p, %start : index\n\
-             %earlier_equal = arith.muli %equal, %preceding : index\n\
-             %part = arith.addi %below, %earlier_equal : index\n%total = arith.addi %part, %itself : index\n"
-                .to_owned(),
-            self.add("%own_place"),
-            "scf.yield %start : index\n}\n".to_owned(),
-        ];
-        let backward = [
-            "scf.for %n = %zero to %length step %one iter_args(%end = %length, %ordered = %zero) -> (index, index) {\n"
-                .to_owned(),
-            "%p = arith.subi %last, %n : index\n%next = arith.addi %p, %one : index\n\
-             %later = arith.minsi %next, %last : index\n"
-                .to_owned(),
-            self.placed("own_place", "%sorted", "%p"),
-            self.placed("near_place", "%sorted", "%later"),
-            self.load("own", "%own_place"),
-            self.load("neighbour", "%near_place"),
-            self.before("differs", "own", "neighbour"),
-            is_nan,
-            // The place behind the last number is that of the first one that is met.
-            "%stop = arith.select %differs, %next, %end : index\n%none = arith.cmpi eq, %ordered, %zero : index\n\
-             %found = arith.select %none, %next, %ordered : index\n\
-             %numbers = arith.select %is_nan, %ordered, %found : index\n"
-                .to_owned(),
-            weight("following", number.equal_after, nan.equal_after),
-            weight("greater", number.greater, 0),
-            weight("nan", number.nan, 0),
-            "%behind = arith.subi %stop, %next : index\n%later_equal = arith.muli %behind, %following : index\n\
-             %beyond = arith.subi %numbers, %stop : index\n%above = arith.muli %beyond, %greater : index\n\
-             %unordered = arith.subi %length, %numbers : index\n%others = arith.muli %unordered, %nan : index\n\
-             %part = arith.addi %later_equal, %above : index\n%total = arith.addi %part, %others : index\n"
-                .to_owned(),
-            self.add("%own_place"),
-            "scf.yield %stop, %numbers : index, index\n}\n".to_owned(),
-        ];
-        let first = format!("%forward = {}", forward.concat());
-        let after = &self.numbers;
-        let is_needed = after.equal_after != 0 || after.greater != 0 || after.nan != 0;
-        if is_needed || self.nans.equal_after != 0 {
-            first + &format!("%backward:2 = {}", backward.concat())
-        } else {
-            first
+        at.for_([zero, self.length, one], &[zero], |at, p, begin| {
+            let earlier = at.maxsi(at.subi(p, one), zero);
+            let (place, own, near) = pair(&at, p, earlier);
+            let differs = self.before(&at, near, own);
+            let weight = self.weights(&at, own);
+            let start = at.select(differs, p, begin[0]);
+            let less = weight(number.less, nan.less);
+            let preceding = weight(number.equal_before, nan.equal_before);
+            let itself = weight(number.itself, nan.itself);
+            let below = at.muli(start, less);
+            let earlier = at.muli(at.subi(p, start), preceding);
+            self.add(&at, place, at.addi(at.addi(below, earlier), itself));
+            vec![start]
+        });
+        let is_needed = number.equal_after != 0 || number.greater != 0 || number.nan != 0;
+        if !is_needed && nan.equal_after == 0 {
+            return;
+        }
+        let last = at.subi(self.length, one);
+        at.for_([zero, self.length, one], &[self.length, zero], |at, n, carried| {
+            let (end, ordered) = (carried[0], carried[1]);
+            let p = at.subi(last, n);
+            let next = at.addi(p, one);
+            let (place, own, near) = pair(&at, p, at.minsi(next, last));
+            let differs = self.before(&at, own, near);
+            let is_nan = self.is_nan(&at, own);
+            let weight = self.weights(&at, own);
+            // The first number that the backward loop visits is the last number of the row.
+            let stop = at.select(differs, next, end);
+            let none = at.cmpi(Integers::Equal, ordered, zero);
+            let numbers = at.select(is_nan, ordered, at.select(none, next, ordered));
+            let following = weight(number.equal_after, nan.equal_after);
+            let (greater, unordered) = (weight(number.greater, 0), weight(number.nan, 0));
+            let later = at.muli(at.subi(stop, next), following);
+            let above = at.muli(at.subi(numbers, stop), greater);
+            let others = at.muli(at.subi(self.length, numbers), unordered);
+            self.add(&at, place, at.addi(at.addi(later, above), others));
+            vec![stop, numbers]
+        });
+    }
+
+    fn is_nan(&self, at: &Builder<'c, 'a>, own: Value<'c, 'a>) -> Value<'c, 'a> {
+        if self.counts.is_real() { at.cmpf(Reals::Unordered, own, own) } else { at.truth(false) }
+    }
+
+    /// Returns a function that selects a weight by whether an element is NaN.
+    fn weights(&self, at: &Builder<'c, 'a>, own: Value<'c, 'a>) -> impl Fn(i64, i64) -> Value<'c, 'a> {
+        let (at, is_nan) = (*at, self.is_nan(at, own));
+        move |number, nan| {
+            let number = at.idx(number);
+            at.select(is_nan, at.idx(nan), number)
         }
     }
 
-    /// Adds `%total` to the result.
-    fn add(&self, position: &str) -> String {
-        let (result, element) = (&self.types[1], self.types[1].element());
-        let at = self.at(&self.subscripts[1], position);
-        format!(
-            "%count = arith.index_cast %total : index to {element}\n%old = memref.load %1[{at}] : {result}\n\
-             %new = arith.addi %old, %count : {element}\nmemref.store %new, %1[{at}] : {result}\n"
-        )
+    /// Adds a number to the result at a position.
+    fn add(&self, at: &Builder<'c, 'a>, position: Value<'c, 'a>, total: Value<'c, 'a>) {
+        let result = self.counts.operands[1];
+        let place = self.subscripts(1, position);
+        let count = at.index_cast(total, types::element_or_self(result.r#type()));
+        at.store(at.addi(at.load(result, &place), count), result, &place);
     }
 }

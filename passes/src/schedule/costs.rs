@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What operations cost on a processor: the parameters of the model that plans of kernels are selected by.
+//! Costs of operations on a processor: the parameters of the cost model that selects kernel plans.
 //!
-//! `bench/fit_costs.py` fits them to what `skript tune` measures.
+//! `bench/fit_costs.py` fits them to the measurements of `skript tune`.
 
 use skript_dialect::{Options, PassError, PassOption};
 
-/// The costs of a processor, in cycles where nothing else is said.
+/// The costs of a processor, in cycles unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
-    /// Fused multiply-adds of the widest vectors that start in one cycle; as many vectors are loaded.
+    /// Fused multiply-adds of the widest vectors that start per cycle. The number of vector loads per cycle is the same.
     pub fma_ports: u32,
-    /// From a fused multiply-add to one that depends on it.
+    /// Latency of a fused multiply-add.
     pub fma_latency: u32,
-    /// Bytes per cycle that come from the cache of level 2.
+    /// Bytes per cycle read from the L2 cache.
     pub l2_bytes: u32,
-    /// The predicate of one vector.
+    /// Cost of computing the predicate of one vector.
     pub predicate: u32,
-    /// The cost of a load beside the multiply-adds, in hundredths: of two tiles that are as fast otherwise, the one with fewer loads
-    /// is better.
+    /// Cost of a load in addition to the multiply-adds, in hundredths of a cycle: among otherwise equally fast tiles, the tile with
+    /// fewer loads is better.
     pub load_percent: u32,
-    /// Rows of a product that take as long as to copy one row of a packed operand.
+    /// Cost of copying one row of a packed operand, as the number of rows of a product that take the same time.
     pub packing_rows: u32,
-    /// Steps of a reduction that take as long as to write a vector whose elements are apart.
+    /// Cost of writing a vector to noncontiguous elements, as the number of reduction steps that take the same time.
     pub scatter_steps: u32,
 }
 
 impl Costs {
-    /// Those of processors with vectors of 256 bits: as measured on Zen 3.
+    /// Costs of processors with 256-bit vectors, as measured on Zen 3.
     pub const TYPICAL: Costs = Costs {
         fma_ports: 2,
         fma_latency: 4,
@@ -79,16 +79,14 @@ impl Costs {
     /// The values of [`Costs::OPTIONS`].
     ///
     /// # Errors
-    /// A value that no processor has.
-    pub(crate) fn of(options: &Options) -> Result<Self, PassError> {
-        let number = |name: &str, least: u32| {
+    /// Fails if a value is out of range.
+    pub(crate) fn from_options(options: &Options) -> Result<Self, PassError> {
+        let number = |name: &str, min: u32| {
             let value: u32 = options.get(name)?;
-            if (least..=1024).contains(&value) {
+            if (min..=1024).contains(&value) {
                 Ok(value)
             } else {
-                Err(PassError::from(format!(
-                    "option {name} is {value}, which is not between {least} and 1024"
-                )))
+                Err(PassError::from(format!("option {name} is {value}, which is not between {min} and 1024")))
             }
         };
         Ok(Costs {
@@ -102,7 +100,7 @@ impl Costs {
         })
     }
 
-    /// The costs as the options of a pass.
+    /// Returns the costs as options of a pass.
     pub(crate) fn options(&self) -> [(&'static str, u32); 7] {
         [
             ("fma-ports", self.fma_ports),

@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-divide-by-invariants`: divisions of integers by what stays the same for all elements become multiplications.
+//! `skript-divide-by-invariants`: replaces integer divisions by loop-invariant divisors with multiplications.
 //!
-//! Of a constant divisor LLVM knows the factor. Of one that is known at run time only, as a dynamic extent or a scalar input is, each
-//! element takes an instruction of 10 to 40 cycles, which no vector has. The reciprocal of the divisor is computed once, as a f64. The
-//! quotient of an element, computed by it, is off by less than 2¹¹; that of what is left is off by at most 1, which the sign of the
-//! rest shows. An operation with such divisions gets a second form, which is taken where all divisors are between 2 and 2³¹.
+//! LLVM strength-reduces division by a constant. Division by a loop-invariant value that is known only at run time, such as a dynamic
+//! extent or a scalar input, costs a scalar instruction of 10 to 40 cycles per element. The pass computes the reciprocal of the divisor
+//! once, as an f64. The error of a quotient that is computed with the reciprocal is less than 2¹¹. The error of the quotient of its
+//! remainder is at most 1, and the second remainder shows this error. The pass adds a second version of each operation with such
+//! divisions, which runs if all divisors are between 2 and 2³¹.
 //!
-//! Requires: buffers. Guarantees: the same integers as before.
+//! Requires: buffers. Guarantees: results do not change.
 
 use crate::ir::arith::Constant;
 use crate::ir::attribute_names::GENERAL;
+use crate::ir::builder::arith::Integers;
 use crate::ir::linalg::Generic;
 use crate::ir::memref::root_of;
+use crate::ir::steps::Steps;
 use crate::ir::walk::{named, nested};
-use crate::ir::{self, Builder, Copier, ValueKey, attributes, maps, ops, types};
+use crate::ir::{self, Builder, Copier, ValueKey, attributes, ops};
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{IntegerType, MemRefType};
 use melior::ir::{ShapedTypeLike, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, op};
-use skript_semantics::Scalar;
+use skript_semantics::expansion::Value as Number;
+use skript_semantics::{Class, Expansion, Scalar, ScalarOp};
 use std::collections::HashMap;
 
 /// The pass `skript-divide-by-invariants`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-divide-by-invariants",
-    summary: "divide integers by divisors that stay the same without divisions",
+    summary: "divide integers by loop-invariant divisors without divisions",
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef, Dialect::Scf],
     run: |root, _, rewriter| {
         for op in named(root, ops::linalg::GENERIC) {
-            let divisions = Divisions::of(op).filter(|_| is_long(op));
+            let divisions = Divisions::from_op(op).filter(|_| is_long(op));
             if let Some(divisions) = divisions {
                 divisions.emit(op, &Builder::before(rewriter.context(), op)?)?;
                 ir::erase(op);
@@ -40,26 +44,21 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Elements of the smallest operation that gets a second form.
-const FEWEST: i64 = 256;
+/// Minimum number of elements of an operation with a second version.
+const MIN_ELEMENTS: i64 = 256;
 
-/// The greatest divisor: the rest of the first quotient, less than 2¹¹ times it, is exact as a f64.
-const GREATEST: i64 = 1 << 31;
+/// Maximum divisor: the remainder of the first quotient, which is less than 2¹¹ times the divisor, is exact in f64.
+const MAX_DIVISOR: i64 = 1 << 31;
 
-/// `slt` and `sge` of `arith.cmpi`.
-const LESS: i64 = 2;
-const AT_LEAST: i64 = maps::SIGNED_AT_LEAST;
-
-/// The divisions of an operation by what stays the same.
+/// The divisions of an operation by loop-invariant divisors.
 struct Divisions<'c, 'a> {
-    /// The arguments of the payload that are one element for all loops, with the arrays of it.
+    /// The arguments of the payload that are loop-invariant elements of arrays of rank 0, with the arrays.
     scalars: HashMap<ValueKey, Value<'c, 'a>>,
-    /// What the payload computes.
     payload: Vec<OperationRef<'c, 'a>>,
     divisors: Vec<Value<'c, 'a>>,
 }
 
-/// A divisor before the operation: as an integer, and its reciprocal.
+/// A divisor that is computed before the operation: as an integer, and its reciprocal as an f64.
 #[derive(Clone, Copy)]
 struct Divisor<'c, 'a> {
     value: Value<'c, 'a>,
@@ -71,15 +70,15 @@ fn is_long(op: OperationRef) -> bool {
     let elements = op.operands().map(|array| {
         let extents = ir::memref::extents(array.r#type());
         if extents.iter().any(|extent| *extent < 0) {
-            FEWEST
+            MIN_ELEMENTS
         } else {
             extents.iter().fold(1_i64, |all, e| all.saturating_mul(*e))
         }
     });
-    elements.max().is_some_and(|most| most >= FEWEST)
+    elements.max().is_some_and(|max| max >= MIN_ELEMENTS)
 }
 
-/// Whether an operation divides indices or integers of 64 bits, rounding down or to zero.
+/// Whether an operation divides indices or 64-bit integers, rounding down or toward zero.
 fn divides(op: OperationRef) -> bool {
     let names = [ops::arith::FLOORDIVSI, ops::arith::DIVSI, ops::arith::REMSI];
     let is_wide = |r#type: Type| r#type.is_index() || r#type.to_string() == "i64";
@@ -88,11 +87,11 @@ fn divides(op: OperationRef) -> bool {
 
 impl<'c: 'a, 'a> Divisions<'c, 'a> {
     /// `None` for an operation without such divisions.
-    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+    fn from_op(op: OperationRef<'c, 'a>) -> Option<Self> {
         let is_general = op.attribute(GENERAL).is_ok() || op.result_count() > 0;
         let generic = Generic::cast(op).filter(|_| !is_general)?;
         let payload = nested(op);
-        if !payload.iter().any(|own| divides(*own)) {
+        if !payload.iter().any(|op| divides(*op)) {
             return None;
         }
         let body = generic.body()?;
@@ -102,29 +101,29 @@ impl<'c: 'a, 'a> Divisions<'c, 'a> {
         let (inputs, outputs) = arrays.split_at_checked(inputs)?;
         let elements = ir::arguments(body);
         let scalars = inputs.iter().zip(elements).filter(|(array, _)| {
-            let is_one = MemRefType::try_from(array.r#type()).is_ok_and(|own| own.rank() == 0);
-            let is_written = outputs.iter().any(|own| root_of(*own) == root_of(**array));
+            let is_one = MemRefType::try_from(array.r#type()).is_ok_and(|memref| memref.rank() == 0);
+            let is_written = outputs.iter().any(|output| root_of(*output) == root_of(**array));
             is_one && !is_written
         });
-        let mut own = Divisions {
+        let mut divisions = Divisions {
             scalars: scalars.map(|(array, element)| (ValueKey::of(element), *array)).collect(),
             payload,
             divisors: Vec::new(),
         };
-        for division in own.payload.iter().filter(|op| divides(**op)) {
+        for division in divisions.payload.iter().filter(|op| divides(**op)) {
             let (x, divisor) = (division.operand(0).ok()?, division.operand(1).ok()?);
-            let is_known = own.divisors.iter().any(|d| ValueKey::of(*d) == ValueKey::of(divisor));
-            // LLVM divides by constants, and computes what stays the same before the loops.
-            let is_variable = Constant::of(divisor).is_none() && !own.stays(x, DEEPEST);
-            if is_variable && !is_known && own.stays(divisor, DEEPEST) {
-                own.divisors.push(divisor);
+            let is_known = divisions.divisors.iter().any(|d| ValueKey::of(*d) == ValueKey::of(divisor));
+            // LLVM strength-reduces divisions by constants, and hoists loop-invariant divisions.
+            let is_variable = Constant::of(divisor).is_none() && !divisions.is_invariant(x, MAX_DEPTH);
+            if is_variable && !is_known && divisions.is_invariant(divisor, MAX_DEPTH) {
+                divisions.divisors.push(divisor);
             }
         }
-        (!own.divisors.is_empty()).then_some(own)
+        (!divisions.divisors.is_empty()).then_some(divisions)
     }
 
     /// Whether a value can be computed before the operation.
-    fn stays(&self, value: Value<'c, 'a>, depth: usize) -> bool {
+    fn is_invariant(&self, value: Value<'c, 'a>, depth: usize) -> bool {
         if self.scalars.contains_key(&ValueKey::of(value)) {
             return true;
         }
@@ -137,10 +136,10 @@ impl<'c: 'a, 'a> Divisions<'c, 'a> {
                 let mut operands = maker.operands();
                 is_plain
                     && maker.region_count() == 0
-                    // A division by zero is not moved to where it may be reached.
+                    // A division is not hoisted, because the divisor may be zero in an operation without points.
                     && !divides(maker)
                     && depth > 0
-                    && operands.all(|operand| self.stays(operand, depth - 1))
+                    && operands.all(|operand| self.is_invariant(operand, depth - 1))
             }
             None => !self.is_argument(value),
         }
@@ -148,21 +147,21 @@ impl<'c: 'a, 'a> Divisions<'c, 'a> {
 
     /// Whether a value is an argument of a block of the operation.
     fn is_argument(&self, value: Value<'c, 'a>) -> bool {
-        let blocks = self.payload.iter().filter_map(|own| own.block());
+        let blocks = self.payload.iter().filter_map(|op| op.block());
         let mut arguments = blocks.flat_map(ir::arguments);
-        arguments.any(|own| ValueKey::of(own) == ValueKey::of(value))
+        arguments.any(|argument| ValueKey::of(argument) == ValueKey::of(value))
     }
 
-    /// Computes a value that stays before the operation.
+    /// Computes a loop-invariant value before the operation.
     fn outside(
         &self,
         value: Value<'c, 'a>,
         known: &mut Copier<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Error> {
-        let found = known.get(value);
-        if ValueKey::of(found) != ValueKey::of(value) {
-            return Ok(found);
+        let replacement = known.get(value);
+        if ValueKey::of(replacement) != ValueKey::of(value) {
+            return Ok(replacement);
         }
         if let Some(array) = self.scalars.get(&ValueKey::of(value)) {
             let loaded = at.value(ops::memref::LOAD, &[*array], &[], value.r#type())?;
@@ -181,42 +180,41 @@ impl<'c: 'a, 'a> Divisions<'c, 'a> {
         }
     }
 
-    /// Adds both forms of the operation.
+    /// Emits both versions of the operation.
     fn emit(&self, op: OperationRef<'c, 'a>, at: &Builder<'c, 'a>) -> Result<(), Error> {
         let i64 = Type::from(IntegerType::new(at.context, 64));
         let f64 = Type::float64(at.context);
         let mut known = Copier::new();
         let mut divisors = HashMap::new();
-        let mut suit = None;
+        let mut in_range = None;
         let one = at.constant(Scalar::Real(1.0), f64)?;
         for divisor in &self.divisors {
             let outside = self.outside(*divisor, &mut known, at)?;
-            let value = as_i64(outside, at)?;
-            let least = at.compare(AT_LEAST, value, at.constant(Scalar::Int(2), i64)?)?;
-            let most = at.constant(Scalar::Int(GREATEST), i64)?;
-            let most = at.compare(AT_LEAST, most, value)?;
-            let flag = types::flag(at.context);
-            for condition in [least, most] {
-                suit = Some(match suit {
+            let value = as_i64(outside, at);
+            let above_min = at.cmpi(Integers::SignedAtLeast, value, at.int(2, i64));
+            let max = at.int(MAX_DIVISOR, i64);
+            let below_max = at.cmpi(Integers::SignedAtLeast, max, value);
+            for condition in [above_min, below_max] {
+                in_range = Some(match in_range {
                     None => condition,
-                    Some(all) => at.value(ops::arith::ANDI, &[all, condition], &[], flag)?,
+                    Some(all) => at.andi(all, condition),
                 });
             }
             let real = at.value(ops::arith::SITOFP, &[value], &[], f64)?;
-            let reciprocal = at.value(ops::arith::DIVF, &[one, real], &[], f64)?;
+            let reciprocal = at.divf(one, real);
             divisors.insert(ValueKey::of(*divisor), Divisor { value, reciprocal });
         }
 
         let (fast, then, _) = at.region(&[]);
         let mut copier = Copier::new();
-        copier.copy(op, &then, &mut |copier, own, to| {
-            let divisor = own.operand(1).ok().filter(|_| divides(own));
+        copier.copy(op, &then, &mut |copier, inner, to| {
+            let divisor = inner.operand(1).ok().filter(|_| divides(inner));
             let divisor = divisor.and_then(|divisor| divisors.get(&ValueKey::of(divisor)));
             let Some(divisor) = divisor else {
                 return Ok(false);
             };
-            let quotient = divisor.apply(own, copier.get(own.operand(0)?), to)?;
-            copier.set(own.result(0)?, quotient);
+            let quotient = divisor.apply(inner, copier.get(inner.operand(0)?), to)?;
+            copier.set(inner.result(0)?, quotient);
             Ok(true)
         })?;
         then.create(ops::scf::YIELD, &[], &[], &[], Vec::new())?;
@@ -224,73 +222,59 @@ impl<'c: 'a, 'a> Divisions<'c, 'a> {
         let general = Copier::new().rebuild(op, &otherwise, &mut |_, _, _| Ok(false))?;
         ir::set_attribute(general, GENERAL, attributes::unit(at.context));
         otherwise.create(ops::scf::YIELD, &[], &[], &[], Vec::new())?;
-        let suit = suit.ok_or(Error::OperationBuild)?;
-        at.create(ops::scf::IF, &[suit], &[], &[], vec![fast, slow])?;
+        let in_range = in_range.ok_or(Error::OperationBuild)?;
+        at.create(ops::scf::IF, &[in_range], &[], &[], vec![fast, slow])?;
         Ok(())
     }
 }
 
-/// The longest chain of operations that make a divisor.
-const DEEPEST: usize = 8;
+/// Maximum depth of the operations that compute a divisor.
+const MAX_DEPTH: usize = 8;
 
 impl<'c: 'a, 'a> Divisor<'c, 'a> {
-    /// The result of a division of `x`.
+    /// Computes the result of a division of `x`.
     fn apply(
         &self,
         division: OperationRef<'c, 'a>,
         x: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Error> {
-        let i64 = Type::from(IntegerType::new(at.context, 64));
-        let f64 = Type::float64(at.context);
-        let whole = |name, a, b| at.value(name, &[a, b], &[], i64);
-        let choose = |flag, a, b| at.value(ops::arith::SELECT, &[flag, a, b], &[], i64);
-        let number = |value: i64| at.constant(Scalar::Int(value), i64);
-        let x = as_i64(x, at)?;
-        let approximate = |x| {
-            let real = at.value(ops::arith::SITOFP, &[x], &[], f64)?;
-            let product = at.value(ops::arith::MULF, &[real, self.reciprocal], &[], f64)?;
-            let quotient = at.value(ops::arith::FPTOSI, &[product], &[], i64)?;
-            let multiple = whole(ops::arith::MULI, quotient, self.value)?;
-            Ok::<_, Error>((quotient, whole(ops::arith::SUBI, x, multiple)?))
-        };
-        let (first, rest) = approximate(x)?;
-        let (second, rest) = approximate(rest)?;
-        let mut quotient = whole(ops::arith::ADDI, first, second)?;
-        let (zero, one) = (number(0)?, number(1)?);
-        let below = at.compare(LESS, rest, zero)?;
-        let less = whole(ops::arith::SUBI, quotient, one)?;
-        quotient = choose(below, less, quotient)?;
-        let more = whole(ops::arith::ADDI, rest, self.value)?;
-        let mut rest = choose(below, more, rest)?;
-        let above = at.compare(AT_LEAST, rest, self.value)?;
-        let more = whole(ops::arith::ADDI, quotient, one)?;
-        quotient = choose(above, more, quotient)?;
-        let less = whole(ops::arith::SUBI, rest, self.value)?;
-        rest = choose(above, less, rest)?;
-
-        // Rounded to zero, a negative number with a rest has the next quotient.
-        let result = if op::is(&division, ops::arith::FLOORDIVSI) {
-            quotient
-        } else {
-            let is_negative = at.compare(LESS, x, zero)?;
-            let has_rest = at.compare(LESS, zero, rest)?;
-            let flag = types::flag(at.context);
-            let is_next = at.value(ops::arith::ANDI, &[is_negative, has_rest], &[], flag)?;
-            if op::is(&division, ops::arith::DIVSI) {
-                let next = whole(ops::arith::ADDI, quotient, one)?;
-                choose(is_next, next, quotient)?
-            } else {
-                let next = whole(ops::arith::SUBI, rest, self.value)?;
-                choose(is_next, next, rest)?
-            }
-        };
+        let name = ir::name(division);
+        let classes = [Class::I64, Class::I64, Class::F64];
+        let expansion =
+            Expansion::record(classes, |[x, divisor, reciprocal]| divided(&name, x, divisor, reciprocal));
         let kind = division.result(0)?.r#type();
+        let operands = [as_i64(x, at), self.value, self.reciprocal];
+        let result = expansion.emit(&mut Steps::new(*at, self.value.r#type()), &operands)?;
         if kind.is_index() { at.value(ops::arith::INDEX_CAST, &[result], &[], kind) } else { Ok(result) }
     }
 }
 
-fn as_i64<'c: 'a, 'a>(value: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+/// Computes the quotient or the remainder of a division by the reciprocal of the divisor.
+fn divided<'b>(name: &str, x: Number<'b>, divisor: Number<'b>, reciprocal: Number<'b>) -> Number<'b> {
+    let approximate = |x: Number<'b>| {
+        let quotient = (x.to(Class::F64) * reciprocal).to(Class::I64);
+        (quotient, x - quotient * divisor)
+    };
+    let (first, remainder) = approximate(x);
+    let (second, remainder) = approximate(remainder);
+    let quotient = first + second;
+    let is_below = remainder.less(0);
+    let quotient = is_below.select(quotient - 1, quotient);
+    let remainder = is_below.select(remainder + divisor, remainder);
+    let is_above = remainder.compare(ScalarOp::Ge, divisor);
+    let quotient = is_above.select(quotient + 1, quotient);
+    let remainder = is_above.select(remainder - divisor, remainder);
+    // Rounding toward zero increments the quotient of a negative number with a nonzero remainder.
+    let is_next = || x.less(0).and(remainder.constant(0).less(remainder));
+    match name {
+        ops::arith::FLOORDIVSI => quotient,
+        ops::arith::DIVSI => is_next().select(quotient + 1, quotient),
+        _ => is_next().select(remainder - divisor, remainder),
+    }
+}
+
+fn as_i64<'c: 'a, 'a>(value: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
     let i64 = Type::from(IntegerType::new(at.context, 64));
-    if value.r#type().is_index() { at.value(ops::arith::INDEX_CAST, &[value], &[], i64) } else { Ok(value) }
+    if value.r#type().is_index() { at.index_cast(value, i64) } else { value }
 }

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sums of several products at once, for sums in 32 bits of products of bytes or of bf16.
+//! Dot-product instructions: 32-bit sums of products of bytes or of bf16.
 //!
-//! Processors have instructions that multiply a vector of bytes without a sign by one of bytes with a sign, and add groups of four
-//! products to the 32-bit elements of a third one; others do so with groups of two products of bf16. A group is along a reduction. One
-//! operand is read as a word of a group, which is contiguous, for all lanes. The other one is packed so that the groups of the lanes
-//! follow each other. No sum in between is limited to 16 bits.
+//! Some instructions multiply a vector of unsigned bytes by a vector of signed bytes, and add groups of four products to the 32-bit
+//! elements of a third vector; other instructions add groups of two products of bf16. A group runs along a reduction loop. One operand
+//! is contiguous along the group: a group is loaded as one word and broadcast to all lanes. The other operand is packed so that the
+//! groups of consecutive lanes are contiguous. Intermediate sums do not saturate at 16 bits.
 //!
-//! The instructions for bf16 take subnormal numbers for zeros. They are used where a test shows that there are none
-//! ([`super::exponents`]): the product is then marked with `afn`. Elsewhere the same groups are widened to f32.
+//! The instructions for bf16 treat subnormal numbers as zeros. They are used only where a run-time test finds no subnormal numbers
+//! ([`super::exponents`]); the product is then marked with `afn`. Otherwise the elements of the same groups are widened to f32.
 
 mod code;
 mod groups;
 mod matching;
 
+use crate::ir::types;
+use melior::Context;
+use melior::ir::Type;
+
 /// The instructions for sums of products of bytes or of bf16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Instruction {
-    /// No special ones.
+    /// No dot-product instruction.
     #[default]
     None,
     /// `vpdpbusd` of AVX-512 VNNI and AVX-VNNI.
     Vpdpbusd,
-    /// `vpmaddwd`: sums of two products of 16 bits, of x86-64.
+    /// `vpmaddwd`: sums of two 16-bit products, on x86-64.
     Vpmaddwd,
     /// `usdot` of AArch64.
     Usdot,
@@ -48,27 +52,27 @@ impl Instruction {
         }
     }
 
-    /// The one of a list that has a name.
+    /// Returns the instruction of a list with this name.
     ///
     /// # Errors
-    /// The names of the list.
+    /// Lists the valid names if there is no such instruction.
     pub(super) fn named(name: &str, list: &[Instruction]) -> Result<Self, String> {
-        let found = list.iter().find(|own| own.name() == name);
-        found.copied().ok_or_else(|| {
-            let names: Vec<&str> = list.iter().map(|own| own.name()).collect();
+        let instruction = list.iter().find(|instruction| instruction.name() == name);
+        instruction.copied().ok_or_else(|| {
+            let names: Vec<&str> = list.iter().map(|instruction| instruction.name()).collect();
             format!("`{name}` is not one of {}", names.join(", "))
         })
     }
 
     /// The element type of the factors.
-    fn element(self) -> &'static str {
+    fn element(self, context: &Context) -> Type<'_> {
         match self {
-            Instruction::Vdpbf16ps => "bf16",
-            _ => "i8",
+            Instruction::Vdpbf16ps => Type::bfloat16(context),
+            _ => types::int(context, 8),
         }
     }
 
-    /// Products that are summed at once: those of a word.
+    /// The number of products that one instruction adds to each 32-bit element.
     pub(super) fn group(self) -> i64 {
         match self {
             Instruction::Vdpbf16ps => 2,
@@ -76,7 +80,7 @@ impl Instruction {
         }
     }
 
-    /// LLVM's intrinsic for vectors of so many elements of 32 bits.
+    /// LLVM's intrinsic for vectors of `lanes` 32-bit elements.
     fn intrinsic(self, lanes: i64) -> Option<&'static str> {
         Some(match (self, lanes) {
             (Instruction::Vpdpbusd, 16) => "llvm.x86.avx512.vpdpbusd.512",
@@ -99,23 +103,23 @@ impl Instruction {
 pub struct Dot {
     /// The instruction of the target.
     pub instruction: Instruction,
-    /// The operand whose bytes have no sign: the other one of two has them with a sign. Of products of bf16, the first one.
+    /// The operand with unsigned bytes; the other operand has signed bytes. For products of bf16, the first operand.
     pub unsigned: usize,
 }
 
 impl Dot {
-    /// Products that are summed at once.
+    /// The number of products in a group.
     pub(super) fn group(self) -> i64 {
         self.instruction.group()
     }
 
-    /// Whether there is an instruction for vectors of so many lanes.
+    /// Whether there is an instruction for vectors of `lanes` elements.
     pub(super) fn is_for(self, lanes: i64) -> bool {
         self.instruction.intrinsic(lanes).is_some()
     }
 }
 
-/// The iterations of a loop in whole groups of a size.
+/// Rounds the iterations of a loop up to a multiple of the group size.
 pub(super) fn in_groups(extent: i64, size: i64) -> i64 {
     (extent + size - 1) / size * size
 }

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Elementwise operations around a reduction: its kernel computes them with each element of the output.
+//! Fuses elementwise operations with a reduction: the kernel computes them for each element of the output.
 //!
-//! The operation that fills the output before the reduction becomes the start of the kernel's accumulators. The one that
-//! reads the reduction's result becomes the end of the kernel, which then stores that operation's result. Neither the
-//! initial value nor the bare result of the reduction is written to memory.
+//! The operation that fills the output before the reduction becomes the initial value of the kernel's accumulators. The
+//! operation that reads the reduction's result becomes the end of the kernel, which then stores the result of this
+//! operation. Neither the initial value nor the intermediate result of the reduction is written to memory.
 
 use super::body::Operand;
 use super::buffer_uses::{BufferUses, has_own_buffer};
 use super::nest::{Address, Loop};
 use super::reading::{Array, Reduction};
 use crate::ir::effects::Effects;
-use crate::ir::linalg::{Fill, Generic, Yield};
+use crate::ir::generic::{LoopNest, Operand as Accessed};
+use crate::ir::linalg::Fill;
 use crate::ir::memref::root_of;
-use crate::ir::{self, ValueKey, maps, ops};
+use crate::ir::{self, ValueKey};
 use crate::structure::Affine;
-use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 
-/// Operations between a reduction and the elementwise one that is merged with it: as many are looked at.
-const FARTHEST: usize = 256;
+/// Maximum number of operations between a reduction and a fused elementwise operation.
+const MAX_DISTANCE: usize = 256;
 
-/// A reduction with the elementwise operations that are part of it.
+/// A reduction with its fused elementwise operations.
 pub(super) struct Merged<'c, 'a> {
     pub(super) reduction: Reduction<'c, 'a>,
-    /// The operation that is replaced: the reduction, or what follows it.
+    /// The operation that the kernel replaces: the reduction, or the elementwise operation after it.
     pub(super) last: OperationRef<'c, 'a>,
-    /// The operations that the kernel computes as well.
+    /// The other operations that the kernel computes.
     pub(super) others: Vec<OperationRef<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Merged<'c, 'a> {
-    /// The reduction `op` with as many of its neighbours as possible.
-    pub(super) fn of(
+    /// Fuses the reduction `op` with as many of its neighbours as possible.
+    pub(super) fn around(
         op: OperationRef<'c, 'a>,
         reduction: Reduction<'c, 'a>,
         effects: &mut Effects<'c, 'a>,
@@ -41,7 +41,7 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
         let mut merged = Merged { reduction, last: op, others: Vec::new() };
         if let Some(array) =
             merged.reduction.output().filter(|array| merged.writes_all() && has_own_buffer(*array))
-            && let Some(uses) = BufferUses::of(array, op)
+            && let Some(uses) = BufferUses::new(array, op)
         {
             merged.merge_start(&uses, effects);
             merged.merge_finish(&uses, effects);
@@ -51,7 +51,7 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
 
     /// Whether the reduction writes each element of its output's array.
     fn writes_all(&self) -> bool {
-        let array = self.reduction.output().and_then(Array::of);
+        let array = self.reduction.output().and_then(Array::new);
         let mut loops = HashSet::new();
         array.is_some_and(|array| {
             let mut dimensions = self.reduction.subscripts.iter().zip(&array.shape);
@@ -62,7 +62,7 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
         })
     }
 
-    /// Merges the operation that reads the result, if nothing else does.
+    /// Fuses the operation that reads the result, if it is the only reader.
     fn merge_finish(&mut self, uses: &BufferUses<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Option<()> {
         let follower = *uses.after.first()?;
         let read = inputs(&self.reduction);
@@ -81,7 +81,7 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
         Some(())
     }
 
-    /// Merges the operation that fills the output.
+    /// Fuses the operation that fills the output.
     fn merge_start(&mut self, uses: &BufferUses<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Option<()> {
         let filler = *uses.before.last()?;
         let mut reduction = self.reduction.clone();
@@ -98,9 +98,9 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
     }
 }
 
-/// Whether nothing reads the array after the first use before it is written as a whole.
+/// Whether the array is overwritten completely after the first use, before any other operation reads it.
 fn is_dead_after_first(uses: &BufferUses) -> bool {
-    let fills = |op: &OperationRef| Elementwise::of(*op).is_some_and(|op| op.fills(uses.array));
+    let fills = |op: &OperationRef| Elementwise::new(*op).is_some_and(|op| op.fills(uses.array));
     match uses.after.get(1) {
         // The block may be the body of a loop, which fills the array in each iteration.
         None => uses.is_local || uses.is_allocated && uses.before.first().is_some_and(fills),
@@ -108,14 +108,14 @@ fn is_dead_after_first(uses: &BufferUses) -> bool {
     }
 }
 
-/// The roots of the arrays that a kernel reads, without the output's.
+/// Returns the roots of the arrays that a kernel reads, except the output.
 fn inputs(reduction: &Reduction) -> Vec<ValueKey> {
     let inputs =
         reduction.arrays.iter().enumerate().filter(|(position, _)| *position != reduction.nest.output);
     inputs.map(|(_, array)| root_of(*array)).collect()
 }
 
-/// Whether no operation between two of one block writes these buffers.
+/// Whether no operation between two operations of a block writes these buffers.
 fn is_unchanged<'c: 'a, 'a>(
     from: OperationRef<'c, 'a>,
     to: OperationRef<'c, 'a>,
@@ -123,7 +123,7 @@ fn is_unchanged<'c: 'a, 'a>(
     effects: &mut Effects<'c, 'a>,
 ) -> bool {
     let mut next = from.next_in_block();
-    for _ in 0..FARTHEST {
+    for _ in 0..MAX_DISTANCE {
         match next {
             Some(op) if op == to => return true,
             Some(op) => {
@@ -139,68 +139,43 @@ fn is_unchanged<'c: 'a, 'a>(
     false
 }
 
-/// An elementwise operation: each point writes one element, in the order of the loops.
+/// An elementwise operation: each point writes one element.
 pub(super) struct Elementwise<'c, 'a> {
-    generic: Generic<'c, 'a>,
-    operands: Vec<Value<'c, 'a>>,
-    /// The subscripts of each operand.
-    subscripts: Vec<Vec<Affine>>,
+    nest: LoopNest<'c, 'a>,
+    output: Accessed<'c, 'a>,
 }
 
 impl<'c: 'a, 'a> Elementwise<'c, 'a> {
-    pub(super) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let generic = Generic::cast(op)?;
-        let operands: Vec<Value> = op.operands().collect();
-        let maps = generic.indexing_maps().into_iter();
-        let elementwise =
-            Elementwise { generic, subscripts: maps.map(maps::forms).collect::<Option<_>>()?, operands };
-        let is_parallel = generic.reductions().iter().all(|reduces| !reduces);
-        let output = elementwise.subscripts.last()?;
-        let loops: Vec<Option<usize>> = output.iter().map(Affine::as_index).collect();
-        let is_every_loop =
-            (0..generic.reductions().len()).all(|l| loops.iter().filter(|o| **o == Some(l)).count() == 1);
-        (is_parallel
-            && is_every_loop
-            && loops.iter().all(Option::is_some)
-            && elementwise.subscripts.len() == elementwise.operands.len())
-        .then_some(elementwise)
+    pub(super) fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let nest = LoopNest::read(op).filter(|nest| !nest.reduces())?;
+        let output = nest.operands.last()?.clone();
+        let mut loops = output.indices()?;
+        loops.sort_unstable();
+        loops.into_iter().eq(0..nest.reductions.len()).then_some(Elementwise { nest, output })
     }
 
-    fn output(&self) -> Option<Value<'c, 'a>> {
-        self.operands.last().copied()
-    }
-
-    /// The argument of the payload for an operand, if the payload uses it.
-    fn argument(&self, position: usize) -> Option<Value<'c, 'a>> {
-        let argument = self.generic.body()?.argument(position).ok()?;
-        let argument = Value::from(argument);
-        (!ir::users(argument).is_empty()).then_some(argument)
-    }
-
-    /// Whether the operation writes all of an array and reads none of it.
+    /// Whether the operation overwrites all elements of an array without reading any.
     pub(super) fn fills(&self, array: Value<'c, 'a>) -> bool {
-        let last = self.operands.len().saturating_sub(1);
-        let is_array = |value: &Value| root_of(*value) == root_of(array);
-        self.output().is_some_and(|own| own == array)
-            && self.argument(last).is_none()
-            && !self.operands.iter().take(last).any(is_array)
+        let (_, others) = self.nest.operands.split_last().unwrap_or((&self.output, &[]));
+        let mut others = others.iter().map(|operand| root_of(operand.value));
+        self.output.value == array && !self.output.is_read() && others.all(|root| root != root_of(array))
     }
 
-    /// The loops of the reduction that the operation's loops are, where the array is subscripted by both; `None` if it is
-    /// not one element by another, as where the operation reads one row of several.
+    /// Maps the loops of the operation to the loops of the reduction that subscript the same dimensions of the array. Returns
+    /// `None` if the operation does not access the array element by element, for example if it reads only one of several rows.
     fn loops(
         &self,
         array: Value<'c, 'a>,
-        own: &[Affine],
+        subscripts: &[Affine],
         reduction: &[Affine],
     ) -> Option<Vec<Option<usize>>> {
-        let mut loops = vec![None; self.generic.reductions().len()];
+        let mut loops = vec![None; self.nest.reductions.len()];
         let extents = ir::memref::extents(array.r#type());
-        if own.len() != reduction.len() || own.len() != extents.len() {
+        if subscripts.len() != reduction.len() || subscripts.len() != extents.len() {
             return None;
         }
-        for ((own, other), extent) in own.iter().zip(reduction).zip(extents) {
-            match own.as_index() {
+        for ((subscript, other), extent) in subscripts.iter().zip(reduction).zip(extents) {
+            match subscript.as_index() {
                 Some(index) => {
                     let slot = loops.get_mut(index)?;
                     if slot.is_some() {
@@ -208,46 +183,43 @@ impl<'c: 'a, 'a> Elementwise<'c, 'a> {
                     }
                     *slot = other.as_index();
                 }
-                None if own.as_constant() == Some(0) && extent == 1 => {}
+                None if subscript.as_constant() == Some(0) && extent == 1 => {}
                 None => return None,
             }
         }
         Some(loops)
     }
 
-    /// The address of an operand by the loops of a reduction.
-    fn address(
-        &self,
-        position: usize,
-        numbers: &[Option<usize>],
-        loops: &[Loop],
-    ) -> Option<(Array, Address)> {
-        let array = Array::of(*self.operands.get(position)?)?;
-        let address = array.address(self.subscripts.get(position)?, numbers, loops)?;
-        Some((array, address))
-    }
-
-    /// The value that the payload yields, as an operand of a reduction's body. `known` are the arguments of the payload.
+    /// Adds the payload to a reduction's body, and returns the yielded value as an operand. `known` are the arguments of the payload.
     fn read(&self, reduction: &mut Reduction<'c, 'a>, known: HashMap<ValueKey, Operand>) -> Option<Operand> {
-        let body = self.generic.body()?;
+        let [result] = *self.nest.yielded.as_slice() else {
+            return None;
+        };
+        // The loop indices of the operation differ from those of the reduction.
+        if self.nest.reads_positions() {
+            return None;
+        }
         reduction.extend(known, |scalars| {
-            let mut result = None;
-            for op in ir::operations(body) {
-                match ir::name(op).as_str() {
-                    ops::linalg::YIELD if op.operand_count() == 1 => {
-                        result = scalars.operand(Yield::cast(op)?.value().ok()?);
-                    }
-                    // The loops are not those of the reduction.
-                    ops::linalg::INDEX => return None,
-                    name => scalars.step(op, name)?,
-                }
+            for op in &self.nest.payload {
+                scalars.step(*op, &ir::name(*op))?;
             }
-            result
+            scalars.operand(result)
         })
     }
 }
 
-/// Adds to a reduction what fills its output before.
+/// Returns the address of an operand as a function of a reduction's loops; `numbers` maps the loops of the operand to these loops.
+fn address<'c>(
+    operand: &Accessed<'c, '_>,
+    numbers: &[Option<usize>],
+    loops: &[Loop],
+) -> Option<(Array<'c>, Address)> {
+    let array = Array::new(operand.value)?;
+    let address = array.address(&operand.forms, numbers, loops)?;
+    Some((array, address))
+}
+
+/// Adds the operation that fills the output of a reduction to the reduction.
 fn start<'c: 'a, 'a>(
     reduction: &mut Reduction<'c, 'a>,
     filler: OperationRef<'c, 'a>,
@@ -261,45 +233,42 @@ fn start<'c: 'a, 'a>(
         reduction.body.start = reduction.extend(HashMap::new(), |scalars| scalars.operand(value))?;
         return Some(());
     }
-    let filler = Elementwise::of(filler)?;
+    let filler = Elementwise::new(filler)?;
     if !filler.fills(array) {
         return None;
     }
-    let loops = filler.loops(array, filler.subscripts.last()?, &reduction.subscripts)?;
+    let loops = filler.loops(array, &filler.output.forms, &reduction.subscripts)?;
     let known = arguments(&filler, reduction, &loops, None)?;
     reduction.body.start = filler.read(reduction, known)?;
     Some(())
 }
 
-/// Adds to a reduction what reads its result, whose array is given, and returns the array that this writes.
+/// Adds an elementwise operation that reads the result of a reduction in `array`; returns the array that it writes.
 fn finish<'c: 'a, 'a>(
     reduction: &mut Reduction<'c, 'a>,
     follower: OperationRef<'c, 'a>,
     array: Value<'c, 'a>,
 ) -> Option<Value<'c, 'a>> {
-    let follower = Elementwise::of(follower)?;
-    let position = follower.operands.iter().position(|own| *own == array)?;
-    let subscripts = follower.subscripts.get(position)?;
-    let loops = follower.loops(array, subscripts, &reduction.subscripts)?;
-    let destination = follower.output()?;
-    let last = follower.operands.len() - 1;
-    let (written, address) = follower.address(last, &loops, &reduction.nest.loops)?;
-    // A loop that the reduction has not has one iteration.
-    for (form, extent) in follower.subscripts.last()?.iter().zip(&written.shape) {
-        let is_own = form.as_index().and_then(|l| *loops.get(l)?).is_none();
-        if is_own && *extent != Some(1) {
+    let follower = Elementwise::new(follower)?;
+    let read = follower.nest.operands.iter().find(|operand| operand.value == array)?;
+    let loops = follower.loops(array, &read.forms, &reduction.subscripts)?;
+    let destination = follower.output.value;
+    let (written, address) = address(&follower.output, &loops, &reduction.nest.loops)?;
+    // A loop without a counterpart in the reduction must have one iteration.
+    for (form, extent) in follower.output.forms.iter().zip(&written.shape) {
+        let is_unmapped = form.as_index().and_then(|l| *loops.get(l)?).is_none();
+        if is_unmapped && *extent != Some(1) {
             return None;
         }
     }
     let is_in_place = destination == array;
-    // What the reduction reads must not be the buffer that the follower writes under another name.
+    // The reduction must not read the buffer that the follower writes through an alias.
     if !is_in_place && !has_own_buffer(destination) {
         return None;
     }
     if root_of(destination) == root_of(array) {
-        // In place: at the same element.
-        let written = follower.subscripts.get(last)?;
-        if !is_in_place || !is_same(array, written, subscripts) {
+        // An in-place operation must access the same element.
+        if !is_in_place || !is_same(array, &follower.output.forms, &read.forms) {
             return None;
         }
     }
@@ -309,56 +278,54 @@ fn finish<'c: 'a, 'a>(
     // The output's content before the reduction is an input, unless the result replaces it.
     let output = reduction.nest.output;
     if !is_in_place && reduction.body.start == Operand::Input(output) {
-        let own = reduction.nest.operands.get(output)?.clone();
-        let position = reduction.add(array, &Array::of(array)?, own);
+        let start = reduction.nest.operands.get(output)?.clone();
+        let position = reduction.add(array, &Array::new(array)?, start);
         reduction.body.start = Operand::Input(position);
     }
     reduction.set_output(destination, &written, address);
-    let known = arguments(&follower, reduction, &loops, Some((array, subscripts)))?;
+    let known = arguments(&follower, reduction, &loops, Some(read))?;
     reduction.body.finish = follower.read(reduction, known)?;
     Some(destination)
 }
 
-/// Whether subscripts are those of the same element. That of a dimension with one element does not matter.
+/// Whether subscripts access the same element. The subscripts of dimensions with one element are ignored.
 fn is_same(array: Value, one: &[Affine], other: &[Affine]) -> bool {
     let extents = ir::memref::extents(array.r#type());
     let mut pairs = one.iter().zip(other).zip(extents);
     one.len() == other.len() && pairs.all(|((a, b), extent)| extent == 1 || a == b)
 }
 
-/// What the arguments of an elementwise payload are: the reduction's result, or elements of arrays, which are added.
+/// Returns the operands of an elementwise payload: the reduction's result, and elements of arrays, which are added to the reduction.
 fn arguments<'c: 'a, 'a>(
     elementwise: &Elementwise<'c, 'a>,
     reduction: &mut Reduction<'c, 'a>,
     loops: &[Option<usize>],
-    result: Option<(Value<'c, 'a>, &Vec<Affine>)>,
+    result: Option<&Accessed<'c, 'a>>,
 ) -> Option<HashMap<ValueKey, Operand>> {
     let mut known = HashMap::new();
     let output = reduction.nest.output;
-    for (position, array) in elementwise.operands.iter().enumerate() {
-        let Some(argument) = elementwise.argument(position) else {
-            continue;
+    for accessed in elementwise.nest.operands.iter().filter(|operand| operand.is_read()) {
+        let is_result = |read: &Accessed| {
+            read.value == accessed.value && is_same(read.value, &read.forms, &accessed.forms)
         };
-        let subscripts = elementwise.subscripts.get(position)?;
-        if result.is_some_and(|(own, at)| own == *array && is_same(own, at, subscripts)) {
-            known.insert(ValueKey::of(argument), Operand::Reduced);
+        if result.is_some_and(is_result) {
+            known.insert(ValueKey::of(accessed.element), Operand::Reduced);
             continue;
         }
-        // The bare result is not in memory.
-        if result.is_some_and(|(own, _)| root_of(own) == root_of(*array)) {
+        // The intermediate result of the reduction is not in memory.
+        if result.is_some_and(|read| root_of(read.value) == root_of(accessed.value)) {
             return None;
         }
-        let (read, address) = elementwise.address(position, loops, &reduction.nest.loops)?;
+        let (read, address) = address(accessed, loops, &reduction.nest.loops)?;
         let written = reduction.output()?;
-        let operand = if root_of(*array) == root_of(written) {
-            // What the kernel writes is read at the same element alone.
-
-            let is_same = *array == written && reduction.nest.operands.get(output)? == &address;
+        let operand = if root_of(accessed.value) == root_of(written) {
+            // The kernel reads its output only at the element that it writes.
+            let is_same = accessed.value == written && reduction.nest.operands.get(output)? == &address;
             is_same.then_some(output)?
         } else {
-            reduction.add(*array, &read, address)
+            reduction.add(accessed.value, &read, address)
         };
-        known.insert(ValueKey::of(argument), Operand::Input(operand));
+        known.insert(ValueKey::of(accessed.element), Operand::Input(operand));
     }
     Some(known)
 }

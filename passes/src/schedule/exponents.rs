@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-test-exponents`: tests whether sums of products of bf16 may use instructions that take subnormal numbers for zeros.
+//! `skript-test-exponents`: tests whether sums of products of bf16 may use instructions that treat subnormal numbers as zeros.
 //!
-//! `vdpbf16ps` of AVX512-BF16 multiplies twice as many numbers as f32 does at once, but subnormal factors and sums become zeros. The
-//! least exponents of both arrays show where this changes nothing: a product is a multiple of the product of the last places of its
-//! factors, and so is each sum of products, rounded or not. If that is a normal number, no factor and no sum is subnormal. The test
-//! reads each element once, where many products use it; that of weights is part of the preparation. The product of the payload becomes
-//! a selection by the test of one that is marked with `afn` ([`Body::approximated`]), of which `skript-vectorize-reductions` makes a
-//! kernel of its own.
+//! `vdpbf16ps` of AVX512-BF16 computes twice as many products per instruction as an f32 multiply-add, but it flushes subnormal factors
+//! and sums to zero. The minimum exponents of both arrays show whether flushing would change the result. Let the ulp of a factor be the
+//! value of its last mantissa bit. Each product, and each sum of products, rounded or not, is a multiple of the product of the minimum
+//! ulps. If the product of the minimum ulps is a normal number, no factor and no sum is subnormal. The test reads each element once,
+//! while many products use it; the test of weights is part of the preparation. The product of the payload becomes a select by the test:
+//! either the product marked with `afn` ([`Body::approximated`]), for which `skript-vectorize-reductions` creates a separate kernel, or
+//! the exact product.
 //!
-//! Requires: buffers. Guarantees: sums as exact as before.
+//! Requires: buffers. Guarantees: the accuracy of sums does not change.
 
 use super::body::Body;
 use super::dot::{Dot, Instruction};
 use super::reading::read;
 use super::target::{BF16_PRODUCTS, bf16_products};
-use crate::ir::linalg::{Generic, reduce};
-use crate::ir::memref::extents;
+use crate::ir::builder::arith::Integers;
+use crate::ir::generic::{Access, all_loops, generic};
+use crate::ir::linalg::Generic;
 use crate::ir::walk::{named, nested};
-use crate::ir::{self, Builder, attributes, maps, ops, types, uses};
+use crate::ir::{self, Builder, attributes, ops, types, uses};
 
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::{IntegerType, MemRefType};
-use melior::ir::{Attribute, Location, ShapedTypeLike, Type, Value, ValueLike};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Location, Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassOption};
 use skript_semantics::Scalar;
 
 /// The pass `skript-test-exponents`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-test-exponents",
-    summary: "test whether instructions for products of bf16 may flush what they read",
+    summary: "test whether instructions for products of bf16 may flush their operands",
     dependent_dialects: &[Dialect::Arith, Dialect::Linalg, Dialect::MemRef],
     options: &[BF16_PRODUCTS, VECTOR_BITS],
     run: |root, options, rewriter| {
@@ -39,7 +41,7 @@ pub(crate) const PASS: Pass = Pass {
             return Ok(());
         }
         for op in named(root, ops::linalg::GENERIC) {
-            if let Some(product) = Product::of(op, instruction, bits / 32) {
+            if let Some(product) = Product::new(op, instruction, bits / 32) {
                 product.test(&Builder::before(rewriter.context(), op)?)?;
             }
         }
@@ -51,22 +53,22 @@ pub(crate) const PASS: Pass = Pass {
 const VECTOR_BITS: PassOption =
     PassOption { name: "vector-bits", summary: "bits of a vector register", default: "512" };
 
-/// Products that use each element of an array that is tested: at least as many.
-const LEAST_REUSE: i64 = 16;
+/// Minimum number of products that use each element of a tested array.
+const MIN_REUSE: i64 = 16;
 
-/// The name of the location of a test.
+/// The location name of a test.
 const TEST: &str = "exponents";
 
-/// The bits of a bf16 without its sign, and those of its exponent.
+/// The magnitude bits and the exponent bits of a bf16.
 const MAGNITUDE: i64 = 0x7fff;
 const EXPONENT: i64 = 0x7f80;
 
-/// The exponent 1, where it stands in a bf16.
+/// The exponent 1 at the position of the exponent in a bf16.
 const ONE: i64 = 0x80;
 
-/// Two exponents *a* and *b*, in excess of 127, of numbers with 7 bits after the point: the product of their last places is
-/// 2^(*a* + *b* − 254 − 14), and 2⁻¹²⁶ is the least normal number.
-const LEAST_SUM: i64 = 254 + 14 - 126;
+/// Minimum sum of two biased exponents. For biased exponents *a* and *b* (bias 127) of numbers with 7 fraction bits, the product of
+/// the ulps is 2^(*a* + *b* − 254 − 14). The smallest normal number is 2⁻¹²⁶.
+const MIN_SUM: i64 = 254 + 14 - 126;
 
 /// A sum of products of bf16.
 struct Product<'c, 'a> {
@@ -76,17 +78,14 @@ struct Product<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Product<'c, 'a> {
-    /// `None` for other operations, and where the test may cost more than is gained.
-    fn of(op: OperationRef<'c, 'a>, instruction: Instruction, lanes: i64) -> Option<Self> {
-        let generic = Generic::cast(op)?;
-        if !generic.reductions().contains(&true) {
-            return None;
-        }
+    /// `None` for other operations, and if the test may cost more than the instruction saves.
+    fn new(op: OperationRef<'c, 'a>, instruction: Instruction, lanes: i64) -> Option<Self> {
+        Generic::cast(op).filter(|generic| generic.reduces())?;
         let reduction = read(op)?;
         let [first, second] = Dot::halves(&reduction.body, instruction, lanes)?;
         let is_new = reduction.body.approximated().is_none();
         let (nest, arrays) = (&reduction.nest, &reduction.arrays);
-        let is_cheap = |n: usize| nest.volume() / nest.elements(n).max(1) >= LEAST_REUSE;
+        let is_cheap = |n: usize| nest.volume() / nest.elements(n).max(1) >= MIN_REUSE;
         if !is_new || !is_cheap(first) || !is_cheap(second) {
             return None;
         }
@@ -95,80 +94,76 @@ impl<'c: 'a, 'a> Product<'c, 'a> {
         }
         let arrays = [*arrays.get(first)?, *arrays.get(second)?];
         let products = nested(op).into_iter();
-        let mut products = products.filter(|own| ir::name(*own) == ops::arith::MULF);
+        let mut products = products.filter(|op| ir::name(*op) == ops::arith::MULF);
         let product = products.next().filter(|_| products.next().is_none())?;
         Some(Product { arrays, product })
     }
 
-    /// Adds the tests before the operation, and selects the product by them.
+    /// Adds the tests before the operation, and a select of the product by the tests.
     fn test(&self, at: &Builder<'c, 'a>) -> Result<(), Error> {
         let at = &at.with_location(Location::name(at.context, TEST, at.location));
         let i32 = Type::from(IntegerType::new(at.context, 32));
-        let flag = types::flag(at.context);
         let [first, second] = self.arrays;
-        let a = least_exponent(first, at)?;
-        let b = if first == second { a } else { least_exponent(second, at)? };
-        let sum = at.value(ops::arith::ADDI, &[a, b], &[], i32)?;
-        let mut suits: Option<Value> = None;
-        for (value, least) in [(a, ONE), (b, ONE), (sum, LEAST_SUM * ONE)] {
-            let least = at.constant(Scalar::Int(least), i32)?;
-            let own = at.compare(maps::SIGNED_AT_LEAST, value, least)?;
-            suits = Some(match suits {
-                None => own,
-                Some(all) => at.value(ops::arith::ANDI, &[all, own], &[], flag)?,
+        let a = min_exponent(first, at)?;
+        let b = if first == second { a } else { min_exponent(second, at)? };
+        let sum = at.addi(a, b);
+        let mut is_normal: Option<Value> = None;
+        for (value, min) in [(a, ONE), (b, ONE), (sum, MIN_SUM * ONE)] {
+            let min = at.int(min, i32);
+            let is_large = at.cmpi(Integers::SignedAtLeast, value, min);
+            is_normal = Some(match is_normal {
+                None => is_large,
+                Some(all) => at.andi(all, is_large),
             });
         }
-        let suits = suits.ok_or(Error::OperationBuild)?;
+        let is_normal = is_normal.ok_or(Error::OperationBuild)?;
 
         let inner = Builder::before(at.context, self.product)?;
-        let fast = Attribute::parse(at.context, "#arith.fastmath<contract,afn>");
-        let fast = fast.ok_or(Error::OperationBuild)?;
+        let fast = attributes::fast(at.context, "contract,afn");
         let factors: Vec<Value> = self.product.operands().collect();
         let result = self.product.result(0)?;
         let kind = result.r#type();
         let fast = inner.value(ops::arith::MULF, &factors, &[("fastmath", fast)], kind)?;
-        let own = self.product.attribute("fastmath").ok();
-        let own: Vec<_> = own.into_iter().map(|own| ("fastmath", own)).collect();
-        let exact = inner.value(ops::arith::MULF, &factors, &own, kind)?;
-        let selected = inner.value(ops::arith::SELECT, &[suits, fast, exact], &[], kind)?;
+        let fastmath = self.product.attribute("fastmath").ok();
+        let fastmath: Vec<_> = fastmath.into_iter().map(|flags| ("fastmath", flags)).collect();
+        let exact = inner.value(ops::arith::MULF, &factors, &fastmath, kind)?;
+        let selected = inner.select(is_normal, fast, exact);
         uses::replace_uses(result.into(), selected);
         ir::erase(self.product);
         Ok(())
     }
 }
 
-/// Whether the sum may be computed in another order, and its products be added without rounding.
+/// Whether the sum may be reassociated, and its products added without rounding.
 fn may_round(body: &Body) -> bool {
-    body.combine.attributes.contains("reassoc") && body.combine.attributes.contains("contract")
+    body.combine.operator.is_fast("reassoc") && body.combine.operator.is_fast("contract")
 }
 
-/// The least exponent of the elements of an array that are not zero, in the bits of a bf16; that of infinity for an array of zeros.
-fn least_exponent<'c: 'a, 'a>(array: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+/// Computes the minimum exponent of the nonzero elements of an array, as the exponent bits of a bf16. For an array of zeros it is the
+/// exponent of infinity.
+fn min_exponent<'c: 'a, 'a>(array: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     let i32 = Type::from(IntegerType::new(at.context, 32));
     let kind = types::memref(&[], i32);
     let segments = [("operandSegmentSizes", attributes::i32s(at.context, &[0, 0]))];
-    let least = at.value(ops::memref::ALLOC, &[], &segments, kind)?;
-    at.fill_into(at.constant(Scalar::Int(EXPONENT), i32)?, least)?;
+    let min = at.value(ops::memref::ALLOC, &[], &segments, kind)?;
+    at.fill_into(at.int(EXPONENT, i32), min)?;
 
-    let element = MemRefType::try_from(array.r#type())?.element();
-    let (region, inner, arguments) = at.region(&[element, i32]);
-    let [own, before] = arguments.as_slice() else {
-        return Err(Error::OperationBuild);
-    };
     let short = Type::from(IntegerType::new(at.context, 16));
-    let bits = inner.value(ops::arith::BITCAST, &[*own], &[], short)?;
-    let bits = inner.value(ops::arith::EXTUI, &[bits], &[], i32)?;
-    let number = |value| at.constant(Scalar::Int(value), i32);
-    let with = |name, a, b| inner.value(name, &[a, b], &[], i32);
-    let magnitude = with(ops::arith::ANDI, bits, number(MAGNITUDE)?)?;
-    let exponent = with(ops::arith::ANDI, bits, number(EXPONENT)?)?;
-    let is_other = inner.compare(maps::SIGNED_AT_LEAST, magnitude, number(1)?)?;
-    let operands = [is_other, exponent, number(EXPONENT)?];
-    let counted = inner.value(ops::arith::SELECT, &operands, &[], i32)?;
-    let next = with(ops::arith::MINSI, *before, counted)?;
-    inner.create(ops::linalg::YIELD, &[next], &[], &[], Vec::new())?;
-
-    let reduced = vec![true; extents(array.r#type()).len()];
-    reduce(at, [array, least], &reduced, region)?;
-    at.value(ops::memref::LOAD, &[least], &[], i32)
+    let rank = types::shape(array.r#type()).len();
+    let read = Access(array, all_loops(rank));
+    generic(at, &[read], &[Access(min, Vec::new())], &vec![true; rank], |inner, elements| {
+        let [element, before] = elements else {
+            return Err(Error::OperationBuild);
+        };
+        let bits = inner.value(ops::arith::BITCAST, &[*element], &[], short)?;
+        let bits = inner.value(ops::arith::EXTUI, &[bits], &[], i32)?;
+        let number = |value| at.constant(Scalar::Int(value), i32);
+        let magnitude = inner.andi(bits, number(MAGNITUDE)?);
+        let exponent = inner.andi(bits, number(EXPONENT)?);
+        let is_nonzero = inner.cmpi(Integers::SignedAtLeast, magnitude, number(1)?);
+        let operands = [is_nonzero, exponent, number(EXPONENT)?];
+        let counted = inner.value(ops::arith::SELECT, &operands, &[], i32)?;
+        Ok(vec![inner.minsi(*before, counted)])
+    })?;
+    at.value(ops::memref::LOAD, &[min], &[], i32)
 }

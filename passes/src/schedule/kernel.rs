@@ -1,94 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The text of a vectorized kernel: one function over flat arrays, with register tiles inside of loops.
+//! Emits a vectorized kernel: a function on flat arrays, with register tiles inside loops.
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::body::{Body, Operand};
 use super::nest::Nest;
-use super::payload::{Apart, Known};
+use super::payload::Known;
 use super::plan::{LaneMode, Plan};
 use super::signature::Signature;
-use super::writer::{LastVector, Part, Piece, Point, Predicate, State, Tile, Writer, properties};
-use crate::ir::attribute_names::STEPS;
-use crate::ir::ops;
-use std::fmt::Write;
+use super::writer::{Given, LastVector, Part, Point, Predicate, State, Tile, Writer};
+use crate::ir::attribute_names::{NOALIAS, STEPS};
+use crate::ir::builder::arith::Integers;
+use crate::ir::func::Definition;
+use crate::ir::{attributes, ops, types};
+use melior::ir::{Location, Operation, Type, Value, ValueLike};
+use std::collections::HashMap;
 
-/// Writes `func.func private @name`. With steps ([`Plan::steps`]), its last two arguments are the first step and the one after the last.
-pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Signature) -> String {
-    let mut writer = Writer::new(nest, plan, body, signature);
+/// The function of a kernel. With steps ([`Plan::steps`]), its last two arguments are the first step and the end of the steps.
+pub fn kernel<'c: 'a, 'a>(
+    nest: &Nest,
+    plan: &Plan,
+    body: &Body<'c>,
+    signature: &Signature<'c>,
+    location: Location<'c>,
+) -> Operation<'c> {
+    let context = types::context_of(body.accumulator);
+    let index = Type::index(context);
+    let dynamic = nest.loops.iter().enumerate().filter(|(_, r#loop)| r#loop.source.is_some());
+    let dynamic: Vec<usize> = dynamic.map(|(l, _)| l).collect();
+    let placed: Vec<usize> = signature.placed().collect();
+    let steps = if plan.steps(nest).is_some() { 2 } else { 0 };
+    let indices = placed.len() + dynamic.len() + steps;
+    let arrays = signature.arrays.iter().map(|r#type| (*r#type, &[NOALIAS][..]));
+    let captures = body.captures.iter().map(|r#type| (*r#type, &[][..]));
+    let all = arrays.chain(captures).chain(vec![(index, &[][..]); indices]);
+    let function: Definition<'c, 'a> = Definition::new(context, location, &all.collect::<Vec<_>>());
+    let (arrays, others) = function.arguments.split_at(signature.arrays.len());
+    let (captures, others) = others.split_at(body.captures.len());
+    let (offsets, others) = others.split_at(placed.len());
+    let (extents, steps) = others.split_at(dynamic.len());
+    let offsets: HashMap<usize, Value> = placed.into_iter().zip(offsets.iter().copied()).collect();
+    let views = arrays.iter().enumerate().map(|(position, array)| {
+        let offset = offsets.get(&position).copied();
+        (position, signature.view(position, *array, offset, &function.at))
+    });
+    let given = Given {
+        views: views.collect(),
+        captures: captures.to_vec(),
+        extents: dynamic.into_iter().zip(extents.iter().copied()).collect(),
+        steps: steps.try_into().ok(),
+        scratch: plan.scratch(nest, body.accumulator, &function.at),
+    };
+    let unit = attributes::unit(context);
+    let attributes = given.steps.map(|_| (STEPS, unit));
+    let mut writer = Writer::new(nest, plan.clone(), body, signature, function.at, given);
     let start = writer.start();
     writer.parts(&start);
-
-    let mut function = String::new();
-    let mut arguments = Vec::new();
-    for (position, array) in signature.arrays.iter().enumerate() {
-        arguments.push(format!("%m{position}: {array} {{llvm.noalias}}"));
-    }
-    for (position, capture) in body.captures.iter().enumerate() {
-        arguments.push(format!("%x{position}: {capture}"));
-    }
-    for position in signature.placed() {
-        arguments.push(format!("%f{position}: index"));
-    }
-    for (l, own) in nest.loops.iter().enumerate() {
-        if own.source.is_some() {
-            arguments.push(format!("%n{l}: index"));
-        }
-    }
-    let steps = match plan.steps(nest) {
-        Some(_) => {
-            arguments.push("%from: index, %to: index".to_owned());
-            format!(", {STEPS}")
-        }
-        None => String::new(),
-    };
-    let _ = writeln!(
-        function,
-        "func.func private @{name}({}) attributes {{llvm.linkage = #llvm.linkage<internal>{steps}}} {{",
-        arguments.join(", ")
-    );
-    for (position, array) in signature.arrays.iter().enumerate() {
-        let (source, offset) = (format!("%m{position}"), format!("%f{position}"));
-        let view = signature.view(position, &source, array, &offset);
-        let _ = writeln!(function, "  %l{position} = {view}");
-    }
-    if plan.transposed(nest).is_some() {
-        let _ = writeln!(
-            function,
-            "  %scratch = memref.alloca() {{alignment = 64 : i64}} : {}",
-            plan.scratch_type(&body.accumulator)
-        );
-    }
-    function.push_str(&writer.finished());
-    function.push_str("  return\n}\n");
-    function
+    function.finish(KERNEL, &[], attributes.as_slice())
 }
 
-impl Writer<'_> {
+/// The name of a kernel until equal kernels are merged.
+pub(super) const KERNEL: &str = "KERNEL";
+
+impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
     /// The state with loop `l` at `value` (a constant or a loop variable).
-    pub(super) fn at(&mut self, state: &State, l: usize, value: &str) -> State {
+    pub(super) fn with_loop(
+        &mut self,
+        state: &State<'c, 'a>,
+        l: usize,
+        value: Value<'c, 'a>,
+    ) -> State<'c, 'a> {
         let mut state = state.clone();
-        if value != "%c0" {
+        if !self.is_zero(value) {
             for position in 0..state.bases.len() {
                 let stride = self.nest.operands[position].strides[l];
                 if stride != 0 {
                     let product = if stride == 1 {
-                        value.to_string()
+                        value
                     } else {
                         let stride = self.stride(position, l);
-                        self.define(&format!("arith.muli {value}, {stride} : index"))
+                        self.at.muli(value, stride)
                     };
-                    let base = state.bases[position].clone();
-                    state.bases[position] = self.define(&format!("arith.addi {base}, {product} : index"));
+                    state.bases[position] = self.at.addi(state.bases[position], product);
                 }
             }
         }
-        state.values.insert(l, value.to_string());
+        state.values.insert(l, value);
         state
     }
 
     /// All points of the current tile.
-    fn points(&self, state: &State) -> Vec<Point> {
+    fn points(&self, state: &State<'c, 'a>) -> Vec<Point> {
         let vectors = match self.plan.mode {
             LaneMode::Output => state.tile[&self.plan.lanes_loop].count,
             LaneMode::Reduction => self.plan.vectors,
@@ -113,34 +115,30 @@ impl Writer<'_> {
     }
 
     /// The mask of a vector of the tile, if it is not full.
-    pub(super) fn mask(&mut self, state: &State, vector: i64) -> Option<String> {
+    pub(super) fn mask(&mut self, state: &State<'c, 'a>, vector: i64) -> Option<Value<'c, 'a>> {
         let tile = state.tile.get(&self.plan.lanes_loop)?;
-        let tile = *tile;
         if !tile.is_partial(vector) {
             return None;
         }
-        let kind = self.vector_type("i1");
         match tile.last {
             LastVector::Full => None,
-            LastVector::Partial(elements) => {
-                Some(self.define(&format!("vector.constant_mask [{elements}] : {kind}")))
-            }
+            LastVector::Partial(elements) => Some(self.at.constant_mask(elements, self.plan.lanes)),
             LastVector::Dynamic => {
                 let before = self.constant(vector * self.plan.lanes);
-                let rest = &state.rest;
-                let rest = self.define(&format!("arith.subi {rest}, {before} : index"));
-                Some(self.define(&format!("vector.create_mask {rest} : {kind}")))
+                let remaining = self.at.subi(state.rest(), before);
+                let kind = self.vector_type(types::flag(self.at.context));
+                Some(self.at.make(ops::vector::CREATE_MASK, &[remaining], &[], kind))
             }
         }
     }
 
     /// Whether a vector of the tile has one element.
-    fn is_single(&self, state: &State, vector: i64) -> bool {
+    fn is_single(&self, state: &State<'c, 'a>, vector: i64) -> bool {
         let tile = state.tile.get(&self.plan.lanes_loop);
         tile.is_some_and(|tile| tile.is_partial(vector) && tile.last == LastVector::Partial(1))
     }
 
-    /// Distance between the elements of neighbouring lanes.
+    /// The distance between the elements of adjacent lanes.
     pub(super) fn lane_stride(&self, operand: usize) -> i64 {
         match (self.plan.packed == Some(operand), self.plan.group) {
             (true, Some(_)) => self.nest.group_size(),
@@ -150,50 +148,44 @@ impl Writer<'_> {
     }
 
     /// The number of iterations of a loop.
-    pub(super) fn extent(&mut self, l: usize) -> String {
-        let own = &self.nest.loops[l];
-        match own.source {
-            Some(_) => format!("%n{l}"),
-            None => self.constant(own.extent),
+    pub(super) fn extent(&mut self, l: usize) -> Value<'c, 'a> {
+        match self.given.extents.get(&l) {
+            Some(extent) => *extent,
+            None => self.constant(self.nest.loops[l].extent),
         }
     }
 
-    /// The loop over the parts of a reduction, if there is one.
-    fn parts(&mut self, state: &State) {
+    /// Emits the loop over the parts of a reduction, if there is one, and the loops inside it.
+    fn parts(&mut self, state: &State<'c, 'a>) {
         let Some(chunk) = self.plan.chunk else {
             return self.parallel(0, state);
         };
         let extent = self.nest.loops[chunk.number].extent;
         let last = (extent - 1) / chunk.size * chunk.size;
-        let (zero, size, end) = (self.constant(0), self.constant(chunk.size), self.constant(extent));
-        let from = self.fresh();
-        self.line(&format!("scf.for {from} = {zero} to {end} step {size} {{"));
-        self.depth += 1;
-        let (next, compare) = (self.offset(&from, chunk.size), ops::arith::CMPI);
-        let last = self.constant(last);
-        let part = Part {
-            number: chunk.number,
-            to: self.define(&format!("{} {next}, {end} : index", ops::arith::MINSI)),
-            is_first: self.define(&format!("{compare} eq, {from}, {zero} : index")),
-            is_last: self.define(&format!("{compare} eq, {from}, {last} : index")),
-            from,
-        };
-        self.parallel(0, &State { part: Some(part), ..state.clone() });
-        self.depth -= 1;
-        self.line("}");
+        let (zero, end) = (self.constant(0), self.constant(extent));
+        self.loop_in([zero, end], chunk.size, |w, from| {
+            let next = w.offset(from, chunk.size);
+            let last = w.constant(last);
+            let part = Part {
+                number: chunk.number,
+                to: w.at.minsi(next, end),
+                is_first: w.at.cmpi(Integers::Equal, from, zero),
+                is_last: w.at.cmpi(Integers::Equal, from, last),
+                from,
+            };
+            w.parallel(0, &State { part: Some(part), ..state.clone() });
+        });
     }
 
-    /// Accumulators, reduction loops, stores.
-    pub(super) fn tile(&mut self, state: &State) {
+    /// Emits a tile: accumulators, reduction loops, stores.
+    pub(super) fn tile(&mut self, state: &State<'c, 'a>) {
         let points = self.points(state);
-        let kind = self.vector_type(&self.body.accumulator);
         let is_contiguous = self.lane_stride(self.nest.output) == 1;
         let accumulators = match self.plan.mode {
             LaneMode::Output if is_contiguous => self.starts(state, &points),
             LaneMode::Output | LaneMode::Reduction => {
-                let identity = &self.body.combine.identity;
-                let identity = format!("arith.constant dense<{identity}> : {kind}");
-                points.iter().map(|_| self.define(&identity)).collect()
+                let kind = self.sums();
+                points.iter().map(|_| self.at.splat(self.body.combine.identity, kind)).collect()
             }
         };
         let results = self.reductions(0, state, &points, accumulators);
@@ -206,117 +198,110 @@ impl Writer<'_> {
         }
     }
 
-    /// Combines results of the reduction with the first values of the elements, and stores them.
-    pub(super) fn combine_and_finish(&mut self, state: &State, points: &[Point], results: &[String]) {
-        let kind = self.vector_type(&self.body.accumulator);
+    /// Combines results of the reduction with the initial values of the elements, and stores them.
+    pub(super) fn combine_and_finish(
+        &mut self,
+        state: &State<'c, 'a>,
+        points: &[Point],
+        results: &[Value<'c, 'a>],
+    ) {
         let starts = self.starts(state, points);
-        let reduced: Vec<String> =
-            starts.iter().zip(results).map(|(start, result)| self.combine(start, result, &kind)).collect();
+        let reduced: Vec<Value> =
+            starts.iter().zip(results).map(|(start, result)| self.combine(*start, *result)).collect();
         self.finishes(state, points, &reduced);
     }
 
-    /// The first values of the elements: in the first part of a reduction, where they start; in others, the sums so far.
-    fn starts(&mut self, state: &State, points: &[Point]) -> Vec<String> {
+    /// The initial values of the elements: the start values in the first part of a reduction, the partial results in others.
+    fn starts(&mut self, state: &State<'c, 'a>, points: &[Point]) -> Vec<Value<'c, 'a>> {
         let output = Operand::Input(self.nest.output);
-        let start = self.body.start.clone();
+        let start = &self.body.start;
         let all = |w: &mut Self, operand: &Operand| {
             let mut known = Known::default();
             let values = points.iter().map(|point| {
                 let value = w.payload(operand, state, point, &mut known);
-                w.widened(&value, &mut known)
+                w.widened(value, &mut known)
             });
             values.collect::<Vec<_>>()
         };
         match &state.part {
-            None => all(self, &start),
-            Some(part) => self.choice(&part.is_first, points.len(), |w| all(w, &start), |w| all(w, &output)),
+            None => all(self, start),
+            Some(part) => self.choice(part.is_first, points.len(), |w, is_first| {
+                all(w, if is_first { start } else { &output })
+            }),
         }
     }
 
-    /// Stores what follows from the results of the reduction; before its last part, the results themselves.
-    fn finishes(&mut self, state: &State, points: &[Point], results: &[String]) {
+    /// Finishes and stores the results of the reduction; parts before the last one store partial results.
+    fn finishes(&mut self, state: &State<'c, 'a>, points: &[Point], results: &[Value<'c, 'a>]) {
         let all = |w: &mut Self, finish: &Operand| {
             let mut known = Known::default();
             for (point, result) in points.iter().zip(results) {
-                w.finish(state, point, result, finish, &mut known);
+                w.finish(state, point, *result, finish, &mut known);
             }
+            Vec::new()
         };
-        let finish = self.body.finish.clone();
-        let Some(part) = state.part.as_ref().filter(|_| finish != Operand::Reduced) else {
-            return all(self, &finish);
+        let finish = &self.body.finish;
+        match state.part.as_ref().filter(|_| *finish != Operand::Reduced) {
+            None => all(self, finish),
+            Some(part) => self.branch(part.is_last, &[], |w, is_last| {
+                all(w, if is_last { finish } else { &Operand::Reduced })
+            }),
         };
-        self.line(&format!("scf.if {} {{", part.is_last));
-        self.depth += 1;
-        all(self, &finish);
-        self.depth -= 1;
-        self.line("} else {");
-        self.depth += 1;
-        all(self, &Operand::Reduced);
-        self.depth -= 1;
-        self.line("}");
     }
 
-    /// A result of the reduction.
-    pub(super) fn reduced(&self, name: &str, vector: bool) -> Piece {
-        Piece { name: name.to_owned(), element: self.body.accumulator.clone(), vector }
-    }
-
-    /// Stores what follows from the result of the reduction at a point.
-    fn finish(&mut self, state: &State, point: &Point, reduced: &str, finish: &Operand, known: &mut Known) {
-        known.set_reduced(self.reduced(reduced, true));
+    /// Finishes and stores the result of the reduction at a point.
+    fn finish(
+        &mut self,
+        state: &State<'c, 'a>,
+        point: &Point,
+        reduced: Value<'c, 'a>,
+        finish: &Operand,
+        known: &mut Known<'c, 'a>,
+    ) {
+        known.set_reduced(reduced);
         let finish = self.payload(finish, state, point, known);
-        let value = self.widened(&finish, known);
+        let value = self.widened(finish, known);
         let output = self.nest.output;
-        let (array, kind) = (self.signature.flat(output), self.vector_type(&finish.element));
+        let array = self.view(output);
         let address = self.address(output, state, point);
-        // LLVM 22 stores all bits of a lane that it narrows, where a constant mask has no other one.
+        // LLVM 22 miscompiles a masked store of narrowed elements if a constant mask has a single lane: it stores the wide element.
         if self.is_single(state, point.vector) {
-            let element = &finish.element;
-            let lane = self.define(&format!("vector.extract {value}[0] : {element} from {kind}"));
-            let store = format!("memref.store {lane}, %l{output}[{address}] : {array}");
-            return self.line(&store);
+            return self.at.store(self.at.extract(value, 0), array, &[address]);
         }
         let mask = self.mask(state, point.vector);
+        let none = Vec::new();
         match (self.lane_stride(output), mask) {
             (1, Some(mask)) => {
-                let masks = self.vector_type("i1");
-                self.line(&format!(
-                    "vector.maskedstore %l{output}[{address}], {mask}, {value} : {array}, {masks}, {kind}"
-                ));
+                self.at.op(ops::vector::MASKEDSTORE, &[array, address, mask, value], &[], &[], none);
             }
-            (1, None) => self.line(&format!("vector.store {value}, %l{output}[{address}] : {array}, {kind}")),
+            (1, None) => self.at.store_vector(value, array, &[address], None),
             (stride, mask) => {
-                let (steps, indices, mask, masks) =
-                    self.apart(&Apart { position: output, stride, mask: mask.as_deref() });
-                self.line(&format!(
-                    "vector.scatter %l{output}[{address}] [{steps}], {mask}, {value} : {array}, {indices}, {masks}, {kind}"
-                ));
+                let [steps, mask] = self.apart(stride, mask);
+                self.at.op(ops::vector::SCATTER, &[array, address, steps, mask, value], &[], &[], none);
             }
         }
     }
 
-    pub(super) fn combine(&mut self, left: &str, right: &str, kind: &str) -> String {
-        let (name, attributes) = (self.body.combine.name.clone(), self.body.combine.attributes.clone());
-        self.define(&format!(
-            "\"{name}\"({left}, {right}) {} : ({kind}, {kind}) -> {kind}",
-            properties(&attributes)
-        ))
+    /// The combination of two values of one type.
+    pub(super) fn combine(&self, left: Value<'c, 'a>, right: Value<'c, 'a>) -> Value<'c, 'a> {
+        self.body.combine.operator.apply(&self.at, &[left, right], left.r#type())
     }
 
-    /// The reduction loops from `level` on, the lanes' own innermost.
+    /// Emits the reduction loops from `level` on; the loop along lanes is innermost.
     pub(super) fn reductions(
         &mut self,
         level: usize,
-        state: &State,
+        state: &State<'c, 'a>,
         points: &[Point],
-        accumulators: Vec<String>,
-    ) -> Vec<String> {
+        accumulators: Vec<Value<'c, 'a>>,
+    ) -> Vec<Value<'c, 'a>> {
+        let body = self.body;
         if self.plan.hoists == Some(level) && state.predicate == Predicate::Open {
-            if let Some(predicate) = self.body.predicate.clone() {
-                return self.hoisted(level, &predicate, state, points, &accumulators);
+            if let Some(predicate) = &body.predicate {
+                return self.hoisted(level, predicate, state, points, &accumulators);
             }
-            if let Some(skips) = self.body.skips.clone() {
-                return self.skipped(level, &skips, state, points, &accumulators);
+            if let Some(skips) = &body.skips {
+                return self.skipped(level, skips, state, points, &accumulators);
             }
         }
         let accumulators = match self.unrolled_taps(level, state, points, accumulators) {
@@ -327,8 +312,8 @@ impl Writer<'_> {
             if self.plan.group == Some(l) {
                 return self.grouped(l, state, points, accumulators);
             }
-            let range = (self.constant(0), self.extent(l));
-            return self.accumulating_loop(l, range, 1, state, accumulators, |w, state, inner| {
+            let range = [self.constant(0), self.extent(l)];
+            return self.accumulating_loop(l, range, 1, state, &accumulators, |w, state, inner| {
                 w.reductions(level + 1, state, points, inner)
             });
         }
@@ -338,113 +323,81 @@ impl Writer<'_> {
         }
     }
 
-    /// The state for as many vectors of the elements of a loop that are left.
-    pub(super) fn with_rest(&mut self, state: &State, l: usize, count: i64) -> State {
+    /// The state for `count` vectors, of which only the remaining elements of a loop are computed.
+    pub(super) fn with_rest(&mut self, state: &State<'c, 'a>, l: usize, count: i64) -> State<'c, 'a> {
         let mut state = state.clone();
-        let start = state.values.get(&l).cloned().unwrap_or_default();
-        state.rest = self.define(&format!("arith.subi %n{l}, {start} : index"));
-        let last = LastVector::Dynamic;
-        state.tile.insert(l, Tile { count, last });
+        let extent = self.extent(l);
+        state.rest = state.values.get(&l).map(|start| self.at.subi(extent, *start));
+        state.tile.insert(l, Tile { count, last: LastVector::Dynamic });
         state
     }
 
-    /// The largest multiple of a number that is not above a value.
-    pub(super) fn multiple(&mut self, value: &str, factor: i64) -> String {
+    /// Rounds a value down to a multiple of a number.
+    pub(super) fn multiple(&mut self, value: Value<'c, 'a>, factor: i64) -> Value<'c, 'a> {
         let factor = self.constant(factor);
-        let whole = self.define(&format!("{} {value}, {factor} : index", ops::arith::DIVUI));
-        self.define(&format!("{} {whole}, {factor} : index", ops::arith::MULI))
+        self.at.muli(self.at.divui(value, factor), factor)
     }
 
-    /// A loop with the accumulators as loop-carried values.
+    /// Emits a loop with the accumulators as loop-carried values.
     pub(super) fn accumulating_loop(
         &mut self,
         l: usize,
-        range: (String, String),
+        range: [Value<'c, 'a>; 2],
         step: i64,
-        state: &State,
-        accumulators: Vec<String>,
-        body: impl FnOnce(&mut Self, &State, Vec<String>) -> Vec<String>,
-    ) -> Vec<String> {
-        let element = self.body.accumulator.clone();
-        let kind = self.vector_type(&element);
-        let count = accumulators.len();
-        let kinds = vec![kind; count].join(", ");
-        let (variable, results) = (self.fresh(), self.fresh());
-        let inner: Vec<String> = (0..count).map(|_| self.fresh()).collect();
-        let bindings: Vec<String> =
-            inner.iter().zip(&accumulators).map(|(i, a)| format!("{i} = {a}")).collect();
+        state: &State<'c, 'a>,
+        accumulators: &[Value<'c, 'a>],
+        body: impl FnOnce(&mut Self, &State<'c, 'a>, Vec<Value<'c, 'a>>) -> Vec<Value<'c, 'a>>,
+    ) -> Vec<Value<'c, 'a>> {
         let part = state.part.as_ref().filter(|part| part.number == l);
-        let (from, end) = match part {
-            Some(part) => (part.from.clone(), part.to.clone()),
-            None => range,
-        };
-        let step = self.constant(step);
-        self.line(&format!(
-            "{results}:{count} = scf.for {variable} = {from} to {end} step {step} iter_args({}) -> ({kinds}) {{",
-            bindings.join(", ")
-        ));
-        self.depth += 1;
-        let inside = self.at(state, l, &variable);
-        let new = body(self, &inside, inner);
-        self.line(&format!("scf.yield {} : {kinds}", new.join(", ")));
-        self.depth -= 1;
-        self.line("}");
-        (0..count).map(|r| format!("{results}#{r}")).collect()
+        let [from, end] = part.map_or(range, |part| [part.from, part.to]);
+        let (step, at) = (self.constant(step), self.at);
+        let r#loop = at.for_([from, end, step], accumulators, |inside, iteration, inner| {
+            self.at = inside;
+            let state = self.with_loop(state, l, iteration);
+            body(self, &state, inner.to_vec())
+        });
+        self.at = at;
+        at.results(r#loop)
     }
 
     /// The payload at every point, combined with the accumulators.
-    pub(super) fn step(&mut self, state: &State, points: &[Point], accumulators: Vec<String>) -> Vec<String> {
-        let element = self.body.accumulator.clone();
-        let kind = self.vector_type(&element);
+    pub(super) fn step(
+        &mut self,
+        state: &State<'c, 'a>,
+        points: &[Point],
+        accumulators: Vec<Value<'c, 'a>>,
+    ) -> Vec<Value<'c, 'a>> {
         let mut known = Known::default();
         let mut results = Vec::new();
         for (number, (point, accumulator)) in points.iter().zip(accumulators).enumerate() {
-            let value = self.payload(&self.body.value.clone(), state, point, &mut known);
-            let value = self.widened(&value, &mut known);
-            let new = self.combine(&accumulator, &value, &kind);
+            let value = self.payload(&self.body.value, state, point, &mut known);
+            let value = self.widened(value, &mut known);
+            let mut result = self.combine(accumulator, value);
             let guard = self.guard(state, number, point, &mut known);
             let lanes = match self.plan.mode {
                 LaneMode::Reduction => self.mask(state, point.vector),
                 LaneMode::Output => None,
             };
-            let mut result = new;
-            for (mask, vector) in guard.into_iter().chain(lanes.map(|m| (m, true))) {
-                result = self.selected(&mask, vector, [&result, &accumulator], &kind);
+            for mask in guard.into_iter().chain(lanes) {
+                result = self.at.select(mask, result, accumulator);
             }
             results.push(result);
         }
         results
     }
 
-    /// The predicate at a point, if it is not known to hold: a value, and whether it is a vector.
+    /// The predicate at a point, unless it is known to be true.
     pub(super) fn guard(
         &mut self,
-        state: &State,
+        state: &State<'c, 'a>,
         number: usize,
         point: &Point,
-        known: &mut Known,
-    ) -> Option<(String, bool)> {
-        match (&self.body.predicate.clone(), &state.predicate) {
+        known: &mut Known<'c, 'a>,
+    ) -> Option<Value<'c, 'a>> {
+        match (&self.body.predicate, &state.predicate) {
             (None, _) | (_, Predicate::Holds) => None,
-            (_, Predicate::Values(values)) => Some((values[number].clone(), false)),
-            (Some(predicate), Predicate::Open) => {
-                let piece = self.payload(predicate, state, point, known);
-                Some((piece.name, piece.vector))
-            }
+            (_, Predicate::Values(values)) => Some(values[number]),
+            (Some(predicate), Predicate::Open) => Some(self.payload(predicate, state, point, known)),
         }
-    }
-
-    /// The first of two vectors where a bool, or a vector of bools, is true.
-    pub(super) fn selected(
-        &mut self,
-        mask: &str,
-        is_vector: bool,
-        [then, otherwise]: [&str; 2],
-        kind: &str,
-    ) -> String {
-        let masks = if is_vector { self.vector_type("i1") } else { "i1".to_owned() };
-        self.define(&format!(
-            "\"arith.select\"({mask}, {then}, {otherwise}) : ({masks}, {kind}, {kind}) -> {kind}"
-        ))
     }
 }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-vectorize-maps`: computes elementwise operations whose instructions LLVM does not select by vectors.
+//! `skript-vectorize-maps`: vectorizes elementwise operations for which LLVM does not select vector instructions.
 //!
-//! LLVM vectorizes elementwise operations. It does not know quotients by a value that stays the same along a row ([`quotients`]), and has
-//! no form of its own for the instructions of AVX-512 that functions use on vectors. Operations of parallel loops that
-//! have such quotients or functions become loops over vectors: several at once, then single ones, and a masked one for the elements that are left.
-//! What stays the same along the innermost loop is computed before it.
+//! LLVM vectorizes elementwise operations, but neither quotients with a loop-invariant divisor ([`quotients`]) nor functions that have
+//! AVX-512 instructions for vectors. Operations of parallel loops with such quotients or functions become loops over vectors: a loop
+//! over several vectors at once, then a loop over single vectors, and a masked vector for the remainder. Loop-invariant values are
+//! computed before the innermost loop.
 //!
 //! Requires: buffers. Guarantees: each element has the same bits as before.
 
 mod quotients;
 
 use super::rows::is_in_parallel;
+use crate::ir::generic::{LoopNest, Operand};
 use crate::ir::walk::named;
-use crate::ir::{self, Builder, Copier, ValueKey, linalg, maps, memref, ops, scf, vector};
+use crate::ir::{self, Builder, Copier, ValueKey, memref, ops, scf, vector};
+use crate::structure::Affine;
 use melior::Error;
-use melior::ir::attribute::DenseElementsAttribute;
-use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::MemRefType;
-use melior::ir::{Attribute, ShapedTypeLike, Type, TypeLike, Value, ValueLike};
+use melior::ir::{ShapedTypeLike, Type, TypeLike, Value, ValueLike};
 use quotients::Divisor;
 use skript_dialect::{Dialect, Pass, PassOption, op};
 use std::collections::HashMap;
@@ -26,7 +25,7 @@ use std::collections::HashMap;
 /// The pass `skript-vectorize-maps`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-vectorize-maps",
-    summary: "compute elementwise operations with quotients or functions by vectors",
+    summary: "vectorize elementwise operations with quotients or functions",
     dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::MemRef, Dialect::Scf, Dialect::Vector],
     options: &[
         PassOption { name: "vector-bits", summary: "bits of a vector register", default: "512" },
@@ -46,7 +45,7 @@ pub(crate) const PASS: Pass = Pass {
             functions: options.get("functions")?,
         };
         for op in named(root, ops::linalg::GENERIC) {
-            let map = Map::of(op).filter(|_| is_in_parallel(op));
+            let map = Map::new(op).filter(|_| is_in_parallel(op));
             if let Some(map) = map.filter(|map| map.gains(&target)) {
                 map.emit(&target, &Builder::before(rewriter.context(), op)?)?;
                 ir::erase(op);
@@ -60,147 +59,101 @@ pub(crate) const PASS: Pass = Pass {
 /// Bits of the elements of arrays.
 const ELEMENT_BITS: i64 = 32;
 
-/// What operations are vectorized for.
+/// How operations are vectorized.
 struct Target {
     lanes: i64,
-    /// Vectors that an iteration computes.
+    /// The number of vectors that an iteration computes.
     vectors: i64,
     functions: bool,
 }
 
-/// Functions of which AVX-512 computes a step by an instruction that multiplies by powers of two.
+/// Functions that multiply by powers of two, for which AVX-512 has an instruction.
 const FUNCTIONS: [&str; 2] = [ops::math::ERF, ops::math::EXP];
 
-/// An elementwise operation on arrays of f32, each of which is contiguous along the innermost loop, or has one element for all of it.
+/// An elementwise operation on arrays of f32 that are contiguous along the innermost loop, or invariant in it.
 struct Map<'c, 'a> {
-    /// The operations of the payload, the last one yields the results.
-    payload: Vec<OperationRef<'c, 'a>>,
-    arrays: Vec<Array<'c, 'a>>,
-    /// An array and its dimension whose extent each loop has.
+    nest: LoopNest<'c, 'a>,
+    /// For each loop, an array and the dimension that has the extent of the loop.
     bounds: Vec<(Value<'c, 'a>, usize)>,
 }
 
-/// An operand.
-struct Array<'c, 'a> {
-    value: Value<'c, 'a>,
-    /// The loop of each dimension; `None` for the first element of all loops.
-    loops: Vec<Option<usize>>,
-    /// The element in the payload.
-    element: Value<'c, 'a>,
-    is_output: bool,
-}
-
 impl<'c: 'a, 'a> Map<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let generic = linalg::Generic::cast(op)?;
-        let reductions = generic.reductions();
-        if reductions.is_empty() || reductions.contains(&true) {
+    fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let nest = LoopNest::read(op).filter(|nest| nest.is_on_arrays() && !nest.reduces())?;
+        let innermost = nest.reductions.len().checked_sub(1)?;
+        let is_row = |(position, operand): (usize, &Operand<'c, 'a>)| {
+            let is_plain = |form: &Affine| form.as_index().is_some() || form.as_constant() == Some(0);
+            operand.forms.iter().all(is_plain)
+                && operand.array().filter(|array| array.element().is_f32()).is_some_and(|array| {
+                    let is_contiguous = array.strides_and_offset().0.last() == Some(&1);
+                    let is_invariant = position < nest.inputs && !operand.varies(innermost);
+                    is_contiguous && is_along(operand, innermost) || is_invariant
+                })
+        };
+        let is_supported = nest.operands.iter().enumerate().all(is_row);
+        if !is_supported || !nest.payload.iter().all(|op| is_vectorizable(*op)) {
             return None;
         }
-        let body = generic.body()?;
-        let payload = ir::operations(body);
-        let (last, computed) = payload.split_last()?;
-        let outputs = last.operand_count();
-        let inputs = op.operand_count().checked_sub(outputs)?;
-        if op.result_count() != 0 || !computed.iter().all(|own| is_vectorizable(*own)) {
-            return None;
-        }
-
-        let mut bounds = vec![None; reductions.len()];
-        let mut arrays = Vec::new();
-        let operands = op.operands().zip(generic.indexing_maps());
-        for (position, (value, map)) in operands.enumerate() {
-            let memref = MemRefType::try_from(value.r#type()).ok()?;
-            if !memref.element().is_f32() {
-                return None;
-            }
-            let mut loops = Vec::new();
-            for (dimension, form) in maps::forms(map)?.iter().enumerate() {
-                let own = form.as_index();
-                let is_first = form.indices().is_empty() && form.offset() == 0;
-                if own.is_none() && !is_first {
-                    return None;
-                }
-                if let Some(own) = own {
-                    bounds.get_mut(own)?.get_or_insert((value, dimension));
-                }
-                loops.push(own);
-            }
-            let array = Array {
-                value,
-                loops,
-                element: body.argument(position).ok()?.into(),
-                is_output: position >= inputs,
-            };
-            let innermost = reductions.len() - 1;
-            let (strides, _) = memref.strides_and_offset();
-            let is_contiguous = strides.last() == Some(&1) && array.is_along(innermost);
-            let stays = !array.is_output && !array.loops.contains(&Some(innermost));
-            if !is_contiguous && !stays {
-                return None;
-            }
-            arrays.push(array);
-        }
-        let bounds = bounds.into_iter().collect::<Option<_>>()?;
-        Some(Map { payload, arrays, bounds })
+        let bounds = (0..=innermost).map(|l| nest.place(l)).collect::<Option<_>>()?;
+        Some(Map { nest, bounds })
     }
 
     fn innermost(&self) -> usize {
         self.bounds.len() - 1
     }
 
-    /// Whether the operation is long enough, and has what LLVM does not vectorize as well.
+    /// Whether the operation is long enough, and has an operation that LLVM does not vectorize well.
     fn gains(&self, target: &Target) -> bool {
         let extent = self.bounds.last().and_then(|(array, dimension)| {
             let extents = memref::extents(array.r#type());
             extents.get(*dimension).copied()
         });
-        // Of a dynamic one, nothing is known.
+        // A dynamic extent may be long.
         let is_long = extent.is_some_and(|extent| extent < 0 || extent >= 2 * target.lanes);
         let varying = self.varying();
         let differs = |value| varying.contains_key(&ValueKey::of(value));
-        let mut results = self.payload.last().into_iter().flat_map(|end| end.operands());
-        let mut computed = self.payload.iter();
+        let mut computed = self.nest.payload.iter();
         target.lanes > 1
             && is_long
-            && results.all(differs)
-            && computed.any(|own| {
-                let is_function = FUNCTIONS.contains(&ir::name(*own).as_str());
-                (is_function && target.functions && varies(*own, &varying))
-                    || quotients::divisor(*own, &varying).is_some()
+            && self.nest.yielded.iter().all(|value| differs(*value))
+            && computed.any(|op| {
+                let is_function = FUNCTIONS.contains(&ir::name(*op).as_str());
+                (is_function && target.functions && varies(*op, &varying))
+                    || quotients::divisor(*op, &varying).is_some()
             })
     }
 
-    /// What differs along the innermost loop.
+    /// Values that vary along the innermost loop.
     fn varying(&self) -> HashMap<ValueKey, ()> {
         let innermost = self.innermost();
-        let along = self.arrays.iter().filter(|array| array.is_along(innermost));
+        let along = self.nest.operands.iter().filter(|array| is_along(array, innermost));
         let mut varying: HashMap<ValueKey, ()> =
             along.map(|array| (ValueKey::of(array.element), ())).collect();
-        for own in &self.payload {
-            if varies(*own, &varying) {
-                varying.extend(own.results().map(|result| (ValueKey::of(result), ())));
+        for op in &self.nest.payload {
+            if varies(*op, &varying) {
+                varying.extend(op.results().map(|result| (ValueKey::of(result), ())));
             }
         }
         varying
     }
 
-    /// Adds the loops that compute the same.
+    /// Emits the loops over vectors.
     fn emit(&self, target: &Target, at: &Builder<'c, 'a>) -> Result<(), Error> {
         let (last, outer) = self.bounds.split_last().ok_or(Error::OperationBuild)?;
-        let length = extent(at, *last)?;
+        let length = memref::extent(at, last.0, last.1)?;
         if outer.is_empty() {
             return self.row(target, &[], length, at);
         }
-        let counts: Result<Vec<_>, Error> = outer.iter().map(|bound| extent(at, *bound)).collect();
+        let counts: Result<Vec<_>, Error> =
+            outer.iter().map(|(array, dimension)| memref::extent(at, *array, *dimension)).collect();
         let (region, inside, position) = at.region(&vec![Type::index(at.context); outer.len()]);
         self.row(target, &position, length, &inside)?;
         inside.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
-        // Of an iteration of the loops that contain it, the operation is a part.
+        // The operation is in an iteration of the parallel loops around it.
         scf::close_parallel(at, &counts?, 1, region)
     }
 
-    /// The innermost loop at a position of the others.
+    /// Emits the innermost loop at a position of the others.
     fn row(
         &self,
         target: &Target,
@@ -210,19 +163,18 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
     ) -> Result<(), Error> {
         let index = Type::index(at.context);
         let varying = self.varying();
-        // What stays the same, as scalars.
+        // Loop-invariant values, as scalars.
         let mut scalars = Copier::new();
-        for array in &self.arrays {
-            if !array.is_along(self.innermost()) {
-                let operands = array.at(outer, None, at)?;
+        for array in &self.nest.operands {
+            if !is_along(array, self.innermost()) {
+                let operands = subscripted(array, outer, None, at)?;
                 let element = array.element.r#type();
                 let value = at.value(ops::memref::LOAD, &operands, &[], element)?;
                 scalars.set(array.element, value);
             }
         }
-        for own in self.payload.iter().filter(|own| !varies(**own, &varying)) {
-            scalars.copy(*own, at, &mut |_, _, _| Ok(false))?;
-        }
+        let invariant = self.nest.payload.iter().copied().filter(|op| !varies(*op, &varying));
+        scalars.copy_all(&invariant.collect::<Vec<_>>(), at)?;
         let mut row = Row {
             map: self,
             outer,
@@ -234,16 +186,16 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         row.broadcast(&scalars, at)?;
 
         let whole = |step: i64| -> Result<Value<'c, 'a>, Error> {
-            let step = at.index(step)?;
-            let rest = at.value(ops::arith::REMUI, &[length, step], &[], index)?;
+            let step = at.idx(step);
+            let rest = at.remui(length, step);
             at.value(ops::arith::SUBI, &[length, rest], &[], index)
         };
         let many = target.vectors * target.lanes;
-        let (zero, several, single) = (at.index(0)?, whole(many)?, whole(target.lanes)?);
+        let (zero, several, single) = (at.idx(0), whole(many)?, whole(target.lanes)?);
         scf::counted(at, [zero, several], many, |body, from| row.vectors(from, target.vectors, None, body))?;
         scf::counted(at, [several, single], target.lanes, |body, from| row.vectors(from, 1, None, body))?;
         scf::counted(at, [single, length], target.lanes, |body, from| {
-            let left = body.value(ops::arith::SUBI, &[length, from], &[], index)?;
+            let left = body.subi(length, from);
             let kind = vector::of(&[target.lanes], ir::types::flag(body.context));
             let mask = body.value(ops::vector::CREATE_MASK, &[left], &[], kind)?;
             row.vectors(from, 1, Some(mask), body)
@@ -251,32 +203,25 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
     }
 }
 
-impl<'c: 'a, 'a> Array<'c, 'a> {
-    /// Whether the last dimension is that of a loop, and no other one is.
-    fn is_along(&self, l: usize) -> bool {
-        let dimensions = self.loops.iter().filter(|own| **own == Some(l));
-        dimensions.count() == 1 && self.loops.last() == Some(&Some(l))
-    }
+/// Whether a loop indexes the last dimension of an array, and no other dimension.
+fn is_along(array: &Operand, l: usize) -> bool {
+    let dimensions = array.forms.iter().filter(|form| form.as_index() == Some(l));
+    dimensions.count() == 1 && array.forms.last().and_then(Affine::as_index) == Some(l)
+}
 
-    /// The array, and the subscripts at a position of the loops.
-    fn at(
-        &self,
-        outer: &[Value<'c, 'a>],
-        innermost: Option<Value<'c, 'a>>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Vec<Value<'c, 'a>>, Error> {
-        let mut operands = vec![self.value];
-        for own in &self.loops {
-            operands.push(match own {
-                None => at.index(0)?,
-                Some(l) => match outer.get(*l).copied().or(innermost) {
-                    Some(position) => position,
-                    None => at.index(0)?,
-                },
-            });
-        }
-        Ok(operands)
+/// An array, and the subscripts at a position of the loops.
+fn subscripted<'c: 'a, 'a>(
+    array: &Operand<'c, 'a>,
+    outer: &[Value<'c, 'a>],
+    innermost: Option<Value<'c, 'a>>,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, Error> {
+    let mut operands = vec![array.value];
+    for form in &array.forms {
+        let position = form.as_index().and_then(|l| outer.get(l).copied().or(innermost));
+        operands.push(position.map_or_else(|| at.index(0), Ok)?);
     }
+    Ok(operands)
 }
 
 /// The loops of one row.
@@ -285,23 +230,23 @@ struct Row<'c, 'a, 'm> {
     outer: &'m [Value<'c, 'a>],
     lanes: i64,
     varying: HashMap<ValueKey, ()>,
-    /// What stays the same, as vectors.
+    /// Loop-invariant values, as vectors.
     same: HashMap<ValueKey, Value<'c, 'a>>,
     divisors: HashMap<ValueKey, Divisor<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Row<'c, 'a, '_> {
-    /// Prepares vectors of what stays the same.
+    /// Emits vectors of the loop-invariant values.
     fn broadcast(&mut self, scalars: &Copier<'c, 'a>, at: &Builder<'c, 'a>) -> Result<(), Error> {
-        for own in self.map.payload.iter().filter(|own| varies(**own, &self.varying)) {
-            if let Some(divisor) = quotients::divisor(*own, &self.varying) {
+        for op in self.map.nest.payload.iter().filter(|op| varies(**op, &self.varying)) {
+            if let Some(divisor) = quotients::divisor(*op, &self.varying) {
                 let key = ValueKey::of(divisor);
                 if !self.divisors.contains_key(&key) {
                     let prepared = Divisor::new(scalars.get(divisor), self.lanes, at)?;
                     self.divisors.insert(key, prepared);
                 }
             }
-            for operand in own.operands() {
+            for operand in op.operands() {
                 let key = ValueKey::of(operand);
                 if self.varying.contains_key(&key) || self.same.contains_key(&key) {
                     continue;
@@ -313,7 +258,7 @@ impl<'c: 'a, 'a> Row<'c, 'a, '_> {
         Ok(())
     }
 
-    /// Computes `count` vectors from a position on; of a masked one only the elements of the mask.
+    /// Computes `count` vectors from a position on; only the elements of the mask, if there is one.
     fn vectors(
         &self,
         from: Value<'c, 'a>,
@@ -321,15 +266,14 @@ impl<'c: 'a, 'a> Row<'c, 'a, '_> {
         mask: Option<Value<'c, 'a>>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
-        let index = Type::index(at.context);
         let mut positions = vec![from];
         for number in 1..count {
-            let distance = at.index(number * self.lanes)?;
-            positions.push(at.value(ops::arith::ADDI, &[from, distance], &[], index)?);
+            let distance = at.idx(number * self.lanes);
+            positions.push(at.addi(from, distance));
         }
         let mut computed: HashMap<ValueKey, Vec<Value<'c, 'a>>> = HashMap::new();
-        for array in &self.map.arrays {
-            if array.is_along(self.map.innermost()) && op::is_used(array.element) {
+        for array in &self.map.nest.operands {
+            if is_along(array, self.map.innermost()) && array.is_read() {
                 let element = array.element.r#type();
                 let load = |position: &Value<'c, 'a>| self.load(array, *position, mask, element, at);
                 let loaded = positions.iter().map(load).collect::<Result<_, Error>>()?;
@@ -338,18 +282,17 @@ impl<'c: 'a, 'a> Row<'c, 'a, '_> {
         }
         let operand = |computed: &HashMap<ValueKey, Vec<Value<'c, 'a>>>, value, number: usize| {
             let key = ValueKey::of(value);
-            let own = computed.get(&key).and_then(|all| all.get(number));
-            own.or_else(|| self.same.get(&key)).copied().ok_or(Error::OperationBuild)
+            let known = computed.get(&key).and_then(|all| all.get(number));
+            known.or_else(|| self.same.get(&key)).copied().ok_or(Error::OperationBuild)
         };
-        let (end, payload) = self.map.payload.split_last().ok_or(Error::OperationBuild)?;
-        for own in payload.iter().filter(|own| varies(**own, &self.varying)) {
-            let at = at.with_location(own.location());
+        for computation in self.map.nest.payload.iter().filter(|op| varies(**op, &self.varying)) {
+            let at = at.with_location(computation.location());
             let mut operands = Vec::new();
             for number in 0..positions.len() {
-                let all = own.operands().map(|value| operand(&computed, value, number));
+                let all = computation.operands().map(|value| operand(&computed, value, number));
                 operands.push(all.collect::<Result<Vec<_>, Error>>()?);
             }
-            let divisor = quotients::divisor(*own, &self.varying);
+            let divisor = quotients::divisor(*computation, &self.varying);
             let divisor = divisor.and_then(|divisor| self.divisors.get(&ValueKey::of(divisor)));
             let results = match divisor.filter(|_| count > 1) {
                 Some(divisor) => {
@@ -357,21 +300,22 @@ impl<'c: 'a, 'a> Row<'c, 'a, '_> {
                     divisor.quotients(&numerators.collect::<Vec<_>>(), &at)?
                 }
                 None => {
-                    let kinds: Vec<Type> =
-                        own.results().map(|result| vector::of(&[self.lanes], result.r#type())).collect();
+                    let kinds: Vec<Type> = computation
+                        .results()
+                        .map(|result| vector::of(&[self.lanes], result.r#type()))
+                        .collect();
                     let copy = |operands: &Vec<Value<'c, 'a>>| -> Result<Value<'c, 'a>, Error> {
-                        let copied = at.insert(op::clone_with(own, operands, &kinds));
+                        let copied = at.insert(op::clone_with(computation, operands, &kinds));
                         Ok(copied.result(0)?.into())
                     };
                     operands.iter().map(copy).collect::<Result<_, Error>>()?
                 }
             };
-            computed.insert(ValueKey::of(own.result(0)?), results);
+            computed.insert(ValueKey::of(computation.result(0)?), results);
         }
-        let outputs = self.map.arrays.iter().filter(|array| array.is_output);
-        for (array, value) in outputs.zip(end.operands()) {
+        for (array, value) in self.map.nest.outputs().iter().zip(&self.map.nest.yielded) {
             for (number, position) in positions.iter().enumerate() {
-                let value = operand(&computed, value, number)?;
+                let value = operand(&computed, *value, number)?;
                 self.store(array, *position, mask, value, at)?;
             }
         }
@@ -380,31 +324,31 @@ impl<'c: 'a, 'a> Row<'c, 'a, '_> {
 
     fn load(
         &self,
-        array: &Array<'c, 'a>,
+        array: &Operand<'c, 'a>,
         position: Value<'c, 'a>,
         mask: Option<Value<'c, 'a>>,
         element: Type<'c>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Error> {
         let kind = vector::of(&[self.lanes], element);
-        let mut operands = array.at(self.outer, Some(position), at)?;
+        let mut operands = subscripted(array, self.outer, Some(position), at)?;
         let Some(mask) = mask else {
             return at.value(ops::vector::LOAD, &operands, &[], kind);
         };
-        let zero = at.value(ops::arith::CONSTANT, &[], &[("value", all(at, kind, "0.0 : f32")?)], kind)?;
+        let zero = at.zero(kind);
         operands.extend([mask, zero]);
         at.value(ops::vector::MASKEDLOAD, &operands, &[], kind)
     }
 
     fn store(
         &self,
-        array: &Array<'c, 'a>,
+        array: &Operand<'c, 'a>,
         position: Value<'c, 'a>,
         mask: Option<Value<'c, 'a>>,
         value: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Error> {
-        let mut operands = array.at(self.outer, Some(position), at)?;
+        let mut operands = subscripted(array, self.outer, Some(position), at)?;
         let name = match mask {
             None => {
                 operands.insert(0, value);
@@ -420,7 +364,7 @@ impl<'c: 'a, 'a> Row<'c, 'a, '_> {
     }
 }
 
-/// Whether an operation computes one element from those of its operands, on numbers of 32 bits and truth values.
+/// Whether an operation is elementwise and has one result, on 32-bit numbers and truth values.
 fn is_vectorizable(op: OperationRef) -> bool {
     let is_number = |r#type: Type| r#type.is_f32() || ["i1", "i32"].contains(&r#type.to_string().as_str());
     let mut types = op.operands().map(|value| value.r#type());
@@ -438,29 +382,8 @@ fn varies<'c: 'a, 'a>(op: OperationRef<'c, 'a>, varying: &HashMap<ValueKey, ()>)
     op.operands().any(|value| varying.contains_key(&ValueKey::of(value)))
 }
 
-/// The extent of a dimension of an array.
-fn extent<'c: 'a, 'a>(
-    at: &Builder<'c, 'a>,
-    (array, dimension): (Value<'c, 'a>, usize),
-) -> Result<Value<'c, 'a>, Error> {
-    let extents = memref::extents(array.r#type());
-    match extents.get(dimension) {
-        Some(extent @ 0..) => at.index(*extent),
-        _ => {
-            let dimension = at.index(i64::try_from(dimension).unwrap_or(0))?;
-            at.value(ops::memref::DIM, &[array, dimension], &[], Type::index(at.context))
-        }
-    }
-}
-
 /// A vector of one value.
 fn splat<'c: 'a, 'a>(value: Value<'c, 'a>, lanes: i64, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     let kind = vector::of(&[lanes], value.r#type());
     at.value(ops::vector::BROADCAST, &[value], &[], kind)
-}
-
-/// The attribute of a vector of one element.
-fn all<'c: 'a, 'a>(at: &Builder<'c, 'a>, kind: Type<'c>, element: &str) -> Result<Attribute<'c>, Error> {
-    let element = Attribute::parse(at.context, element).ok_or(Error::OperationBuild)?;
-    Ok(DenseElementsAttribute::new(kind, &[element])?.into())
 }

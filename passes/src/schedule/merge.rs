@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-merge-reductions`: merges reductions without a kernel that have the same loops over the same operands.
 //!
-//! Two sums with a common factor, such as those of weights and of weighted values, compute it once: common subexpressions of the
-//! merged payload are one. The first reduction moves to the second one, if nothing between them uses what it writes or writes what it
-//! reads. Every element is computed as before.
+//! Two sums with a common factor, such as the sum of weights and the sum of weighted values, then compute the factor once, because CSE
+//! merges the common subexpressions of the merged payload. The first reduction moves to the second one, if no operation between them
+//! depends on it or writes its inputs. The computation of each element does not change.
 
 use super::buffer_uses::has_own_buffer;
 use crate::ir::effects::Effects;
 use crate::ir::linalg::{Generic, generic_attributes};
-use crate::ir::{self, Builder, Copier, copy, memref, ops, walk};
+use crate::ir::{self, Builder, Copier, memref, ops, walk};
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Attribute, BlockRef, Type, Value, ValueLike};
@@ -22,7 +22,7 @@ pub(crate) const PASS: Pass = Pass {
     dependent_dialects: &[Dialect::Linalg],
     run: |root, _, rewriter| {
         let mut effects = Effects::new(HashMap::new());
-        // No such block is inside of an operation that is merged.
+        // Merging does not erase any of these blocks: merged operations contain no other reductions.
         let mut seen = HashSet::new();
         let blocks = walk::named(root, ops::linalg::GENERIC).into_iter();
         let mut blocks: Vec<BlockRef> = blocks.filter_map(|op| op.block()).collect();
@@ -35,7 +35,7 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Operations between two reductions that are looked at.
+/// Maximum number of operations after a reduction that are searched for another reduction.
 const DISTANCE: usize = 8;
 
 fn merge_in<'c: 'a, 'a>(
@@ -43,16 +43,16 @@ fn merge_in<'c: 'a, 'a>(
     effects: &mut Effects<'c, 'a>,
     context: &'c melior::Context,
 ) -> Result<(), Error> {
-    let mut rest: Vec<OperationRef> = ir::operations(block);
-    rest.reverse();
-    while let Some(op) = rest.pop() {
-        let Some(first) = Reduction::of(op) else {
+    let mut pending: Vec<OperationRef> = ir::operations(block);
+    pending.reverse();
+    while let Some(op) = pending.pop() {
+        let Some(first) = Reduction::new(op) else {
             continue;
         };
-        let followers = rest.iter().rev().take(DISTANCE).enumerate();
+        let followers = pending.iter().rev().take(DISTANCE).enumerate();
         let mut other = None;
         for (distance, next) in followers {
-            if let Some(second) = Reduction::of(*next).filter(|second| first.fits(second)) {
+            if let Some(second) = Reduction::new(*next).filter(|second| first.fits(second)) {
                 other = Some((distance, second));
                 break;
             }
@@ -62,9 +62,9 @@ fn merge_in<'c: 'a, 'a>(
         }
         if let Some((distance, second)) = other {
             let merged = first.merged(&second, context)?;
-            // The merged one may be merged again.
-            let place = rest.len() - 1 - distance;
-            if let Some(slot) = rest.get_mut(place) {
+            // The merged reduction may be merged with another one.
+            let place = pending.len() - 1 - distance;
+            if let Some(slot) = pending.get_mut(place) {
                 *slot = merged;
             }
             ir::erase(first.op);
@@ -85,7 +85,7 @@ struct Reduction<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Reduction<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+    fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
         let generic = Generic::cast(op)?;
         let reductions = generic.reductions();
         if op.result_count() > 0 || !reductions.contains(&true) {
@@ -105,12 +105,11 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
         })
     }
 
-    /// Whether another one has the same loops, and neither writes what the other one accesses.
+    /// Whether two reductions have the same loops and inputs, and neither writes an array that the other accesses.
     fn fits(&self, other: &Self) -> bool {
         let inputs = self.inputs.len();
-        let kinds = |own: &Self| -> Vec<Type<'c>> {
-            let first = own.outputs.first();
-            first.map(|out| out.r#type()).into_iter().collect()
+        let kinds = |reduction: &Self| -> Vec<Type<'c>> {
+            reduction.outputs.first().map(|out| out.r#type()).into_iter().collect()
         };
         let all = || self.outputs.iter().chain(&other.outputs);
         let roots: Vec<Value> = all().map(|out| memref::root(*out)).collect();
@@ -127,7 +126,7 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
             && read.into_iter().all(|input| !roots.contains(&input))
     }
 
-    /// Whether the reduction may come after this operation instead of before it.
+    /// Whether the reduction may move from before to after this operation.
     fn may_pass(&self, op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> bool {
         let written: Vec<Value> = self.outputs.iter().map(|out| memref::root(*out)).collect();
         let nested = walk::nested(op).into_iter().chain([op]);
@@ -139,37 +138,27 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
         !uses && !is_call && !changed.any(|array| read.contains(&memref::root(array)))
     }
 
-    /// Both in one operation, before `other`.
+    /// Merges both reductions into one operation before `other`.
     fn merged(&self, other: &Self, context: &'c melior::Context) -> Result<OperationRef<'c, 'a>, Error> {
         let at = Builder::before(context, other.op)?;
-        let bodies = [self, other].map(|own| own.generic.body());
+        let bodies = [self, other].map(|reduction| reduction.generic.body());
         let [Some(first), Some(second)] = bodies else {
             return Err(Error::OperationBuild);
         };
         let inputs = self.inputs.len();
-        let own = copy::arguments(first);
-        let added = copy::arguments(second);
-        let kinds: Vec<Type> =
-            (own.iter().chain(added.iter().skip(inputs))).map(|argument| argument.r#type()).collect();
+        let (arguments_of_first, added) = (ir::arguments(first), ir::arguments(second));
+        let elements = [arguments_of_first.as_slice(), ir::last(&added, other.outputs.len())].concat();
+        let kinds: Vec<Type> = elements.iter().map(|element| element.r#type()).collect();
         let (region, inside, arguments) = at.region(&kinds);
-        let mut copier = Copier::new();
-        for (old, new) in own.iter().zip(&arguments) {
-            copier.set(*old, *new);
-        }
-        for (old, new) in added.iter().take(inputs).zip(&arguments) {
-            copier.set(*old, *new);
-        }
-        for (old, new) in added.iter().skip(inputs).zip(arguments.iter().skip(own.len())) {
+        let mut copier = Copier::from_pairs(&elements, &arguments);
+        for (old, new) in added.iter().zip(ir::first(&arguments, inputs)) {
             copier.set(*old, *new);
         }
         let mut yielded = Vec::new();
         for block in [first, second] {
             let mut all = ir::operations(block);
             let end = all.pop().ok_or(Error::OperationBuild)?;
-            for op in all {
-                let inside = inside.with_location(op.location());
-                copier.copy(op, &inside, &mut |_, _, _| Ok(false))?;
-            }
+            copier.copy_all(&all, &inside)?;
             yielded.extend(end.operands().map(|value| copier.get(value)));
         }
         inside.create(ops::linalg::YIELD, &yielded, &[], &[], Vec::new())?;
@@ -178,12 +167,6 @@ impl<'c: 'a, 'a> Reduction<'c, 'a> {
         let counts = [inputs, outputs.len()];
         let attributes = generic_attributes(context, &maps, self.reductions.iter().copied(), counts);
         let operands = [self.inputs.as_slice(), &outputs].concat();
-        at.create(
-            ops::linalg::GENERIC,
-            &operands,
-            &attributes.ok_or(Error::OperationBuild)?,
-            &[],
-            vec![region],
-        )
+        at.create(ops::linalg::GENERIC, &operands, &attributes, &[], vec![region])
     }
 }

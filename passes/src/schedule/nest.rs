@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A perfect loop nest over contiguous arrays, with every access a linear form of the loop variables.
+//! Perfect loop nests over contiguous arrays, in which the address of each access is an affine form of the loop indices.
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
@@ -10,31 +10,31 @@ use super::dot::Dot;
 pub enum LoopKind {
     /// Iterations are independent.
     Parallel,
-    /// Iterations combine into one element.
+    /// Iterations are combined into one element.
     Reduction,
 }
 
 /// One loop, `0 ≤ i < extent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The number of iterations; [`ESTIMATE`] where it is dynamic.
+    /// The number of iterations; [`ESTIMATE`] if it is dynamic.
     pub extent: i64,
-    /// Whether its iterations are independent.
+    /// Whether the iterations are independent.
     pub kind: LoopKind,
-    /// The dimension of the original operation that the loop is, if its value may be used (`linalg.index`); `None` for
-    /// loops that are collapsed from several.
+    /// The dimension of the original operation, whose index may be used (`linalg.index`); `None` for a loop that was merged from
+    /// several loops.
     pub dimension: Option<usize>,
-    /// Of a dynamic extent: the operand and its dimension that have it. `extent` is then an estimate.
+    /// The origin of a dynamic extent. `extent` is then an estimate.
     pub source: Source,
 }
 
-/// The operand and its dimension that have a dynamic extent; `None` for static ones.
+/// The operand and its dimension that have a dynamic extent; `None` for a static extent.
 pub type Source = Option<(usize, usize)>;
 
 /// The estimate of a dynamic extent.
 pub const ESTIMATE: i64 = 64;
 
-/// Largest distance of elements along the lanes that contiguous vectors cover.
+/// Maximum stride along the lanes for which contiguous vectors and shuffles are used instead of a gather.
 pub(super) const CLOSEST: i64 = 4;
 
 /// The address of an operand's element in units of elements: `offset + Σ strides[k] · i_k`.
@@ -42,9 +42,9 @@ pub(super) const CLOSEST: i64 = 4;
 pub struct Address {
     /// The offset of the first element, in elements.
     pub offset: i64,
-    /// One per loop; an estimate where the stride is dynamic.
+    /// The stride along each loop; an estimate if the stride is dynamic.
     pub strides: Vec<i64>,
-    /// One per loop: the loops whose dynamic extents the stride is a multiple of; none for a static stride.
+    /// For each loop, the loops whose dynamic extents are factors of the stride; empty for a static stride.
     pub extents: Vec<Vec<usize>>,
 }
 
@@ -59,16 +59,15 @@ impl Address {
         self.extents.iter().all(Vec::is_empty)
     }
 
-    /// The factor of the extents in a stride.
+    /// The static factor of a stride, without the dynamic extents.
     pub fn factor(&self, l: usize) -> i64 {
-        let extents = self.extents[l].iter();
-        extents.fold(self.strides[l], |factor, _| factor / ESTIMATE)
+        self.extents[l].iter().fold(self.strides[l], |factor, _| factor / ESTIMATE)
     }
 }
 
-/// Loops, outermost first, and the operands they run over: inputs, the output, then operands that only the start and the
-/// finish of the output's elements read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A loop nest and its operands: inputs, the output, then operands that only the initial and final values of the output's
+/// elements read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nest {
     /// The loops, outermost first.
     pub loops: Vec<Loop>,
@@ -76,17 +75,17 @@ pub struct Nest {
     pub operands: Vec<Address>,
     /// The position of the output among the operands.
     pub output: usize,
-    /// The operands whose content is the same in every call of the model.
+    /// The operands whose elements are the same in every call of the model.
     pub constants: Vec<usize>,
-    /// Operands, each with the number of calls of the kernel that read the same content; 0 if no copy can be made for it.
+    /// Operands, each with the number of kernel calls that read the same elements; 0 if the operand cannot be copied.
     pub repeats: Vec<(usize, i64)>,
-    /// Dimensions that decide which points may be skipped.
+    /// Dimensions that determine which points may be skipped.
     pub skipped: Vec<usize>,
-    /// Inputs whose elements decide which points contribute.
+    /// Inputs whose elements determine which points contribute.
     pub tested: Vec<usize>,
     /// Whether the points of an element are combined in the order of the loops.
     pub keeps_order: bool,
-    /// Of sums of products of bytes.
+    /// The dot-product instruction, for sums of products of bytes or of bf16.
     pub dot: Option<Dot>,
 }
 
@@ -96,35 +95,40 @@ impl Nest {
         self.operands.get(self.output)
     }
 
-    /// Addresses of the operands that each point of the loops reads.
+    /// The addresses of the operands that each point of the loops reads.
     pub fn inputs(&self) -> &[Address] {
-        self.operands.get(..self.output).unwrap_or_default()
+        &self.operands[..self.output]
     }
 
-    /// Whether an element that decides which points contribute depends on the loop.
+    /// Whether an element that determines which points contribute depends on the loop.
     pub fn is_tested(&self, l: usize) -> bool {
         let mut tested = self.tested.iter().filter_map(|n| self.operands.get(*n));
-        tested.any(|own| own.strides.get(l) != Some(&0))
+        tested.any(|operand| operand.strides.get(l) != Some(&0))
     }
 
-    /// Elements of an operand from the first to the last.
+    /// The number of elements from the first to the last element of an operand.
     pub fn span(&self, operand: usize) -> i64 {
         let strides = self.operands[operand].strides.iter();
         let steps = strides.zip(&self.loops);
         steps.fold(1, |all, (stride, l)| all.saturating_add(stride.saturating_mul(l.extent - 1)))
     }
 
-    /// Number of points that are combined into one element of the output.
-    pub fn reduced(&self) -> i64 {
-        let reductions = self.loops.iter().filter(|l| l.kind == LoopKind::Reduction);
-        reductions.fold(1, |all, l| all.saturating_mul(l.extent))
+    /// Returns the loops of a kind, outermost first.
+    pub fn loops_of_kind(&self, kind: LoopKind) -> impl Iterator<Item = usize> + Clone + '_ {
+        (0..self.loops.len()).filter(move |l| self.loops[*l].kind == kind)
     }
 
-    /// Number of elements of an operand that the loops name one by one.
+    /// Number of points that are combined into one element of the output.
+    pub fn reduced(&self) -> i64 {
+        let reductions = self.loops_of_kind(LoopKind::Reduction);
+        reductions.fold(1, |all: i64, l| all.saturating_mul(self.loops[l].extent))
+    }
+
+    /// Number of elements of an operand that the loops access; elements of overlapping windows are counted repeatedly.
     pub fn elements(&self, operand: usize) -> i64 {
         let strides = self.operands[operand].strides.iter();
-        let own = strides.zip(&self.loops).filter(|(stride, _)| **stride != 0);
-        own.fold(1, |all, (_, l)| all.saturating_mul(l.extent))
+        let loops = strides.zip(&self.loops).filter(|(stride, _)| **stride != 0);
+        loops.fold(1, |all, (_, l)| all.saturating_mul(l.extent))
     }
 
     /// Number of points.
@@ -132,10 +136,10 @@ impl Nest {
         self.loops.iter().fold(1, |v, l| v.saturating_mul(l.extent))
     }
 
-    /// Removes loops of one iteration, then merges loops that walk every operand like one longer loop.
+    /// Removes loops of one iteration, then merges two loops if one longer loop accesses every operand in the same way.
     ///
-    /// `used_dimensions` are those whose value the body uses. Their loops are not merged; those of one iteration are
-    /// removed, as their value is 0.
+    /// `used_dimensions` are the dimensions whose indices the body uses. Their loops are not merged. Loops of one iteration
+    /// are removed even if their index is used, because it is 0.
     pub fn simplify(&mut self, used_dimensions: &[usize]) {
         for position in (0..self.loops.len()).rev() {
             if self.loops[position].extent == 1 {
@@ -159,8 +163,9 @@ impl Nest {
         }
     }
 
-    /// Whether `inner` continues `outer` in every operand. Loops of one kind may be interchanged, so they need not be
-    /// adjacent: parallel loops have no order, and reductions have none unless the nest keeps it.
+    /// Whether `outer` and `inner` can be merged: in every operand, an iteration of `outer` continues where all iterations of
+    /// `inner` end. Loops of one kind may be interchanged, so they need not be adjacent: parallel loops have no order, and
+    /// reductions have none unless the nest keeps the order.
     fn collapsible(&self, outer: usize, inner: usize, used_dimensions: &[usize]) -> bool {
         let is_used_dimensions =
             |l: usize| self.loops[l].dimension.is_some_and(|d| used_dimensions.contains(&d));
@@ -184,7 +189,7 @@ impl Nest {
         for operand in &mut self.operands {
             operand.strides.remove(position);
             operand.extents.remove(position);
-            // Loops that an extent belongs to are never removed.
+            // The loops with dynamic extents are never removed.
             for l in operand.extents.iter_mut().flatten() {
                 *l -= usize::from(*l > position);
             }
@@ -210,12 +215,7 @@ mod tests {
                 .collect(),
             operands: operands.iter().map(|s| Address::with_strides(s.to_vec())).collect(),
             output: operands.len() - 1,
-            constants: Vec::new(),
-            repeats: Vec::new(),
-            skipped: Vec::new(),
-            tested: Vec::new(),
-            keeps_order: false,
-            dot: None,
+            ..Nest::default()
         }
     }
 
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dimension_whose_value_is_used_stays_apart() {
+    fn a_dimension_with_a_used_index_is_not_merged() {
         let mut n = nest(&[(3, P), (4, P)], &[&[4, 1], &[4, 1]]);
         let mut merged = n.clone();
         merged.simplify(&[]);
@@ -247,8 +247,8 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_in_order_merges_neighbours_alone() {
-        // The second reduction lies between the loops that continue each other.
+    fn an_ordered_sum_merges_only_adjacent_loops() {
+        // The second reduction is between the two loops that could be merged.
         let mut free = nest(&[(3, R), (5, R), (4, R)], &[&[4, 100, 1], &[0, 0, 0]]);
         let mut ordered = free.clone();
         ordered.keeps_order = true;
@@ -262,8 +262,8 @@ mod tests {
     }
 
     #[test]
-    fn loops_with_other_dynamic_strides_stay_apart() {
-        // x[a, b, n, c] of 2 × 64 × ? × 64: the strides of a and b are multiples of n, that of n is not.
+    fn loops_with_different_dynamic_strides_are_not_merged() {
+        // x[a, b, n, c] of 2 × 64 × ? × 64: the strides of a and b are multiples of the extent of n, but the stride of n is not.
         let mut n =
             nest(&[(2, P), (64, P), (ESTIMATE, P), (64, P)], &[&[64 * 64 * ESTIMATE, 64 * ESTIMATE, 64, 1]]);
         n.loops[2].source = Some((0, 2));

@@ -1,64 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Packing: a copy of an operand in the order in which a kernel reads it.
+//! Packing: copies an operand to the order in which a kernel reads it.
 //!
-//! The operand varies along the lanes' loop, but its elements along that loop are apart, or its rows are. The copy has
-//! blocks as wide as a tile: inside of a block, the elements along the lanes are contiguous and follow the reductions in
-//! the kernel's order. The last block is filled up with zeros, so the kernel needs no masks to read it.
+//! The operand varies along the lanes' loop, but its elements along this loop or its rows are not contiguous. The copy has
+//! blocks with the width of a tile. Inside of a block, the elements along the lanes are contiguous, and the vectors are in
+//! the order of the kernel's reduction loops. The last block is padded with zeros, so the kernel reads it without masks.
 //!
 //! The method is that of Goto and van de Geijn, *Anatomy of High-Performance Matrix Multiplication* (2008), section 4.
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::dot::in_groups;
+use super::kernel::KERNEL;
 use super::nest::{Address, LoopKind, Nest};
 use super::plan::Plan;
 use super::reading::LARGEST_SPAN;
 use super::signature::{AT_RUN_TIME, Signature, pointer_type};
-use super::vectorize::NOINLINE;
-use crate::ir::attribute_names::STEPS;
-use std::fmt::Write;
+use crate::ir::attribute_names::{NOALIAS, STEPS};
+use crate::ir::builder::arith::Integers;
+use crate::ir::func::Definition;
+use crate::ir::types::{self, DYNAMIC};
+use crate::ir::{Builder, attributes};
+use melior::ir::{Location, Operation, Type, Value, ValueLike};
+use std::collections::HashMap;
 
 /// The copy of an operand.
-pub struct Packing {
+pub struct Packing<'c> {
     /// The operand's position in the nest.
     pub operand: usize,
     /// The type of the operand as an argument.
-    pub source_type: String,
+    pub source_type: Type<'c>,
     lanes_loop: usize,
-    /// Elements of the lanes' loop in a block.
+    /// Number of elements of a block along the lanes' loop.
     width: i64,
-    /// Blocks along the lanes' loop.
+    /// Number of blocks along the lanes' loop.
     blocks: i64,
-    /// Address in the operand, by loop.
+    /// The address in the operand.
     source: Address,
-    /// Address in the copy, by loop. That of the lanes' loop is right for multiples of the width.
+    /// The address in the copy. Its stride along the lanes' loop is valid only for multiples of the width.
     target: Address,
-    /// The other loops that the operand varies along, with their extents.
+    /// The other loops along which the operand varies, with their extents.
     loops: Vec<(usize, i64)>,
-    /// Extent of the lanes' loop.
+    /// The extent of the lanes' loop.
     extent: i64,
-    /// Elements of the copy; of one iteration, or one block, of the loop with a dynamic extent.
+    /// Number of elements of the copy. If a loop has a dynamic extent, number of elements of one iteration, or of one block, of it.
     elements: i64,
-    /// The loop with a dynamic extent that the operand varies along. It is the outermost one of the copy.
+    /// The loop with a dynamic extent along which the operand varies. It is the outermost loop of the copy.
     dynamic: Option<usize>,
     /// The loops with dynamic extents that addresses of the operand depend on.
     arguments: Vec<usize>,
     /// The loop along which groups of elements of each lane are contiguous, and the size of a group.
     group: Option<(usize, i64)>,
-    /// Whether the copy is a part of a larger one, whose offset is an argument.
+    /// Whether the copy is a part of a larger copy. Its offset is then an argument.
     is_part: bool,
     /// Whether the offset of the operand is an argument.
     is_placed: bool,
 }
 
-impl Packing {
+impl<'c> Packing<'c> {
     /// The order of the copy, for profiles: `packed 16×` are blocks of 16 elements along the lanes.
     pub(super) fn remark(&self) -> String {
         format!("packed {}×", self.width)
     }
 
-    /// The packing that a plan needs.
-    pub fn of(nest: &Nest, plan: &Plan, signature: &Signature) -> Option<Packing> {
+    /// Creates the packing for a plan; `None` if the plan has no packed operand.
+    pub fn new(nest: &Nest, plan: &Plan, signature: &Signature<'c>) -> Option<Packing<'c>> {
         let operand = plan.packed?;
         let source = nest.operands[operand].clone();
         let varies = |l: &usize| source.strides[*l] != 0;
@@ -86,16 +91,17 @@ impl Packing {
                 (false, false) => nest.loops[l].extent,
             };
         }
-        // In the order of the operand's memory: a row of a block is two lines of the cache, wherever it is.
+        // The copy loops run in the order of the operand's memory. Writes in any order are efficient, because a row of a block has only a
+        // few cache lines.
         let loops = batches.iter().copied().chain(inner).filter(varies);
         let mut loops: Vec<(usize, i64)> = loops.map(extent_of).collect();
         loops.sort_by_key(|(l, _)| std::cmp::Reverse(source.strides[*l]));
-        let is_used = |l: &usize| source.extents.iter().flatten().any(|own| own == l);
-        let arguments = (0..nest.loops.len()).filter(is_dynamic);
-        let arguments = arguments.filter(|l| varies(l) || is_used(l)).collect();
+        let is_used = |l: &usize| source.extents.iter().flatten().any(|other| other == l);
+        let is_argument = |l: &usize| is_dynamic(l) && (varies(l) || is_used(l));
+        let arguments = (0..nest.loops.len()).filter(is_argument).collect();
         Some(Packing {
             operand,
-            source_type: signature.arrays[operand].clone(),
+            source_type: signature.arrays[operand],
             lanes_loop: plan.lanes_loop,
             width,
             blocks,
@@ -112,12 +118,12 @@ impl Packing {
         })
     }
 
-    /// The copy as a part of a larger one.
-    pub(super) fn into_part(self) -> Packing {
+    /// Makes the copy a part of a larger copy.
+    pub(super) fn into_part(self) -> Packing<'c> {
         Packing { is_part: true, ..self }
     }
 
-    /// Elements of the copy; `None` if their number is dynamic.
+    /// The number of elements of the copy; `None` if it is dynamic.
     pub(super) fn size(&self) -> Option<i64> {
         self.dynamic.is_none().then_some(self.elements)
     }
@@ -128,29 +134,26 @@ impl Packing {
     }
 
     /// The type of the copy.
-    pub fn r#type(&self, signature: &Signature) -> String {
-        let element = &signature.elements[self.operand];
-        match self.dynamic {
-            None => format!("memref<{}x{element}>", self.elements),
-            Some(_) => format!("memref<?x{element}>"),
-        }
+    pub fn r#type(&self, signature: &Signature<'c>) -> Type<'c> {
+        let extent = self.size().unwrap_or(DYNAMIC);
+        types::memref(&[extent], signature.elements[self.operand])
     }
 
-    /// The type of the copy as an argument.
-    fn argument_type(&self, signature: &Signature) -> String {
+    /// The parameter type of the copy.
+    fn argument_type(&self, signature: &Signature<'c>) -> Type<'c> {
         match self.dynamic {
             None if !self.is_part => self.r#type(signature),
-            _ => pointer_type(&signature.elements[self.operand], 0),
+            _ => pointer_type(signature.elements[self.operand], 0),
         }
     }
 
-    /// As [`Packing::argument_type`], after [`Packing::apply`].
-    pub(super) fn copy_type<'s>(&self, signature: &'s Signature) -> &'s str {
-        &signature.arrays[self.operand]
+    /// The parameter type of the copy, after [`Packing::apply`].
+    pub(super) fn copy_type(&self, signature: &Signature<'c>) -> Type<'c> {
+        signature.arrays[self.operand]
     }
 
-    /// The loop whose dynamic extent decides the size of the copy, the iterations of it that have a part of the copy, and the elements
-    /// of a part.
+    /// Returns the loop whose dynamic extent determines the size of the copy, the number of its iterations in a part of the copy, and the
+    /// number of elements of a part.
     pub(super) fn parts(&self) -> Option<(usize, i64, i64)> {
         let l = self.dynamic?;
         let iterations = if l == self.lanes_loop { self.width } else { 1 };
@@ -162,17 +165,17 @@ impl Packing {
         &self.arguments
     }
 
-    /// Whether the number of steps follows from the extent of the lanes' loop: one for each block.
+    /// Whether the number of steps, one for each block, depends on a dynamic extent of the lanes' loop.
     pub(super) fn has_dynamic_steps(&self) -> bool {
         self.dynamic == Some(self.lanes_loop)
     }
 
-    /// Elements of the lanes' loop in a block.
+    /// The number of elements of a block along the lanes' loop.
     pub(super) fn width(&self) -> i64 {
         self.width
     }
 
-    /// Address in the copy, by loop. That of the lanes' loop is right for multiples of the width.
+    /// The address in the copy. Its stride along the lanes' loop is valid only for multiples of the width.
     pub(super) fn target(&self) -> &Address {
         &self.target
     }
@@ -182,152 +185,142 @@ impl Packing {
         self.blocks
     }
 
-    /// The kernel's nest and signature, with the copy instead of the operand.
-    pub fn apply(&self, nest: &mut Nest, signature: &mut Signature) {
+    /// Replaces the operand by the copy in the kernel's nest and signature.
+    pub fn apply(&self, nest: &mut Nest, signature: &mut Signature<'c>) {
         nest.operands[self.operand] = self.target.clone();
         self.apply_to(signature);
     }
 
-    fn apply_to(&self, signature: &mut Signature) {
+    fn apply_to(&self, signature: &mut Signature<'c>) {
         let kind = self.argument_type(signature);
         signature.arrays[self.operand] = kind;
         let offset = if self.is_part { AT_RUN_TIME } else { 0 };
         signature.windows[self.operand] = (offset, self.span());
     }
 
-    /// Elements of the copy; a bound if its size is dynamic.
+    /// The number of elements of the copy; an upper bound if it is dynamic.
     fn span(&self) -> i64 {
         self.dynamic.map_or(self.elements, |_| LARGEST_SPAN)
     }
 
-    /// Writes `func.func private @name`, which copies the blocks from its third argument up to its last. LLVM keeps its loops
-    /// small: unrolled, they take longer to compile than all kernels.
-    pub fn function(&self, name: &str, signature: &Signature) -> String {
-        let (array, passed) = (&signature.arrays[self.operand], self.argument_type(signature));
-        let flat = signature.flat(self.operand);
-        let element = &signature.elements[self.operand];
+    /// Builds the function that copies the blocks in a range of steps, which are its last two arguments. It is optimized for
+    /// size: its unrolled loops would take longer to compile than all kernels.
+    pub fn function<'a>(&self, signature: &Signature<'c>, location: Location<'c>) -> Operation<'c>
+    where
+        'c: 'a,
+    {
+        let source = signature.arrays[self.operand];
+        let context = types::context_of(source);
         let mut copies = signature.clone();
         self.apply_to(&mut copies);
-        let copy = copies.flat(self.operand);
-        let first = |is_argument: bool, name: &str| {
-            if is_argument { format!("%{name}: index, ") } else { String::new() }
+        let arrays = [source, self.argument_type(signature)].map(|r#type| (r#type, &[NOALIAS][..]));
+        let offsets = usize::from(self.is_placed) + usize::from(self.is_part);
+        let indices = vec![(Type::index(context), &[][..]); offsets + self.arguments.len() + 2];
+        let function: Definition<'c, 'a> =
+            Definition::new(context, location, &[&arrays, &indices[..]].concat());
+        let mut given = function.arguments.iter().copied();
+        let mut next =
+            || given.next().unwrap_or_else(|| unreachable!("internal compiler error: no argument"));
+        let [source, copy] = [next(), next()];
+        let [from_first, to_first] = [self.is_placed, self.is_part].map(|is_given| is_given.then(&mut next));
+        let extents = self.arguments.iter().map(|l| (*l, next())).collect();
+        let range = [next(), next()];
+        let at = function.at;
+        let source = signature.view(self.operand, source, from_first, &at);
+        let copy = copies.view(self.operand, copy, to_first, &at);
+        let copier = Copier { packing: self, source, copy, extents };
+        let apart = copier.stride(self.lanes_loop, &at);
+        let extent = copier.extent(self.lanes_loop, self.extent, &at);
+        at.each([range[0], range[1], at.idx(1)], |at, block| {
+            let first = at.muli(block, at.idx(self.width));
+            let whole = at.minsi(at.subi(extent, first), at.idx(self.width));
+            let from = at.addi(at.idx(self.source.offset), at.muli(first, apart));
+            let to = at.muli(first, at.idx(self.target.strides[self.lanes_loop]));
+            copier.copy(&self.loops, [from, to], [whole, apart], &at);
+        });
+        let passthrough = attributes::strings(context, &["noinline", "optsize"]);
+        function.finish(KERNEL, &[], &[("passthrough", passthrough), (STEPS, attributes::unit(context))])
+    }
+}
+
+/// Copies a block of an operand.
+struct Copier<'p, 'c, 'a> {
+    packing: &'p Packing<'c>,
+    /// The operand as a one-dimensional array.
+    source: Value<'c, 'a>,
+    /// The copy as a one-dimensional array.
+    copy: Value<'c, 'a>,
+    /// The dynamic extents by loop.
+    extents: HashMap<usize, Value<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> Copier<'_, 'c, 'a> {
+    /// Emits the loops around the lanes. `from` and `to` are positions in the operand and in the copy, `whole` is the number of lanes of
+    /// the block, and `apart` is the distance between lanes in the operand.
+    fn copy(
+        &self,
+        loops: &[(usize, i64)],
+        [from, to]: [Value<'c, 'a>; 2],
+        [whole, apart]: [Value<'c, 'a>; 2],
+        at: &Builder<'c, 'a>,
+    ) {
+        let Some(((l, extent), inner)) = loops.split_first() else {
+            return self.lanes([from, to], [whole, apart], at);
         };
-        let firsts = [first(self.is_placed, "source_first"), first(self.is_part, "copy_first")].concat();
-        let extents = self.arguments.iter().map(|l| format!("%n{l}: index, "));
-        let extents: String = extents.collect();
-        let mut text = format!(
-            "func.func private @{name}(%array: {array} {{llvm.noalias}}, %copies: {passed} {{llvm.noalias}}, {firsts}{extents}%from: index, %to: index) attributes {{llvm.linkage = #llvm.linkage<internal>, passthrough = [{NOINLINE}, \"optsize\"], {STEPS}}} {{\n"
-        );
-        let zero = if element.contains('f') { "0.0" } else { "0" };
-        let _ = writeln!(
-            text,
-            "  %flat = {}\n  %copy = {}\n  \
-             %zero = arith.constant {zero} : {element}\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  \
-             %width = arith.constant {} : index\n  \
-             %source = arith.constant {} : index\n  %block = arith.constant {} : index",
-            signature.view(self.operand, "%array", array, "%source_first"),
-            copies.view(self.operand, "%copies", &passed, "%copy_first"),
-            self.width,
-            self.source.offset,
-            self.target.strides[self.lanes_loop],
-        );
-        self.write_extent(&mut text, "%extent", self.lanes_loop, self.extent);
-        self.write_stride(&mut text, "%apart", self.lanes_loop);
-        let _ = writeln!(
-            text,
-            "  scf.for %b = %from to %to step %c1 {{\n  %first = arith.muli %b, %width : index\n  \
-             %rest = arith.subi %extent, %first : index\n  %whole = arith.minsi %rest, %width : index\n  \
-             %far = arith.muli %first, %apart : index\n  %s0 = arith.addi %source, %far : index\n  \
-             %t0 = arith.muli %first, %block : index"
-        );
-        let mut whole = "%whole";
-        for (n, (l, extent)) in self.loops.iter().enumerate() {
-            let next = n + 1;
-            if let Some((_, size)) = self.group.filter(|(own, _)| own == l) {
-                self.write_groups(&mut text, n, *extent, size);
-                whole = "%whole_group";
-                continue;
-            }
-            self.write_extent(&mut text, &format!("%e{n}"), *l, *extent);
-            self.write_stride(&mut text, &format!("%p{n}"), *l);
-            let _ = writeln!(
-                text,
-                "  %q{n} = arith.constant {} : index\n  \
-                 scf.for %i{n} = %c0 to %e{n} step %c1 {{\n  %x{n} = arith.muli %i{n}, %p{n} : index\n  %s{next} = arith.addi %s{n}, %x{n} : index\n  \
-                 %y{n} = arith.muli %i{n}, %q{n} : index\n  %t{next} = arith.addi %t{n}, %y{n} : index",
-                self.target.strides[*l]
-            );
-        }
-        let last = self.loops.len();
-        let lane = match self.group {
-            None => "%lane".to_owned(),
-            Some(_) => "%group".to_owned(),
+        let stride = self.stride(*l, at);
+        let across = self.packing.target.strides[*l];
+        let group = self.packing.group.filter(|(along, _)| along == l);
+        let end = match group {
+            Some((_, size)) => at.idx(in_groups(*extent, size)),
+            None => self.extent(*l, *extent, at),
         };
-        let spread = match self.group {
-            None => String::new(),
-            Some((_, size)) => {
-                format!(
-                    "  %size = arith.constant {size} : index\n  %group = arith.muli %lane, %size : index\n"
-                )
-            }
-        };
-        let _ = writeln!(
-            text,
-            "  scf.for %lane = %c0 to {whole} step %c1 {{\n{spread}  %d = arith.muli %lane, %apart : index\n  \
-             %at = arith.addi %s{last}, %d : index\n  %value = memref.load %flat[%at] : {flat}\n  \
-             %to_lane = arith.addi %t{last}, {lane} : index\n  memref.store %value, %copy[%to_lane] : {copy}\n  }}\n  \
-             scf.for %lane = {whole} to %width step %c1 {{\n{spread}  %to_lane = arith.addi %t{last}, {lane} : index\n  \
-             memref.store %zero, %copy[%to_lane] : {copy}\n  }}"
-        );
-        text.push_str(&"  }\n".repeat(last + 1));
-        text.push_str("  return\n}\n");
-        text
+        at.each([at.idx(0), end, at.idx(1)], |at, i| {
+            let from = at.addi(from, at.muli(i, stride));
+            let Some((_, size)) = group else {
+                let to = at.addi(to, at.muli(i, at.idx(across)));
+                return self.copy(inner, [from, to], [whole, apart], &at);
+            };
+            // Elements are stored group by group; the last group is padded with zeros.
+            let member = at.remui(i, at.idx(size));
+            let first = at.subi(i, member);
+            let to = at.addi(to, at.addi(at.muli(first, at.idx(across)), member));
+            let is_one = at.cmpi(Integers::Less, i, at.idx(*extent));
+            let whole = at.select(is_one, whole, at.idx(0));
+            self.copy(inner, [from, to], [whole, apart], &at);
+        });
     }
 
-    /// The loop that groups are along, the `n`th one: group by group, with zeros for what the last one lacks.
-    fn write_groups(&self, text: &mut String, n: usize, extent: i64, size: i64) {
-        let next = n + 1;
-        let Some((l, _)) = self.group else {
-            return;
+    /// Copies the lanes at a position; lanes beyond the operand are filled with zeros.
+    fn lanes(
+        &self,
+        [from, to]: [Value<'c, 'a>; 2],
+        [whole, apart]: [Value<'c, 'a>; 2],
+        at: &Builder<'c, 'a>,
+    ) {
+        let along = |lane, at: &Builder<'c, 'a>| match self.packing.group {
+            None => lane,
+            Some((_, size)) => at.muli(lane, at.idx(size)),
         };
-        self.write_stride(text, &format!("%p{n}"), l);
-        let _ = writeln!(
-            text,
-            "  %e{n} = arith.constant {} : index\n  %has{n} = arith.constant {extent} : index\n  %g{n} = arith.constant {size} : index\n  \
-             %q{n} = arith.constant {} : index\n  \
-             scf.for %i{n} = %c0 to %e{n} step %c1 {{\n  %x{n} = arith.muli %i{n}, %p{n} : index\n  %s{next} = arith.addi %s{n}, %x{n} : index\n  \
-             %in{n} = arith.remui %i{n}, %g{n} : index\n  %of{n} = arith.subi %i{n}, %in{n} : index\n  \
-             %y{n} = arith.muli %of{n}, %q{n} : index\n  %z{n} = arith.addi %y{n}, %in{n} : index\n  %t{next} = arith.addi %t{n}, %z{n} : index\n  \
-             %is{n} = arith.cmpi ult, %i{n}, %has{n} : index\n  %whole_group = arith.select %is{n}, %whole, %c0 : index",
-            in_groups(extent, size),
-            self.target.strides[l],
-        );
+        at.each([at.idx(0), whole, at.idx(1)], |at, lane| {
+            let along = along(lane, &at);
+            let value = at.load(self.source, &[at.addi(from, at.muli(lane, apart))]);
+            at.store(value, self.copy, &[at.addi(to, along)]);
+        });
+        let zero = at.zero(types::element_or_self(self.copy.r#type()));
+        at.each([whole, at.idx(self.packing.width), at.idx(1)], |at, lane| {
+            at.store(zero, self.copy, &[at.addi(to, along(lane, &at))]);
+        });
     }
 
-    /// The number of iterations of a loop.
-    fn write_extent(&self, text: &mut String, name: &str, l: usize, extent: i64) {
-        let _ = if self.dynamic == Some(l) {
-            writeln!(text, "  {name} = arith.addi %n{l}, %c0 : index")
-        } else {
-            writeln!(text, "  {name} = arith.constant {extent} : index")
-        };
+    /// Returns the number of iterations of a loop.
+    fn extent(&self, l: usize, extent: i64, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+        if self.packing.dynamic == Some(l) { self.extents[&l] } else { at.idx(extent) }
     }
 
-    /// The distance of an iteration of a loop from the next one in the operand.
-    fn write_stride(&self, text: &mut String, name: &str, l: usize) {
-        let extents = &self.source.extents[l];
-        let factor = self.source.factor(l);
-        let Some((last, first)) = extents.split_last() else {
-            let _ = writeln!(text, "  {name} = arith.constant {factor} : index");
-            return;
-        };
-        let _ = writeln!(text, "  {name}_factor = arith.constant {factor} : index");
-        let mut product = format!("{name}_factor");
-        for (n, extent) in first.iter().enumerate() {
-            let next = format!("{name}_{n}");
-            let _ = writeln!(text, "  {next} = arith.muli {product}, %n{extent} : index");
-            product = next;
-        }
-        let _ = writeln!(text, "  {name} = arith.muli {product}, %n{last} : index");
+    /// Computes the stride of the operand along a loop.
+    fn stride(&self, l: usize, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+        let factor = at.idx(self.packing.source.factor(l));
+        let extents = self.packing.source.extents[l].iter();
+        extents.fold(factor, |all, extent| at.muli(all, self.extents[extent]))
     }
 }

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The scalars and vectors that the payload of a kernel needs at one point of its tile.
+//! Emits the scalars and vectors of a kernel's payload at a point of its tile.
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::body::{Operand, Step};
 use super::nest::CLOSEST;
-use super::writer::{LastVector, Piece, Point, State, Writer, properties};
+use super::writer::{LastVector, Point, State, Writer};
+use crate::ir::{ValueKey, attributes, ops, types};
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
 use std::collections::HashMap;
 
-/// Elements of an operand that are apart.
-pub(super) struct Apart<'a> {
-    pub position: usize,
-    /// Distance of neighbouring lanes, in elements.
-    pub stride: i64,
-    pub mask: Option<&'a str>,
-}
-
-/// An element of an operand, or a vector of them, by its distance from the tile's corner.
+/// An element or a vector of elements of an operand, by the distance from the tile's corner.
 #[derive(PartialEq, Eq, Hash)]
 struct Element {
     position: usize,
@@ -26,115 +21,85 @@ struct Element {
     masked: bool,
 }
 
-/// Values that the current block has already.
+/// Values that are already computed in the current block.
 #[derive(Default)]
-pub(super) struct Known {
-    inputs: HashMap<Element, Piece>,
-    steps: HashMap<(usize, Vec<Piece>), Piece>,
-    indices: HashMap<(usize, i64), Piece>,
-    broadcasts: HashMap<String, String>,
-    reduced: Option<Piece>,
+pub(super) struct Known<'c, 'a> {
+    inputs: HashMap<Element, Value<'c, 'a>>,
+    steps: HashMap<(usize, Vec<ValueKey>), Value<'c, 'a>>,
+    indices: HashMap<(usize, i64), Value<'c, 'a>>,
+    broadcasts: HashMap<ValueKey, Value<'c, 'a>>,
+    reduced: Option<Value<'c, 'a>>,
 }
 
-impl Known {
-    /// The result of the reduction at the next point.
-    pub(super) fn set_reduced(&mut self, reduced: Piece) {
+impl<'c, 'a> Known<'c, 'a> {
+    /// Sets the result of the reduction at the next point.
+    pub(super) fn set_reduced(&mut self, reduced: Value<'c, 'a>) {
         self.reduced = Some(reduced);
     }
 }
 
-impl Writer<'_> {
-    /// A value of the payload at a point; values that do not differ between points are computed once.
+impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
+    /// Computes a value of the payload at a point: a scalar or a vector. Values that are equal at several points are computed once.
     pub(super) fn payload(
         &mut self,
         operand: &Operand,
-        state: &State,
+        state: &State<'c, 'a>,
         point: &Point,
-        known: &mut Known,
-    ) -> Piece {
-        match operand {
-            Operand::Capture(position) => Piece {
-                name: format!("%x{position}"),
-                element: self.body.captures[*position].clone(),
-                vector: false,
-            },
-            Operand::Input(position) => self.input(*position, state, point, known),
-            Operand::Reduced => known.reduced.clone().unwrap_or_else(|| Piece {
-                name: String::new(),
-                element: self.body.accumulator.clone(),
-                vector: true,
-            }),
-            Operand::Step(number) => {
-                let step = self.body.steps[*number].clone();
-                match &step {
-                    Step::Constant { attribute, element } => {
-                        let key = (*number, Vec::new());
-                        if let Some(piece) = known.steps.get(&key) {
-                            return piece.clone();
-                        }
-                        let name = self.define(&format!("arith.constant {attribute}"));
-                        let piece = Piece { name, element: element.clone(), vector: false };
-                        known.steps.insert(key, piece.clone());
-                        piece
-                    }
-                    Step::Index { dimension } => self.index(*dimension, state, point, known),
-                    Step::Apply { name, attributes, operands, element, .. } => {
-                        let mut pieces: Vec<Piece> =
-                            operands.iter().map(|o| self.payload(o, state, point, known)).collect();
-                        let key = (*number, pieces.clone());
-                        if let Some(piece) = known.steps.get(&key) {
-                            return piece.clone();
-                        }
-                        let vector = pieces.iter().any(|p| p.vector);
-                        if vector {
-                            pieces = pieces
-                                .into_iter()
-                                .map(|p| Piece {
-                                    name: self.widened(&p, known),
-                                    vector: true,
-                                    element: p.element,
-                                })
-                                .collect();
-                        }
-                        let kind_of = |element: &str| {
-                            if vector { self.vector_type(element) } else { element.to_string() }
-                        };
-                        let names: Vec<&str> = pieces.iter().map(|p| p.name.as_str()).collect();
-                        let kinds: Vec<String> = pieces.iter().map(|p| kind_of(&p.element)).collect();
-                        let text = format!(
-                            "\"{name}\"({}) {} : ({}) -> {}",
-                            names.join(", "),
-                            properties(attributes),
-                            kinds.join(", "),
-                            kind_of(element)
-                        );
-                        let piece = Piece { name: self.define(&text), element: element.clone(), vector };
-                        known.steps.insert(key, piece.clone());
-                        piece
-                    }
-                }
+        known: &mut Known<'c, 'a>,
+    ) -> Value<'c, 'a> {
+        let number = match operand {
+            Operand::Capture(position) => return self.given.captures[*position],
+            Operand::Input(position) => return self.input(*position, state, point, known),
+            Operand::Reduced => {
+                return known.reduced.unwrap_or_else(|| {
+                    unreachable!("internal compiler error: a result before the reduction")
+                });
             }
+            Operand::Step(number) => *number,
+        };
+        let (operator, operands, element) = match &self.body.steps[number] {
+            Step::Index { dimension } => return self.index(*dimension, state, point, known),
+            Step::Constant(value) => {
+                let constant = known.steps.entry((number, Vec::new()));
+                return *constant.or_insert_with(|| self.at.literal(*value));
+            }
+            Step::Apply { operator, operands, element, .. } => (operator, operands, element),
+        };
+        let mut values: Vec<Value> =
+            operands.iter().map(|operand| self.payload(operand, state, point, known)).collect();
+        let key = (number, values.iter().map(|value| ValueKey::of(*value)).collect());
+        if let Some(value) = known.steps.get(&key) {
+            return *value;
         }
+        let mut result = *element;
+        if values.iter().any(|value| value.r#type().is_vector()) {
+            values = values.into_iter().map(|value| self.widened(value, known)).collect();
+            result = self.vector_type(result);
+        }
+        let value = operator.apply(&self.at, &values, result);
+        known.steps.insert(key, value);
+        value
     }
 
-    /// A value as a vector.
-    pub(super) fn widened(&mut self, piece: &Piece, known: &mut Known) -> String {
-        if piece.vector {
-            return piece.name.clone();
+    /// Broadcasts a scalar to a vector; returns a vector unchanged.
+    pub(super) fn widened(&mut self, value: Value<'c, 'a>, known: &mut Known<'c, 'a>) -> Value<'c, 'a> {
+        if value.r#type().is_vector() {
+            return value;
         }
-        if let Some(name) = known.broadcasts.get(&piece.name) {
-            return name.clone();
-        }
-        let kind = self.vector_type(&piece.element);
-        let name = self.define(&format!("vector.broadcast {} : {} to {kind}", piece.name, piece.element));
-        known.broadcasts.insert(piece.name.clone(), name.clone());
-        name
+        let made = known.broadcasts.entry(ValueKey::of(value));
+        *made.or_insert_with(|| self.at.broadcast(value, self.plan.lanes))
     }
 
     /// An input's element, or elements along the lanes.
-    fn input(&mut self, position: usize, state: &State, point: &Point, known: &mut Known) -> Piece {
+    fn input(
+        &mut self,
+        position: usize,
+        state: &State<'c, 'a>,
+        point: &Point,
+        known: &mut Known<'c, 'a>,
+    ) -> Value<'c, 'a> {
         let stride = self.lane_stride(position);
-        // The lanes of a packed operand are filled up.
+        // A packed operand is padded to full vectors, so it needs no mask.
         let is_packed = self.plan.packed == Some(position);
         let masked = stride != 0 && !is_packed && self.is_partial(state, point.vector);
         let key = Element {
@@ -143,71 +108,59 @@ impl Writer<'_> {
             steps: self.dynamic_steps(position, point),
             masked,
         };
-        if let Some(piece) = known.inputs.get(&key) {
-            return piece.clone();
+        if let Some(value) = known.inputs.get(&key) {
+            return *value;
         }
-        let element = self.signature.elements[position].clone();
-        let array = self.signature.flat(position);
         let mask = if masked { self.mask(state, point.vector) } else { None };
         let is_close = (2..=CLOSEST).contains(&stride) && !(masked && self.is_dynamic(state));
-        let own = self.first_tap(position, state, point);
-        let (tap, first) = match own.filter(|_| is_close) {
-            Some((tap, first)) => (Some(tap), Some(first)),
-            None => (None, None),
-        };
+        let shared_tap = self.first_tap(position, state, point);
+        let (tap, first) = shared_tap.filter(|_| is_close).unzip();
         let address = self.address(position, state, first.as_ref().unwrap_or(point));
-        let name = match stride {
-            0 => self.define(&format!("memref.load %l{position}[{address}] : {array}")),
-            1 => self.load_vector(position, &address, mask.as_deref()),
+        let value = match stride {
+            0 => self.at.load(self.view(position), &[address]),
+            1 => self.load_lanes(position, address, mask),
             stride if is_close => {
                 let elements = self.elements(state, point);
-                self.close(position, &address, stride, elements, tap)
+                self.close(position, address, stride, elements, tap)
             }
-            _ => self.gather(&address, &Apart { position, stride, mask: mask.as_deref() }),
+            _ => self.gather(position, address, stride, mask),
         };
-        let piece = Piece { name, element, vector: stride != 0 };
-        known.inputs.insert(key, piece.clone());
-        piece
+        known.inputs.insert(key, value);
+        value
     }
 
     /// The maximum number of elements of the vector of a point.
-    fn elements(&self, state: &State, point: &Point) -> i64 {
+    fn elements(&self, state: &State<'c, 'a>, point: &Point) -> i64 {
         let tile = state.tile.get(&self.plan.lanes_loop);
-        let tile = tile.filter(|tile| tile.is_partial(point.vector));
-        match tile.map(|tile| tile.last) {
+        match tile.filter(|tile| tile.is_partial(point.vector)).map(|tile| tile.last) {
             Some(LastVector::Partial(elements)) => elements,
             Some(LastVector::Full | LastVector::Dynamic) | None => self.plan.lanes,
         }
     }
 
-    /// Elements that are a few apart: contiguous vectors that cover them, and shuffles. The vectors are those of one tap, or those of all
-    /// taps of a group.
+    /// Loads elements with a small stride: loads the contiguous vectors that cover them, and selects the elements by shuffles. The vectors
+    /// cover the elements of one tap, or of all taps of a group.
     fn close(
         &mut self,
         position: usize,
-        address: &str,
+        address: Value<'c, 'a>,
         stride: i64,
         elements: i64,
         tap: Option<i64>,
-    ) -> String {
+    ) -> Value<'c, 'a> {
         let lanes = self.plan.lanes;
-        let kind = self.vector_type(&self.signature.elements[position].clone());
         let (tap, beyond) = tap.map_or((0, 1), |tap| (tap, stride));
-        // No vector goes beyond the last element.
+        // No vector extends beyond the last element.
         let start = |part: i64| (part * lanes).min((lanes - 1) * stride + beyond - lanes);
-        let mut value: Option<String> = None;
+        let mut value: Option<Value> = None;
         for part in 0..stride {
             let covered = ((elements - 1) * stride + beyond - start(part)).clamp(0, lanes);
             if covered == 0 {
                 break;
             }
             let at = self.offset(address, start(part));
-            let mask = (covered < lanes).then(|| {
-                let masks = self.vector_type("i1");
-                self.define(&format!("vector.constant_mask [{covered}] : {masks}"))
-            });
-            let loaded = self.load_vector(position, &at, mask.as_deref());
-            let before = value.clone().unwrap_or_else(|| loaded.clone());
+            let mask = (covered < lanes).then(|| self.at.constant_mask(covered, lanes));
+            let loaded = self.load_lanes(position, at, mask);
             let from_part = |lane: i64| {
                 let element = lane * stride + tap - start(part);
                 let is_new = element >= 0 && element < lanes;
@@ -218,100 +171,95 @@ impl Writer<'_> {
                     (false, Some(_)) => lane,
                 }
             };
-            let pattern: Vec<String> = (0..lanes).map(|lane| from_part(lane).to_string()).collect();
-            value = Some(self.define(&format!(
-                "vector.shuffle {before}, {loaded} [{}] : {kind}, {kind}",
-                pattern.join(", ")
-            )));
+            let pattern: Vec<i64> = (0..lanes).map(from_part).collect();
+            value = Some(self.at.shuffle(value.unwrap_or(loaded), loaded, &pattern));
         }
-        value.unwrap_or_default()
+        value.unwrap_or_else(|| unreachable!("internal compiler error: a vector without elements"))
     }
 
-    /// Elements that are far apart.
-    pub(super) fn gather(&mut self, address: &str, apart: &Apart) -> String {
-        let position = apart.position;
-        let element = self.signature.elements[position].clone();
-        let (array, kind) = (self.signature.flat(position), self.vector_type(&element));
-        let (steps, indices, mask, masks) = self.apart(apart);
-        let zero = if element.contains('f') { "0.0" } else { "0" };
-        let pass = self.define(&format!("arith.constant dense<{zero}> : {kind}"));
-        self.define(&format!(
-            "vector.gather %l{position}[{address}] [{steps}], {mask}, {pass} : {array}, {indices}, {masks}, {kind} into {kind}"
-        ))
+    /// Loads elements with a large stride by a gather.
+    fn gather(
+        &mut self,
+        position: usize,
+        address: Value<'c, 'a>,
+        stride: i64,
+        mask: Option<Value<'c, 'a>>,
+    ) -> Value<'c, 'a> {
+        let kind = self.vector_type(self.signature.elements[position]);
+        let [steps, mask] = self.apart(stride, mask);
+        let none = self.at.zero(kind);
+        let operands = [self.view(position), address, steps, mask, none];
+        self.at.make(ops::vector::GATHER, &operands, &[], kind)
     }
 
-    /// Distances of the lanes, their type, the mask, and its type.
-    pub(super) fn apart(&mut self, apart: &Apart) -> (String, String, String, String) {
-        let farthest = (self.plan.lanes - 1).saturating_mul(apart.stride);
-        let (indices, masks) = match i32::try_from(farthest) {
-            Ok(_) => (self.vector_type("i32"), self.vector_type("i1")),
-            Err(_) => (self.vector_type("index"), self.vector_type("i1")),
+    /// Returns the index vector for lanes that are `stride` elements apart, and the mask.
+    pub(super) fn apart(&mut self, stride: i64, mask: Option<Value<'c, 'a>>) -> [Value<'c, 'a>; 2] {
+        let max_index = (self.plan.lanes - 1).saturating_mul(stride);
+        let context = self.at.context;
+        let index = match i32::try_from(max_index) {
+            Ok(_) => types::int(context, 32),
+            Err(_) => Type::index(context),
         };
-        let steps: Vec<String> = (0..self.plan.lanes).map(|i| (i * apart.stride).to_string()).collect();
-        let steps = self.define(&format!("arith.constant dense<[{}]> : {indices}", steps.join(", ")));
-        let mask = match apart.mask {
-            Some(mask) => mask.to_owned(),
-            None => self.define(&format!("arith.constant dense<true> : {masks}")),
-        };
-        (steps, indices, mask, masks)
+        let steps = (0..self.plan.lanes).map(|lane| IntegerAttribute::new(index, lane * stride).into());
+        let steps: Vec<Attribute> = steps.collect();
+        let steps = self.at.literal(attributes::listed(self.vector_type(index), &steps));
+        let masks = self.vector_type(types::flag(context));
+        [steps, mask.unwrap_or_else(|| self.at.int(1, masks))]
     }
 
     /// Whether the number of elements in a partial vector is dynamic.
-    fn is_dynamic(&self, state: &State) -> bool {
+    fn is_dynamic(&self, state: &State<'c, 'a>) -> bool {
         let tile = state.tile.get(&self.plan.lanes_loop);
         tile.is_some_and(|tile| tile.last == LastVector::Dynamic)
     }
 
-    fn is_partial(&self, state: &State, vector: i64) -> bool {
+    fn is_partial(&self, state: &State<'c, 'a>, vector: i64) -> bool {
         state.tile.get(&self.plan.lanes_loop).is_some_and(|tile| tile.is_partial(vector))
     }
 
-    pub(super) fn load_vector(&mut self, position: usize, address: &str, mask: Option<&str>) -> String {
-        let element = self.signature.elements[position].clone();
-        let (array, kind) = (self.signature.flat(position), self.vector_type(&element));
+    /// Loads contiguous elements of an operand.
+    fn load_lanes(
+        &mut self,
+        position: usize,
+        address: Value<'c, 'a>,
+        mask: Option<Value<'c, 'a>>,
+    ) -> Value<'c, 'a> {
+        let (array, kind) = (self.view(position), self.vector_type(self.signature.elements[position]));
         match mask {
-            None => self.define(&format!("vector.load %l{position}[{address}] : {array}, {kind}")),
-            Some(mask) => {
-                let zero = if element.contains('f') { "0.0" } else { "0" };
-                let pass = self.define(&format!("arith.constant dense<{zero}> : {kind}"));
-                let masks = self.vector_type("i1");
-                self.define(&format!(
-                    "vector.maskedload %l{position}[{address}], {mask}, {pass} : {array}, {masks}, {kind} into {kind}"
-                ))
-            }
+            None => self.at.load_vector(array, &[address], kind, None),
+            Some(mask) => self.at.masked_load(array, address, mask, kind),
         }
     }
 
-    /// The value of a dimension of the original operation.
-    fn index(&mut self, dimension: usize, state: &State, point: &Point, known: &mut Known) -> Piece {
+    /// Computes the index of a dimension of the original operation.
+    fn index(
+        &mut self,
+        dimension: usize,
+        state: &State<'c, 'a>,
+        point: &Point,
+        known: &mut Known<'c, 'a>,
+    ) -> Value<'c, 'a> {
         let l = (0..self.nest.loops.len()).find(|&l| self.nest.loops[l].dimension == Some(dimension));
-        let scalar = |name: String| Piece { name, element: "index".to_string(), vector: false };
         let Some(l) = l else {
-            // Its loop had one iteration.
-            return scalar(self.constant(0));
+            // The loop had one iteration, and was removed.
+            return self.constant(0);
         };
         let steps = point.steps.iter().find(|s| s.0 == l).map_or(0, |s| s.1);
         let along = l == self.plan.lanes_loop;
         let distance = if along { point.vector * self.plan.lanes } else { steps };
         let key = (l, distance);
-        if let Some(piece) = known.indices.get(&key) {
-            return piece.clone();
+        if let Some(value) = known.indices.get(&key) {
+            return *value;
         }
-        let base = state.values.get(&l).cloned().unwrap_or_else(|| "%c0".to_string());
-        let start = self.offset(&base, distance);
-        let piece = if along {
-            let kind = self.vector_type("index");
-            let lanes = self.define(&format!("vector.step : {kind}"));
-            let wide = self.define(&format!("vector.broadcast {start} : index to {kind}"));
-            Piece {
-                name: self.define(&format!("arith.addi {wide}, {lanes} : {kind}")),
-                element: "index".to_string(),
-                vector: true,
-            }
-        } else {
-            scalar(start)
-        };
-        known.indices.insert(key, piece.clone());
-        piece
+        let base = state.values.get(&l).copied();
+        let base = base.unwrap_or_else(|| self.constant(0));
+        let mut value = self.offset(base, distance);
+        if along {
+            let kind = self.vector_type(self.at.index_type());
+            let lanes = self.at.make(ops::vector::STEP, &[], &[], kind);
+            value = self.at.addi(self.at.broadcast(value, self.plan.lanes), lanes);
+        }
+        known.indices.insert(key, value);
+        value
     }
 }

@@ -1,39 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-split-phases`: splits reductions with floor divisions in their subscripts into ones without.
+//! `skript-split-phases`: splits reductions with floor divisions in their subscripts into reductions without divisions.
 //!
-//! A transposed convolution of stride s reads its input at `⌊(o - k + c) / s⌋`, where the division is exact. With
-//! `o = s·q + r` and `k = s·p + t`, the subscript is `q - p` and a constant. For each pair of residues, the phase is an
-//! ordinary reduction over parts of the arrays, and only those phases whose division is exact contribute. The kernels of
-//! `skript-vectorize-reductions` need linear subscripts.
+//! A transposed convolution with stride s reads its input at `⌊(o - k + c) / s⌋`, at the points where the division is exact.
+//! With `o = s·q + r` and `k = s·p + t`, the subscript is `q - p` plus a constant. For each pair of residues, the phase is an
+//! ordinary reduction over strided slices of the arrays, and only the phases with an exact division contribute. The pass is
+//! required because the kernels of `skript-vectorize-reductions` support only linear subscripts.
 //!
 //! The method is that of sub-pixel convolutions: Shi et al., *Is the deconvolution layer the same as a convolutional
 //! layer?* (2016).
 //!
-//! Requires: `linalg.generic` on static arrays. Guarantees: a reduction is split only if at most 16 phases are
-//! left; each element of the output is written by one of them.
+//! Requires: `linalg.generic` on static arrays. Guarantees: a reduction is split only if at most 16 phases contribute;
+//! each element of the output is written by one of them.
 
 use super::body::{Combine, is_identity};
 use crate::ir::arith::{CompareIntegers, Constant, Select};
-use crate::ir::copy::{Copier, with_attributes};
+use crate::ir::generic::{Access, LoopNest, Operand, rebuild};
 use crate::ir::walk::named;
-use crate::ir::{self, Builder, linalg, maps, memref, ops};
+use crate::ir::{self, Builder, Copier, linalg, maps, memref, ops};
 use melior::Context;
-use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
+use melior::ir::{Type, Value};
 use skript_dialect::{Dialect, Pass, PassError};
 use skript_symbolic::Affine;
 
 /// The pass `skript-split-phases`.
 pub const PASS: Pass = Pass {
     flag: "skript-split-phases",
-    summary: "split reductions with floor divisions in their subscripts into ones without",
+    summary: "split reductions with floor divisions in their subscripts into reductions without divisions",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Affine, Dialect::Linalg, Dialect::MemRef],
     run: |root, _, rewriter| {
         for op in named(root, ops::linalg::GENERIC) {
-            if let Some(split) = Split::of(op) {
+            if let Some(split) = Split::new(op) {
                 split.apply(rewriter.context())?;
             }
         }
@@ -42,49 +40,39 @@ pub const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// The largest number of phases: each has a kernel.
-const MOST: usize = 16;
+/// Maximum number of phases: each phase has a kernel.
+const MAX_PHASES: usize = 16;
 
-/// Combinations of residues that are looked at.
-const MOST_COMBINATIONS: usize = 4096;
+/// Maximum number of combinations of residues.
+const MAX_COMBINATIONS: usize = 4096;
 
 /// A reduction and its phases.
 struct Split<'c, 'a> {
-    op: OperationRef<'c, 'a>,
-    /// The subscripts of each operand.
-    subscripts: Vec<Vec<Affine>>,
+    nest: LoopNest<'c, 'a>,
     divisor: i64,
-    /// The residues of the loops that are split, for each phase that contributes.
+    /// For each phase that contributes, the residues of the split loops.
     phases: Vec<Vec<Option<i64>>>,
-    extents: Vec<i64>,
 }
 
 impl<'c: 'a, 'a> Split<'c, 'a> {
     /// `None` for an operation that is not split.
-    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let generic = linalg::Generic::cast(op)?;
-        let reductions = generic.reductions();
-        if !reductions.contains(&true) || op.result_count() != 0 {
+    fn new(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let nest = LoopNest::read_divided(op).filter(LoopNest::reduces)?;
+        if !nest.operands.iter().all(|operand| operand.static_array().is_some()) {
             return None;
         }
-        let operands: Vec<Value> = op.operands().collect();
-        let extents = extents(generic, &operands, reductions.len())?;
-        let subscripts: Vec<Vec<Affine>> = generic
-            .indexing_maps()
-            .into_iter()
-            .map(|map| maps::divided_forms(map, &extents))
-            .collect::<Option<_>>()?;
-        let quotients: Vec<(Affine, i64)> = subscripts
+        let quotients: Vec<(Affine, i64)> = nest
+            .operands
             .iter()
-            .flatten()
+            .flat_map(|operand| &operand.forms)
             .filter(|form| form.as_linear().is_none())
             .map(Affine::as_quotient)
             .collect::<Option<_>>()?;
         let (_, divisor) = quotients.first()?;
         let divisor = *divisor;
-        let mut split = vec![false; extents.len()];
-        for (dividend, own) in &quotients {
-            if *own != divisor {
+        let mut split = vec![false; nest.extents.len()];
+        for (dividend, other) in &quotients {
+            if *other != divisor {
                 return None;
             }
             for (index, coefficient) in dividend.as_linear()? {
@@ -101,13 +89,13 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
                 let longer = residues.iter().map(|residue| [&before[..], &[*residue]].concat());
                 longer.collect::<Vec<_>>()
             });
-            combinations = longer.take(MOST_COMBINATIONS + 1).collect();
+            combinations = longer.take(MAX_COMBINATIONS + 1).collect();
         }
-        if combinations.len() > MOST_COMBINATIONS {
+        if combinations.len() > MAX_COMBINATIONS {
             return None;
         }
-        let mut result = Split { op, subscripts, divisor, phases: Vec::new(), extents };
-        let guards = guards(generic, &result.extents);
+        let guards = guards(&nest);
+        let mut result = Split { nest, divisor, phases: Vec::new() };
         for residues in combinations {
             let phase = result.phase(&residues)?;
             let is_empty = phase.extents.contains(&0);
@@ -120,173 +108,124 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
                 result.phases.push(residues);
             }
         }
-        (result.phases.len() <= MOST).then_some(result)
+        (result.phases.len() <= MAX_PHASES).then_some(result)
     }
 
-    /// The loops of a phase. `None` if a subscript of it is not linear.
+    /// Computes the loops of a phase; `None` if one of its subscripts is not linear.
     fn phase(&self, residues: &[Option<i64>]) -> Option<Phase> {
         let mut phase = Phase { replacement: Vec::new(), extents: Vec::new(), subscripts: Vec::new() };
-        for (index, (residue, extent)) in residues.iter().zip(&self.extents).enumerate() {
-            let own = Affine::index(index);
+        for (index, (residue, extent)) in residues.iter().zip(&self.nest.extents).enumerate() {
+            let form = Affine::index(index);
             phase.replacement.push(match residue {
-                Some(residue) => own.scale(self.divisor)?.plus(*residue)?,
-                None => own,
+                Some(residue) => form.scale(self.divisor)?.plus(*residue)?,
+                None => form,
             });
             phase.extents.push(match residue {
                 Some(residue) => (extent - residue + self.divisor - 1) / self.divisor,
                 None => *extent,
             });
         }
-        for subscripts in &self.subscripts {
-            let own = subscripts.iter().map(|form| {
-                // The operand has a part for the phase: its subscript is the loop.
+        for operand in &self.nest.operands {
+            let subscripts = operand.forms.iter().map(|form| {
+                // The phase reads a slice of this dimension, which the loop index subscripts directly.
                 if form.as_index().is_some() {
                     return Some(form.clone());
                 }
                 let form = form.substitute(&phase.replacement, &phase.extents)?;
                 form.as_linear().is_some().then_some(form)
             });
-            phase.subscripts.push(own.collect::<Option<Vec<_>>>()?);
+            phase.subscripts.push(subscripts.collect::<Option<Vec<_>>>()?);
         }
         Some(phase)
     }
 
     /// Replaces the operation by its phases.
     fn apply(&self, context: &'c Context) -> Result<(), PassError> {
-        let at = Builder::before(context, self.op)?;
+        let at = Builder::before(context, self.nest.op)?;
         for residues in &self.phases {
             let phase = self.phase(residues).ok_or("a phase without loops")?;
-            let mut operands = Vec::new();
-            for (n, operand) in self.op.operands().enumerate() {
-                operands.push(self.part(operand, n, residues, &phase, &at)?);
-            }
-            let count = self.extents.len();
-            let forms = phase.subscripts.iter();
-            let forms: Vec<_> = forms
-                .map(|forms| maps::map(context, count, forms))
-                .collect::<Option<_>>()
-                .ok_or("a map without text")?;
-            let forms = ArrayAttribute::new(context, &forms).into();
-            let generic = linalg::Generic::cast(self.op).and_then(linalg::Generic::body);
-            let body = generic.ok_or("an operation without a payload")?;
-            let types: Vec<Type> = ir::arguments(body).iter().map(|a| a.r#type()).collect();
-            let (region, inside, arguments) = at.region(&types);
-            let mut copier = Copier::new();
-            for (old, new) in ir::arguments(body).into_iter().zip(arguments) {
-                copier.set(old, new);
-            }
-            let index = Type::index(context);
-            for op in ir::operations(body) {
-                copier.copy(op, &inside, &mut |copier, op, to| {
-                    let loop_number = linalg::index_of(op);
-                    let residue = loop_number.and_then(|l| residues.get(l).copied().flatten());
+            let operands = self.nest.operands.iter().zip(&phase.subscripts);
+            let parts = operands.map(|(operand, forms)| {
+                Ok(Access(self.part(operand, forms, residues, &phase, &at)?, forms.clone()))
+            });
+            let parts: Vec<Access> = parts.collect::<Result<_, PassError>>()?;
+            rebuild(&at, &self.nest, &parts, &self.nest.reductions, |inside, elements| {
+                self.nest.copy_payload(Copier::new(), elements, inside, &mut |copier, op, to| {
+                    let residue = linalg::index_of(op).and_then(|l| residues.get(l).copied().flatten());
                     let Some(residue) = residue else {
                         return Ok(false);
                     };
-                    let own = ir::copy::with_operands(op, &[], to)?.result(0)?.into();
-                    let form = Affine::index(0).scale(self.divisor);
-                    let form = form.and_then(|form| form.plus(residue));
+                    let number = ir::copy::with_operands(op, &[], to)?.result(0)?.into();
+                    let form = Affine::index(0).scale(self.divisor).and_then(|form| form.plus(residue));
                     let map = form.and_then(|form| maps::map(context, 1, &[form]));
                     let Some(map) = map else {
                         return Ok(false);
                     };
-                    let value = to.value(ops::affine::APPLY, &[own], &[("map", map)], index)?;
-                    copier.set(op.result(0)?, value);
+                    let index = Type::index(context);
+                    copier
+                        .set(op.result(0)?, to.value(ops::affine::APPLY, &[number], &[("map", map)], index)?);
                     Ok(true)
-                })?;
-            }
-            with_attributes(self.op, &operands, &[], vec![region], &[("indexing_maps", forms)], &at)?;
+                })
+            })?;
         }
-        ir::erase(self.op);
+        ir::erase(self.nest.op);
         Ok(())
     }
 
-    /// The part of an operand that a phase uses.
+    /// Views the slice of an operand that a phase uses.
     fn part(
         &self,
-        operand: Value<'c, 'a>,
-        number: usize,
+        operand: &Operand<'c, 'a>,
+        new_forms: &[Affine],
         residues: &[Option<i64>],
         phase: &Phase,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
-        let shape = MemRefType::try_from(operand.r#type())?;
         let mut is_whole = true;
         let (mut offsets, mut sizes, mut steps) = (vec![], vec![], vec![]);
-        let (before, after) = (self.subscripts.get(number), phase.subscripts.get(number));
-        let forms = before.into_iter().flatten().zip(after.into_iter().flatten());
-        for (dimension, (form, new_form)) in forms.enumerate() {
-            let extent = match shape.dim_size(dimension)? {
-                DimSize::Static(extent) => i64::try_from(extent).map_err(|e| e.to_string())?,
-                DimSize::Dynamic => return Err("a dynamic extent".into()),
-            };
+        let forms = operand.forms.iter().zip(new_forms);
+        for ((form, new_form), extent) in forms.zip(operand.shape.iter().copied()) {
             let residue = form.as_index().and_then(|l| residues.get(l).copied().flatten());
             let (first, step) = residue.map_or((0, 1), |residue| (residue, self.divisor));
             offsets.push(first);
-            // A subscript that is a loop has the loop's extent.
-            let own = new_form.as_index().and_then(|l| phase.extents.get(l).copied());
-            let size = own.unwrap_or((extent - first + step - 1) / step);
+            // If the subscript is a loop index, the size is the extent of the loop.
+            let loop_extent = new_form.as_index().and_then(|l| phase.extents.get(l).copied());
+            let size = loop_extent.unwrap_or((extent - first + step - 1) / step);
             is_whole &= size == extent && step == 1;
             sizes.push(size);
             steps.push(step);
         }
         if is_whole {
-            return Ok(operand);
+            return Ok(operand.value);
         }
-        Ok(memref::subview(at, operand, &offsets, &sizes, &steps)?)
+        Ok(memref::subview(at, operand.value, &offsets, &sizes, &steps)?)
     }
 }
 
 /// The loops of a phase.
 struct Phase {
-    /// The form of each loop of the operation.
+    /// The index of each original loop as a function of the indices of the phase.
     replacement: Vec<Affine>,
     extents: Vec<i64>,
-    /// The subscripts of each operand's part.
+    /// The subscripts of each operand's slice.
     subscripts: Vec<Vec<Affine>>,
 }
 
-/// The extents of the loops; `None` if one is dynamic, or an array is.
-pub(super) fn extents(generic: linalg::Generic, operands: &[Value], loops: usize) -> Option<Vec<i64>> {
-    let mut extents = vec![None; loops];
-    for (map, operand) in generic.indexing_maps().into_iter().zip(operands) {
-        let memref = MemRefType::try_from(operand.r#type()).ok()?;
-        let (strides, offset) = memref.strides_and_offset();
-        let known = strides.iter().all(|stride| *stride >= 0) && offset >= 0;
-        if !known || !memref.has_static_shape() {
-            return None;
-        }
-        for (dimension, form) in maps::indices(map).into_iter().enumerate() {
-            if let (Some(index), DimSize::Static(extent)) = (form, memref.dim_size(dimension).ok()?) {
-                *extents.get_mut(index)? = i64::try_from(extent).ok();
-            }
-        }
-    }
-    extents.into_iter().collect()
-}
-
-/// Forms of the loops that are at least 0 wherever the payload contributes to the output.
-fn guards(generic: linalg::Generic, extents: &[i64]) -> Vec<Affine> {
-    let mut found = Vec::new();
-    let body = generic.body().map(ir::operations).unwrap_or_default();
-    let end = body.last().and_then(|end| linalg::Yield::cast(*end));
-    let end = end.and_then(|end| end.value().ok());
-    let combining = end.and_then(ir::definition).map(|(op, _)| op);
-    let Some(combining) = combining else {
-        return found;
+/// Returns affine forms of the loop indices that are nonnegative at all points where the payload contributes to the output.
+fn guards(nest: &LoopNest) -> Vec<Affine> {
+    let mut forms = Vec::new();
+    let combining = nest.yielded.first().copied().and_then(ir::definition);
+    let Some((combining, _)) = combining else {
+        return forms;
     };
-    let element = combining.result(0).map(|r| r.r#type().to_string());
-    let combine = ir::inherent(combining)
-        .zip(element.ok())
-        .and_then(|(attributes, element)| Combine::of(&ir::name(combining), &attributes, &element));
-    let Some(combine) = combine else {
-        return found;
+    let Some(combine) = Combine::read(combining) else {
+        return forms;
     };
     let values = combining.operands().filter_map(ir::definition);
     let mut selections = values.filter_map(|(op, _)| Select::cast(op));
     let selection = selections.find(|select| {
         let otherwise = select.otherwise().ok().and_then(Constant::of);
-        otherwise.is_some_and(|c| is_identity(&c.text(), &combine))
+        otherwise.and_then(|c| c.value().ok()).is_some_and(|value| is_identity(value, &combine))
     });
     let condition = selection.and_then(|select| select.condition().ok());
     let mut pending: Vec<Value> = condition.into_iter().collect();
@@ -295,18 +234,18 @@ fn guards(generic: linalg::Generic, extents: &[i64]) -> Vec<Affine> {
             ops::arith::ANDI => pending.extend(op.operands()),
             ops::arith::CMPI => {
                 let comparison = CompareIntegers::cast(op);
-                found.extend(comparison.and_then(|c| at_least_zero(c, extents)));
+                forms.extend(comparison.and_then(|c| at_least_zero(c, &nest.extents)));
             }
             _ => {}
         }
     }
-    found
+    forms
 }
 
-/// The form that a comparison holds for where it is at least 0.
-fn at_least_zero(comparison: CompareIntegers, extents: &[i64]) -> Option<Affine> {
+/// Returns the affine form that is nonnegative exactly where a comparison holds.
+pub(super) fn at_least_zero(comparison: CompareIntegers, extents: &[i64]) -> Option<Affine> {
     let predicate = comparison.predicate()?;
-    let least = Constant::of(comparison.right().ok()?)?.integer()?;
+    let min = ir::integer(comparison.right().ok()?)?;
     let (apply, _) = ir::definition(comparison.left().ok()?)?;
     if predicate != maps::SIGNED_AT_LEAST || ir::name(apply) != ops::affine::APPLY {
         return None;
@@ -317,5 +256,5 @@ fn at_least_zero(comparison: CompareIntegers, extents: &[i64]) -> Option<Affine>
     });
     let arguments = arguments.collect::<Option<Vec<_>>>()?;
     let form = maps::applied(apply.attribute("map").ok()?, &arguments, extents)?;
-    form.plus(least.checked_neg()?)
+    form.plus(min.checked_neg()?)
 }

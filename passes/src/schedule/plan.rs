@@ -9,41 +9,41 @@ use super::select::{Selected, is_used, selections};
 use super::tile::{Tile, Tiling};
 use std::fmt::{Display, Formatter};
 
-/// What the lanes of a vector are.
+/// The content of the lanes of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneMode {
-    /// Contiguous elements of the output: accumulators are stored as they are.
+    /// Contiguous elements of the output. Accumulators are stored directly.
     Output,
-    /// Partial results of one reduction: accumulators are reduced at the end.
+    /// Partial results of one reduction. Accumulators are reduced at the end.
     Reduction,
 }
 
 /// A register tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What the vector lanes are.
+    /// The content of the vector lanes.
     pub mode: LaneMode,
     /// The loop along the lanes.
     pub lanes_loop: usize,
     /// Elements of one vector.
     pub lanes: i64,
-    /// Number of vectors along the lanes' loop.
+    /// Number of vectors along the loop of the lanes.
     pub vectors: i64,
     /// Unrolled parallel loops: (loop, factor).
     pub unroll: Vec<(usize, i64)>,
-    /// Reduction loops, outermost first (without the lanes' loop).
+    /// Reduction loops, outermost first, without the loop of the lanes.
     pub reductions: Vec<usize>,
-    /// Parallel loops, outermost first, unrolled ones included; with lanes along the output, the lanes' loop too.
+    /// Parallel loops, outermost first, including unrolled ones. With lanes along the output, also the loop of the lanes.
     pub parallels: Vec<usize>,
     /// Whether the tiles of the outermost parallel loop are steps that threads may share.
     pub is_split: bool,
     /// The operand that is read from a copy in the order of the kernel, see [`super::packing`].
     pub packed: Option<usize>,
-    /// The last of the reductions, along which groups of products are summed at once.
+    /// The last reduction, along which groups of products are summed by one instruction.
     pub group: Option<usize>,
-    /// The first of the reductions that the predicate does not depend on: it is evaluated before them.
+    /// The first reduction that the predicate does not depend on. The predicate is evaluated before it.
     pub hoists: Option<usize>,
-    /// The reduction that is computed in parts, so that what one part reads stays in the cache; sums wait in the output in between.
+    /// The reduction that is computed in parts, so that the data of one part fit the cache. The output holds the sums between parts.
     pub chunk: Option<Chunk>,
 }
 
@@ -52,23 +52,24 @@ pub struct Plan {
 pub struct Chunk {
     /// The loop.
     pub number: usize,
-    /// Iterations of a part.
+    /// The number of iterations in a part.
     pub size: i64,
 }
 
-/// Steps of the smallest part of a reduction: with fewer, the sums in between cost more than is gained.
-const FEWEST_STEPS: i64 = 128;
+/// The minimum number of steps in a part of a reduction. In smaller parts, storing the intermediate sums costs more than is saved.
+const MIN_STEPS: i64 = 128;
 
-/// Steps of a part of a reduction that streams: enough rows that a sum in between costs little, and few enough to be read at once.
+/// The number of steps in a part of a streaming reduction. Fewer steps would make intermediate sums expensive; more rows could not be
+/// read at once.
 const STREAM_STEPS: i64 = 16;
 
-/// Iterations of a reduction that may stand inside of shorter ones.
+/// The minimum number of iterations of a reduction that may be inside a shorter one.
 const LONG: i64 = 16;
 
-/// Points of the smallest nest that threads share: fewer take less time than to wake a thread.
+/// The minimum number of points in a nest that threads share. Smaller nests take less time than waking up a thread.
 const SHARED_POINTS: i64 = 1 << 16;
 
-/// Steps that are enough for any thread to have its part; with fewer, a loop further inside may be the better one.
+/// The number of steps that is sufficient for all threads. If a loop has fewer steps, an inner loop may be better.
 const ENOUGH_STEPS: i64 = 16;
 
 /// The vector registers of a target, for one element type.
@@ -80,14 +81,14 @@ pub struct Vectors {
     pub bytes: i64,
     /// Number of registers.
     pub registers: i64,
-    /// Elements of the cache of one core that holds what a kernel reads again.
+    /// The size, in elements, of the cache of one core for data that a kernel reads again.
     pub cache: i64,
-    /// What operations on vectors cost.
+    /// Costs of operations on vectors.
     pub costs: Costs,
 }
 
 impl Vectors {
-    /// Vectors of half the width, where twice as many start in one cycle: a processor that computes its widest vectors in halves.
+    /// Vectors of half the width, for processors that start twice as many of them in a cycle.
     pub(super) fn halves(self) -> Option<Self> {
         (self.costs.fma_ports == 1 && self.lanes > 1).then_some(Vectors {
             lanes: self.lanes / 2,
@@ -99,14 +100,13 @@ impl Vectors {
 }
 
 impl Display for Plan {
-    /// Loops are numbers, outermost first: `lanes=1x2 unroll=0x6 order=1,0 packed=1 part=2x512` has two vectors along the loop 1, six
-    /// steps of the loop 0 at once, the tiles of the loop 0 inside of those of the loop 1, a copy of the operand 1 in the order of the
-    /// kernel, and parts of 512 steps of the reduction 2.
+    /// Loops are numbered, outermost first. For example, `lanes=1x2 unroll=0x6 order=1,0 packed=1 part=2x512` has two vectors along loop
+    /// 1, unrolls six steps of loop 0, has the loop over tiles of loop 0 inside that of loop 1, reads a copy of operand 1 in the order
+    /// of the kernel, and computes reduction 2 in parts of 512 steps.
     fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
         let joined = |items: Vec<String>| items.join(",");
         write!(f, "lanes={}x{}", self.lanes_loop, self.vectors)?;
-        let unrolled = self.unroll.iter().map(|(l, n)| format!("{l}x{n}"));
-        let unrolled: Vec<String> = unrolled.collect();
+        let unrolled: Vec<String> = self.unroll.iter().map(|(l, n)| format!("{l}x{n}")).collect();
         if !unrolled.is_empty() {
             write!(f, " unroll={}", joined(unrolled))?;
         }
@@ -123,26 +123,24 @@ impl Display for Plan {
 }
 
 impl Plan {
-    /// A tile for the nest. `None` if plain loops are as fast: without a reduction, with too little work, or without a
+    /// A tile for the nest. `None` if plain loops are as fast, because there is no reduction, too little work, or no
     /// loop along contiguous elements.
-    pub fn of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Option<Plan> {
+    pub fn new(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Option<Plan> {
         let (vectors, selections) = selections(nest, vectors, used_dimensions);
         let selected = selections.first()?;
         let tiles = selected.tiles(nest, vectors, used_dimensions);
-        let tiled = tiles.into_iter().next()?;
-        let ordered = tiled.ordered(nest, vectors.cache, used_dimensions);
-        ordered.into_iter().next()
+        tiles.into_iter().next()?.ordered(nest, vectors.cache, used_dimensions).into_iter().next()
     }
 
-    /// The plan that [`Plan::of`] selects, then others that combine the points of each element in the same order, so that results are
-    /// the same bits: other tiles, other positions of the lanes' loop, other parts of the reduction, other lanes.
+    /// The plan that [`Plan::new`] selects, then other plans that combine the points of each element in the same order and therefore
+    /// have bitwise equal results: with other tiles, positions of the loop of the lanes, parts of the reduction, or lanes.
     pub fn candidates(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Vec<Plan> {
         let (vectors, all) = selections(nest, vectors, used_dimensions);
         let mut candidates: Vec<Plan> = Vec::new();
         for (rank, selected) in all.iter().enumerate() {
             let tiles = selected.tiles(nest, vectors, used_dimensions);
             let mut others = Vec::new();
-            for (number, tiled) in tiles.iter().take(MOST_TILES).enumerate() {
+            for (number, tiled) in tiles.iter().take(MAX_TILES).enumerate() {
                 let mut ordered = tiled.ordered(nest, vectors.cache, used_dimensions);
                 others.extend(ordered.drain(1.min(ordered.len())..).filter(|_| number == 0));
                 candidates.append(&mut ordered);
@@ -165,19 +163,18 @@ impl Plan {
                 distinct.push(plan);
             }
         }
-        distinct.truncate(MOST_CANDIDATES);
+        distinct.truncate(MAX_CANDIDATES);
         distinct
     }
 
-    /// Whether elements of the output are apart along the lanes: a sum then begins with its first point, and what it starts from, or the
-    /// sum of the parts before, is added at its end.
+    /// Whether elements of the output are not contiguous along the lanes. Then the initial value of a sum, or the sum of the previous
+    /// parts, is added at its end.
     fn are_apart(&self, nest: &Nest) -> bool {
         let stride = nest.output().map(|output| output.strides[self.lanes_loop]);
         self.mode == LaneMode::Output && stride != Some(1)
     }
 
-    /// Whether the points of an element are combined in the order of the reductions: parts of an inner one come before all of the outer
-    /// ones.
+    /// Whether the points of an element are combined in the order of the reductions. Parts of an inner reduction change this order.
     fn keeps_order_in_parts(&self) -> bool {
         let number = self.chunk.map(|chunk| chunk.number);
         number.is_none_or(|number| self.reductions.first() == Some(&number))
@@ -196,7 +193,7 @@ impl Plan {
             && (self.mode == LaneMode::Output || lanes(self) == lanes(other))
     }
 
-    /// The plan of the same steps and the same packed operand, with small tiles, for a payload with a predicate.
+    /// A plan with the same steps and the same packed operand, but small tiles, for a payload with a predicate.
     pub fn guarded(&self) -> Plan {
         let mut plan = self.clone();
         let outermost = self.parallels.first().filter(|_| self.is_split);
@@ -213,15 +210,14 @@ impl Plan {
         plan
     }
 
-    /// The unrolled loop along which the output is contiguous, if it is not so along the lanes.
+    /// The unrolled loop along which the output is contiguous, if it is not contiguous along the lanes.
     pub fn transposed(&self, nest: &Nest) -> Option<usize> {
         let strides = &nest.output()?.strides;
         let apart = self.mode == LaneMode::Output && strides[self.lanes_loop] != 1;
-        let contiguous = self.unroll.iter().find(|(l, _)| strides[*l] == 1);
-        contiguous.map(|(l, _)| *l).filter(|_| apart)
+        self.unroll.iter().find(|(l, _)| strides[*l] == 1).map(|(l, _)| *l).filter(|_| apart)
     }
 
-    /// The orders of the loops around the tile, the best one first.
+    /// The plans for different orders of the loops around the tile, best first.
     fn ordered(&self, nest: &Nest, cache: i64, used_dimensions: &[usize]) -> Vec<Plan> {
         let mut plans = match (self.mode, self.packed) {
             (LaneMode::Reduction, _) => vec![self.clone()],
@@ -237,8 +233,9 @@ impl Plan {
         plans
     }
 
-    /// Orders of the loops around a packed operand: the lanes' loop stands where the least memory beyond the cache is accessed, and the
-    /// reductions that the predicate depends on, and short ones, come first. Then other positions, and other parts of the reduction.
+    /// Plans for different orders of the loops with a packed operand. The first plan has the loop of the lanes where it causes the least
+    /// traffic outside the cache. Others have other parts of the reduction, or other positions of this loop. Reductions that the
+    /// predicate depends on, and short ones, come first.
     fn around_packed(&self, nest: &Nest, operand: usize, cache: i64, used_dimensions: &[usize]) -> Vec<Plan> {
         let varies = |l: &usize| nest.operands[operand].strides[*l] != 0;
         let batches = self.parallels.iter().take_while(|l| varies(l)).count();
@@ -251,7 +248,7 @@ impl Plan {
             plan.parallels.insert(position, self.lanes_loop);
             plan.split_reduction(nest, operand, cache, is_used);
             if !nest.keeps_order {
-                // The innermost loop has many iterations, where one has.
+                // If a loop has many iterations, it is innermost.
                 let is_long = |l: &usize| nest.loops[*l].extent >= LONG;
                 let is_group = |l: &usize| Some(*l) == plan.group;
                 plan.reductions.sort_by_key(|l| (is_group(l), !is_used(l), is_long(l)));
@@ -281,8 +278,8 @@ impl Plan {
         plans
     }
 
-    /// Elements that are read from beyond the cache if the lanes' loop stands at a position among the parallel loops: an operand is
-    /// read again for each iteration of a loop that it does not vary along, unless all that the loops inside access stays in the
+    /// The number of elements that are read from outside the cache if the loop of the lanes is at a position among the parallel loops.
+    /// An operand is read again for each iteration of a loop that it does not vary along, unless the data of the inner loops fit the
     /// cache.
     fn traffic(&self, nest: &Nest, packed: usize, cache: i64, position: usize) -> i64 {
         let (outer, inner) = self.parallels.split_at(position);
@@ -301,12 +298,11 @@ impl Plan {
         total
     }
 
-    /// The elements of an operand that the loops of an order from a position on access, in one tile of the loops before.
+    /// The number of elements of an operand that the loops from a position on access, in one tile of the loops before it.
     fn accessed(&self, nest: &Nest, operand: usize, is_packed: bool, order: &[usize], from: usize) -> i64 {
         let strides = &nest.operands[operand].strides;
         let varies = |l: &&usize| strides[**l] != 0;
-        let tile = order.iter().take(from).filter(varies);
-        let tile: i64 = tile.map(|l| self.factor(*l)).product();
+        let tile: i64 = order.iter().take(from).filter(varies).map(|l| self.factor(*l)).product();
         let inside = order.iter().skip(from).chain(&self.reductions);
         let (points, span) = inside.filter(varies).fold((tile, tile), |(points, span), l| {
             let extent = nest.loops[*l].extent;
@@ -316,7 +312,7 @@ impl Plan {
         if is_packed { points } else { points.min(span) }
     }
 
-    /// Computes a reduction in parts if what the loops inside of the lanes' loop read does not stay in the cache.
+    /// Computes a reduction in parts if the data of the loops inside the loop of the lanes do not fit the cache.
     fn split_reduction(&mut self, nest: &Nest, packed: usize, cache: i64, is_used: impl Fn(&usize) -> bool) {
         let Some(position) = self.parallels.iter().position(|l| *l == self.lanes_loop) else {
             return;
@@ -326,7 +322,7 @@ impl Plan {
             .fold(0, i64::saturating_add);
         let is_static = |l: &usize| nest.loops[*l].source.is_none();
         let longest = self.reductions.iter().copied();
-        // What is left of a group is summed after all parts.
+        // The remainder of a group is summed after all parts.
         let is_whole = |l: &usize| Some(*l) != self.group || nest.loops[*l].extent % nest.group_size() == 0;
         let Some(number) = longest
             .filter(|l| !is_used(l) && is_static(l) && is_whole(l))
@@ -343,13 +339,13 @@ impl Plan {
         let size = (extent + parts - 1) / parts.max(1);
         let size = if Some(number) == self.group { nest.in_groups(size) } else { size };
         let others = nest.reduced() / extent.max(1);
-        if read > cache * 3 / 4 && size < extent && size * others >= FEWEST_STEPS {
+        if read > cache * 3 / 4 && size < extent && size * others >= MIN_STEPS {
             self.chunk = Some(Chunk { number, size });
         }
     }
 
-    /// Parts of a reduction that reads each element of an array once, along other elements than its lanes: several tiles would
-    /// each walk over all rows of the array, a few elements of each. With parts, each row is read from its first element to its last.
+    /// Parts of a reduction across the rows of an array that reads each element once. Without parts, each tile would read a few elements
+    /// of every row. With parts, rows are read sequentially.
     fn chunk_of_stream(&self, nest: &Nest, cache: i64, used_dimensions: &[usize]) -> Option<Chunk> {
         let number = *self.reductions.first()?;
         let is_static = nest.loops[number].source.is_none() && !is_used(nest, number, used_dimensions);
@@ -364,7 +360,7 @@ impl Plan {
         is_streaming.then_some(Chunk { number, size: STREAM_STEPS })
     }
 
-    /// Steps of a parallel loop for which a tile is computed each.
+    /// The number of steps of a parallel loop in a tile.
     pub fn factor(&self, l: usize) -> i64 {
         let unrolled = self.unroll.iter().find(|u| u.0 == l);
         match unrolled {
@@ -374,22 +370,22 @@ impl Plan {
         }
     }
 
-    /// Tiles along a parallel loop, the remainder's included.
+    /// The number of tiles along a parallel loop, including the remainder.
     pub fn tiles(&self, nest: &Nest, l: usize) -> i64 {
         let factor = self.factor(l);
         (nest.loops[l].extent + factor - 1) / factor
     }
 
-    /// Lets threads share a nest with enough work: the outermost loop with enough tiles, else the one with most, comes
-    /// first.
+    /// Lets threads share a nest with enough work. The outermost loop with enough tiles becomes the first loop; if there is none, the
+    /// loop with the most tiles.
     fn split(&mut self, nest: &Nest) {
         if nest.volume() < SHARED_POINTS {
             return;
         }
         let tiles: Vec<i64> = self.parallels.iter().map(|&l| self.tiles(nest, l)).collect();
         let enough = tiles.iter().position(|&tiles| tiles >= ENOUGH_STEPS);
-        let most = || (0..tiles.len()).rev().max_by_key(|&n| tiles[n]);
-        let Some(position) = enough.or_else(most).filter(|&n| tiles[n] > 1) else {
+        let longest = || (0..tiles.len()).rev().max_by_key(|&n| tiles[n]);
+        let Some(position) = enough.or_else(longest).filter(|&n| tiles[n] > 1) else {
             return;
         };
         let outermost = self.parallels.remove(position);
@@ -397,11 +393,11 @@ impl Plan {
         self.is_split = true;
     }
 
-    /// The plan with a tile of an outer product.
+    /// This plan with a tile of an outer product.
     fn with_tile(&self, tile: &Tile, rows: Option<usize>) -> Plan {
         let loops = [rows.map(|l| (l, tile.rows)), tile.second.map(|second| (second.number, tile.others))];
         let unrolled = loops.into_iter().flatten();
-        // The rows are unrolled even if there is one: a tile is transposed along them.
+        // Rows are unrolled even if there is only one, because a tile is transposed along them.
         let unroll = unrolled
             .enumerate()
             .filter(|(n, (_, factor))| *n == 0 || *factor > 1)
@@ -410,18 +406,19 @@ impl Plan {
         Plan { vectors: tile.vectors, unroll, ..self.clone() }
     }
 
-    /// Tiles of dot products: several rows share the vector that does not depend on them. All have as many vectors.
+    /// Plans with tiles of dot products, where several rows share the vector that does not depend on them. All plans have the same
+    /// number of vectors.
     fn dot_products(&self, nest: &Nest, registers: i64) -> Vec<Plan> {
         let mut order: Vec<usize> = self.parallels.clone();
         order.retain(|&l| nest.loops[l].source.is_none());
         order.sort_by_key(|&l| std::cmp::Reverse(nest.loops[l].extent));
         let extent = nest.loops[self.lanes_loop].extent;
         let mut plans: Vec<Plan> = Vec::new();
-        for most in MOST_DOT_ROWS {
+        for max_rows in MAX_DOT_ROWS {
             let mut budget = registers;
             let mut plan = self.clone();
-            for (&l, most) in order.iter().zip(most) {
-                let factor = factor_of(nest.loops[l].extent, 1, most.min(budget));
+            for (&l, max_factor) in order.iter().zip(max_rows) {
+                let factor = factor_of(nest.loops[l].extent, 1, max_factor.min(budget));
                 if factor > 1 {
                     plan.unroll.push((l, factor));
                     budget /= factor;
@@ -442,31 +439,28 @@ impl Plan {
     }
 }
 
-/// Rows along two loops of a tile of dot products.
-const MOST_DOT_ROWS: [[i64; 2]; 4] = [[8, 4], [8, 1], [4, 2], [4, 1]];
+/// The maximum numbers of rows along two loops, for different tiles of dot products.
+const MAX_DOT_ROWS: [[i64; 2]; 4] = [[8, 4], [8, 1], [4, 2], [4, 1]];
 
-/// Tiles among the candidates.
-const MOST_TILES: usize = 5;
+/// The maximum number of tiles among the candidates.
+const MAX_TILES: usize = 5;
 
-/// Plans that are worth to be measured.
-const MOST_CANDIDATES: usize = 8;
+/// The maximum number of plans that are measured.
+const MAX_CANDIDATES: usize = 8;
 
-/// The largest divisor of `extent` from `least` to `most` if it is not much smaller than `most`; otherwise `most`, and a
-/// remainder is peeled.
-fn factor_of(extent: i64, least: i64, most: i64) -> i64 {
-    let most = most.min(extent).max(1);
-    let divisors = (1..=most).rev().find(|f| extent % f == 0);
-    let divisor = divisors.filter(|f| f * 2 >= most && *f >= least.min(most));
-    divisor.unwrap_or(most)
+/// The largest divisor of `extent` between `min` and `max` if it is not much smaller than `max`. Otherwise `max`, with a
+/// remainder.
+fn factor_of(extent: i64, min: i64, max: i64) -> i64 {
+    let max = max.min(extent).max(1);
+    let divisor = (1..=max).rev().find(|f| extent % f == 0);
+    divisor.filter(|f| f * 2 >= max && *f >= min.min(max)).unwrap_or(max)
 }
 
 impl Selected {
-    /// Plans with their tiles, without an order of loops; the best one first.
+    /// Plans with different tiles, without an order of loops, best first.
     fn tiles(&self, nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Vec<Plan> {
-        let of_kind = |kind| {
-            let all = 0..nest.loops.len();
-            all.filter(move |&l| l != self.lanes_loop && nest.loops[l].kind == kind)
-        };
+        let of_kind =
+            |kind| (0..nest.loops.len()).filter(move |&l| l != self.lanes_loop && nest.loops[l].kind == kind);
         let plan = Plan {
             mode: self.mode,
             lanes_loop: self.lanes_loop,
@@ -484,7 +478,7 @@ impl Selected {
         match self.mode {
             LaneMode::Output => {
                 let has_predicate = is_used(nest, self.lanes_loop, used_dimensions);
-                let tiling = Tiling::of(&plan, nest, vectors, has_predicate);
+                let tiling = Tiling::new(&plan, nest, vectors, has_predicate);
                 let tiles: Vec<Plan> =
                     tiling.ranked().into_iter().map(|t| plan.with_tile(&t, tiling.rows)).collect();
                 if tiles.is_empty() { vec![plan] } else { tiles }

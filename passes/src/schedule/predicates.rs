@@ -1,110 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Predicates that are evaluated before the reductions which they do not depend on.
+//! Hoists predicates out of the reductions that they do not depend on.
 
 use super::body::Operand;
 use super::payload::Known;
 use super::writer::{Point, Predicate, State, Writer};
-use crate::ir::ops;
+use crate::ir::{Builder, ValueKey};
+use melior::ir::Value;
+use std::collections::HashSet;
 
-impl Writer<'_> {
-    /// The reduction loops from `level` on, which the predicate does not depend on: without it where it holds at all
-    /// points, not at all where it holds at none.
+impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
+    /// Emits the reduction loops from `level` on, which the predicate does not depend on. If the predicate holds at all points, the
+    /// loops do not evaluate it; if it holds at none, the loops do not run.
     pub(super) fn hoisted(
         &mut self,
         level: usize,
         predicate: &Operand,
-        state: &State,
+        state: &State<'c, 'a>,
         points: &[Point],
-        accumulators: &[String],
-    ) -> Vec<String> {
+        accumulators: &[Value<'c, 'a>],
+    ) -> Vec<Value<'c, 'a>> {
         let values = self.bools(predicate, state, points);
         let distinct = distinct(&values);
-        let all = self.folded(ops::arith::ANDI, &distinct);
-        let any = self.folded(ops::arith::ORI, &distinct);
-        self.choice(
-            &all,
-            accumulators.len(),
-            |w| w.reductions(level, &state.with(Predicate::Holds), points, accumulators.to_vec()),
-            |w| {
-                if distinct.len() == 1 {
-                    return accumulators.to_vec();
-                }
-                let some = state.with(Predicate::Values(values.clone()));
-                w.choice(
-                    &any,
-                    accumulators.len(),
-                    |w| w.reductions(level, &some, points, accumulators.to_vec()),
-                    |_| accumulators.to_vec(),
-                )
-            },
-        )
+        let all = self.folded(Builder::andi, &distinct);
+        let any = self.folded(Builder::ori, &distinct);
+        self.choice(all, accumulators.len(), |w, all_hold| {
+            if all_hold {
+                return w.reductions(level, &state.with(Predicate::Holds), points, accumulators.to_vec());
+            }
+            if distinct.len() == 1 {
+                return accumulators.to_vec();
+            }
+            let some = state.with(Predicate::Values(values.clone()));
+            w.choice(any, accumulators.len(), |w, any_holds| {
+                let unchanged = accumulators.to_vec();
+                if any_holds { w.reductions(level, &some, points, unchanged) } else { unchanged }
+            })
+        })
     }
 
-    /// The reduction loops from `level` on: not at all where no point contributes.
+    /// Emits the reduction loops from `level` on; they do not run if no point contributes.
     pub(super) fn skipped(
         &mut self,
         level: usize,
         skips: &Operand,
-        state: &State,
+        state: &State<'c, 'a>,
         points: &[Point],
-        accumulators: &[String],
-    ) -> Vec<String> {
+        accumulators: &[Value<'c, 'a>],
+    ) -> Vec<Value<'c, 'a>> {
         let values = distinct(&self.bools(skips, state, points));
-        let any = self.folded(ops::arith::ORI, &values);
+        let any = self.folded(Builder::ori, &values);
         let all = state.with(Predicate::Holds);
-        self.choice(
-            &any,
-            accumulators.len(),
-            |w| w.reductions(level, &all, points, accumulators.to_vec()),
-            |_| accumulators.to_vec(),
-        )
+        self.choice(any, accumulators.len(), |w, any_holds| {
+            let unchanged = accumulators.to_vec();
+            if any_holds { w.reductions(level, &all, points, unchanged) } else { unchanged }
+        })
     }
 
-    /// A scalar bool of the payload at each point.
-    fn bools(&mut self, value: &Operand, state: &State, points: &[Point]) -> Vec<String> {
+    /// Computes a scalar bool of the payload at each point.
+    fn bools(&mut self, value: &Operand, state: &State<'c, 'a>, points: &[Point]) -> Vec<Value<'c, 'a>> {
         let mut known = Known::default();
-        let mut bool_at = |point| self.payload(value, state, point, &mut known).name;
-        points.iter().map(&mut bool_at).collect()
+        points.iter().map(|point| self.payload(value, state, point, &mut known)).collect()
     }
 
-    /// Bools combined by an operation.
-    fn folded(&mut self, name: &str, bools: &[String]) -> String {
-        let Some((first, rest)) = bools.split_first() else {
-            return String::new();
-        };
-        rest.iter().fold(first.clone(), |all, value| self.define(&format!("{name} {all}, {value} : i1")))
+    /// Reduces bools by an operation.
+    fn folded(
+        &self,
+        combine: impl Fn(&Builder<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>) -> Value<'c, 'a>,
+        bools: &[Value<'c, 'a>],
+    ) -> Value<'c, 'a> {
+        let combined = bools.iter().copied().reduce(|all, bool| combine(&self.at, all, bool));
+        combined.unwrap_or_else(|| unreachable!("internal compiler error: a tile without points"))
     }
 
-    /// A branch whose results are accumulators.
+    /// Emits a branch whose results are accumulators: `branch` first writes the case where the condition holds, then the other case.
     pub(super) fn choice(
         &mut self,
-        condition: &str,
+        condition: Value<'c, 'a>,
         count: usize,
-        then: impl FnOnce(&mut Self) -> Vec<String>,
-        otherwise: impl FnOnce(&mut Self) -> Vec<String>,
-    ) -> Vec<String> {
-        let element = self.body.accumulator.clone();
-        let kinds = vec![self.vector_type(&element); count].join(", ");
-        let results = self.fresh();
-        self.line(&format!("{results}:{count} = scf.if {condition} -> ({kinds}) {{"));
-        self.depth += 1;
-        let values = then(self);
-        self.line(&format!("scf.yield {} : {kinds}", values.join(", ")));
-        self.depth -= 1;
-        self.line("} else {");
-        self.depth += 1;
-        let values = otherwise(self);
-        self.line(&format!("scf.yield {} : {kinds}", values.join(", ")));
-        self.depth -= 1;
-        self.line("}");
-        (0..count).map(|r| format!("{results}#{r}")).collect()
+        branch: impl FnMut(&mut Self, bool) -> Vec<Value<'c, 'a>>,
+    ) -> Vec<Value<'c, 'a>> {
+        let kinds = vec![self.sums(); count];
+        self.branch(condition, &kinds, branch)
     }
 }
 
-/// The names without those that occur twice, sorted.
-fn distinct(names: &[String]) -> Vec<String> {
-    let mut names = names.to_vec();
-    names.sort();
-    names.dedup();
-    names
+/// Returns the values without duplicates.
+fn distinct<'c, 'a>(values: &[Value<'c, 'a>]) -> Vec<Value<'c, 'a>> {
+    let mut seen = HashSet::new();
+    values.iter().copied().filter(|value| seen.insert(ValueKey::of(*value))).collect()
 }

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads a bufferized `linalg.generic` as a loop nest with a payload, if a register tile can compute it.
+//! Analyzes a bufferized `linalg.generic` as a loop nest with a payload, if a register tile can compute it.
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::body::{Body, Combine, Operand, Step, is_identity};
 use super::caller::has_offset;
-use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest, Source};
+use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest};
 use super::scalars::Scalars;
 use super::signature::{AT_RUN_TIME, Signature, pointer_type};
-use crate::ir::types::DYNAMIC;
-use crate::ir::{self, ValueKey, linalg, maps, ops};
+use crate::ir::generic::LoopNest;
+use crate::ir::memref::may_overlap;
+use crate::ir::types::{self, DYNAMIC};
+use crate::ir::{self, ValueKey, ops};
 use crate::structure::Affine;
-use melior::ir::ShapedTypeLike;
-use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{RegionLike, Value, ValueLike};
+use melior::ir::operation::OperationRef;
+use melior::ir::r#type::MemRefType;
+use melior::ir::{ShapedTypeLike, Type, TypeLike, Value, ValueLike};
 use std::collections::HashMap;
 
-/// A reduction as plain data.
+/// A reduction that was analyzed by [`read`].
 #[derive(Clone)]
 pub struct Reduction<'c, 'a> {
     /// The loops and addresses.
     pub nest: Nest,
-    /// What one iteration computes.
-    pub body: Body,
+    /// The computation of one iteration.
+    pub body: Body<'c>,
     /// The parameters of the kernel.
-    pub signature: Signature,
+    pub signature: Signature<'c>,
     /// The subscripts of the output.
     pub subscripts: Vec<Affine>,
     /// The arrays of [`Reduction::nest`].
@@ -36,15 +36,15 @@ pub struct Reduction<'c, 'a> {
 }
 
 impl<'c, 'a> Reduction<'c, 'a> {
-    /// The array that the reduction is computed in, or what finishes it writes.
+    /// The array that holds the result of the reduction, or of the operations after it.
     pub fn output(&self) -> Option<Value<'c, 'a>> {
         self.arrays.get(self.nest.output).copied()
     }
 
     /// Adds an array; returns its position.
-    pub(super) fn add(&mut self, value: Value<'c, 'a>, array: &Array, address: Address) -> usize {
+    pub(super) fn add(&mut self, value: Value<'c, 'a>, array: &Array<'c>, address: Address) -> usize {
         self.signature.arrays.push(array.argument_type(value));
-        self.signature.elements.push(array.element.clone());
+        self.signature.elements.push(array.element);
         self.signature.windows.push((array.offset, array.span()));
         self.nest.operands.push(address);
         self.arrays.push(value);
@@ -52,16 +52,16 @@ impl<'c, 'a> Reduction<'c, 'a> {
     }
 
     /// Replaces the output.
-    pub(super) fn set_output(&mut self, value: Value<'c, 'a>, array: &Array, address: Address) {
+    pub(super) fn set_output(&mut self, value: Value<'c, 'a>, array: &Array<'c>, address: Address) {
         let output = self.nest.output;
         self.signature.arrays[output] = array.argument_type(value);
-        self.signature.elements[output] = array.element.clone();
+        self.signature.elements[output] = array.element;
         self.signature.windows[output] = (array.offset, array.span());
         self.nest.operands[output] = address;
         self.arrays[output] = value;
     }
 
-    /// Makes known offsets parts of the kernel instead of arguments. `None` if one is dynamic.
+    /// Makes offsets constants of the kernel instead of arguments. `None` if one is dynamic.
     pub(super) fn fix_offsets(&mut self) -> Option<()> {
         let placed: Vec<usize> = self.signature.placed().collect();
         for position in placed {
@@ -72,12 +72,12 @@ impl<'c, 'a> Reduction<'c, 'a> {
                 return None;
             }
             self.signature.windows[position].0 = offset;
-            self.signature.arrays[position] = value.r#type().to_string();
+            self.signature.arrays[position] = value.r#type();
         }
         Some(())
     }
 
-    /// Adds scalar operations to the payload. `known` are the values that they use of it.
+    /// Adds scalar operations to the payload. `known` has the values of the payload that they use.
     pub(super) fn extend(
         &mut self,
         known: HashMap<ValueKey, Operand>,
@@ -96,7 +96,7 @@ impl<'c, 'a> Reduction<'c, 'a> {
         result
     }
 
-    /// Skips points that contribute nothing, where they are a good part: not in a block of a larger nest.
+    /// Skips points that contribute nothing, if they are a large fraction of all points. Blocks of a larger nest skip no points.
     pub(super) fn skip_points(&mut self) {
         let dimensions = self.body.skipped_dimensions();
         let is_small = |l: &Loop| {
@@ -117,125 +117,103 @@ impl<'c, 'a> Reduction<'c, 'a> {
     }
 }
 
-/// Reads the operation; `None` if its types, maps or payload are not supported.
-pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
-    let operands: Vec<Value<'c, 'a>> = op.operands().collect();
-    let generic = linalg::Generic::cast(op)?;
-    let indexing = generic.indexing_maps();
-    let reductions = generic.reductions();
-    if indexing.len() != operands.len() || op.result_count() != 0 {
-        return None;
-    }
-    let mut extents: Vec<Option<(i64, Source)>> = vec![None; reductions.len()];
-    let mut arrays = Vec::new();
-    for (position, operand) in operands.iter().enumerate() {
-        let forms = maps::forms(*indexing.get(position)?)?;
-        let array = Array::of(*operand)?;
-        for (dimension, form) in forms.iter().enumerate() {
-            if let Some(index) = form.as_index() {
-                let source = Some((position, dimension));
-                extents[index] = match *array.shape.get(dimension)? {
-                    Some(extent) => Some((extent, None)),
-                    None => extents[index].or(Some((ESTIMATE, source))),
-                };
-            }
-        }
-        arrays.push((array, forms));
-    }
-    let (body, captured) = payload(op, operands.len())?;
+/// Like [`read`], but `None` also if the output may overlap an input, which kernels do not support.
+pub fn read_apart<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
+    let reduction = read(op)?;
+    let output = reduction.output()?;
+    let inputs = reduction.arrays.get(..reduction.nest.output)?;
+    inputs.iter().all(|input| !may_overlap(*input, output)).then_some(reduction)
+}
 
-    let mut loops = Vec::new();
-    for (dimension, extent) in extents.iter().enumerate() {
-        let (extent, source) = (*extent)?;
-        let kind = if *reductions.get(dimension)? { LoopKind::Reduction } else { LoopKind::Parallel };
-        loops.push(Loop { extent, kind, dimension: Some(dimension), source });
-    }
+/// Analyzes the operation; `None` if its types, maps or payload are not supported.
+pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
+    let nest = LoopNest::read(op).filter(LoopNest::is_on_arrays)?;
+    let (body, captured) = payload(&nest)?;
+    let loops = nest.reductions.iter().enumerate().map(|(dimension, reduces)| {
+        let kind = if *reduces { LoopKind::Reduction } else { LoopKind::Parallel };
+        let mut operands = nest.operands.iter().enumerate();
+        let mut source = || operands.find_map(|(n, operand)| Some((n, operand.dimension(dimension)?)));
+        let (extent, source) = match nest.extent(dimension) {
+            Some(extent) => (extent, None),
+            None => (ESTIMATE, Some(source()?)),
+        };
+        Some(Loop { extent, kind, dimension: Some(dimension), source })
+    });
+    let loops: Vec<Loop> = loops.collect::<Option<_>>()?;
     let all: Vec<Option<usize>> = (0..loops.len()).map(Some).collect();
-    let arrays: Vec<(Array, Address)> = arrays
-        .into_iter()
-        .map(|(array, forms)| {
-            let address = array.address(&forms, &all, &loops)?;
-            Some((array, address))
-        })
-        .collect::<Option<_>>()?;
-    let output = operands.len() - 1;
-    if !accumulates(&arrays[output].0.element) {
+    let arrays = nest.operands.iter().map(|operand| {
+        let array = Array::new(operand.value)?;
+        let address = array.address(&operand.forms, &all, &loops)?;
+        Some((array, address))
+    });
+    let arrays: Vec<(Array, Address)> = arrays.collect::<Option<_>>()?;
+    let output = nest.inputs;
+    if !accumulates(arrays[output].0.element) {
         return None;
     }
     // The output must not move along a reduction, and must move along each parallel loop.
     let consistent = loops.iter().enumerate().all(|(l, loop_)| {
-        let stays = arrays[output].1.strides[l] == 0;
-        loop_.extent == 1 || stays == (loop_.kind == LoopKind::Reduction)
+        let is_invariant = arrays[output].1.strides[l] == 0;
+        loop_.extent == 1 || is_invariant == (loop_.kind == LoopKind::Reduction)
     });
     if !consistent {
         return None;
     }
-    // Arrays that are operands for their shape alone are left out.
-    let used: Vec<usize> = (0..operands.len()).filter(|&p| p == output || body.uses_input(p)).collect();
-    let position = |p: usize| used.iter().position(|&u| u == p).unwrap_or(0);
+    // Arrays that are operands only because of their shape are left out.
+    let used: Vec<usize> = (0..=output).filter(|&p| p == output || body.uses_input(p)).collect();
+    let position = |p: usize| {
+        let position = used.iter().position(|&u| u == p);
+        position.unwrap_or_else(|| unreachable!("internal compiler error: operand {p} is not read"))
+    };
     let body = renumbered(body, &position);
     let mut reduction = Reduction {
-        nest: Nest {
-            loops,
-            operands: Vec::new(),
-            output: used.len() - 1,
-            constants: Vec::new(),
-            repeats: Vec::new(),
-            skipped: Vec::new(),
-            tested: Vec::new(),
-            keeps_order: false,
-            dot: None,
-        },
+        nest: Nest { loops, output: used.len() - 1, ..Nest::default() },
         body,
         signature: Signature::default(),
-        subscripts: maps::forms(*indexing.get(output)?)?,
+        subscripts: nest.operands[output].forms.clone(),
         arrays: Vec::new(),
         captured,
     };
     for &position in &used {
-        let (array, address) = arrays.get(position)?;
-        reduction.add(operands[position], array, address.clone());
+        let (array, address) = &arrays[position];
+        reduction.add(nest.operands[position].value, array, address.clone());
     }
     Some(reduction)
 }
 
-/// Whether elements of this type are accumulated in registers. Narrower ones are only read, and widened before.
-fn accumulates(element: &str) -> bool {
-    ["f32", "f64", "i32", "i64"].contains(&element)
+/// Whether elements of this type can be accumulated. Narrower elements are only read, and extended first.
+fn accumulates(element: Type) -> bool {
+    element.is_f32() || element.is_f64() || element.is_integer() && [32, 64].contains(&types::width(element))
 }
 
-/// Iterations of a loop whose first and last ones are a good part.
+/// The maximum extent of a loop whose first and last iterations are a large fraction of all iterations.
 const SMALL: i64 = 32;
 
-/// Elements that no array has.
+/// A number of elements that no array exceeds.
 pub(super) const LARGEST_SPAN: i64 = 1 << 40;
 
 /// A memref with static strides, or without gaps ([`ir::memref::dense`]).
-pub(super) struct Array {
+pub(super) struct Array<'c> {
     /// `None` for dynamic extents.
     pub(super) shape: Vec<Option<i64>>,
-    /// Without the dynamic extents that they are multiples of.
+    /// The static factors of the strides.
     pub(super) strides: Vec<i64>,
-    /// The dimensions whose dynamic extents each stride is a multiple of.
+    /// The dimensions whose dynamic extents are the other factors of each stride.
     multiples: Vec<Vec<usize>>,
-    /// [`AT_RUN_TIME`] for others than 0, so that reductions of equal parts of an array share a kernel.
+    /// [`AT_RUN_TIME`] unless it is 0, so that reductions of equally shaped parts of an array share a kernel.
     pub(super) offset: i64,
-    pub(super) element: String,
+    pub(super) element: Type<'c>,
 }
 
-impl Array {
-    /// `None` for other dynamic strides and other element types, and for an offset that nothing before the kernel gives.
-    pub(super) fn of(value: Value) -> Option<Array> {
+impl<'c> Array<'c> {
+    /// `None` for other dynamic strides and other element types, and for an offset that is unknown before the kernel.
+    pub(super) fn new(value: Value<'c, '_>) -> Option<Array<'c>> {
         let kind = MemRefType::try_from(value.r#type()).ok()?;
-        let element = kind.element().to_string();
+        let element = kind.element();
         let (mut strides, offset) = kind.strides_and_offset();
         let known = |v: &i64| *v >= 0;
-        let shape = (0..kind.rank())
-            .map(|d| match kind.dim_size(d).ok()? {
-                DimSize::Static(n) => Some(Some(i64::try_from(n).ok()?)),
-                DimSize::Dynamic => Some(None),
-            })
-            .collect::<Option<Vec<_>>>()?;
+        let shape = ir::memref::extents(value.r#type()).into_iter();
+        let shape: Vec<Option<i64>> = shape.map(|extent| (extent != DYNAMIC).then_some(extent)).collect();
         let mut multiples = vec![Vec::new(); shape.len()];
         if let Some(dense) = ir::memref::dense(value) {
             let (mut stride, mut dynamic) = (1_i64, Vec::new());
@@ -256,8 +234,9 @@ impl Array {
                 multiples[dimension].clear();
             }
         }
-        let narrow = ["f16", "bf16", "i8", "i16"].contains(&element.as_str());
-        if !narrow && !accumulates(&element) || !strides.iter().all(known) || !has_offset(value) {
+        let is_number = element.is_float() || element.is_integer();
+        let narrow = is_number && [8, 16].contains(&types::width(element));
+        if !narrow && !accumulates(element) || !strides.iter().all(known) || !has_offset(value) {
             return None;
         }
         Some(Array { shape, strides, multiples, offset: if offset == 0 { 0 } else { AT_RUN_TIME }, element })
@@ -268,8 +247,8 @@ impl Array {
         self.multiples.iter().all(Vec::is_empty)
     }
 
-    /// The address of an element by the loops of a nest: `numbers` are the loops that those of the subscripts are; others have one
-    /// iteration.
+    /// The address of an element as a function of the loops of a nest. `numbers` maps the indices of the subscripts to loops; `None` is a
+    /// loop with one iteration.
     pub(super) fn address(
         &self,
         subscripts: &[Affine],
@@ -281,8 +260,8 @@ impl Array {
             let mut stride = *self.strides.get(dimension)?;
             let mut extents = Vec::new();
             for multiple in self.multiples.get(dimension)? {
-                let own = subscripts.get(*multiple)?.as_index()?;
-                let l = (*numbers.get(own)?)?;
+                let index = subscripts.get(*multiple)?.as_index()?;
+                let l = (*numbers.get(index)?)?;
                 stride = stride.checked_mul(loops[l].extent)?;
                 // The extent may be static in another operand.
                 extents.extend(loops[l].source.map(|_| l));
@@ -293,7 +272,7 @@ impl Array {
                 return None;
             }
             address.offset += form.offset() * stride;
-            for (index, own) in form.as_linear()? {
+            for (index, factor) in form.as_linear()? {
                 let Some(l) = *numbers.get(index)? else {
                     continue;
                 };
@@ -302,7 +281,7 @@ impl Array {
                 if is_sum && !is_known {
                     return None;
                 }
-                address.strides[l] += own.checked_mul(stride)?;
+                address.strides[l] += factor.checked_mul(stride)?;
                 address.extents[l].clone_from(&extents);
             }
         }
@@ -313,16 +292,16 @@ impl Array {
         self.shape.iter().all(Option::is_some)
     }
 
-    /// The type as which the array is passed.
-    fn argument_type(&self, value: Value) -> String {
+    /// The parameter type for the array.
+    fn argument_type(&self, value: Value<'c, '_>) -> Type<'c> {
         match (self.is_static(), self.offset) {
-            (_, AT_RUN_TIME) => pointer_type(&self.element, 0),
-            (true, _) => value.r#type().to_string(),
-            (false, offset) => pointer_type(&self.element, offset),
+            (_, AT_RUN_TIME) => pointer_type(self.element, 0),
+            (true, _) => value.r#type(),
+            (false, offset) => pointer_type(self.element, offset),
         }
     }
 
-    /// Elements from the first to the last, both included; 0 for an empty array, and a bound if an extent is dynamic.
+    /// The number of elements from the first to the last, gaps included; 0 for an empty array, and an upper bound if an extent is dynamic.
     fn span(&self) -> i64 {
         if self.shape.contains(&Some(0)) {
             return 0;
@@ -335,71 +314,41 @@ impl Array {
     }
 }
 
-/// The payload of the operation's region, and the values that it captures.
-fn payload<'c, 'a>(op: OperationRef<'c, 'a>, operands: usize) -> Option<(Body, Vec<Value<'c, 'a>>)> {
-    let block = op.region(0).ok()?.first_block()?;
-    let output = Value::from(block.argument(operands - 1).ok()?);
-    let mut reader = Scalars::default();
-    for position in 0..operands - 1 {
-        let argument = Value::from(block.argument(position).ok()?);
-        reader.known.insert(ValueKey::of(argument), Operand::Input(position));
+/// The payload of the nest, and the values that it captures. Only its last operation may use the output's element.
+fn payload<'c, 'a>(nest: &LoopNest<'c, 'a>) -> Option<(Body<'c>, Vec<Value<'c, 'a>>)> {
+    let accumulation = nest.accumulation()?;
+    let (last, steps) = nest.payload.split_last()?;
+    let combine = Combine::read(*last).filter(|_| *last == accumulation.op)?;
+    let inputs = nest.inputs().iter().enumerate();
+    let known = inputs.map(|(n, input)| (ValueKey::of(input.element), Operand::Input(n)));
+    let mut reader = Scalars { known: known.collect(), ..Scalars::default() };
+    for op in steps {
+        reader.step(*op, &ir::name(*op))?;
     }
-    let mut combining = None;
-    let mut next = block.first_operation();
-    while let Some(inner) = next {
-        next = inner.next_in_block();
-        let name = inner.name().as_string_ref().as_str().ok()?.to_string();
-        if name == ops::linalg::YIELD {
-            let (result, combine, value): (Value<'c, 'a>, Combine, Operand) = combining?;
-            if inner.operand_count() != 1 || inner.operands().next()? != result {
-                return None;
-            }
-            let (value, predicate) = unguarded(&reader.steps, value, &combine);
-            let body = Body {
-                steps: reader.steps,
-                start: Operand::Input(operands - 1),
-                finish: Operand::Reduced,
-                accumulator: output.r#type().to_string(),
-                value,
-                predicate,
-                skips: None,
-                combine,
-                captures: reader.captures,
-            };
-            return Some((body, reader.captured));
-        }
-        let uses_output = inner.operands().any(|o| o == output);
-        if uses_output {
-            // Only the last step may use the output's element.
-            if combining.is_some() || inner.operand_count() != 2 {
-                return None;
-            }
-            let [left, right] = ir::both_operands(inner).ok()?;
-            let other = if left == output { right } else { left };
-            if other == output {
-                return None;
-            }
-            let element = inner.result(0).ok()?.r#type().to_string();
-            let combine = Combine::of(&name, &ir::inherent(inner)?, &element)?;
-            let value = reader.operand(other)?;
-            combining = Some((Value::from(inner.result(0).ok()?), combine, value));
-        } else if combining.is_some() {
-            return None;
-        } else {
-            reader.step(inner, &name)?;
-        }
-    }
-    None
+    let value = reader.operand(accumulation.value)?;
+    let (value, predicate) = unguarded(&reader.steps, value, &combine);
+    let body = Body {
+        steps: reader.steps,
+        start: Operand::Input(nest.inputs),
+        finish: Operand::Reduced,
+        accumulator: nest.output()?.element.r#type(),
+        value,
+        predicate,
+        skips: None,
+        combine,
+        captures: reader.captures,
+    };
+    Some((body, reader.captured))
 }
 
 /// Splits `select(predicate, value, identity)`, the form of a guarded value.
 fn unguarded(steps: &[Step], value: Operand, combine: &Combine) -> (Operand, Option<Operand>) {
     if let Operand::Step(number) = value
-        && let Some(Step::Apply { name, operands, .. }) = steps.get(number)
-        && name == ops::arith::SELECT
+        && let Some(Step::Apply { operator, operands, .. }) = steps.get(number)
+        && operator.name == ops::arith::SELECT
         && let [condition, then, Operand::Step(otherwise)] = operands.as_slice()
-        && let Some(Step::Constant { attribute, .. }) = steps.get(*otherwise)
-        && is_identity(attribute, combine)
+        && let Some(Step::Constant(constant)) = steps.get(*otherwise)
+        && is_identity(*constant, combine)
     {
         return (then.clone(), Some(condition.clone()));
     }
@@ -407,7 +356,7 @@ fn unguarded(steps: &[Step], value: Operand, combine: &Combine) -> (Operand, Opt
 }
 
 /// Renumbers the inputs after unused arrays were left out.
-fn renumbered(mut body: Body, renumber: &impl Fn(usize) -> usize) -> Body {
+fn renumbered<'c>(mut body: Body<'c>, renumber: &impl Fn(usize) -> usize) -> Body<'c> {
     let renumber = |o: &mut Operand| {
         if let Operand::Input(position) = o {
             *position = renumber(*position);

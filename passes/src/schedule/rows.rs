@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-fuse-rows`: computes operations with common rows one block of rows after the other.
+//! `skript-fuse-rows`: fuses operations with common rows into loops over blocks of rows.
 //!
-//! A softmax reads each row three times, a normalization as often, and attention writes a matrix of scores that it reads again. What
-//! such operations have in common are rows: loops along which an element that one operation writes is read by the others at the same
-//! position alone. The pass collects `linalg.generic` and `linalg.fill` operations around a reduction that have common rows, and
-//! replaces them by a parallel loop over blocks of rows. Its body has the same operations on views of the arrays; arrays that nothing
-//! else reads have the size of one block. A block is as large as the cache allows. Products belong to a group if their other
-//! operand stays in a cache, as the keys and values of an attention do.
+//! A softmax and a normalization read each row three times, and attention writes a matrix of scores that it reads again. Such
+//! operations have common rows: parallel loops along which an element that one operation writes is read by the others only at the same
+//! position. The pass collects `linalg.generic` and `linalg.fill` operations around a reduction that have common rows, and replaces
+//! them by a parallel loop over blocks of rows. The body of the loop has the same operations on views of the arrays. An array without
+//! other readers is replaced by an array with the size of one block. A block is as large as the cache allows. A contraction belongs to
+//! a group if its other operand fits the cache, as the keys and values of attention do.
 //!
-//! Windows of a padded array (pooling, depthwise convolutions) are such operations with the ones that pad: channels are their rows, and
-//! the padded array of one block of channels stays in the cache.
+//! An operation that reads a padded array in windows (pooling, depthwise convolutions) is fused with the operations that pad the array:
+//! the channels are the rows, and the padded array of one block of channels fits the cache.
 //!
-//! Windows of what a contraction computes, a pooling behind a convolution, are computed with it if the result is larger than four caches: the
-//! rows that a block of windows reads are in an array of their own. Rows that windows of two blocks read are kept for the next one.
+//! A window over the result of a contraction, such as a pooling after a convolution, is fused with the contraction if the result is
+//! larger than four times the cache ([`strips`]): the rows that a block of windows reads are in a small array. The rows that the
+//! windows of two adjacent blocks share are kept for the next block.
 //!
-//! On a GPU (`gpu`), the threads of a block compute its rows together (`skript-map-rows`). A block is one row, or several if contractions
-//! belong to the group, as in an attention: arrays that nothing else reads are in the memory that the threads share. Rows that are too
-//! long for that are computed in blocks of columns ([`columns`]). Tensors that bufferization keeps in one array, one after the other, get arrays
-//! of their own before ([`ranges`]).
+//! On a GPU (`gpu`), the threads of a block compute its rows cooperatively (`skript-map-rows`). A block has one row, or several rows if
+//! contractions belong to the group, as in attention. Arrays without other readers are in shared memory. Rows that are too long for
+//! shared memory are computed in blocks of columns ([`columns`]). If bufferization reuses one array for several tensors, these are
+//! allocated separately first ([`ranges`]). One emitter ([`tile`]) emits the code of all these forms.
 //!
-//! Requires: buffers. Dynamic extents beside those of rows are whole in each block. Guarantees: each element is computed by the same
-//! operations in the same order as before, whatever the number of rows in a block.
+//! Requires: buffers. A block contains the full extent of each dynamic dimension that is not a row. Guarantees: each element is
+//! computed by the same operations in the same order as before, independently of the number of rows in a block.
 
 mod blocks;
 mod columns;
@@ -32,6 +33,7 @@ mod shared;
 mod storage;
 pub(crate) mod streams;
 mod strips;
+mod tile;
 
 use crate::ir::effects::Effects;
 use crate::ir::func;
@@ -43,56 +45,55 @@ use columns::Columns;
 use group::Group;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef};
-use skript_dialect::{Dialect, Pass, PassError, PassOption, melior};
+use skript_dialect::{Dialect, Pass, PassError, PassOption, melior, op};
 use std::collections::HashSet;
 use strips::Strips;
 
 /// The pass `skript-fuse-rows`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-fuse-rows",
-    summary: "compute operations with common rows one block of rows after the other",
+    summary: "fuse operations with common rows into loops over blocks of rows",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Linalg, Dialect::MemRef, Dialect::Scf],
     options: &[
         PassOption {
             name: "cache-bytes",
-            summary: "bytes of the cache of one core that holds a block of rows",
+            summary: "bytes of the per-core cache that holds a block of rows",
             default: "1048576",
         },
         PassOption {
             name: "gpu",
-            summary: "the GPU whose threads compute each block of rows together; none for a processor",
+            summary: "the GPU whose threads compute each block of rows cooperatively; none for a CPU",
             default: "none",
         },
     ],
     run: |root, options, rewriter| {
         let memory = match options.text("gpu") {
             "none" => Memory::Cache(options.get("cache-bytes")?),
-            _ => Memory::Shared(crate::schedule::gpu::named_gpu(options)?),
+            _ => Memory::Shared(crate::schedule::targets::gpus::named_gpu(options)?),
         };
         fuse(root, memory, rewriter.context())
     },
 };
 
-/// What holds a block of rows.
+/// The memory that holds a block of rows.
 #[derive(Clone, Copy)]
 enum Memory {
-    /// The cache of a core, of so many bytes.
+    /// The cache of a core, with its size in bytes.
     Cache(i64),
-    /// Memory that the threads of a block of a GPU share: for the arrays of its rows that nothing else reads.
+    /// The shared memory of a GPU, for the arrays of a block that have no other readers.
     Shared(&'static Gpu),
 }
 
 impl Memory {
-    /// The blocks of a group.
     fn blocks(self, group: &Group) -> Option<Blocks> {
         match self {
-            Memory::Cache(bytes) => Blocks::of(group, bytes),
+            Memory::Cache(bytes) => Blocks::new(group, bytes),
             Memory::Shared(gpu) => shared::blocks(group, gpu, false),
         }
     }
 
-    /// Whether a group may be computed in blocks, as it is or once more operations belong to it.
+    /// Whether a group may be computed in blocks, now or after more operations are added.
     fn accepts(self, group: &Group) -> bool {
         match self {
             Memory::Cache(_) => self.blocks(group).is_some(),
@@ -100,7 +101,7 @@ impl Memory {
         }
     }
 
-    /// Whether all blocks have the same loop, the last one with fewer rows. Payloads may read the positions of rows there.
+    /// Whether one loop computes all blocks, including a last block with fewer rows. Payloads may then read the positions of rows.
     fn has_one_loop(self) -> bool {
         matches!(self, Memory::Shared(_))
     }
@@ -112,22 +113,17 @@ fn fuse<'c: 'a, 'a>(
     context: &'c melior::Context,
 ) -> Result<(), PassError> {
     let mut effects = Effects::new(func::functions(root));
-    // What depends on variables alone is computed once.
+    // Operations that depend only on variables run once.
     let entry = ir::entry(root).ok();
-    let constants = entry.map(|entry| Constants::of(entry, root));
-    let constants = constants.unwrap_or_default();
+    let constants = entry.map(|entry| Constants::new(entry, root)).unwrap_or_default();
     let writers: HashSet<usize> = constants.writers().iter().map(|(op, _)| ir::key(*op)).collect();
     let operations_of = |block: BlockRef<'c, 'a>| -> Vec<OperationRef<'c, 'a>> {
-        let operations = ir::operations(block).into_iter();
-        operations.filter(|op| !writers.contains(&ir::key(*op))).collect()
+        ir::operations(block).into_iter().filter(|op| !writers.contains(&ir::key(*op))).collect()
     };
     let with_blocks = ir::nested(root).into_iter();
     let mut blocks: Vec<BlockRef> =
         with_blocks.filter(|op| op.region_count() > 0 && !is_in_parallel(*op)).flat_map(ir::blocks).collect();
-    blocks.retain(|block| {
-        let mut operations = ir::operations(*block).into_iter();
-        operations.any(|op| ir::name(op) == ops::linalg::GENERIC)
-    });
+    blocks.retain(|block| ir::operations(*block).into_iter().any(|op| ir::name(op) == ops::linalg::GENERIC));
     for block in blocks {
         if memory.has_one_loop() {
             ranges::separate(block, context)?;
@@ -136,47 +132,12 @@ fn fuse<'c: 'a, 'a>(
         let mut operations = operations_of(block);
         let mut position = 0;
         while position < operations.len() {
-            if let Memory::Cache(cache) = memory
-                && let Some(strips) = Strips::around(&operations, position, &mut effects, cache)
-            {
-                let erased = strips.emit(context)?;
-                effects.forget_buffers();
-                let before = operations.iter().take(position);
-                position = before.filter(|op| !erased.contains(&ir::key(**op))).count();
-                operations = operations_of(block);
-                continue;
-            }
-            let has_one_loop = memory.has_one_loop();
-            let found = |effects: &mut Effects<'c, 'a>, accepts: &dyn Fn(&Group) -> bool| {
-                let group = Group::around(&operations, position, effects, has_one_loop, accepts);
-                let group = group.filter(blocks::gains)?;
-                let rows = memory.blocks(&group)?;
-                Some((group, rows))
-            };
-            let mut group = found(&mut effects, &|group| memory.accepts(group));
-            // Whole rows come first, unless some of the contractions would be left alone then.
-            let products = group.as_ref().map_or(0, |(group, _)| group.products());
-            if let Memory::Shared(gpu) = memory
-                && let Some((columns, rows)) = of_columns(&operations, position, &mut effects, gpu)
-                && columns.group.products() > products
-            {
-                let erased = columns::emit(&columns, &rows, context)?;
-                effects.forget_buffers();
-                let before = operations.iter().take(position);
-                position = before.filter(|op| !erased.contains(&ir::key(**op))).count();
-                operations = operations_of(block);
-                continue;
-            }
-            if group.is_none() && has_one_loop {
-                group = found(&mut effects, &|group| !group.has_product() && memory.accepts(group));
-            }
-            let Some((group, rows)) = group else {
+            let Some(erased) = fuse_around(&operations, position, memory, &mut effects, context)? else {
                 position += 1;
                 continue;
             };
-            let erased = emit::emit(&group, &rows, has_one_loop, context)?;
             effects.forget_buffers();
-            // The loops stand where the last operation of the group did. Others may be part of another group.
+            // The loops replace the last operation of the group. Operations before it may belong to another group.
             let before = operations.iter().take(position);
             position = before.filter(|op| !erased.contains(&ir::key(**op))).count();
             operations = operations_of(block);
@@ -185,28 +146,57 @@ fn fuse<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The group around a reduction whose columns are computed in blocks, and these.
+/// Fuses operations around the operation at a position of a block. Returns the keys of the erased operations; `None` if nothing is
+/// fused.
+fn fuse_around<'c: 'a, 'a>(
+    operations: &[OperationRef<'c, 'a>],
+    position: usize,
+    memory: Memory,
+    effects: &mut Effects<'c, 'a>,
+    context: &'c melior::Context,
+) -> Result<Option<HashSet<usize>>, PassError> {
+    if let Memory::Cache(cache) = memory
+        && let Some(strips) = Strips::around(operations, position, effects, cache)
+    {
+        return strips.emit(context).map(Some);
+    }
+    let has_one_loop = memory.has_one_loop();
+    let whole_rows = |effects: &mut Effects<'c, 'a>, accepts: &dyn Fn(&Group) -> bool| {
+        let group =
+            Group::around(operations, position, effects, has_one_loop, accepts).filter(blocks::gains)?;
+        let rows = memory.blocks(&group)?;
+        Some((group, rows))
+    };
+    let mut group = whole_rows(effects, &|group| memory.accepts(group));
+    // Blocks of full rows are preferred, unless blocks of columns fuse more contractions.
+    let products = group.as_ref().map_or(0, |(group, _)| group.products().count());
+    if let Memory::Shared(gpu) = memory
+        && let Some((columns, rows)) = of_columns(operations, position, effects, gpu)
+        && columns.group.products().count() > products
+    {
+        return columns::emit(&columns, &rows, context).map(Some);
+    }
+    if group.is_none() && has_one_loop {
+        group = whole_rows(effects, &|group| !group.has_product() && memory.accepts(group));
+    }
+    group.map(|(group, rows)| emit::emit(&group, &rows, has_one_loop, context)).transpose()
+}
+
+/// Returns the group around a reduction for blocks of columns, and the blocks.
 fn of_columns<'c: 'a, 'a>(
     operations: &[OperationRef<'c, 'a>],
     position: usize,
     effects: &mut Effects<'c, 'a>,
     gpu: &Gpu,
 ) -> Option<(Columns<'c, 'a>, Blocks)> {
-    let accepts = |group: &Group<'c, 'a>| shared::suits(group) && Columns::of(group).is_some();
+    let accepts = |group: &Group<'c, 'a>| shared::is_supported(group) && Columns::new(group).is_some();
     let group = Group::around(operations, position, effects, true, accepts)?;
-    let columns = Columns::of(&group).filter(Columns::is_complete)?;
+    let columns = Columns::new(&group).filter(Columns::is_complete)?;
     let blocks = shared::of_columns(&columns, gpu)?;
     Some((columns, blocks))
 }
 
-/// Whether an operation is a parallel loop, or in one.
+/// Whether an operation is a parallel loop or nested in one.
 pub(super) fn is_in_parallel(op: OperationRef) -> bool {
-    let mut own = Some(op);
-    while let Some(op) = own {
-        if ir::name(op) == ops::scf::PARALLEL {
-            return true;
-        }
-        own = ir::walk::parent(op);
-    }
-    false
+    std::iter::once(op).chain(ir::walk::parents(op)).any(|op| op::is(&op, ops::scf::PARALLEL))
 }

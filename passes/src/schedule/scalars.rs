@@ -2,24 +2,27 @@
 //! Reads the scalar operations of a region as steps of a payload.
 
 use super::body::{Operand, Step};
-use crate::ir::{self, ValueKey, linalg, ops};
+use crate::ir::operator::Operator;
+use crate::ir::{ValueKey, linalg, ops};
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
 use std::collections::HashMap;
 
 /// Reads the operations of a region as steps.
 #[derive(Default)]
 pub(super) struct Scalars<'c, 'a> {
-    /// What values are that were read already; the arguments of the region are entered first.
+    /// The operand of each value that was read. The caller first adds the arguments of the region.
     pub(super) known: HashMap<ValueKey, Operand>,
-    pub(super) steps: Vec<Step>,
-    /// The element types of the values from outside.
-    pub(super) captures: Vec<String>,
+    pub(super) steps: Vec<Step<'c>>,
+    /// The element types of `captured`.
+    pub(super) captures: Vec<Type<'c>>,
+    /// The values that are defined outside of the region.
     pub(super) captured: Vec<Value<'c, 'a>>,
 }
 
 impl<'c, 'a> Scalars<'c, 'a> {
-    /// A value of the payload. One from outside becomes a capture, or a step if it is a constant.
+    /// Returns the operand for a value of the payload. A value from outside of the region becomes a capture, or a step if it is a
+    /// constant.
     pub(super) fn operand(&mut self, value: Value<'c, 'a>) -> Option<Operand> {
         if let Some(operand) = self.known.get(&ValueKey::of(value)) {
             return Some(operand.clone());
@@ -33,7 +36,7 @@ impl<'c, 'a> Scalars<'c, 'a> {
                 Operand::Step(self.steps.len() - 1)
             }
             None => {
-                self.captures.push(value.r#type().to_string());
+                self.captures.push(value.r#type());
                 self.captured.push(value);
                 Operand::Capture(self.captures.len() - 1)
             }
@@ -42,7 +45,7 @@ impl<'c, 'a> Scalars<'c, 'a> {
         Some(operand)
     }
 
-    /// Adds an operation with one result; `None` if it has no meaning on vectors.
+    /// Adds an operation with one result as a step; `None` if the operation cannot be applied to vectors.
     pub(super) fn step(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Option<()> {
         if op.region_count() != 0 || op.result_count() != 1 {
             return None;
@@ -56,14 +59,13 @@ impl<'c, 'a> Scalars<'c, 'a> {
             let mut operand_elements = Vec::new();
             for value in op.operands() {
                 operands.push(self.operand(value)?);
-                operand_elements.push(value.r#type().to_string());
+                operand_elements.push(value.r#type());
             }
             Step::Apply {
-                name: name.to_string(),
-                attributes: ir::inherent(op)?,
+                operator: Operator::from_op(op),
                 operands,
                 operand_elements,
-                element: op.result(0).ok()?.r#type().to_string(),
+                element: op.result(0).ok()?.r#type(),
             }
         } else {
             return None;
@@ -75,12 +77,9 @@ impl<'c, 'a> Scalars<'c, 'a> {
     }
 }
 
-fn constant_step(op: OperationRef<'_, '_>) -> Option<Step> {
-    let element = op.result(0).ok()?.r#type().to_string();
-    let scalar =
-        ["index", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"].contains(&element.as_str());
-    if !scalar {
-        return None;
-    }
-    Some(Step::Constant { attribute: op.attribute("value").ok()?.to_string(), element })
+fn constant_step<'c>(op: OperationRef<'c, '_>) -> Option<Step<'c>> {
+    let element = op.result(0).ok()?.r#type();
+    let scalar = ["index", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"];
+    let is_scalar = scalar.contains(&element.to_string().as_str());
+    Some(Step::Constant(op.attribute("value").ok()?)).filter(|_| is_scalar)
 }

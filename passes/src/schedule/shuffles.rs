@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-shuffle-reads`: reads of elements whose positions along a row are quotients of the index become shuffles of vectors.
+//! `skript-shuffle-reads`: reads elements at quotients of the index by vector loads and shuffles.
 //!
-//! A row of a resized image reads `x[(82 * j + 40) floordiv 194]`: LLVM computes each position and loads each element by itself. The
-//! positions of all elements of a vector are known, and lie close together: one or two vectors of the row have them, from
-//! which a shuffle selects. The blocks of a row follow one another in the code; where their positions repeat at a distance, they are a
-//! loop. The last block of a row may overlap the one before.
+//! A row of a resized image reads `x[(82 * j + 40) floordiv 194]`: LLVM would compute each position and load each element separately.
+//! But the positions of all elements of a vector are constants that are close together: one or two vectors of the row contain them, and
+//! a shuffle selects the elements. The blocks of a row are unrolled; if the positions repeat at a distance, the blocks become a loop. The
+//! last block of a row may overlap the previous block.
 //!
-//! Requires: buffers of static extents. Guarantees: each element is computed by the same operations as before.
+//! Requires: buffers with static extents. Guarantees: each element is computed by the same operations as before.
 
 use super::vectors::{in_vectors, is_vectorizable, widest};
-use crate::ir::memref::{self, root_of};
+use crate::ir::generic::{LoopNest, Operand};
+use crate::ir::memref::root_of;
 use crate::ir::walk::named;
-use crate::ir::{self, Builder, ValueKey, attributes, linalg, maps, ops, scf, vector};
+use crate::ir::{self, Builder, ValueKey, attributes, maps, ops, scf, vector};
 use crate::structure::Affine;
 use melior::Error;
-use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::operation::OperationRef;
 use melior::ir::r#type::MemRefType;
 use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassOption};
@@ -23,13 +24,13 @@ use std::collections::HashMap;
 /// The pass `skript-shuffle-reads`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-shuffle-reads",
-    summary: "read elements at quotients of indices by shuffles of vectors",
+    summary: "read elements at quotients of indices by vector loads and shuffles",
     dependent_dialects: &[Dialect::Affine, Dialect::Arith, Dialect::MemRef, Dialect::Scf, Dialect::Vector],
     options: &[PassOption { name: "vector-bits", summary: "bits of a vector register", default: "512" }],
     run: |root, options, rewriter| {
         let bits: i64 = options.get("vector-bits")?;
         for op in named(root, ops::linalg::GENERIC) {
-            if let Some(map) = Map::of(op, bits) {
+            if let Some(map) = Map::new(op, bits) {
                 map.emit(&Builder::before(rewriter.context(), op)?)?;
                 ir::erase(op);
             }
@@ -39,43 +40,40 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// The blocks of a row that the code has at most.
-const MOST_BLOCKS: usize = 128;
+/// Maximum number of unrolled blocks of a row.
+const MAX_BLOCKS: usize = 128;
 
-/// Elements of the shortest vector.
-const SHORTEST: i64 = 4;
+/// Minimum number of lanes.
+const MIN_LANES: i64 = 4;
 
-/// An elementwise operation with one output, whose rows lie along the innermost loop.
+/// An elementwise operation with one output, whose rows are along the innermost loop.
 struct Map<'c, 'a> {
-    /// The operations of the payload, the last one yields the result.
-    payload: Vec<OperationRef<'c, 'a>>,
-    elements: Vec<Value<'c, 'a>>,
-    extents: Vec<i64>,
-    /// By operand, the output last.
-    operands: Vec<Operand<'c, 'a>>,
+    nest: LoopNest<'c, 'a>,
+    /// The accesses of each operand, the output last.
+    operands: Vec<Reads<'c, 'a>>,
     lanes: i64,
     order: Order,
 }
 
-/// An array, and which of its elements a row reads or writes.
-struct Operand<'c, 'a> {
+/// An array, and the elements that a row reads or writes.
+struct Reads<'c, 'a> {
     array: Value<'c, 'a>,
-    /// The subscripts of the dimensions but the one along rows, which is the last.
+    /// The subscripts of all dimensions except the last one, which is along rows.
     rows: Vec<Affine>,
     along: Along,
 }
 
 /// The subscripts of the last dimension, along a row.
 enum Along {
-    /// The same for all elements.
+    /// The same subscript for all elements.
     Same(Affine),
-    /// One after another from a position on.
+    /// Consecutive subscripts from a position on.
     InOrder(i64),
-    /// By block, the vectors that have the elements.
+    /// For each block, the vectors that contain the elements.
     Shuffled { blocks: Vec<Windows>, lanes: i64 },
 }
 
-/// Two vectors of a row, and the number of each lane's element in both.
+/// Two vectors of a row, and for each lane the number of its element in the concatenation of both.
 #[derive(Clone, Debug, PartialEq)]
 struct Windows {
     starts: [i64; 2],
@@ -83,33 +81,31 @@ struct Windows {
 }
 
 impl Windows {
-    /// The windows of `lanes` elements that have those at some positions of `extent`; `None` if two do not.
-    fn of(positions: &[i64], extent: i64, lanes: i64) -> Option<Self> {
+    /// Returns two windows of `lanes` elements that contain the elements at the positions; `None` if two windows are not enough.
+    fn new(positions: &[i64], extent: i64, lanes: i64) -> Option<Self> {
         let last = extent - lanes;
         let from = |start: i64| move |p: &&i64| !(start..start + lanes).contains(*p);
         let first = (*positions.iter().min()?).min(last);
-        let second = positions.iter().filter(from(first)).min();
-        let second = second.map_or(first, |start| (*start).min(last));
+        let second = positions.iter().filter(from(first)).min().map_or(first, |start| (*start).min(last));
         let starts = [first, second];
         let lane = |p: &i64| {
-            let mut own = starts.iter().zip([0, lanes]);
-            own.find_map(|(start, number)| (*start..start + lanes).contains(p).then_some(number + p - start))
+            let mut windows = starts.iter().zip([0, lanes]);
+            windows
+                .find_map(|(start, number)| (*start..start + lanes).contains(p).then_some(number + p - start))
         };
         let mask = positions.iter().map(lane).collect::<Option<_>>()?;
         (first >= 0).then_some(Windows { starts, mask })
     }
 
-    /// How much farther along the row another block of the same mask reads.
+    /// Returns the distance along the row between the reads of two blocks; `None` if the blocks differ in more than the distance.
     fn distance(&self, other: &Windows) -> Option<i64> {
-        let [first, second] = [0, 1].map(|n| {
-            let own = self.starts.get(n).copied().unwrap_or(0);
-            other.starts.get(n).copied().unwrap_or(0) - own
-        });
-        (self.mask == other.mask && first == second).then_some(first)
+        let ([first, second], [other_first, other_second]) = (self.starts, other.starts);
+        let distance = other_first - first;
+        (self.mask == other.mask && other_second - second == distance).then_some(distance)
     }
 }
 
-/// How the blocks of a row follow one another: `count` times `blocks` of them in a loop, then the others.
+/// The order of the blocks of a row: a loop of `count` iterations with `blocks` blocks each, then the other blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Order {
     blocks: usize,
@@ -117,17 +113,17 @@ struct Order {
 }
 
 impl Order {
-    /// The order with the fewest blocks in the code; `rows` has the blocks of each shuffled operand.
-    fn of(rows: &[&[Windows]], whole: usize) -> Option<Self> {
-        let candidates = (1..=whole.min(MOST_BLOCKS)).map(|blocks| {
+    /// Selects the order with the minimum number of blocks in the code; `rows` has the blocks of each shuffled operand.
+    fn new(rows: &[&[Windows]], whole: usize) -> Option<Self> {
+        let candidates = (1..=whole.min(MAX_BLOCKS)).map(|blocks| {
             let repeats = |count: &usize| {
-                rows.iter().all(|own| {
-                    let group = |number: usize| own.get(number * blocks..(number + 1) * blocks);
+                rows.iter().all(|row| {
+                    let group = |number: usize| row.get(number * blocks..(number + 1) * blocks);
                     let both = group(0).zip(group(1)).zip(group(count - 1).zip(group(*count)));
                     let distance = |from: &[Windows], to: &[Windows]| {
                         let mut all = from.iter().zip(to).map(|(one, other)| one.distance(other));
                         let first = all.next().flatten()?;
-                        all.all(|own| own == Some(first)).then_some(first)
+                        all.all(|distance| distance == Some(first)).then_some(first)
                     };
                     both.is_some_and(|((a, b), (c, d))| {
                         let step = distance(a, b);
@@ -138,83 +134,56 @@ impl Order {
             let more = (1..whole / blocks).take_while(repeats).count();
             Order { blocks, count: 1 + more }
         });
-        let code = |own: &Order| whole - (own.count - 1) * own.blocks;
-        let least = candidates.min_by_key(code)?;
-        (code(&least) * rows.len() <= MOST_BLOCKS).then_some(least)
+        let code = |order: &Order| whole - (order.count - 1) * order.blocks;
+        let best = candidates.min_by_key(code)?;
+        (code(&best) * rows.len() <= MAX_BLOCKS).then_some(best)
     }
 }
 
 impl<'c: 'a, 'a> Map<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>, bits: i64) -> Option<Self> {
-        let generic = linalg::Generic::cast(op)?;
-        let reductions = generic.reductions();
-        let innermost = reductions.len().checked_sub(1)?;
-        let body = generic.body()?;
-        let (payload, elements) = (ir::operations(body), ir::arguments(body));
-        let (last, computed) = payload.split_last()?;
-        let is_map = !reductions.contains(&true) && op.result_count() == 0;
-        let is_written = ir::users(*elements.last()?).is_empty();
-        if !is_map || !is_written || last.operand_count() != 1 {
-            return None;
-        }
-        if !computed.iter().all(|own| is_vectorizable(*own)) {
+    fn new(op: OperationRef<'c, 'a>, bits: i64) -> Option<Self> {
+        let nest = LoopNest::read_divided(op).filter(|nest| nest.is_on_arrays() && !nest.reduces())?;
+        let output = nest.output().filter(|output| !output.is_read())?;
+        let is_distinct = |input: &Operand| root_of(input.value) != root_of(output.value);
+        let is_supported = nest.payload.iter().all(|op| is_vectorizable(*op));
+        if !is_supported || !nest.inputs().iter().all(is_distinct) || nest.extents.contains(&0) {
             return None;
         }
 
-        let indexing = generic.indexing_maps();
-        let arrays: Vec<Value> = op.operands().collect();
-        let (output, inputs) = arrays.split_last()?;
-        let apart = |input: &Value| root_of(*input) != root_of(*output);
-        if !inputs.iter().all(apart) {
-            return None;
-        }
-        let shape = memref::extents(output.r#type());
-        let mut extents = vec![-1; reductions.len()];
-        for (form, extent) in maps::forms(*indexing.last()?)?.iter().zip(&shape) {
-            if let Some(own) = form.as_index() {
-                *extents.get_mut(own)? = *extent;
-            }
-        }
-        if !extents.iter().all(|extent| *extent > 0) {
-            return None;
-        }
-
-        let length = *extents.get(innermost)?;
-        let lanes = bits / (8 * widest(&elements, computed)?);
+        let length = *nest.extents.last()?;
+        let lanes = bits / (8 * widest(&nest)?);
         let lanes = lanes.min(1 << length.checked_ilog2()?);
-        if lanes < SHORTEST {
+        if lanes < MIN_LANES {
             return None;
         }
         let starts = starts(length, lanes);
-        let operands = arrays.iter().zip(&indexing).map(|(array, map)| {
-            let forms = maps::divided_forms(*map, &extents)?;
-            Operand::of(*array, forms, &extents, &starts, lanes)
-        });
-        let operands: Vec<Operand> = operands.collect::<Option<_>>()?;
+        let operands =
+            nest.operands.iter().map(|operand| Reads::new(operand, nest.extents.len(), &starts, lanes));
+        let operands: Vec<Reads> = operands.collect::<Option<_>>()?;
         if !matches!(operands.last()?.along, Along::InOrder(0)) {
             return None;
         }
-        let shuffled = operands.iter().filter_map(|own| match &own.along {
+        let shuffled = operands.iter().filter_map(|operand| match &operand.along {
             Along::Shuffled { blocks, .. } => Some(blocks.as_slice()),
             _ => None,
         });
         let shuffled: Vec<&[Windows]> = shuffled.collect();
         let whole = usize::try_from(length / lanes).ok()?;
-        let order = Order::of(&shuffled, whole).filter(|_| !shuffled.is_empty())?;
-        Some(Map { payload, elements, extents, operands, lanes, order })
+        let order = Order::new(&shuffled, whole).filter(|_| !shuffled.is_empty())?;
+        Some(Map { nest, operands, lanes, order })
     }
 
     fn emit(&self, at: &Builder<'c, 'a>) -> Result<(), Error> {
-        let (length, outer) = self.extents.split_last().ok_or(Error::OperationBuild)?;
+        let (length, outer) = self.nest.extents.split_last().ok_or(Error::OperationBuild)?;
         if outer.is_empty() {
             return self.row(&[], *length, at);
         }
         scf::parallel(at, outer, *length, |body, position| self.row(position, *length, body))
     }
 
-    /// The blocks of the row at a position of the other loops.
+    /// Emits the blocks of the row at a position of the outer loops.
     fn row(&self, position: &[Value<'c, 'a>], length: i64, at: &Builder<'c, 'a>) -> Result<(), Error> {
-        let rows = self.operands.iter().map(|own| own.row(position, self.lanes, at));
+        let rows = self.operands.iter().map(|operand| operand.row(position, self.lanes, at));
         let rows: Vec<Row> = rows.collect::<Result<_, _>>()?;
         let starts = starts(length, self.lanes);
         let Order { blocks, count } = self.order;
@@ -222,7 +191,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let mut known = HashMap::new();
         let mut next = 0;
         if count > 1 {
-            let bounds = [at.index(0)?, at.index(number(count)?)?];
+            let bounds = [at.idx(0), at.idx(number(count)?)];
             scf::counted(at, bounds, 1, |body, group| {
                 let mut known = HashMap::new();
                 for (block, start) in starts.iter().enumerate().take(blocks) {
@@ -239,7 +208,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         Ok(())
     }
 
-    /// Computes one block, or that of each group of a loop.
+    /// Emits one block, or, in a loop, the corresponding block of each group.
     fn block(
         &self,
         (number, start): (usize, i64),
@@ -250,13 +219,13 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
     ) -> Result<(), Error> {
         let next = group.map_or(number, |(_, blocks)| number + blocks);
         let place = |first: i64, second: i64| {
-            let first_place = at.index(first)?;
+            let first_place = at.idx(first);
             let Some((group, _)) = group.filter(|_| second != first) else {
                 return Ok(first_place);
             };
             let index = Type::index(at.context);
-            let step = at.index(second - first)?;
-            let along = at.value(ops::arith::MULI, &[group, step], &[], index)?;
+            let step = at.idx(second - first);
+            let along = at.muli(group, step);
             at.value(ops::arith::ADDI, &[along, first_place], &[], index)
         };
         let far = match group {
@@ -276,16 +245,16 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
                     at.value(ops::vector::LOAD, &row.at(place), &[], kind)?
                 }
                 (Along::Shuffled { blocks, lanes }, _) => {
-                    let (own, next) =
+                    let (windows, next) =
                         blocks.get(number).zip(blocks.get(next)).ok_or(Error::OperationBuild)?;
                     let kind = vector::of(&[*lanes], element);
                     let load = |from: i64, to: i64| {
                         at.value(ops::vector::LOAD, &row.at(place(from, to)?), &[], kind)
                     };
-                    let [first, second] = own.starts;
+                    let [first, second] = windows.starts;
                     let a = load(first, next.starts[0])?;
                     let b = if first == second { a } else { load(second, next.starts[1])? };
-                    let mask = ("mask", attributes::i64s(at.context, &own.mask));
+                    let mask = ("mask", attributes::i64s(at.context, &windows.mask));
                     let kind = vector::of(&[self.lanes], element);
                     at.value(ops::vector::SHUFFLE, &[a, b], &[mask], kind)?
                 }
@@ -293,7 +262,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             });
         }
         vectors.pop();
-        let result = in_vectors(&self.payload, &self.elements, self.lanes, at, known, &vectors)?;
+        let result = in_vectors(&self.nest, self.lanes, at, known, &vectors)?;
         let output = rows.last().ok_or(Error::OperationBuild)?;
         let mut operands = output.at(place(start, far)?);
         operands.insert(0, result);
@@ -302,25 +271,19 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
     }
 }
 
-/// The first element of each block of a row.
+/// Returns the first element of each block of a row.
 fn starts(length: i64, lanes: i64) -> Vec<i64> {
     let blocks = (length + lanes - 1) / lanes;
     (0..blocks).map(|n| (n * lanes).min(length - lanes)).collect()
 }
 
-impl<'c: 'a, 'a> Operand<'c, 'a> {
-    fn of(
-        array: Value<'c, 'a>,
-        mut forms: Vec<Affine>,
-        extents: &[i64],
-        starts: &[i64],
-        lanes: i64,
-    ) -> Option<Self> {
-        let innermost = extents.len() - 1;
-        let memref = MemRefType::try_from(array.r#type()).ok()?;
+impl<'c: 'a, 'a> Reads<'c, 'a> {
+    fn new(operand: &Operand<'c, 'a>, loops: usize, starts: &[i64], lanes: i64) -> Option<Self> {
+        let innermost = loops - 1;
+        let (strides, _) = operand.array()?.strides_and_offset();
+        let mut forms = operand.forms.clone();
         let last = forms.pop()?;
-        let (strides, _) = memref.strides_and_offset();
-        let extent = *memref::extents(array.r#type()).last()?;
+        let extent = *operand.shape.last()?;
         let varies = |form: &Affine| form.indices().contains(&innermost);
         if extent <= 0 || forms.iter().any(varies) {
             return None;
@@ -337,14 +300,13 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
             };
             match last.as_linear().as_deref() {
                 Some([(_, 1)]) => Along::InOrder(last.offset()),
-                // LLVM has shuffles for constant steps.
+                // LLVM generates shuffles for constant strides.
                 Some(_) => return None,
                 None => {
                     let window = lanes.min(extent);
                     let blocks = starts.iter().map(|start| {
-                        let positions = (*start..start + lanes).map(at);
-                        let positions: Vec<i64> = positions.collect::<Option<_>>()?;
-                        Windows::of(&positions, extent, window)
+                        let positions: Vec<i64> = (*start..start + lanes).map(at).collect::<Option<_>>()?;
+                        Windows::new(&positions, extent, window)
                     });
                     Along::Shuffled { blocks: blocks.collect::<Option<_>>()?, lanes: window }
                 }
@@ -352,10 +314,10 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
         } else {
             Along::Same(last)
         };
-        Some(Operand { array, rows: forms, along })
+        Some(Reads { array: operand.value, rows: forms, along })
     }
 
-    /// The row at a position of the outer loops.
+    /// Computes the row at a position of the outer loops.
     fn row(
         &self,
         position: &[Value<'c, 'a>],
@@ -386,14 +348,14 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
 
 /// A row of an array.
 struct Row<'c, 'a> {
-    /// The array, and its subscripts but the last.
+    /// The array, and its subscripts except the last one.
     operands: Vec<Value<'c, 'a>>,
-    /// The vector of an element that is the same for the row.
+    /// The broadcast element, if all points of the row read the same element.
     same: Option<Value<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Row<'c, 'a> {
-    /// The array and the subscripts of an element.
+    /// Returns the array and the subscripts of an element.
     fn at(&self, place: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
         let mut operands = self.operands.clone();
         operands.push(place);

@@ -3,22 +3,26 @@
 
 #![allow(clippy::indexing_slicing, reason = "the lists of a signature have equal lengths")]
 
+use crate::ir::types::{DYNAMIC, context_of};
+use crate::ir::{Builder, memref};
+use melior::ir::{Type, Value};
+
 /// The arguments of a kernel, in order: the nest's operands, then captures.
 #[derive(Clone, Debug, Default)]
-pub struct Signature {
+pub struct Signature<'c> {
     /// Types of the arrays at the call.
-    pub arrays: Vec<String>,
-    /// Their element types.
-    pub elements: Vec<String>,
-    /// Their memory's offset and span in elements. An offset of [`AT_RUN_TIME`] is an argument.
+    pub arrays: Vec<Type<'c>>,
+    /// Element types of the arrays.
+    pub elements: Vec<Type<'c>>,
+    /// Offset and span of each array in its buffer, in elements. An offset of [`AT_RUN_TIME`] is an argument.
     pub windows: Vec<(i64, i64)>,
 }
 
 /// An offset that the caller computes.
-pub const AT_RUN_TIME: i64 = i64::MIN;
+pub const AT_RUN_TIME: i64 = DYNAMIC;
 
-impl Signature {
-    /// The arrays whose offsets are arguments, which follow the captures.
+impl<'c: 'a, 'a> Signature<'c> {
+    /// Returns the arrays whose offsets are arguments. These arguments follow the captures.
     pub fn placed(&self) -> impl Iterator<Item = usize> {
         self.windows
             .iter()
@@ -26,35 +30,31 @@ impl Signature {
             .filter_map(|(position, (offset, _))| (*offset == AT_RUN_TIME).then_some(position))
     }
 
-    /// The view of the array `source`, of a type, as [`Signature::flat`]: `offset` is the value of an offset at run time.
-    pub fn view(&self, position: usize, source: &str, kind: &str, offset: &str) -> String {
+    /// Views an array as the type [`Signature::flat`]; `offset` is the offset computed at run time, if there is one.
+    pub(crate) fn view(
+        &self,
+        position: usize,
+        array: Value<'c, 'a>,
+        offset: Option<Value<'c, 'a>>,
+        at: &Builder<'c, 'a>,
+    ) -> Value<'c, 'a> {
         let (known, span) = self.windows[position];
-        let offset = match known {
-            AT_RUN_TIME => offset.to_owned(),
-            known => known.to_string(),
-        };
-        format!(
-            "memref.reinterpret_cast {source} to offset: [{offset}], sizes: [{span}], strides: [1] : {kind} to {}",
-            self.flat(position)
-        )
+        let dynamic = offset.filter(|_| known == AT_RUN_TIME);
+        at.reinterpret_cast(array, (known, dynamic), &[span], &[1], self.flat(position))
     }
 
-    /// The type of an array as a flat one, from its first element to its last.
-    pub fn flat(&self, position: usize) -> String {
+    /// The one-dimensional type of an array, from its first element to its last.
+    pub fn flat(&self, position: usize) -> Type<'c> {
         let (offset, span) = self.windows[position];
-        let element = &self.elements[position];
-        match offset {
-            0 => format!("memref<{span}x{element}, strided<[1]>>"),
-            AT_RUN_TIME => format!("memref<{span}x{element}, strided<[1], offset: ?>>"),
-            _ => format!("memref<{span}x{element}, strided<[1], offset: {offset}>>"),
-        }
+        flat(self.elements[position], span, offset)
     }
 }
 
-/// The type as which an array with dynamic extents is passed: functions take arrays with static extents by pointer.
-pub fn pointer_type(element: &str, offset: i64) -> String {
-    match offset {
-        0 => format!("memref<1x{element}, strided<[1]>>"),
-        _ => format!("memref<1x{element}, strided<[1], offset: {offset}>>"),
-    }
+fn flat<'c>(element: Type<'c>, span: i64, offset: i64) -> Type<'c> {
+    memref::strided(context_of(element), &[span], element, (offset, &[1]), None)
+}
+
+/// The parameter type of an array with dynamic extents: a memref of one element, which functions receive as a pointer.
+pub fn pointer_type(element: Type<'_>, offset: i64) -> Type<'_> {
+    flat(element, 1, offset)
 }

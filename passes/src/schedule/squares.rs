@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Square blocks that are transposed in registers.
+//! Transposes square blocks in registers.
 //!
-//! A block of as many vectors as they have lanes is transposed by exchanging ever smaller parts of pairs of vectors (J. O. Eklundh,
-//! *A Fast Computer Method for Matrix Transposing*, 1972).
+//! A block has as many vectors as a vector has lanes. It is transposed by exchanging halves of pairs of vectors, then quarters, and so
+//! on (J. O. Eklundh, *A Fast Computer Method for Matrix Transposing*, 1972).
 
 use crate::ir::{Builder, ValueKey, attributes, memref, ops, scf, vector};
 use melior::Error;
 use melior::ir::r#type::MemRefType;
-use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
+use melior::ir::{ShapedTypeLike, Value, ValueLike};
 use std::collections::HashMap;
 
-/// Transposes as many vectors as they have lanes. `shuffle` makes a vector of lanes of two: those of the second are numbered after those
-/// of the first.
+/// Transposes a square block of vectors. `shuffle` selects lanes of two vectors; the lanes of the second vector are numbered after the
+/// lanes of the first.
 pub(super) fn transposed<V: Clone>(vectors: &mut [V], shuffle: &mut impl FnMut(&V, &V, &[usize]) -> V) {
     let lanes = vectors.len();
     let mut size = lanes / 2;
     while size > 0 {
-        // The second part of one vector and the first of the other.
+        // Exchanges the second part of one vector and the first part of the other.
         let is_first = |lane: usize| lane & size == 0;
         let pattern = |of: &dyn Fn(usize) -> usize| (0..lanes).map(of).collect::<Vec<_>>();
         let upper = pattern(&|lane| if is_first(lane) { lane } else { lanes + lane - size });
@@ -27,8 +27,8 @@ pub(super) fn transposed<V: Clone>(vectors: &mut [V], shuffle: &mut impl FnMut(&
                 continue;
             };
             for (position, pattern) in [(first, &upper), (first + size, &lower)] {
-                if let Some(own) = vectors.get_mut(position) {
-                    *own = shuffle(&a, &b, pattern);
+                if let Some(vector) = vectors.get_mut(position) {
+                    *vector = shuffle(&a, &b, pattern);
                 }
             }
         }
@@ -36,9 +36,11 @@ pub(super) fn transposed<V: Clone>(vectors: &mut [V], shuffle: &mut impl FnMut(&
     }
 }
 
-/// A loop around blocks: its iterations, and those of a block. The last block may overlap the one before.
+/// A loop over blocks. The last block may overlap the previous block.
 pub(super) struct Loop {
+    /// The number of elements along the loop.
     pub(super) extent: i64,
+    /// The number of elements of a block along the loop.
     pub(super) step: i64,
 }
 
@@ -47,60 +49,52 @@ impl Loop {
         (self.extent + self.step - 1) / self.step
     }
 
-    /// The first iteration of a block.
-    fn start<'c: 'a, 'a>(&self, block: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let index = Type::index(at.context);
-        let binary = |name, a, b| at.value(name, &[a, b], &[], index);
+    /// Computes the first element of a block.
+    fn start<'c: 'a, 'a>(&self, block: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
         if self.step == 1 {
-            return Ok(block);
+            return block;
         }
-        let start = binary(ops::arith::MULI, block, at.index(self.step)?)?;
+        let start = at.muli(block, at.idx(self.step));
         match self.extent % self.step {
-            0 => Ok(start),
-            _ => binary(ops::arith::MINSI, start, at.index(self.extent - self.step)?),
+            0 => start,
+            _ => at.minsi(start, at.idx(self.extent - self.step)),
         }
     }
 }
 
-/// An array of a copy: where its first element is, and the strides of loops.
+/// The source or the destination of a copy.
 pub(super) struct Side<'c, 'a> {
     pub(super) array: Value<'c, 'a>,
+    /// The offset of the first element.
     pub(super) offset: i64,
-    /// By loop.
+    /// The stride along each loop.
     pub(super) strides: Vec<i64>,
     /// The distance from one vector of a block to the next.
     pub(super) vectors: i64,
-    /// Whether the elements of a vector are consecutive; otherwise all of them are one.
+    /// Whether the elements of a vector are contiguous; otherwise a vector is the broadcast of one element.
     pub(super) is_vector: bool,
 }
 
 impl<'c: 'a, 'a> Side<'c, 'a> {
-    /// The array as one of consecutive elements, as far as the loops reach.
+    /// Views the elements that the loops access as a one-dimensional array.
     fn flat(&self, loops: &[Loop], at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
-        let last = loops.iter().zip(&self.strides);
-        let last: i64 = last.map(|(own, stride)| (own.extent - 1) * stride).sum();
+        let last: i64 =
+            loops.iter().zip(&self.strides).map(|(r#loop, stride)| (r#loop.extent - 1) * stride).sum();
         memref::reinterpret(at, self.array, self.offset, &[last + 1], &[1])
     }
 
-    /// The position of each vector of a block.
-    fn positions(
-        &self,
-        starts: &[Value<'c, 'a>],
-        lanes: i64,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Vec<Value<'c, 'a>>, Error> {
-        let index = Type::index(at.context);
-        let binary = |name, a, b| at.value(name, &[a, b], &[], index);
-        let mut first = at.index(0)?;
+    /// Computes the position of each vector of a block.
+    fn positions(&self, starts: &[Value<'c, 'a>], lanes: i64, at: &Builder<'c, 'a>) -> Vec<Value<'c, 'a>> {
+        let mut first = at.idx(0);
         let along = starts.iter().zip(&self.strides);
         for (start, stride) in along.filter(|(_, stride)| **stride != 0) {
-            let along = binary(ops::arith::MULI, *start, at.index(*stride)?)?;
-            first = binary(ops::arith::ADDI, first, along)?;
+            let along = at.muli(*start, at.idx(*stride));
+            first = at.addi(first, along);
         }
-        (0..lanes).map(|n| binary(ops::arith::ADDI, first, at.index(n * self.vectors)?)).collect()
+        (0..lanes).map(|n| at.addi(first, at.idx(n * self.vectors))).collect()
     }
 
-    /// The vector of elements at a position.
+    /// Loads the vector at a position.
     fn load(
         &self,
         flat: Value<'c, 'a>,
@@ -118,17 +112,14 @@ impl<'c: 'a, 'a> Side<'c, 'a> {
     }
 }
 
-/// Vectors of what is the same for all elements, by the scalar.
+/// Splat vectors of loop-invariant scalars.
 type Known<'c, 'a> = HashMap<ValueKey, Value<'c, 'a>>;
 
-/// Adds the operations that compute a vector of results from vectors of elements.
+/// Emits the operations that compute a vector of results from vectors of elements.
 type Payload<'p, 'c, 'a> =
     dyn Fn(&Builder<'c, 'a>, &mut Known<'c, 'a>, &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error> + 'p;
 
-/// Computes a payload on blocks of `lanes` × `lanes` elements of arrays and writes the results to another one, each block transposed.
-///
-/// # Errors
-/// The builder's error.
+/// Computes a payload on blocks of `lanes` × `lanes` elements of arrays, and writes the results to another array, each block transposed.
 pub(super) fn copy<'c: 'a, 'a>(
     from: &[Side<'c, 'a>],
     to: &Side<'c, 'a>,
@@ -139,30 +130,28 @@ pub(super) fn copy<'c: 'a, 'a>(
 ) -> Result<(), Error> {
     let element = MemRefType::try_from(to.array.r#type())?.element();
     let kind = vector::of(&[lanes], element);
-    let sources = from.iter().map(|side| side.flat(loops, at));
-    let sources: Vec<Value> = sources.collect::<Result<_, _>>()?;
+    let sources: Vec<Value> = from.iter().map(|side| side.flat(loops, at)).collect::<Result<_, _>>()?;
     let target = to.flat(loops, at)?;
     let counts: Vec<i64> = loops.iter().map(Loop::blocks).collect();
     scf::parallel(at, &counts, lanes * lanes, |body, block| {
         let starts = loops.iter().zip(block);
-        let starts: Vec<Value> =
-            starts.map(|(own, block)| own.start(*block, body)).collect::<Result<_, _>>()?;
+        let starts: Vec<Value> = starts.map(|(r#loop, block)| r#loop.start(*block, body)).collect();
         let mut inputs: Vec<Vec<Value>> = vec![Vec::new(); lanes.unsigned_abs() as usize];
         for (side, source) in from.iter().zip(&sources) {
-            let positions = side.positions(&starts, lanes, body)?;
-            for (own, position) in inputs.iter_mut().zip(positions) {
-                own.push(side.load(*source, position, lanes, body)?);
+            let positions = side.positions(&starts, lanes, body);
+            for (vectors, position) in inputs.iter_mut().zip(positions) {
+                vectors.push(side.load(*source, position, lanes, body)?);
             }
         }
         let mut known = HashMap::new();
-        let results = inputs.iter().map(|own| payload(body, &mut known, own));
+        let results = inputs.iter().map(|vectors| payload(body, &mut known, vectors));
         let mut vectors: Vec<Value> = results.collect::<Result<_, _>>()?;
         let mut failure = None;
         transposed(&mut vectors, &mut |a, b, pattern| {
             let pattern: Vec<i64> = pattern.iter().map(|n| *n as i64).collect();
             let mask = ("mask", attributes::i64s(body.context, &pattern));
-            let made = body.value(ops::vector::SHUFFLE, &[*a, *b], &[mask], kind);
-            made.unwrap_or_else(|error| {
+            let shuffled = body.value(ops::vector::SHUFFLE, &[*a, *b], &[mask], kind);
+            shuffled.unwrap_or_else(|error| {
                 failure = Some(error);
                 *a
             })
@@ -170,7 +159,7 @@ pub(super) fn copy<'c: 'a, 'a>(
         if let Some(error) = failure {
             return Err(error);
         }
-        for (vector, position) in vectors.into_iter().zip(to.positions(&starts, lanes, body)?) {
+        for (vector, position) in vectors.into_iter().zip(to.positions(&starts, lanes, body)) {
             body.create(ops::vector::STORE, &[vector, target, position], &[], &[], Vec::new())?;
         }
         Ok(())
@@ -190,8 +179,9 @@ mod tests {
                 let both = [a.as_slice(), b].concat();
                 pattern.iter().map(|n| both[*n]).collect()
             });
-            let is_transposed =
-                |(r, row): (usize, &Vec<usize>)| row.iter().enumerate().all(|(c, own)| *own == c * lanes + r);
+            let is_transposed = |(r, row): (usize, &Vec<usize>)| {
+                row.iter().enumerate().all(|(c, element)| *element == c * lanes + r)
+            };
             assert!(rows.iter().enumerate().all(is_transposed), "{rows:?}");
         }
     }

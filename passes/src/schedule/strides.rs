@@ -4,9 +4,10 @@
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::writer::{Point, State, Writer};
+use melior::ir::Value;
 
-impl Writer<'_> {
-    /// Computes the dynamic strides, from the extents that the kernel has as arguments.
+impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
+    /// Computes the dynamic strides from the extents that the kernel receives as arguments.
     pub(super) fn compute_strides(&mut self) {
         for (operand, address) in self.nest.operands.iter().enumerate() {
             for (l, extents) in address.extents.iter().enumerate() {
@@ -15,17 +16,17 @@ impl Writer<'_> {
                 }
                 let mut stride = self.constant(address.factor(l));
                 for extent in extents {
-                    stride = self.define(&format!("arith.muli {stride}, %n{extent} : index"));
+                    stride = self.at.muli(stride, self.given.extents[extent]);
                 }
                 self.strides.insert((operand, l), stride);
             }
         }
     }
 
-    /// The stride of an operand along a loop.
-    pub(super) fn stride(&mut self, operand: usize, l: usize) -> String {
+    /// Returns the stride of an operand along a loop.
+    pub(super) fn stride(&mut self, operand: usize, l: usize) -> Value<'c, 'a> {
         match self.strides.get(&(operand, l)) {
-            Some(stride) => stride.clone(),
+            Some(stride) => *stride,
             None => self.constant(self.nest.operands[operand].strides[l]),
         }
     }
@@ -52,15 +53,14 @@ impl Writer<'_> {
             .collect()
     }
 
-    /// The address of an operand at a point.
-    pub(super) fn address(&mut self, operand: usize, state: &State, point: &Point) -> String {
-        let mut address = state.bases[operand].clone();
+    /// Computes the address of an operand at a point.
+    pub(super) fn address(&mut self, operand: usize, state: &State<'c, 'a>, point: &Point) -> Value<'c, 'a> {
+        let mut address = state.bases[operand];
         for (l, steps) in self.dynamic_steps(operand, point) {
-            let (steps, stride) = (self.constant(steps), self.strides[&(operand, l)].clone());
-            let along = self.define(&format!("arith.muli {stride}, {steps} : index"));
-            address = self.define(&format!("arith.addi {address}, {along} : index"));
+            let along = self.times(self.strides[&(operand, l)], steps);
+            address = self.at.addi(address, along);
         }
         let distance = self.distance(operand, point);
-        self.offset(&address, distance)
+        self.offset(address, distance)
     }
 }

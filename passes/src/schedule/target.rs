@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What schedules know of the target, as options of passes.
+//! Properties of the target that schedules depend on, as options of passes.
 
 use super::costs::Costs;
 use super::dot::{Instruction, OF_BF16, OF_BYTES};
@@ -13,7 +13,7 @@ pub struct Target {
     pub vector_bits: i64,
     /// The number of vector registers.
     pub vector_registers: i64,
-    /// Bytes of the cache of level 2.
+    /// Bytes of the L2 cache.
     pub cache_bytes: i64,
     /// Whether sums and products of reals are computed in the order of the loops.
     pub keep_order: bool,
@@ -21,49 +21,48 @@ pub struct Target {
     pub dot: Instruction,
     /// The instructions for sums of products of bf16.
     pub half_dot: Instruction,
-    /// What operations cost.
+    /// Costs of operations.
     pub costs: Costs,
 }
 
-/// The option of the instructions for products of bf16.
+/// The option that selects the instructions for products of bf16.
 pub(crate) const BF16_PRODUCTS: PassOption = PassOption {
     name: "bf16-products",
     summary: "instructions for sums of products of bf16: none or vdpbf16ps",
     default: "none",
 };
 
-/// The instructions for products of bf16 that options name.
+/// Parses the option [`BF16_PRODUCTS`].
 pub(crate) fn bf16_products(options: &Options) -> Result<Instruction, PassError> {
     of_list(options, BF16_PRODUCTS.name, OF_BF16)
 }
 
 fn of_list(options: &Options, name: &str, list: &[Instruction]) -> Result<Instruction, PassError> {
-    let found = Instruction::named(options.text(name), list);
-    found.map_err(|e| PassError::from(format!("option {name}: {e}")))
+    Instruction::named(options.text(name), list).map_err(|e| PassError::from(format!("option {name}: {e}")))
 }
 
-/// Two lists of options as one.
+/// Concatenates two lists of options.
 pub(crate) const fn joined<const A: usize, const B: usize, const ALL: usize>(
     first: [PassOption; A],
     second: [PassOption; B],
 ) -> [PassOption; ALL] {
     let mut all = [PassOption::NONE; ALL];
-    let (start, rest) = all.split_at_mut(A);
+    let (start, end) = all.split_at_mut(A);
     start.copy_from_slice(&first);
-    rest.copy_from_slice(&second);
+    end.copy_from_slice(&second);
     all
 }
 
 impl Target {
     /// The options of a pass whose decisions depend on the target.
-    pub(crate) const OPTIONS: [PassOption; 13] = joined(Self::OWN_OPTIONS, Costs::OPTIONS);
+    pub(crate) const OPTIONS: [PassOption; 13] = joined(Self::REGISTER_OPTIONS, Costs::OPTIONS);
 
-    const OWN_OPTIONS: [PassOption; 6] = [
+    const REGISTER_OPTIONS: [PassOption; 6] = [
         PassOption { name: "vector-bits", summary: "bits of a vector register", default: "512" },
         PassOption { name: "vector-registers", summary: "number of vector registers", default: "32" },
         PassOption {
             name: "cache-bytes",
-            summary: "bytes of the cache of one core that holds what a kernel reads again",
+            summary: "bytes of the per-core cache that holds data a kernel reads repeatedly",
             default: "1048576",
         },
         PassOption {
@@ -82,8 +81,8 @@ impl Target {
     /// The values of [`Target::OPTIONS`].
     ///
     /// # Errors
-    /// A value that no processor has.
-    pub(crate) fn of(options: &Options) -> Result<Self, PassError> {
+    /// Fails if a value is out of range.
+    pub(crate) fn from_options(options: &Options) -> Result<Self, PassError> {
         let vector_bits: i64 = options.get("vector-bits")?;
         if !(64..=4096).contains(&vector_bits) || vector_bits.count_ones() != 1 {
             return Err(PassError::from(format!(
@@ -103,11 +102,11 @@ impl Target {
             keep_order: options.get("keep-order")?,
             dot: of_list(options, "byte-products", OF_BYTES)?,
             half_dot: bf16_products(options)?,
-            costs: Costs::of(options)?,
+            costs: Costs::from_options(options)?,
         })
     }
 
-    /// The registers for elements of so many bits.
+    /// Returns the properties of vector registers for elements of `bits` bits.
     pub(crate) fn vectors(self, bits: i64) -> Vectors {
         Vectors {
             lanes: self.vector_bits / bits,

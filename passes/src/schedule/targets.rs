@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Targets as data, side by side: architectures and processors, and GPUs.
+//! Targets as data: architectures, processors, and GPUs.
 
 pub(crate) mod architectures;
 pub(crate) mod cpus;

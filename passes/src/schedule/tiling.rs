@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The parallel loops of a kernel around its register tile.
+//! Emits the parallel loops of a kernel around its register tile.
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::nest::Nest;
 use super::plan::Plan;
 use super::writer::{LastVector, State, Tile, Writer};
-use crate::ir::ops;
+use crate::ir::builder::arith::Integers;
+use melior::ir::Value;
 
-/// The number of steps that threads may share.
+/// The number of steps of a kernel, which may be distributed over threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steps {
-    /// The number of steps.
+    /// A static number of steps.
     Static(i64),
-    /// As many as tiles of `factor` iterations cover a loop with a dynamic extent.
+    /// The number of tiles of `factor` iterations that cover a loop with a dynamic extent.
     Dynamic {
         /// The loop, from the outermost.
         loop_number: usize,
@@ -23,7 +24,7 @@ pub enum Steps {
 }
 
 impl Plan {
-    /// The steps of a kernel that threads may share; `None` for one that computes all at once.
+    /// Returns the steps of a kernel; `None` for a kernel that is not divided into steps.
     pub fn steps(&self, nest: &Nest) -> Option<Steps> {
         let outermost = *self.parallels.first().filter(|_| self.is_split)?;
         Some(match nest.loops[outermost].source {
@@ -33,34 +34,34 @@ impl Plan {
     }
 }
 
-/// The tiles of a loop: full ones, then smaller ones.
+/// The tiles of a loop: full tiles, then smaller tiles.
 struct Tiles {
-    /// The number of full tiles; `None` if it is known at run time.
+    /// The number of full tiles; `None` if it is known only at run time.
     whole: Option<i64>,
-    /// The smaller tiles and the iterations of each; `None` if they are known at run time.
+    /// The number of smaller tiles, and the iterations of each; `None` if they are known only at run time.
     rest: Option<(i64, i64)>,
 }
 
-impl Writer<'_> {
+impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
     fn tiles(&self, l: usize) -> Tiles {
-        let (own, factor) = (&self.nest.loops[l], self.plan.factor(l));
+        let (tiled, factor) = (&self.nest.loops[l], self.plan.factor(l));
         let tiles = self.plan.tiles(self.nest, l);
-        let missing = tiles * factor - own.extent;
-        match own.source {
-            // Along the lanes, the last tile is masked; other tiles are nearly equal.
+        let missing = tiles * factor - tiled.extent;
+        match tiled.source {
+            // Along the lanes, the last tile is masked; along other loops, tiles have nearly equal sizes.
             None if l == self.plan.lanes_loop => Tiles {
-                whole: Some(own.extent / factor),
-                rest: Some((i64::from(missing > 0), own.extent % factor)),
+                whole: Some(tiled.extent / factor),
+                rest: Some((i64::from(missing > 0), tiled.extent % factor)),
             },
             None if missing <= tiles => {
                 Tiles { whole: Some(tiles - missing), rest: Some((missing, factor - 1)) }
             }
-            None => Tiles { whole: Some(own.extent / factor), rest: Some((1, own.extent % factor)) },
+            None => Tiles { whole: Some(tiled.extent / factor), rest: Some((1, tiled.extent % factor)) },
             Some(_) => Tiles { whole: None, rest: (factor == 1).then_some((0, 0)) },
         }
     }
 
-    /// A tile of so many iterations of a loop.
+    /// Returns a tile with a number of iterations of a loop.
     fn sized(&self, l: usize, iterations: i64) -> Tile {
         let lanes = self.plan.lanes;
         if l == self.plan.lanes_loop {
@@ -70,151 +71,137 @@ impl Writer<'_> {
         }
     }
 
-    /// `left` and a constant under an operation.
-    fn with_constant(&mut self, name: &str, left: &str, right: i64) -> String {
-        let right = self.constant(right);
-        self.define(&format!("{name} {left}, {right} : index"))
-    }
-
-    /// The parallel loops from `level` on: a loop over full tiles, then the remainder.
-    pub(super) fn parallel(&mut self, level: usize, state: &State) {
+    /// Emits the parallel loops from `level` on: a loop over full tiles, then the remainder.
+    pub(super) fn parallel(&mut self, level: usize, state: &State<'c, 'a>) {
         let Some(&l) = self.plan.parallels.get(level) else {
             return self.tile(state);
         };
-        if level == 0 && self.plan.is_split {
-            return self.steps(l, state);
+        if level == 0
+            && let Some(range) = self.given.steps.filter(|_| self.plan.is_split)
+        {
+            return self.steps(l, state, range);
         }
         let factor = self.plan.factor(l);
         let tiles = self.tiles(l);
         let zero = self.constant(0);
         match tiles.whole {
             Some(0) => {}
-            Some(1) => self.inside(level, l, state, factor, &zero),
+            Some(1) => self.inside(level, l, state, factor, zero),
             whole => {
                 let end = match whole {
                     Some(whole) => self.constant(whole * factor),
-                    None if factor == 1 => format!("%n{l}"),
-                    None => self.multiple(&format!("%n{l}"), factor),
+                    None if factor == 1 => self.extent(l),
+                    None => {
+                        let extent = self.extent(l);
+                        self.multiple(extent, factor)
+                    }
                 };
-                self.loop_over(level, l, state, (&zero, &end), factor);
+                self.loop_over(level, l, state, [zero, end], factor);
                 if tiles.rest.is_none() {
-                    self.rest(level, l, state, &end);
+                    self.rest(level, l, state, end);
                 }
             }
         }
         if let (Some(whole), Some((count @ 1.., rest))) = (tiles.whole, tiles.rest) {
             let start = self.constant(whole * factor);
             match count {
-                1 => self.inside(level, l, state, rest, &start),
+                1 => self.inside(level, l, state, rest, start),
                 _ => {
                     let end = self.constant(whole * factor + count * rest);
-                    self.loop_over(level, l, state, (&start, &end), rest);
+                    self.loop_over(level, l, state, [start, end], rest);
                 }
             }
         }
     }
 
-    /// A loop over tiles of so many iterations.
+    /// Emits a loop over tiles with a number of iterations.
     fn loop_over(
         &mut self,
         level: usize,
         l: usize,
-        state: &State,
-        (from, to): (&str, &str),
+        state: &State<'c, 'a>,
+        range: [Value<'c, 'a>; 2],
         iterations: i64,
     ) {
-        let (variable, step) = (self.fresh(), self.constant(iterations));
-        self.line(&format!("scf.for {variable} = {from} to {to} step {step} {{"));
-        self.depth += 1;
-        self.inside(level, l, state, iterations, &variable);
-        self.depth -= 1;
-        self.line("}");
+        self.loop_in(range, iterations, |w, start| w.inside(level, l, state, iterations, start));
     }
 
-    /// What full tiles leave of a loop with a dynamic extent: vectors along the lanes, else single iterations.
-    fn rest(&mut self, level: usize, l: usize, state: &State, from: &str) {
-        let to = format!("%n{l}");
+    /// Emits the remainder of a loop with a dynamic extent after the full tiles: vectors along the lanes, single iterations along other
+    /// loops.
+    fn rest(&mut self, level: usize, l: usize, state: &State<'c, 'a>, from: Value<'c, 'a>) {
+        let range = [from, self.extent(l)];
         if l != self.plan.lanes_loop {
-            return self.loop_over(level, l, state, (from, &to), 1);
+            return self.loop_over(level, l, state, range, 1);
         }
-        // Addresses in a packed operand are those of whole tiles.
+        // A packed operand is stored in full tiles, so the remainder is computed in full tiles as well.
         let vectors = match self.plan.packed {
             Some(_) => self.plan.vectors,
             None => 1,
         };
-        let step = self.constant(vectors * self.plan.lanes);
-        let variable = self.fresh();
-        self.line(&format!("scf.for {variable} = {from} to {to} step {step} {{"));
-        self.depth += 1;
-        let inner = self.at(state, l, &variable);
-        let inner = self.with_rest(&inner, l, vectors);
-        self.parallel(level + 1, &inner);
-        self.depth -= 1;
-        self.line("}");
+        self.loop_in(range, vectors * self.plan.lanes, |w, start| {
+            let inner = w.with_loop(state, l, start);
+            let inner = w.with_rest(&inner, l, vectors);
+            w.parallel(level + 1, &inner);
+        });
     }
 
-    /// The loops inside of a tile that begins at `start`.
-    fn inside(&mut self, level: usize, l: usize, state: &State, iterations: i64, start: &str) {
+    /// Emits the loops inside of a tile that begins at `start`.
+    fn inside(
+        &mut self,
+        level: usize,
+        l: usize,
+        state: &State<'c, 'a>,
+        iterations: i64,
+        start: Value<'c, 'a>,
+    ) {
         let mut state = state.clone();
         state.tile.insert(l, self.sized(l, iterations));
-        let inner = self.at(&state, l, start);
+        let inner = self.with_loop(&state, l, start);
         self.parallel(level + 1, &inner);
     }
 
-    /// The tiles of loop `l` that are the steps `%from` to `%to`; the last steps are the smaller tiles, if there are any.
-    fn steps(&mut self, l: usize, state: &State) {
+    /// Emits a range of steps, which are tiles of loop `l`. The last steps are the smaller tiles, if there are any.
+    fn steps(&mut self, l: usize, state: &State<'c, 'a>, [from, to]: [Value<'c, 'a>; 2]) {
         let factor = self.plan.factor(l);
         let tiles = self.tiles(l);
         let whole = match tiles.whole {
             Some(whole) => self.constant(whole),
-            None if factor == 1 => format!("%n{l}"),
-            None => self.with_constant(ops::arith::DIVUI, &format!("%n{l}"), factor),
+            None if factor == 1 => self.extent(l),
+            None => {
+                let extent = self.extent(l);
+                let factor = self.constant(factor);
+                self.at.divui(extent, factor)
+            }
         };
         let has_rest = tiles.rest.is_none_or(|(count, _)| count > 0);
-        let one = self.constant(1);
-        let end = if has_rest {
-            self.define(&format!("{} %to, {whole} : index", ops::arith::MINSI))
-        } else {
-            "%to".to_owned()
-        };
-        let step = self.fresh();
-        self.line(&format!("scf.for {step} = %from to {end} step {one} {{"));
-        self.depth += 1;
-        let start = match factor {
-            1 => step,
-            _ => self.with_constant(ops::arith::MULI, &step, factor),
-        };
-        self.inside(0, l, state, factor, &start);
-        self.depth -= 1;
-        self.line("}");
-        if has_rest {
-            let last = self.define(&format!("{} sgt, %to, {whole} : index", ops::arith::CMPI));
-            self.line(&format!("scf.if {last} {{"));
-            self.depth += 1;
-            match (tiles.whole, tiles.rest) {
-                (Some(full), Some((1, rest))) => {
-                    let start = self.constant(full * factor);
-                    self.inside(0, l, state, rest, &start);
-                }
-                (Some(full), Some((_, rest))) => {
-                    // Step s of these begins at full · factor + (s - full) · rest.
-                    let first = self.define(&format!("{} %from, {whole} : index", ops::arith::MAXSI));
-                    let step = self.fresh();
-                    self.line(&format!("scf.for {step} = {first} to %to step {one} {{"));
-                    self.depth += 1;
-                    let start = self.with_constant(ops::arith::MULI, &step, rest);
-                    let start = self.with_constant(ops::arith::ADDI, &start, full * (factor - rest));
-                    self.inside(0, l, state, rest, &start);
-                    self.depth -= 1;
-                    self.line("}");
-                }
-                _ => {
-                    let start = self.with_constant(ops::arith::MULI, &whole, factor);
-                    self.rest(0, l, state, &start);
-                }
-            }
-            self.depth -= 1;
-            self.line("}");
+        let end = if has_rest { self.at.minsi(to, whole) } else { to };
+        self.loop_in([from, end], 1, |w, step| {
+            let start = if factor == 1 { step } else { w.times(step, factor) };
+            w.inside(0, l, state, factor, start);
+        });
+        if !has_rest {
+            return;
         }
+        let last = self.at.cmpi(Integers::SignedGreater, to, whole);
+        self.when(last, |w| match (tiles.whole, tiles.rest) {
+            (Some(full), Some((1, rest))) => {
+                let start = w.constant(full * factor);
+                w.inside(0, l, state, rest, start);
+            }
+            (Some(full), Some((_, rest))) => {
+                // Step s of the smaller tiles begins at full · factor + (s - full) · rest.
+                let first = w.at.maxsi(from, whole);
+                w.loop_in([first, to], 1, |w, step| {
+                    let start = w.times(step, rest);
+                    let before = w.constant(full * (factor - rest));
+                    let start = w.at.addi(start, before);
+                    w.inside(0, l, state, rest, start);
+                });
+            }
+            _ => {
+                let start = w.times(whole, factor);
+                w.rest(0, l, state, start);
+            }
+        });
     }
 }

@@ -2,18 +2,17 @@
 //! `skript-vectorize-reductions`: replaces reductions over buffers by calls of register-tiled vector kernels.
 //!
 //! A `linalg.generic` with a reduction is read as a loop nest with linear addresses. The plan selects the loop along
-//! the vector lanes and the loops that are unrolled around it, from extents and strides alone. Equal nests share one
-//! kernel; a kernel with more than eight callers is not inlined. Reductions that gain nothing, and those whose output
-//! may alias an input, stay.
+//! the vector lanes and the unrolled loops around it, only from extents and strides. Equal nests share one kernel; a
+//! kernel with more than eight callers is not inlined. Reductions without a gain, and those whose output may alias an
+//! input, are not changed.
 //!
 //! Extents may be dynamic, and so may the strides of contiguous arrays, which are multiples of extents; the extents become
 //! arguments of the kernel. A packed operand has at most one dynamic extent.
 
+#![allow(clippy::indexing_slicing, reason = "positions of functions are those of the list")]
+
 use super::body::{Body, Operand};
-use super::caller::{
-    array_before, branch_before, covered_before, extent_before, index_before, offset_before, static_before,
-    tiles_before,
-};
+use super::caller::{branch_before, covered, offset, passed_as};
 use super::choices::{self, Choices};
 use super::dot::Dot;
 use super::elementwise::Merged;
@@ -22,18 +21,21 @@ use super::nest::Address;
 use super::outside::{Outside, Unknown};
 use super::packing::Packing;
 use super::plan::Plan;
-use super::reading::{Reduction, read};
+use super::reading::{Reduction, read_apart};
 use super::signature::Signature;
 use super::target::{Target, joined};
 use super::tiling::Steps;
+use crate::ir::attribute_names::PLAN;
 use crate::ir::effects::Effects;
 use crate::ir::func::{self, call_before};
-use crate::ir::memref::{may_overlap, root_of};
+use crate::ir::memref::root_of;
 use crate::ir::walk::named;
-use crate::ir::{self, ValueKey, append_functions, erase, linalg, location, ops};
+use crate::ir::{self, Builder, ValueKey, attributes, erase, linalg, location, ops, types};
 use crate::prepare::constants::Constants;
-use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{BlockRef, Location, Value};
+use melior::Error;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef};
+use melior::ir::{BlockRef, Location, Operation, Value};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
@@ -53,55 +55,55 @@ pub const PASS: Pass = Pass {
     ],
     options: &OPTIONS,
     run: |root, options, _| {
-        let target = Target::of(options)?;
+        let target = Target::from_options(options)?;
         let choices = Choices::from_str(options.text(Choices::OPTION.name))
             .map_err(|e| PassError::from(format!("option {}: {e}", Choices::OPTION.name)))?;
-        vectorize(root, target, &choices).map_err(PassError::from)?;
+        vectorize(root, target, &choices)?;
         Ok(())
     },
 };
 
 const OPTIONS: [PassOption; 14] = joined(Target::OPTIONS, [Choices::OPTION]);
 
-/// Vectorizes every `linalg.generic` on arrays that reduces and that a register tile can compute; returns their
-/// number.
+/// Vectorizes every reducing `linalg.generic` on arrays that can be computed by a register tile; returns their number.
 ///
 /// # Errors
-/// The text of a kernel that MLIR does not parse: a defect of this pass.
-pub fn vectorize(module: OperationRef<'_, '_>, target: Target, choices: &Choices) -> Result<usize, String> {
+/// An operation could not be built.
+pub fn vectorize(module: OperationRef<'_, '_>, target: Target, choices: &Choices) -> Result<usize, Error> {
     let reduces = |op: &OperationRef| {
         let generic = linalg::Generic::cast(*op);
-        generic.is_some_and(|generic| generic.reductions().contains(&true))
+        generic.is_some_and(|generic| generic.reduces())
     };
-    // Elementwise operations may become part of a kernel.
-    let found = named(module, ops::linalg::GENERIC).into_iter();
-    let found: Vec<OperationRef> = found.filter(reduces).collect();
+    // Elementwise operations may be merged into a kernel.
+    let mut reductions = named(module, ops::linalg::GENERIC);
+    reductions.retain(reduces);
     let mut effects = Effects::new(func::functions(module));
-    let mut functions = Functions::of(module);
-    let constants = Prepared::of(module);
+    let mut functions = Functions::new(module);
+    let constants = Prepared::new(module);
+    let mut copies = HashMap::new();
     let mut count = 0;
-    for op in found {
-        let Some(mut kernel) = Kernel::of(op, target, choices, &constants, &mut effects) else {
+    for op in reductions {
+        let Some(mut kernel) = Kernel::new(op, target, choices, &constants, &mut effects) else {
             continue;
         };
-        kernel.pack(op, &constants, &mut functions, &mut effects)?;
+        let location = kernel.location(op);
+        kernel.pack(op, &constants, &mut copies, &mut functions, &mut effects)?;
         let output = kernel.output;
         let last = kernel.last;
-        kernel.pass_extents(last)?;
-        let location = kernel.location(op);
-        let mut call = |text: &str, anchor| {
-            let name = functions.name("kernel", text);
+        kernel.pass_extents(last);
+        let mut call = |function, anchor| {
+            let name = functions.add("kernel", function);
             effects.declare(&name, [output]);
-            call_before(anchor, &name, &kernel.arguments, location).map_err(|e| e.to_string())
+            call_before(anchor, &name, &kernel.arguments, location)
         };
         let mut anchor = last;
         let mut others = Vec::new();
-        for (condition, other) in &kernel.alternatives {
-            let [then, otherwise] = branch_before(anchor, *condition, location)?;
+        for (condition, other) in kernel.alternatives {
+            let [then, otherwise] = branch_before(anchor, condition, location);
             others.push((other, otherwise));
             anchor = then;
         }
-        call(&kernel.text, anchor)?;
+        call(kernel.function, anchor)?;
         for (other, anchor) in others {
             call(other, anchor)?;
         }
@@ -109,11 +111,11 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target, choices: &Choices
         erase(last);
         count += 1;
     }
-    append_functions(module, &functions.text()).map_err(|e| e.to_string())?;
+    functions.append(module);
     Ok(count)
 }
 
-/// The buffers that are prepared once, before the first call of the entry.
+/// The buffers that are computed once, before the first call of the entry.
 pub(super) struct Prepared<'c, 'a> {
     /// The entry's block; `None` in a module without an entry.
     block: Option<BlockRef<'c, 'a>>,
@@ -123,9 +125,9 @@ pub(super) struct Prepared<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Prepared<'c, 'a> {
-    pub(super) fn of(module: OperationRef<'c, 'a>) -> Self {
+    pub(super) fn new(module: OperationRef<'c, 'a>) -> Self {
         let entry = ir::entry(module).ok();
-        let constants = entry.map(|entry| Constants::of(entry, module));
+        let constants = entry.map(|entry| Constants::new(entry, module));
         let mut effects = Effects::new(func::functions(module));
         let loops = named(module, ops::scf::PARALLEL).into_iter();
         let written = loops.flat_map(|own| effects.written(own));
@@ -136,7 +138,7 @@ impl<'c: 'a, 'a> Prepared<'c, 'a> {
         }
     }
 
-    /// The operation of the entry's block that holds `op`, if what copies a prepared buffer may stand before it.
+    /// The operation in the entry's block that contains `op`, if a prepared buffer may be copied before it.
     pub(super) fn anchor(
         &self,
         array: Value<'c, 'a>,
@@ -151,129 +153,115 @@ impl<'c: 'a, 'a> Prepared<'c, 'a> {
     }
 }
 
-/// The functions that the pass adds; equal ones are one.
+/// Copies of invariant arrays, by the function that computes them and the array: kernels share them.
+type Copies<'c, 'a> = HashMap<(String, ValueKey), Value<'c, 'a>>;
+
+/// The functions that the pass adds; equal functions are merged.
 #[derive(Default)]
-pub(super) struct Functions {
-    /// Names of the module and of functions that are added.
+pub(super) struct Functions<'c> {
+    /// Names of the module and of added functions.
     taken: HashSet<String>,
-    /// By text, with `@KERNEL` for the name: position in `added`.
+    /// Positions in `added`, by the text of the function with the name [`KERNEL`].
     known: HashMap<String, usize>,
-    /// Name, text and number of calls.
-    added: Vec<(String, String, usize)>,
+    added: Vec<Added<'c>>,
 }
 
-impl Functions {
-    /// None yet; names of the module are taken.
-    pub(super) fn of(module: OperationRef) -> Self {
+struct Added<'c> {
+    name: String,
+    function: Operation<'c>,
+    calls: usize,
+}
+
+impl<'c> Functions<'c> {
+    /// An empty list; the names of the module are taken.
+    pub(super) fn new(module: OperationRef) -> Self {
         Functions { taken: ir::symbols(module), ..Functions::default() }
     }
 
-    /// The name of a function, for one more call.
-    pub(super) fn name(&mut self, prefix: &str, text: &str) -> String {
+    /// Adds a function unless an equal one exists, and counts a call. Returns its name.
+    pub(super) fn add(&mut self, prefix: &str, function: Operation<'c>) -> String {
         let next = self.added.len();
-        let position = *self.known.entry(text.to_owned()).or_insert(next);
+        let position = *self.known.entry(function.to_string()).or_insert(next);
         if position == next {
-            let numbers = 0..;
-            let name = numbers
-                .map(|number: usize| format!("{prefix}_{number}"))
-                .find(|name| !self.taken.contains(name))
-                .unwrap_or_default();
+            let mut names = (0_usize..).map(|number| format!("{prefix}_{number}"));
+            let name = names.find(|name| !self.taken.contains(name));
+            let name = name.unwrap_or_else(|| unreachable!("internal compiler error: no name is left"));
             self.taken.insert(name.clone());
-            let text = text.replacen("@KERNEL(", &format!("@{name}("), 1);
-            self.added.push((name, text, 0));
+            self.added.push(Added { name, function, calls: 0 });
         }
-        match self.added.get_mut(position) {
-            Some((name, _, calls)) => {
-                *calls += 1;
-                name.clone()
-            }
-            None => String::new(),
-        }
+        let added = &mut self.added[position];
+        added.calls += 1;
+        added.name.clone()
     }
 
-    /// All functions; LLVM does not inline those with many calls.
-    pub(super) fn text(&self) -> String {
-        let mut all = String::new();
-        for (_, text, calls) in &self.added {
-            if *calls > MOST_COPIES && !text.contains(NOINLINE) {
-                all.push_str(&with_attributes(text, NOINLINE))
-            } else {
-                all.push_str(text)
+    /// Appends all functions to the module; LLVM does not inline those with many calls.
+    pub(super) fn append(self, module: OperationRef<'c, '_>) {
+        let context = ir::context::of(module);
+        let block = ir::first_block(module);
+        let block = block.unwrap_or_else(|| unreachable!("internal compiler error: a module without a body"));
+        for Added { name, mut function, calls } in self.added {
+            function.set_attribute("sym_name", attributes::string(context, &name));
+            if calls > MAX_COPIES && !function.has_attribute(PASSTHROUGH) {
+                function.set_attribute(PASSTHROUGH, attributes::strings(context, &["noinline"]));
             }
+            block.append_operation(function);
         }
-        all
     }
 }
 
-/// The bits of an element.
-fn bits_of(element: &str) -> i64 {
-    let bits = element.trim_start_matches(['b', 'f', 'i']).parse();
-    bits.unwrap_or(64)
-}
+/// The attribute of a function with attributes for LLVM.
+const PASSTHROUGH: &str = "passthrough";
 
-/// The text of a function with attributes for LLVM.
-fn with_attributes(text: &str, attributes: &str) -> String {
-    with_attribute(text, &format!("passthrough = [{attributes}]"))
-}
+/// Attributes of cold functions: not inlined, optimized for size.
+const SELDOM: &[&str] = &["noinline", "cold", "optsize"];
 
-/// The text of a function with one more attribute.
-fn with_attribute(text: &str, attribute: &str) -> String {
-    text.replacen("attributes {", &format!("attributes {{{attribute}, "), 1)
-}
+/// Maximum number of callers of a kernel that LLVM may inline. A kernel with more callers is not inlined.
+const MAX_COPIES: usize = 8;
 
-/// Of a function that is seldom called: LLVM does not inline it, and makes it small.
-const SELDOM: &str = "\"noinline\", \"cold\", \"optsize\"";
-
-/// Of a function: LLVM does not inline it.
-pub(super) const NOINLINE: &str = "\"noinline\"";
-
-/// Maximum number of callers of a kernel that LLVM may inline. A kernel with more stays one function.
-const MOST_COPIES: usize = 8;
-
-/// The kernel of one reduction; functions are named `@KERNEL`.
+/// The kernel of one reduction.
 struct Kernel<'c, 'a> {
-    text: String,
-    /// Conditions in order, each with the kernel where it is the first one that is false.
-    alternatives: Vec<(Value<'c, 'a>, String)>,
+    function: Operation<'c>,
+    /// Conditions in order, each with the kernel to call if it is the first false one.
+    alternatives: Vec<(Value<'c, 'a>, Operation<'c>)>,
     /// The arrays, then captured scalars.
     arguments: Vec<Value<'c, 'a>>,
-    /// The argument that the kernel writes.
+    /// The position of the array that the kernel writes.
     output: usize,
-    /// The steps: two more arguments are their range.
+    /// The steps, if any: their range is passed as two more arguments.
     steps: Option<Steps>,
-    /// The loops of dynamic extents: their numbers, and the values with the dimensions that have them.
+    /// The dynamic loops: their numbers, and the values and dimensions that define their extents.
     dynamic: Vec<(usize, Value<'c, 'a>, usize)>,
     /// The operation that the call replaces.
     last: OperationRef<'c, 'a>,
-    /// Others that the kernel computes as well.
+    /// Other operations that the kernel replaces.
     others: Vec<OperationRef<'c, 'a>>,
-    /// The operand that is copied before, and the function that does so.
-    packing: Option<(Packing, String)>,
-    /// That operand in a parallel loop, before which it is copied.
+    /// The operand that is packed first, and the packing function.
+    packing: Option<(Packing<'c>, Operation<'c>)>,
+    /// The packed operand in a parallel loop, if it is packed before that loop.
     outside: Option<Outside<'c, 'a>>,
-    /// Dynamic extents that are known before that loop, by loop of the kernel.
+    /// Dynamic extents that are available before that loop, by loop of the kernel.
     extents: HashMap<usize, Value<'c, 'a>>,
-    /// Offsets that are arguments, by array; others are those of the array itself.
+    /// Dynamic offsets that are arguments, by array.
     offsets: HashMap<usize, Value<'c, 'a>>,
-    signature: Signature,
+    signature: Signature<'c>,
 }
 
-/// A reduction with what is merged with it, before it has a plan.
+/// A reduction with the operations that are merged into it, before it is planned.
 struct Unplanned<'c, 'a> {
     op: OperationRef<'c, 'a>,
     reduction: Reduction<'c, 'a>,
     last: OperationRef<'c, 'a>,
     others: Vec<OperationRef<'c, 'a>>,
-    /// A condition, and the body where it is false. Where it is true, the predicate holds at all points.
-    guarded: Option<(Value<'c, 'a>, Body)>,
+    /// A condition under which the predicate holds at all points, and the body for the other case.
+    guarded: Option<(Value<'c, 'a>, Body<'c>)>,
     /// A condition under which the product may be approximated, and that product.
     approximated: Option<(Value<'c, 'a>, Operand)>,
-    /// The arrays that parallel loops write: before such a loop, their elements are others.
+    /// The arrays whose contents change inside a parallel loop.
     written: Vec<usize>,
 }
 
 impl<'c: 'a, 'a> Unplanned<'c, 'a> {
-    fn of(
+    fn new(
         op: OperationRef<'c, 'a>,
         merged: Merged<'c, 'a>,
         target: Target,
@@ -281,7 +269,7 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
     ) -> Option<Self> {
         let Merged { mut reduction, last, others } = merged;
         reduction.nest.keeps_order =
-            target.keep_order && reduction.body.combine.rounds(&reduction.body.accumulator);
+            target.keep_order && reduction.body.combine.rounds(reduction.body.accumulator);
         reduction.nest.simplify(&reduction.body.used_dimensions());
         let approximated = match reduction.body.split() {
             Some((condition, product)) => Some((*reduction.captured.get(condition)?, product)),
@@ -301,35 +289,31 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             .collect();
         reduction.nest.tested = reduction.body.tested_inputs();
         let lanes = target.vector_bits / 32;
-        reduction.nest.dot = Dot::of(&reduction.body, target, lanes);
+        reduction.nest.dot = Dot::from_body(&reduction.body, target, lanes);
         let repeats = inputs().enumerate().filter_map(|(n, input)| {
-            match Outside::of(op, *input) {
+            match Outside::new(op, *input) {
                 Ok(outside) => Some((n, outside?.repeats())),
                 // It cannot be copied before the loop.
                 Err(Unknown) => Some((n, 0)),
             }
         });
         reduction.nest.repeats = repeats.collect();
-        let written = reduction
-            .arrays
-            .iter()
-            .enumerate()
-            .filter(|(_, array)| constants.written.contains(&root_of(**array)));
-        let written = written.map(|(n, _)| n).collect();
+        let is_written = |n: &usize| constants.written.contains(&root_of(reduction.arrays[*n]));
+        let written = (0..reduction.arrays.len()).filter(is_written).collect();
         Some(Unplanned { written, op, reduction, last, others, guarded, approximated })
     }
 
-    /// The kernel with the plan that the cost model selects, or with a chosen one.
+    /// The kernel with the plan that the cost model or `choices` selects.
     fn planned(&self, target: Target, choices: &Choices) -> Option<Kernel<'c, 'a>> {
-        let bits = self.reduction.signature.elements.iter().map(|element| bits_of(element));
-        let bits = bits.chain([bits_of(&self.reduction.body.accumulator)]).max()?;
+        let bits = self.reduction.signature.elements.iter().map(|element| types::width(*element));
+        let bits = bits.chain([types::width(self.reduction.body.accumulator)]).max()?;
         let vectors = target.vectors(bits);
         let used_dimensions = self.reduction.body.used_dimensions();
         let mut nest = self.reduction.nest.clone();
         nest.dot = nest.dot.filter(|_| bits == 32);
         let nest = &nest;
         if choices.is_empty() {
-            return self.with(Plan::of(nest, vectors, &used_dimensions)?);
+            return self.with(Plan::new(nest, vectors, &used_dimensions)?);
         }
         let candidates = Plan::candidates(nest, vectors, &used_dimensions);
         let mut kernels: Vec<(Plan, Kernel)> = Vec::new();
@@ -341,33 +325,34 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             }
         }
         let (count, (_, first)) = (kernels.len(), kernels.first()?);
-        let key = choices::key(&first.text);
-        let number = Some(choices.number(&key)).filter(|number| *number < count);
-        let number = number.unwrap_or(0);
+        let key = choices::key(&first.function.to_string());
+        let chosen = choices.number(&key);
+        let number = if chosen < count { chosen } else { 0 };
         let (plan, mut kernel) = kernels.swap_remove(number);
-        let attribute = choices::attribute(&key, number, count, &plan);
-        kernel.text = with_attribute(&kernel.text, &attribute);
+        let choice = choices::choice(&key, number, count, &plan);
+        let choice = attributes::strings(ir::context::of(self.op), &choice.each_ref().map(String::as_str));
+        kernel.function.set_attribute(PLAN, choice);
         Some(kernel)
     }
 
-    /// The kernel with a plan.
+    /// The kernel with a given plan.
     fn with(&self, mut plan: Plan) -> Option<Kernel<'c, 'a>> {
         let mut reduction = self.reduction.clone();
-        // Elsewhere than along rows of the output, the first value is combined last.
+        // Unless the lanes are along rows of the output, the initial value is combined last.
         let stride = |own: &Address| own.strides.get(plan.lanes_loop).copied();
         let is_apart = || reduction.nest.output().and_then(stride) != Some(1);
         if reduction.nest.keeps_order && is_apart() && !reduction.body.starts_with_identity() {
             return None;
         }
-        // Sums wait in the output if it has their type, and if its content is not needed at the end.
+        // The output can store partial sums if it has their type and if its content is not needed at the end.
         let output = reduction.nest.output;
         let (element, body) = (reduction.signature.elements.get(output)?, &reduction.body);
         let holds_sums = *element == body.accumulator && !body.finish_reads(output);
         plan.chunk = plan.chunk.filter(|_| holds_sums);
-        let mut packing = Packing::of(&reduction.nest, &plan, &reduction.signature);
+        let mut packing = Packing::new(&reduction.nest, &plan, &reduction.signature);
         let packed = packing.as_ref().and_then(|p| reduction.arrays.get(p.operand));
         let outside = match packed {
-            Some(array) => Outside::of(self.op, *array).ok()?,
+            Some(array) => Outside::new(self.op, *array).ok()?,
             None => None,
         };
         let is_written = packing.as_ref().is_some_and(|p| self.written.contains(&p.operand));
@@ -378,11 +363,11 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             packing = Some(packing?.into_part());
         }
         let packing = packing.map(|packing| {
-            let function = packing.function("KERNEL", &reduction.signature);
+            let function = packing.function(&reduction.signature, self.op.location());
             packing.apply(&mut reduction.nest, &mut reduction.signature);
             (packing, function)
         });
-        // Lanes are apart by a number that the plan knows.
+        // The stride along the lanes must be static.
         let is_known = |own: &Address| own.extents.get(plan.lanes_loop).is_none_or(Vec::is_empty);
         if !reduction.nest.operands.iter().all(is_known) {
             return None;
@@ -398,28 +383,29 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         let mut extents = HashMap::new();
         for (l, value, dimension) in dynamic.iter().filter(|(l, ..)| copied.contains(l)) {
             if let Some(outside) = &outside {
-                extents.insert(*l, outside.extent(*value, *dimension).ok()??);
+                extents.insert(*l, outside.extent(*value, *dimension)?);
             }
         }
-        let text = |plan: &Plan, body: &Body| {
-            let (nest, signature) = (&reduction.nest, &reduction.signature);
-            kernel("KERNEL", nest, plan, body, signature)
+        let function = |plan: &Plan, body: &Body<'c>| {
+            kernel(&reduction.nest, plan, body, &reduction.signature, self.op.location())
         };
         let mut body = reduction.body.clone();
+        let context = ir::context::of(self.op);
         let guarded = self.guarded.iter().map(|(condition, body)| {
-            let text = text(&plan.guarded(), body);
-            (*condition, with_attributes(&text, SELDOM))
+            let mut function = function(&plan.guarded(), body);
+            function.set_attribute(PASSTHROUGH, attributes::strings(context, SELDOM));
+            (*condition, function)
         });
-        let mut alternatives: Vec<(Value, String)> = guarded.collect();
+        let mut alternatives: Vec<(Value, Operation)> = guarded.collect();
         if let Some((condition, product)) = &self.approximated
             && plan.group.is_some()
             && body.starts_with_identity()
         {
-            alternatives.push((*condition, text(&plan, &body)));
+            alternatives.push((*condition, function(&plan, &body)));
             body.value = product.clone();
         }
         Some(Kernel {
-            text: text(&plan, &body),
+            function: function(&plan, &body),
             alternatives,
             steps: plan.steps(&reduction.nest),
             dynamic,
@@ -437,31 +423,25 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Kernel<'c, 'a> {
-    /// `None` for a reduction that gains nothing.
-    fn of(
+    /// `None` for a reduction without a gain.
+    fn new(
         op: OperationRef<'c, 'a>,
         target: Target,
         choices: &Choices,
         constants: &Prepared<'c, 'a>,
         effects: &mut Effects<'c, 'a>,
     ) -> Option<Self> {
-        let reduction = read(op)?;
-        // Kernels require that the output does not alias an input.
-        let output = reduction.output()?;
-        let inputs = reduction.arrays.get(..reduction.nest.output)?;
-        if inputs.iter().any(|input| may_overlap(*input, output)) {
-            return None;
-        }
+        let reduction = read_apart(op)?;
         let bare = Merged { reduction: reduction.clone(), last: op, others: Vec::new() };
-        let merged = Merged::of(op, reduction, effects);
+        let merged = Merged::around(op, reduction, effects);
         let planned = |merged| {
-            let unplanned = Unplanned::of(op, merged, target, constants)?;
+            let unplanned = Unplanned::new(op, merged, target, constants)?;
             unplanned.planned(target, choices)
         };
         planned(merged).or_else(|| planned(bare))
     }
 
-    /// That of the operations which the kernel computes.
+    /// The fused location of the operations that the kernel computes.
     fn location(&self, op: OperationRef<'c, 'a>) -> Location<'c> {
         let others = self.others.iter().map(|op| op.location());
         let all: Vec<Location> =
@@ -471,117 +451,119 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         location::fused(ir::context::of(op), &all, remark.as_deref())
     }
 
-    /// Copies the packed operand before the kernel.
+    /// Emits the packing of the operand before the kernel.
     fn pack(
         &mut self,
         op: OperationRef<'c, 'a>,
         constants: &Prepared<'c, 'a>,
-        functions: &mut Functions,
+        copies: &mut Copies<'c, 'a>,
+        functions: &mut Functions<'c>,
         effects: &mut Effects<'c, 'a>,
-    ) -> Result<(), String> {
-        let Some((packing, text)) = &self.packing else {
+    ) -> Result<(), Error> {
+        let Some((packing, function)) = self.packing.take() else {
             return Ok(());
         };
-        let name = functions.name("pack", text);
-        // The source, then the copy.
+        let name = functions.add("pack", function);
+        // The arguments are the source and the copy.
         effects.declare(&name, [1]);
-        let operand = self.arguments.get_mut(packing.operand);
-        let operand = operand.ok_or("a kernel without its operand")?;
-        // What is the same in every call is copied before all loops.
+        let operand = self.arguments[packing.operand];
+        // Invariant arrays are packed before all loops.
         let anchor = match packing.arguments() {
-            [] => constants.anchor(*operand, op),
+            [] => constants.anchor(operand, op),
             _ => None,
         };
+        let key = anchor.map(|_| (name.clone(), ValueKey::of(operand)));
+        if let Some(copy) = key.as_ref().and_then(|key| copies.get(key)) {
+            self.arguments[packing.operand] = *copy;
+            return Ok(());
+        }
         let before = self.outside.as_ref().map(Outside::around);
         let anchor = anchor.or(before).unwrap_or(self.last);
-        let mut extents = Vec::new();
-        for l in packing.arguments() {
-            extents.push(match self.extents.get(l) {
-                Some(extent) => *extent,
-                None => {
-                    let own = self.dynamic.iter().find(|(number, ..)| number == l);
-                    let (_, value, dimension) = own.ok_or("a loop without its extent")?;
-                    extent_before(anchor, *value, *dimension)?
-                }
-            });
-        }
-        let extent = |l: usize| {
-            let own = packing.arguments().iter().position(|own| *own == l);
-            let own = own.and_then(|own| extents.get(own).copied());
-            own.ok_or("a loop without its extent")
-        };
-        let size = match (packing.parts(), packing.size()) {
-            (Some((l, iterations, elements)), _) => covered_before(anchor, extent(l)?, iterations, elements)?,
-            (None, size) => index_before(anchor, size.unwrap_or_default())?,
+        let at = Builder::at(anchor);
+        let extents = packing.arguments().iter().map(|l| match self.extents.get(l) {
+            Some(extent) => (*l, *extent),
+            None => (*l, self.dynamic_extent(*l, &at)),
+        });
+        let extents: Vec<(usize, Value)> = extents.collect();
+        let extent = |l: usize| extent_of(&extents, l);
+        let size = match packing.parts() {
+            Some((l, iterations, elements)) => covered(&at, extent(l), iterations, elements),
+            None => at.idx(packing.size().unwrap_or_default()),
         };
         let steps = match packing.parts() {
             Some((l, iterations, _)) if packing.has_dynamic_steps() => {
-                tiles_before(anchor, extent(l)?, iterations)?
+                at.ceildivui(extent(l), at.idx(iterations))
             }
-            _ => index_before(anchor, packing.steps())?,
+            _ => at.idx(packing.steps()),
         };
+        let copy_type = packing.copy_type(&self.signature);
         let fill = |anchor, source, copy, part: Option<Value<'c, 'a>>| {
-            let mut arguments = vec![
-                static_before(anchor, source, &packing.source_type)?,
-                static_before(anchor, copy, packing.copy_type(&self.signature))?,
-            ];
+            let at = Builder::at(anchor);
+            let mut arguments =
+                vec![passed_as(&at, source, packing.source_type), passed_as(&at, copy, copy_type)];
             if packing.places_source() {
-                arguments.push(offset_before(anchor, source)?);
+                arguments.push(offset(&at, source));
             }
             arguments.extend(part);
-            arguments.extend(&extents);
-            arguments.extend([index_before(anchor, 0)?, steps]);
-            let call = call_before(anchor, &name, &arguments, anchor.location());
-            call.map_err(|e| e.to_string())
+            arguments.extend(extents.iter().map(|(_, extent)| *extent));
+            arguments.extend([at.idx(0), steps]);
+            at.call(&name, &arguments);
         };
-        if let Some(outside) = self.outside.as_ref().filter(|outside| !outside.is_one()) {
-            let element = self.signature.elements.get(packing.operand);
-            let element = element.ok_or("a kernel without its operand")?;
-            let fill =
-                |anchor, source, [copies, part]: [Value<'c, 'a>; 2]| fill(anchor, source, copies, Some(part));
-            let [copies, part] = outside.parts(self.last, size, element, fill)?;
-            self.offsets.insert(packing.operand, part);
-            *operand = copies;
-            return Ok(());
-        }
-        let kind = packing.r#type(&self.signature);
-        let open = packing.parts().map(|_| size);
-        let copy = array_before(anchor, &kind, open)?;
-        fill(anchor, *operand, copy, None)?;
-        *operand = copy;
+        self.arguments[packing.operand] =
+            if let Some(outside) = self.outside.as_ref().filter(|outside| !outside.is_one()) {
+                let element = self.signature.elements[packing.operand];
+                let fill = |anchor, source, [copies, part]: [Value<'c, 'a>; 2]| {
+                    fill(anchor, source, copies, Some(part));
+                };
+                let [copies, part] = outside.parts(self.last, size, element, fill)?;
+                self.offsets.insert(packing.operand, part);
+                copies
+            } else {
+                let open = packing.parts().map(|_| size);
+                let copy = at.alloc(packing.r#type(&self.signature), open.as_slice());
+                fill(anchor, operand, copy, None);
+                copies.extend(key.map(|key| (key, copy)));
+                copy
+            };
         Ok(())
     }
 
-    /// Adds the arguments that follow from extents, and passes arrays of dynamic extents by pointer.
-    fn pass_extents(&mut self, op: OperationRef<'c, 'a>) -> Result<(), String> {
-        let mut offsets = Vec::new();
-        for position in self.signature.placed() {
-            let array = self.arguments.get(position);
-            let array = *array.ok_or("a kernel without an array")?;
-            offsets.push(match self.offsets.get(&position) {
-                Some(known) => *known,
-                None => offset_before(op, array)?,
-            });
-        }
+    /// The dynamic extent of a loop.
+    fn dynamic_extent(&self, l: usize, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+        let source = self.dynamic.iter().find(|(number, ..)| *number == l);
+        let (_, value, dimension) =
+            *source.unwrap_or_else(|| unreachable!("internal compiler error: a loop without its extent"));
+        at.dim(value, dimension)
+    }
+
+    /// Adds the arguments for extents, and passes arrays with dynamic extents by pointer.
+    fn pass_extents(&mut self, op: OperationRef<'c, 'a>) {
+        let at = Builder::at(op);
+        let offsets = self.signature.placed().map(|position| {
+            let known = self.offsets.get(&position).copied();
+            known.unwrap_or_else(|| offset(&at, self.arguments[position]))
+        });
+        let offsets: Vec<Value> = offsets.collect();
         self.arguments.extend(offsets);
         for (argument, kind) in self.arguments.iter_mut().zip(&self.signature.arrays) {
-            *argument = static_before(op, *argument, kind)?;
+            *argument = passed_as(&at, *argument, *kind);
         }
-        let mut extents = HashMap::new();
-        for (l, value, dimension) in &self.dynamic {
-            let extent = extent_before(op, *value, *dimension)?;
-            extents.insert(*l, extent);
-            self.arguments.push(extent);
-        }
+        let extents = self.dynamic.iter().map(|(l, value, dimension)| (*l, at.dim(*value, *dimension)));
+        let extents: Vec<(usize, Value)> = extents.collect();
+        self.arguments.extend(extents.iter().map(|(_, extent)| *extent));
         let steps = match self.steps {
-            None => return Ok(()),
-            Some(Steps::Static(steps)) => index_before(op, steps)?,
+            None => return,
+            Some(Steps::Static(steps)) => at.idx(steps),
             Some(Steps::Dynamic { loop_number, factor }) => {
-                let extent = extents.get(&loop_number).copied();
-                tiles_before(op, extent.ok_or("a loop without its extent")?, factor)?
+                at.ceildivui(extent_of(&extents, loop_number), at.idx(factor))
             }
         };
-        self.arguments.extend([index_before(op, 0)?, steps]);
-        Ok(())
+        self.arguments.extend([at.idx(0), steps]);
     }
+}
+
+/// The extent of a loop, by its number.
+fn extent_of<'c, 'a>(extents: &[(usize, Value<'c, 'a>)], l: usize) -> Value<'c, 'a> {
+    let extent = extents.iter().find(|(number, _)| *number == l);
+    extent.unwrap_or_else(|| unreachable!("internal compiler error: a loop without its extent")).1
 }

@@ -3,6 +3,7 @@
 
 use crate::extents::size::element_bytes;
 use crate::ir::arith::Constant;
+use crate::ir::generic::LoopNest;
 use crate::ir::{self, Builder, ValueKey, ops, vector};
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -10,7 +11,7 @@ use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::op;
 use std::collections::HashMap;
 
-/// Whether an operation computes a number, or whether a condition holds, from such, and processors have it in vectors.
+/// Whether an operation computes a number or a bool from numbers and bools, and processors have a vector instruction for it.
 pub(super) fn is_vectorizable(op: OperationRef) -> bool {
     let name = ir::name(op);
     let is_plain = match name.strip_prefix("math.") {
@@ -26,15 +27,15 @@ pub(super) fn is_vectorizable(op: OperationRef) -> bool {
             && op.results().all(|result| is_number(result.r#type()))
 }
 
-/// The bytes of the widest type of a payload; `None` if vectors have no such elements, or arrays have elements that vectors pack.
-pub(super) fn widest(elements: &[Value], payload: &[OperationRef]) -> Option<i64> {
-    let elements = elements.iter().map(|element| element.r#type());
+/// The bytes of the widest type of a payload. `None` if a type cannot be the element of a vector, or if an array has elements of type
+/// `i1`, which vectors would pack.
+pub(super) fn widest(nest: &LoopNest) -> Option<i64> {
+    let elements = nest.operands.iter().map(|operand| operand.element.r#type());
     let is_packed = |kind: Type| kind.to_string() == "i1";
     if elements.clone().any(is_packed) {
         return None;
     }
-    let computed = payload.iter().flat_map(|own| own.results());
-    let computed = computed.map(|result| result.r#type());
+    let computed = nest.payload.iter().flat_map(|op| op.results()).map(|result| result.r#type());
     let bytes = elements.chain(computed).map(|kind| {
         let text = kind.to_string();
         element_bytes(&text).filter(|_| !text.starts_with("complex"))
@@ -43,56 +44,49 @@ pub(super) fn widest(elements: &[Value], payload: &[OperationRef]) -> Option<i64
     i64::try_from(*bytes.iter().max()?).ok()
 }
 
-/// Functions of reals that are one instruction.
+/// Functions of reals that compile to one instruction.
 const PLAIN: [&str; 5] =
     [ops::math::ABSF, ops::math::CEIL, ops::math::FLOOR, ops::math::ROUNDEVEN, ops::math::SQRT];
 
-/// The result of a payload for vectors of elements. `known` are vectors of what is the same for all of them.
+/// Computes the result of a payload with one output on `vectors`, one for each input.
+///
+/// `known` caches the broadcast vectors of values that are the same in all lanes.
 pub(super) fn in_vectors<'c: 'a, 'a>(
-    payload: &[OperationRef<'c, 'a>],
-    elements: &[Value<'c, 'a>],
+    nest: &LoopNest<'c, 'a>,
     lanes: i64,
     at: &Builder<'c, 'a>,
     known: &mut HashMap<ValueKey, Value<'c, 'a>>,
     vectors: &[Value<'c, 'a>],
 ) -> Result<Value<'c, 'a>, Error> {
-    let own = elements.iter().zip(vectors);
+    let inputs = nest.inputs().iter().zip(vectors);
     let mut computed: HashMap<ValueKey, Value> =
-        own.map(|(element, vector)| (ValueKey::of(*element), *vector)).collect();
-    for op in payload {
-        let at = at.with_location(op.location());
-        let mut operands = Vec::new();
-        for value in op.operands() {
+        inputs.map(|(input, vector)| (ValueKey::of(input.element), *vector)).collect();
+    let mut vector_of =
+        |computed: &HashMap<ValueKey, Value<'c, 'a>>, value: Value<'c, 'a>, at: &Builder<'c, 'a>| {
             let key = ValueKey::of(value);
-            let vector = match computed.get(&key).or_else(|| known.get(&key)) {
-                Some(vector) => *vector,
-                None => {
-                    let scalar = match Constant::of(value) {
-                        // It may stand in the payload.
-                        Some(constant) => {
-                            let attribute = [("value", constant.value()?)];
-                            at.value(ops::arith::CONSTANT, &[], &attribute, value.r#type())?
-                        }
-                        None => value,
-                    };
-                    let kind = vector::of(&[lanes], scalar.r#type());
-                    let vector = at.value(ops::vector::BROADCAST, &[scalar], &[], kind)?;
-                    known.insert(key, vector);
-                    vector
-                }
-            };
-            operands.push(vector);
-        }
-        match ir::name(*op).as_str() {
-            ops::linalg::YIELD => return operands.first().copied().ok_or(Error::OperationBuild),
-            ops::arith::CONSTANT => {}
-            _ => {
-                let result = op.result(0)?;
-                let kind = vector::of(&[lanes], result.r#type());
-                let copied = at.insert(op::clone_with(op, &operands, &[kind]));
-                computed.insert(ValueKey::of(result), copied.result(0)?.into());
+            if let Some(vector) = computed.get(&key).or_else(|| known.get(&key)) {
+                return Ok(*vector);
             }
-        }
+            let scalar = match Constant::of(value) {
+                // The constant may be inside the payload, so it is cloned.
+                Some(constant) => {
+                    at.value(ops::arith::CONSTANT, &[], &[("value", constant.value()?)], value.r#type())?
+                }
+                None => value,
+            };
+            let kind = vector::of(&[lanes], scalar.r#type());
+            let vector = at.value(ops::vector::BROADCAST, &[scalar], &[], kind)?;
+            known.insert(key, vector);
+            Ok(vector)
+        };
+    for op in nest.payload.iter().filter(|op| !op::is(*op, ops::arith::CONSTANT)) {
+        let at = at.with_location(op.location());
+        let operands: Result<Vec<Value>, Error> =
+            op.operands().map(|value| vector_of(&computed, value, &at)).collect();
+        let result = op.result(0)?;
+        let kind = vector::of(&[lanes], result.r#type());
+        let copied = at.insert(op::clone_with(op, &operands?, &[kind]));
+        computed.insert(ValueKey::of(result), copied.result(0)?.into());
     }
-    Err(Error::OperationBuild)
+    vector_of(&computed, *nest.yielded.first().ok_or(Error::OperationBuild)?, at)
 }

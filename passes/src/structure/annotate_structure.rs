@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-annotate-structure`: annotates each formula with its recognized structure, in its attribute `structure`.
+//! `skript-annotate-structure`: annotates each formula with its recognized structure, in the attribute `structure`.
 //!
-//! For people and tests; lowerings query the recognizer directly. The structure follows from the indexing maps. Dynamic
-//! extents do not affect it, except that a subscript with a dynamic extent as a factor is not affine.
+//! The attribute is for people and tests; lowerings query the recognizer directly. The structure depends on the indexing maps, but
+//! not on dynamic extents, except that a subscript with a dynamic extent as a factor is not affine.
 
 use super::{Reading, Structure};
 use crate::ir::ops;
 use crate::ir::{attributes, mutation};
 use skript_dialect::{Pass, PassError, op};
 
-/// The pass `skript-annotate-structure`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-annotate-structure",
     summary: "annotate each formula with its structure",
@@ -17,11 +16,11 @@ pub(crate) const PASS: Pass = Pass {
         let context = rewriter.context();
         let mut failure = None;
         for formula in op::collect(&root, |op| op::is(&op, ops::skript::FORMULA)) {
-            match Reading::of(formula) {
+            match Reading::new(formula) {
                 Ok(reading) => {
-                    // All lowerings execute in order the steps that write several elements of one tensor.
+                    // If a step writes several elements of one tensor, all lowerings execute the steps in order.
                     let structure = if reading.has_distinct_destinations() {
-                        Structure::of(&reading.nest)
+                        Structure::new(&reading.nest)
                     } else {
                         Structure::Sequential
                     };

@@ -5,9 +5,9 @@
 //! expression of elements, with the same expression at the current positions. A position may be an affine expression of
 //! its index, also with indices of the output (a position in a window), if the element is read at that position. The
 //! result does not depend on the order of evaluation: it is the first best element, or the initial position if no
-//! element is better. A NaN is never better, and nothing is better than a NaN. If positions begin in the ranges of
-//! their indices they stay there, so clamps to these ranges are ignored. The other conditions do not read positions;
-//! they select elements. If they keep an index below a limit, clamps to that limit are ignored too.
+//! element is better. A NaN is never better, and no element is better than a NaN. If positions begin in the ranges of
+//! their indices, they remain in these ranges, so clamps to them are ignored. The other conditions do not read
+//! positions; they select elements. If they keep an index below a limit, clamps to that limit are ignored too.
 
 use super::nest::{Nest, NestTarget, Term, TermId};
 use super::target::{Placement, Slot};
@@ -20,7 +20,7 @@ use skript_symbolic::Extent;
 pub struct ArgReduction {
     /// `new OP best`: `Lt`, `Le`, `Gt` or `Ge`.
     pub comparison: ScalarOp,
-    /// The condition that compares, and the operand of it that is the new element: 0 or 1.
+    /// The comparison condition.
     pub update: TermId,
     /// The operand of the comparison that is the new element, 0 or 1.
     pub candidate: usize,
@@ -36,7 +36,7 @@ pub struct ArgReduction {
 
 impl ArgReduction {
     /// Recognizes a nest; `None` if it is not an arg-reduction.
-    pub fn of(nest: &Nest) -> Option<Self> {
+    pub fn new(nest: &Nest) -> Option<Self> {
         let conditions = conjuncts(nest, nest.predicate?);
         let (mut updates, mut guards) = (Vec::new(), Vec::new());
         for condition in conditions {
@@ -82,9 +82,15 @@ impl ArgReduction {
                 slots,
             })
     }
+
+    /// Whether each step only compares, and replaces the positions by its indices if its element is strictly better.
+    pub(crate) fn selects_first(&self) -> bool {
+        let is_strict = matches!(self.comparison, ScalarOp::Lt | ScalarOp::Gt);
+        self.guards.is_empty() && self.are_indices && is_strict
+    }
 }
 
-/// The terms whose conjunction a predicate is.
+/// The conjuncts of a predicate.
 pub(super) fn conjuncts(nest: &Nest, predicate: TermId) -> Vec<TermId> {
     let (mut pending, mut found) = (vec![predicate], Vec::new());
     while let Some(term) = pending.pop() {
@@ -106,11 +112,11 @@ pub(super) fn reads_output(nest: &Nest, term: TermId) -> bool {
     let Some(found) = nest.terms.get(term) else {
         return true;
     };
-    let own = match found {
+    let tensor = match found {
         Term::Access { tensor, .. } => nest.tensors.get(*tensor),
         _ => None,
     };
-    own.is_some_and(|t| t.destination.is_some())
+    tensor.is_some_and(|t| t.destination.is_some())
         || found.operands().into_iter().any(|o| reads_output(nest, o))
 }
 
@@ -130,7 +136,7 @@ fn slots(nest: &Nest) -> Option<Vec<Slot>> {
     let mut common = None;
     for target in &nest.targets {
         let forms: Vec<_> = target.subscripts.iter().map(|s| nest.affine(*s)).collect();
-        let Placement::Block(slots) = Placement::of(&forms, &nest.extents) else {
+        let Placement::Block(slots) = Placement::new(&forms, &nest.extents) else {
             return None;
         };
         if common.get_or_insert_with(|| slots.clone()) != &slots {
@@ -212,7 +218,7 @@ impl Update<'_> {
                 self.held.pop();
                 agree && self.agree(*otherwise, *left)
             }
-            // An index that decides a position matches that position only.
+            // An index that determines a position matches only that position.
             (Some(Term::Index(index)), Some(Term::Index(other))) => {
                 index == other && !self.positions.contains(index)
             }
@@ -221,7 +227,7 @@ impl Update<'_> {
         }
     }
 
-    /// Whether a term depends on no index that determines a position.
+    /// Whether a term does not depend on an index that determines a position.
     fn is_free(&self, term: TermId) -> bool {
         let parts = self.nest.reachable(&[term]);
         !parts.into_iter().any(|part| as_index(self.nest, part).is_some_and(|i| self.positions.contains(&i)))
@@ -267,7 +273,7 @@ impl Update<'_> {
             Some((ScalarOp::Max, x, y)) => self.is_at_least(x, bound) || self.is_at_least(y, bound),
             // An index below a limit, counted from the last one.
             Some((ScalarOp::Sub, last, y)) if bound <= 0 && is_last(nest, last, y, self.guards) => true,
-            // One less than a value that is greater than the bound.
+            // One less than a value that exceeds the bound.
             Some((ScalarOp::Sub, x, one)) if nest.terms.get(one) == Some(&Term::Int(1)) => {
                 self.held.iter().any(|held| match applied(nest, *held) {
                     Some((ScalarOp::Gt, y, limit)) => {
@@ -299,20 +305,20 @@ fn alike(nest: &Nest, one: TermId, other: TermId) -> bool {
     nest.same(one, other) || form.is_some() && form == nest.affine(other)
 }
 
-/// The only index that determines a term, apart from kept indices and captured values; `None` if the term depends on
-/// data, or on no other index or several.
+/// The only index that determines a term, ignoring kept indices and captured values; `None` if the term depends on
+/// data, or not on exactly one index.
 fn reduced_index(nest: &Nest, term: TermId, kept: impl Fn(&usize) -> bool) -> Option<usize> {
-    let mut found = None;
+    let mut reduced = None;
     for part in nest.reachable(&[term]) {
         match nest.terms.get(part)? {
             Term::Index(index) if kept(index) => {}
-            Term::Index(index) if found.is_none_or(|f| f == *index) => found = Some(*index),
+            Term::Index(index) if reduced.is_none_or(|f| f == *index) => reduced = Some(*index),
             Term::Index(_) | Term::Access { .. } | Term::Branch { .. } => return None,
             Term::Opaque { operands } if !operands.is_empty() => return None,
             _ => {}
         }
     }
-    found
+    reduced
 }
 
 /// Whether `bound` is one less than a limit that the guards keep the index below.
@@ -338,8 +344,9 @@ pub(super) fn reads_own_element(nest: &Nest, term: TermId, target: usize) -> boo
     let Some(written) = nest.targets.get(target) else {
         return false;
     };
-    let own = nest.tensors.get(*tensor).and_then(|t| t.destination) == Some(target);
-    own && subscripts.len() == written.subscripts.len()
+    let is_target = nest.tensors.get(*tensor).and_then(|t| t.destination) == Some(target);
+    is_target
+        && subscripts.len() == written.subscripts.len()
         && subscripts
             .iter()
             .zip(&written.subscripts)
@@ -373,13 +380,13 @@ mod tests {
     fn a_running_best_is_an_arg_reduction() {
         let mut b = sample(ScalarOp::Lt, false);
         let (i, r) = (b.index(0), b.index(1));
-        let found = ArgReduction::of(&b.target(&[3], &[i], r)).unwrap();
-        assert_eq!((found.comparison, found.candidate), (ScalarOp::Lt, 0));
-        assert_eq!(found.positions, [1]);
+        let reduction = ArgReduction::new(&b.target(&[3], &[i], r)).unwrap();
+        assert_eq!((reduction.comparison, reduction.candidate), (ScalarOp::Lt, 0));
+        assert_eq!(reduction.positions, [1]);
         let mut b = sample(ScalarOp::Lt, true);
         let (i, r) = (b.index(0), b.index(1));
-        let found = ArgReduction::of(&b.target(&[3], &[i], r)).unwrap();
-        assert_eq!((found.comparison, found.candidate), (ScalarOp::Gt, 1));
+        let reduction = ArgReduction::new(&b.target(&[3], &[i], r)).unwrap();
+        assert_eq!((reduction.comparison, reduction.candidate), (ScalarOp::Gt, 1));
     }
 
     /// `p[i] := 4 - r where |x[4 - r] - x[i]| < |x[p[i]] - x[SHIFT + i]|`.
@@ -401,13 +408,13 @@ mod tests {
         let (new, best) = (distance(new, own), distance(best, other));
         b.nest.predicate = Some(b.reals(ScalarOp::Lt, new, best));
         let address = b.ints(ScalarOp::Sub, last, r);
-        ArgReduction::of(&b.target(&[3], &[i], address))
+        ArgReduction::new(&b.target(&[3], &[i], address))
     }
 
     #[test]
     fn expressions_of_elements_and_of_positions_agree() {
-        let found = expression(0).unwrap();
-        assert_eq!((found.positions, found.are_indices), (vec![1], false));
+        let reduction = expression(0).unwrap();
+        assert_eq!((reduction.positions, reduction.are_indices), (vec![1], false));
         assert_eq!(expression(1), None);
     }
 
@@ -423,13 +430,13 @@ mod tests {
         b.nest.predicate = Some(b.reals(ScalarOp::Lt, new, best));
         let steps = b.ints(ScalarOp::Mul, step, r);
         let address = b.ints(ScalarOp::Add, i, steps);
-        ArgReduction::of(&b.target(&[3], &[i], address))
+        ArgReduction::new(&b.target(&[3], &[i], address))
     }
 
     #[test]
     fn positions_move_with_their_window() {
-        let found = window(1).unwrap();
-        assert_eq!((found.positions, found.are_indices), (vec![1], false));
+        let reduction = window(1).unwrap();
+        assert_eq!((reduction.positions, reduction.are_indices), (vec![1], false));
         // The position is not the index of the element.
         assert_eq!(window(2), None);
     }
@@ -440,12 +447,12 @@ mod tests {
         let mut b = sample(ScalarOp::Lt, false);
         let (i, r, two) = (b.index(0), b.index(1), b.int(2));
         let double = b.ints(ScalarOp::Mul, r, two);
-        assert_eq!(ArgReduction::of(&b.target(&[3], &[i], double)), None);
+        assert_eq!(ArgReduction::new(&b.target(&[3], &[i], double)), None);
         // The best element of another row.
         let mut b = sample(ScalarOp::Lt, false);
         let (i, r, two) = (b.index(0), b.index(1), b.int(2));
         let other = b.ints(ScalarOp::Sub, two, i);
-        assert_eq!(ArgReduction::of(&b.target(&[3], &[other], r)), None);
+        assert_eq!(ArgReduction::new(&b.target(&[3], &[other], r)), None);
     }
     #[test]
     fn other_conditions_say_which_elements_count() {
@@ -458,8 +465,8 @@ mod tests {
             b.term(Term::Apply { op: ScalarOp::And, kind: ScalarKind::Bool, operands: vec![x, y] })
         };
         b.nest.predicate = Some(both(&mut b, inside, better));
-        let found = ArgReduction::of(&b.target(&[3], &[i], r)).unwrap();
-        assert_eq!((found.update, found.guards), (better, vec![inside]));
+        let reduction = ArgReduction::new(&b.target(&[3], &[i], r)).unwrap();
+        assert_eq!((reduction.update, reduction.guards), (better, vec![inside]));
         // A guard that reads the position.
         let mut b = sample(ScalarOp::Lt, false);
         let (i, r) = (b.index(0), b.index(1));
@@ -469,7 +476,7 @@ mod tests {
         let later = b.ints(ScalarOp::Lt, p, r);
         let better = b.nest.predicate.unwrap();
         b.nest.predicate = Some(both(&mut b, later, better));
-        assert_eq!(ArgReduction::of(&b.target(&[3], &[i], r)), None);
+        assert_eq!(ArgReduction::new(&b.target(&[3], &[i], r)), None);
     }
 
     #[test]
@@ -496,7 +503,7 @@ mod tests {
             } else {
                 better
             });
-            ArgReduction::of(&b.target(&[3], &[i], r)).is_some()
+            ArgReduction::new(&b.target(&[3], &[i], r)).is_some()
         };
         assert!(sample(true));
         assert!(!sample(false));

@@ -16,28 +16,28 @@ pub(crate) enum Structure {
     Map,
     /// A map that only moves elements: reshape, transpose, slice, broadcast, pad, concatenate.
     View,
-    /// A sum of products of several elements; `window`: some subscript adds an output index and a reduced one.
+    /// A sum of products of several elements. `window`: a subscript adds an output index and a reduced index.
     Contraction {
         window: bool,
     },
-    /// A reduction whose reads move with the output.
+    /// A reduction whose subscripts add output indices and reduced indices.
     Window,
     Reduce,
     /// Positions of the best elements: arg min, arg max.
     ArgReduce,
-    /// Some read subscript depends on data, or is not affine.
+    /// A subscript of a read depends on data, or is not affine.
     Gather,
-    /// Some write subscript depends on data, or several points write one element.
+    /// A subscript of a write depends on data, or several points write one element.
     Scatter,
-    /// Runs in the order of its loops.
+    /// Must be executed in the order of its loops.
     Sequential,
 }
 
 impl Structure {
-    pub(crate) fn of(nest: &Nest) -> Structure {
-        let guard = Guard::of(nest);
+    pub(crate) fn new(nest: &Nest) -> Structure {
+        let guard = Guard::new(nest);
         if nest.kind == Accumulation::Replace || nest.reads_destination() {
-            return if ArgReduction::of(nest).is_some_and(|r| r.guards.is_empty()) {
+            return if ArgReduction::new(nest).is_some_and(|r| r.guards.is_empty()) {
                 Structure::ArgReduce
             } else {
                 Structure::Sequential
@@ -46,7 +46,7 @@ impl Structure {
         let mut reduced = vec![true; nest.extents.len()];
         for target in &nest.targets {
             let subscripts: Vec<_> = target.subscripts.iter().map(|s| nest.affine(*s)).collect();
-            match Placement::of(&subscripts, &nest.extents) {
+            match Placement::new(&subscripts, &nest.extents) {
                 Placement::Block(slots) => {
                     for index in slots.iter().flat_map(|s| &s.indices) {
                         if let Some(reduced) = reduced.get_mut(*index) {
@@ -54,7 +54,7 @@ impl Structure {
                         }
                     }
                 }
-                // Reversed indices move elements like others.
+                // Reversed indices also only move elements.
                 Placement::Overlapping if reversed(&subscripts) => {
                     for index in subscripts.iter().flatten().flat_map(Affine::indices) {
                         if let Some(reduced) = reduced.get_mut(index) {
@@ -163,11 +163,11 @@ mod tests {
         let (x, y) = (b.access(&[4, 16], &[i, l]), b.access(&[16, 8], &[l, j]));
         let product = b.reals(ScalarOp::Mul, x, y);
         let nest = b.target(&[4, 8], &[i, j], product);
-        assert_eq!(Structure::of(&nest), Structure::Contraction { window: false });
+        assert_eq!(Structure::new(&nest), Structure::Contraction { window: false });
     }
 
     #[test]
-    fn signs_and_constants_leave_a_contraction_one() {
+    fn signs_and_constants_do_not_affect_contractions() {
         let mut b = Builder::new(Accumulation::Sum, &[4, 8]);
         let (i, l) = (b.index(0), b.index(1));
         let (x, y) = (b.access(&[4, 8], &[i, l]), b.access(&[8], &[l]));
@@ -178,8 +178,8 @@ mod tests {
             b.term(Term::Apply { op: ScalarOp::Neg, kind: ScalarKind::Real, operands: vec![scaled] });
         let single = b.term(Term::Apply { op: ScalarOp::Neg, kind: ScalarKind::Real, operands: vec![x] });
         let reduced = Builder { nest: b.nest.clone() };
-        assert_eq!(Structure::of(&b.target(&[4], &[i], negated)), Structure::Contraction { window: false });
-        assert_eq!(Structure::of(&reduced.target(&[4], &[i], single)), Structure::Reduce);
+        assert_eq!(Structure::new(&b.target(&[4], &[i], negated)), Structure::Contraction { window: false });
+        assert_eq!(Structure::new(&reduced.target(&[4], &[i], single)), Structure::Reduce);
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         let (x, w) = (b.access(&[8], &[position]), b.access(&[3], &[j]));
         let product = b.reals(ScalarOp::Mul, x, w);
         let nest = b.target(&[8], &[i], product);
-        assert_eq!(Structure::of(&nest), Structure::Contraction { window: true });
+        assert_eq!(Structure::new(&nest), Structure::Contraction { window: true });
     }
 
     #[test]
@@ -201,12 +201,12 @@ mod tests {
         let i = b.index(0);
         let position = b.window(0, 2, 1, 1, 0);
         let x = b.access(&[8], &[position]);
-        assert_eq!(Structure::of(&b.target(&[4], &[i], x)), Structure::Window);
+        assert_eq!(Structure::new(&b.target(&[4], &[i], x)), Structure::Window);
 
         let mut b = Builder::new(Accumulation::Sum, &[4, 2]);
         let (i, j) = (b.index(0), b.index(1));
         let x = b.access(&[4, 2], &[i, j]);
-        assert_eq!(Structure::of(&b.target(&[4], &[i], x)), Structure::Reduce);
+        assert_eq!(Structure::new(&b.target(&[4], &[i], x)), Structure::Reduce);
     }
 
     #[test]
@@ -217,8 +217,8 @@ mod tests {
         let x = b.access(&[3, 4], &[i, j]);
         let mut doubled = Builder { nest: b.nest.clone() };
         let sum = doubled.reals(ScalarOp::Add, x, x);
-        assert_eq!(Structure::of(&b.target(&[12], &[flat], x)), Structure::View);
-        assert_eq!(Structure::of(&doubled.target(&[12], &[flat], sum)), Structure::Map);
+        assert_eq!(Structure::new(&b.target(&[12], &[flat], x)), Structure::View);
+        assert_eq!(Structure::new(&doubled.target(&[12], &[flat], sum)), Structure::Map);
     }
 
     #[test]
@@ -229,16 +229,16 @@ mod tests {
         let x = b.access(&[9], &[address]);
         let mut written = Builder { nest: b.nest.clone() };
         let value = written.access(&[4], &[i]);
-        assert_eq!(Structure::of(&b.target(&[4], &[i], x)), Structure::Gather);
-        assert_eq!(Structure::of(&written.target(&[9], &[address], value)), Structure::Scatter);
+        assert_eq!(Structure::new(&b.target(&[4], &[i], x)), Structure::Gather);
+        assert_eq!(Structure::new(&written.target(&[9], &[address], value)), Structure::Scatter);
     }
 
     #[test]
-    fn what_reads_its_output_runs_in_order() {
+    fn a_formula_that_reads_its_output_is_sequential() {
         let mut b = Builder::new(Accumulation::Replace, &[4]);
         let i = b.index(0);
         let x = b.access(&[4], &[i]);
         b.nest.tensors[0].destination = Some(0);
-        assert_eq!(Structure::of(&b.target(&[4], &[i], x)), Structure::Sequential);
+        assert_eq!(Structure::new(&b.target(&[4], &[i], x)), Structure::Sequential);
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Stream compaction: each step that satisfies a guard writes at the number of such steps before it, and increments the
-//! count.
+//! Recognizes stream compactions, where each step that satisfies a guard writes at the number of such steps before it, and
+//! increments this count.
 //!
-//! `c := c + 1` of one element that begins at zero, and writes at subscripts of which one is c. Guard and elements
-//! depend on no output. So the position of a step is a prefix sum of the guards, and no step waits for another.
+//! A compaction consists of `c := c + 1`, where `c` is initially zero, and of writes at subscripts of which one is `c`. The guard
+//! and the elements do not depend on outputs. Therefore, the position of a step is a prefix sum of the guards, and steps are
+//! independent.
 
 use super::arg_reduction::{conjuncts, mirrored, reads_output, reads_own_element};
 use super::nest::{Nest, Term, TermId};
@@ -22,25 +23,25 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    /// Recognizes a nest; `None` if it is not a compaction. The counter begins at zero.
-    pub fn of(nest: &Nest) -> Option<Self> {
+    /// Recognizes a nest. `None` if it is not a compaction. The initial value of the counter must be zero.
+    pub fn new(nest: &Nest) -> Option<Self> {
         if nest.kind != Accumulation::Replace {
             return None;
         }
         let (counter, _) = nest.targets.iter().enumerate().find(|(number, _)| counts(nest, *number))?;
         let is_count = |term: TermId| reads_own_element(nest, term, counter);
-        let stands = |number: usize, positions: &[TermId]| {
+        let is_at_count = |number: usize, positions: &[TermId]| {
             let mut others = positions.iter().filter(|position| !is_count(**position));
             number == counter
                 || positions.iter().any(|position| is_count(*position))
                     && others.all(|position| !reads_output(nest, *position))
         };
         let mut targets = nest.targets.iter().enumerate();
-        let stand = targets.all(|(number, target)| {
-            let is_free = number == counter || !reads_output(nest, target.value);
-            is_free && stands(number, &target.subscripts)
+        let are_at_count = targets.all(|(number, target)| {
+            let is_independent = number == counter || !reads_output(nest, target.value);
+            is_independent && is_at_count(number, &target.subscripts)
         });
-        if !stand || nest.targets.len() < 2 {
+        if !are_at_count || nest.targets.len() < 2 {
             return None;
         }
         let conditions = match nest.predicate {
@@ -69,7 +70,7 @@ fn counts(nest: &Nest, number: usize) -> bool {
         && matches!(operands.as_slice(), [x, y] if is_one(y) && reads_own_element(nest, *x, number))
 }
 
-/// Whether a condition is an upper limit of the count, so that it fails for all later steps once it fails.
+/// Whether a condition is an upper limit of the count. When it is false, it is also false for all later steps.
 fn is_limit(nest: &Nest, condition: TermId, is_count: &impl Fn(TermId) -> bool) -> bool {
     let Some(Term::Apply { op, operands, .. }) = nest.terms.get(condition) else {
         return false;
@@ -109,21 +110,21 @@ mod tests {
         let below = b.ints(ScalarOp::Lt, count, nine);
         b.nest.predicate = Some(b.both(marked, below));
         let next = b.ints(ScalarOp::Add, count, one);
-        let own = b.term(Term::Access { tensor: 0, subscripts: vec![i] });
+        let present = b.term(Term::Access { tensor: 0, subscripts: vec![i] });
         let address = subscript(&mut b, count);
-        let mut nest = b.target(&[9], &[address], if reads { own } else { x });
+        let mut nest = b.target(&[9], &[address], if reads { present } else { x });
         nest.targets.push(NestTarget { extents: Vec::new(), subscripts: Vec::new(), value: next });
-        Compaction::of(&nest)
+        Compaction::new(&nest)
     }
 
     #[test]
-    fn the_number_of_those_before_is_a_subscript() {
-        let found = sample(|_, count| count, false).unwrap();
-        assert_eq!((found.counter, found.guards.len()), (1, 1));
+    fn a_count_is_a_subscript() {
+        let compaction = sample(|_, count| count, false).unwrap();
+        assert_eq!((compaction.counter, compaction.guards.len()), (1, 1));
     }
 
     #[test]
-    fn what_is_made_of_a_count_or_of_outputs_is_none() {
+    fn functions_of_the_count_and_outputs_are_not_supported() {
         let twice = |b: &mut Builder, count| b.ints(ScalarOp::Add, count, count);
         assert_eq!(sample(twice, false), None);
         assert_eq!(sample(|_, count| count, true), None);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Splits indices that subscripts divide: `i / d` and `i mod d` beside other indices, as a pixel shuffle has them.
+//! Splits indices that subscripts divide: `i / d` and `i mod d` with other indices, such as in a pixel shuffle.
 //!
 //! If d divides the extent, the index is a number with two digits, i = d·j + k: `i / d` is j, `i mod d` is k.
 
@@ -8,15 +8,15 @@ use skript_symbolic::{Affine, Atom, Extent};
 use std::collections::HashMap;
 
 /// Maximum number of digits.
-const MOST: usize = 8;
+const MAX_DIGITS: usize = 8;
 
-/// The nest over digits, and the new term of each term. `None` if no subscript list of at least `least` dimensions
-/// divides an index, or if digits do not make all such subscripts linear.
-pub(super) fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
-    let mut found: Option<(Nest, Vec<TermId>)> = None;
-    for _ in 0..MOST {
-        let present = found.as_ref().map_or(nest, |(nest, _)| nest);
-        let positions = quotients(present, least);
+/// The nest with loops over digits, and the new number of each term. `None` if no subscript of at least `min_indices` indices
+/// has divisions, or if digits do not make all such subscripts linear.
+pub(super) fn split(nest: &Nest, min_indices: usize) -> Option<(Nest, Vec<TermId>)> {
+    let mut split: Option<(Nest, Vec<TermId>)> = None;
+    for _ in 0..MAX_DIGITS {
+        let present = split.as_ref().map_or(nest, |(nest, _)| nest);
+        let positions = quotients(present, min_indices);
         if positions.is_empty() {
             break;
         }
@@ -27,34 +27,30 @@ pub(super) fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
         let extent = extents.get_mut(index)?;
         *extent = Extent::Static(extent.as_static()?.checked_div(divisor)?);
         extents.push(Extent::Static(divisor));
-        let form = Affine::index(index).scale(divisor)?;
-        let form = form.add(&Affine::index(low))?;
-        let own = present.terms.iter().enumerate().filter(|(_, term)| **term == Term::Index(index));
-        let forms: HashMap<_, _> = own.map(|(term, _)| (term, form.clone())).collect();
+        let form = Affine::index(index).scale(divisor)?.add(&Affine::index(low))?;
+        let uses = present.terms.iter().enumerate().filter(|(_, term)| **term == Term::Index(index));
+        let forms: HashMap<_, _> = uses.map(|(term, _)| (term, form.clone())).collect();
         let (next, new) = present.substituted(&extents, &forms)?;
-        let before = found.map(|(_, before)| before);
+        let before = split.map(|(_, before)| before);
         let new = match before {
-            Some(before) => {
-                let composed = before.into_iter().map(|term| new.get(term).copied());
-                composed.collect::<Option<_>>()?
-            }
+            Some(before) => before.into_iter().map(|term| new.get(term).copied()).collect::<Option<_>>()?,
             None => new,
         };
-        found = Some((next, new));
+        split = Some((next, new));
     }
-    found.filter(|(nest, _)| quotients(nest, least).is_empty())
+    split.filter(|(nest, _)| quotients(nest, min_indices).is_empty())
 }
 
-/// The subscripts with divisions, in lists of at least `least` dimensions.
-fn quotients(nest: &Nest, least: usize) -> Vec<Affine> {
+/// The subscripts of at least `min_indices` indices with divisions.
+fn quotients(nest: &Nest, min_indices: usize) -> Vec<Affine> {
     let accesses = nest.accesses(&nest.roots());
     let read = accesses.iter().flat_map(|(_, _, positions)| positions.iter());
     let written = nest.targets.iter().flat_map(|t| &t.subscripts);
     let forms = read.chain(written).filter_map(|position| nest.affine(*position));
-    forms.filter(|form| form.indices().len() >= least && form.as_linear().is_none()).collect()
+    forms.filter(|form| form.indices().len() >= min_indices && form.as_linear().is_none()).collect()
 }
 
-/// An index and its divisor, somewhere in a form.
+/// An index that a form divides, and its divisor.
 fn digit(form: &Affine, extents: &[Extent]) -> Option<(usize, i64)> {
     form.terms().find_map(|(atom, _)| match atom {
         Atom::Index(_) => None,
@@ -92,7 +88,7 @@ mod tests {
 
     #[test]
     fn halves_and_remainders_are_digits() {
-        let (nest, _) = of(&sample(2), 2).unwrap();
+        let (nest, _) = split(&sample(2), 2).unwrap();
         assert_eq!(nest.extents, [2, 3, 2]);
         let accesses = nest.accesses(&nest.roots());
         let (_, _, positions) = accesses[0];
@@ -102,27 +98,27 @@ mod tests {
     }
 
     #[test]
-    fn digits_that_leave_quotients_are_none() {
-        assert_eq!(of(&sample(4), 2).map(|(nest, _)| nest.extents), None);
+    fn indices_are_not_split_if_quotients_remain() {
+        assert_eq!(split(&sample(4), 2).map(|(nest, _)| nest.extents), None);
     }
 
     #[test]
     fn a_dynamic_index_has_no_digits() {
         let mut nest = sample(2);
         nest.extents[1] = Extent::Dynamic(skript_symbolic::SymbolId(1));
-        assert_eq!(of(&nest, 1).map(|(nest, _)| nest.extents), None);
+        assert_eq!(split(&nest, 1).map(|(nest, _)| nest.extents), None);
     }
 
     #[test]
-    fn an_index_alone_is_taken_apart_where_asked() {
+    fn a_single_index_is_split_on_request() {
         // y[i] += x[i / 2]
         let mut b = Builder::new(Accumulation::Sum, &[6]);
         let (i, two) = (b.index(0), b.int(2));
         let half = b.ints(ScalarOp::Div, i, two);
         let x = b.access(&[3], &[half]);
         let nest = b.target(&[6], &[i], x);
-        assert!(of(&nest, 2).is_none());
-        let (nest, _) = of(&nest, 1).unwrap();
+        assert!(split(&nest, 2).is_none());
+        let (nest, _) = split(&nest, 1).unwrap();
         assert_eq!(nest.extents, [3, 2]);
     }
 }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loops whose iterations access disjoint elements: they may run in parallel.
+//! Finds loops whose iterations access disjoint elements, so that they may run in parallel.
 
 use super::nest::Nest;
 use skript_symbolic::{Extent, Interval};
 
 impl Nest {
-    /// Whether no two iterations of the loop at this depth, within one iteration of the outer loops, write the same
-    /// element, or read an element that the other writes.
+    /// Whether two iterations of the loop at this depth, in one iteration of the outer loops, never write the same
+    /// element, and never read an element that the other iteration writes.
     ///
-    /// Two points that write the same element agree in an index if some subscript is a multiple of it, plus indices in
-    /// which they are known to agree, plus a remainder smaller than one step of it. The search repeats until it finds
-    /// no further index. Subscripts that depend on data are ignored.
+    /// Two points that write the same element have the same value of an index if a subscript is a multiple of this index, plus
+    /// indices that are known to be equal, plus a remainder that is smaller than a step of the index. The search repeats until it
+    /// finds no further index. Subscripts that depend on data are ignored.
     pub(crate) fn is_disjoint(&self, depth: usize) -> bool {
         !self.reads_destination()
             && !self.targets.is_empty()
             && self.targets.iter().all(|target| {
                 let mut agreed: Vec<usize> = (0..depth).collect();
                 loop {
-                    let found = (depth..self.extents.len()).find(|index| {
+                    let next = (depth..self.extents.len()).find(|index| {
                         !agreed.contains(index)
                             && target
                                 .subscripts
                                 .iter()
                                 .any(|subscript| self.determines(*subscript, *index, &agreed))
                     });
-                    match found {
+                    match next {
                         Some(index) if index == depth => return true,
                         Some(index) => agreed.push(index),
                         None => return false,
@@ -33,14 +33,14 @@ impl Nest {
             })
     }
 
-    /// Whether no two steps write the same element, or read an element that another one writes.
+    /// Whether two steps never write the same element, and never read an element that another step writes.
     pub(crate) fn writes_once(&self) -> bool {
         let single = |depth: &usize| self.extents.get(*depth) == Some(&Extent::ONE);
         let mut depths = (0..self.extents.len()).filter(|depth| !single(depth));
         !self.reads_destination() && !self.targets.is_empty() && depths.all(|depth| self.is_disjoint(depth))
     }
 
-    /// Whether points with the same subscript that agree in the indices `agreed` have the same index.
+    /// Whether points with the same subscript and equal indices `agreed` have the same index.
     fn determines(&self, subscript: usize, index: usize, agreed: &[usize]) -> bool {
         let Some(form) = self.affine(subscript) else {
             return false;
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn data_decide_rows_and_columns_stay_apart() {
+    fn columns_of_rows_that_depend_on_data_are_disjoint() {
         // y[k[i], j] += x[i, j]
         let mut b = Builder::new(Accumulation::Sum, &[4, 3]);
         let (i, j) = (b.index(0), b.index(1));
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn digits_of_a_position_are_disjoint_in_any_order() {
-        // y[|2 · i + j|], the digits outermost first and last
+        // y[|2 · i + j|], with the digits in both orders
         let written = |extents: &[i64], steps: (i64, i64)| {
             let mut b = Builder::new(Accumulation::Sum, extents);
             let position = b.window(0, steps.0, 1, steps.1, 0);
@@ -97,13 +97,13 @@ mod tests {
         };
         assert_eq!(written(&[4, 2], (2, 1)), [true, true]);
         assert_eq!(written(&[2, 4], (1, 2)), [true, true]);
-        // A window that steps by less than its length overlaps the next one; its own elements are disjoint.
+        // A window whose step is less than its length overlaps the next one; its elements are disjoint.
         assert_eq!(written(&[4, 3], (2, 1)), [false, true]);
         assert_eq!(written(&[4, 3], (-3, 1)), [true, true]);
     }
 
     #[test]
-    fn what_nothing_is_written_along_is_no_loop_of_its_own() {
+    fn reduced_loops_are_not_disjoint() {
         let mut b = Builder::new(Accumulation::Sum, &[4, 3]);
         let (i, j) = (b.index(0), b.index(1));
         let x = b.access(&[4, 3], &[i, j]);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn present_elements_keep_the_order() {
+    fn loops_that_read_the_destination_are_not_disjoint() {
         let mut b = Builder::new(Accumulation::Replace, &[4]);
         let i = b.index(0);
         let x = b.access(&[4], &[i]);

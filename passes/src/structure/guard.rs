@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Predicates as conjunctions of affine inequalities.
+//! Analyzes predicates as conjunctions of affine inequalities.
 
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::{ScalarKind, ScalarOp};
 use skript_symbolic::{Affine, Extent};
 
-/// What a predicate implies: all `constraints` are ≥ 0 wherever it is true.
+/// The constraints that a predicate implies: all `constraints` are ≥ 0 if it is true.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Guard {
-    /// Constraints that some point of the domain violates.
+    /// Constraints that are false at some points of the domain.
     pub constraints: Vec<Affine>,
     /// Conjuncts that are not affine. If empty, the predicate is equivalent to the constraints.
     pub others: Vec<TermId>,
@@ -23,12 +23,12 @@ pub(crate) struct DomainBox {
 }
 
 impl Guard {
-    /// The facts where the predicate of a nest is true.
-    pub fn of(nest: &Nest) -> Guard {
+    /// The facts that follow if the predicate of a nest is true.
+    pub fn new(nest: &Nest) -> Guard {
         Guard::all(nest, nest.predicate)
     }
 
-    /// The facts if all these terms are true.
+    /// The facts that follow if all these terms are true.
     pub fn all(nest: &Nest, terms: impl IntoIterator<Item = TermId>) -> Guard {
         let mut guard = Guard::default();
         for term in terms {
@@ -77,7 +77,7 @@ impl Guard {
                     self.others.push(term);
                 }
             }
-            // `a && b` with a lazy right side.
+            // `a && b`, where `b` is only evaluated if `a` is true.
             Some(Term::Branch { condition, then, otherwise })
                 if expected && nest.terms.get(*otherwise) == Some(&Term::Bool(false)) =>
             {
@@ -90,7 +90,7 @@ impl Guard {
 
     fn compare(&mut self, nest: &Nest, op: ScalarOp, x: TermId, y: TermId, expected: bool) -> Option<()> {
         let (x, y) = (nest.affine(x)?, nest.affine(y)?);
-        // A side that overflows i64 at some point wraps there, and the comparison uses the wrapped value.
+        // If a side may overflow, the comparison uses the wrapped value.
         x.range(&nest.extents)?;
         y.range(&nest.extents)?;
         let op = match (op, expected) {
@@ -117,11 +117,11 @@ impl Guard {
         Some(())
     }
 
-    /// The box that the constraints on single indices describe; they are removed from the guard. A dynamic extent may
-    /// be below any bound, so its constraints stay.
+    /// Removes the constraints on single indices from the guard, and returns the box that they define. Constraints on indices with
+    /// dynamic extents remain, because a dynamic extent may be less than any bound.
     pub(crate) fn split_box(&mut self, extents: &[Extent]) -> DomainBox {
         let mut low = vec![0i64; extents.len()];
-        let mut end: Vec<i64> = extents.iter().map(|own| own.upper_bound()).collect();
+        let mut end: Vec<i64> = extents.iter().map(|extent| extent.upper_bound()).collect();
         let mut is_empty = false;
         self.constraints.retain(|constraint| {
             let Some(linear) = constraint.as_linear() else {
@@ -129,10 +129,10 @@ impl Guard {
             };
             let offset = constraint.offset();
             match linear.as_slice() {
-                [(index, _)] if extents.get(*index).is_some_and(|own| own.is_dynamic()) => true,
+                [(index, _)] if extents.get(*index).is_some_and(|extent| extent.is_dynamic()) => true,
                 [] => {
                     is_empty |= offset < 0;
-                    // Without an index there is no box to empty.
+                    // Without indices, the box cannot be empty, so the constraint remains.
                     offset < 0 && extents.is_empty()
                 }
                 // c·i + o ≥ 0 with c > 0: i ≥ ⌈-o / c⌉
@@ -170,7 +170,7 @@ impl Guard {
     }
 }
 
-/// Whether the constraints state only that these subscripts are in bounds of a tensor with these extents.
+/// Whether the constraints only require that these subscripts are in bounds of a tensor with these extents.
 pub(crate) fn only_bounds(constraints: &[Affine], subscripts: &[Affine], extents: &[Extent]) -> bool {
     let bounds: Vec<Affine> = subscripts
         .iter()
@@ -192,12 +192,12 @@ mod tests {
     use skript_symbolic::SymbolId;
 
     #[test]
-    fn a_padded_window_keeps_its_two_bounds() {
+    fn a_padded_window_has_two_bounds() {
         let mut b = Builder::new(Accumulation::Sum, &[8, 3]);
         let position = b.window(0, 1, 1, 1, -1);
         let within = b.within(position, 8);
         b.nest.predicate = Some(within);
-        let guard = Guard::of(&b.nest);
+        let guard = Guard::new(&b.nest);
         assert_eq!(guard.constraints.len(), 2);
         assert!(guard.others.is_empty());
         for i in 0..8 {
@@ -209,12 +209,12 @@ mod tests {
     }
 
     #[test]
-    fn bounds_that_cannot_fail_vanish() {
+    fn bounds_that_are_always_true_are_removed() {
         let mut b = Builder::new(Accumulation::Sum, &[6, 3]);
         let position = b.window(0, 1, 1, 1, 0);
         let within = b.within(position, 8);
         b.nest.predicate = Some(within);
-        assert!(Guard::of(&b.nest).always_holds());
+        assert!(Guard::new(&b.nest).always_holds());
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
         let position = b.window(0, 2, 1, 0, -3);
         let within = b.within(position, 8);
         b.nest.predicate = Some(within);
-        let mut guard = Guard::of(&b.nest);
+        let mut guard = Guard::new(&b.nest);
         let domain = guard.split_box(&[10, 4].map(Extent::Static));
         assert_eq!(domain.low, [2, 0]);
         assert_eq!(domain.extents, [4, 4]);
@@ -231,38 +231,38 @@ mod tests {
     }
 
     #[test]
-    fn extents_of_a_run_stay_whole() {
+    fn boxes_over_dynamic_extents_are_not_split() {
         // 2 ≤ i < 5 of n elements; n may be three.
         let extents = [Extent::Dynamic(SymbolId(0))];
         let mut b = Builder::new(Accumulation::Assign, &extents);
         let position = b.window(0, 1, 0, 0, -2);
         let within = b.within(position, 3);
         b.nest.predicate = Some(within);
-        let mut guard = Guard::of(&b.nest);
+        let mut guard = Guard::new(&b.nest);
         let domain = guard.split_box(&extents);
         assert_eq!((domain.low, domain.extents), (vec![0], extents.to_vec()));
         assert_eq!(guard.constraints.len(), 2);
     }
 
     #[test]
-    fn a_side_that_wraps_bounds_nothing() {
+    fn a_side_that_may_overflow_is_not_affine() {
         let mut b = Builder::new(Accumulation::Sum, &[8]);
         let (i, factor, zero) = (b.index(0), b.int(1 << 62), b.int(0));
         let product = b.ints(ScalarOp::Mul, i, factor);
         let above = b.ints(ScalarOp::Ge, product, zero);
         b.nest.predicate = Some(above);
-        let guard = Guard::of(&b.nest);
+        let guard = Guard::new(&b.nest);
         assert_eq!((guard.constraints, guard.others), (vec![], vec![above]));
     }
 
     #[test]
-    fn a_negated_comparison_turns_around() {
+    fn a_negated_comparison_is_reversed() {
         let mut b = Builder::new(Accumulation::Assign, &[10]);
         let (i, four) = (b.index(0), b.int(4));
         let below = b.ints(ScalarOp::Lt, i, four);
         let not = b.term(Term::Apply { op: ScalarOp::Not, kind: ScalarKind::Bool, operands: vec![below] });
         b.nest.predicate = Some(not);
-        let domain = Guard::of(&b.nest).split_box(&[Extent::Static(10)]);
+        let domain = Guard::new(&b.nest).split_box(&[Extent::Static(10)]);
         assert_eq!(domain.low, [4]);
         assert_eq!(domain.extents, [6]);
     }

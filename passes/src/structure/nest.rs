@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A formula as plain data, without MLIR: its loop nest and the terms computed at each point.
+//! The data structure for a formula, without MLIR: its loop nest, and the terms that are computed at each point.
 
 use skript_frontend::model::Accumulation;
 use skript_semantics::{ScalarKind, ScalarOp};
 use skript_symbolic::{Affine, Extent};
 
-/// Position in [`Nest::terms`]; operands come before their users.
+/// Position in [`Nest::terms`]. Operands precede their users.
 pub type TermId = usize;
 
 /// One formula.
@@ -17,7 +17,7 @@ pub struct Nest {
     pub kind: Accumulation,
     /// Bool; `None`: always true.
     pub predicate: Option<TermId>,
-    /// What is written.
+    /// The element that is written.
     pub targets: Vec<NestTarget>,
     /// The tensors that are read.
     pub tensors: Vec<NestTensor>,
@@ -41,7 +41,7 @@ pub struct NestTarget {
 pub struct NestTensor {
     /// The extents, outermost first.
     pub extents: Vec<Extent>,
-    /// The target whose current elements these are, for a destination.
+    /// For a destination, the target whose current elements are read.
     pub destination: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ pub enum Term {
         /// One term per dimension.
         subscripts: Vec<TermId>,
     },
-    /// `kind` is that of the operands.
+    /// `kind` is the kind of the operands.
     Apply {
         /// The scalar operation.
         op: ScalarOp,
@@ -70,18 +70,18 @@ pub enum Term {
         /// The operands, in order.
         operands: Vec<TermId>,
     },
-    /// Lazy: only the selected branch is evaluated.
+    /// A lazy selection, where only the selected branch is evaluated.
     Branch {
         /// The condition, a bool.
         condition: TermId,
-        /// The value where it holds.
+        /// The value if the condition is true.
         then: TermId,
-        /// The value where it does not hold.
+        /// The value if the condition is false.
         otherwise: TermId,
     },
     /// A real literal, a value from outside, or an operation that is not a scalar operation of the dialect.
     Opaque {
-        /// What it reads.
+        /// Its operands.
         operands: Vec<TermId>,
     },
 }
@@ -111,10 +111,10 @@ impl Term {
 impl Nest {
     /// The extents of the indices; `None` if one is dynamic.
     pub(crate) fn static_extents(&self) -> Option<Vec<i64>> {
-        self.extents.iter().map(|own| own.as_static()).collect()
+        self.extents.iter().map(|extent| extent.as_static()).collect()
     }
 
-    /// The term as an affine form of the indices. A `min`, `max` or branch that the extents decide is replaced by the
+    /// The term as an affine form of the indices. If the result of a `min`, `max` or branch is known from the extents, it is replaced by the
     /// operand that it selects.
     pub fn affine(&self, term: TermId) -> Option<Affine> {
         match self.terms.get(term)? {
@@ -150,7 +150,7 @@ impl Nest {
         }
     }
 
-    /// Whether an integer that depends on indices alone fits `bits` bits at each point; true if it depends on data.
+    /// Whether an integer that only depends on indices fits `bits` bits at each point; true if it depends on data.
     pub fn fits(&self, term: TermId, bits: u32) -> bool {
         let is_data = |id: &TermId| {
             let term = self.terms.get(*id);
@@ -173,7 +173,7 @@ impl Nest {
         self.affine_operation(op, &x, y.as_ref())
     }
 
-    /// Applies one operation to forms. `None` if the result is not a form, or overflows i64, where it would wrap.
+    /// Applies an operation to forms. `None` if the result is not a form, or may overflow i64.
     pub(super) fn affine_operation(&self, op: ScalarOp, x: &Affine, y: Option<&Affine>) -> Option<Affine> {
         let form = self.unbounded_operation(op, x, y)?;
         form.range(&self.extents)?;
@@ -206,7 +206,7 @@ impl Nest {
         }
     }
 
-    /// All terms that `roots` need, each once, operands first.
+    /// All terms that `roots` need, without duplicates, operands first.
     pub fn reachable(&self, roots: &[TermId]) -> Vec<TermId> {
         let mut needed = vec![false; self.terms.len()];
         let mut stack = roots.to_vec();
@@ -230,7 +230,7 @@ impl Nest {
             .collect()
     }
 
-    /// The factors of a product, without signs, each once; the term itself, without its sign, if it is not a product.
+    /// The distinct factors of a product, without signs. If the term is not a product, the term without its sign.
     pub fn factors(&self, term: TermId) -> Vec<TermId> {
         let mut seen = Vec::new();
         let mut factors = Vec::new();
@@ -270,7 +270,7 @@ impl Nest {
 
 #[cfg(test)]
 pub(crate) mod samples {
-    //! Builds nests for tests, as a formula would.
+    //! Builds nests for tests.
 
     use super::*;
 
@@ -283,7 +283,7 @@ pub(crate) mod samples {
         pub(crate) fn new(kind: Accumulation, extents: &[impl Copy + Into<Extent>]) -> Self {
             Builder {
                 nest: Nest {
-                    extents: extents.iter().map(|own| (*own).into()).collect(),
+                    extents: extents.iter().map(|extent| (*extent).into()).collect(),
                     kind,
                     predicate: None,
                     targets: Vec::new(),

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The order of loops: which indices carry nothing, which the predicate bounds by values of others, and what order follows.
+//! Determines the order of loops from independent indices and from indices that the predicate bounds by values of other indices.
 
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::{ScalarKind, ScalarOp};
 use skript_symbolic::{Affine, Extent};
 
-/// A bound of an index, which a conjunct of the predicate states.
+/// A bound of an index, from a conjunct of the predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexBound {
     /// The conjunct. It is redundant in a loop over the range.
     pub conjunct: TermId,
     /// The index.
     pub index: usize,
-    /// The integer that bounds it; it depends on other indices.
+    /// The bound, which is an integer that depends on other indices.
     pub value: TermId,
-    /// Which side it bounds.
+    /// The kind of bound.
     pub side: Side,
 }
 
@@ -34,18 +34,18 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Whether the value bounds from below.
+    /// Whether the value is a lower bound.
     pub(crate) fn is_low(self) -> bool {
         matches!(self, Side::AtLeast | Side::Above | Side::Exactly)
     }
 
-    /// Whether the value bounds from above.
+    /// Whether the value is an upper bound.
     pub(crate) fn is_high(self) -> bool {
         matches!(self, Side::AtMost | Side::Below | Side::Exactly)
     }
 
-    /// Of `index op value`.
-    fn of(op: ScalarOp) -> Option<Side> {
+    /// The kind of bound in `index op value`.
+    fn from_comparison(op: ScalarOp) -> Option<Side> {
         Some(match op {
             ScalarOp::Ge => Side::AtLeast,
             ScalarOp::Gt => Side::Above,
@@ -56,7 +56,7 @@ impl Side {
         })
     }
 
-    /// Of `value op index`.
+    /// The kind of bound in `value op index`.
     fn mirrored(op: ScalarOp) -> Option<Side> {
         Some(match op {
             ScalarOp::Ge => Side::AtMost,
@@ -70,7 +70,7 @@ impl Side {
 }
 
 /// Indices that the innermost loop may have, if it is to be a vector: fewer iterations do not fill one.
-const LEAST_LANES: i64 = 4;
+const MIN_LANES: i64 = 4;
 
 impl Nest {
     /// For each index, whether iterations with different values of it access disjoint elements of the outputs: those that they
@@ -95,11 +95,11 @@ impl Nest {
         })
     }
 
-    /// The subscript of a dimension if it depends on this index alone, and differs between its values.
+    /// The subscript of a dimension, if it only depends on this index, and differs between values of it.
     fn own_dimension(&self, subscripts: &[TermId], dimension: usize, index: usize) -> Option<Affine> {
         let form = self.affine(*subscripts.get(dimension)?)?;
         let linear = form.as_linear()?;
-        matches!(linear.as_slice(), [(own, factor)] if *own == index && *factor != 0).then_some(form)
+        matches!(linear.as_slice(), [(used, factor)] if *used == index && *factor != 0).then_some(form)
     }
 
     /// Reads of outputs: the target and the subscripts.
@@ -110,30 +110,29 @@ impl Nest {
             .collect()
     }
 
-    /// Whether iterations of an index that agree in all other indices access disjoint elements of the outputs, so that the innermost
+    /// Whether iterations that only differ in one index access disjoint elements of the outputs, so that the innermost
     /// loop may compute several at once.
     pub(crate) fn is_free_innermost(&self, index: usize) -> bool {
         let reads = self.destination_reads();
         (self.targets.iter().enumerate()).all(|(number, target)| {
             let dimensions = || 0..target.subscripts.len();
-            let own = |dimension| -> Option<Affine> {
+            let form_with_index = |dimension| -> Option<Affine> {
                 let form = self.affine(*target.subscripts.get(dimension)?)?;
-                form.as_linear()?.iter().any(|(own, _)| *own == index).then_some(form)
+                form.as_linear()?.iter().any(|(position, _)| *position == index).then_some(form)
             };
             let mut reads = reads.iter().filter(|(target, _)| *target == number);
-            dimensions().any(|d| own(d).is_some())
+            dimensions().any(|d| form_with_index(d).is_some())
                 && reads.all(|(_, subscripts)| {
                     dimensions().any(|dimension| {
                         let written = target.subscripts.get(dimension).copied();
                         let written = written.and_then(|term| self.affine(term));
-                        let read = subscripts.get(dimension).copied();
-                        let read = read.and_then(|term| self.affine(term));
+                        let read = subscripts.get(dimension).copied().and_then(|term| self.affine(term));
                         let (Some(written), Some(read)) = (written, read) else {
                             return false;
                         };
-                        // The same element only in the same iteration, or never.
+                        // An element is only accessed in one iteration, or never.
                         let difference = written.sub(&read).and_then(|d| d.as_constant());
-                        match own(dimension) {
+                        match form_with_index(dimension) {
                             Some(form) => form == read,
                             None => difference.is_some_and(|difference| difference != 0),
                         }
@@ -145,7 +144,7 @@ impl Nest {
     /// The bounds that conjuncts of the predicate state of indices by values of other indices, and that may be computed where these
     /// are known, whether the other conjuncts hold or not.
     pub(crate) fn index_bounds(&self) -> Vec<IndexBound> {
-        let mut found = Vec::new();
+        let mut stated = Vec::new();
         let mut stack: Vec<TermId> = self.predicate.into_iter().collect();
         while let Some(term) = stack.pop() {
             match self.terms.get(term) {
@@ -157,20 +156,20 @@ impl Nest {
                 }
                 Some(Term::Apply { op, kind: ScalarKind::Int, operands }) => {
                     if let [x, y] = operands.as_slice() {
-                        found.extend(self.index_bound(term, *x, *y, Side::of(*op)));
-                        found.extend(self.index_bound(term, *y, *x, Side::mirrored(*op)));
+                        stated.extend(self.index_bound(term, *x, *y, Side::from_comparison(*op)));
+                        stated.extend(self.index_bound(term, *y, *x, Side::mirrored(*op)));
                     }
                 }
                 _ => {}
             }
         }
-        // Two conjuncts may bound two indices by each other: the first one stands.
+        // Two conjuncts may bound two indices by each other. Only use the first one.
         let mut bounds: Vec<IndexBound> = Vec::new();
-        for bound in found {
+        for bound in stated {
             let depends = |value, index| {
                 self.reachable(&[value])
                     .iter()
-                    .any(|term| matches!(self.terms.get(*term), Some(Term::Index(own)) if *own == index))
+                    .any(|term| matches!(self.terms.get(*term), Some(Term::Index(used)) if *used == index))
             };
             let is_cyclic =
                 bounds.iter().any(|other| other.index != bound.index && depends(bound.value, other.index));
@@ -202,7 +201,7 @@ impl Nest {
     /// Whether a term is defined at all points, is not the index, and reads no output.
     fn is_computable(&self, term: TermId, index: usize) -> bool {
         match self.terms.get(term) {
-            Some(Term::Index(own)) => *own != index,
+            Some(Term::Index(used)) => *used != index,
             Some(Term::Int(_)) => true,
             Some(Term::Apply { op, .. }) => matches!(
                 op,
@@ -236,13 +235,13 @@ impl Nest {
         range.is_some_and(|range| range.low >= 0 && range.high < extent)
     }
 
-    /// Whether data bound a reduced index from both sides: a loop over all of it would skip most points.
+    /// Whether a reduced index has lower and upper bounds that depend on data, so that a loop over all values would skip most points.
     pub(crate) fn is_sparse(&self) -> bool {
         let bounds = self.index_bounds();
         let reads_data = |bound: &&IndexBound| !self.accesses(&[bound.value]).is_empty();
         let sides = |index| {
-            let own = || bounds.iter().filter(|b| b.index == index).filter(reads_data);
-            own().any(|b| b.side.is_low()) && own().any(|b| b.side.is_high())
+            let of_index = || bounds.iter().filter(|b| b.index == index).filter(reads_data);
+            of_index().any(|b| b.side.is_low()) && of_index().any(|b| b.side.is_high())
         };
         let written: Vec<TermId> = self.targets.iter().flat_map(|t| t.subscripts.clone()).collect();
         let written = self.reachable(&written);
@@ -251,7 +250,7 @@ impl Nest {
         (0..self.extents.len()).any(|index| !is_written(index) && sides(index))
     }
 
-    /// The order of the loops, outermost first: free indices, then those that keep their order, then the free index along which most
+    /// The order of the loops, outermost first: free indices, then indices that preserve their order, then the free index along which most
     /// accesses are contiguous, if there is one.
     pub(crate) fn loop_order(&self, bounds: &[IndexBound]) -> Vec<usize> {
         let free = self.free_indices();
@@ -264,12 +263,12 @@ impl Nest {
                 || bounds.iter().any(|b| b.index == *index)
         };
         let all = || 0..self.extents.len();
-        let inner = all()
+        let best = all()
             .filter(|index| is_free(index) && !decides(index) && self.has_lanes(*index))
             .map(|index| (self.contiguity(index), index))
             .filter(|(contiguity, _)| *contiguity > 0)
             .max();
-        let inner = inner.map(|(_, index)| index);
+        let inner = best.map(|(_, index)| index);
         let outer = all().filter(is_free).filter(|index| Some(*index) != inner);
         let kept = all().filter(|index| !is_free(index));
         outer.chain(kept).chain(inner).collect()
@@ -278,21 +277,19 @@ impl Nest {
     /// Whether a loop over this index fills a vector.
     pub(crate) fn has_lanes(&self, index: usize) -> bool {
         match self.extents.get(index) {
-            Some(Extent::Static(extent)) => *extent >= LEAST_LANES,
+            Some(Extent::Static(extent)) => *extent >= MIN_LANES,
             Some(Extent::Dynamic(_)) => true,
             None => false,
         }
     }
 
-    /// Accesses that are contiguous along an index, less those that are strided.
+    /// The number of accesses that are contiguous along an index, minus the number of strided accesses.
     pub(crate) fn contiguity(&self, index: usize) -> i64 {
         let accesses = self.accesses(&self.roots());
         let reads = accesses.iter().map(|(_, _, subscripts)| *subscripts);
         let writes = self.targets.iter().map(|t| t.subscripts.as_slice());
         let uses = |term: &TermId| {
-            let reached = self.reachable(&[*term]);
-            let mut reached = reached.iter();
-            reached.any(|id| self.terms.get(*id) == Some(&Term::Index(index)))
+            self.reachable(&[*term]).iter().any(|id| self.terms.get(*id) == Some(&Term::Index(index)))
         };
         let mut sum = 0;
         for subscripts in reads.chain(writes) {
@@ -342,7 +339,7 @@ mod tests {
 
     #[test]
     fn batches_carry_nothing() {
-        // Columns do not either, where each row reads the same columns of the row before it.
+        // Columns are also independent if each row reads the same columns of the previous row.
         assert_eq!(table(false, [0, 1]).free_indices(), [true, false, true]);
         assert_eq!(table(false, [0, 0]).free_indices(), [true, false, false]);
         assert_eq!(table(true, [0, 0]).free_indices(), [false, false, true]);
@@ -350,7 +347,7 @@ mod tests {
 
     #[test]
     fn the_innermost_loop_may_be_free_in_a_row() {
-        // From the row above: columns are independent; from the column before they are not.
+        // Columns are independent if elements of the previous row are read, but not if elements of the previous column are read.
         assert!(table(false, [0, 0]).is_free_innermost(2));
         assert!(table(false, [0, 1]).is_free_innermost(2));
         assert!(!table(false, [1, 0]).is_free_innermost(2));

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Piecewise affine subscripts: clamped, mirrored and wrapped borders, as a tree of conditions with affine forms at its
-//! leaves.
+//! Analyzes piecewise affine subscripts, such as clamped, mirrored and wrapped borders, as a tree of conditions with affine forms at
+//! its leaves.
 
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::{ScalarKind, ScalarOp};
 use skript_symbolic::{Affine, Extent};
 
 /// Maximum number of leaves.
-const MOST: usize = 256;
+const MAX_LEAVES: usize = 256;
 
-/// `then` where the form is not negative, `otherwise` elsewhere.
+/// A tree of cases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pieces<T> {
     /// The same value everywhere.
     One(T),
-    /// Two cases, by the sign of a form.
+    /// Two cases that depend on the sign of a form.
     Split {
-        /// The case is decided by whether this is at least zero.
+        /// The form.
         form: Affine,
-        /// The cases where it is.
+        /// The cases where the form is at least zero.
         then: Box<Pieces<T>>,
-        /// The cases where it is not.
+        /// The cases where the form is negative.
         otherwise: Box<Pieces<T>>,
     },
 }
@@ -31,10 +31,10 @@ impl Nest {
         let mut all = Pieces::One(Vec::new());
         for term in terms {
             let next = self.form(*term)?;
-            all = all.join(&next, &self.extents, &|found, form| {
-                let mut found = found.clone();
-                found.push(form.clone());
-                Some(Pieces::One(found))
+            all = all.join(&next, &self.extents, &|forms, form| {
+                let mut forms = forms.clone();
+                forms.push(form.clone());
+                Some(Pieces::One(forms))
             })?;
         }
         Some(all)
@@ -62,14 +62,14 @@ impl Nest {
         }
     }
 
-    /// One operation on forms.
+    /// The result of an operation on forms.
     fn applied(&self, op: ScalarOp, x: &Affine, y: Option<&Affine>) -> Option<Pieces<Affine>> {
         let other = match (op, y) {
             (ScalarOp::Min | ScalarOp::Max, Some(y)) => y.clone(),
             (ScalarOp::Abs, None) => x.scale(-1)?,
             _ => return self.affine_operation(op, x, y).map(Pieces::One),
         };
-        // Where x − other is not negative: x is the larger one.
+        // If x − other is not negative, x is the larger one.
         let (larger, smaller) = (Pieces::One(x.clone()), Pieces::One(other.clone()));
         let (then, otherwise) = match op {
             ScalarOp::Min => (smaller, larger),
@@ -151,7 +151,7 @@ impl Nest {
 }
 
 impl<T: Clone> Pieces<T> {
-    /// One piece if the extents decide the condition.
+    /// A single case if the sign of the form is known from the extents.
     fn split(form: Affine, then: Pieces<T>, otherwise: Pieces<T>, extents: &[Extent]) -> Pieces<T> {
         match form.range(extents) {
             Some(range) if range.low >= 0 => then,
@@ -171,7 +171,7 @@ impl<T: Clone> Pieces<T> {
         }
     }
 
-    /// Combines two trees with `each`, without repeating conditions that are decided on the path.
+    /// Combines two trees with `each`, without repeating conditions that are known on the path.
     fn join<U: Clone, V: Clone>(
         &self,
         other: &Pieces<U>,
@@ -180,7 +180,7 @@ impl<T: Clone> Pieces<T> {
     ) -> Option<Pieces<V>> {
         let joined = self.graft(&|value| other.graft(&|second| each(value, second)))?;
         let joined = joined.pruned(&mut Vec::new(), extents);
-        (joined.leaves() <= MOST).then_some(joined)
+        (joined.leaves() <= MAX_LEAVES).then_some(joined)
     }
 
     fn graft<V: Clone>(&self, each: &dyn Fn(&T) -> Option<Pieces<V>>) -> Option<Pieces<V>> {
@@ -194,7 +194,7 @@ impl<T: Clone> Pieces<T> {
         })
     }
 
-    /// Removes branches that are never taken; `known` are forms that are not negative here.
+    /// Removes cases that never occur. `known` are forms that are not negative here.
     fn pruned(self, known: &mut Vec<Affine>, extents: &[Extent]) -> Pieces<T> {
         let Pieces::Split { form, then, otherwise } = self else {
             return self;
@@ -237,12 +237,12 @@ mod tests {
     use super::*;
     use skript_frontend::model::Accumulation;
 
-    fn at(pieces: &Pieces<Vec<Affine>>, point: &[i64]) -> Vec<i64> {
+    fn evaluate(pieces: &Pieces<Vec<Affine>>, point: &[i64]) -> Vec<i64> {
         match pieces {
             Pieces::One(forms) => forms.iter().map(|f| f.evaluate(point).unwrap()).collect(),
             Pieces::Split { form, then, otherwise } => {
                 let holds = form.evaluate(point).unwrap() >= 0;
-                at(if holds { then } else { otherwise }, point)
+                evaluate(if holds { then } else { otherwise }, point)
             }
         }
     }
@@ -257,7 +257,7 @@ mod tests {
         let pieces = b.nest.pieces(&[position]).unwrap();
         assert_eq!(pieces.leaves(), 3);
         for i in 0..10 {
-            assert_eq!(at(&pieces, &[i]), [(i - 2).clamp(0, 5)]);
+            assert_eq!(evaluate(&pieces, &[i]), [(i - 2).clamp(0, 5)]);
         }
     }
 
@@ -272,7 +272,7 @@ mod tests {
         let pieces = b.nest.pieces(&[j, halved]).unwrap();
         assert_eq!(pieces.leaves(), 2);
         for i in 0..9 {
-            assert_eq!(at(&pieces, &[i, 3]), [3, (i - 4).abs() / 2]);
+            assert_eq!(evaluate(&pieces, &[i, 3]), [3, (i - 4).abs() / 2]);
         }
     }
 
@@ -287,25 +287,25 @@ mod tests {
         for i in 0..7 {
             for j in 0..7 {
                 let expected = if i == j && j < 3 { i } else { 3 };
-                assert_eq!(at(&pieces, &[i, j]), [expected], "{i} {j}");
+                assert_eq!(evaluate(&pieces, &[i, j]), [expected], "{i} {j}");
             }
         }
     }
 
     #[test]
-    fn what_one_piece_decides_the_next_does_not_test() {
+    fn known_conditions_are_not_repeated() {
         let mut b = Builder::new(Accumulation::Assign, &[10]);
         let (i, five, six) = (b.index(0), b.int(5), b.int(6));
         let (first, second) = (b.ints(ScalarOp::Min, i, five), b.ints(ScalarOp::Min, i, six));
         let pieces = b.nest.pieces(&[first, second]).unwrap();
         assert_eq!(pieces.leaves(), 3);
         for i in 0..10 {
-            assert_eq!(at(&pieces, &[i]), [i.min(5), i.min(6)]);
+            assert_eq!(evaluate(&pieces, &[i]), [i.min(5), i.min(6)]);
         }
     }
 
     #[test]
-    fn data_and_products_of_indices_are_no_pieces() {
+    fn data_and_products_of_indices_are_not_supported() {
         let mut b = Builder::new(Accumulation::Assign, &[4, 4]);
         let (i, j) = (b.index(0), b.index(1));
         let product = b.ints(ScalarOp::Mul, i, j);

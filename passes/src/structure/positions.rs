@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subscripts that depend on one index alone: all values, computed at compile time.
+//! Evaluates subscripts that depend on a single index at compile time.
 
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::Scalar;
 use skript_symbolic::Extent;
 use std::collections::HashMap;
 
-/// Maximum number of values; longer rows are computed at run time.
-const LONGEST: i64 = 1 << 16;
+/// Maximum number of values. Subscripts with more values are computed at run time.
+const MAX_VALUES: i64 = 1 << 16;
 
 /// The value of an integer at each value of the only index that it depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub struct Positions {
 }
 
 impl Positions {
-    /// `None` if the term depends on no index or on several, on data or on reals, or if the index is too long.
-    pub fn of(nest: &Nest, term: TermId) -> Option<Self> {
+    /// `None` if the term depends on no index, several indices, data or reals, or if the index has too many values.
+    pub fn new(nest: &Nest, term: TermId) -> Option<Self> {
         let (index, positions) = values(nest, term, |value| match value {
             Scalar::Int(position) => Some(position),
             _ => None,
@@ -36,7 +36,7 @@ impl Positions {
         })
     }
 
-    /// Whether a subscript depends on data: an access is part of it.
+    /// Whether a subscript depends on data, because it contains an access.
     pub fn are_data(nest: &Nest, term: TermId) -> bool {
         !nest.accesses(&[term]).is_empty()
     }
@@ -48,8 +48,8 @@ fn values<T>(nest: &Nest, term: TermId, value_of: impl Fn(Scalar) -> Option<T>) 
     let mut index = None;
     for id in &needed {
         match nest.terms.get(*id)? {
-            Term::Index(own)
-                if nest.extents.get(*own) != Some(&Extent::ONE) && *index.get_or_insert(*own) != *own =>
+            Term::Index(used)
+                if nest.extents.get(*used) != Some(&Extent::ONE) && *index.get_or_insert(*used) != *used =>
             {
                 return None;
             }
@@ -59,22 +59,22 @@ fn values<T>(nest: &Nest, term: TermId, value_of: impl Fn(Scalar) -> Option<T>) 
     }
     let index = index?;
     let extent = nest.extents.get(index)?.as_static()?;
-    if extent > LONGEST {
+    if extent > MAX_VALUES {
         return None;
     }
     let all = (0..extent).map(|value| evaluated(nest, &needed, term, index, value));
     Some((index, all.map(|value| value.and_then(&value_of)).collect::<Option<_>>()?))
 }
 
-/// The value of `term` at this value of the index; `needed` are its terms, operands first.
+/// The value of `term` at this value of the index. `needed` has its terms, operands first.
 fn evaluated(nest: &Nest, needed: &[TermId], term: TermId, index: usize, value: i64) -> Option<Scalar> {
     let mut values: HashMap<TermId, Scalar> = HashMap::new();
     for id in needed {
         let of = |operand: &TermId| values.get(operand).copied();
-        let found = match nest.terms.get(*id)? {
+        let result = match nest.terms.get(*id)? {
             Term::Int(number) => Scalar::Int(*number),
             Term::Bool(truth) => Scalar::Bool(*truth),
-            Term::Index(own) => Scalar::Int(if *own == index { value } else { 0 }),
+            Term::Index(used) => Scalar::Int(if *used == index { value } else { 0 }),
             Term::Apply { op, operands, .. } => {
                 let operands = operands.iter().map(of).collect::<Option<Vec<_>>>()?;
                 op.eval(&operands)
@@ -85,10 +85,10 @@ fn evaluated(nest: &Nest, needed: &[TermId], term: TermId, index: usize, value: 
             },
             Term::Access { .. } | Term::Opaque { .. } => return None,
         };
-        if matches!(found, Scalar::Real(_)) {
+        if matches!(result, Scalar::Real(_)) {
             return None;
         }
-        values.insert(*id, found);
+        values.insert(*id, result);
     }
     values.get(&term).copied()
 }
@@ -106,8 +106,8 @@ mod tests {
         let (i, two, last) = (b.index(0), b.int(2), b.int(1));
         let half = b.ints(ScalarOp::Div, i, two);
         let clamped = b.ints(ScalarOp::Min, half, last);
-        let found = Positions::of(&b.nest, clamped).unwrap();
-        assert_eq!((found.index, found.positions), (0, vec![0, 0, 1, 1, 1, 1]));
+        let known = Positions::new(&b.nest, clamped).unwrap();
+        assert_eq!((known.index, known.positions), (0, vec![0, 0, 1, 1, 1, 1]));
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
         let other = b.ints(ScalarOp::Ne, j, two);
         let held = Some((1, vec![true, true, false, true]));
         assert_eq!(Positions::holding(&b.nest, other), held);
-        assert_eq!(Positions::of(&b.nest, other), None);
+        assert_eq!(Positions::new(&b.nest, other), None);
     }
 
     #[test]
@@ -126,12 +126,12 @@ mod tests {
         let (i, j) = (b.index(0), b.index(1));
         let both = b.ints(ScalarOp::Min, i, j);
         let read = b.access(&[6], &[i]);
-        assert_eq!(Positions::of(&b.nest, both), None);
-        assert_eq!(Positions::of(&b.nest, read), None);
+        assert_eq!(Positions::new(&b.nest, both), None);
+        assert_eq!(Positions::new(&b.nest, read), None);
         assert!(Positions::are_data(&b.nest, read) && !Positions::are_data(&b.nest, both));
-        let mut b = Builder::new(Accumulation::Assign, &[LONGEST + 1]);
+        let mut b = Builder::new(Accumulation::Assign, &[MAX_VALUES + 1]);
         let (i, last) = (b.index(0), b.int(9));
         let long = b.ints(ScalarOp::Min, i, last);
-        assert_eq!(Positions::of(&b.nest, long), None);
+        assert_eq!(Positions::new(&b.nest, long), None);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::digits;
 use super::nest::{Nest, NestTarget, NestTensor, Term, TermId};
-use crate::ir::arith::Constant;
+use crate::ir::arith::{Constant, integer_cast_source};
 use crate::ir::attribute_names;
 use crate::ir::builder::operations;
 use crate::ir::copy::{arguments, operation_name};
@@ -15,9 +15,7 @@ use melior::Error;
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
-use melior::ir::{
-    Attribute, BlockLike, BlockRef, OperationRef, RegionLike, RegionRef, TypeLike, Value, ValueLike,
-};
+use melior::ir::{Attribute, BlockLike, BlockRef, OperationRef, RegionLike, RegionRef, Value, ValueLike};
 use skript_frontend::model::Accumulation;
 use skript_semantics::{RealType, ScalarKind, ScalarOp};
 use skript_symbolic::{Affine, Extent, SymbolId};
@@ -38,7 +36,7 @@ pub struct Reading<'c, 'a> {
     pub indices: usize,
     /// By [`Nest::tensors`]: captured tensors, and destinations with their initial elements.
     pub tensors: Vec<Value<'c, 'a>>,
-    /// By [`Nest::targets`].
+    /// By [`Nest::targets`]: the tensors that the formula writes.
     pub outs: Vec<Value<'c, 'a>>,
     /// By [`Nest::targets`]: the first target that writes the same tensor ([`attribute_names::SAME_TENSOR`]).
     pub same: Vec<usize>,
@@ -63,7 +61,7 @@ pub struct Reading<'c, 'a> {
 
 /// Why a formula cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The message of each variant states its fields.
 pub enum ReadError {
     #[error("it has dynamic extents")]
     DynamicExtent,
@@ -88,8 +86,7 @@ impl<'c, 'a> TryFrom<Reading<'c, 'a>> for StaticReading<'c, 'a> {
     type Error = ReadError;
 
     fn try_from(reading: Reading<'c, 'a>) -> Result<Self, ReadError> {
-        let domain = reading.nest.static_extents();
-        let domain = domain.ok_or(ReadError::DynamicExtent)?;
+        let domain = reading.nest.static_extents().ok_or(ReadError::DynamicExtent)?;
         Ok(StaticReading { reading, domain })
     }
 }
@@ -107,7 +104,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     ///
     /// # Errors
     /// [`ReadError`] if the operation is not a formula, or has no form as a nest of loops.
-    pub fn of(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
+    pub fn new(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
         let formula = Formula::cast(op).ok_or(ReadError::Malformed("not a formula"))?;
         let mut extents = Vec::new();
         let mut run_time_bounds = Vec::new();
@@ -127,12 +124,10 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         let outs: Vec<_> = outs.collect();
         let same = match op.attribute(attribute_names::SAME_TENSOR) {
             Ok(attribute) => {
-                let first = DenseI32ArrayAttribute::try_from(attribute)?;
-                let first = (0..outs.len()).map(|target| first.element(target));
-                let first = first.map(|f| f.ok().and_then(|f| usize::try_from(f).ok()));
-                first
-                    .enumerate()
-                    .map(|(target, first)| first.filter(|f| *f <= target))
+                let firsts = DenseI32ArrayAttribute::try_from(attribute)?;
+                let first = |target| usize::try_from(firsts.element(target).ok()?).ok();
+                (0..outs.len())
+                    .map(|target| first(target).filter(|first| *first <= target))
                     .collect::<Option<_>>()
                     .ok_or(ReadError::Malformed("a destination that is not a tensor"))?
             }
@@ -202,7 +197,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     /// The formula over the digits of indices that subscript lists of at least `least` dimensions divide; `None` if
     /// none does.
     pub fn by_digits(&self, least: usize) -> Option<Self> {
-        let (nest, new) = digits::of(&self.nest, least)?;
+        let (nest, new) = digits::split(&self.nest, least)?;
         self.renewed(nest, &new)
     }
 
@@ -238,11 +233,8 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     }
 
     /// Reads a formula with static extents that writes one element of each tensor in a step.
-    ///
-    /// # Errors
-    /// [`ReadError::DynamicExtent`], [`ReadError::SeveralElements`], and the errors of [`Reading::of`].
     pub(crate) fn of_fixed(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
-        match Self::of(op)? {
+        match Self::new(op)? {
             reading if reading.is_dynamic => Err(ReadError::DynamicExtent),
             reading if !reading.has_distinct_destinations() => Err(ReadError::SeveralElements),
             reading => Ok(reading),
@@ -281,7 +273,13 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             next += rank;
             let value = *operands.get(target).ok_or(ReadError::Malformed("too few values"))?;
             let nest_target = NestTarget {
-                extents: self.nest.tensors.get(target).map(|t| t.extents.clone()).unwrap_or_default(),
+                extents: self
+                    .nest
+                    .tensors
+                    .get(target)
+                    .ok_or(ReadError::Malformed("too few tensors"))?
+                    .extents
+                    .clone(),
                 subscripts: subscripts.iter().map(|s| self.term(*s)).collect::<Result<_, _>>()?,
                 value: self.term(value)?,
             };
@@ -429,8 +427,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     /// Narrow integers wrap: a term that depends on indices is affine only if its range fits the type.
     fn wrap(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ReadError> {
         let result = ir::result(op)?;
-        let narrow = IntegerType::try_from(result.r#type()).ok();
-        let narrow = narrow.filter(|own| (2..64).contains(&own.width()));
+        let narrow = IntegerType::try_from(result.r#type()).ok().filter(|own| (2..64).contains(&own.width()));
         let term = self.find(result);
         if let (Some(narrow), Some(term)) = (narrow, term)
             && !self.nest.fits(term, narrow.width())
@@ -536,16 +533,8 @@ fn constant(op: OperationRef<'_, '_>) -> Option<Term> {
 
 /// The operand of a cast that keeps a 64-bit integer.
 fn same_integer(op: OperationRef<'_, '_>, operands: &[TermId]) -> Option<TermId> {
-    let name = operation_name(op);
-    if name != ops::skript::CAST && name != ops::arith::INDEX_CAST {
-        return None;
-    }
-    let wide = |t: melior::ir::Type<'_>| {
-        t.is_index() || melior::ir::r#type::IntegerType::try_from(t).is_ok_and(|t| t.width() == 64)
-    };
-    let from = ir::operand(op).ok()?.r#type();
-    let to = ir::result(op).ok()?.r#type();
-    (wide(from) && wide(to)).then(|| operands.first().copied())?
+    integer_cast_source(op, &[ops::skript::CAST, ops::arith::INDEX_CAST])?;
+    operands.first().copied()
 }
 
 /// The scalar operation that an op of the dialect is, and the kind of its operands.
@@ -555,13 +544,6 @@ pub(crate) fn scalar_operation(op: OperationRef<'_, '_>, name: &str) -> Option<(
     }
     let last = op.operands().last()?;
     let kind = types::kind_of(last.r#type())?;
-    if name == ops::skript::CAST {
-        let cast = match types::kind_of(ir::result(op).ok()?.r#type())? {
-            ScalarKind::Bool => ScalarOp::ToBool,
-            ScalarKind::Int => ScalarOp::ToInt,
-            ScalarKind::Real => ScalarOp::ToReal,
-        };
-        return Some((cast, kind));
-    }
-    ScalarOp::ALL.into_iter().find(|s| s.row().name == name).map(|s| (s, kind))
+    let result = types::kind_of(ir::result(op).ok()?.r#type())?;
+    Some((ScalarOp::from_name(name, result)?, kind))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rewrites a formula over other indices: linear forms of these replace some of its terms.
+//! Rewrites a formula with other indices: linear forms of these indices replace some of its terms.
 
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::{ScalarKind, ScalarOp};
@@ -7,7 +7,7 @@ use skript_symbolic::{Affine, Extent};
 use std::collections::HashMap;
 
 impl Nest {
-    /// The nest over indices of these extents, with linear forms instead of terms, and the new term of each term.
+    /// The nest with indices of these extents, in which linear forms replace terms, and the new number of each term.
     /// `None` if a form is not linear.
     pub fn substituted(
         &self,
@@ -17,7 +17,7 @@ impl Nest {
         let mut nest = Nest { extents: extents.to_vec(), terms: Vec::new(), ..self.clone() };
         let mut new: Vec<TermId> = Vec::new();
         for (number, term) in self.terms.iter().enumerate() {
-            let own = match forms.get(&number) {
+            let position = match forms.get(&number) {
                 Some(form) => nest.push_form(form)?,
                 None => {
                     let mut term = term.clone();
@@ -27,7 +27,7 @@ impl Nest {
                     nest.push(term)
                 }
             };
-            new.push(own);
+            new.push(position);
         }
         nest.predicate = match self.predicate {
             Some(predicate) => Some(*new.get(predicate)?),
@@ -79,15 +79,14 @@ mod tests {
     use skript_frontend::model::Accumulation;
 
     #[test]
-    fn a_digit_in_place_of_an_index() {
+    fn digits_replace_an_index() {
         // x[i / 2], i = 2 j + k.
         let mut b = Builder::new(Accumulation::Assign, &[6]);
         let (i, two) = (b.index(0), b.int(2));
         let half = b.ints(ScalarOp::Div, i, two);
         let x = b.access(&[3], &[half]);
         let nest = b.target(&[6], &[i], x);
-        let form = Affine::index(0).scale(2).unwrap();
-        let form = form.add(&Affine::index(1)).unwrap();
+        let form = Affine::index(0).scale(2).unwrap().add(&Affine::index(1)).unwrap();
         let forms = HashMap::from([(i, form.clone())]);
         let (nest, new) = nest.substituted(&[3, 2].map(Extent::Static), &forms).unwrap();
         assert_eq!(nest.affine(new[half]), Some(Affine::index(0)));

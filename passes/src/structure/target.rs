@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Target subscripts as blocks of the output.
+//! Analyzes target subscripts as blocks of the output.
 
 use skript_symbolic::{Affine, Extent};
 
-/// A dimension of the output that indices cover: positions `offset + step·p`, where `p` runs row-major over `indices`.
+/// The positions `offset + step·p` in a dimension of the output, where `p` enumerates `indices` in row-major order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Outermost first; none for a single position.
+    /// Outermost first; empty for a single position.
     pub indices: Vec<usize>,
     /// The first position that is written.
     pub offset: i64,
     /// Positive.
     pub step: i64,
-    /// Number of positions; an upper bound of it if it is dynamic.
+    /// Number of positions, or an upper bound of it if it is dynamic.
     pub count: i64,
     /// Whether the number of positions is dynamic.
     pub is_dynamic: bool,
 }
 
-/// How target subscripts distribute elements.
+/// The kind of target subscripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// A strided block of the output; each index outside of the slots is reduced.
+    /// A strided block of the output. Indices that are not in slots are reduced.
     Block(Vec<Slot>),
-    /// Affine, but points may write the same element or leave gaps that no block describes.
+    /// Affine, but points may write the same element or leave gaps that a block does not have.
     Overlapping,
-    /// Some subscript depends on data or is not affine.
+    /// A subscript depends on data or is not affine.
     Indirect,
 }
 
 impl Placement {
-    /// Subscripts as affine forms (`None`: not affine) over a box of `extents`.
-    pub fn of(subscripts: &[Option<Affine>], extents: &[impl Copy + Into<Extent>]) -> Placement {
+    /// Classifies subscripts, as affine forms (`None`: not affine) of indices with these extents.
+    pub fn new(subscripts: &[Option<Affine>], extents: &[impl Copy + Into<Extent>]) -> Placement {
         let mut used = vec![false; extents.len()];
         let mut slots = Vec::new();
         let mut overlapping = false;
@@ -65,18 +65,18 @@ impl Slot {
         }
     }
 
-    /// Whether the positions are those of one dynamic loop from index 0 on, which may end where the dimension does.
+    /// Whether the positions are a single dynamic loop from index 0 on, which may cover the dimension.
     pub(crate) fn may_fill_dynamic(&self) -> bool {
         self.is_prefix() && self.is_dynamic && self.indices.len() == 1
     }
 
-    /// Whether the slot begins at index 0 of the dimension and leaves no gap.
+    /// Whether the slot begins at index 0 of the dimension and has no gaps.
     pub(crate) fn is_prefix(&self) -> bool {
         self.offset == 0 && (self.step == 1 || self.count == 1)
     }
 }
 
-/// The dimension as a mixed-radix number of indices that no other dimension uses.
+/// The slot of a dimension whose subscript is a mixed-radix number of indices that no other dimension uses.
 fn slot(subscript: &Affine, extents: &[impl Copy + Into<Extent>], used: &mut [bool]) -> Option<Slot> {
     let mut digits = subscript.as_linear()?;
     digits.sort_by_key(|(_, coefficient)| std::cmp::Reverse(*coefficient));
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn groups_and_members_fill_one_dimension() {
-        let placement = Placement::of(&[sum(&[(0, 8), (1, 1)], 0)], &[4, 8]);
+        let placement = Placement::new(&[sum(&[(0, 8), (1, 1)], 0)], &[4, 8]);
         let slots = placement.slots().unwrap();
         assert_eq!(slots[0].indices, [0, 1]);
         assert!(slots[0].covers(32));
@@ -127,24 +127,24 @@ mod tests {
 
     #[test]
     fn a_concatenated_item_is_a_block() {
-        let placement = Placement::of(&[sum(&[(0, 1)], 5)], &[3]);
+        let placement = Placement::new(&[sum(&[(0, 1)], 5)], &[3]);
         let slot = &placement.slots().unwrap()[0];
         assert_eq!((slot.offset, slot.step, slot.count), (5, 1, 3));
         assert!(!slot.covers(8));
     }
 
     #[test]
-    fn windows_that_meet_are_no_block() {
-        assert_eq!(Placement::of(&[sum(&[(0, 2), (1, 1)], -1)], &[4, 3]), Placement::Overlapping);
+    fn overlapping_windows_are_not_a_block() {
+        assert_eq!(Placement::new(&[sum(&[(0, 2), (1, 1)], -1)], &[4, 3]), Placement::Overlapping);
     }
 
     #[test]
-    fn a_diagonal_is_no_block() {
-        assert_eq!(Placement::of(&[sum(&[(0, 1)], 0), sum(&[(0, 1)], 0)], &[4]), Placement::Overlapping);
+    fn a_diagonal_is_not_a_block() {
+        assert_eq!(Placement::new(&[sum(&[(0, 1)], 0), sum(&[(0, 1)], 0)], &[4]), Placement::Overlapping);
     }
 
     #[test]
-    fn data_decides_an_indirect_target() {
-        assert_eq!(Placement::of(&[None], &[4]), Placement::Indirect);
+    fn a_subscript_that_is_not_affine_is_indirect() {
+        assert_eq!(Placement::new(&[None], &[4]), Placement::Indirect);
     }
 }

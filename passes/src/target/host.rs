@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! This processor.
+//! The processor of this machine.
 
 use super::Processor;
 use crate::codegen::llvm;
@@ -7,7 +7,7 @@ use skript_runtime::artifact::Target;
 use skript_runtime::processor;
 use std::sync::LazyLock;
 
-/// This processor as LLVM names it. Code may use the features that the loader finds too: it would refuse others.
+/// The target for this processor. Code only uses features that the loader also finds, because the loader rejects code with others.
 pub(super) fn target() -> Target {
     static TARGET: LazyLock<Target> = LazyLock::new(usable);
     TARGET.clone()
@@ -15,9 +15,9 @@ pub(super) fn target() -> Target {
 
 fn usable() -> Target {
     let mut target = llvm::host();
-    let found = processor::features();
+    let supported = processor::features();
     let is_usable = |feature: &&str| match feature.strip_prefix('+') {
-        Some(name) => found.contains(&name),
+        Some(name) => supported.contains(&name),
         None => true,
     };
     let features: Vec<&str> = target.features.split(',').filter(is_usable).collect();
@@ -25,7 +25,7 @@ fn usable() -> Target {
     target
 }
 
-/// The processor with what this one reports in place of typical values.
+/// A processor with the properties of this one instead of typical values.
 pub(super) fn measured(typical: Processor) -> Processor {
     static CACHES: LazyLock<[Option<u64>; 3]> = LazyLock::new(processor::caches);
     let [l1, l2, l3] = *CACHES;
@@ -42,18 +42,18 @@ pub(super) fn measured(typical: Processor) -> Processor {
 mod tests {
     use super::*;
 
-    /// The loader's table of features, against what LLVM reads from the processor.
+    /// Compares the loader's table of features with the features that LLVM finds.
     #[test]
     fn llvm_and_the_loader_find_the_same_features() {
-        let found = processor::features();
+        let supported = processor::features();
         let target = llvm::host();
         for feature in target.features.split(',') {
             // Versions of AVX10 are not in the loader's table.
             if let Some(name) = feature.strip_prefix('+').filter(|n| !n.starts_with("avx10")) {
-                assert!(found.contains(&name), "the loader does not find {name}");
+                assert!(supported.contains(&name), "the loader does not find {name}");
             }
             if let Some(name) = feature.strip_prefix('-') {
-                assert!(!found.contains(&name), "the loader finds {name}");
+                assert!(!supported.contains(&name), "the loader finds {name}");
             }
         }
     }

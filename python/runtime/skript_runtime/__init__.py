@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs compiled models (.skm), which the package skript writes: no compiler, no LLVM.
+"""Runs models that the package skript compiled (.skm); needs neither a compiler nor LLVM.
 
     >>> import skript_runtime
     >>> model = skript_runtime.load("model.skm")

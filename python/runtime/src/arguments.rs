@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The arguments of calls as tensors.
+//! Converts the arguments of calls to tensors.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use crate::ports::Group;
 /// The inputs of a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'m> {
-    /// One for each argument.
+    /// The inputs as arguments: a tensor or a pack each.
     pub groups: &'m [Group],
     /// The tensors of all groups, in order.
     pub ports: &'m [artifact::Port],
@@ -23,7 +23,7 @@ impl Inputs<'_> {
     /// The tensors of a call, in the order of the graph.
     ///
     /// # Errors
-    /// TypeError or ValueError for arguments that do not fit.
+    /// TypeError or ValueError for unsuitable arguments.
     pub fn tensors(
         self,
         py: Python<'_>,
@@ -33,18 +33,17 @@ impl Inputs<'_> {
         self.converted(args, kwargs, |what, value, port| arrays::tensor_of(py, what, value, port))
     }
 
-    /// The input with this name. Names of the imported model come first, as in the options of `load`: a name there may be that
-    /// of another input in the graph.
+    /// The input with this name. As in the options of `load`, names of the imported model take precedence over names of the graph.
     fn position(self, name: &str) -> Option<usize> {
         let at = |is_it: &dyn Fn(&Group) -> bool| self.groups.iter().position(is_it);
         let imported = at(&|input| input.port.aliases.iter().any(|alias| alias == name));
         imported.or_else(|| at(&|input| input.port.name == name))
     }
 
-    /// What `convert` makes of the arrays of a call, with their names, in the order of the graph.
+    /// Converts the arrays of a call by `convert`, in the order of the graph.
     ///
     /// # Errors
-    /// TypeError for unknown, missing and repeated inputs, and those of `convert`.
+    /// TypeError for unknown, missing and repeated inputs, and the errors of `convert`.
     pub fn converted<T>(
         self,
         args: &Bound<'_, PyTuple>,
@@ -87,7 +86,7 @@ impl Inputs<'_> {
         }
     }
 
-    /// Adds the tensors of one input.
+    /// Converts one input.
     fn convert<T>(
         self,
         input: &Group,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays of numpy as tensors and tensors as arrays, without copies where type and layout allow it.
+//! Converts numpy arrays to tensors and tensors to arrays, without copies if type and layout allow it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use skript_tensor::{ElementType, Memory, Tensor};
 use crate::dlpack;
 use crate::errors;
 
-/// The elements of an array of numpy, which lives as long as this value.
+/// The elements of a numpy array, which lives as long as this value.
 #[derive(Debug)]
 struct Elements {
     _array: Py<PyAny>,
@@ -24,9 +24,9 @@ struct Elements {
     length: usize,
 }
 
-// SAFETY: the array owns the elements, and reading them needs no interpreter.
+// SAFETY: the array owns the elements, and reading them does not require the interpreter.
 unsafe impl Send for Elements {}
-// SAFETY: as above; nothing here writes to them.
+// SAFETY: as above; this module does not write to the elements.
 unsafe impl Sync for Elements {}
 
 impl Memory for Elements {
@@ -34,7 +34,7 @@ impl Memory for Elements {
         if self.length == 0 {
             return &[];
         }
-        // SAFETY: a contiguous array of this many bytes begins there, and `_array` keeps it alive.
+        // SAFETY: a contiguous array of `length` bytes begins at `start`, and `_array` keeps it alive.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 }
@@ -62,7 +62,7 @@ const ELEMENTS: [ElementType; 13] = [
     ElementType::Bool,
 ];
 
-/// numpy's name of an element type.
+/// The numpy name of an element type.
 pub fn type_name(element: ElementType) -> &'static str {
     match element {
         ElementType::F16 => "float16",
@@ -81,10 +81,10 @@ pub fn type_name(element: ElementType) -> &'static str {
     }
 }
 
-/// numpy's type of elements; that of bf16 is in the package ml_dtypes.
+/// The numpy dtype of an element type; the dtype of bf16 is in the package ml_dtypes.
 ///
 /// # Errors
-/// ImportError without that package.
+/// ImportError for bf16 if ml_dtypes is not installed.
 pub fn dtype(py: Python<'_>, element: ElementType) -> PyResult<Bound<'_, PyAny>> {
     static TYPES: [PyOnceLock<Py<PyAny>>; 13] = [const { PyOnceLock::new() }; 13];
     let position = ELEMENTS.iter().position(|e| *e == element);
@@ -116,16 +116,17 @@ pub fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     Ok(known.bind(py))
 }
 
-/// The tensor of an argument: an array of numpy, an object with `__dlpack__` or `__array__`, or numbers in lists. Elements
-/// are copied if they are not contiguous, or of another type of the same kind, whose values must fit. `what` names the argument.
+/// The tensor of an argument: a numpy array, an object with `__dlpack__` or `__array__`, or nested lists of numbers. Elements
+/// are copied if they are not contiguous, or have another type of the same kind, whose values must fit. `what` is the name of the
+/// argument in messages.
 ///
 /// # Errors
 /// TypeError for another element type, ValueError for another shape.
 pub fn tensor_of(py: Python<'_>, what: &str, value: &Bound<'_, PyAny>, port: &Port) -> PyResult<Tensor> {
     let array = native(array_of(py, what, value, port)?)?;
     let declared = port.declared();
-    let found = if declared.is_int() { int_type(&array)? } else { wider_real(&array, declared)? };
-    let array = match found {
+    let compatible = if declared.is_int() { int_type(&array)? } else { wider_real(&array, declared)? };
+    let array = match compatible {
         Some(_) => array,
         None => typed(py, what, array, &dtype(py, declared)?)?,
     };
@@ -134,7 +135,7 @@ pub fn tensor_of(py: Python<'_>, what: &str, value: &Bound<'_, PyAny>, port: &Po
     if !admits(port, &shape) {
         return Err(unfit(what, &shape, port));
     }
-    let tensor = tensor_at(py, what, array, found.unwrap_or(declared), &shape)?;
+    let tensor = tensor_at(py, what, array, compatible.unwrap_or(declared), &shape)?;
     let fitted = tensor.into_input(what, declared, port.element);
     fitted.map_err(|wrong| errors::input(py, &wrong.to_string()))
 }
@@ -142,37 +143,39 @@ pub fn tensor_of(py: Python<'_>, what: &str, value: &Bound<'_, PyAny>, port: &Po
 /// The type of the elements, if they are ints.
 fn int_type(array: &Bound<'_, PyAny>) -> PyResult<Option<ElementType>> {
     let py = array.py();
-    let found = array.getattr(intern!(py, "dtype"))?;
+    let actual = array.getattr(intern!(py, "dtype"))?;
     for element in ELEMENTS {
-        if element.is_int() && found.eq(dtype(py, element)?)? {
+        if element.is_int() && actual.eq(dtype(py, element)?)? {
             return Ok(Some(element));
         }
     }
     Ok(None)
 }
 
-/// The type of the elements, if they are reals with values that the declared type of reals does not have.
+/// The type of the elements, if it is a real type with values that the declared real type cannot represent.
 fn wider_real(array: &Bound<'_, PyAny>, declared: ElementType) -> PyResult<Option<ElementType>> {
     let py = array.py();
-    let found = array.getattr(intern!(py, "dtype"))?;
-    if declared.real().is_none() || found.eq(dtype(py, declared)?)? {
+    let actual = array.getattr(intern!(py, "dtype"))?;
+    if declared.real().is_none() || actual.eq(dtype(py, declared)?)? {
         return Ok(None);
     }
-    let name = found.str()?;
+    let name = actual.str()?;
     let mut reals = ELEMENTS.into_iter().filter(|e| e.real().is_some());
-    let found = reals.find(|e| name == type_name(*e));
-    Ok(found.filter(|e| e.size() >= declared.size()))
+    let element = reals.find(|e| name == type_name(*e));
+    Ok(element.filter(|e| e.size() >= declared.size()))
 }
 
-/// The tensor of any array: of its own type and shape.
+/// The tensor of any array, with the type and shape of the array.
 ///
 /// # Errors
 /// TypeError for elements that are not numbers.
 pub fn any_tensor(py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Tensor> {
-    let array = match value.is_instance_of::<PyUntypedArray>() {
-        true => value.clone(),
-        false if value.hasattr(intern!(py, "__dlpack__"))? => dlpack::array(py, what, value)?,
-        false => numpy(py)?.call_method1(intern!(py, "asarray"), (value,))?,
+    let array = if value.is_instance_of::<PyUntypedArray>() {
+        value.clone()
+    } else if value.hasattr(intern!(py, "__dlpack__"))? {
+        dlpack::array(py, what, value)?
+    } else {
+        numpy(py)?.call_method1(intern!(py, "asarray"), (value,))?
     };
     let array = native(array)?;
     let name = array.getattr(intern!(py, "dtype"))?.str()?;
@@ -192,7 +195,7 @@ fn tensor_at(
     shape: &[u64],
 ) -> PyResult<Tensor> {
     let aligned = |array: &Bound<'_, PyUntypedArray>| {
-        // SAFETY: the pointer is that of an array of numpy.
+        // SAFETY: the pointer is a numpy array.
         let start = unsafe { (*array.as_array_ptr()).fields.data };
         start.addr().is_multiple_of(element.size())
     };
@@ -205,7 +208,7 @@ fn tensor_at(
     };
     let untyped = array.cast::<PyUntypedArray>()?;
     let length = untyped.len().saturating_mul(element.size());
-    // SAFETY: the pointer is that of an array of numpy.
+    // SAFETY: the pointer is a numpy array.
     let start = unsafe { (*untyped.as_array_ptr()).fields.data }.cast_const().cast::<u8>();
     let elements = Elements { _array: array.clone().unbind(), start, length };
     let wrong = |e: skript_tensor::TensorError| PyValueError::new_err(format!("{what}: {e}"));
@@ -215,7 +218,7 @@ fn tensor_at(
     Tensor::shared(element, shape, Arc::new(elements)).map_err(wrong)
 }
 
-/// The argument as an array of numpy.
+/// Converts an argument to a numpy array.
 fn array_of<'py>(
     py: Python<'py>,
     what: &str,
@@ -231,13 +234,13 @@ fn array_of<'py>(
         || value.is_instance_of::<PyBool>();
     if is_number || value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         if port.declared().is_int() {
-            // Of the type that the values have, which are checked later; no values have none.
+            // The array gets the type of the values, which is checked later; an empty list has no type.
             let array = numpy.call_method1(intern!(py, "asarray"), (value,))?;
             if array.getattr(intern!(py, "size"))?.extract::<usize>()? > 0 {
                 return Ok(array);
             }
         }
-        // Reals are rounded to the declared type later, which refuses those that are too large for it.
+        // Reals are rounded to the declared type later, where values that exceed it are errors.
         let element = match port.declared().real() {
             Some(_) => ElementType::F64,
             None => port.declared(),
@@ -260,26 +263,26 @@ fn array_of<'py>(
     )))
 }
 
-/// The array with elements in the byte order of this processor: as it is, or copied.
+/// The array in native byte order; copied if its byte order differs.
 fn native(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     let py = array.py();
-    let found = array.getattr(intern!(py, "dtype"))?;
-    if found.getattr(intern!(py, "isnative"))?.is_truthy()? {
+    let dtype = array.getattr(intern!(py, "dtype"))?;
+    if dtype.getattr(intern!(py, "isnative"))?.is_truthy()? {
         return Ok(array);
     }
-    let own = found.call_method1(intern!(py, "newbyteorder"), ("=",))?;
-    array.call_method1(intern!(py, "astype"), (own,))
+    let native = dtype.call_method1(intern!(py, "newbyteorder"), ("=",))?;
+    array.call_method1(intern!(py, "astype"), (native,))
 }
 
-/// The array with this type of elements: as it is, or widened.
+/// The array with this dtype; widened if its dtype differs.
 fn typed<'py>(
     py: Python<'py>,
     what: &str,
     array: Bound<'py, PyAny>,
     wanted: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let found = array.getattr(intern!(py, "dtype"))?;
-    if found.is(wanted) || found.eq(wanted)? {
+    let actual = array.getattr(intern!(py, "dtype"))?;
+    if actual.is(wanted) || actual.eq(wanted)? {
         return Ok(array);
     }
     let kind = |dtype: &Bound<'py, PyAny>| -> PyResult<char> {
@@ -290,13 +293,13 @@ fn typed<'py>(
             kind => kind,
         })
     };
-    let exact = kind(&found)? == kind(wanted)?
-        && numpy(py)?.call_method1(intern!(py, "can_cast"), (&found, wanted, "safe"))?.is_truthy()?;
+    let exact = kind(&actual)? == kind(wanted)?
+        && numpy(py)?.call_method1(intern!(py, "can_cast"), (&actual, wanted, "safe"))?.is_truthy()?;
     if exact {
         array.call_method1(intern!(py, "astype"), (wanted,))
     } else {
         Err(PyTypeError::new_err(format!(
-            "{what} has elements of {found}, the model wants {wanted}: convert them, as `.astype({:?})` does",
+            "{what} has elements of {actual}, the model expects {wanted}: convert them, as `.astype({:?})` does",
             wanted.str()?.to_string()
         )))
     }
@@ -310,7 +313,7 @@ pub(crate) fn admits(port: &Port, shape: &[u64]) -> bool {
     shape.len() == port.shape.len() && shape.iter().zip(&port.shape).all(fits)
 }
 
-/// The exception for an array of another shape.
+/// The exception for an array with a wrong shape.
 pub(crate) fn unfit(what: &str, shape: &[u64], port: &Port) -> PyErr {
     let exceeds =
         |(n, extent): (&u64, &PortExtent)| matches!(extent, PortExtent::Dynamic(bound) if n > bound);
@@ -321,25 +324,25 @@ pub(crate) fn unfit(what: &str, shape: &[u64], port: &Port) -> PyErr {
         ""
     };
     PyValueError::new_err(format!(
-        "{what} has shape {}, the model wants {}{remedy}",
+        "{what} has shape {}, the model expects {}{remedy}",
         shape_text(shape),
         wanted_shape(port)
     ))
 }
 
-/// `(2, 3)`, as Python writes a shape.
+/// A shape as a Python tuple, such as `(2, 3)`.
 pub fn shape_text(shape: &[u64]) -> String {
     let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
     listed(&extents)
 }
 
-/// `(2, ≤8)`.
+/// The shape of a port, such as `(2, ≤8)`.
 pub fn wanted_shape(port: &Port) -> String {
     let extents: Vec<String> = port.shape.iter().map(extent_text).collect();
     listed(&extents)
 }
 
-/// `2`, `≤8`; `?` without an upper bound.
+/// An extent, such as `2` or `≤8`; `?` without an upper bound.
 pub fn extent_text(extent: &PortExtent) -> String {
     match extent {
         PortExtent::Fixed(n) => n.to_string(),
@@ -348,7 +351,7 @@ pub fn extent_text(extent: &PortExtent) -> String {
     }
 }
 
-/// The extents as Python writes a tuple.
+/// Extents as a Python tuple.
 pub fn listed(extents: &[String]) -> String {
     match extents {
         [one] => format!("({one},)"),
@@ -356,7 +359,7 @@ pub fn listed(extents: &[String]) -> String {
     }
 }
 
-/// The array of a tensor, which owns its elements.
+/// The array of a tensor, which owns the elements.
 ///
 /// # Errors
 /// MemoryError, or ImportError as for [`dtype`].
@@ -369,7 +372,7 @@ pub fn array(py: Python<'_>, mut tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
     viewed(py, (start, length), owner, true, (element, &shape))
 }
 
-/// The array of a tensor that is in use elsewhere: nobody may write to it.
+/// The read-only array of a tensor that is in use elsewhere.
 ///
 /// # Errors
 /// ImportError as for [`dtype`].
@@ -381,7 +384,7 @@ pub fn read_only(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
     viewed(py, (start, length), owner, false, (element, &shape))
 }
 
-/// An array of the bytes of an owner.
+/// An array that refers to the bytes of an owner.
 fn viewed<'py>(
     py: Python<'py>,
     (start, length): (*const u8, usize),
@@ -390,7 +393,7 @@ fn viewed<'py>(
     (element, shape): (ElementType, &Bound<'py, PyTuple>),
 ) -> PyResult<Bound<'py, PyAny>> {
     let owner = Bound::new(py, owner)?.into_any();
-    // SAFETY: the owner's tensor has these bytes at this address, also after the tensor itself moves.
+    // SAFETY: the bytes of the owner's tensor do not move when the tensor moves.
     let bytes = unsafe {
         let view = ArrayView1::from_shape_ptr(length, start);
         PyArray1::<u8>::borrow_from_array(&view, owner)

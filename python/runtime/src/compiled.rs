@@ -24,12 +24,12 @@ use crate::ports::{Group, Port, groups};
 use crate::results::{Outputs, named_tuple};
 use crate::{arrays, errors, options};
 
-/// What does not change: the code, its interface, the first values of its variables.
+/// The immutable part: the code, its interface, and the initial values of its variables.
 struct Compiled {
     name: String,
     program: Program,
     variables: Vec<Tensor>,
-    /// The results of preparation with the first values, shared by all copies.
+    /// The results of preparation with the initial values, shared by all copies.
     prepared: Mutex<Option<Prepared>>,
     inputs: Vec<Group>,
     outputs: Outputs,
@@ -37,17 +37,17 @@ struct Compiled {
 }
 
 impl Compiled {
-    /// Whether these are the first values of all variables.
+    /// Whether these are the initial values of all variables.
     fn is_first(&self, variables: &[&Tensor]) -> bool {
         let mut both = self.variables.iter().zip(variables);
-        both.all(|(own, other)| own.bytes().as_ptr() == other.bytes().as_ptr())
+        both.all(|(a, b)| a.bytes().as_ptr() == b.bytes().as_ptr())
     }
 
     fn prepared(&self) -> MutexGuard<'_, Option<Prepared>> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives an instance what another one prepared of the same values.
+    /// Passes the results of preparation with the same values to an instance.
     fn share(&self, instance: &mut Instance, variables: &[&Tensor]) {
         if instance.prepared().is_none()
             && self.is_first(variables)
@@ -57,7 +57,7 @@ impl Compiled {
         }
     }
 
-    /// Keeps what an instance prepared for others.
+    /// Keeps the results of an instance's preparation for other instances.
     fn keep(&self, instance: &Instance, variables: &[&Tensor]) {
         let mut prepared = self.prepared();
         if prepared.is_none() && self.is_first(variables) {
@@ -66,13 +66,13 @@ impl Compiled {
     }
 }
 
-/// What calls change.
+/// The mutable part, which calls change.
 struct State {
     place: Place,
     variables: Vec<Tensor>,
 }
 
-/// Gives variables new values, by their positions.
+/// Sets variables to new values, by their positions.
 fn keep(variables: &mut [Tensor], updates: Vec<(usize, Tensor)>) {
     for (position, value) in updates {
         if let Some(slot) = variables.get_mut(position) {
@@ -81,7 +81,7 @@ fn keep(variables: &mut [Tensor], updates: Vec<(usize, Tensor)>) {
     }
 }
 
-/// Where calls compute.
+/// The place where calls are executed.
 enum Place {
     Processor(Box<Instance>),
     Device(Box<DeviceInstance>),
@@ -129,23 +129,23 @@ impl Place {
 
 /// A compiled model: call it with arrays.
 ///
-/// Inputs are arrays in the order of the graph, or keyword arguments with its names; a pack is a list of arrays. Arrays of
-/// numpy that are contiguous, and objects with `__dlpack__` in memory of the CPU (torch, jax), are read where they are; do
-/// not write to them meanwhile. Numbers in lists are converted. One output is returned as an array, several as a named tuple.
+/// Inputs are arrays in the order of the graph, or keyword arguments with its names; a pack is a list of arrays. Contiguous
+/// numpy arrays, and objects with `__dlpack__` in CPU memory (torch, jax), are read in place; do not write to them during a
+/// call. Numbers in lists are converted. One output is returned as an array, several as a named tuple.
 ///
-/// Variables that the model updates keep their values between calls; `variables`, `set_variable` and `reset` show and change
-/// them, `copy` has its own. Calls release the GIL. Calls of one object from several threads run one after the other: give
-/// each thread its `copy`.
+/// Variables that the model updates keep their values between calls; `variables` returns them, `set_variable` and `reset` change
+/// them, and a `copy` has separate ones. Calls release the GIL. Calls of one object from several threads are serialized: pass a
+/// `copy` to each thread.
 ///
-/// A model on a GPU takes arrays of numpy, which it copies, and arrays in memory of the GPU, which it uses where they are: those of
-/// `upload`, its own outputs, and with CUDA those of torch, jax and cupy. If there is one on the GPU, outputs are a `DeviceArray` each.
+/// A model on a GPU copies numpy arrays, and uses arrays in GPU memory in place: results of `upload`, its own outputs, and with CUDA
+/// torch, jax and cupy arrays. If an input is on the GPU, each output is a `DeviceArray`.
 ///
 /// Raises
 /// ------
 /// TypeError
 ///     an unknown, missing or repeated input, or an array with elements of another type
 /// ValueError
-///     an array with another shape
+///     an array with a wrong shape
 /// skript.Error
 ///     a run-time check of the model fails; variables then keep their values
 #[pyclass(frozen, module = "skript")]
@@ -156,11 +156,10 @@ pub struct CompiledModel {
 }
 
 impl CompiledModel {
-    /// Loads code. `variables` are values for all variables; those of code that embeds them are in it. Code for a GPU is loaded on
-    /// `device`.
+    /// Loads code. `variables` are the values of all variables, unless the code embeds them. Code for a GPU is loaded onto `device`.
     ///
     /// # Errors
-    /// The exception `Error` if the code does not run on this machine, or there is no such device.
+    /// The exception `Error` if the code does not run on this machine, or the device does not exist.
     pub fn new(
         py: Python<'_>,
         name: &str,
@@ -186,10 +185,10 @@ impl CompiledModel {
             outputs,
             device,
         };
-        CompiledModel::of(py, Arc::new(compiled), threads)
+        CompiledModel::from_compiled(py, Arc::new(compiled), threads)
     }
 
-    fn of(py: Python<'_>, compiled: Arc<Compiled>, threads: usize) -> PyResult<CompiledModel> {
+    fn from_compiled(py: Python<'_>, compiled: Arc<Compiled>, threads: usize) -> PyResult<CompiledModel> {
         let (place, variables) = (Place::open(py, &compiled, threads)?, compiled.variables.clone());
         Ok(CompiledModel { compiled, state: Mutex::new(State { place, variables }), threads })
     }
@@ -198,7 +197,7 @@ impl CompiledModel {
         self.compiled.program.artifact()
     }
 
-    /// The code with the first values of its variables.
+    /// The code with the initial values of its variables.
     fn whole(&self) -> Result<Cow<'_, Artifact>, RunError> {
         let artifact = self.artifact();
         if artifact.embedded.is_some() || artifact.variables.is_empty() {
@@ -208,18 +207,18 @@ impl CompiledModel {
         Ok(Cow::Owned(embed(artifact.clone(), &variables, self.threads)?))
     }
 
-    /// Whether calls give a variable new values.
+    /// Whether calls update a variable.
     fn is_updated(&self, variable: usize) -> bool {
         let mut updates = self.artifact().updates.iter();
         updates.any(|(n, _)| usize::try_from(*n) == Ok(variable))
     }
 
-    /// A copy with the present values of variables.
+    /// A copy with the current values of variables.
     ///
     /// # Errors
     /// An exception for a device without memory.
     pub fn with_state(&self, py: Python<'_>) -> PyResult<CompiledModel> {
-        let copy = CompiledModel::of(py, Arc::clone(&self.compiled), self.threads)?;
+        let copy = CompiledModel::from_compiled(py, Arc::clone(&self.compiled), self.threads)?;
         let present = py.detach(|| self.locked().variables.clone());
         copy.locked().variables = present;
         Ok(copy)
@@ -229,7 +228,7 @@ impl CompiledModel {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What calls pass.
+    /// The inputs of calls.
     fn call_inputs(&self) -> Inputs<'_> {
         Inputs { groups: &self.compiled.inputs, ports: &self.artifact().inputs }
     }
@@ -237,7 +236,7 @@ impl CompiledModel {
     /// The tensors of a call, in the order of the graph.
     ///
     /// # Errors
-    /// TypeError or ValueError for arguments that do not fit.
+    /// TypeError or ValueError for unsuitable arguments.
     fn arguments(
         &self,
         py: Python<'_>,
@@ -261,7 +260,7 @@ impl CompiledModel {
         Ok(values)
     }
 
-    /// The same with outputs on the device.
+    /// Like [`CompiledModel::compute`], with outputs on the device.
     fn compute_on_device(&self, inputs: &[Passed]) -> Result<Vec<DeviceArray>, RunError> {
         let mut state = self.locked();
         let State { place, variables } = &mut *state;
@@ -279,7 +278,7 @@ impl CompiledModel {
         Ok(values)
     }
 
-    /// A call of a model on a GPU.
+    /// Calls a model on a GPU.
     fn call_there<'py>(
         &self,
         py: Python<'py>,
@@ -299,16 +298,16 @@ impl CompiledModel {
             return self.compiled.outputs.results(py, values.map_err(|e| errors::run(py, &e))?);
         }
         let values = py.detach(|| self.compute_on_device(&passed));
-        let values = values.map_err(|e| errors::run(py, &e))?.into_iter();
-        let values = values.map(|array| device::object(py, array));
-        self.compiled.outputs.grouped(py, &values.collect::<PyResult<Vec<_>>>()?)
+        let arrays = values.map_err(|e| errors::run(py, &e))?.into_iter();
+        let objects: PyResult<Vec<_>> = arrays.map(|array| device::object(py, array)).collect();
+        self.compiled.outputs.grouped(py, &objects?)
     }
 
     /// The position of a variable.
     fn variable(&self, name: &str) -> PyResult<(usize, &artifact::Port)> {
-        let mut found = self.artifact().variables.iter().enumerate().filter(|(_, port)| port.is_named(name));
-        let missing = || PyKeyError::new_err(format!("the model has no variable `{name}`"));
-        found.next().ok_or_else(missing)
+        let mut variables = self.artifact().variables.iter().enumerate();
+        let named = variables.find(|(_, port)| port.is_named(name));
+        named.ok_or_else(|| PyKeyError::new_err(format!("the model has no variable `{name}`")))
     }
 }
 
@@ -332,7 +331,7 @@ impl CompiledModel {
         self.compiled.outputs.results(py, values.map_err(|e| errors::run(py, &e))?)
     }
 
-    /// The device that calls run on: 'cpu', 'cuda:0', 'vulkan:0'.
+    /// The device that executes calls: 'cpu', 'cuda:0', 'vulkan:0'.
     #[getter]
     fn device(&self) -> String {
         match &self.locked().place {
@@ -341,7 +340,7 @@ impl CompiledModel {
         }
     }
 
-    /// A copy of an array in memory of the GPU that the model is on.
+    /// Copies an array to the GPU of the model.
     ///
     /// Raises
     /// ------
@@ -377,7 +376,7 @@ impl CompiledModel {
         self.compiled.outputs.groups.iter().map(|group| group.port.clone()).collect()
     }
 
-    /// The processor that the code is for, in LLVM's words.
+    /// The processor of the code, as the target name of LLVM.
     #[getter]
     fn target(&self) -> &str {
         &self.artifact().target.cpu
@@ -389,27 +388,26 @@ impl CompiledModel {
         self.threads
     }
 
-    /// Bytes of working memory of each copy.
+    /// The size of the working memory of each copy in bytes.
     #[getter]
     fn memory(&self) -> u64 {
         self.artifact().arena.size
     }
 
-    /// The present values of all variables, by their full names: arrays that cannot be written to.
+    /// The current values of all variables by their full names, as read-only arrays.
     #[getter]
     fn variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let values = py.detach(|| self.locked().variables.clone());
-        let found = PyDict::new(py);
+        let values_by_name = PyDict::new(py);
         for (at, (port, value)) in self.artifact().variables.iter().zip(values).enumerate() {
             if self.artifact().embedded.is_none() || self.is_updated(at) {
-                found.set_item(&port.name, arrays::read_only(py, value)?)?;
+                values_by_name.set_item(&port.name, arrays::read_only(py, value)?)?;
             }
         }
-        Ok(found)
+        Ok(values_by_name)
     }
 
-    /// Gives a variable another value, which is copied. In code that embeds its weights, only variables that the model
-    /// updates have values.
+    /// Sets a variable to a copy of a value. In code that embeds its weights, only variables that the model updates can be set.
     #[pyo3(signature = (name, value, /))]
     fn set_variable(&self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let (at, port) = self.variable(name)?;
@@ -422,7 +420,7 @@ impl CompiledModel {
         drop(tensor);
         py.detach(|| {
             let mut state = self.locked();
-            // Others may be at the address of the former value.
+            // Another value may have the address of the former value.
             state.place.forget();
             if let Some(slot) = state.variables.get_mut(at) {
                 *slot = copy;
@@ -431,7 +429,7 @@ impl CompiledModel {
         Ok(())
     }
 
-    /// Gives all variables the values that they had at first.
+    /// Resets all variables to their initial values.
     fn reset(&self, py: Python<'_>) {
         py.detach(|| {
             let mut state = self.locked();
@@ -440,7 +438,7 @@ impl CompiledModel {
         });
     }
 
-    /// The same code with working memory and variables of its own, which begin with the values that they had at first.
+    /// The same code with separate working memory and variables, which start with their initial values.
     #[pyo3(signature = (*, threads = None))]
     fn copy(
         &self,
@@ -448,10 +446,10 @@ impl CompiledModel {
         #[pyo3(from_py_with = options::other_threads)] threads: Option<usize>,
     ) -> PyResult<CompiledModel> {
         let threads = threads.unwrap_or(self.threads);
-        CompiledModel::of(py, Arc::clone(&self.compiled), threads)
+        CompiledModel::from_compiled(py, Arc::clone(&self.compiled), threads)
     }
 
-    /// Writes a compiled model (.skm), with its weights: `load` and the package skript-runtime read it.
+    /// Writes a compiled model (.skm) with its weights, for `load` and the package skript-runtime.
     #[pyo3(signature = (path, /, *, weights = true))]
     pub fn save(
         &self,
@@ -475,8 +473,8 @@ impl CompiledModel {
         written.map_err(|e| errors::written(&path, &e))
     }
 
-    /// Measures calls for `seconds`, after one that is not counted; without arrays, with random ones. Returns a named tuple of
-    /// the times of a call in seconds: `best`, `median`, `mean`, and `calls`, their number. Variables keep their values.
+    /// Measures calls for `seconds` after a warm-up call, with random arrays if none are passed. Returns a named tuple: the times of
+    /// a call in seconds, `best`, `median` and `mean`, and the number of `calls`. Variables keep their values.
     #[pyo3(signature = (*args, seconds = 1.0, **kwargs))]
     pub fn bench<'py>(
         &self,
@@ -518,7 +516,7 @@ impl CompiledModel {
         self.with_state(py)
     }
 
-    /// The code with its weights, and the present values of variables that the model updates.
+    /// The code with its weights, and the current values of variables that the model updates.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let whole = py.detach(|| self.whole().map(|whole| whole.to_bytes()));
         let whole = whole.map_err(|e| errors::run(py, &e))?;
@@ -539,25 +537,25 @@ impl CompiledModel {
 }
 
 impl CompiledModel {
-    /// The present values of the variables that the model updates, by name.
+    /// The current values of the variables that the model updates, by name.
     ///
     /// # Errors
-    /// NumPy's exceptions.
+    /// A numpy exception.
     pub fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let values = py.detach(|| self.locked().variables.clone());
-        let found = PyDict::new(py);
+        let values_by_name = PyDict::new(py);
         for (at, (port, value)) in self.artifact().variables.iter().zip(values).enumerate() {
             if self.is_updated(at) {
-                found.set_item(&port.name, arrays::read_only(py, value)?)?;
+                values_by_name.set_item(&port.name, arrays::read_only(py, value)?)?;
             }
         }
-        Ok(found)
+        Ok(values_by_name)
     }
 
     /// Sets variables by name.
     ///
     /// # Errors
-    /// KeyError for an unknown name, and those of arrays that do not fit.
+    /// KeyError for an unknown name, and the exceptions for unsuitable arrays.
     pub fn set_values(&self, py: Python<'_>, values: &Bound<'_, PyDict>) -> PyResult<()> {
         for (name, value) in values {
             self.set_variable(py, &name.extract::<String>()?, &value)?;
@@ -577,19 +575,18 @@ impl CompiledModel {
 
 /// Returns an error unless the path has the suffix of compiled models: `load` selects the format by it.
 pub fn named_as_compiled(path: &Path) -> PyResult<()> {
-    let suffix = path.extension().unwrap_or_default();
-    if suffix.eq_ignore_ascii_case("skm") {
+    if path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("skm")) {
         return Ok(());
     }
-    let own = path.with_extension("skm");
+    let renamed = path.with_extension("skm");
     Err(PyValueError::new_err(format!(
-        "{} is not the name of a compiled model, which is what `save` writes: the name ends in .skm, as {} does",
+        "`save` writes a compiled model, whose name must end in .skm: pass {1} instead of {0}",
         path.display(),
-        own.display()
+        renamed.display()
     )))
 }
 
-/// Writes a file beside the path, then renames it: code that is in use may be mapped from a file of this name.
+/// Writes a temporary file, then renames it: code that is in use may be mapped from a file with this name.
 fn write(artifact: &Artifact, path: &Path) -> std::io::Result<()> {
     let (head, data) = artifact.to_parts();
     let beside = path.with_extension("skm.part");

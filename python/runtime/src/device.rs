@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays in memory of a GPU, and the class `DeviceArray`.
+//! Arrays in GPU memory, and the class `DeviceArray`.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use skript_tensor::{ElementType, Tensor};
 use crate::dlpack::{self, OnDevice};
 use crate::{arrays, errors};
 
-/// An array of a call.
+/// An array that is passed to a call.
 pub(crate) enum Passed {
-    /// In memory of the host.
+    /// In host memory.
     Tensor(Tensor),
-    /// An array of this package.
+    /// A `DeviceArray`.
     Array(Arc<DeviceArray>),
     /// An array of another library.
     Foreign(OnDevice),
@@ -54,7 +54,7 @@ fn place(device: DeviceChoice) -> (i32, i32) {
 /// An argument of a call on a device with a stream.
 ///
 /// # Errors
-/// Those of [`arrays::tensor_of`].
+/// The errors of [`arrays::tensor_of`].
 pub(crate) fn passed(
     py: Python<'_>,
     what: &str,
@@ -80,11 +80,11 @@ pub(crate) fn passed(
     }
 }
 
-/// Compares an array on a device, which nobody converts, with what the model wants.
+/// Checks the type and shape of an array on a device, which is not converted.
 fn fits(what: &str, (element, shape): (ElementType, &[u64]), port: &Port) -> PyResult<()> {
     if element != port.element {
         return Err(pyo3::exceptions::PyTypeError::new_err(format!(
-            "{what} has elements of {}, the model wants {}",
+            "{what} has elements of {}, the model expects {}",
             arrays::type_name(element),
             arrays::type_name(port.element)
         )));
@@ -95,16 +95,16 @@ fn fits(what: &str, (element, shape): (ElementType, &[u64]), port: &Port) -> PyR
     Ok(())
 }
 
-/// The object of an array on a device.
+/// The Python object of an array on a device.
 pub(crate) fn object(py: Python<'_>, array: DeviceArray) -> PyResult<Bound<'_, PyAny>> {
     let array = Arc::new(array);
     Ok(Bound::new(py, PyDeviceArray { array })?.into_any())
 }
 
-/// An array in memory of a GPU: an output of a model there, or made by `CompiledModel.upload`.
+/// An array in GPU memory: an output of a model on a GPU, or the result of `CompiledModel.upload`.
 ///
-/// Other libraries take it without a copy by `__dlpack__`, as `torch.from_dlpack(array)` does with CUDA. `numpy()` copies it to
-/// memory of the CPU.
+/// Other libraries share it by `__dlpack__` without a copy, such as torch with CUDA by `torch.from_dlpack(array)`. `numpy()` copies
+/// it to CPU memory.
 #[pyclass(frozen, module = "skript", name = "DeviceArray")]
 pub(crate) struct PyDeviceArray {
     array: Arc<DeviceArray>,
@@ -118,7 +118,7 @@ impl PyDeviceArray {
         PyTuple::new(py, self.array.shape())
     }
 
-    /// The type of the elements, as numpy has it.
+    /// The type of the elements as a numpy dtype.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         arrays::dtype(py, self.array.element())
@@ -130,7 +130,7 @@ impl PyDeviceArray {
         self.array.device().to_string()
     }
 
-    /// A copy as an array of numpy.
+    /// A copy as a numpy array.
     fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let tensor = py.detach(|| self.array.to_tensor());
         arrays::array(py, tensor.map_err(|e| errors::run(py, &e))?)
@@ -157,7 +157,7 @@ impl PyDeviceArray {
         place(self.array.device())
     }
 
-    /// A capsule of DLPack. The elements are complete, whatever the stream.
+    /// A DLPack capsule. The elements are complete for any stream.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         &self,

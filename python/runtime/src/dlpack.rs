@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays of other libraries through DLPack, in all element types that models have.
+//! Arrays of other libraries by DLPack, in all element types of models.
 //!
-//! Arrays on a GPU are passed by their address ([`OnDevice`]), and exported ([`export`]). For those of the host, numpy's own
-//! `from_dlpack` has no bfloat16: a [`Shared`] takes over an exported tensor and shows it to numpy by
-//! `__array_interface__`; the array keeps it alive, and it calls the tensor's deleter when it dies.
+//! GPU arrays are passed by address ([`OnDevice`]), and exported ([`export`]). For host arrays, numpy's `from_dlpack` does not
+//! support bfloat16, so [`Shared`] takes ownership of an exported tensor and presents it to numpy by `__array_interface__`. The
+//! numpy array keeps it alive, and dropping it calls the deleter of the tensor.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
@@ -20,18 +20,18 @@ use crate::arrays;
 
 /// The CPU.
 pub(crate) const CPU: i32 = 1;
-/// A GPU with CUDA.
+/// A CUDA GPU.
 pub(crate) const CUDA: i32 = 2;
-/// A device with Vulkan.
+/// A Vulkan device.
 pub(crate) const VULKAN: i32 = 7;
-/// Kinds of devices whose memory the CPU reads: the CPU, and memory of the host that CUDA and ROCm pinned.
+/// The kinds of devices whose memory the CPU can read: the CPU, and host memory that CUDA or ROCm has pinned.
 const HOST: [i32; 3] = [1, 3, 11];
 const UNVERSIONED: &CStr = c"dltensor";
 const VERSIONED: &CStr = c"dltensor_versioned";
-/// The major version of the format that this is.
+/// The supported major version of the format.
 const VERSION: u32 = 1;
 /// The maximum rank.
-const MOST_DIMENSIONS: usize = 64;
+const MAX_DIMENSIONS: usize = 64;
 
 /// `DLTensor`.
 #[repr(C)]
@@ -66,18 +66,18 @@ struct Versioned {
     tensor: Exported,
 }
 
-/// A tensor that was taken over.
+/// An imported tensor.
 enum Owned {
     Unversioned(NonNull<Unversioned>),
     Versioned(NonNull<Versioned>),
 }
 
-// SAFETY: a deleter may be called in any thread that holds the GIL, which Python holds where it destroys objects.
+// SAFETY: a deleter may be called in any thread that holds the GIL, which Python holds when it destroys objects.
 unsafe impl Send for Owned {}
-// SAFETY: as above; nothing here writes to a tensor.
+// SAFETY: as above; this module does not write to tensors.
 unsafe impl Sync for Owned {}
 
-/// A tensor of another library, as an object that numpy makes an array of.
+/// A tensor of another library with the interface that numpy converts to an array.
 #[pyclass(frozen, module = "skript")]
 struct Shared {
     owned: Owned,
@@ -86,7 +86,7 @@ struct Shared {
 
 impl Owned {
     fn tensor(&self) -> Exported {
-        // SAFETY: both are initialized until their deleter is called, which `drop` does.
+        // SAFETY: both are valid until `drop` calls their deleter.
         unsafe {
             match self {
                 Owned::Unversioned(tensor) => tensor.as_ref().tensor,
@@ -121,10 +121,10 @@ impl Shared {
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tensor = self.owned.tensor();
-        let rank = usize::try_from(tensor.rank).unwrap_or(0);
+        let rank = tensor.rank.max(0) as usize;
         let extents = |start: *const i64| match rank {
             0 => Vec::new(),
-            // SAFETY: the format has `rank` numbers there; `array` checked the rank.
+            // SAFETY: the format guarantees `rank` numbers at the pointer; `array` checked the rank.
             _ => unsafe { std::slice::from_raw_parts(start, rank) }.to_vec(),
         };
         let interface = PyDict::new(py);
@@ -133,25 +133,24 @@ impl Shared {
         interface.set_item("version", 3)?;
         interface.set_item("shape", PyTuple::new(py, shape)?)?;
         if !tensor.strides.is_null() && !is_empty {
-            let size = i64::try_from(self.element.size()).unwrap_or(1);
+            let size = self.element.size() as i64;
             let strides = extents(tensor.strides);
             interface.set_item(
                 "strides",
                 PyTuple::new(py, strides.iter().map(|stride| stride.wrapping_mul(size)).collect::<Vec<_>>())?,
             )?;
         }
-        let offset = usize::try_from(tensor.offset).unwrap_or(0);
-        let start = tensor.data.wrapping_add(offset).addr();
-        // numpy reads nothing of an empty array, but wants an address.
+        let start = tensor.data.wrapping_add(tensor.offset as usize).addr();
+        // numpy requires a non-null address even for an empty array.
         let start = if is_empty { self.element.size() } else { start };
         interface.set_item("data", (start, true))?;
         let kind = match self.element {
             ElementType::Bool => "|b1".to_owned(),
-            // Its type is that of a package: numpy views the bits.
+            // numpy itself does not support bf16, so the array has the bits as ints.
             ElementType::BF16 => "<u2".to_owned(),
             element => {
                 let name = arrays::type_name(element);
-                let kind = name.get(..1).unwrap_or_default();
+                let kind = name.chars().take(1).collect::<String>();
                 format!("<{kind}{}", element.size())
             }
         };
@@ -160,11 +159,11 @@ impl Shared {
     }
 }
 
-/// The array of numpy that shares the elements of an object with `__dlpack__`; it cannot be written to. `what` names the
-/// object.
+/// The read-only numpy array that shares the elements of an object with `__dlpack__`. `what` is the name of the object in
+/// messages.
 ///
 /// # Errors
-/// TypeError for memory of another device, and for elements that no model has; those of the object's library.
+/// TypeError for memory of another device and for unsupported element types, and the exceptions of the object's library.
 pub fn array<'py>(py: Python<'py>, what: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if value.hasattr(intern!(py, "__dlpack_device__"))? {
         let device = value.call_method0(intern!(py, "__dlpack_device__"))?;
@@ -184,7 +183,7 @@ pub fn array<'py>(py: Python<'py>, what: &str, value: &Bound<'py, PyAny>) -> PyR
     }
 }
 
-/// An array of another library in memory of a GPU. The export keeps it alive.
+/// An array of another library in GPU memory. The export keeps it alive.
 pub(crate) struct OnDevice {
     _owned: Owned,
     pub(crate) element: ElementType,
@@ -194,16 +193,16 @@ pub(crate) struct OnDevice {
 
 impl OnDevice {
     pub(crate) fn array(&self) -> ForeignArray<'_> {
-        // SAFETY: the library that exported the array says so, and wrote it in the stream of the device; the export keeps it alive.
+        // SAFETY: the exporting library guarantees the address, and wrote the array in the stream of the device; the export keeps it alive.
         unsafe { ForeignArray::new(self.element, &self.shape, self.address) }
     }
 }
 
-/// The array of an object with `__dlpack__` in memory of this device, written before what is in the stream later; `None` for another
-/// object.
+/// The array of an object with `__dlpack__` in memory of this device, which is written before later work in the stream; `None` for
+/// other objects.
 ///
 /// # Errors
-/// TypeError for elements that no model has, ValueError for an array with gaps; those of the object's library.
+/// TypeError for unsupported element types, ValueError for a non-contiguous array, and the exceptions of the object's library.
 pub(crate) fn on_device(
     py: Python<'_>,
     what: &str,
@@ -214,8 +213,8 @@ pub(crate) fn on_device(
     if !value.hasattr(intern!(py, "__dlpack_device__"))? {
         return Ok(None);
     }
-    let found = value.call_method0(intern!(py, "__dlpack_device__"))?;
-    if found.extract::<(i32, i32)>()? != device {
+    let array_device = value.call_method0(intern!(py, "__dlpack_device__"))?;
+    if array_device.extract::<(i32, i32)>()? != device {
         return Ok(None);
     }
     let owned = taken(what, &exported(py, value, Some(stream))?)?;
@@ -223,7 +222,7 @@ pub(crate) fn on_device(
     let rank = rank(what, &tensor)?;
     let extents = |start: *const i64| match rank {
         0 => Vec::new(),
-        // SAFETY: the format has `rank` numbers there.
+        // SAFETY: the format guarantees `rank` numbers at the pointer.
         _ => unsafe { std::slice::from_raw_parts(start, rank) }.to_vec(),
     };
     let wrong = || PyValueError::new_err(format!("{what} has a negative extent"));
@@ -234,7 +233,7 @@ pub(crate) fn on_device(
         for (extent, stride) in shape.iter().zip(extents(tensor.strides)).rev() {
             if *extent != 1 && u64::try_from(stride) != Ok(dense) {
                 return Err(PyValueError::new_err(format!(
-                    "{what} is not contiguous: copy it, as `.contiguous()` of torch does"
+                    "{what} is not contiguous: copy it, with torch by `.contiguous()`"
                 )));
             }
             dense = dense.saturating_mul(*extent);
@@ -248,14 +247,14 @@ pub(crate) fn on_device(
     }))
 }
 
-/// What an exported array of a GPU owns.
+/// The owner of an exported GPU array.
 struct Export {
     tensor: Unversioned,
     shape: Vec<i64>,
     _array: Arc<DeviceArray>,
 }
 
-/// A capsule of an array in memory of a GPU, which lives as long as that.
+/// A DLPack capsule that keeps an array in GPU memory alive.
 ///
 /// # Errors
 /// An exception of the interpreter.
@@ -266,13 +265,13 @@ pub(crate) fn export<'py>(
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let (code, bits) = code(array.element());
     let shape = array.shape().iter().map(|n| n.cast_signed());
-    let address = usize::try_from(array.lend()).unwrap_or(0);
+    let address = array.lend() as usize;
     let mut export = Box::new(Export {
         tensor: Unversioned {
             tensor: Exported {
                 data: std::ptr::without_provenance_mut(address),
                 device: [device.0, device.1],
-                rank: i32::try_from(array.shape().len()).unwrap_or(0),
+                rank: array.shape().len() as i32,
                 code,
                 bits,
                 lanes: 1,
@@ -288,7 +287,7 @@ pub(crate) fn export<'py>(
     });
     export.tensor.tensor.shape = export.shape.as_ptr();
     let raw = Box::into_raw(export);
-    // SAFETY: the export is alive until its deleter is called, which finds it by the context.
+    // SAFETY: the export is alive until its deleter is called, which gets it by the context.
     unsafe {
         (*raw).tensor.context = raw.cast();
         let tensor: *mut Unversioned = &raw mut (*raw).tensor;
@@ -303,13 +302,13 @@ pub(crate) fn export<'py>(
 
 /// The deleter of exported arrays.
 unsafe extern "C" fn delete(tensor: *mut Unversioned) {
-    // SAFETY: a consumer calls it once, with the tensor of an export.
+    // SAFETY: a consumer calls the deleter once, with the tensor of an export.
     unsafe { drop(Box::from_raw((*tensor).context.cast::<Export>())) };
 }
 
-/// Deletes the array of a capsule that nobody took over.
+/// Deletes the array of an unconsumed capsule.
 unsafe extern "C" fn delete_capsule(capsule: *mut pyo3::ffi::PyObject) {
-    // SAFETY: the object is a capsule of `export`, and has its first name as long as nobody took the array over.
+    // SAFETY: the object is a capsule of `export`, and has its initial name until a consumer takes ownership.
     unsafe {
         if pyo3::ffi::PyCapsule_IsValid(capsule, UNVERSIONED.as_ptr()) == 1 {
             let tensor = pyo3::ffi::PyCapsule_GetPointer(capsule, UNVERSIONED.as_ptr());
@@ -321,11 +320,11 @@ unsafe extern "C" fn delete_capsule(capsule: *mut pyo3::ffi::PyObject) {
 /// The rank of a tensor.
 fn rank(what: &str, tensor: &Exported) -> PyResult<usize> {
     let rank = usize::try_from(tensor.rank).ok();
-    rank.filter(|rank| *rank <= MOST_DIMENSIONS)
+    rank.filter(|rank| *rank <= MAX_DIMENSIONS)
         .ok_or_else(|| PyValueError::new_err(format!("{what} has {} dimensions", tensor.rank)))
 }
 
-/// The capsule of an object, whose elements are ready for what is in a stream later. Older libraries do not know the version.
+/// The capsule of an object, whose elements are ready for later work in a stream. Older libraries do not support versions.
 fn exported<'py>(
     py: Python<'py>,
     value: &Bound<'py, PyAny>,
@@ -346,7 +345,7 @@ fn exported<'py>(
     capsule.cast_into::<PyCapsule>().map_err(wrong)
 }
 
-/// Takes over the tensor of a capsule, which is renamed then, as the protocol wants.
+/// Takes ownership of the tensor of a capsule, and renames the capsule, as the protocol requires.
 fn taken(what: &str, capsule: &Bound<'_, PyCapsule>) -> PyResult<Owned> {
     let pointer = capsule.as_ptr();
     let has_name = |name: &CStr| {
@@ -394,7 +393,7 @@ fn on_host(what: &str, kind: i32, number: i32) -> PyResult<()> {
         _ => "DLPack",
     };
     Err(PyTypeError::new_err(format!(
-        "{what} is in memory of {name} device {kind}:{number}: copy it to the CPU, as `.cpu()` of torch does"
+        "{what} is in memory of {name} device {kind}:{number}: copy it to the CPU, with torch by `.cpu()`"
     )))
 }
 
@@ -417,17 +416,17 @@ const ELEMENTS: [(ElementType, u8, u8); 13] = [
 
 /// The code and bits of an element type.
 fn code(element: ElementType) -> (u8, u8) {
-    let found = ELEMENTS.iter().find(|(known, ..)| *known == element);
-    found.map_or((0, 8), |(_, code, bits)| (*code, *bits))
+    let row = ELEMENTS.iter().find(|(known, ..)| *known == element);
+    row.map_or((0, 8), |(_, code, bits)| (*code, *bits))
 }
 
 /// The element type of a tensor.
 fn element(what: &str, tensor: Exported) -> PyResult<ElementType> {
     let mut known = ELEMENTS.iter();
-    let found = known.find(|(_, code, bits)| (*code, *bits, 1) == (tensor.code, tensor.bits, tensor.lanes));
-    found.map(|(element, ..)| *element).ok_or_else(|| {
+    let row = known.find(|(_, code, bits)| (*code, *bits, 1) == (tensor.code, tensor.bits, tensor.lanes));
+    row.map(|(element, ..)| *element).ok_or_else(|| {
         PyTypeError::new_err(format!(
-            "{what} has elements that no model has: DLPack's type {} of {} bits",
+            "{what} has an unsupported element type: DLPack type code {} with {} bits",
             tensor.code, tensor.bits
         ))
     })

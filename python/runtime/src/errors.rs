@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors as exceptions: `Error`, and Python's own types for arguments.
+//! Errors as exceptions: `Error`, and built-in exceptions for arguments.
 
 use std::ffi::CStr;
 use std::path::Path;
@@ -13,7 +13,7 @@ use pyo3::types::PyType;
 use skript_host::format::{foreign_format, is_onnx_model};
 use skript_runtime::{ArtifactError, LoadError, RunError};
 
-/// How paths of the standard library begin, which users cannot open.
+/// The prefix of paths in the standard library, which users cannot open.
 pub const LIBRARY: &str = "<stdlib>/";
 
 static ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -49,11 +49,11 @@ pub struct Diagnostic {
     pub file: Option<String>,
     /// Line, column, line and column of the end, counted from 1; the end is exclusive.
     pub span: Option<(usize, usize, usize, usize)>,
-    /// Further remarks, such as the operator calls that lead to the location.
+    /// Further notes, such as the operator calls that lead to the location.
     pub notes: Vec<String>,
     /// How to fix it, if that is known.
     pub help: Option<String>,
-    /// All of it as text.
+    /// The complete message as text.
     pub rendered: String,
 }
 
@@ -86,8 +86,8 @@ impl Diagnostic {
 }
 
 impl Diagnostic {
-    /// A message alone.
-    pub fn of(message: impl Into<String>) -> Diagnostic {
+    /// A diagnostic that consists only of a message.
+    pub fn from_message(message: impl Into<String>) -> Diagnostic {
         let message = message.into();
         Diagnostic {
             severity: "error".to_owned(),
@@ -98,22 +98,21 @@ impl Diagnostic {
     }
 }
 
-/// The exception for an input whose values do not fit.
+/// The exception for an input with unsuitable values.
 pub fn input(py: Python<'_>, message: &str) -> PyErr {
     let code = "SK9103";
     let rendered = format!("error[{code}]: {message}");
-    let own = Diagnostic { code: Some(code.to_owned()), rendered, ..Diagnostic::of(message) };
-    error(py, vec![own])
+    error(py, vec![Diagnostic { code: Some(code.to_owned()), rendered, ..Diagnostic::from_message(message) }])
 }
 
-/// The exception for these messages.
+/// The exception for these diagnostics.
 pub fn error(py: Python<'_>, diagnostics: Vec<Diagnostic>) -> PyErr {
     let Some(class) = ERROR.get(py) else {
         return PyValueError::new_err("the module is not initialized");
     };
     let texts: Vec<&str> = diagnostics.iter().map(|d| d.rendered.as_str()).collect();
     let rendered = texts.join("\n\n");
-    let made = class.bind(py).call1((rendered,)).and_then(|value| {
+    let exception = class.bind(py).call1((rendered,)).and_then(|value| {
         let first = diagnostics.first().cloned().unwrap_or_default();
         let span = first.span;
         value.setattr("code", first.code)?;
@@ -130,12 +129,12 @@ pub fn error(py: Python<'_>, diagnostics: Vec<Diagnostic>) -> PyErr {
         value.setattr("diagnostics", diagnostics)?;
         Ok(PyErr::from_value(value))
     });
-    made.unwrap_or_else(|failed| failed)
+    exception.unwrap_or_else(|failed| failed)
 }
 
 /// The exception for one message without a code.
 pub fn plain(py: Python<'_>, message: impl Into<String>) -> PyErr {
-    error(py, vec![Diagnostic::of(message)])
+    error(py, vec![Diagnostic::from_message(message)])
 }
 
 /// The exception for a failed call.
@@ -150,8 +149,8 @@ pub fn run(py: Python<'_>, failed: &RunError) -> PyErr {
             for frame in trace {
                 rendered += &format!("\nnote: {frame}");
             }
-            let own = trace.iter().find(|frame| !frame.starts_with(LIBRARY));
-            let located = own.or(trace.first()).and_then(|frame| location(frame));
+            let in_user_code = trace.iter().find(|frame| !frame.starts_with(LIBRARY));
+            let located = in_user_code.or(trace.first()).and_then(|frame| location(frame));
             error(
                 py,
                 vec![Diagnostic {
@@ -204,7 +203,7 @@ pub fn artifact(py: Python<'_>, path: &Path, failed: &ArtifactError) -> PyErr {
     }
     if is_onnx_model(path) {
         let text = format!(
-            "{name} is an ONNX model: `skript.load` of the package skript compiles it, and its `save` writes what this package loads"
+            "{name} is an ONNX model: compile it with `skript.load` of the package skript, and write the compiled model with its `save`"
         );
         return plain(py, text);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compiled models in Python: arrays of numpy in and out, errors as exceptions, the GIL released meanwhile.
+//! Compiled models in Python: numpy arrays as inputs and outputs, errors as exceptions. Calls release the GIL.
 //!
 //! The extension module of the package `skript-runtime`, which links neither MLIR nor LLVM. The extension module of the
 //! package `skript` has the same classes.
-// Comments of functions are the docstrings of Python, with `Raises` in place of `# Errors`.
+// Doc comments of functions are Python docstrings, with `Raises` in place of `# Errors`.
 #![allow(clippy::missing_errors_doc)]
 mod arguments;
 pub mod arrays;
@@ -30,7 +30,7 @@ pub use pickles::Reduced;
 pub use ports::{Group, Port, groups};
 pub use results::Outputs;
 
-/// Loads a compiled model (.skm) with its weights, as `CompiledModel.save` and `skript compile --embed-weights` write it.
+/// Loads a compiled model (.skm) with its weights, which `CompiledModel.save` or `skript compile --embed-weights` wrote.
 ///
 /// The file contains native code: load only files that you would execute as a program. It must not be written to while the
 /// model is in use.
@@ -42,12 +42,12 @@ pub use results::Outputs;
 /// threads
 ///     the number of threads of a call; 0 stands for all CPUs of this process, or SKRIPT_NUM_THREADS
 /// device
-///     the GPU of a model that was compiled for one: 'cuda', 'vulkan', with ':1' another one; 'auto' is the first that runs it
+///     the GPU of a model that was compiled for a GPU: 'cuda', 'vulkan', 'cuda:1' for the second one; 'auto' is the first suitable one
 ///
 /// Raises
 /// ------
 /// FileNotFoundError
-///     there is nothing at the path
+///     the path does not exist
 /// Error
 ///     the file is not a compiled model, has no weights, or does not run on this machine
 /// ValueError
@@ -74,7 +74,7 @@ pub fn load(
     CompiledModel::new(py, &name, artifact, Vec::new(), threads, device)
 }
 
-/// A device by its name.
+/// Parses the name of a device.
 ///
 /// # Errors
 /// ValueError for an unknown name.
@@ -82,12 +82,12 @@ pub fn choice(name: &str) -> PyResult<DeviceChoice> {
     name.parse().map_err(|known| PyValueError::new_err(format!("device is {name:?}: {known}")))
 }
 
-/// Adds the classes that both packages have.
+/// Adds the classes that both packages share.
 ///
 /// # Errors
 /// An exception of the interpreter.
 pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // NumPy's interface is looked up on first use, which a signal must not interrupt.
+    // The first use resolves the numpy interface, which a signal must not interrupt.
     arrays::numpy(module.py())?;
     module.py().get_type::<PyUntypedArray>();
     module.add_class::<CompiledModel>()?;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Options of functions as Python passes them: a value that does not fit is an exception with the option's name.
+//! Converts options that Python functions receive. Exceptions for unsuitable values contain the name of the option.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-/// The largest number of characters of a value that a message shows.
-const MOST_SHOWN: usize = 80;
+/// Maximum number of characters of a value in messages.
+const MAX_SHOWN: usize = 80;
 
 /// Converts the value of an option; `wanted` describes the values that it accepts.
 ///
 /// # Errors
-/// TypeError for a value of another type, ValueError for another value that does not fit.
+/// TypeError for a value of a wrong type, ValueError for other unsuitable values.
 pub fn converted<'py, T>(value: &Bound<'py, PyAny>, name: &str, wanted: &str) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py>,
 {
-    let found: Result<T, <T as FromPyObject<'_, 'py>>::Error> = value.extract();
-    found.map_err(|refused| {
+    let extracted: Result<T, <T as FromPyObject<'_, 'py>>::Error> = value.extract();
+    extracted.map_err(|refused| {
         let refused: PyErr = refused.into();
         let text = format!("{name} is {}: it must be {wanted}", shown(value));
         if refused.is_instance_of::<PyTypeError>(value.py()) {
@@ -27,14 +27,14 @@ where
     })
 }
 
-/// The value as Python writes it, shortened.
+/// The `repr` of a value, truncated.
 pub fn shown(value: &Bound<'_, PyAny>) -> String {
     let Ok(text) = value.repr() else {
         return "a value without a text".to_owned();
     };
     let text = text.to_string();
-    match text.char_indices().nth(MOST_SHOWN) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", text.split_at(end).0),
         None => text,
     }
 }
@@ -47,7 +47,7 @@ macro_rules! options {
             #[doc = concat!("The option `", stringify!($name), "`.")]
             ///
             /// # Errors
-            /// TypeError or ValueError for a value that does not fit.
+            /// TypeError or ValueError for an unsuitable value.
             pub fn $name(value: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<$type> {
                 $crate::options::converted(value, stringify!($name), $wanted)
             }
@@ -55,7 +55,7 @@ macro_rules! options {
     };
 }
 
-/// The text about [`threads`].
+/// The description of [`threads`].
 pub const THREADS: &str = "an int of at least 0, where 0 stands for all CPUs of this process";
 
 options! {
@@ -65,10 +65,10 @@ options! {
     seconds: f64 = "a number of seconds";
 }
 
-/// The option `threads` of a function that has another default.
+/// The option `threads` of a function with a different default.
 ///
 /// # Errors
-/// Those of [`threads`].
+/// The errors of [`threads`].
 pub fn other_threads(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
     converted(value, "threads", THREADS)
 }

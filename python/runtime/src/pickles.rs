@@ -14,7 +14,7 @@ pub type Reduced<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>);
 
 static RESTORE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Adds the function that restores compiled models, which a pickle has by the name of its module.
+/// Adds the function that restores compiled models. Pickles refer to this function by module and name.
 ///
 /// # Errors
 /// An exception of the interpreter.
@@ -26,7 +26,7 @@ pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// The function of this module.
+/// The restoring function of this module.
 ///
 /// # Errors
 /// RuntimeError before [`install`].

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Inputs, variables and outputs as Python sees them.
+//! Inputs, variables and outputs as Python objects.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -10,20 +10,20 @@ use crate::arrays;
 
 /// An input, output or variable of a model.
 ///
-/// str() is `x: float32(2, n≤8)`: name (that of the ONNX model, if it is imported), type of elements, shape.
+/// str() is `x: float32(2, n≤8)`: the name (in the ONNX model, if it is imported), the element type and the shape.
 #[pyclass(frozen, module = "skript")]
 #[derive(Clone, Debug)]
 pub struct Port {
     /// The name in the graph.
     #[pyo3(get)]
     pub name: String,
-    /// Its names in the ONNX model; keyword arguments and attributes of outputs have them, too.
+    /// Its names in the ONNX model, which keyword arguments and attributes of outputs may use, too.
     #[pyo3(get)]
     pub aliases: Vec<String>,
-    /// The type that Python sees: that of an imported model, if it has another one.
+    /// The element type for callers: the type in the imported model, if it differs.
     pub element: ElementType,
     pub shape: Vec<PortExtent>,
-    /// The names of dynamic dimensions that the model declares; empty if none are known.
+    /// The names of dynamic dimensions that the model declares; empty if they are unknown.
     pub dimensions: Vec<Option<String>>,
     /// The number of tensors of a pack, which is passed as a list of arrays; None for one tensor.
     #[pyo3(get)]
@@ -32,13 +32,13 @@ pub struct Port {
 
 #[pymethods]
 impl Port {
-    /// The type of elements, as numpy has it.
+    /// The element type as a numpy dtype.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         arrays::dtype(py, self.element)
     }
 
-    /// The size of each dimension; None for one that is known only when the model runs.
+    /// The size of each dimension; None for dynamic dimensions.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let extents = self.shape.iter().map(|extent| match extent {
@@ -48,15 +48,15 @@ impl Port {
         PyTuple::new(py, extents.collect::<Vec<_>>())
     }
 
-    /// The name of each dynamic dimension, such as 'batch', by which `bounds` of `load` sets its upper bound; None for others, and in
-    /// compiled models.
+    /// The name of each dynamic dimension, such as 'batch', by which `bounds` of `load` sets its upper bound; None for other dimensions,
+    /// and in compiled models.
     #[getter]
     fn dimensions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let names = (0..self.shape.len()).map(|at| self.dimension(at));
         PyTuple::new(py, names.collect::<Vec<_>>())
     }
 
-    /// The largest size of each dimension.
+    /// The maximum size of each dimension.
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let extents = self.shape.iter().map(|extent| extent.bound());
@@ -73,7 +73,7 @@ impl Port {
 }
 
 impl Port {
-    /// The name in the ONNX model, if it is imported, else in the graph: that by which callers know it.
+    /// The name for callers: in the ONNX model if it is imported, else in the graph.
     pub fn shown_name(&self) -> &str {
         self.aliases.first().unwrap_or(&self.name)
     }
@@ -103,7 +103,7 @@ impl Port {
     }
 }
 
-/// Tensors that belong together: one, or the items of a pack.
+/// The tensors of a port: one tensor, or the items of a pack.
 #[derive(Clone, Debug)]
 pub struct Group {
     pub port: Port,
@@ -113,7 +113,7 @@ pub struct Group {
     pub count: usize,
 }
 
-/// The ports of the graph: packs are one each.
+/// Groups tensors to the ports of the graph; each pack is one group.
 pub fn groups(ports: &[artifact::Port]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (at, port) in ports.iter().enumerate() {
@@ -131,7 +131,7 @@ pub fn groups(ports: &[artifact::Port]) -> Vec<Group> {
                 element: port.imported.unwrap_or(port.element),
                 shape: port.shape.clone(),
                 dimensions: Vec::new(),
-                pack: pack.map(|pack| usize::try_from(pack.length).unwrap_or(usize::MAX)),
+                pack: pack.map(|pack| pack.length as usize),
             },
             first: at,
             count: 1,

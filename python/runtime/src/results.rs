@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The outputs of a model as calls return them.
+//! Converts the outputs of a model to the results of calls.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -12,11 +12,11 @@ use crate::ports::{Group, groups};
 /// The outputs of a model.
 #[derive(Debug)]
 pub struct Outputs {
-    /// One for each value that is returned.
+    /// The outputs as returned values: a tensor or a pack each.
     pub groups: Vec<Group>,
-    /// The types that tensors are returned in, if they are others.
+    /// The element types of returned arrays, if they differ from the element types of the code.
     imported: Vec<Option<ElementType>>,
-    /// The class of several outputs.
+    /// The class of the returned named tuple, if there are several outputs.
     class: Option<Py<PyAny>>,
 }
 
@@ -32,10 +32,10 @@ impl Outputs {
         Ok(Outputs { groups, imported: ports.iter().map(|port| port.imported).collect(), class })
     }
 
-    /// The outputs as Python returns them.
+    /// Converts the outputs to the value that a call returns.
     ///
     /// # Errors
-    /// An exception of numpy.
+    /// A numpy exception.
     pub fn results<'py>(&self, py: Python<'py>, values: Vec<Tensor>) -> PyResult<Bound<'py, PyAny>> {
         let arrays = values.into_iter().zip(&self.imported).map(|(tensor, imported)| {
             let array = arrays::array(py, tensor)?;
@@ -47,7 +47,7 @@ impl Outputs {
         self.grouped(py, &arrays.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// One value for each output: packs are lists, several values a tuple.
+    /// Groups the arrays of outputs: packs are lists, several outputs a named tuple.
     ///
     /// # Errors
     /// An exception of the interpreter.
@@ -68,7 +68,7 @@ impl Outputs {
     }
 }
 
-/// A class of named tuples; names that Python does not allow become `_0`, `_1`, ….
+/// A class of named tuples; invalid field names become `_0`, `_1`, ….
 ///
 /// # Errors
 /// An exception of the interpreter.
@@ -85,7 +85,8 @@ pub fn named_tuple<'n>(
     Ok(class.call((name, fields), Some(&options))?.unbind())
 }
 
-/// The class of several outputs. An output of an imported model also has its name there, if Python allows that.
+/// The named tuple class for several outputs. An output of an imported model is also accessible by its name in the imported
+/// model, if this is a valid attribute name.
 fn outputs_class(py: Python<'_>, outputs: &[Group]) -> PyResult<Py<PyAny>> {
     let names = outputs.iter().map(|output| output.port.name.as_str());
     let class = named_tuple(py, "Outputs", names)?;

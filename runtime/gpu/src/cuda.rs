@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A CUDA device, by the driver alone: PTX is compiled by it, and launches are in the order of the calls in one stream.
+//! A CUDA device, through the driver API alone: the driver compiles PTX, and launches are in call order in one stream.
 
 use crate::DeviceError;
 use cudarc::driver::sys::{self, CUdevice_attribute};
@@ -7,8 +7,8 @@ use cudarc::driver::{DriverError, result};
 use skript_runtime::device::{Device, DeviceChoice, Launch};
 use std::ffi::{CString, c_void};
 
-/// The least compute capability that kernels need.
-const LEAST: (i32, i32) = (8, 0);
+/// Minimum compute capability for kernels.
+const MIN_CAPABILITY: (i32, i32) = (8, 0);
 
 /// A device with the kernels of a model.
 pub struct Cuda {
@@ -41,26 +41,26 @@ fn failed(what: &'static str) -> impl Fn(DriverError) -> DeviceError {
     }
 }
 
-/// A device of the driver, before anything is made on it.
-struct Found {
+/// A device without a context.
+struct FoundDevice {
     device: sys::CUdevice,
     name: String,
 }
 
 /// Finds device `number`.
-fn find(number: usize) -> Result<Found, DeviceError> {
+fn find(number: usize) -> Result<FoundDevice, DeviceError> {
     let missing = |reason: String| DeviceError::Missing { api: "CUDA", reason };
     // SAFETY: the driver of the system is a library that can be loaded.
     if !unsafe { sys::is_culib_present() } {
         return Err(missing("libcuda.so, NVIDIA's driver, is not on this system".to_owned()));
     }
     result::init().map_err(|e| missing(failed("starting the driver")(e).to_string()))?;
-    let found = result::device::get_count().map_err(failed("listing devices"))?;
-    let ordinal = i32::try_from(number).ok().filter(|n| *n < found);
+    let count = result::device::get_count().map_err(failed("listing devices"))?;
+    let ordinal = i32::try_from(number).ok().filter(|n| *n < count);
     let ordinal = ordinal.ok_or(DeviceError::Number {
         api: "CUDA",
         wanted: number,
-        found: usize::try_from(found).unwrap_or(0),
+        found: count.unsigned_abs() as usize,
     })?;
     let device = result::device::get(ordinal).map_err(failed("opening the device"))?;
     let name = result::device::get_name(device).unwrap_or_else(|_| "?".to_owned());
@@ -71,8 +71,8 @@ fn find(number: usize) -> Result<Found, DeviceError> {
     };
     let major = capability(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = capability(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
-    if (major, minor) >= LEAST {
-        Ok(Found { device, name })
+    if (major, minor) >= MIN_CAPABILITY {
+        Ok(FoundDevice { device, name })
     } else {
         Err(DeviceError::Features {
             device: format!("{name} (compute capability {major}.{minor})"),
@@ -81,24 +81,24 @@ fn find(number: usize) -> Result<Found, DeviceError> {
     }
 }
 
-/// Whether device `number` is there and runs kernels; its name.
+/// Returns the name of device `number` if it exists and can run kernels.
 ///
 /// # Errors
-/// [`DeviceError`]: why not.
+/// [`DeviceError`] with the reason otherwise.
 pub fn probe(number: usize) -> Result<String, DeviceError> {
     Ok(find(number)?.name)
 }
 
 impl Cuda {
-    /// Opens device `number` for the kernels of a text of PTX.
+    /// Opens device `number` for the kernels of a PTX text.
     ///
     /// # Errors
-    /// [`DeviceError`] without a driver, such a device, or its features, or if the driver does not compile the kernels.
+    /// [`DeviceError`] if there is no driver or no such device, if it lacks features, or if the driver rejects the kernels.
     pub fn open(number: usize, code: &[u8], kernels: &[String]) -> Result<Cuda, DeviceError> {
-        let Found { device, name } = find(number)?;
+        let FoundDevice { device, name } = find(number)?;
         // SAFETY: the device is one of the driver's; `Drop` releases its context.
         let context = unsafe { result::primary_ctx::retain(device) };
-        let mut made = Cuda {
+        let mut cuda = Cuda {
             device,
             context: context.map_err(failed("opening the device"))?,
             stream: std::ptr::null_mut(),
@@ -109,11 +109,11 @@ impl Cuda {
             number,
             name,
         };
-        made.select()?;
+        cuda.select()?;
         let kind = result::stream::StreamKind::NonBlocking;
-        made.stream = result::stream::create(kind).map_err(failed("making a stream"))?;
+        cuda.stream = result::stream::create(kind).map_err(failed("making a stream"))?;
         if kernels.is_empty() {
-            return Ok(made);
+            return Ok(cuda);
         }
         let wrong = |_| DeviceError::Driver {
             what: "compiling the kernels",
@@ -122,14 +122,14 @@ impl Cuda {
         let text = CString::new(code).map_err(wrong)?;
         // SAFETY: the text ends with a zero.
         let module = unsafe { result::module::load_data(text.as_ptr().cast()) };
-        made.module = module.map_err(failed("compiling the kernels"))?;
+        cuda.module = module.map_err(failed("compiling the kernels"))?;
         for kernel in kernels {
             let name = CString::new(kernel.as_str()).map_err(wrong)?;
             // SAFETY: the module is loaded.
-            let function = unsafe { result::module::get_function(made.module, name) };
-            made.functions.push(function.map_err(failed("finding a kernel"))?);
+            let function = unsafe { result::module::get_function(cuda.module, name) };
+            cuda.functions.push(function.map_err(failed("finding a kernel"))?);
         }
-        Ok(made)
+        Ok(cuda)
     }
 
     /// The name of the device.
@@ -137,7 +137,7 @@ impl Cuda {
         &self.name
     }
 
-    /// Makes the device's context that of this thread.
+    /// Makes the context of the device current on this thread.
     fn select(&self) -> Result<(), DeviceError> {
         // SAFETY: the context is retained.
         unsafe { result::ctx::set_current(self.context) }.map_err(failed("selecting the device"))
@@ -150,8 +150,8 @@ impl Cuda {
 
     fn memory(&mut self, bytes: u64) -> Result<u64, DeviceError> {
         self.select()?;
-        let bytes = usize::try_from(bytes.max(64)).unwrap_or(usize::MAX);
-        // SAFETY: `Drop` frees it.
+        let bytes = bytes.max(64) as usize;
+        // SAFETY: `Drop` frees the allocation.
         let address = unsafe { result::malloc_sync(bytes) };
         let address = address.map_err(|error| match error.0 {
             sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
@@ -165,7 +165,7 @@ impl Cuda {
 
     fn upload(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.select()?;
-        // SAFETY: the address is of an allocation of as many bytes; they outlive the copy.
+        // SAFETY: the allocation has at least this number of bytes; the source outlives the copy.
         unsafe { result::memcpy_htod_async(address, bytes, self.stream) }
             .map_err(failed("writing memory of the device"))?;
         self.wait()
@@ -186,7 +186,7 @@ impl Cuda {
             error: "there is no such kernel".to_owned(),
         })?;
         self.select()?;
-        // The driver reads as many bytes of a word as the parameter has.
+        // The driver reads only the bytes of a word that the parameter has.
         let words = launch.words.iter().map(std::ptr::from_ref);
         let mut words: Vec<*mut c_void> = words.map(|word| word.cast_mut().cast()).collect();
         let (grid, block) = ((launch.blocks, 1, 1), (launch.threads, 1, 1));
@@ -197,37 +197,36 @@ impl Cuda {
 
     fn duplicate(&mut self, from: u64, to: u64, bytes: u64) -> Result<(), DeviceError> {
         self.select()?;
-        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
-        // SAFETY: both arrays have as many bytes.
-        unsafe { result::memcpy_dtod_async(to, from, length, self.stream) }
+        // SAFETY: both arrays have at least this number of bytes.
+        unsafe { result::memcpy_dtod_async(to, from, bytes as usize, self.stream) }
             .map_err(failed("copying memory of the device"))
     }
 
-    /// A graph of launches, one after the other.
+    /// Records a graph of launches that run one after the other.
     fn graph(&mut self, launches: &[Launch]) -> Result<usize, DeviceError> {
         self.select()?;
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream is this device's.
         unsafe { result::stream::begin_capture(self.stream, mode) }.map_err(failed("recording launches"))?;
         let started = launches.iter().try_for_each(|launch| self.start(launch));
-        // SAFETY: as above; a capture is ended after a failure, too.
+        // SAFETY: as above; the capture must also be ended after a failure.
         let graph = unsafe { result::stream::end_capture(self.stream) };
         started?;
         let graph = graph.map_err(failed("recording launches"))?;
-        // SAFETY: the graph is complete; what is made of it does not need it.
-        let made = unsafe {
-            let made = result::graph::instantiate(graph, sys::CUgraphInstantiate_flags(0));
+        // SAFETY: the graph is complete, and the executable graph does not depend on it.
+        let executable = unsafe {
+            let executable = result::graph::instantiate(graph, sys::CUgraphInstantiate_flags(0));
             let _ = result::graph::destroy(graph);
-            made
+            executable
         };
-        self.graphs.push(Some(made.map_err(failed("making a graph of launches"))?));
+        self.graphs.push(Some(executable.map_err(failed("making a graph of launches"))?));
         Ok(self.graphs.len() - 1)
     }
 
     fn play(&mut self, number: usize) -> Result<(), DeviceError> {
         self.select()?;
-        let found = self.graphs.get(number).copied().flatten();
-        let graph = found.ok_or(DeviceError::Driver {
+        let recorded = self.graphs.get(number).copied().flatten();
+        let graph = recorded.ok_or(DeviceError::Driver {
             what: "launching kernels",
             error: "there is no such graph".to_owned(),
         })?;
@@ -241,7 +240,8 @@ impl Drop for Cuda {
         if self.select().is_err() {
             return;
         }
-        // SAFETY: the device waits for its work; every handle is of this device, and used no more. What fails is gone already.
+        // SAFETY: the device waits for its work; every handle belongs to this device, and is not used afterwards. A failure means
+        // that the resource no longer exists.
         unsafe {
             if !self.stream.is_null() {
                 let _ = result::stream::synchronize(self.stream);
@@ -282,8 +282,8 @@ impl Device for Cuda {
     }
 
     fn release(&mut self, address: u64) {
-        let found = self.memory.iter().position(|known| *known == address);
-        if let (Some(at), Ok(())) = (found, self.select()) {
+        let position = self.memory.iter().position(|known| *known == address);
+        if let (Some(at), Ok(())) = (position, self.select()) {
             self.memory.swap_remove(at);
             // SAFETY: it was allocated here; the driver waits for launches that use it.
             let _ = unsafe { result::free_sync(address) };
@@ -325,7 +325,7 @@ impl Device for Cuda {
     fn discard(&mut self, recorded: usize) {
         let slot = self.graphs.get_mut(recorded);
         if let (Some(graph), Ok(())) = (slot.and_then(Option::take), self.select()) {
-            // SAFETY: it was made here, and is used no more.
+            // SAFETY: it was created here, and is not used afterwards.
             let _ = unsafe { result::graph::exec_destroy(graph) };
         }
     }

@@ -31,7 +31,7 @@ pub fn open(kernels: &Kernels, choice: DeviceChoice) -> Result<Box<dyn Device + 
 /// The GPU that [`DeviceChoice::Auto`] stands for, and its name.
 ///
 /// # Errors
-/// What was found instead of one, by each interface.
+/// The error of each interface.
 pub fn find() -> Result<(DeviceChoice, String), [DeviceError; 2]> {
     let cuda = match cuda::probe(0) {
         Ok(name) => return Ok((DeviceChoice::Cuda(0), name)),
@@ -43,15 +43,15 @@ pub fn find() -> Result<(DeviceChoice, String), [DeviceError; 2]> {
     }
 }
 
-/// Why there is no device, or it failed.
+/// The reason why no device is available, or why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
-    /// The driver is not on this system.
+    /// The driver is not installed.
     #[error("no {api} here: {reason}")]
     Missing {
         /// The interface of the driver.
         api: &'static str,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// No device of this number.
@@ -61,21 +61,21 @@ pub enum DeviceError {
         api: &'static str,
         /// The wanted number, from 0.
         wanted: usize,
-        /// How many there are.
+        /// The number of devices.
         found: usize,
     },
     /// The device runs kernels in another language.
     #[error("the kernels are in {0}, which this device does not run")]
     Language(&'static str),
-    /// The device lacks what kernels need.
+    /// The device lacks a feature that kernels require.
     #[error("the device {device} lacks {lacks}, which kernels need")]
     Features {
         /// Its name.
         device: String,
-        /// What it lacks.
+        /// The missing feature.
         lacks: &'static str,
     },
-    /// The device has not enough memory left.
+    /// The free memory of the device is insufficient.
     #[error("the device {device} has no {bytes} bytes of memory left")]
     Memory {
         /// Its name.

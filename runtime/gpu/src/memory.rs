@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Buffers of a device that the host has mapped.
+//! Device buffers that are mapped into host memory.
 
 use ash::vk;
 
-/// One buffer.
+/// A mapped buffer.
 pub(crate) struct Buffer {
     pub(crate) buffer: vk::Buffer,
     pub(crate) memory: vk::DeviceMemory,
     /// Its address on the device.
     pub(crate) address: u64,
     pub(crate) bytes: u64,
-    /// Its first byte for the host.
+    /// The host address of its first byte.
     pub(crate) mapped: *mut u8,
 }
 
-/// The buffer that holds `length` bytes from an address of the device on, and the first byte for the host.
+/// The host address of a device address, if one buffer contains the `length` bytes that start there.
 pub(crate) fn find(buffers: &[Buffer], address: u64, length: usize) -> Option<*mut u8> {
     let length = u64::try_from(length).ok()?;
     let holds = |buffer: &&Buffer| {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A Vulkan device: buffers with addresses, and launches in the order of the calls.
+//! A Vulkan device: buffers with device addresses, and launches in call order.
 //!
 //! A launch is recorded in a command buffer, with a barrier after it; the buffer is submitted when the host reads or writes
-//! memory, or when it is full. The arguments of a launch are in a buffer of their own, whose address is the push constant.
+//! memory, or when it is full. The arguments of a launch are in a separate buffer, whose address is the push constant.
 
 use crate::DeviceError;
 use crate::memory::{Buffer, find};
@@ -10,13 +10,13 @@ use ash::vk;
 use skript_runtime::device::{Device, DeviceChoice, Launch};
 use std::ffi::{CStr, CString};
 
-/// Bytes for the arguments of launches that were not submitted yet.
+/// Size in bytes of the buffer for arguments of launches that are not submitted yet.
 const ARGUMENTS: u64 = 1 << 20;
 
-/// After so many iterations of all of its loops, Mesa's lavapipe ends the loops of a thread.
+/// The total number of loop iterations after which Mesa's lavapipe terminates the loops of a thread.
 const ITERATIONS_OF_LLVMPIPE: i64 = 65_535;
 
-/// Launches of one submission at most.
+/// Maximum number of launches in one submission.
 const LAUNCHES: usize = 1024;
 
 /// A device with the kernels of a model.
@@ -38,15 +38,15 @@ pub struct Vulkan {
     arguments: u64,
     /// Recorded launches.
     launches: usize,
-    /// Command buffers of launches that are repeated, with the addresses of their arguments; `None` where they were discarded.
+    /// Command buffers of repeated launches, with the addresses of their arguments; `None` where they were discarded.
     repeated: Vec<Option<(vk::CommandBuffer, u64)>>,
     number: usize,
     name: String,
-    /// After how many iterations the driver ends the loops of a thread, if it does.
+    /// The number of loop iterations after which the driver terminates a thread; `None` if there is no limit.
     iterations: Option<i64>,
 }
 
-/// An instance of Vulkan, with the library of its functions.
+/// A Vulkan instance, with the loaded library.
 struct Instance {
     instance: ash::Instance,
     /// Unloaded after the instance is destroyed.
@@ -67,11 +67,16 @@ fn failed(what: &'static str) -> impl Fn(vk::Result) -> DeviceError {
     move |error| DeviceError::Driver { what, error: error.to_string() }
 }
 
+/// The error of a driver that returns an empty list of the objects that it makes.
+fn nothing_made(what: &'static str) -> DeviceError {
+    DeviceError::Driver { what, error: "the driver returned nothing".to_owned() }
+}
+
 fn missing(error: &dyn std::fmt::Display) -> DeviceError {
     DeviceError::Missing { api: "Vulkan", reason: error.to_string() }
 }
 
-/// The instance of Vulkan.
+/// Creates a Vulkan instance.
 fn instance() -> Result<Instance, DeviceError> {
     // SAFETY: the loader of the system is a library that can be loaded; `Drop` destroys the instance.
     unsafe {
@@ -83,10 +88,10 @@ fn instance() -> Result<Instance, DeviceError> {
     }
 }
 
-/// The number and the name of the first device that is a GPU: not a driver that computes on the processor.
+/// The number and the name of the first device that is a GPU; software drivers do not count.
 ///
 /// # Errors
-/// [`DeviceError`]: why there is none.
+/// [`DeviceError`] with the reason if no device is a GPU.
 pub fn first_gpu() -> Result<(usize, String), DeviceError> {
     let instance = instance()?;
     let instance = &instance.instance;
@@ -106,10 +111,10 @@ pub fn first_gpu() -> Result<(usize, String), DeviceError> {
 }
 
 impl Vulkan {
-    /// Opens device `number` for the kernels of a module of SPIR-V.
+    /// Opens device `number` for the kernels of a SPIR-V module.
     ///
     /// # Errors
-    /// [`DeviceError`] without a driver, such a device, or its features.
+    /// [`DeviceError`] if there is no driver or no such device, or if it lacks features.
     pub fn open(number: usize, code: &[u8], kernels: &[String]) -> Result<Vulkan, DeviceError> {
         let instance = instance()?;
         // SAFETY: the instance is alive; handles are used as Vulkan's specification says, and destroyed by `Drop` in the
@@ -129,11 +134,10 @@ impl Vulkan {
         // SAFETY: as in `open`.
         unsafe {
             let devices = instance.enumerate_physical_devices().map_err(failed("listing devices"))?;
-            let found = devices.len();
             let physical = devices.get(number).copied().ok_or(DeviceError::Number {
                 api: "Vulkan",
                 wanted: number,
-                found,
+                found: devices.len(),
             })?;
             let mut driver = vk::PhysicalDeviceDriverProperties::default();
             let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
@@ -162,8 +166,8 @@ impl Vulkan {
             let features = features.features;
             for (present, what) in [
                 (twelve.buffer_device_address, "addresses of buffers"),
-                (twelve.shader_int8, "integers of 8 bits"),
-                (features.shader_int64, "integers of 64 bits"),
+                (twelve.shader_int8, "8-bit integers"),
+                (features.shader_int64, "64-bit integers"),
             ] {
                 if present == vk::FALSE {
                     return Err(lacks(what));
@@ -229,9 +233,8 @@ impl Vulkan {
         self.memory_type = memory_type?;
         let names = kernels.iter().map(|name| CString::new(name.as_str()));
         self.kernels = names.collect::<Result<_, _>>().unwrap_or_default();
-        let words = code.chunks_exact(4);
-        let words: Vec<u32> =
-            words.map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default())).collect();
+        let (words, _) = code.as_chunks::<4>();
+        let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
         // SAFETY: as in `open`.
         unsafe {
             let information = vk::CommandPoolCreateInfo::default()
@@ -266,10 +269,10 @@ impl Vulkan {
     fn command_buffer(&self) -> Result<vk::CommandBuffer, DeviceError> {
         let information =
             vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
-        // SAFETY: the pool is there, and destroyed with all that it made.
+        // SAFETY: the pool exists, and frees its command buffers when it is destroyed.
         let commands = unsafe { self.device.allocate_command_buffers(&information) };
         let commands = commands.map_err(failed("making commands"))?;
-        Ok(commands.first().copied().unwrap_or_default())
+        commands.first().copied().ok_or_else(|| nothing_made("making commands"))
     }
 
     fn begin(&mut self) -> Result<(), DeviceError> {
@@ -282,7 +285,7 @@ impl Vulkan {
         begun.map_err(failed("recording commands"))
     }
 
-    /// Submits what was recorded, and waits for its end.
+    /// Submits the recorded launches, and waits for their completion.
     fn flush(&mut self) -> Result<(), DeviceError> {
         if self.launches == 0 {
             return Ok(());
@@ -299,7 +302,7 @@ impl Vulkan {
         self.begin()
     }
 
-    /// Submits a command buffer, and waits for its end.
+    /// Submits a command buffer, and waits for its completion.
     ///
     /// # Safety
     /// It is recorded, and not in use.
@@ -318,13 +321,13 @@ impl Vulkan {
         }
     }
 
-    /// The place of so many bytes for the host.
+    /// The host address of `bytes` bytes at a device address.
     fn place(&self, address: u64, bytes: usize) -> Result<*mut u8, String> {
         let place = find(&self.buffers, address, bytes);
         place.ok_or_else(|| "the address is in no buffer of the device".to_owned())
     }
 
-    /// A buffer of so many bytes; its address.
+    /// Creates a buffer of `bytes` bytes; returns its device address.
     fn buffer(&mut self, bytes: u64) -> Result<u64, DeviceError> {
         let bytes = bytes.max(64).next_multiple_of(64);
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
@@ -387,7 +390,7 @@ impl Vulkan {
             self.device.create_compute_pipelines(none, &information, None)
         };
         let made = made.map_err(|(_, error)| failed("compiling a kernel")(error))?;
-        let pipeline = made.first().copied().unwrap_or_default();
+        let pipeline = made.first().copied().ok_or_else(|| nothing_made("compiling a kernel"))?;
         if let Some(slot) = self.pipelines.get_mut(kernel) {
             *slot = Some(pipeline);
         }
@@ -401,7 +404,7 @@ impl Vulkan {
         }
         let address = self.buffers.first().map(|first| first.address);
         let address = address.ok_or_else(no_arguments)? + self.arguments;
-        // SAFETY: the command buffer is being recorded, and no submitted launch reads the place of the arguments.
+        // SAFETY: the command buffer is being recorded, and no submitted launch reads the memory of these arguments.
         unsafe { self.dispatch(self.commands, launch, address) }?;
         self.arguments += bytes;
         self.launches += 1;
@@ -411,7 +414,7 @@ impl Vulkan {
     /// Adds a launch to a command buffer, with its arguments at an address, and a barrier.
     ///
     /// # Safety
-    /// The command buffer is being recorded, and nothing reads the place of the arguments.
+    /// The command buffer is being recorded, and nothing reads the memory of the arguments.
     unsafe fn dispatch(
         &mut self,
         commands: vk::CommandBuffer,
@@ -426,7 +429,7 @@ impl Vulkan {
             .src_access_mask(vk::AccessFlags::SHADER_WRITE)
             .dst_access_mask(both)];
         let stage = vk::PipelineStageFlags::COMPUTE_SHADER;
-        // SAFETY: the place holds as many bytes; the rest as promised.
+        // SAFETY: the memory has this number of bytes; all else is a precondition.
         unsafe {
             let words = launch.words.as_ptr().cast::<u8>();
             std::ptr::copy_nonoverlapping(words, place, bytes);
@@ -443,7 +446,7 @@ impl Vulkan {
         Ok(())
     }
 
-    /// A command buffer of these launches.
+    /// Records a command buffer with these launches.
     fn repeatable(&mut self, launches: &[Launch]) -> Result<usize, DeviceError> {
         let mut bytes = 0;
         for launch in launches {
@@ -470,12 +473,12 @@ impl Vulkan {
 
     /// Frees the buffer at an address.
     fn free(&mut self, address: u64) {
-        let found = self.buffers.iter().position(|b| b.address == address);
-        // What fails is not in use.
+        let position = self.buffers.iter().position(|b| b.address == address);
+        // After a failure, the device does not use the buffer.
         let _ = self.flush();
-        if let Some(at) = found.filter(|at| *at > 0) {
+        if let Some(at) = position.filter(|at| *at > 0) {
             let buffer = self.buffers.swap_remove(at);
-            // SAFETY: the device is idle, and the buffer is used no more.
+            // SAFETY: no command is executing, and the buffer is not used again.
             unsafe {
                 self.device.destroy_buffer(buffer.buffer, None);
                 self.device.free_memory(buffer.memory, None);
@@ -500,7 +503,7 @@ fn no_arguments() -> DeviceError {
 
 impl Drop for Vulkan {
     fn drop(&mut self) {
-        // SAFETY: the device waits for its work; every handle is of this device or null, and used no more.
+        // SAFETY: the device waits for its work; every handle is of this device or null, and not used again.
         unsafe {
             let _ = self.device.device_wait_idle();
             for buffer in self.buffers.drain(..) {
@@ -539,7 +542,7 @@ impl Device for Vulkan {
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), String> {
         self.flush().map_err(|e| e.to_string())?;
         let place = self.place(address, bytes.len())?;
-        // SAFETY: the place holds as many bytes, and the device is idle.
+        // SAFETY: the memory has this number of bytes, and no command is executing.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) };
         Ok(())
     }
@@ -554,9 +557,9 @@ impl Device for Vulkan {
 
     fn copy(&mut self, from: u64, to: u64, bytes: u64) -> Result<(), String> {
         self.flush().map_err(|e| e.to_string())?;
-        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let length = bytes as usize;
         let (from, to) = (self.place(from, length)?, self.place(to, length)?);
-        // SAFETY: as in `write`; the places may overlap.
+        // SAFETY: as in `write`; the ranges may overlap.
         unsafe { std::ptr::copy(from, to, length) };
         Ok(())
     }
@@ -575,16 +578,16 @@ impl Device for Vulkan {
 
     fn replay(&mut self, recorded: usize) -> Result<(), String> {
         self.flush().map_err(|e| e.to_string())?;
-        let found = self.repeated.get(recorded).copied().flatten();
-        let (commands, _) = found.ok_or("there is no such record")?;
-        // SAFETY: it was recorded completely, and the device is idle.
+        let record = self.repeated.get(recorded).copied().flatten();
+        let (commands, _) = record.ok_or("there is no such record")?;
+        // SAFETY: it was recorded completely, and no command is executing.
         unsafe { self.submit(commands) }.map_err(|e| e.to_string())
     }
 
     fn discard(&mut self, recorded: usize) {
         let slot = self.repeated.get_mut(recorded);
         if let Some((commands, arguments)) = slot.and_then(Option::take) {
-            // SAFETY: the device is idle between calls.
+            // SAFETY: no command is executing between calls.
             unsafe {
                 self.device.free_command_buffers(self.pool, &[commands]);
             }
@@ -598,7 +601,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_that_is_not_there_is_an_error() {
+    fn opening_a_missing_device_is_an_error() {
         for _ in 0..2 {
             let opened = Vulkan::open(9999, &[], &[]);
             let error = opened.map(|device| device.name().to_owned()).unwrap_err();

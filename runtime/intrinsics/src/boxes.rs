@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pooling of regions.
+//! Region pooling.
 
-use crate::{Call, KernelError, at};
+use crate::{Call, KernelError, value_at};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 
@@ -47,26 +47,26 @@ fn pool(call: &Call<'_>, reduce: fn(&[f64]) -> f64) -> Result<Vec<Tensor>, Kerne
             for bin in 0..bin_volume {
                 let mut ranges = vec![(0, 0); rank];
                 let mut is_number = true;
-                let mut rest = bin;
-                for (d, range) in ranges.iter_mut().enumerate().rev() {
-                    let count = bin_shape.get(d).copied().unwrap_or(1).max(1);
-                    let extent = spatial.get(d).copied().unwrap_or(0);
-                    let begin = at(&regions, r * 2 * rank + d);
-                    let end = at(&regions, r * 2 * rank + rank + d);
-                    let found = touched(begin, end, rest % count, count, extent, step);
-                    is_number &= found.is_some();
-                    *range = found.unwrap_or_default();
-                    rest /= count;
+                let mut remaining = bin;
+                let dimensions = ranges.iter_mut().zip(bin_shape).zip(spatial);
+                for (d, ((range, &count), &extent)) in dimensions.enumerate().rev() {
+                    let begin = value_at(&regions, r * 2 * rank + d);
+                    let end = value_at(&regions, r * 2 * rank + rank + d);
+                    match touched(begin, end, remaining % count, count, extent, step) {
+                        Some(bounds) => *range = bounds,
+                        None => is_number = false,
+                    }
+                    remaining /= count;
                 }
-                let mean = reduce(&gather(&values, spatial, &ranges, plane));
-                result.push(Scalar::Real(if is_number { mean } else { f64::NAN }));
+                let pooled = reduce(&gather(&values, spatial, &ranges, plane));
+                result.push(Scalar::Real(if is_number { pooled } else { f64::NAN }));
             }
         }
     }
     Ok(vec![call.result(0, &result_shape, result.into_iter())?])
 }
 
-/// The elements of a dimension that a bin intersects; `None` if a border of it is a NaN.
+/// The range of elements of a dimension that a bin intersects; `None` if a bound of the bin is a NaN.
 fn touched(
     begin: f64,
     end: f64,
@@ -92,5 +92,5 @@ fn gather(values: &[f64], spatial: &[usize], ranges: &[(usize, usize)], plane: u
         offsets = (low..high).flat_map(|i| offsets.iter().map(move |o| o + i * step)).collect();
         step *= extent;
     }
-    offsets.into_iter().map(|o| at(values, plane + o)).collect()
+    offsets.into_iter().map(|o| value_at(values, plane + o)).collect()
 }

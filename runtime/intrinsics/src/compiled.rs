@@ -16,7 +16,7 @@ pub const MESSAGE: usize = 256;
 /// The number of values that a failed check can record.
 pub const VALUES: usize = 64;
 
-/// The context of a call: state that an invocation reads and updates, beside tensors (C: `struct skript_context`).
+/// The context of a call: state other than tensors that an invocation reads and updates (C: `struct skript_context`).
 #[repr(C)]
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -26,7 +26,7 @@ pub struct Context {
     pub seed: u64,
     /// Random operators executed so far in this call.
     pub draws: u64,
-    /// Why a kernel failed, as a C string.
+    /// The reason of a kernel's failure, as a C string.
     pub message: [u8; MESSAGE],
 }
 
@@ -45,15 +45,15 @@ impl Context {
 
     /// The message of the kernel that failed; empty if none failed.
     pub fn message(&self) -> String {
-        let text = self.message.split(|b| *b == 0).next().unwrap_or_default();
-        String::from_utf8_lossy(text).into_owned()
+        let text: Vec<u8> = self.message.iter().copied().take_while(|b| *b != 0).collect();
+        String::from_utf8_lossy(&text).into_owned()
     }
 
-    fn say(&mut self, text: &str) {
+    fn set_message(&mut self, text: &str) {
         self.message = [0; MESSAGE];
         let bytes = text.bytes().take(MESSAGE - 1);
-        for (index, byte) in self.message.iter_mut().zip(bytes) {
-            *index = byte;
+        for (target, byte) in self.message.iter_mut().zip(bytes) {
+            *target = byte;
         }
     }
 }
@@ -66,7 +66,7 @@ pub fn stream(seed: u64, draws: u64) -> u64 {
 /// Runs the kernel that `call` describes. Returns 0, or 1 with the reason in the context; never unwinds.
 ///
 /// # Safety
-/// `call` points to `length` bytes, `arrays` to the words that they ask for (address, extents, strides of each operand),
+/// `call` points to `length` bytes, `arrays` to the words that they describe (address, extents, strides of each operand),
 /// each address to elements as its extents and strides state; nothing else uses the outputs or `context`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skript_intrinsic(
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn skript_intrinsic(
         Ok(Err(reason)) => reason,
         Err(_) => "its kernel panicked: please report this".to_owned(),
     };
-    context.say(&reason);
+    context.set_message(&reason);
     1
 }
 
@@ -109,25 +109,25 @@ unsafe fn run(description: &Description, arrays: *const i64, context: &mut Conte
     // SAFETY: as the caller promises.
     let words = unsafe { std::slice::from_raw_parts(arrays, words) };
     let mut rest = words;
-    let mut indices = Vec::new();
+    let mut sources = Vec::new();
     for array in operands {
         let malformed = || "the compiled call has too few words".to_owned();
         let (address, after) = rest.split_first().ok_or_else(malformed)?;
         let (extents, after) = after.split_at_checked(array.rank).ok_or_else(malformed)?;
         let (strides, after) = after.split_at_checked(array.rank).ok_or_else(malformed)?;
         rest = after;
-        indices.push(Memory {
+        sources.push(Memory {
             array: *array,
             address: std::ptr::with_exposed_provenance_mut(address.cast_unsigned() as usize),
             extents,
             strides,
         });
     }
-    let destinations = indices.split_off(description.inputs.len());
+    let destinations = sources.split_off(description.inputs.len());
     let mut inputs = Vec::new();
-    for index in &indices {
+    for source in &sources {
         // SAFETY: as the caller promises.
-        inputs.push(unsafe { index.read() }.map_err(|e| e.to_string())?);
+        inputs.push(unsafe { source.read() }.map_err(|e| e.to_string())?);
     }
     let mut attributes = description.attributes.clone();
     let given = inputs.split_off(inputs.len().saturating_sub(description.given.len()));
@@ -138,41 +138,41 @@ unsafe fn run(description: &Description, arrays: *const i64, context: &mut Conte
     let plain = destinations.len().saturating_sub(description.dynamic_outputs.len());
     let is_dynamic = |n: usize| description.dynamic_outputs.iter().any(|t| usize::try_from(*t) == Ok(n));
     let outputs: Vec<Output> = (destinations.iter().take(plain).enumerate())
-        .map(|(n, index)| Output {
-            element: index.array.element,
-            shape: (!is_dynamic(n)).then(|| shape(index.extents)),
-            bound: shape(index.extents),
+        .map(|(n, destination)| Output {
+            element: destination.array.element,
+            shape: (!is_dynamic(n)).then(|| shape(destination.extents)),
+            bound: shape(destination.extents),
         })
         .collect();
-    let found = kernel(&description.operator).ok_or("has no kernel in this program".to_owned())?;
+    let kernel = kernel(&description.operator).ok_or("has no kernel in this program".to_owned())?;
     let seed = if description.random { context.draw() } else { 0 };
     let call =
         Call { attributes: &attributes, inputs: &inputs.iter().collect::<Vec<_>>(), outputs: &outputs, seed };
-    let results = found.run(&call).map_err(|e| e.to_string())?;
+    let results = kernel.run(&call).map_err(|e| e.to_string())?;
     if results.len() != plain {
         return Err(format!(
             "its kernel returns {} tensors, but the operator has {plain} outputs",
             results.len()
         ));
     }
-    for (n, (index, tensor)) in destinations.iter().zip(&results).enumerate() {
-        index.accept(n, tensor, is_dynamic(n))?;
-        // SAFETY: the shape was compared with that of the destination.
-        unsafe { index.write(tensor) };
+    for (n, (destination, tensor)) in destinations.iter().zip(&results).enumerate() {
+        destination.accept(n, tensor, is_dynamic(n))?;
+        // SAFETY: the shape was compared with the shape of the destination.
+        unsafe { destination.write(tensor) };
     }
-    for (position, index) in description.dynamic_outputs.iter().zip(destinations.iter().skip(plain)) {
+    for (position, destination) in description.dynamic_outputs.iter().zip(destinations.iter().skip(plain)) {
         let tensor = usize::try_from(*position).ok().and_then(|n| results.get(n));
-        let extents = tensor.map(Tensor::shape).unwrap_or_default();
-        let extents: Vec<i64> = extents.iter().map(|e| e.cast_signed()).collect();
+        let tensor = tensor.ok_or("its description names no such output".to_owned())?;
+        let extents: Vec<i64> = tensor.shape().iter().map(|e| e.cast_signed()).collect();
         let actual = Tensor::from_i64(&[extents.len() as u64], &extents).map_err(|e| e.to_string())?;
-        index.accept(plain, &actual, false)?;
-        // SAFETY: the shape was compared with that of the destination.
-        unsafe { index.write(&actual) };
+        destination.accept(plain, &actual, false)?;
+        // SAFETY: the shape was compared with the shape of the destination.
+        unsafe { destination.write(&actual) };
     }
     Ok(())
 }
 
-/// The value of an attribute passed at run time: a single one, or a list.
+/// The value of an attribute passed at run time: a scalar or a list.
 fn attribute(value: &Tensor) -> Value {
     let item = |scalar: Scalar| match scalar {
         Scalar::Bool(b) => Value::Bool(b),
@@ -187,10 +187,10 @@ fn attribute(value: &Tensor) -> Value {
 }
 
 fn shape(extents: &[i64]) -> Vec<u64> {
-    extents.iter().map(|e| u64::try_from(*e).unwrap_or(0)).collect()
+    extents.iter().map(|e| (*e).max(0).cast_unsigned()).collect()
 }
 
-/// The bytes of an operand, while its call runs.
+/// The bytes of an operand, during its call.
 #[derive(Debug)]
 struct Borrowed {
     address: *const u8,
@@ -204,7 +204,7 @@ unsafe impl Sync for Borrowed {}
 
 impl skript_tensor::Memory for Borrowed {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: the operand holds as many bytes, and tensors of a call end with it.
+        // SAFETY: the operand has `length` bytes, and tensors of a call do not outlive it.
         unsafe { std::slice::from_raw_parts(self.address, self.length) }
     }
 }
@@ -218,7 +218,7 @@ impl Memory<'_> {
         }
         let mut tensor = Tensor::zeros(self.array.element, &shape(self.extents))?;
         let bytes = tensor.bytes_mut()?.as_mut_ptr();
-        // SAFETY: the tensor has the extents of the index.
+        // SAFETY: the tensor has the extents of the operand.
         unsafe { self.copy(self.extents, bytes, true) };
         Ok(tensor)
     }
@@ -226,8 +226,8 @@ impl Memory<'_> {
     /// The bytes of the operand, if they are contiguous and aligned.
     fn borrowed(&self) -> Option<Borrowed> {
         let mut stride = 1i64;
-        for (extent, own) in self.extents.iter().zip(self.strides).rev() {
-            if *extent != 1 && *own != stride {
+        for (extent, declared) in self.extents.iter().zip(self.strides).rev() {
+            if *extent != 1 && *declared != stride {
                 return None;
             }
             stride = stride.checked_mul(*extent)?;
@@ -239,7 +239,7 @@ impl Memory<'_> {
     }
 
     /// # Safety
-    /// The tensor has the element type of the operand, and its extents are at most those of the operand.
+    /// The tensor has the element type of the operand, and its extents are at most the extents of the operand.
     unsafe fn write(&self, tensor: &Tensor) {
         let extents: Vec<i64> = tensor.shape().iter().map(|e| e.cast_signed()).collect();
         // SAFETY: as the caller promises; the tensor is only read.
@@ -249,7 +249,7 @@ impl Memory<'_> {
     /// Copies a block of `extents` out of the operand or into it, in runs along the last dimension.
     ///
     /// # Safety
-    /// `bytes` holds the block contiguously; its extents are at most those of the operand.
+    /// `bytes` holds the block contiguously; its extents are at most the extents of the operand.
     unsafe fn copy(&self, extents: &[i64], bytes: *mut u8, out: bool) {
         if extents.iter().any(|e| *e <= 0) {
             return;
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn each_draw_is_another() {
+    fn random_operators_are_counted() {
         let mut first = [0f32; 4];
         let description = Description {
             operator: "rand.uniform".into(),
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_tells_attributes() {
+    fn attributes_may_be_dynamic() {
         let description = Description {
             operator: "algo.top_k".into(),
             random: false,

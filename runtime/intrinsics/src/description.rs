@@ -13,8 +13,8 @@ use crate::Value;
 use skript_tensor::ElementType;
 
 const VERSION: u8 = 2;
-/// The maximum nesting of list attributes.
-const DEEPEST: usize = 16;
+/// Maximum nesting of list attributes.
+const MAX_DEPTH: usize = 16;
 
 /// Element type and rank of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ pub fn element(name: &str) -> Option<ElementType> {
     all.into_iter().find(|e| e.name() == name)
 }
 
-/// A count; no description has 2³² of anything. A longer one reads back as malformed.
+/// A count. Descriptions are far smaller than 2³² items; a longer list reads back as malformed.
 fn count(length: usize, bytes: &mut Vec<u8>) {
     bytes.extend(u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
 }
@@ -189,7 +189,7 @@ impl Reader<'_> {
             3 => Value::Real(f64::from_bits(self.u64()?)),
             4 => Value::Str(self.string()?),
             6 => Value::Unknown,
-            5 if depth < DEEPEST => Value::List(self.list(|r| r.value(depth + 1))?),
+            5 if depth < MAX_DEPTH => Value::List(self.list(|r| r.value(depth + 1))?),
             _ => return None,
         })
     }

@@ -44,7 +44,7 @@ impl Kernel {
     }
 }
 
-/// The intrinsics of the standard library and of imported models, by which other implementations of them are selected.
+/// The intrinsics of the standard library and of imported models, for selecting other implementations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intrinsic {
     /// The largest elements along an axis, and their indices.
@@ -115,12 +115,12 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The kernel of an operator, if it is an intrinsic or a user has bound one to it ([`user::bind`]).
 pub fn kernel(name: &str) -> Option<Kernel> {
-    let own = find(name).map(|row| Kernel::Own(row.kernel));
-    own.or_else(|| user::find(name).map(Kernel::User))
+    let standard = find(name).map(|row| Kernel::Own(row.kernel));
+    standard.or_else(|| user::find(name).map(Kernel::User))
 }
 
 /// The largest position that an intrinsic may return if its inputs have at most these extents; `None` if it returns no
-/// positions. `axis` is its attribute of that name.
+/// positions. `axis` is the intrinsic's attribute `axis`.
 pub fn largest_position(name: &str, axis: Option<i64>, shapes: &[Vec<u64>]) -> Option<u64> {
     let shape = |input: usize| shapes.get(input).map_or(&[][..], Vec::as_slice);
     let extent = match Intrinsic::named(name)? {
@@ -164,7 +164,7 @@ pub enum Value {
     Unknown,
 }
 
-/// The type of an output, as far as it is known before the kernel runs.
+/// The type of an output, with the extents that are known before the kernel runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// The storage type that the kernel writes.
@@ -175,13 +175,13 @@ pub struct Output {
     pub bound: Vec<u64>,
 }
 
-/// Why a kernel failed.
+/// The reason why a kernel failed.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// Attributes or inputs that the operator does not support.
     #[error("{0}")]
     Invocation(String),
-    /// An output whose shape the type must state, by position.
+    /// The type of the output at this position must state the shape, but does not.
     #[error("the shape of output {0} is not known")]
     NoShape(usize),
     /// A tensor could not be built or read.
@@ -204,8 +204,8 @@ pub struct Call<'a> {
 
 impl Call<'_> {
     fn attribute(&self, name: &str) -> Result<&Value, KernelError> {
-        let found = self.attributes.iter().find(|a| a.0 == name);
-        found.map(|a| &a.1).ok_or_else(|| self.wrong(format!("attribute {name} is missing")))
+        let attribute = self.attributes.iter().find(|a| a.0 == name);
+        attribute.map(|a| &a.1).ok_or_else(|| self.wrong(format!("attribute {name} is missing")))
     }
 
     /// An int attribute.
@@ -307,8 +307,8 @@ impl Call<'_> {
         Ok(input.scalars().map(Scalar::to_real).collect())
     }
 
-    /// The result of one step, rounded to the type in which formulas compute on these inputs: f64 if one of them is,
-    /// else f32.
+    /// The result of one step, rounded to the type in which formulas compute on these inputs: f64 if an input is f64,
+    /// otherwise f32.
     fn step(&self) -> impl Fn(f64) -> f64 + Copy + use<> {
         let is_double = self.is_double();
         move |x| if is_double { x } else { real::narrow(x) }
@@ -368,14 +368,14 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// A dimension; negative ones count from the end.
+/// A dimension; negative dimensions count from the end.
 pub fn axis(value: i64, rank: usize) -> Option<usize> {
     let shifted = if value < 0 { value.checked_add(i64::try_from(rank).ok()?)? } else { value };
     usize::try_from(shifted).ok().filter(|&a| a < rank)
 }
 
 /// An element of a slice; 0 out of bounds.
-fn at(values: &[f64], position: usize) -> f64 {
+fn value_at(values: &[f64], position: usize) -> f64 {
     values.get(position).copied().unwrap_or(0.0)
 }
 

@@ -8,10 +8,10 @@ use skript_tensor::shape::volume;
 use skript_tensor::{ElementType, Tensor};
 
 fn count(shape: &[u64]) -> usize {
-    volume(shape).and_then(|v| usize::try_from(v).ok()).unwrap_or(0)
+    volume(shape).map_or(0, |volume| volume as usize)
 }
 
-/// A uniform real from `min` (inclusive) to `max` (exclusive), also if rounding to the element type would give `max`.
+/// Uniform elements from `min` (inclusive) to `max` (exclusive), even where rounding to the element type would result in `max`.
 pub(super) fn uniform(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.output(0)?;
     let mut stream = SplitMix64::new(call.seed);
@@ -34,7 +34,7 @@ pub(super) fn uniform(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     Ok(vec![call.result(0, &shape, values)?])
 }
 
-/// The minimum of uniform ints, and the number of further values; only `min` if the bounds are equal.
+/// The minimum of uniform ints, and the number of possible values; only `min` is possible if the bounds are equal.
 ///
 /// # Errors
 /// A bound is not an int, or the element type cannot represent some of these ints.
@@ -75,7 +75,7 @@ fn held(call: &Call<'_>, name: &str, element: ElementType) -> Result<f64, Kernel
     Err(call.wrong(format!("'{name}' is {number}, {refusal}")))
 }
 
-/// A normally distributed number by the method of Box and Muller (1958).
+/// Normally distributed elements, by the Box–Muller transform (1958).
 pub(super) fn normal(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.output(0)?;
     let (mean, deviation) = (mean(call, call.element(0)?)?, call.real("std")?);
@@ -89,7 +89,7 @@ pub(super) fn normal(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     Ok(vec![call.result(0, &shape, values)?])
 }
 
-/// true with probability `prob`.
+/// Elements that are true with probability `prob`.
 pub(super) fn bernoulli(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.output(0)?;
     let probability = call.real("prob")?;

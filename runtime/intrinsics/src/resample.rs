@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cubic interpolation (Keys 1981).
 
-use crate::{Call, KernelError, at, axis};
+use crate::{Call, KernelError, axis, value_at};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 
@@ -23,16 +23,16 @@ pub(super) fn cubic(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let mut shape = call.shape(0)?;
     let mut values = call.reals(0)?;
     for (d, size) in resized(call, shape.len())? {
-        let extent = shape.get(d).copied().unwrap_or(0);
-        values = along(&values, &shape, d, &taps(call, extent, size)?);
-        if let Some(e) = shape.get_mut(d) {
-            *e = size;
-        }
+        let (outer, [extent, inner @ ..]) = shape.split_at_mut(d) else {
+            unreachable!("the axes are less than the rank")
+        };
+        let (outer, inner) = (outer.iter().product(), inner.iter().product());
+        values = along(&values, (outer, *extent, inner), &taps(call, *extent, size)?);
+        *extent = size;
     }
     // One rounding at the end.
     let result_shape = call.output(0)?;
-    let values = values.into_iter().map(Scalar::Real);
-    Ok(vec![call.result(0, &result_shape, values)?])
+    Ok(vec![call.result(0, &result_shape, values.into_iter().map(Scalar::Real))?])
 }
 
 /// The dimensions that change, with their sizes, for a tensor of this rank.
@@ -44,7 +44,7 @@ fn resized(call: &Call<'_>, rank: usize) -> Result<Vec<(usize, usize)>, KernelEr
     let pairs = axes.iter().zip(&sizes).map(|(&wanted, &size)| {
         let d = axis(wanted, rank);
         let d = d.ok_or_else(|| call.wrong("axes are out of range".to_string()))?;
-        Ok((d, usize::try_from(size).unwrap_or(0)))
+        Ok((d, size.max(0) as usize))
     });
     pairs.collect()
 }
@@ -55,7 +55,7 @@ fn resized(call: &Call<'_>, rank: usize) -> Result<Vec<(usize, usize)>, KernelEr
 /// # Errors
 /// Attributes are missing or wrong.
 pub fn taps(call: &Call<'_>, extent: usize, size: usize) -> Result<Vec<Vec<(usize, f64)>>, KernelError> {
-    let cubic = Cubic::of(call)?;
+    let cubic = Cubic::new(call)?;
     Ok((0..size).map(|i| cubic.taps(i, extent, size)).collect())
 }
 
@@ -75,7 +75,7 @@ pub struct Cubic {
 impl Cubic {
     /// # Errors
     /// Attributes are missing or wrong.
-    pub fn of(call: &Call<'_>) -> Result<Self, KernelError> {
+    pub fn new(call: &Call<'_>) -> Result<Self, KernelError> {
         let (shift, cut) = match call.text("coordinate_transform")? {
             "ASYMMETRIC" => (0.0, 0.0),
             "ALIGNED" => (0.0, 1.0),
@@ -86,7 +86,7 @@ impl Cubic {
 
     /// The maximum number of input elements that contribute to an element of the result, for an extent up to `bound`.
     #[must_use]
-    pub fn most_taps(&self, bound: usize, size: usize) -> usize {
+    pub fn max_taps(&self, bound: usize, size: usize) -> usize {
         // Both ends of the kernel's support may be integers.
         (4.0 * self.width(bound, size)) as usize + 1
     }
@@ -131,11 +131,12 @@ fn weights(at: f64, extent: usize, width: f64, a: f64) -> Vec<(usize, f64)> {
     weights
 }
 
-/// Applies taps along one dimension.
-fn along(values: &[f64], shape: &[usize], dimension: usize, taps: &[Vec<(usize, f64)>]) -> Vec<f64> {
-    let extent = shape.get(dimension).copied().unwrap_or(0);
-    let inner: usize = shape.iter().skip(dimension + 1).product();
-    let outer: usize = shape.iter().take(dimension).product();
+/// Applies taps along the second of three dimensions.
+fn along(
+    values: &[f64],
+    (outer, extent, inner): (usize, usize, usize),
+    taps: &[Vec<(usize, f64)>],
+) -> Vec<f64> {
     let mut result = Vec::with_capacity(outer * taps.len() * inner);
     for o in 0..outer {
         for weights in taps {
@@ -177,7 +178,7 @@ pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
                 let mut terms = vec![(0usize, 1.0f64)];
                 let mut stride = 1usize;
                 for (d, &extent) in spatial.iter().enumerate().rev() {
-                    let coordinate = at(&grid, ((b * points) + point) * rank + rank - 1 - d);
+                    let coordinate = value_at(&grid, ((b * points) + point) * rank + rank - 1 - d);
                     let index = unnormalised(coordinate, extent, aligned);
                     // Distant and infinite positions are handled alike; only a mirrored input has no border to clamp
                     // to.
@@ -186,7 +187,7 @@ pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
                         _ => index.clamp(-FAR, extent as f64 + FAR),
                     };
                     let start = index.floor();
-                    // Apart from the position, which may be so large that it has no fraction.
+                    // Not computed from the position of a tap, which may be too large to have a fraction.
                     let fraction = index - start;
                     let mut next = Vec::new();
                     for tap in [-1.0, 0.0, 1.0, 2.0] {
@@ -198,7 +199,7 @@ pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
                     terms = next;
                     stride *= extent;
                 }
-                let sum: f64 = terms.iter().map(|&(o, w)| at(&values, plane + o) * w).sum();
+                let sum: f64 = terms.iter().map(|&(o, w)| value_at(&values, plane + o) * w).sum();
                 result.push(Scalar::Real(sum));
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Largest elements; positions of non-zero elements.
+//! Selects the largest elements, and lists the positions of non-zero elements.
 
 use crate::selection::{self, Ordered};
 use crate::{Call, KernelError, axis, sharing};
@@ -16,10 +16,12 @@ pub(super) fn largest(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let down = call.bool("largest")?;
     let input = call.input(0)?;
     let result_shape = call.output(0)?;
-    let length = shape.get(axis).copied().unwrap_or(0);
-    let kept = usize::try_from(call.int("k")?).unwrap_or(0).min(length);
-    let inner: usize = shape.iter().skip(axis + 1).product();
-    let rows = Rows { outer: shape.iter().take(axis).product(), length, inner, kept, down };
+    let (outer, [length, inner @ ..]) = shape.split_at(axis) else {
+        unreachable!("the axis is less than the rank")
+    };
+    let kept = (call.int("k")?.max(0) as usize).min(*length);
+    let (outer, inner) = (outer.iter().product(), inner.iter().product());
+    let rows = Rows { outer, length: *length, inner, kept, down };
     let (tops, positions) = match (input.kind(), input.as_f32()) {
         (ScalarKind::Int, _) => {
             let values: Vec<i64> = input.scalars().map(Scalar::to_int).collect();
@@ -53,7 +55,7 @@ impl Rows {
         (tops.concat(), positions.concat())
     }
 
-    /// Those of some of the outer rows.
+    /// Like [`Rows::select`], for a range of the outer rows.
     fn select_of<T: Ordered>(
         &self,
         outer: Range<usize>,
@@ -67,9 +69,9 @@ impl Rows {
         for (part, o) in outer.enumerate() {
             for i in 0..self.inner {
                 let start = (o * self.length * self.inner + i).min(values.len());
-                let all = values.get(start..).unwrap_or_default();
+                let (_, all) = values.split_at(start);
                 let row = if self.inner == 1 {
-                    all.get(..self.length).unwrap_or_default()
+                    all.split_at(self.length).0
                 } else {
                     column.clear();
                     column.extend(all.iter().step_by(self.inner).take(self.length));
@@ -77,10 +79,10 @@ impl Rows {
                 };
                 for (rank, n) in selection::first(row, self.kept, self.down).into_iter().enumerate() {
                     let target = (part * self.kept + rank) * self.inner + i;
-                    let found = (tops.get_mut(target), positions.get_mut(target), row.get(n));
-                    if let (Some(top), Some(position), Some(value)) = found {
+                    let slots = (tops.get_mut(target), positions.get_mut(target), row.get(n));
+                    if let (Some(top), Some(position), Some(value)) = slots {
                         *top = scalar(*value);
-                        *position = i64::try_from(n).unwrap_or(0);
+                        *position = n as i64;
                     }
                 }
             }
@@ -100,12 +102,11 @@ pub(super) fn positions(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
         let mut rest = hit;
         for (dimension, &extent) in shape.iter().enumerate().rev() {
             if let Some(c) = columns.get_mut(dimension * hits.len() + column) {
-                *c = i64::try_from(rest % extent.max(1)).unwrap_or(0);
+                *c = (rest % extent.max(1)) as i64;
             }
             rest /= extent.max(1);
         }
     }
     let extents = [shape.len() as u64, hits.len() as u64];
-    let columns = columns.into_iter().map(Scalar::Int);
-    Ok(vec![call.result(0, &extents, columns)?])
+    Ok(vec![call.result(0, &extents, columns.into_iter().map(Scalar::Int))?])
 }

@@ -11,18 +11,18 @@ pub(crate) trait Ordered: Copy {
     /// Smaller for smaller elements. `!` reverses the order of keys.
     fn key(self) -> Self::Key;
 
-    /// False only if the key is not smaller than that of `last`; one comparison, of which LLVM makes vectors.
+    /// False only if the key is not smaller than the key of `last`; one comparison, which LLVM vectorizes.
     fn may_be_less(self, last: Self) -> bool;
 
-    /// False only if the key is not greater than that of `last`.
+    /// False only if the key is not greater than the key of `last`.
     fn may_be_greater(self, last: Self) -> bool;
 
-    /// The smaller or the greater one, of elements that are not unordered: one instruction each.
+    /// The smaller element; neither is unordered. LLVM compiles `smaller` and `greater` to one instruction each.
     fn smaller(self, other: Self) -> Self;
 
     fn greater(self, other: Self) -> Self;
 
-    /// Whether it is no number.
+    /// Whether the element is NaN.
     fn is_unordered(self) -> bool;
 }
 
@@ -119,16 +119,16 @@ impl Ordered for i64 {
     }
 }
 
-/// Up to this number, elements are kept in a sorted list; more are partitioned.
-const LISTED: usize = 32;
+/// Maximum number of selected elements that are kept in a sorted list; more are selected by partitioning.
+const MAX_LISTED: usize = 32;
 
-/// Elements whose keys are compared with that of the last kept one at once.
+/// Number of elements that are compared with the last kept element at once.
 const BLOCK: usize = 32;
 
-/// The lanes that [`best_of`] compares at once.
+/// Number of lanes that [`best_of`] compares at once.
 const LANES: usize = 8;
 
-/// Positions of the first `k` elements, in order: from the largest on if `down`, and equal ones by position.
+/// Positions of the first `k` elements in order, largest first if `down`; equal elements are in order of position.
 pub(crate) fn first<T: Ordered>(row: &[T], k: usize, down: bool) -> Vec<usize> {
     if down {
         by_key(row, k, |x| !x.key(), T::may_be_greater, T::greater)
@@ -146,16 +146,16 @@ fn by_key<T: Ordered, K: Ord + Copy>(
     earlier: impl Fn(T, T) -> T,
 ) -> Vec<usize> {
     let k = k.min(row.len());
-    if k > LISTED {
+    if k > MAX_LISTED {
         return partition(row, k, key);
     }
     let is_long = row.len() >= 2 * k * BLOCK;
-    let found = is_long.then(|| from_blocks(row, k, &key, &may_precede, &earlier));
-    found.flatten().unwrap_or_else(|| listed(row, k, key, may_precede))
+    let selected = is_long.then(|| from_blocks(row, k, &key, &may_precede, &earlier));
+    selected.flatten().unwrap_or_else(|| listed(row, k, key, may_precede))
 }
 
-/// Selects from the blocks whose first element in the order is among the `k` first ones of all blocks: no other block has one of the
-/// first `k` of the row. `None` if an element of a block is unordered.
+/// Selects from the blocks whose best element is among the `k` best of all blocks: no other block contains one of the first `k`
+/// elements of the row. `None` if an element is unordered.
 fn from_blocks<T: Ordered, K: Ord + Copy>(
     row: &[T],
     k: usize,
@@ -172,12 +172,12 @@ fn from_blocks<T: Ordered, K: Ord + Copy>(
     let limit = *bests.get(last)?;
     let mut kept: Vec<(K, usize)> = Vec::with_capacity(k);
     let mut consider = |x: T, position: usize| {
-        let own = key(x);
+        let candidate = key(x);
         if kept.len() < k {
-            let after = kept.partition_point(|(other, _)| *other <= own);
-            kept.insert(after, (own, position));
-        } else if kept.last().is_some_and(|(last, _)| own < *last) {
-            insert(&mut kept, (own, position));
+            let after = kept.partition_point(|(other, _)| *other <= candidate);
+            kept.insert(after, (candidate, position));
+        } else if kept.last().is_some_and(|(last, _)| candidate < *last) {
+            insert(&mut kept, (candidate, position));
         }
     };
     for ((block, best), start) in blocks.iter().zip(bests).zip((0..).step_by(BLOCK)) {
@@ -196,7 +196,7 @@ fn from_blocks<T: Ordered, K: Ord + Copy>(
     Some(kept.into_iter().map(|(_, position)| position).collect())
 }
 
-/// The first element of a block in the order; `None` if one is unordered. All steps are of as many lanes as a vector has.
+/// The first element of a block in the order; `None` if an element is unordered. Each step processes the lanes of one vector.
 fn best_of<T: Ordered>(block: &[T; BLOCK], earlier: &impl Fn(T, T) -> T) -> Option<T> {
     let (groups, _) = block.as_chunks::<LANES>();
     let (first, others) = groups.split_first()?;
@@ -214,7 +214,7 @@ fn best_of<T: Ordered>(block: &[T; BLOCK], earlier: &impl Fn(T, T) -> T) -> Opti
     (unordered == [0; LANES]).then_some(best)
 }
 
-/// Selects by a sorted list of the first elements so far.
+/// Selects with a sorted list of the first elements seen so far.
 fn listed<T: Copy, K: Ord + Copy>(
     row: &[T],
     k: usize,
@@ -234,16 +234,16 @@ fn listed<T: Copy, K: Ord + Copy>(
     let mut block_start = k;
     let (blocks, tail) = rest.as_chunks::<BLOCK>();
     for block in blocks.iter().map(<[T; BLOCK]>::as_slice).chain([tail]) {
-        // Of equal elements the earlier one stays, so only smaller keys count.
+        // The earlier of equal elements is kept, so only smaller keys replace it.
         if block.iter().fold(false, |any, x| any | may_precede(*x, last)) {
             for (position, x) in (block_start..).zip(block) {
-                // Of most elements of the block one comparison is enough, and the key of few is computed.
+                // One comparison rejects most elements, so few keys are computed.
                 if !may_precede(*x, last) {
                     continue;
                 }
-                let own = key(*x);
-                if own < last_key {
-                    insert(&mut kept, (own, position));
+                let candidate = key(*x);
+                if candidate < last_key {
+                    insert(&mut kept, (candidate, position));
                     if let Some((key, position)) = kept.last() {
                         last_key = *key;
                         last = row.get(*position).copied().unwrap_or(last);
@@ -256,12 +256,12 @@ fn listed<T: Copy, K: Ord + Copy>(
     kept.into_iter().map(|(_, position)| position).collect()
 }
 
-/// Puts an element behind those of a sorted list whose keys are not greater; the last one of the list is dropped.
+/// Inserts an element into a sorted list, after all elements whose keys are not greater; drops the last element of the list.
 fn insert<K: Ord + Copy>(kept: &mut [(K, usize)], new: (K, usize)) {
     let mut next = new;
     let after = kept.partition_point(|(key, _)| *key <= new.0);
-    for own in kept.iter_mut().skip(after) {
-        next = std::mem::replace(own, next);
+    for slot in kept.iter_mut().skip(after) {
+        next = std::mem::replace(slot, next);
     }
 }
 
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use std::cmp::Ordering;
 
-    /// A stable sort by the order that the library states.
+    /// A stable sort in the order that the library specifies.
     fn sorted(row: &[f32], k: usize, down: bool) -> Vec<usize> {
         let ascending = |a: f32, b: f32| match (a.is_nan(), b.is_nan()) {
             (false, false) if a < b => Ordering::Less,
@@ -297,7 +297,7 @@ mod tests {
         order
     }
 
-    /// Pseudo-random elements, some of them special: `values` is the number of different numbers.
+    /// Pseudo-random elements, some of them special values; `values` is the number of distinct numbers.
     fn row(length: usize, values: usize) -> Vec<f32> {
         let special = [f32::NAN, -f32::NAN, 0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY];
         let mut state = (length * 7 + values) as u64;

@@ -15,14 +15,14 @@ fn run(
     inputs: &[Tensor],
     outputs: &[(ScalarKind, &[u64])],
 ) -> Vec<Tensor> {
-    let attributes = attributes.iter().map(|(n, v)| (n.to_string(), v.clone()));
+    let owned = attributes.iter().map(|(n, v)| (n.to_string(), v.clone()));
     let output = |(kind, shape): &(ScalarKind, &[u64])| Output {
-        element: ElementType::run_time(*kind, Numbers::default()),
+        element: ElementType::for_kind(*kind, Numbers::default()),
         shape: Some(shape.to_vec()),
         bound: shape.to_vec(),
     };
     let call = Call {
-        attributes: &attributes.collect::<Vec<_>>(),
+        attributes: &owned.collect::<Vec<_>>(),
         inputs: &inputs.iter().collect::<Vec<_>>(),
         outputs: &outputs.iter().map(output).collect::<Vec<_>>(),
         seed: 7,
@@ -61,7 +61,7 @@ fn largest_keeps_equal_values_in_order() {
     assert_eq!(low[1].as_i64(), Some(&[0, 3, 1, 1, 3, 0][..]));
 }
 
-/// Ints that no real of 64 bits holds are distinguished.
+/// Integers that f64 cannot represent are distinguished.
 #[test]
 fn largest_compares_ints_exactly() {
     let attributes = [("k", Value::Int(4)), ("axis", Value::Int(0)), ("largest", Value::Bool(true))];
@@ -74,7 +74,7 @@ fn largest_compares_ints_exactly() {
     assert_eq!(top[1].as_i64(), Some(&[2, 1, 3, 0][..]));
 }
 
-/// The example of ONNX's NonMaxSuppression.
+/// The example in the ONNX specification of NonMaxSuppression.
 #[test]
 fn overlapping_boxes_are_suppressed() {
     let boxes = [
@@ -87,12 +87,12 @@ fn overlapping_boxes_are_suppressed() {
     ]
     .concat();
     let scores = [0.9, 0.75, 0.6, 0.95, 0.5, 0.3];
-    let suppress = |limit, least, boxes: &[f32], format| {
+    let suppress = |limit, min_score, boxes: &[f32], format| {
         let attributes = [
             ("box_format", text(format)),
             ("max_outputs_per_class", Value::Int(limit)),
             ("iou_threshold", Value::Real(0.5)),
-            ("score_threshold", least),
+            ("score_threshold", min_score),
         ];
         let inputs = [reals(&[1, 6, 4], boxes), reals(&[1, 1, 6], &scores)];
         run("algo.nonmax_suppress", &attributes, &inputs, &[(Int, &[6, 3])]).remove(0)
@@ -113,12 +113,12 @@ fn overlapping_boxes_are_suppressed() {
 #[test]
 fn positions_come_in_columns() {
     let x = reals(&[2, 3], &[0.0, 1.0, 0.0, 2.0, 0.0, f32::NAN]);
-    let found = run("layout.nonzero", &[], &[x], &[(Int, &[2, 6])]).remove(0);
-    assert_eq!(found.shape(), [2, 3]);
-    assert_eq!(found.as_i64(), Some(&[0, 1, 1, 1, 0, 2][..]));
+    let result = run("layout.nonzero", &[], &[x], &[(Int, &[2, 6])]).remove(0);
+    assert_eq!(result.shape(), [2, 3]);
+    assert_eq!(result.as_i64(), Some(&[0, 1, 1, 1, 0, 2][..]));
 }
 
-/// The first and the last row of ONNX's example of cubic Resize by 2.
+/// The first and the last row of the cubic Resize example (scale 2) in the ONNX specification.
 #[test]
 fn cubic_enlargement() {
     let values: Vec<f32> = (1..=16u8).map(f32::from).collect();
@@ -131,7 +131,7 @@ fn cubic_enlargement() {
     ];
     let x = reals(&[1, 4, 4], &values);
     let y = run("image.cubic_resize", &attributes, &[x], &[(Real, &[1, 8, 8])]).remove(0);
-    // In 256ths.
+    // In units of 1/256.
     let first = [121.0, 197.0, 319.0, 480.0, 584.0, 745.0, 867.0, 943.0].map(|v: f32| v / 256.0);
     assert_eq!(y.as_f32().unwrap()[..8], first);
     let last = first.map(|v| 17.0 - v);
@@ -160,10 +160,10 @@ fn far_positions_of_a_grid_are_the_border() {
     let far = [1e12, 1e12, 1e17, 1e30, 1e30, -1e30];
     let inputs = [reals(&[1, 1, 4, 4], &values), reals(&[1, 3, 1, 2], &far)];
     let types: [(ScalarKind, &[u64]); 1] = [(Real, &[1, 1, 3, 1])];
-    let found = run("image._cubic_grid_sample", &attributes, &inputs, &types).remove(0);
-    let found = found.as_f32().unwrap();
+    let result = run("image._cubic_grid_sample", &attributes, &inputs, &types).remove(0);
+    let result = result.as_f32().unwrap();
     let near = |(a, b): (&f32, f32)| (a - b).abs() < 1e-4;
-    assert!(found.iter().zip([15.0, 15.0, 3.0]).all(near), "{found:?}");
+    assert!(result.iter().zip([15.0, 15.0, 3.0]).all(near), "{result:?}");
 }
 
 #[test]
@@ -188,8 +188,8 @@ fn rounding_does_not_leave_the_range() {
             outputs: &[Output { element, shape: Some(vec![20_000]), bound: vec![20_000] }],
             seed: 7,
         };
-        let found = kernel("rand.uniform").unwrap().run(&call).unwrap();
-        found[0].scalars().map(|x| x.to_real()).collect()
+        let result = kernel("rand.uniform").unwrap().run(&call).unwrap();
+        result[0].scalars().map(|x| x.to_real()).collect()
     };
     for (element, min, max) in [
         (ElementType::F16, 0.0, 1.0),
@@ -201,7 +201,7 @@ fn rounding_does_not_leave_the_range() {
         let numbers = drawn(element, min, max);
         assert!(numbers.iter().all(|x| (min..max).contains(x)), "{element} {min} {max}");
     }
-    // Two adjacent values, 1e8 and the next one, each drawn half of the time.
+    // Two adjacent values, 1e8 and the next f32, each drawn half of the time.
     let halves = drawn(ElementType::F32, 1e8, 1e8 + 16.0);
     let upper = halves.iter().filter(|x| **x == 1e8 + 8.0).count();
     assert!((9_500..15_500).contains(&upper), "{upper}");
@@ -209,7 +209,7 @@ fn rounding_does_not_leave_the_range() {
 }
 
 #[test]
-fn a_shape_that_the_type_must_state_is_asked_for() {
+fn a_missing_shape_is_an_error() {
     let call = Call {
         attributes: &[("min".to_string(), Value::Real(0.0))],
         inputs: &[],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Kernels of users: functions of a shared library, bound to operators without a body.
+//! User-defined kernels: functions of a shared library, bound to operators without a body.
 //!
 //! The ABI is `runtime/c/skript_intrinsic.h`. A binding is valid for the process: a bound name is not bound again.
 
@@ -13,9 +13,9 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Why a kernel cannot be bound to an operator.
+/// The reason why a kernel cannot be bound to an operator.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The messages describe the fields.
 pub enum BindError {
     #[error("`{0}` is an intrinsic of the standard library")]
     Known(String),
@@ -32,7 +32,7 @@ const WIDE: &str = "_f64";
 
 type Function = unsafe extern "C" fn(*const CCall) -> i32;
 
-/// A function of a library that stays loaded.
+/// A function of a library that is never unloaded.
 pub struct UserKernel {
     name: String,
     symbol: String,
@@ -47,8 +47,8 @@ pub struct UserKernel {
 static BOUND: RwLock<Vec<Arc<UserKernel>>> = RwLock::new(Vec::new());
 
 /// Binds an operator's qualified name to `symbol` of the shared library at `library`. Loading runs the library's
-/// initializers, and the symbol is not verified to be a kernel by `skript_intrinsic.h`: bind only what the user of the
-/// program names.
+/// initializers, and the symbol is not verified to be a kernel by `skript_intrinsic.h`: bind only symbols that the user
+/// of the program names.
 ///
 /// # Errors
 /// [`BindError`]: the name is bound already, or there is no such library or symbol.
@@ -97,7 +97,7 @@ pub fn bind(name: &str, symbol: &str, library: &Path) -> Result<(), BindError> {
 /// bound already keeps its kernel.
 ///
 /// # Safety
-/// The texts end in zero bytes; the functions are kernels by `skript_intrinsic.h` and stay loaded.
+/// The texts end in zero bytes; the functions are kernels by `skript_intrinsic.h` and are never unloaded.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn skript_bind_kernel(
     name: *const c_char,
@@ -183,15 +183,15 @@ struct Kept {
 impl Kept {
     fn text(&mut self, text: &str) -> *const c_char {
         // An embedded zero byte ends the text in C.
-        let whole = text.split('\0').next().unwrap_or_default();
-        let owned = CString::new(whole).unwrap_or_default();
+        let whole: Vec<u8> = text.bytes().take_while(|b| *b != 0).collect();
+        let Ok(owned) = CString::new(whole) else { unreachable!("the text ends before a zero byte") };
         let pointer = owned.as_ptr();
         self.texts.push(owned);
         pointer
     }
 
     fn value(&mut self, value: &Value) -> CValue {
-        let mut made = CValue {
+        let mut c_value = CValue {
             kind: 0,
             integer: 0,
             real: 0.0,
@@ -202,17 +202,17 @@ impl Kept {
         match value {
             // C has one value for absent attributes.
             Value::Null | Value::Unknown => {}
-            Value::Bool(b) => (made.kind, made.integer) = (1, i64::from(*b)),
-            Value::Int(i) => (made.kind, made.integer) = (2, *i),
-            Value::Real(x) => (made.kind, made.real) = (3, *x),
-            Value::Str(text) => (made.kind, made.text) = (4, self.text(text)),
+            Value::Bool(b) => (c_value.kind, c_value.integer) = (1, i64::from(*b)),
+            Value::Int(i) => (c_value.kind, c_value.integer) = (2, *i),
+            Value::Real(x) => (c_value.kind, c_value.real) = (3, *x),
+            Value::Str(text) => (c_value.kind, c_value.text) = (4, self.text(text)),
             Value::List(items) => {
                 let items: Vec<CValue> = items.iter().map(|i| self.value(i)).collect();
-                (made.kind, made.items, made.count) = (5, items.as_ptr(), items.len());
+                (c_value.kind, c_value.items, c_value.count) = (5, items.as_ptr(), items.len());
                 self.lists.push(items);
             }
         }
-        made
+        c_value
     }
 }
 
@@ -242,7 +242,7 @@ impl UserKernel {
             RealType::F64 => self.wide.ok_or_else(wide)?,
             _ => self.function,
         };
-        let own = |kind| ElementType::run_time(kind, numbers);
+        let native = |kind| ElementType::for_kind(kind, numbers);
         let mut kept = Kept::default();
         let attributes: Vec<CAttribute> = (call.attributes.iter())
             .map(|(name, value)| CAttribute { name: kept.text(name), value: kept.value(value) })
@@ -250,7 +250,7 @@ impl UserKernel {
         let mut input_extents: Vec<Vec<i64>> = Vec::new();
         let mut inputs = Vec::new();
         let converted: Vec<Tensor> =
-            (call.inputs.iter()).map(|t| (*t).clone().with_element(own(t.kind()))).collect();
+            (call.inputs.iter()).map(|t| (*t).clone().with_element(native(t.kind()))).collect();
         for tensor in &converted {
             let mut extents: Vec<i64> = tensor.shape().iter().map(|e| e.cast_signed()).collect();
             inputs.push(CArray {
@@ -266,7 +266,7 @@ impl UserKernel {
         let mut output_extents: Vec<Vec<i64>> = Vec::new();
         let mut outputs = Vec::new();
         for output in call.outputs {
-            let mut slot = Tensor::zeros(own(output.element.kind()), &output.bound)?;
+            let mut slot = Tensor::zeros(native(output.element.kind()), &output.bound)?;
             let mut extents: Vec<i64> = output.bound.iter().map(|e| e.cast_signed()).collect();
             outputs.push(CArray {
                 element: element(slot.element()),
@@ -294,9 +294,9 @@ impl UserKernel {
         let status = unsafe { function(&raw const described) };
         drop((kept, input_extents, converted));
         if status != 0 {
-            let text = message.split(|b| *b == 0).next().unwrap_or_default();
+            let text: Vec<u8> = message.into_iter().take_while(|b| *b != 0).collect();
             // It may be shown by a terminal.
-            let text = String::from_utf8_lossy(text).replace(char::is_control, " ");
+            let text = String::from_utf8_lossy(&text).replace(char::is_control, " ");
             return Err(call.wrong(match text.as_str() {
                 "" => format!("`{}` failed with {status}", self.symbol),
                 _ => text,
@@ -331,7 +331,9 @@ impl UserKernel {
         }
         let shape: Vec<u64> = extents.iter().map(|n| n.cast_unsigned()).collect();
         let length = skript_tensor::shape::byte_length(slot.element(), &shape);
-        let bytes = slot.bytes().get(..length.unwrap_or(0)).unwrap_or_default();
+        let Some(bytes) = length.and_then(|length| slot.bytes().get(..length)) else {
+            unreachable!("the extents are within the upper bounds")
+        };
         Ok(Tensor::from_bytes(slot.element(), &shape, bytes)?)
     }
 }

@@ -9,7 +9,7 @@ use skript_semantics::{Numbers, Scalar};
 use skript_tensor::{ElementType, Tensor};
 use std::sync::Arc;
 
-/// The maximum depth of invocations; models of the frontend stay far below.
+/// Maximum depth of invocations; models of the frontend have a far smaller depth.
 const MAX_DEPTH: usize = 4096;
 
 pub(crate) struct Evaluator<'m, 'o> {
@@ -82,10 +82,10 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         self.settings.spend(POINTS_PER_INVOCATION)?;
         let mut frame = Frame::new(function, path, self.settings, function.numbers);
         let location = |e: EvalError| e.within(&function.name, function.span);
-        let closer = |e: EvalError| e.at(&function.name, function.span);
+        let closer = |e: EvalError| e.in_function(&function.name, function.span);
         bind_all(&mut frame, "inputs", &flattened(&function.inputs), inputs).map_err(closer)?;
         bind_all(&mut frame, "captures", &function.captures, captures).map_err(closer)?;
-        frame.learn(extents).map_err(location)?;
+        frame.define_extents(extents).map_err(location)?;
         check::run(&frame, &function.checks)?;
         for (id, data) in &function.constants {
             let tensor = frame.constant(*id, data).map_err(location)?;
@@ -130,14 +130,14 @@ impl<'m, 'o> Evaluator<'m, 'o> {
                 }
                 Operation::If { arms, otherwise, outputs, span } => self
                     .branch(frame, arms, otherwise, outputs)
-                    .map_err(|e| e.at(&frame.function.name, *span))?,
+                    .map_err(|e| e.in_function(&frame.function.name, *span))?,
                 Operation::Loop(l) => {
-                    self.iterate(frame, l).map_err(|e| e.at(&frame.function.name, l.span))?
+                    self.iterate(frame, l).map_err(|e| e.in_function(&frame.function.name, l.span))?
                 }
                 Operation::Cut { whole, count, dimension, output, span } => {
                     cut(frame, *whole, *count, *dimension)
                         .and_then(|part| frame.bind(*output, Arc::new(part)))
-                        .map_err(|e| e.at(&frame.function.name, *span))?
+                        .map_err(|e| e.in_function(&frame.function.name, *span))?
                 }
             }
         }
@@ -160,11 +160,8 @@ impl<'m, 'o> Evaluator<'m, 'o> {
             (None, None) => callee.name.clone(),
         };
         let path = format!("{}.{label}", frame.path);
-        let extents: Vec<i64> = invoke
-            .extents
-            .iter()
-            .map(|e| frame.extent(e).map(|n| i64::try_from(n).unwrap_or(i64::MAX)))
-            .collect::<Result<_, _>>()?;
+        let extents: Vec<i64> =
+            invoke.extents.iter().map(|e| frame.int_extent(e)).collect::<Result<_, _>>()?;
         let inner = self.activate(callee, path, &inputs, &captures, &extents)?;
         let around = |id: &ValueId| {
             let value = frame.declared(*id).ok();
@@ -210,13 +207,13 @@ pub(crate) fn flattened(ports: &[Port]) -> Vec<ValueId> {
     ports.iter().flat_map(|p| p.tensors.values().iter().copied()).collect()
 }
 
-/// Casts tensors between an operator and its caller to these element types, with rounding. Tensors without a counterpart stay unchanged;
-/// their number is checked later.
+/// Casts tensors between an operator and its caller to these element types, with rounding. Tensors without a counterpart are
+/// unchanged; their number is checked later.
 fn cast(tensors: Vec<Arc<Tensor>>, types: impl Iterator<Item = Option<Numbers>>) -> Vec<Arc<Tensor>> {
     let types = types.chain(std::iter::repeat(None));
     let cast = |(tensor, numbers): (Arc<Tensor>, Option<Numbers>)| {
         let wanted =
-            numbers.map_or(tensor.element(), |numbers| ElementType::run_time(tensor.kind(), numbers));
+            numbers.map_or(tensor.element(), |numbers| ElementType::for_kind(tensor.kind(), numbers));
         if tensor.element() == wanted {
             tensor
         } else {
@@ -235,14 +232,13 @@ fn cut(frame: &Frame<'_>, whole: ValueId, count: ValueId, dimension: usize) -> R
     let mut shape = whole.shape().to_vec();
     let after = shape.iter().skip(dimension + 1);
     let element = whole.element().size();
-    let locations = |extent: u64| usize::try_from(extent).unwrap_or(usize::MAX);
-    let item = after.fold(element, |bytes, extent| bytes.saturating_mul(locations(*extent)));
+    let item = after.fold(element, |bytes, extent| bytes.saturating_mul(*extent as usize));
     let Some(extent) = shape.get_mut(dimension) else {
         return Err(internal("a tensor is cut along no dimension"));
     };
-    let present = item.saturating_mul(locations(*extent));
-    *extent = u64::try_from(count).unwrap_or(0).min(*extent);
-    let kept = item.saturating_mul(locations(*extent));
+    let present = item.saturating_mul(*extent as usize);
+    *extent = count.max(0).cast_unsigned().min(*extent);
+    let kept = item.saturating_mul(*extent as usize);
     let rows = whole.bytes().chunks(present.max(1));
     let bytes: Vec<u8> = rows.flat_map(|row| row.get(..kept).unwrap_or(row)).copied().collect();
     Ok(Tensor::from_bytes(whole.element(), &shape, &bytes).map_err(Failure::Tensor)?)
@@ -260,7 +256,7 @@ fn bind_all(
     for (&id, tensor) in ids.iter().zip(tensors) {
         let bound = frame.bind(id, tensor.clone());
         bound.map_err(|error| match frame.declared(id) {
-            Ok(value) => error.at(&frame.function.name, value.span),
+            Ok(value) => error.in_function(&frame.function.name, value.span),
             Err(_) => error,
         })?;
     }

@@ -29,14 +29,20 @@ pub(crate) fn run(frame: &Frame<'_>, checks: &[Check]) -> Result<(), EvalError> 
     Ok(())
 }
 
-/// Reports a step in which an access is out of bounds, if the formula found one.
-pub(crate) fn found(frame: &Frame<'_>, formula: &Formula, finding: &Finding, step: i64) -> EvalError {
+/// The error of a step in which an access is out of bounds.
+pub(crate) fn out_of_bounds(frame: &Frame<'_>, formula: &Formula, finding: &Finding, step: i64) -> EvalError {
     let mut rest = step;
     let mut indices = Vec::with_capacity(formula.indices.len());
     for (position, index) in formula.indices.iter().enumerate().rev() {
         let extent = frame.known_extent(&index.extent).filter(|_| position > 0);
-        indices.push(extent.map_or(rest, |n| rest.checked_rem(n).unwrap_or(0)));
-        rest = extent.and_then(|n| rest.checked_div(n)).unwrap_or(0);
+        let (index, outer) = match extent {
+            Some(n) if n > 0 => (rest % n, rest / n),
+            // There is no step.
+            Some(_) => (0, 0),
+            None => (rest, 0),
+        };
+        indices.push(index);
+        rest = outer;
     }
     indices.reverse();
     let failure = Failure::Check {

@@ -18,15 +18,15 @@ impl<'m> Evaluator<'m, '_> {
         otherwise: &'m Block,
         outputs: &[ValueId],
     ) -> Result<(), EvalError> {
-        let mut chosen = otherwise;
+        let mut selected = otherwise;
         for arm in arms {
             if self.test(frame, &arm.condition)? {
-                chosen = &arm.consequent;
+                selected = &arm.consequent;
                 break;
             }
         }
-        self.block(frame, chosen)?;
-        let results = frame.all(&chosen.results)?;
+        self.block(frame, selected)?;
+        let results = frame.all(&selected.results)?;
         if results.len() != outputs.len() {
             return Err(internal("a branch yields a different number of results"));
         }
@@ -57,16 +57,16 @@ impl<'m> Evaluator<'m, '_> {
         let mut iteration = 0u64;
         let open =
             l.before.is_some() || l.after.is_some() || l.dynamic_count.is_some() || !l.stack_scans.is_empty();
-        let most = self.settings.max_iterations;
-        if !open && count.is_some_and(|c| c > most) {
-            return Err(Failure::TooManySteps(most).into());
+        let max_iterations = self.settings.max_iterations;
+        if !open && count.is_some_and(|c| c > max_iterations) {
+            return Err(Failure::TooManySteps(max_iterations).into());
         }
         let mut stacks: Vec<Vec<Arc<Tensor>>> = vec![Vec::new(); l.scan_outputs.len()];
         while count.is_none_or(|c| iteration < c) {
             self.settings.spend(POINTS_PER_INVOCATION)?;
-            let position = usize::try_from(iteration).unwrap_or(usize::MAX);
+            let position = iteration as usize;
             if let Some(index) = l.index {
-                let number = i64::try_from(iteration).unwrap_or(i64::MAX);
+                let number = iteration.cast_signed();
                 let int = frame.function.numbers_of(frame.declared(index)?).int;
                 if int.wrap(number) != number {
                     return Err(Failure::StepBeyond { int, number }.into());
@@ -91,9 +91,11 @@ impl<'m> Evaluator<'m, '_> {
             if let Some(capacity) = l.capacity.filter(|capacity| iteration >= *capacity) {
                 return Err(Failure::CapacityExceeded(capacity).into());
             }
-            match l.most_steps {
+            match l.max_steps {
                 Some(steps) if iteration >= steps => return Err(Failure::Endless(steps).into()),
-                None if iteration >= most => return Err(Failure::TooManySteps(most).into()),
+                None if iteration >= max_iterations => {
+                    return Err(Failure::TooManySteps(max_iterations).into());
+                }
                 _ => {}
             }
             self.block(frame, &l.body)?;
@@ -135,9 +137,8 @@ impl<'m> Evaluator<'m, '_> {
             return Ok(());
         }
         // Items of iterations that were not executed hold T().
-        let done = usize::try_from(iteration).unwrap_or(usize::MAX);
         for pack in &l.scan_outputs {
-            for &id in pack.iter().skip(done) {
+            for &id in pack.iter().skip(iteration as usize) {
                 let element = frame.element(id)?;
                 let tensor = splat(element, &frame.shape(id)?, element.kind().default_value())?;
                 self.show(frame, id, Arc::new(tensor))?;
@@ -157,13 +158,13 @@ impl<'m> Evaluator<'m, '_> {
     }
 }
 
-/// The extents of the items of a pack, which are those of the first.
+/// Returns an error unless the item has the extents of the first item of the pack.
 fn agrees(stack: &[Arc<Tensor>], item: &Tensor) -> Result<(), Failure> {
     let Some(first) = stack.first() else {
         return Ok(());
     };
     let mut extents = item.shape().iter().zip(first.shape());
-    match extents.find(|(own, first)| own != first) {
+    match extents.find(|(extent, first)| extent != first) {
         Some((&extent, &before)) => Err(Failure::ItemExtent { item: stack.len(), extent, before }),
         None => Ok(()),
     }
@@ -174,7 +175,7 @@ fn stacked(frame: &Frame<'_>, id: ValueId, items: &[Arc<Tensor>]) -> Result<Tens
     let declared = &frame.declared(id)?.tensor;
     let shape = match items.first() {
         Some(first) => first.shape().to_vec(),
-        // An extent that only the items determine is zero if there are none.
+        // An extent that only the items determine is zero if there are no items.
         None => {
             let known = |extent| match frame.known_extent(extent) {
                 Some(_) => frame.extent(extent),
@@ -190,7 +191,9 @@ fn stacked(frame: &Frame<'_>, id: ValueId, items: &[Arc<Tensor>]) -> Result<Tens
 /// One item of a pack that is stored as one tensor.
 fn slice(frame: &Frame<'_>, stack: ValueId, position: usize) -> Result<Tensor, EvalError> {
     let whole = frame.get(stack)?;
-    let shape = whole.shape().get(1..).unwrap_or_default();
+    let [_, shape @ ..] = whole.shape() else {
+        return Err(internal("a pack that is one tensor has no dimensions"));
+    };
     let mut item = Tensor::zeros(whole.element(), shape)?;
     let bytes = item.bytes_mut()?;
     let size = bytes.len();
@@ -206,8 +209,10 @@ fn slice(frame: &Frame<'_>, stack: ValueId, position: usize) -> Result<Tensor, E
 fn iterations(frame: &Frame<'_>, l: &Loop) -> Result<Option<u64>, EvalError> {
     let mut lengths: Vec<usize> = l.scans.iter().map(|(_, pack)| pack.len()).collect();
     for (_, stack) in &l.stack_scans {
-        let items = frame.get(*stack)?.shape().first().copied().unwrap_or(0);
-        lengths.push(usize::try_from(items).unwrap_or(usize::MAX));
+        let [items, ..] = frame.get(*stack)?.shape() else {
+            return Err(internal("a pack that is one tensor has no dimensions"));
+        };
+        lengths.push(*items as usize);
     }
     let length = lengths.iter().min().copied();
     if let (Some(&shortest), Some(&longest)) = (lengths.iter().min(), lengths.iter().max())
@@ -227,12 +232,10 @@ fn iterations(frame: &Frame<'_>, l: &Loop) -> Result<Option<u64>, EvalError> {
     let Some(Scalar::Int(count)) = frame.get(id)?.get(0) else {
         return Err(internal("a loop's count is not one int"));
     };
-    // A negative count is no iteration.
-    let wanted = u64::try_from(count).unwrap_or(0);
+    // A negative count means zero iterations.
+    let wanted = count.max(0).cast_unsigned();
     match fixed {
-        Some(limit) if wanted > limit => {
-            Err(Failure::ScanTooShort { count, length: usize::try_from(limit).unwrap_or(usize::MAX) }.into())
-        }
+        Some(limit) if wanted > limit => Err(Failure::ScanTooShort { count, length: limit as usize }.into()),
         _ => Ok(Some(wanted)),
     }
 }

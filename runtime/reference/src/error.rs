@@ -9,7 +9,7 @@ use thiserror::Error;
 
 /// The kind of the error; [`EvalError`] adds the location.
 #[derive(Debug, Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The messages describe the fields.
 pub enum Failure {
     #[error("expected {expected} {what}, got {got}")]
     Count { what: &'static str, expected: usize, got: usize },
@@ -25,7 +25,7 @@ pub enum Failure {
     /// An access out of bounds. This is a defect of the model, because composition guards all accesses.
     #[error("subscript {value} of {tensor} is outside of its extent {extent}")]
     OutOfBounds { tensor: String, value: i64, extent: i64 },
-    /// A run-time check of the model does not hold; its message.
+    /// A run-time check of the model failed; its message.
     #[error("{message}")]
     Check { kind: skript_frontend::model::CheckKind, message: String },
     #[error("the loop does not end within {0} steps (limit `loop_steps`)")]
@@ -87,7 +87,7 @@ impl EvalError {
     }
 
     /// Sets the location unless a more precise one is set.
-    pub(crate) fn at(self, function: &str, span: Span) -> Self {
+    pub(crate) fn in_function(self, function: &str, span: Span) -> Self {
         if self.calls.is_empty() { self.within(function, span) } else { self }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas (2.12): loops in index order; where the predicate holds, each target element is combined with its value.
+//! Formulas (2.12): loops in the order of the indices. Where the predicate holds, each target element is combined with its
+//! value.
 //!
 //! A formula is first converted to a compact form ([`plan`]): affine subscripts become registers that the loops
 //! increment, and conditions that depend on outer indices only are tested in the outer loops.
@@ -35,8 +36,8 @@ pub(crate) fn run_all(frame: &Frame<'_>, formulas: &[Formula]) -> Result<Vec<(Va
         outputs.insert(id, (shape, elements));
     }
     for formula in formulas {
-        let position = |e: EvalError| e.at(&frame.function.name, formula.span);
-        for target in found(formula) {
+        let position = |e: EvalError| e.in_function(&frame.function.name, formula.span);
+        for target in searches(formula) {
             let none = Scalar::Int(Finding::NONE);
             let elements = Elements::filled(ScalarKind::Int, &[], none, frame.numbers)?;
             outputs.insert(target.output, (Vec::new(), elements));
@@ -45,7 +46,7 @@ pub(crate) fn run_all(frame: &Frame<'_>, formulas: &[Formula]) -> Result<Vec<(Va
         for finding in &formula.findings {
             test(frame, formula, finding, &outputs).map_err(position)?;
         }
-        for target in found(formula) {
+        for target in searches(formula) {
             outputs.remove(&target.output);
         }
     }
@@ -56,7 +57,7 @@ pub(crate) fn run_all(frame: &Frame<'_>, formulas: &[Formula]) -> Result<Vec<(Va
 }
 
 /// The targets of a formula that are step numbers.
-fn found(formula: &Formula) -> impl Iterator<Item = &Target> {
+fn searches(formula: &Formula) -> impl Iterator<Item = &Target> {
     formula.findings.iter().filter_map(|finding| formula.targets.get(finding.target))
 }
 
@@ -69,13 +70,13 @@ fn test(
     outputs: &HashMap<ValueId, (Vec<u64>, Elements)>,
 ) -> Result<(), EvalError> {
     let target = formula.targets.get(finding.target);
-    let found = match target.and_then(|target| outputs.get(&target.output)) {
-        Some((_, Elements::Int(found))) => found.first().copied(),
+    let position = match target.and_then(|target| outputs.get(&target.output)) {
+        Some((_, Elements::Int(positions))) => positions.first().copied(),
         _ => None,
     };
-    match found {
+    match position {
         Some(Finding::NONE) => Ok(()),
-        Some(step) => Err(check::found(frame, formula, finding, step)),
+        Some(step) => Err(check::out_of_bounds(frame, formula, finding, step)),
         None => Err(internal("a formula finds nothing")),
     }
 }
@@ -91,7 +92,7 @@ fn run(
         }
     }
     let plan = Plan::new(frame, formula, outputs)?;
-    // Targets are removed from the map while they are written; the others are read like inputs.
+    // Targets are removed from the map while they are written; all other targets are read like inputs.
     let mut written = Vec::new();
     for id in &plan.written {
         if let Some((shape, elements)) = outputs.remove(id) {

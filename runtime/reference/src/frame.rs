@@ -45,7 +45,7 @@ impl<'m> Frame<'m> {
     }
 
     /// Sets the dynamic extents that no input defines.
-    pub(crate) fn learn(&mut self, extents: &[i64]) -> Result<(), EvalError> {
+    pub(crate) fn define_extents(&mut self, extents: &[i64]) -> Result<(), EvalError> {
         if extents.len() != self.function.extents.len() {
             return Err(internal(format!(
                 "{} has {} extents, but {} are passed",
@@ -118,8 +118,7 @@ impl<'m> Frame<'m> {
                     // A tensor that is recomputed in the next iteration of a loop may have another extent.
                     let known = self.symbols.get(name).filter(|(_, owner)| *owner != Some(id));
                     if known.is_none() {
-                        let extent = i64::try_from(got).unwrap_or(i64::MAX);
-                        self.symbols.insert(name.clone(), (extent, Some(id)));
+                        self.symbols.insert(name.clone(), (got.cast_signed(), Some(id)));
                     }
                 }
                 self.evaluate(expr)
@@ -163,7 +162,12 @@ impl<'m> Frame<'m> {
         }
     }
 
-    /// An extent whose symbols must be defined; negative ones count as 0.
+    /// Like [`Frame::extent`], as an int.
+    pub(crate) fn int_extent(&self, extent: &Extent) -> Result<i64, EvalError> {
+        signed(self.extent(extent)?)
+    }
+
+    /// An extent whose symbols must be defined; negative extents count as 0.
     pub(crate) fn extent(&self, extent: &Extent) -> Result<u64, EvalError> {
         match extent {
             Extent::Fixed(n) => Ok(*n),
@@ -171,7 +175,7 @@ impl<'m> Frame<'m> {
                 let value = self.evaluate(expr).ok_or_else(|| {
                     internal(format!("a dynamic extent of {} is used before it is known", self.function.name))
                 })?;
-                let got = u64::try_from(value).unwrap_or(0);
+                let got = value.max(0).cast_unsigned();
                 if got > *bound {
                     return Err(Failure::Bound {
                         name: self.function.name.clone(),
@@ -217,8 +221,13 @@ impl<'m> Frame<'m> {
     pub(crate) fn element(&self, id: ValueId) -> Result<ElementType, EvalError> {
         let declared = self.declared(id)?;
         let numbers = self.function.numbers_of(declared);
-        Ok(ElementType::run_time(declared.tensor.kind, numbers))
+        Ok(ElementType::for_kind(declared.tensor.kind, numbers))
     }
+}
+
+/// An extent as an int.
+pub(crate) fn signed(extent: u64) -> Result<i64, EvalError> {
+    i64::try_from(extent).map_err(|_| internal(format!("extent {extent} is too large")))
 }
 
 /// A tensor filled with one value.

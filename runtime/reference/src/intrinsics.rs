@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operators without a body: their kernels are `skript-intrinsics`.
+//! Runs operators without a body by the kernels of `skript-intrinsics`.
 
 use crate::block::flattened;
 use crate::error::{EvalError, Failure, internal};
@@ -26,10 +26,10 @@ pub(crate) fn call(frame: &Frame<'_>, inputs: &[Arc<Tensor>], seed: u64) -> Resu
     for id in &ids {
         let declared = &frame.declared(*id)?.tensor;
         let shape = frame.shape(*id).ok();
-        let largest = || declared.shape.iter().map(|e| e.bound()).collect();
+        let upper_bounds = || declared.shape.iter().map(|e| e.bound()).collect();
         outputs.push(Output {
             element: frame.element(*id)?,
-            bound: shape.clone().unwrap_or_else(largest),
+            bound: shape.clone().unwrap_or_else(upper_bounds),
             shape,
         });
     }
@@ -59,12 +59,12 @@ fn value(attribute: &AttributeValue, frame: &Frame<'_>) -> Result<Value, EvalErr
             Value::List(items.iter().map(|item| value(item, frame)).collect::<Result<_, _>>()?)
         }
         AttributeValue::Run { kind, value } => {
-            let found = frame.scalar(value);
-            let found = found.ok_or_else(|| internal("an attribute depends on unknown extents"))?;
+            let scalar =
+                frame.scalar(value).ok_or_else(|| internal("an attribute depends on unknown extents"))?;
             match kind {
-                ScalarKind::Bool => Value::Bool(found.to_bool()),
-                ScalarKind::Int => Value::Int(found.to_int()),
-                ScalarKind::Real => Value::Real(found.to_real()),
+                ScalarKind::Bool => Value::Bool(scalar.to_bool()),
+                ScalarKind::Int => Value::Int(scalar.to_int()),
+                ScalarKind::Real => Value::Real(scalar.to_real()),
             }
         }
     })

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The reference evaluator: computes a composed model by walking it, formula by formula, in the order of the text.
 //!
-//! Obvious rather than fast; the oracle that compiled code is compared with. Tensors have the model's storage types. In
+//! The evaluator is the oracle for compiled code, so it is simple, not fast. Tensors have the model's storage types. In
 //! formulas, int is i64 and wraps, and real is f32 (f64 if tensors are f64): every operation rounds to it, except that a sum
 //! (`+=`) is accumulated in f64 and rounded once at the end, so that it is closer to the true sum than any order of f32
-//! additions. Results of an operator are rounded to the storage types. Nothing depends on the machine: transcendental
-//! functions come from `skript-semantics`.
+//! additions. Results of an operator are rounded to the storage types. Results do not depend on the machine: transcendental
+//! functions are implemented in `skript-semantics`.
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
@@ -39,15 +39,15 @@ pub(crate) struct Settings {
     pub(crate) max_points: u64,
     /// The seed of the random operators.
     pub seed: u64,
-    /// The points that are left to an evaluation; beyond them, [`Failure::TooMuchWork`].
+    /// The remaining work in points; beyond it, [`Failure::TooMuchWork`].
     pub(crate) work: Option<Arc<AtomicU64>>,
 }
 
-/// Points of a formula that take as long as an invocation, or an iteration of a loop.
+/// The cost of an invocation, or of an iteration of a loop, in points of a formula.
 pub(crate) const POINTS_PER_INVOCATION: u64 = 64;
 
 impl Settings {
-    /// Takes points from those that are left.
+    /// Subtracts points from the remaining work.
     pub(crate) fn spend(&self, work: u64) -> Result<(), EvalError> {
         let Some(left) = &self.work else {
             return Ok(());
@@ -77,7 +77,7 @@ pub struct Outcome {
 
 /// Evaluates the model's entry.
 ///
-/// `inputs`: the entry's inputs in order, packs flattened, absent optional ones left out; `variables`: all of
+/// `inputs`: the entry's inputs in order, packs flattened, absent optional inputs omitted; `variables`: all of
 /// [`Model::variables`]. Both in the model's storage types and of the declared kind and shape.
 ///
 /// # Errors
@@ -90,23 +90,23 @@ pub fn evaluate(
     evaluate_with_observer(model, inputs, variables, &Settings::default(), &mut |_, _| {})
 }
 
-/// As [`evaluate`], for small models: `work` is the number of points of formulas that it may compute, from which it subtracts
-/// those that it computed. Invocations and iterations of loops count as several.
+/// Like [`evaluate`], with a limit: `work` is the number of formula points that may be computed. It is reduced by the number of
+/// computed points; invocations and loop iterations count as several points.
 ///
 /// # Errors
-/// Those of [`evaluate`], and [`Failure::TooMuchWork`].
+/// The errors of [`evaluate`], and [`Failure::TooMuchWork`].
 pub fn evaluate_within(
     model: &Model,
     inputs: &[Arc<Tensor>],
     variables: &[Arc<Tensor>],
     work: &Arc<AtomicU64>,
 ) -> Result<Outcome, EvalError> {
-    let most = work.load(Ordering::Relaxed);
-    let settings = Settings { max_elements: most, work: Some(work.clone()), ..Settings::default() };
+    let max_elements = work.load(Ordering::Relaxed);
+    let settings = Settings { max_elements, work: Some(work.clone()), ..Settings::default() };
     evaluate_with_observer(model, inputs, variables, &settings, &mut |_, _| {})
 }
 
-/// As [`evaluate`]; reports each named tensor to `observer` when it is computed.
+/// Like [`evaluate`]; reports each named tensor to `observer` when it is computed.
 pub(crate) fn evaluate_with_observer(
     model: &Model,
     inputs: &[Arc<Tensor>],
@@ -114,19 +114,19 @@ pub(crate) fn evaluate_with_observer(
     settings: &Settings,
     observer: &mut Observer<'_>,
 ) -> Result<Outcome, EvalError> {
-    // Unrolled folds are deeply nested expressions, which are processed recursively: hence a separate stack, of which
-    // only touched pages take memory.
-    const STACK: usize = 1 << 30;
+    // Unrolled folds are deeply nested expressions that are processed recursively, which requires a large stack. Only
+    // touched pages occupy memory.
+    const STACK_BYTES: usize = 1 << 30;
     let outcome = std::thread::scope(|scope| {
         std::thread::Builder::new()
             .name("evaluate".to_string())
-            .stack_size(STACK)
+            .stack_size(STACK_BYTES)
             .spawn_scoped(scope, || block::Evaluator::new(model, settings, observer).run(inputs, variables))
             .map_err(|e| EvalError::new(Failure::Internal(format!("no thread: {e}"))))?
             .join()
             .unwrap_or_else(|_| Err(EvalError::new(Failure::Internal("the evaluator failed".to_string()))))
     });
-    // Any result was computed from elements that are not those of the file.
+    // Bytes lost to truncation read as zeros, so the result is invalid.
     for tensor in inputs.iter().chain(variables) {
         let unchanged = tensor.unchanged();
         unchanged.map_err(|e| EvalError::new(Failure::Tensor(e)))?;

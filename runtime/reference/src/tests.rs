@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Models built by hand; expected values worked out by hand too.
+//! Tests whose models and expected values were written by hand.
 
 use crate::{
     EvalError, Failure, Outcome, POINTS_PER_INVOCATION, Settings, evaluate, evaluate_with_observer,
@@ -261,7 +261,7 @@ fn reals_round_at_every_step_but_sums_only_once() {
     assert_eq!(outcome.outputs[1].as_f32(), Some(&[0.0][..]));
 }
 
-/// z = x + y for rank-0 ints, and the graph around it.
+/// A graph with the body `body`, and the operators z = x + y and z = x < y for rank-0 ints.
 fn adder(body: Block, mut values: Vec<Value>) -> Model {
     let sum = apply(Int, ScalarOp::Add, vec![access(Int, 0, vec![]), access(Int, 1, vec![])]);
     let add = formula(vec![], Accumulation::Assign, vec![target(2, vec![], sum, Init::Fill(Scalar::Int(0)))]);
@@ -306,7 +306,7 @@ fn looped(static_count: Option<u64>, before: Option<Block>) -> Model {
         index: Some(ValueId(3)),
         static_count,
         capacity: None,
-        most_steps: static_count.is_none().then_some(1000),
+        max_steps: static_count.is_none().then_some(1000),
         dynamic_count: None,
         before,
         body: block(vec![invoke(1, [2, 3], 4)], &[4]),
@@ -348,7 +348,7 @@ fn endless_loops_are_errors() {
     let error = fails(looped(None, Some(forever)));
     assert!(matches!(*error.failure, Failure::Endless(1000)));
     assert_eq!(error.calls[0].function, "main.G");
-    // A loop that ends would take too long here.
+    // A loop with a finite number of steps that exceeds the limit.
     let error = fails(looped(Some(11), None));
     assert!(matches!(*error.failure, Failure::TooManySteps(10)));
 }
@@ -378,7 +378,7 @@ fn the_observer_sees_scoped_names() {
 }
 
 #[test]
-fn run_time_extents_are_learnt_and_checked() {
+fn run_time_extents_are_defined_and_checked() {
     let dynamic = |name: &str| Value {
         tensor: TensorType {
             kind: Real,

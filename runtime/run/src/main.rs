@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-run MODEL.skm`: runs a compiled model, without the compiler or the text of the model.
 //!
-//! A compiled model holds native code: it is trusted.
-//! Exit status: 0 done, 1 an error in a file, a value or the run, 2 an error in the command line.
+//! A compiled model contains native code, so it must be trusted.
+//! Exit status: 0 for success, 1 for errors in a file, a value or the run, 2 for errors in the command line.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ use skript_runtime::device::DeviceChoice;
 use skript_runtime::{Artifact, DeviceInstance, Program, files, run};
 use skript_tensor::{Tensor, WeightStore, summary};
 
-/// The maximum unpacked size in bytes of a packed file of weights.
-const UNPACKED: u64 = 2 << 30;
+/// Maximum unpacked size in bytes of a packed file of weights.
+const MAX_UNPACKED_BYTES: u64 = 2 << 30;
 
 const TRUSTED: &str = "A compiled model holds native code, which runs with all rights of this process: run only models that you compiled, or whose origin you trust. The checksum in the file detects damage, not intent, and does not cover embedded weights.";
 
@@ -39,13 +39,13 @@ struct Arguments {
     /// Folder for the outputs, one .npy each; without it they are summarized
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
-    /// Threads; if not given, as many as this process has CPUs. Results are the same
+    /// Number of threads; by default, the number of CPUs of this process. Results do not depend on it
     #[arg(long, env = "SKRIPT_NUM_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     /// Device for the kernels of a model that was compiled for a GPU: auto for the first one, cuda:N, or vulkan:N
     #[arg(long, value_name = "NAME", default_value = "auto")]
     device: DeviceChoice,
-    /// Computes the outputs so many times more, with the arrays on the device, and prints the times as the last line: one JSON object. For
+    /// Repeats the computation N times with the arrays on the device, and prints the times as the last line: one JSON object. For
     /// models that were compiled for a GPU
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     repeat: Option<u32>,
@@ -54,7 +54,7 @@ struct Arguments {
     intrinsics: Vec<(String, String, PathBuf)>,
 }
 
-/// The version, that of the files that it runs, and the processor that it runs them on.
+/// The version of this program, the version of the compiled models that it runs, and the processor.
 fn version() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let host = skript_runtime::program::host();
@@ -74,7 +74,7 @@ fn input_argument(text: &str) -> Result<(String, PathBuf), String> {
     Ok((name.to_owned(), PathBuf::from(file)))
 }
 
-/// Operator, symbol, library.
+/// Parses `OPERATOR=SYMBOL@LIBRARY`.
 fn intrinsic_argument(text: &str) -> Result<(String, String, PathBuf), String> {
     let parts = text.split_once('=');
     let parts = parts.and_then(|(name, rest)| Some((name, rest.split_once('@')?)));
@@ -159,14 +159,13 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
             "the model was compiled for a processor: compile it with --target=nvptx64 or --target=vulkan for a GPU".to_owned(),
         )),
         Some(kernels) => {
-            let found = on_device(&artifact, kernels, arguments, &inputs, &variables);
-            let (outputs, measured) = found.map_err(one)?;
+            let run = on_device(&artifact, kernels, arguments, &inputs, &variables);
+            let (outputs, measured) = run.map_err(one)?;
             times = measured;
             Ok(outputs)
         }
     }?;
-    let results = files::outputs(&artifact);
-    let results = results.filter_map(|(n, name)| {
+    let results = files::outputs(&artifact).filter_map(|(n, name)| {
         let (port, tensor) = (artifact.outputs.get(n)?, outputs.get(n)?);
         let converted = port.imported.and_then(|e| files::converted(tensor, e));
         Some((name, converted.unwrap_or_else(|| tensor.clone())))
@@ -182,7 +181,7 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     print(&times).map_err(|e| vec![e])
 }
 
-/// The outputs, by a device, and the times of repeated calls.
+/// Computes the outputs on a device. Returns the outputs, and the times of repeated calls as JSON.
 fn on_device(
     artifact: &Artifact,
     kernels: &Kernels,
@@ -207,8 +206,8 @@ fn on_device(
     }
     times.sort_by(f64::total_cmp);
     let at = |n: usize| times.get(n).copied().unwrap_or_default();
-    let (least, median) = (at(0), at(times.len() / 2));
-    let times = format!("{{\"call_ms\": {least:.6}, \"median_ms\": {median:.6}, \"calls\": {count}}}\n");
+    let (minimum, median) = (at(0), at(times.len() / 2));
+    let times = format!("{{\"call_ms\": {minimum:.6}, \"median_ms\": {median:.6}, \"calls\": {count}}}\n");
     Ok((outputs, times))
 }
 
@@ -218,7 +217,7 @@ fn variables(artifact: &Artifact, arguments: &Arguments) -> Result<Vec<Tensor>, 
     let one = |error: String| vec![format!("{}: error: {error}", model.display())];
     let beside = model.parent().map(Path::to_path_buf);
     let index = arguments.weights.clone().or(beside).unwrap_or_default();
-    let weights = WeightStore::open(&index, UNPACKED).map_err(|e| one(e.to_string()))?;
+    let weights = WeightStore::open(&index, MAX_UNPACKED_BYTES).map_err(|e| one(e.to_string()))?;
     files::variables(artifact, &weights).map_err(|unread| {
         let errors = unread.errors.iter().flat_map(|e| one(e.to_string()));
         errors.chain(unread.remarks).collect()

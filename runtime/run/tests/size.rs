@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The dependencies and the size of `skript-run`: neither LLVM nor MLIR, and few bytes.
+//! Checks that `skript-run` links neither LLVM nor MLIR and is small.
 
 #![allow(clippy::unwrap_used)]
 
@@ -31,13 +31,13 @@ fn skript_run_loads_the_c_library_alone() {
     assert!(libraries.iter().all(is_known), "{libraries:?}");
 }
 
-/// The size in bytes that is loaded or kept by `strip`: all sections except symbols and debug information.
+/// Sums the sections that are loaded: all except symbols and debug information, which `strip` removes.
 #[cfg(not(debug_assertions))]
 #[test]
 fn skript_run_is_small() {
     use object::read::elf::SectionHeader as _;
     /// The limit for wheels and containers.
-    const LARGEST: u64 = 5 << 20;
+    const MAX_BYTES: u64 = 5 << 20;
     let file = std::fs::read(PROGRAM).unwrap();
     let header = FileHeader64::<LittleEndian>::parse(&*file).unwrap();
     let sections = header.sections(LittleEndian, &*file).unwrap();
@@ -45,5 +45,5 @@ fn skript_run_is_small() {
         section.sh_flags(LittleEndian) & u64::from(elf::SHF_ALLOC) != 0
     };
     let bytes: u64 = sections.iter().filter(is_kept).map(|s| s.sh_size(LittleEndian)).sum();
-    assert!((1 << 16..LARGEST).contains(&bytes), "{bytes}");
+    assert!((1 << 16..MAX_BYTES).contains(&bytes), "{bytes}");
 }

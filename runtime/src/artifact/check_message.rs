@@ -27,8 +27,8 @@ impl Check {
             let (what, after) = after.split_once('}').unwrap_or((after, ""));
             rest = after;
             let value = |digits: &str| {
-                let location = digits.parse::<usize>().ok();
-                let value = location.and_then(|location| context.values.get(location));
+                let slot = digits.parse::<usize>().ok();
+                let value = slot.and_then(|slot| context.values.get(slot));
                 value.copied().unwrap_or_default()
             };
             match what.split_once(':') {
@@ -64,8 +64,8 @@ mod tests {
 
     fn formatted(template: &str, values: &[i64]) -> String {
         let mut context = Context::default();
-        for (location, value) in context.values.iter_mut().zip(values) {
-            *location = *value;
+        for (slot, value) in context.values.iter_mut().zip(values) {
+            *slot = *value;
         }
         let check = Check { code: String::new(), message: template.to_owned(), trace: Vec::new() };
         check.message(&context)

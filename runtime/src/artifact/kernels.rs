@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Kernels for a GPU, in an artifact beside the code that launches them.
+//! GPU kernels in an artifact, beside the code that launches them.
 
 /// The language that kernels are compiled to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// PTX, for NVIDIA's GPUs.
+    /// PTX, for NVIDIA GPUs.
     Ptx,
-    /// Code of AMD's GPUs.
+    /// Object code for AMD GPUs.
     Amdgcn,
     /// SPIR-V for Vulkan 1.2 with physical addresses.
     SpirV,
 }
 
 impl Language {
-    /// Every language; positions are codes in files.
+    /// All languages. The index of a language is its code in files.
     pub(super) const ALL: [Language; 3] = [Language::Ptx, Language::Amdgcn, Language::SpirV];
 
     /// The name in messages.
@@ -31,7 +31,7 @@ impl Language {
 pub struct Kernels {
     /// The language of the code.
     pub language: Language,
-    /// Text of PTX, an object file, or a module of SPIR-V.
+    /// PTX text, an object file, or a SPIR-V module.
     pub code: Vec<u8>,
     /// The names of the kernels, by their numbers in launches.
     pub names: Vec<String>,

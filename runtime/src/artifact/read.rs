@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bytes → artifact; an inconsistent file is an error.
+//! Deserializes artifacts; inconsistent files are errors.
 
 use super::embedded::ALIGNMENT;
 use super::write::{MAGIC, VERSION};
@@ -98,9 +98,9 @@ impl Artifact {
         if file.take(MAGIC.len(), "magic").ok() != Some(MAGIC.as_slice()) {
             return Err(ArtifactError::Magic);
         }
-        let found = file.u32("version")?;
-        if found != VERSION {
-            return Err(ArtifactError::Version { found });
+        let version = file.u32("version")?;
+        if version != VERSION {
+            return Err(ArtifactError::Version { found: version });
         }
         let length = file.u64("length")?;
         let header = file.at;
@@ -118,10 +118,12 @@ impl Artifact {
             return Err(reader.invalid("bytes after the object"));
         }
         let end = content.len() + SUM;
-        match has_weights {
-            true => Ok((artifact, Some(end.next_multiple_of(ALIGNMENT)))),
-            false if after.is_empty() => Ok((artifact, None)),
-            false => Err(ArtifactError::Invalid { what: "bytes after the checksum", at: end }),
+        if has_weights {
+            Ok((artifact, Some(end.next_multiple_of(ALIGNMENT))))
+        } else if after.is_empty() {
+            Ok((artifact, None))
+        } else {
+            Err(ArtifactError::Invalid { what: "bytes after the checksum", at: end })
         }
     }
 }
@@ -186,7 +188,7 @@ impl<'a> Reader<'a> {
 
     fn element(&mut self) -> Result<ElementType, ArtifactError> {
         let code = self.u8("element type")?;
-        ElementType::of_code(code.into()).ok_or_else(|| self.invalid("element type"))
+        ElementType::from_code(code.into()).ok_or_else(|| self.invalid("element type"))
     }
 
     fn port(&mut self) -> Result<Port, ArtifactError> {
@@ -251,7 +253,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// The artifact, and whether weights follow it.
+    /// The artifact, and whether weights follow the artifact.
     fn artifact(&mut self) -> Result<(Artifact, bool), ArtifactError> {
         let target = Target {
             triple: self.string("triple")?,
@@ -383,7 +385,7 @@ mod tests {
         let of = |element| [("y", "out/y", element), ("other", "z", ElementType::F16)];
         let inputs = [("xs", "in.1", Some(ElementType::F64)), ("xs", "xs", None)];
         artifact.add_import(inputs, of(ElementType::I32));
-        // Of another kind.
+        // Its element type is of another kind.
         assert_eq!(artifact.outputs[0].imported, None);
         artifact.add_import([], of(ElementType::F64));
         assert_eq!(artifact.inputs[0].aliases, ["main.G.x", "in.1"]);
@@ -452,7 +454,7 @@ mod tests {
         let embedded = artifact.embedded.as_ref().unwrap();
         assert_eq!(embedded.prepared().bytes(), b"abcde");
         assert_eq!(embedded.prepared().bytes().as_ptr().addr() % 64, 0);
-        // Nothing but the preparation reads the first variable.
+        // Only the preparation reads the first variable.
         assert_eq!(embedded.variables()[0].as_f32(), Some(&[0.0; 3][..]));
         assert_eq!(embedded.variables()[1].bytes(), [1, 0, 1]);
 
@@ -476,13 +478,13 @@ mod tests {
         assert!(error.to_string().contains("embedded weights"), "{error}");
         let longer = [&sample().to_bytes()[..], &[0]].concat();
         assert!(Artifact::from_bytes(&longer).is_err());
-        // Elements that are no bools.
+        // Elements that are neither 0 nor 1 in a bool tensor.
         let mut wrong = bytes.clone();
         *wrong.last_mut().unwrap() = 2;
         assert!(Artifact::from_bytes(&wrong).is_err());
     }
 
-    /// Sizes of ports that lie about the weights.
+    /// Port sizes that contradict the weights.
     #[test]
     fn a_lie_about_embedded_weights_never_panics() {
         let bytes = with_weights().to_bytes();

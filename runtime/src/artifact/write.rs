@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Artifact → bytes.
+//! Serializes artifacts.
 
 use super::embedded::ALIGNMENT;
 use super::{Artifact, Embedded, Language, Port, PortExtent};
@@ -17,7 +17,7 @@ impl Artifact {
         bytes
     }
 
-    /// As [`Artifact::to_bytes`], without a copy of embedded weights: the bytes before them, and the weights.
+    /// Like [`Artifact::to_bytes`], without a copy of embedded weights: the bytes before them, and the weights.
     pub fn to_parts(&self) -> (Vec<u8>, &[u8]) {
         let mut body = Vec::with_capacity(self.object.len() + 4096);
         for text in [&self.target.triple, &self.target.cpu, &self.target.features, &self.entry] {
@@ -49,9 +49,10 @@ impl Artifact {
         match &self.kernels {
             None => body.push(0),
             Some(kernels) => {
-                let mut languages = Language::ALL.iter();
-                let code = languages.position(|l| *l == kernels.language);
-                body.push(code.and_then(|c| u8::try_from(c + 1).ok()).unwrap_or(0));
+                let Some((code, _)) = (1..).zip(Language::ALL).find(|(_, l)| *l == kernels.language) else {
+                    unreachable!("all languages have a code")
+                };
+                body.push(code);
                 long(&mut body, &kernels.code);
                 strings(&mut body, &kernels.names);
             }
@@ -68,12 +69,11 @@ impl Artifact {
         if self.embedded.is_some() {
             file.resize(file.len().next_multiple_of(ALIGNMENT), 0);
         }
-        let weights = self.embedded.as_ref().map(Embedded::data);
-        (file, weights.unwrap_or_default())
+        (file, self.embedded.as_ref().map_or(&[][..], Embedded::data))
     }
 }
 
-/// The compiler builds lists in memory; one of 2³² items is not possible, and reading it back would fail.
+/// Writes the length of a list. Lists in memory have fewer than 2³² items; the reader would reject a longer list.
 fn count(body: &mut Vec<u8>, n: usize) {
     body.extend(u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes());
 }

@@ -15,17 +15,16 @@ const KEY_LENGTH: usize = 64;
 pub struct Entry {
     /// The path of the file.
     pub path: PathBuf,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
     /// The time of writing; `None` if the system does not report it.
     pub written: Option<SystemTime>,
 }
 
 impl Entry {
-    /// Whether it was written at least this long ago. A time in the future does not count.
+    /// Whether the entry was written at least `age` ago; false if its time is in the future.
     pub fn is_older_than(&self, age: Duration) -> bool {
-        let own = self.written.and_then(|at| at.elapsed().ok());
-        own.is_some_and(|own| own >= age)
+        self.written.and_then(|at| at.elapsed().ok()).is_some_and(|elapsed| elapsed >= age)
     }
 }
 
@@ -48,9 +47,8 @@ impl Cache {
         let mut entries = Vec::new();
         for file in listed {
             let path = file?.path();
-            // A file that was removed meanwhile is not an entry any more.
-            let metadata = std::fs::symlink_metadata(&path).ok();
-            let metadata = metadata.filter(Metadata::is_file);
+            // The file may have been removed in the meantime.
+            let metadata = std::fs::symlink_metadata(&path).ok().filter(Metadata::is_file);
             if let (true, Some(metadata)) = (is_key(&path), metadata) {
                 entries.push(Entry { path, bytes: metadata.len(), written: metadata.modified().ok() });
             }
@@ -59,13 +57,13 @@ impl Cache {
         Ok(entries)
     }
 
-    /// Removes the entries that `goes` selects, and returns them.
+    /// Removes the entries that `is_removed` selects, and returns them.
     ///
     /// # Errors
     /// The system's error, for the first entry that cannot be removed.
-    pub fn remove(&self, goes: impl Fn(&Entry) -> bool) -> std::io::Result<Vec<Entry>> {
+    pub fn remove(&self, is_removed: impl Fn(&Entry) -> bool) -> std::io::Result<Vec<Entry>> {
         let mut removed = Vec::new();
-        for entry in self.entries()?.into_iter().filter(goes) {
+        for entry in self.entries()?.into_iter().filter(is_removed) {
             match std::fs::remove_file(&entry.path) {
                 Err(e) if e.kind() == ErrorKind::NotFound => {}
                 done => {
@@ -96,9 +94,9 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_files_that_are_called_after_keys() {
+    fn entries_are_files_named_after_keys() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(folder.path());
+        let cache = Cache::in_folder(folder.path());
         write(folder.path().join(key("a")), "12345").unwrap();
         for other in ["model.skm".to_string(), key("a").replace("skm", "txt"), key("x")] {
             write(folder.path().join(other), "1").unwrap();
@@ -106,8 +104,8 @@ mod tests {
         std::fs::create_dir(folder.path().join(key("b"))).unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink(folder.path(), folder.path().join(key("c"))).unwrap();
-        let found = cache.entries().unwrap();
-        let sizes: Vec<u64> = found.iter().map(|e| e.bytes).collect();
+        let entries = cache.entries().unwrap();
+        let sizes: Vec<u64> = entries.iter().map(|e| e.bytes).collect();
         assert_eq!(sizes, [5]);
         let removed = cache.remove(|_| true).unwrap();
         assert_eq!(removed.len(), 1);
@@ -118,7 +116,7 @@ mod tests {
     #[test]
     fn entries_are_as_old_as_their_files() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(folder.path());
+        let cache = Cache::in_folder(folder.path());
         for (digit, days) in [("a", 10), ("b", 2)] {
             let file = File::create(folder.path().join(key(digit))).unwrap();
             let age = Duration::from_hours(24 * days);
@@ -130,9 +128,9 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_has_no_entries() {
+    fn a_missing_folder_has_no_entries() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(&folder.path().join("skript"));
+        let cache = Cache::in_folder(&folder.path().join("skript"));
         assert!(cache.entries().unwrap().is_empty());
         assert!(cache.remove(|_| true).unwrap().is_empty());
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Plans of kernels that measurements selected.
+//! Kernel plans that were selected by measurements.
 
 use super::{Cache, PLANS, open};
 use std::io::{Error, ErrorKind, Read};
@@ -7,26 +7,26 @@ use std::io::{Error, ErrorKind, Read};
 /// The first line of a file.
 const TITLE: &str = "skript plans";
 
-/// Larger files are not read.
-const LARGEST: u64 = 1 << 20;
+/// Maximum number of bytes that are read from a file.
+const MAX_BYTES: u64 = 1 << 20;
 
 impl Cache {
-    /// The plans under `key`; `None` if there are none, or if the file is not what [`Cache::put_plans`] wrote.
+    /// The plans under `key`; `None` if the file does not exist or was not written by [`Cache::put_plans`].
     pub fn plans(&self, key: &str) -> Option<String> {
         let mut text = String::new();
         let file = open(&self.plans_path(key)).ok()?;
-        file.take(LARGEST).read_to_string(&mut text).ok()?;
+        file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
         let mut lines = text.lines();
-        let is_own = lines.next() == Some(TITLE) && lines.next() == Some(key);
-        let plans = lines.next().filter(|plans| is_own && are_plans(plans))?;
-        // A file that was cut off has no end.
+        let is_valid = lines.next() == Some(TITLE) && lines.next() == Some(key);
+        let plans = lines.next().filter(|plans| is_valid && are_plans(plans))?;
+        // A truncated file lacks its last line.
         (text.ends_with('\n') && lines.next().is_none()).then(|| plans.to_owned())
     }
 
     /// Keeps plans as a list of `KEY:NUMBER`, separated by commas, under `key` atomically; an empty list removes them.
     ///
     /// # Errors
-    /// The system's error, and [`ErrorKind::InvalidInput`] for what is no such list.
+    /// The system's error, and [`ErrorKind::InvalidInput`] if `plans` is not such a list.
     pub fn put_plans(&self, key: &str, plans: &str) -> std::io::Result<()> {
         let path = self.plans_path(key);
         if plans.is_empty() {
@@ -47,7 +47,7 @@ impl Cache {
     }
 }
 
-/// Whether a text is such a list.
+/// Whether a text is a list of plans.
 fn are_plans(text: &str) -> bool {
     text.split(',').all(|item| {
         item.split_once(':').is_some_and(|(key, number)| {
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn damaged_plans_are_absent() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(&folder.path().join("skript"));
+        let cache = Cache::in_folder(&folder.path().join("skript"));
         let plans = "0123456789ab:1,ffffffffffff:7";
         assert_eq!(cache.plans("k"), None);
         cache.put_plans("k", plans).unwrap();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Prepared variables kept between runs.
 
-use super::{Cache, Key, LARGEST_ENTRY, PREPARED};
+use super::{Cache, Key, MAX_ENTRY_BYTES, PREPARED};
 use crate::error::RunError;
 use crate::prepared::Prepared;
 use crate::program::Program;
@@ -11,7 +11,7 @@ use skript_tensor::{ElementType, Tensor};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Bytes before the prepared ones: a page, so that they are aligned.
+/// Size of the header in bytes: one page, so that the prepared bytes are aligned.
 const HEADER: usize = 4096;
 
 const MAGIC: &[u8; 8] = b"SKRIPTP\n";
@@ -22,14 +22,14 @@ const SETTLED: Duration = Duration::from_secs(2);
 impl Cache {
     /// The prepared variables of a program: mapped from the cache, or prepared on `threads` threads and stored.
     ///
-    /// They are stored if all variables without updates are in mapped files that were not changed within the last two
-    /// seconds. A file of the cache has a page with a magic number and the key, then the bytes. These are not verified
-    /// when they are mapped, because reading them would take as long as preparing them. The key contains the code, and
-    /// for each file its path, inode, length and times of change, including `ctime`, which programs cannot set. Errors
-    /// of writing the cache are ignored.
+    /// Prepared variables are stored if all variables without updates are in mapped files that were not changed within the
+    /// last two seconds. A cache file consists of a page with a magic number and the key, and the prepared bytes. Mapping
+    /// does not verify the bytes, because reading them would take as long as preparing them. The key contains the code, and
+    /// for each weight file its path, inode, length and times of change, including `ctime`, which programs cannot set.
+    /// Errors of writing the cache are ignored.
     ///
     /// # Errors
-    /// Those of [`Prepared::new`].
+    /// The errors of [`Prepared::new`].
     pub fn prepare(
         &self,
         program: &Program,
@@ -37,18 +37,17 @@ impl Cache {
         threads: usize,
     ) -> Result<Prepared, RunError> {
         let size = program.artifact().prepared;
-        let key = key(program, variables).filter(|_| (1..=LARGEST_ENTRY).contains(&size));
+        let key = key(program, variables).filter(|_| (1..=MAX_ENTRY_BYTES).contains(&size));
         let Some(key) = key else {
             return Prepared::new(program, variables, threads);
         };
         let path = self.folder.join(format!("{key}.{PREPARED}"));
         let mut header = [MAGIC, key.as_bytes()].concat();
         header.resize(HEADER, 0);
-        let stored = MappedFile::open(&path).ok();
-        let stored = stored.filter(|file| file.bytes().starts_with(&header));
-        let end = HEADER.checked_add(usize::try_from(size).unwrap_or(usize::MAX));
-        let stored = stored.filter(|file| Some(file.bytes().len()) == end);
-        let stored = stored.and_then(|file| {
+        let end = usize::try_from(size).ok().and_then(|size| HEADER.checked_add(size));
+        let is_valid =
+            |file: &MappedFile| file.bytes().starts_with(&header) && Some(file.bytes().len()) == end;
+        let stored = MappedFile::open(&path).ok().filter(is_valid).and_then(|file| {
             let bytes = Tensor::mapped(ElementType::U8, &[size], file, HEADER)?;
             Prepared::stored(program, variables, bytes)
         });
@@ -63,12 +62,12 @@ impl Cache {
     }
 }
 
-/// The key; `None` if a variable is not in a file that has settled.
+/// The key; `None` if a variable is not in a file, or the file changed recently.
 fn key(program: &Program, variables: &[&Tensor]) -> Option<String> {
     let artifact = program.artifact();
     let mut key = Key::new();
     key.add("object", &artifact.object);
-    // Most variables are in the file of the one before.
+    // Consecutive variables are usually in the same file.
     let mut known: Option<(&MappedFile, PathBuf, String)> = None;
     for (number, variable) in variables.iter().enumerate() {
         let is_updated = |(v, _): &(u32, u32)| usize::try_from(*v) == Ok(number);

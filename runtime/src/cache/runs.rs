@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Records of runs: what the next run of the same command needs in place of the model's text.
+//! Records of runs, by which a run of the same command is repeated without the model's text.
 //!
 //! # Format of a record
 //! ```text
 //! 8  magic "SKRIPTR\n"
 //! 64 key
-//! n  fields: a length, u32, little endian, and so many bytes
+//! n  fields: a length (u32, little endian), then that many bytes
 //! 32 BLAKE3 of all the above
 //! ```
 
@@ -21,18 +21,18 @@ const MAGIC: &[u8; 8] = b"SKRIPTR\n";
 /// The number of bytes of the checksum.
 const SUM: usize = 32;
 
-/// Larger records are neither written nor read: 1 MiB.
-const LARGEST: usize = 1 << 20;
+/// Maximum size of a record in bytes: 1 MiB.
+const MAX_BYTES: usize = 1 << 20;
 
 /// The code of an output that keeps its element type.
 const UNCHANGED: u8 = u8::MAX;
 
-/// What a run of a model depends on beside its command line, its inputs and its weights, and the code that it led to.
+/// The dependencies of a run other than its command line, inputs and weights, and the code that it used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRecord {
     /// The key of the code in the same cache.
     pub code: String,
-    /// The key of the plans of its kernels, and the plans; empty if there are none.
+    /// The key of the plans of its kernels, and the plans, if any.
     pub plans: (String, String),
     /// The model's folder.
     pub folder: PathBuf,
@@ -46,9 +46,9 @@ pub struct RunRecord {
     pub absent: Vec<PathBuf>,
     /// The position among the inputs of the code, for each input of the command line.
     pub inputs: Vec<u32>,
-    /// The element type that each output of the graph is converted to, if it is another one.
+    /// The element type that each output of the graph is converted to, if it differs.
     pub outputs: Vec<Option<ElementType>>,
-    /// The element type of each input of the code in the model that was imported, if it is another one.
+    /// The element type of each input in the imported model, if it differs from the type in the code.
     pub declared: Vec<Option<ElementType>>,
 }
 
@@ -65,23 +65,23 @@ pub struct Content {
 
 impl Content {
     /// The file with these bytes.
-    pub fn of(path: &Path, bytes: &[u8]) -> Content {
+    pub fn new(path: &Path, bytes: &[u8]) -> Content {
         Content { path: path.to_owned(), hash: blake3::hash(bytes).into(), length: bytes.len() as u64 }
     }
 }
 
 impl RunRecord {
-    /// Whether all files are as they were.
+    /// Whether all files are unchanged.
     fn has_files(&self) -> bool {
         let mut files = self.files.iter().enumerate();
         let same = files.all(|(number, content)| {
             let Content { path, length, .. } = content;
-            // As the frontend reads them: the main module is where its link leads.
+            // As in the frontend, the link of the main module is followed.
             let bytes = match number {
                 0 => skript_host::file::read(path, *length),
                 _ => skript_host::file::read_within(path, &self.folder, *length),
             };
-            bytes.is_ok_and(|bytes| Content::of(path, &bytes) == *content)
+            bytes.is_ok_and(|bytes| Content::new(path, &bytes) == *content)
         });
         let exists = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok();
         same && !self.absent.iter().any(exists)
@@ -119,7 +119,7 @@ impl RunRecord {
         bytes
     }
 
-    fn of_fields(bytes: &[u8]) -> Option<RunRecord> {
+    fn from_fields(bytes: &[u8]) -> Option<RunRecord> {
         let mut fields = Fields(bytes);
         let record = RunRecord {
             code: fields.text()?,
@@ -137,8 +137,7 @@ impl RunRecord {
             absent: fields.list(Fields::path)?,
             inputs: {
                 let (numbers, rest) = fields.next()?.as_chunks::<4>();
-                let numbers = numbers.iter().map(|n| u32::from_le_bytes(*n));
-                rest.is_empty().then(|| numbers.collect())?
+                rest.is_empty().then(|| numbers.iter().map(|n| u32::from_le_bytes(*n)).collect())?
             },
             outputs: fields.elements()?,
             declared: fields.elements()?,
@@ -147,7 +146,7 @@ impl RunRecord {
     }
 }
 
-/// The fields that are not read yet.
+/// The fields that have not been read yet.
 struct Fields<'b>(&'b [u8]);
 
 impl<'b> Fields<'b> {
@@ -175,7 +174,7 @@ impl<'b> Fields<'b> {
         let codes = self.next()?.iter();
         let element = |code: &u8| match *code {
             UNCHANGED => Some(None),
-            code => ElementType::of_code(code.into()).map(Some),
+            code => ElementType::from_code(code.into()).map(Some),
         };
         codes.map(element).collect()
     }
@@ -187,18 +186,18 @@ impl<'b> Fields<'b> {
 }
 
 impl Cache {
-    /// The record under `key`; `None` if there is none, or if the file is not what [`Cache::put_run`] wrote.
+    /// The record under `key`; `None` if the file does not exist or was not written by [`Cache::put_run`].
     pub fn run(&self, key: &str) -> Option<RunRecord> {
         let mut bytes = Vec::with_capacity(4096);
         let file = open(&self.run_path(key)).ok()?;
-        let most = u64::try_from(LARGEST).ok()?;
-        file.take(most + 1).read_to_end(&mut bytes).ok()?;
+        let max_bytes = u64::try_from(MAX_BYTES).ok()?;
+        file.take(max_bytes + 1).read_to_end(&mut bytes).ok()?;
         let (content, sum) = bytes.split_last_chunk::<SUM>()?;
-        if bytes.len() > LARGEST || blake3::hash(content).as_bytes() != sum {
+        if bytes.len() > MAX_BYTES || blake3::hash(content).as_bytes() != sum {
             return None;
         }
         let fields = content.strip_prefix(MAGIC)?.strip_prefix(key.as_bytes())?;
-        RunRecord::of_fields(fields)
+        RunRecord::from_fields(fields)
     }
 
     /// Stores a record under `key` atomically.
@@ -207,14 +206,14 @@ impl Cache {
     /// The system's error, and [`ErrorKind::FileTooLarge`].
     pub fn put_run(&self, key: &str, record: &RunRecord) -> std::io::Result<()> {
         let content = [MAGIC, key.as_bytes(), &record.fields()].concat();
-        if content.len() + SUM > LARGEST {
+        if content.len() + SUM > MAX_BYTES {
             return Err(Error::from(ErrorKind::FileTooLarge));
         }
         let sum = blake3::hash(&content);
         self.write_synced(&self.run_path(key), &[&content, sum.as_bytes()], false)
     }
 
-    /// Whether the compiler would reach the code of a record again: the model's files and the plans are as they were.
+    /// Whether the record is valid: the model's files and the plans are unchanged.
     pub fn holds(&self, record: &RunRecord) -> bool {
         let (key, plans) = &record.plans;
         self.plans(key).unwrap_or_default() == *plans && record.has_files()
@@ -240,8 +239,8 @@ mod tests {
             stem: "main".to_owned(),
             unpacked_bytes: 1 << 31,
             files: vec![
-                Content::of(&folder.join("main.sknd"), b"main"),
-                Content::of(&folder.join("own.sknd"), b"own"),
+                Content::new(&folder.join("main.sknd"), b"main"),
+                Content::new(&folder.join("own.sknd"), b"own"),
             ],
             absent: vec![folder.join("nn.sknd")],
             inputs: vec![1, 0],
@@ -253,7 +252,7 @@ mod tests {
     #[test]
     fn stored_records_come_back_and_damaged_ones_do_not() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(&folder.path().join("skript"));
+        let cache = Cache::in_folder(&folder.path().join("skript"));
         let (key, record) = ("k".repeat(64), record(folder.path()));
         assert_eq!(cache.run(&key), None);
         cache.put_run(&key, &record).unwrap();
@@ -275,7 +274,7 @@ mod tests {
     #[test]
     fn a_record_of_another_key_is_absent() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(&folder.path().join("skript"));
+        let cache = Cache::in_folder(&folder.path().join("skript"));
         let (key, other) = ("a".repeat(64), "b".repeat(64));
         cache.put_run(&key, &record(folder.path())).unwrap();
         std::fs::rename(cache.run_path(&key), cache.run_path(&other)).unwrap();
@@ -286,7 +285,7 @@ mod tests {
     #[test]
     fn other_plans_are_noticed() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(&folder.path().join("skript"));
+        let cache = Cache::in_folder(&folder.path().join("skript"));
         let mut record = record(folder.path());
         assert!(cache.holds(&record));
         cache.put_plans(&record.plans.0, "0123456789ab:1").unwrap();
@@ -297,23 +296,23 @@ mod tests {
         assert!(!cache.holds(&record));
     }
 
-    /// Fields with a valid checksum that are not those of a record.
+    /// Fields with a valid checksum that do not form a record.
     #[test]
     fn other_fields_are_absent() {
         let folder = tempfile::tempdir().unwrap();
         let fields = record(folder.path()).fields();
-        assert!(RunRecord::of_fields(&fields).is_some());
+        assert!(RunRecord::from_fields(&fields).is_some());
         for length in 0..fields.len() {
-            assert_eq!(RunRecord::of_fields(&fields[..length]), None, "{length}");
+            assert_eq!(RunRecord::from_fields(&fields[..length]), None, "{length}");
         }
-        assert_eq!(RunRecord::of_fields(&[&fields[..], &[0; 4]].concat()), None);
-        // No list of that many items is reserved.
+        assert_eq!(RunRecord::from_fields(&[&fields[..], &[0; 4]].concat()), None);
+        // Memory is not reserved for the stated number of items.
         let mut many = record(folder.path());
         many.files.clear();
         let mut bytes = many.fields();
         let zero = bytes.windows(12).position(|w| w == [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         bytes[zero.unwrap() + 4..][..8].fill(255);
-        assert_eq!(RunRecord::of_fields(&bytes), None);
+        assert_eq!(RunRecord::from_fields(&bytes), None);
     }
 
     #[test]
@@ -338,7 +337,7 @@ mod tests {
         assert!(!record.has_files());
     }
 
-    /// The frontend refuses a module that is a link out of the folder, and follows that of the main module.
+    /// The frontend rejects a module that is a link out of the folder, but follows the link of the main module.
     #[test]
     fn links_out_of_the_folder_are_for_the_main_module_alone() {
         let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays in memory of a device.
+//! Arrays in device memory.
 
 use super::DeviceChoice;
 use super::home::Home;
@@ -9,21 +9,21 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An array in memory of a device: row-major, without gaps. The device reuses the memory after the array.
+/// A contiguous row-major array in device memory. The device reuses the memory when the array is dropped.
 pub struct DeviceArray {
     element: ElementType,
     shape: Vec<u64>,
     address: u64,
-    /// The length of its memory, which may be more than its elements need.
+    /// The size of the array's memory in bytes, which may exceed the size of its elements.
     bytes: u64,
     choice: DeviceChoice,
     home: Arc<Home>,
-    /// Whether another library has had its address.
+    /// Whether its address was passed to another library.
     is_lent: AtomicBool,
 }
 
 impl DeviceArray {
-    /// An array in new memory, whose elements are not defined.
+    /// An array in new memory, with unspecified elements.
     pub(crate) fn new(
         home: &Arc<Home>,
         choice: DeviceChoice,
@@ -57,8 +57,8 @@ impl DeviceArray {
         self.address
     }
 
-    /// The same for another library, which may read the array in a stream of its own when this value is gone: its memory is used again when
-    /// that is done.
+    /// The address for another library, which may read the array in its own stream after this value is dropped: the memory is
+    /// reused only when that work is complete.
     pub fn lend(&self) -> u64 {
         self.is_lent.store(true, Ordering::Relaxed);
         self.address
@@ -69,18 +69,18 @@ impl DeviceArray {
         self.choice
     }
 
-    /// Whether it is in memory of this device, opened by this instance.
+    /// Whether the array is in the memory of this device, opened by this instance.
     pub(crate) fn is_of(&self, home: &Arc<Home>) -> bool {
         Arc::ptr_eq(&self.home, home)
     }
 
-    /// The array with other extents, which need no more memory.
+    /// The array with other extents, which fit in its memory.
     pub(crate) fn with_shape(mut self, shape: Vec<u64>) -> DeviceArray {
         self.shape = shape;
         self
     }
 
-    /// A copy in memory of the host.
+    /// A copy in host memory.
     ///
     /// # Errors
     /// [`RunError::Memory`] or [`RunError::Device`].
@@ -108,7 +108,7 @@ impl fmt::Debug for DeviceArray {
     }
 }
 
-/// An array of someone else in memory of the device: row-major, without gaps.
+/// A contiguous row-major array in device memory that another library owns.
 #[derive(Clone, Copy, Debug)]
 pub struct ForeignArray<'a> {
     element: ElementType,
@@ -120,8 +120,9 @@ impl<'a> ForeignArray<'a> {
     /// An array at an address.
     ///
     /// # Safety
-    /// The memory holds so many elements, and is of the device that the array is used on. During a call nobody writes to it, and if
-    /// it is an output, nobody accesses it. Writes before were in the stream of the device, or are complete.
+    /// The memory holds all elements of `shape`, and belongs to the device on which the array is used. During a call, an input
+    /// is not written to, and an output is not accessed at all. Previous writes were in the stream of the device, or are
+    /// complete.
     pub unsafe fn new(element: ElementType, shape: &'a [u64], address: u64) -> Self {
         ForeignArray { element, shape, address }
     }
@@ -135,11 +136,11 @@ impl<'a> ForeignArray<'a> {
 /// An input of a call on a device.
 #[derive(Clone, Copy, Debug)]
 pub enum Argument<'a> {
-    /// In memory of the host: it is copied.
+    /// In host memory: it is copied.
     Tensor(&'a Tensor),
-    /// On the device: it is not copied, unless another instance made it on Vulkan.
+    /// In device memory: it is not copied, unless another Vulkan instance created it.
     Array(&'a DeviceArray),
-    /// On the device, of someone else: it is not copied if its address is a multiple of 64.
+    /// In device memory that another library owns: it is not copied if its address is a multiple of 64.
     Foreign(ForeignArray<'a>),
 }
 

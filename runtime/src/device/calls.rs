@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The functions that the code of the host calls.
+//! The functions that host code calls.
 
 use super::{Device, DeviceChoice, Launch};
 use skript_intrinsics::compiled::{Context, skript_intrinsic};
@@ -8,18 +8,18 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_void;
 
-/// Constants of the code on the device, by their addresses and lengths on the host.
+/// Device addresses of the code's constants, by their host addresses and lengths.
 pub(crate) type Constants = HashMap<(usize, usize), u64>;
 
-/// What the functions need.
+/// The state that the functions share.
 pub(crate) struct State {
     pub(crate) device: Box<dyn Device + Send>,
     pub(crate) constants: Constants,
     /// The first failure of the device.
     pub(crate) failure: Option<String>,
-    /// The launches so far.
+    /// The launches of the call so far.
     pub(crate) launches: Vec<Launch>,
-    /// Whether the code has read elements of arrays, or had them changed by the host: its launches may depend on them.
+    /// Whether the code read elements of arrays, or the host changed them: later launches may depend on elements.
     pub(crate) depends_on_arrays: bool,
 }
 
@@ -28,14 +28,14 @@ thread_local! {
     static CURRENT: RefCell<Option<State>> = const { RefCell::new(None) };
 }
 
-/// Runs `work` with the functions on this device, and returns it.
+/// Runs `work` while the functions use `state`, and returns the final state.
 pub(crate) fn during<T>(state: State, work: impl FnOnce() -> T) -> (T, Option<State>) {
     CURRENT.with_borrow_mut(|current| *current = Some(state));
     let result = work();
     (result, CURRENT.with_borrow_mut(Option::take))
 }
 
-/// Stands in while a call has the device.
+/// Placeholder while a call holds the device.
 pub(crate) struct NoDevice;
 
 const IN_USE: &str = "the device is in use";
@@ -82,7 +82,7 @@ impl Device for NoDevice {
     fn discard(&mut self, _: usize) {}
 }
 
-/// Runs `work` with the device of the call; a failure is kept, and later work is left out.
+/// Runs `work` with the device of the call; after the first failure, which is recorded, work is skipped.
 fn with<T: Default>(work: impl FnOnce(&mut State) -> Result<T, String>) -> T {
     CURRENT.with_borrow_mut(|current| {
         let Some(state) = current.as_mut().filter(|state| state.failure.is_none()) else {
@@ -98,7 +98,7 @@ fn with<T: Default>(work: impl FnOnce(&mut State) -> Result<T, String>) -> T {
     })
 }
 
-/// Waits for the launches so far of the call in progress, if it is on a device.
+/// Waits for the previous launches of the call in progress, if it is on a device.
 pub(crate) fn wait() {
     with(|state| state.device.finish());
 }
@@ -114,13 +114,13 @@ pub(crate) unsafe extern "C" fn skript_launch(
     words: *const u64,
     count: i64,
 ) {
-    let count = usize::try_from(count).unwrap_or(0);
+    let count = count.max(0) as usize;
     // SAFETY: as the caller promises.
     let words = unsafe { std::slice::from_raw_parts(words, count) };
     with(|state| {
         let size = |n: i64| u32::try_from(n).map_err(|_| "a launch of too many threads".to_owned());
         let launch = Launch {
-            kernel: usize::try_from(kernel).unwrap_or(usize::MAX),
+            kernel: usize::try_from(kernel).map_err(|_| "there is no such kernel".to_owned())?,
             blocks: size(blocks)?,
             threads: size(threads)?,
             words: words.to_vec(),
@@ -131,24 +131,23 @@ pub(crate) unsafe extern "C" fn skript_launch(
     });
 }
 
-/// The bytes at an address of the device, at most 8, in the low ones of a word.
+/// Returns up to 8 bytes at a device address, in the low bytes of a word.
 pub(crate) extern "C" fn skript_device_read(address: u64, bytes: i64) -> i64 {
     with(|state| {
         state.depends_on_arrays = true;
         let mut word = [0; 8];
-        let length = usize::try_from(bytes).unwrap_or(0).min(8);
-        let part = word.get_mut(..length).unwrap_or_default();
+        let (part, _) = word.split_at_mut(bytes.clamp(0, 8) as usize);
         state.device.read(address, part)?;
         Ok(i64::from_le_bytes(word))
     })
 }
 
-/// The address of a constant of the code on the device.
+/// Returns the device address of a constant of the code.
 ///
 /// # Safety
 /// `bytes` points to `length` bytes that never change.
 pub(crate) unsafe extern "C" fn skript_device_constant(bytes: *const u8, length: i64) -> u64 {
-    let length = usize::try_from(length).unwrap_or(0);
+    let length = length.max(0) as usize;
     // SAFETY: as the caller promises.
     let content = unsafe { std::slice::from_raw_parts(bytes, length) };
     with(|state| {
@@ -164,16 +163,16 @@ pub(crate) unsafe extern "C" fn skript_device_constant(bytes: *const u8, length:
     })
 }
 
-/// After how many iterations of loops the device ends those of a thread; the largest number if it does not.
+/// The number of loop iterations after which the device terminates a thread; `i64::MAX` if there is no limit.
 pub(crate) extern "C" fn skript_device_iterations() -> i64 {
-    let most = with(|state| Ok(state.device.iterations()));
-    most.unwrap_or(i64::MAX)
+    let limit = with(|state| Ok(state.device.iterations()));
+    limit.unwrap_or(i64::MAX)
 }
 
-/// `skript_intrinsic` on arrays of the device: computes on copies.
+/// `skript_intrinsic` on device arrays: computes on host copies.
 ///
 /// # Safety
-/// As for [`skript_intrinsic`], but addresses are those of the device.
+/// As for [`skript_intrinsic`], with device addresses.
 pub(crate) unsafe extern "C" fn skript_device_intrinsic(
     call: *const u8,
     length: usize,
@@ -183,37 +182,36 @@ pub(crate) unsafe extern "C" fn skript_device_intrinsic(
     // SAFETY: as the caller promises.
     let bytes = unsafe { std::slice::from_raw_parts(call, length) };
     let Some(description) = Description::from_bytes(bytes) else {
-        // The kernel reports it.
+        // The kernel reports the error.
         return unsafe { skript_intrinsic(call, length, arrays, context) };
     };
     let operands: Vec<_> = description.inputs.iter().chain(&description.outputs).collect();
     let words: usize = operands.iter().map(|a| 1 + 2 * a.rank).sum();
     // SAFETY: as the caller promises.
     let mut words = unsafe { std::slice::from_raw_parts(arrays, words) }.to_vec();
-    // Elements are a multiple of 8 bytes or less, so words align them.
+    // Element sizes divide 8 bytes or are multiples of it, so 64-bit words are sufficiently aligned.
     let mut copies: Vec<(u64, usize, Vec<u64>)> = Vec::new();
-    let mut at = 0;
+    let mut remaining = words.as_mut_slice();
     for array in &operands {
-        let address = words.get(at).copied().unwrap_or(0).cast_unsigned();
-        let extents = words.get(at + 1..at + 1 + array.rank).unwrap_or_default();
-        let strides = words.get(at + 1 + array.rank..at + 1 + 2 * array.rank);
-        let last = extents.iter().zip(strides.unwrap_or_default());
+        let (operand, after) = std::mem::take(&mut remaining).split_at_mut(1 + 2 * array.rank);
+        remaining = after;
+        let [word, layout @ ..] = operand else { unreachable!("an operand has an address") };
+        let address = word.cast_unsigned();
+        let (extents, strides) = layout.split_at(array.rank);
+        let last = extents.iter().zip(strides);
         let last: i64 = last.map(|(n, stride)| (n - 1).saturating_mul(*stride)).sum();
         let is_empty = extents.iter().any(|n| *n <= 0);
         let elements = if is_empty { 0 } else { last.saturating_add(1) };
-        let bytes = usize::try_from(elements).unwrap_or(0) * array.element.size();
+        let bytes = elements.max(0) as usize * array.element.size();
         let mut copy = vec![0_u64; bytes.div_ceil(8).max(1)];
         with(|state| {
             state.depends_on_arrays = true;
             state.device.read(address, prefix(&mut copy, bytes))
         });
-        if let Some(word) = words.get_mut(at) {
-            *word = copy.as_mut_ptr().expose_provenance() as i64;
-        }
+        *word = copy.as_mut_ptr().expose_provenance() as i64;
         copies.push((address, bytes, copy));
-        at += 1 + 2 * array.rank;
     }
-    // SAFETY: as the caller promises; addresses are those of the copies.
+    // SAFETY: as the caller promises, with the addresses of the copies.
     let status = unsafe { skript_intrinsic(call, length, words.as_ptr(), context) };
     for (address, bytes, copy) in copies.iter_mut().skip(description.inputs.len()) {
         with(|state| state.device.write(*address, prefix(copy, *bytes)));

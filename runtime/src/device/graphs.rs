@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Launches that are repeated.
+//! Replays calls with the same arrays.
 //!
-//! The launches of a call follow from the addresses and extents of its arrays, unless the code of the host reads elements. A second
-//! call with the same ones needs no code of the host: the device does all launches at once, as a graph of CUDA or a command buffer
-//! of Vulkan.
+//! The launches of a call depend only on the addresses and extents of its arrays, unless the host code reads elements. A
+//! second call with the same addresses and extents does not execute host code: the device submits all launches at once, as a
+//! CUDA graph or a Vulkan command buffer.
 
 use super::{Device, Launch};
 
-/// The greatest number of calls that are known by their launches.
-const MOST: usize = 4;
+/// Maximum number of remembered calls.
+const MAX_CALLS: usize = 4;
 
-/// What the launches of a call follow from.
+/// The values that determine the launches of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     /// Addresses of inputs, variables and outputs.
@@ -19,43 +19,43 @@ pub(crate) struct Key {
     pub(crate) extents: Vec<i64>,
 }
 
-/// A call that was made before.
+/// A previous call.
 struct Known {
     key: Key,
     /// Extents of dynamic arrays after the call.
     extents: Vec<i64>,
-    what: What,
+    replay: Replay,
 }
 
-/// How a call is made once more.
-enum What {
-    /// Its launches.
+/// The way to repeat a call.
+enum Replay {
+    /// Single launches.
     Launches(Vec<Launch>),
-    /// What the device made of them.
+    /// A recording of the device.
     Recorded(usize),
 }
 
-/// Calls that were made before, the latest last.
+/// Previous calls, the latest last.
 #[derive(Default)]
 pub(crate) struct Graphs(Vec<Known>);
 
 impl Graphs {
-    /// Makes a call once more, if it is known; returns the extents of dynamic arrays after it.
+    /// Repeats a remembered call; returns the extents of dynamic arrays after it. `None` if the call is not remembered.
     ///
     /// # Errors
-    /// Why the device failed.
+    /// The reason of the device's failure.
     pub(crate) fn repeat(&mut self, key: &Key, device: &mut dyn Device) -> Result<Option<&[i64]>, String> {
         let Some(at) = self.0.iter().position(|known| known.key == *key) else {
             return Ok(None);
         };
         let mut known = self.0.remove(at);
-        if let What::Launches(launches) = &known.what {
+        if let Replay::Launches(launches) = &known.replay {
             match device.record(launches)? {
-                Some(recorded) => known.what = What::Recorded(recorded),
+                Some(recorded) => known.replay = Replay::Recorded(recorded),
                 None => return Ok(None),
             }
         }
-        if let What::Recorded(recorded) = known.what {
+        if let Replay::Recorded(recorded) = known.replay {
             device.replay(recorded)?;
         }
         self.0.push(known);
@@ -70,13 +70,13 @@ impl Graphs {
         launches: Vec<Launch>,
         device: &mut dyn Device,
     ) {
-        if self.0.len() >= MOST {
+        if self.0.len() >= MAX_CALLS {
             let oldest = self.0.remove(0);
-            if let What::Recorded(recorded) = oldest.what {
+            if let Replay::Recorded(recorded) = oldest.replay {
                 device.discard(recorded);
             }
         }
-        let what = What::Launches(launches);
-        self.0.push(Known { key, extents, what });
+        let replay = Replay::Launches(launches);
+        self.0.push(Known { key, extents, replay });
     }
 }

@@ -4,21 +4,21 @@
 use super::Device;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The greatest number of blocks of memory that wait for their next use.
-const MOST_FREE: usize = 32;
+/// Maximum number of free memory blocks that are kept for reuse.
+const MAX_FREE: usize = 32;
 
-/// The device. It lives as long as the last array in its memory.
+/// A device, which stays open until the last array in its memory is dropped.
 pub(crate) struct Home {
     device: Mutex<Box<dyn Device + Send>>,
-    /// Memory of arrays that are no more, the oldest first.
+    /// Memory of dropped arrays, the oldest first.
     free: Mutex<Vec<Free>>,
 }
 
-/// Memory that nothing here uses.
+/// A block of free memory.
 struct Free {
     address: u64,
     bytes: u64,
-    /// Whether another library may still use it.
+    /// Whether another library may still use the memory.
     is_lent: bool,
 }
 
@@ -27,7 +27,7 @@ impl Home {
         Home { device: Mutex::new(device), free: Mutex::new(Vec::new()) }
     }
 
-    /// The device, when no other thread uses it.
+    /// Locks the device.
     pub(crate) fn device(&self) -> MutexGuard<'_, Box<dyn Device + Send>> {
         self.device.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -36,34 +36,34 @@ impl Home {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Memory for an array of so many bytes.
+    /// Returns memory for an array of `bytes` bytes.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why the memory cannot be allocated.
     pub(crate) fn take(&self, bytes: u64) -> Result<u64, String> {
         let mut free = self.free();
-        if let Some(at) = free.iter().position(|own| own.bytes == bytes) {
-            let found = free.remove(at);
-            if found.is_lent {
+        if let Some(at) = free.iter().position(|memory| memory.bytes == bytes) {
+            let memory = free.remove(at);
+            if memory.is_lent {
                 self.device().wait_for_others()?;
             }
-            return Ok(found.address);
+            return Ok(memory.address);
         }
         let mut device = self.device();
-        let surplus = free.len().saturating_sub(MOST_FREE);
-        for own in free.drain(..surplus) {
-            device.release(own.address);
+        let surplus = free.len().saturating_sub(MAX_FREE);
+        for memory in free.drain(..surplus) {
+            device.release(memory.address);
         }
         if let Ok(address) = device.allocate(bytes) {
             return Ok(address);
         }
-        for own in free.drain(..) {
-            device.release(own.address);
+        for memory in free.drain(..) {
+            device.release(memory.address);
         }
         device.allocate(bytes)
     }
 
-    /// Takes memory back, which another array may use then. It does not wait for a call.
+    /// Releases memory for reuse by another array, without waiting for a call.
     pub(crate) fn give(&self, address: u64, bytes: u64, is_lent: bool) {
         self.free().push(Free { address, bytes, is_lent });
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program with its memory on a device.
+//! A program with its device memory.
 
 use super::array::{Argument, DeviceArray, ForeignArray, byte_length};
 use super::calls::{Constants, NoDevice, State, during};
@@ -17,10 +17,10 @@ use skript_intrinsics::compiled::Context;
 use skript_tensor::Tensor;
 use std::sync::Arc;
 
-/// Arrays begin at multiples of so many bytes, which kernels rely on.
+/// Alignment of arrays in bytes, which kernels rely on.
 const ALIGNMENT: u64 = 64;
 
-/// A program with its memory on a device: executes one call at a time.
+/// A program with its device memory; executes one call at a time.
 pub struct DeviceInstance {
     program: Program,
     home: Arc<Home>,
@@ -28,14 +28,14 @@ pub struct DeviceInstance {
     constants: Constants,
     graphs: Graphs,
     arena: u64,
-    /// The instance's own memory for each tensor; `None` before its first use.
+    /// The instance's memory for each tensor; `None` before its first use.
     tensors: Vec<Option<u64>>,
     extents: Extents,
     /// Addresses of the tensors of the last call.
     addresses: Vec<u64>,
-    /// The variables that the device has, by the addresses of their bytes.
+    /// The host addresses of the variables that were copied to the device.
     variables: Vec<Option<usize>>,
-    /// What the processor computed from variables, and its copy on the device.
+    /// The prepared variables, which the CPU computes, and the address of their copy on the device.
     prepared: Option<(Prepared, u64)>,
 }
 
@@ -43,7 +43,7 @@ impl DeviceInstance {
     /// Allocates the arena.
     ///
     /// # Errors
-    /// [`RunError::Device`] if the device has no such memory.
+    /// [`RunError::Device`] if the device cannot allocate the memory.
     pub fn new(program: &Program, mut device: Box<dyn Device + Send>) -> Result<DeviceInstance, RunError> {
         let artifact = program.artifact();
         let arena = device.allocate(artifact.arena.size);
@@ -72,16 +72,16 @@ impl DeviceInstance {
         self.choice
     }
 
-    /// The stream of CUDA that calls are in.
+    /// The CUDA stream of the calls.
     pub fn stream(&self) -> Option<u64> {
         self.home.device().stream()
     }
 
-    /// Computes the outputs, as [`crate::Instance::call`] does. Variables are copied to the device by the first call, and by a call
-    /// with others, which are recognized by their addresses: [`DeviceInstance::forget`].
+    /// Computes the outputs, as [`crate::Instance::call`] does. The first call copies variables to the device. Later calls
+    /// recognize changed variables by their addresses; see [`DeviceInstance::forget`].
     ///
     /// # Errors
-    /// Those of [`crate::Instance::call`], and [`RunError::Device`].
+    /// The errors of [`crate::Instance::call`], and [`RunError::Device`].
     pub fn call(
         &mut self,
         inputs: &[&Tensor],
@@ -111,11 +111,11 @@ impl DeviceInstance {
         Ok(())
     }
 
-    /// Computes the outputs in memory of the device: those of the graph, then the new values of updated variables. They are complete
-    /// when it returns.
+    /// Computes the outputs in device memory: the outputs of the graph, then the new values of updated variables. All outputs
+    /// are complete on return.
     ///
     /// # Errors
-    /// Those of [`DeviceInstance::call`].
+    /// The errors of [`DeviceInstance::call`].
     pub fn call_on_device(
         &mut self,
         inputs: &[Argument],
@@ -141,11 +141,11 @@ impl DeviceInstance {
             .collect())
     }
 
-    /// Computes the outputs in memory of someone else: arrays with the upper bounds of dynamic extents. Elements follow each other by
-    /// the extents of [`DeviceInstance::output_shape`]. They are complete when it returns.
+    /// Computes the outputs in arrays that another library owns, sized by the upper bounds of dynamic extents. Elements are
+    /// contiguous for the extents of [`DeviceInstance::output_shape`], and complete on return.
     ///
     /// # Errors
-    /// Those of [`DeviceInstance::call`].
+    /// The errors of [`DeviceInstance::call`].
     pub fn call_into(
         &mut self,
         inputs: &[Argument],
@@ -164,22 +164,22 @@ impl DeviceInstance {
                 array.address()
             } else {
                 let first = artifact.inputs.len() + artifact.variables.len();
-                let own = self.memory(first + position, port)?;
-                copies.push((own, array.address(), byte_length(element, shape)?));
-                own
+                let address = self.memory(first + position, port)?;
+                copies.push((address, array.address(), byte_length(element, shape)?));
+                address
             };
             self.addresses.push(address);
         }
         self.execute(inputs, variables)?;
         let mut device = self.home.device();
-        for (own, address, bytes) in &copies {
-            let copied = device.copy(*own, *address, *bytes);
+        for (from, to, bytes) in &copies {
+            let copied = device.copy(*from, *to, *bytes);
             copied.map_err(RunError::Device)?;
         }
         device.finish().map_err(RunError::Device)
     }
 
-    /// A copy of a tensor in memory of the device.
+    /// A copy of a tensor in device memory.
     ///
     /// # Errors
     /// [`RunError::Device`].
@@ -190,29 +190,29 @@ impl DeviceInstance {
         Ok(array)
     }
 
-    /// Copies all variables again by the next call, for elements were changed in place, or others may be at their addresses.
+    /// Makes the next call copy all variables again: elements were changed in place, or the addresses were reused.
     pub fn forget(&mut self) {
         self.variables.fill(None);
         self.discard_prepared();
     }
 
-    /// Releases what was computed from variables.
+    /// Releases the prepared variables.
     fn discard_prepared(&mut self) {
         if let Some((_, address)) = self.prepared.take() {
             self.home.device().release(address);
         }
     }
 
-    /// Lets the device have what the processor computes from variables: once, until a call has others.
+    /// Prepares variables on the CPU and copies the result to the device, unless the same variables are prepared already.
     fn prepare(&mut self, variables: &[&Tensor]) -> Result<(), RunError> {
         let program = self.program.clone();
         let size = program.artifact().prepared;
         let known = self.prepared.as_ref();
-        if size == 0 || known.is_some_and(|(own, _)| own.is_of(&program, variables)) {
+        if size == 0 || known.is_some_and(|(prepared, _)| prepared.is_of(&program, variables)) {
             return Ok(());
         }
         self.discard_prepared();
-        let prepared = Prepared::of(&program, variables, 0)?;
+        let prepared = Prepared::embedded_or_new(&program, variables, 0)?;
         let mut device = self.home.device();
         let address = device.allocate(size).map_err(RunError::Device)?;
         let written = device.write(address, prepared.bytes());
@@ -222,10 +222,10 @@ impl DeviceInstance {
         written.map_err(RunError::Device)
     }
 
-    /// Computes the outputs of the last call's inputs once more, and waits for them; nothing is copied.
+    /// Repeats the last call without copies, and waits for the outputs.
     ///
     /// # Errors
-    /// Those of [`crate::Instance::call`], and [`RunError::Device`].
+    /// The errors of [`crate::Instance::call`], and [`RunError::Device`].
     pub fn repeat(&mut self) -> Result<(), RunError> {
         self.compute()
     }
@@ -235,7 +235,7 @@ impl DeviceInstance {
         self.extents.of_output(self.program.artifact(), position)
     }
 
-    /// Takes the addresses of inputs and variables; those of the host are copied.
+    /// Sets the addresses of inputs and variables; host arrays are copied first.
     fn pass(&mut self, inputs: &[Argument], variables: &[&Tensor]) -> Result<(), RunError> {
         let program = self.program.clone();
         let artifact = program.artifact();
@@ -247,18 +247,18 @@ impl DeviceInstance {
             accept_array("input", port, element, shape, false)?;
             let address = match argument {
                 Argument::Tensor(tensor) => {
-                    let own = self.memory(position, port)?;
-                    let written = self.home.device().write(own, tensor.bytes());
+                    let address = self.memory(position, port)?;
+                    let written = self.home.device().write(address, tensor.bytes());
                     written.map_err(RunError::Device)?;
-                    own
+                    address
                 }
                 Argument::Array(array) if array.is_of(&self.home) => array.address(),
                 Argument::Array(array) if matches!(self.choice, DeviceChoice::Vulkan(_)) => {
-                    let own = self.memory(position, port)?;
+                    let address = self.memory(position, port)?;
                     let tensor = array.to_tensor()?;
-                    let written = self.home.device().write(own, tensor.bytes());
+                    let written = self.home.device().write(address, tensor.bytes());
                     written.map_err(RunError::Device)?;
-                    own
+                    address
                 }
                 Argument::Array(array) if array.device() != self.choice => {
                     let text = format!("the array of input `{}` is on {}", port.name, array.device());
@@ -267,11 +267,11 @@ impl DeviceInstance {
                 Argument::Array(array) => array.address(),
                 Argument::Foreign(array) if array.address().is_multiple_of(ALIGNMENT) => array.address(),
                 Argument::Foreign(array) => {
-                    let own = self.memory(position, port)?;
+                    let address = self.memory(position, port)?;
                     let bytes = byte_length(element, shape)?;
-                    let copied = self.home.device().copy(array.address(), own, bytes);
+                    let copied = self.home.device().copy(array.address(), address, bytes);
                     copied.map_err(RunError::Device)?;
-                    own
+                    address
                 }
             };
             self.addresses.push(address);
@@ -291,7 +291,7 @@ impl DeviceInstance {
         Ok(())
     }
 
-    /// Computes the outputs of a call whose addresses are there.
+    /// Computes the outputs of a call whose addresses are set.
     fn execute(&mut self, inputs: &[Argument], variables: &[&Tensor]) -> Result<(), RunError> {
         let shapes = inputs.iter().map(|argument| argument.kind().1);
         let shapes = shapes.chain(variables.iter().map(|tensor| tensor.shape()));
@@ -300,7 +300,7 @@ impl DeviceInstance {
         self.compute()
     }
 
-    /// Computes the outputs of the addresses and extents, and waits for them.
+    /// Computes the outputs for the current addresses and extents, and waits for them.
     fn compute(&mut self) -> Result<(), RunError> {
         let program = self.program.clone();
         let artifact = program.artifact();
@@ -312,7 +312,7 @@ impl DeviceInstance {
         };
         let home = Arc::clone(&self.home);
         let mut device = home.device();
-        // A profile has the times of single launches.
+        // A profile measures single launches.
         if !profile::is_recording() {
             let known = self.graphs.repeat(&key, device.as_mut());
             if let Some(extents) = known.map_err(RunError::Device)? {
@@ -332,7 +332,7 @@ impl DeviceInstance {
         };
         let mut context = Context::default();
         let arena = pointer(self.arena);
-        // SAFETY: every pointer is an address of the device, which the code does not access, or covers the extents of a tensor;
+        // SAFETY: every pointer is a device address, which the code does not access, or covers the extents of a tensor;
         // the program outlives the call.
         let (status, state) = during(state, || unsafe {
             program.entry()(pointers.as_ptr(), arena, std::ptr::from_mut(&mut context).cast())
@@ -352,7 +352,7 @@ impl DeviceInstance {
         outcome.and(finished)
     }
 
-    /// The instance's own memory for a tensor.
+    /// The instance's memory for a tensor.
     fn memory(&mut self, position: usize, port: &Port) -> Result<u64, RunError> {
         if let Some(Some(known)) = self.tensors.get(position) {
             return Ok(*known);
@@ -370,7 +370,7 @@ impl DeviceInstance {
 
 impl Drop for DeviceInstance {
     fn drop(&mut self) {
-        // Arrays may keep the device.
+        // Arrays may keep the device alive.
         let mut device = self.home.device();
         let tensors = self.tensors.drain(..).flatten();
         let constants = self.constants.drain().map(|(_, address)| address);
@@ -381,7 +381,7 @@ impl Drop for DeviceInstance {
     }
 }
 
-/// An address of the device as the code's pointer, which is not accessed.
+/// A device address as a pointer, which host code does not access.
 fn pointer(address: u64) -> *mut u8 {
-    std::ptr::without_provenance_mut(usize::try_from(address).unwrap_or(usize::MAX))
+    std::ptr::without_provenance_mut(address as usize)
 }

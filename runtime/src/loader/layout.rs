@@ -18,8 +18,8 @@ use std::ops::Range;
 pub(crate) const STUB: usize = 16;
 /// The size of an address in bytes.
 const ADDRESS: u64 = 8;
-/// The maximum size of a mapping in bytes: 1 GiB, as for artifacts.
-const LARGEST: u64 = 1 << 30;
+/// Maximum size of a mapping in bytes: 1 GiB, as for artifacts.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Pages with the same protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn of(object: &Object, page: u64) -> Result<Layout, LoadError> {
+    pub(crate) fn new(object: &Object, page: u64) -> Result<Layout, LoadError> {
         let (mut stubs, mut addresses) = referenced(object)?;
         let mut sections = vec![0; object.sections.len()];
         let mut end = 0;
@@ -149,11 +149,11 @@ fn referenced(object: &Object) -> Result<Referenced, LoadError> {
 fn append(end: &mut u64, size: u64, alignment: u64) -> Result<u64, LoadError> {
     let start = end.checked_next_multiple_of(alignment.max(1));
     let next = start.and_then(|start| start.checked_add(size));
-    match (start, next.filter(|next| *next <= LARGEST)) {
+    match (start, next.filter(|next| *next <= MAX_BYTES)) {
         (Some(start), Some(next)) => {
             *end = next;
             Ok(start)
         }
-        _ => wrong(format!("it takes more than {LARGEST} bytes of memory")),
+        _ => wrong(format!("it takes more than {MAX_BYTES} bytes of memory")),
     }
 }

@@ -64,11 +64,11 @@ pub(crate) fn link(
         store(memory, offset, &symbols.address(symbol)?.to_le_bytes())?;
     }
     for (position, section) in object.sections.iter().enumerate() {
-        let start = layout.section(position);
-        let Some(bytes) = bytes(start, section.size, memory) else {
+        let offset = layout.section(position);
+        let Some((offset, bytes)) = offset.zip(bytes(offset, section.size, memory)) else {
             continue;
         };
-        let address = base + start.unwrap_or(0);
+        let address = base + offset;
         for relocation in section.relocations {
             apply(&symbols, section, relocation, address, bytes)?;
         }
@@ -133,7 +133,7 @@ impl<'o, 'd> Symbols<'o, 'd> {
                 let Some((position, section)) = self.object.section(index) else {
                     return wrong(format!("`{}` is in a section that is not loaded", symbol.name));
                 };
-                // One past the end is an address.
+                // A symbol may be at the end of its section.
                 if value > section.size {
                     return wrong(format!("`{}` lies outside of section `{}`", symbol.name, section.name));
                 }
@@ -172,7 +172,7 @@ fn apply(
     let offset = relocation.r_offset(LittleEndian);
     let symbol = relocation.symbol(LittleEndian, false);
     let location = || {
-        let name = symbol.map(|symbol| symbols.name(symbol)).unwrap_or_default();
+        let name = symbol.map_or_else(String::new, |symbol| symbols.name(symbol));
         format!(
             "relocation {number} of {:?} at `{}`+{offset:#x}, symbol `{name}`,",
             symbols.object.architecture, section.name

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The mapping that loaded code lies in: the unsafe part of loading.
+//! The mapping that contains loaded code: the unsafe part of the loader.
 
 use super::layout::Region;
 use super::{Entry, Prepare, wrong};
@@ -15,13 +15,13 @@ pub(crate) struct Memory {
     size: usize,
 }
 
-// SAFETY: after loading, nothing writes to the pages but the code itself, which has no globals (contract of the artifact).
+// SAFETY: after loading, only the code itself writes to the pages, and it has no global variables (contract of the artifact).
 unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 /// The size of a page of the system in bytes.
 pub(crate) fn page_size() -> u64 {
-    // SAFETY: reads a number.
+    // SAFETY: `sysconf` does not access memory of the program.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     u64::try_from(size).unwrap_or(4096).max(4096)
 }
@@ -57,7 +57,7 @@ impl Memory {
         self.start.as_ptr().expose_provenance() as u64
     }
 
-    /// The content, before it is protected.
+    /// The content of the mapping, before [`Memory::protect`].
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the mapping has this size, is writable until `protect`, and is borrowed with `self`.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }
@@ -120,7 +120,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours; callers hold the program while they run its code.
+        // SAFETY: this value owns the mapping; callers keep the program alive while they run its code.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };
     }
 }

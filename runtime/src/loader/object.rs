@@ -25,7 +25,7 @@ pub(crate) struct Section<'d> {
     pub index: SectionIndex,
     pub name: &'d str,
     pub region: Region,
-    /// Its content; shorter than `size` if the rest is zero.
+    /// Its content; shorter than `size` if the remaining bytes are zero.
     pub data: &'d [u8],
     pub size: u64,
     /// The alignment, a power of two.
@@ -89,9 +89,9 @@ impl<'d> Object<'d> {
     /// The global symbol with a name, if the object defines it.
     pub(crate) fn global(&self, name: &str) -> Result<Option<Symbol<'d>>, LoadError> {
         for (index, symbol) in self.symbols.enumerate() {
-            let is_it = !symbol.is_local()
+            let is_match = !symbol.is_local()
                 && self.symbols.symbol_name(ENDIAN, symbol).is_ok_and(|n| n == name.as_bytes());
-            if is_it {
+            if is_match {
                 return self.definition(index, symbol).map(Some);
             }
         }

@@ -19,11 +19,11 @@ pub(crate) enum Value {
     Call,
     /// From P to the symbol's entry in the table of addresses, + A.
     Entry,
-    /// From the page of P to that of S + A; pages of 4096 bytes.
+    /// From the page of P to the page of S + A; pages of 4096 bytes.
     Page,
     /// The lower 12 bits of S + A.
     Low,
-    /// From the page of P to that of the symbol's entry in the table of addresses.
+    /// From the page of P to the page of the symbol's entry in the table of addresses.
     EntryPage,
     /// The lower 12 bits of that entry's address.
     EntryLow,
@@ -79,7 +79,7 @@ fn first<const N: usize>(bytes: &mut [u8]) -> Result<&mut [u8; N], Unstored> {
 }
 
 fn mask(bits: u32) -> u32 {
-    u32::MAX.checked_shr(32 - bits).unwrap_or(0)
+    ((1_u64 << bits) - 1) as u32
 }
 
 /// The value in units of 2^`scale`, as a field of `bits` bits.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Objects of LLVM that are loaded and called, or laid out for another processor.
+//! Objects written by LLVM that are loaded and called, or laid out for another processor.
 
 use super::*;
 use std::process::Command;
@@ -30,7 +30,6 @@ fn call(linked: &Linked, argument: i32) -> i32 {
 
 /// An object with a jump table, a table of function pointers, constants, variables of both kinds, and calls of near and
 /// far functions of the C library.
-/// far.
 const ALL_SECTIONS: &str = "
 double cos(double);
 static int once(int n) { return n + 1; }
@@ -82,7 +81,7 @@ fn missing_functions_are_named() {
 }
 
 #[test]
-fn what_is_not_supported_is_named() {
+fn unsupported_objects_are_named() {
     let entry = "int entry(void *tensors, void *arena, int *n)";
     let wrong = [
         (format!("_Thread_local int t; {entry} {{ return t + *n; }}"), "tbss"),
@@ -113,23 +112,23 @@ fn no_page_is_writable_and_executable() {
     let linked = Linked::new(&c(ALL_SECTIONS), "entry", None).unwrap();
     let code = linked.entry() as usize;
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let mut found = None;
+    let mut is_executable = None;
     for line in maps.lines() {
         let (range, rest) = line.split_once(' ').unwrap();
         let (start, end) = range.split_once('-').unwrap();
         let address = |text| usize::from_str_radix(text, 16).unwrap();
         assert!(!rest.starts_with("rwx"), "{line}");
         if (address(start)..address(end)).contains(&code) {
-            found = Some(rest.starts_with("r-x"));
+            is_executable = Some(rest.starts_with("r-x"));
         }
     }
-    assert_eq!(found, Some(true));
+    assert_eq!(is_executable, Some(true));
 }
 
 /// Lays out an object at an address and returns its bytes, without executing them.
 fn laid_out(file: &[u8], base: u64, resolve: &link::Resolve) -> Result<(Vec<u8>, u64), LoadError> {
     let object = Object::parse(file)?;
-    let layout = Layout::of(&object, 4096)?;
+    let layout = Layout::new(&object, 4096)?;
     let entry = link::function(&object, &layout, "entry")?;
     let size = usize::try_from(layout.size()).unwrap();
     if size > 1 << 22 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The features of AArch64 processors, by LLVM's names.
 
-/// Expands to the names, and to the system's test for each.
+/// Expands to the names, and to the runtime detection of each feature.
 macro_rules! features {
     ($($name:literal = $detected:tt)*) => {
         /// The features that the loader can check.
@@ -16,7 +16,7 @@ macro_rules! features {
     };
 }
 
-// LLVM's name, and that of Rust.
+// The name in LLVM, and in Rust.
 features! {
     "fp-armv8" = "fp"
     "neon" = "neon"
@@ -47,17 +47,17 @@ features! {
     "dpb" = "dpb"
 }
 
-/// Lengths of SVE registers, by the compiler's names, and whether this thread's are at least as long.
+/// The names of SVE register lengths, and whether the registers of this thread are at least as long.
 #[cfg(target_arch = "aarch64")]
 fn lengths() -> [(&'static str, bool); 2] {
-    // Linux's `PR_SVE_GET_VL`, and the bits of its result that are the bytes of a register.
+    // Linux's `PR_SVE_GET_VL`, and the mask of the register size in bytes in its result.
     const GET_LENGTH: i32 = 51;
-    const LENGTH: i32 = 0xffff;
-    // SAFETY: reads a number; an error where there is no SVE.
+    const LENGTH_MASK: i32 = 0xffff;
+    // SAFETY: the call has no pointer arguments. It fails on processors without SVE.
     #[cfg(target_os = "linux")]
-    let found = unsafe { libc::prctl(GET_LENGTH) };
+    let length = unsafe { libc::prctl(GET_LENGTH) };
     #[cfg(not(target_os = "linux"))]
-    let found = -1;
-    let bytes = if found < 0 { 0 } else { found & LENGTH };
+    let length = -1;
+    let bytes = if length < 0 { 0 } else { length & LENGTH_MASK };
     [("sve256", bytes >= 32), ("sve512", bytes >= 64)]
 }

@@ -11,13 +11,13 @@ const EXTENDED: u32 = 0x8000_0000;
 const OSXSAVE: u32 = 1 << 27;
 
 /// EAX, EBX, ECX, EDX; zeros for a leaf that the processor lacks.
-// The functions are safe in later versions of Rust.
+// Later Rust versions declare the functions safe.
 #[allow(unused_unsafe)]
 fn registers(leaf: u32, subleaf: u32) -> [u32; 4] {
     let range = leaf & EXTENDED;
     debug_assert!(range == BASIC || range == EXTENDED);
     // SAFETY: every x86-64 processor has the instruction, and the first leaf of both ranges.
-    let (found, subleaves) = unsafe {
+    let (registers, subleaves) = unsafe {
         let largest = __cpuid(range).eax;
         if leaf > largest || (largest & EXTENDED) != range {
             return [0; 4];
@@ -29,7 +29,7 @@ fn registers(leaf: u32, subleaf: u32) -> [u32; 4] {
         };
         (__cpuid_count(leaf, subleaf), subleaves)
     };
-    if subleaf <= subleaves { [found.eax, found.ebx, found.ecx, found.edx] } else { [0; 4] }
+    if subleaf <= subleaves { [registers.eax, registers.ebx, registers.ecx, registers.edx] } else { [0; 4] }
 }
 
 /// The processor state that the system saves for each thread (XCR0).
@@ -51,7 +51,7 @@ fn saved() -> u32 {
 pub(crate) fn features() -> Vec<&'static str> {
     let saved = saved();
     let mut last = None;
-    let mut found = Vec::new();
+    let mut features = Vec::new();
     for feature in TABLE {
         let leaf = (feature.leaf, feature.subleaf);
         let read = match last {
@@ -62,13 +62,13 @@ pub(crate) fn features() -> Vec<&'static str> {
         let register = read.get(feature.register as usize);
         let has = register.is_some_and(|r| r >> feature.bit & 1 == 1);
         if has && feature.state & !saved == 0 {
-            found.push(feature.name);
+            features.push(feature.name);
         }
     }
-    found
+    features
 }
 
-/// Bit in leaf 0x8000_0001, ECX: an AMD processor describes its caches in leaf 0x8000_001d, as others do in leaf 4.
+/// Bit in leaf 0x8000_0001, ECX: an AMD processor describes its caches in leaf 0x8000_001d, as other vendors do in leaf 4.
 const TOPOLOGY: u32 = 1 << 22;
 
 /// The sizes in bytes of the caches of levels 1 (data), 2 and 3.

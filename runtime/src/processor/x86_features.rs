@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The features of x86-64 processors: LLVM's names, and where `cpuid` has them.
+//! The features of x86-64 processors: LLVM's names and their `cpuid` bits.
 
 /// A feature, and the system support that it requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Feature {
     pub leaf: u32,
     /// The value of ECX for `cpuid`.
     pub subleaf: u32,
-    /// The register of the result that has the bit.
+    /// The result register that contains the bit.
     pub register: Register,
     /// The number of the bit, from the least significant.
     pub bit: u32,
@@ -33,15 +33,15 @@ pub enum Register {
 
 use Register::{Eax as EAX, Ebx as EBX, Ecx as ECX, Edx as EDX};
 
-/// No registers beyond those of SSE.
+/// No registers beyond the registers of SSE.
 const NONE: u32 = 0;
-/// Registers of 256 bits.
+/// 256-bit registers.
 const AVX: u32 = 0b110;
-/// Registers of 512 bits, and masks.
+/// 512-bit registers, and mask registers.
 const AVX512: u32 = AVX | 0b1110_0000;
-/// Tiles.
+/// Tile registers.
 const AMX: u32 = 0b11 << 17;
-/// 32 general registers.
+/// 32 general-purpose registers.
 const APX: u32 = 1 << 19;
 
 const fn feature(
@@ -228,14 +228,14 @@ mod tests {
         }
     }
 
-    /// The kernel's names of some features; it lists only what it supports.
+    /// The kernel's names of some features; the kernel lists only supported features.
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     #[test]
     fn the_kernel_finds_the_same() {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap();
         let line = info.lines().find(|line| line.starts_with("flags")).unwrap();
         let has = |flag: &str| line.split_whitespace().any(|f| f == flag);
-        let found = crate::processor::features();
+        let features = crate::processor::features();
         let names = [
             ("sse2", "sse2"),
             ("sse4.2", "sse4_2"),
@@ -256,7 +256,7 @@ mod tests {
             ("movbe", "movbe"),
         ];
         for (name, flag) in names {
-            assert_eq!(found.contains(&name), has(flag), "{name}");
+            assert_eq!(features.contains(&name), has(flag), "{name}");
         }
     }
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Keeps the threads of a loop on different CPUs.
 //!
-//! Systems wake a thread near the one that wakes it. If that is the same CPU, the loop gains nothing from the worker: the
-//! thread that started the loop computes all of it before the worker gets its turn. The worker is never ready to run for
-//! long, so the system sees no imbalance, and a process may stay so for all of its calls. Therefore a worker that shares
-//! a CPU with a thread before it moves to another one. It isn't bound to that CPU: the system may move it again.
+//! Schedulers wake a thread near the waking thread. On the same CPU, a worker is useless: the thread that started the loop
+//! computes all steps before the worker runs. The worker is runnable only briefly, so the scheduler detects no imbalance, and
+//! a process may remain in this state for all of its calls. A worker that shares a CPU with a preceding thread therefore
+//! moves to another CPU. It is not bound to that CPU: the scheduler may move it again.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// The CPUs on which the threads of the pool were last, by the thread's number; of the thread that starts loops is the first.
+/// The CPU on which each thread of the pool last ran; the first entry belongs to the thread that starts loops.
 pub(super) struct Places<const THREADS: usize>([Place; THREADS]);
 
-/// A CPU's number, or [`UNKNOWN`]. On a cache line of its own, as each thread writes one.
+/// A CPU number, or [`UNKNOWN`]. Aligned to prevent false sharing: each thread writes one.
 #[repr(align(128))]
 struct Place(AtomicU32);
 
 const UNKNOWN: u32 = u32::MAX;
 
-/// Minimum time between two moves of a thread: where more threads want to run than there are CPUs, moving doesn't help.
+/// Minimum time between two moves of a thread: moving does not help when the CPUs are oversubscribed.
 const PAUSE: Duration = Duration::from_millis(2);
 
 thread_local! {
@@ -32,9 +32,9 @@ impl<const THREADS: usize> Places<THREADS> {
         Self([const { Place(AtomicU32::new(UNKNOWN)) }; THREADS])
     }
 
-    /// Records where the calling thread runs.
-    pub(super) fn record(&self, own: usize) {
-        if let Some(place) = self.0.get(own) {
+    /// Records the CPU of the calling thread.
+    pub(super) fn record(&self, number: usize) {
+        if let Some(place) = self.0.get(number) {
             let cpu = system::cpu().unwrap_or(UNKNOWN);
             if place.0.load(Ordering::Relaxed) != cpu {
                 place.0.store(cpu, Ordering::Relaxed);
@@ -42,12 +42,12 @@ impl<const THREADS: usize> Places<THREADS> {
         }
     }
 
-    /// Moves the calling thread, of number `own`, to a CPU on which none of the threads before it runs, if it shares one
-    /// with them; then records where it runs.
-    pub(super) fn separate(&self, own: usize) {
+    /// If the calling thread, number `number`, shares a CPU with a preceding thread, moves it to a CPU without preceding threads;
+    /// then records its CPU.
+    pub(super) fn separate(&self, number: usize) {
         let cpu = system::cpu();
         let before = || {
-            let places = self.0.iter().take(own);
+            let places = self.0.iter().take(number);
             places.map(|place| place.0.load(Ordering::Relaxed))
         };
         let shares = cpu.is_some_and(|cpu| before().any(|other| other == cpu));
@@ -56,7 +56,7 @@ impl<const THREADS: usize> Places<THREADS> {
             let taken: Vec<u32> = before().filter(|cpu| *cpu != UNKNOWN).collect();
             system::leave(&taken);
         }
-        self.record(own);
+        self.record(number);
     }
 }
 
@@ -71,12 +71,11 @@ mod system {
 
     /// The CPU of the calling thread.
     pub(super) fn cpu() -> Option<u32> {
-        // SAFETY: has no arguments.
+        // SAFETY: the function has no arguments.
         u32::try_from(unsafe { libc::sched_getcpu() }).ok()
     }
 
-    /// Moves the calling thread to a CPU that is not in `taken`, among those that it may run on. It may run on the same CPUs
-    /// as before afterwards.
+    /// Moves the calling thread to an allowed CPU that is not in `taken`. Afterwards, the set of allowed CPUs is the same as before.
     pub(super) fn leave(taken: &[u32]) {
         let Some(allowed) = allowed() else {
             return;
@@ -85,7 +84,7 @@ mod system {
         let numbers = 0..8 * size_of::<libc::cpu_set_t>();
         for cpu in taken.iter().filter_map(|cpu| usize::try_from(*cpu).ok()) {
             if numbers.contains(&cpu) {
-                // SAFETY: the number is one of the set.
+                // SAFETY: the number is in the range of the set.
                 unsafe { libc::CPU_CLR(cpu, &mut others) };
             }
         }
@@ -100,9 +99,9 @@ mod system {
 
     /// The CPUs that the calling thread may run on.
     pub(super) fn allowed() -> Option<libc::cpu_set_t> {
-        // SAFETY: a set of zeros is an empty one.
+        // SAFETY: zeros are an empty set.
         let mut set: libc::cpu_set_t = unsafe { zeroed() };
-        // SAFETY: the set is as large as its size says; 0 is the calling thread.
+        // SAFETY: the size is the size of the set; 0 is the calling thread.
         let failed = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) };
         (failed == 0).then_some(set)
     }
@@ -139,7 +138,7 @@ mod tests {
     fn a_thread_may_run_on_the_same_cpus_after_a_move() {
         let cpus = || {
             let set = system::allowed().unwrap();
-            // SAFETY: the numbers are those of the set.
+            // SAFETY: the numbers are in the range of the set.
             let contains = |cpu: &usize| unsafe { libc::CPU_ISSET(*cpu, &set) };
             (0..libc::CPU_SETSIZE as usize).filter(contains).collect::<Vec<_>>()
         };

@@ -2,8 +2,8 @@
 //! Models packed as `.tgz`: unpacks their files into memory, never to a folder.
 //!
 //! A gzip stream of a tar archive (ustar, with the long names of pax and GNU). Members that are not regular files,
-//! names that lead out of the archive, and more bytes than the caller allows are errors, even if nothing reads these
-//! members.
+//! names that lead out of the archive, and more bytes than the caller allows are errors, even if these
+//! members are never read.
 
 use crate::error::TensorError;
 use crate::map::{MappedFile, open_ordinary};
@@ -14,16 +14,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 const BLOCK: usize = 512;
-/// The maximum number of members; a model has a few hundred.
-const MOST_MEMBERS: usize = 1 << 16;
-/// The maximum length of a name in bytes.
-const LONGEST_NAME: usize = 4096;
-/// The maximum number of bytes after the end of an archive, which writers pad to full records.
-const LONGEST_REST: usize = 1 << 20;
+/// Maximum number of members; a model has a few hundred.
+const MAX_MEMBERS: usize = 1 << 16;
+/// Maximum length of a name in bytes.
+const MAX_NAME_BYTES: usize = 4096;
+/// Maximum number of bytes after the end of an archive, which writers pad to full records.
+const MAX_TRAILING_BYTES: usize = 1 << 20;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const REMEDY: &str = "--limit unpacked_bytes=N changes the limit";
 
-/// The files of a packed model; cheap to clone.
+/// The files of a packed model. Clones share the unpacked bytes.
 #[derive(Clone, Debug)]
 pub struct Archive {
     path: PathBuf,
@@ -33,21 +33,23 @@ pub struct Archive {
     root: String,
 }
 
-/// Whether a path is that of a packed model, by its extension.
+/// Whether the path names a packed model, by its extension.
 pub fn is_packed(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with(".tgz") || name.ends_with(".tar.gz")
+    path.file_name().is_some_and(|name| {
+        let name = name.to_string_lossy();
+        name.ends_with(".tgz") || name.ends_with(".tar.gz")
+    })
 }
 
 impl Archive {
-    /// Unpacks at most `most` bytes, and finds the folder that contains `main.sknd`: the root of the archive, or a
+    /// Unpacks at most `max_bytes` bytes, and finds the folder that contains `main.sknd`: the root of the archive, or a
     /// folder in it.
     ///
     /// # Errors
     /// [`TensorError`] if the file cannot be read, is not such an archive, or contains members that are not accepted.
-    pub fn open(path: &Path, most: u64) -> Result<Archive, TensorError> {
+    pub fn open(path: &Path, max_bytes: u64) -> Result<Archive, TensorError> {
         let file = open_ordinary(path)?.into_file();
-        let bytes = unpack(path, file, most)?;
+        let bytes = unpack(path, file, max_bytes)?;
         let wrong = |reason: String| TensorError::format(path, reason);
         let members = members(&bytes).map_err(wrong)?;
         let mut roots = members.keys().filter_map(|name| {
@@ -78,7 +80,7 @@ impl Archive {
         file.bytes().get(part)
     }
 
-    /// The names of the files in [`Archive::folder`], not of those in folders below it.
+    /// The names of the files in [`Archive::folder`], without the files in folders below it.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.members
             .keys()
@@ -86,7 +88,7 @@ impl Archive {
             .filter(|name| !name.contains('/'))
     }
 
-    /// The unpacked archive and the part of it that is this file.
+    /// The unpacked archive, and the range of this file in it.
     pub(crate) fn member(&self, path: &Path) -> Option<(&MappedFile, Range<usize>)> {
         let inside = path.strip_prefix(&self.path).ok()?;
         let name = format!("{}{}", self.root, inside.to_str()?);
@@ -96,7 +98,7 @@ impl Archive {
 
 /// The bytes up to the archive's end. Members are checked as they are read, so that invalid archives, and members
 /// beyond the limits, are not unpacked.
-fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, TensorError> {
+fn unpack(path: &Path, file: std::fs::File, max_bytes: u64) -> Result<Vec<u8>, TensorError> {
     let wrong = |reason: String| TensorError::format(path, reason);
     let mut file = std::io::BufReader::new(file);
     let begun = file.fill_buf().map_err(|e| TensorError::io(path, "read", e))?;
@@ -117,13 +119,13 @@ fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, Tensor
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(e) => return Err(wrong(format!("is not a .tgz file: {e}"))),
         };
-        let read = chunk.get(..count).unwrap_or_default();
+        let (read, _) = chunk.split_at(count);
         if next.is_none() {
             // Read on to the checksum at the end of the stream.
             after += count;
-            if after > LONGEST_REST {
+            if after > MAX_TRAILING_BYTES {
                 return Err(wrong(format!(
-                    "has more than {LONGEST_REST} bytes after the end of the archive"
+                    "has more than {MAX_TRAILING_BYTES} bytes after the end of the archive"
                 )));
             }
             continue;
@@ -136,24 +138,24 @@ fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, Tensor
             let Some(header) = bytes.get(at..at + BLOCK) else {
                 break;
             };
-            next = following(header, at, most).map_err(wrong)?;
+            next = following(header, at, max_bytes).map_err(wrong)?;
         }
     }
     Ok(bytes)
 }
 
-/// The position of the header after this one, unless it is the end of the archive.
-fn following(header: &[u8], at: usize, most: u64) -> Result<Option<usize>, String> {
+/// The position of the next header, unless this header is the end of the archive.
+fn following(header: &[u8], at: usize, max_bytes: u64) -> Result<Option<usize>, String> {
     if header.iter().all(|b| *b == 0) {
         return Ok(None);
     }
     let size = size(header, at)?;
     let end = (at as u64).saturating_add(BLOCK as u64).saturating_add(size);
-    if end > most {
+    if end > max_bytes {
         let name = full_name(header);
         let name = String::from_utf8_lossy(&name);
         return Err(format!(
-            "unpacks to more than {most} bytes: up to the end of its member {name:?} it has {end}; {REMEDY}"
+            "unpacks to more than {max_bytes} bytes: up to the end of its member {name:?} it has {end}; {REMEDY}"
         ));
     }
     let next = end.checked_next_multiple_of(BLOCK as u64);
@@ -175,17 +177,17 @@ fn cut(at: usize) -> String {
 
 /// Regular files by name.
 fn members(bytes: &[u8]) -> Result<BTreeMap<String, Range<usize>>, String> {
-    let mut found = BTreeMap::new();
+    let mut members = BTreeMap::new();
     let mut at = 0;
     let mut long_name = None;
     let mut count = 0;
-    while let Some(header) = bytes.get(at..at + BLOCK) {
+    while let Some(header) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
         if header.iter().all(|b| *b == 0) {
-            return Ok(found);
+            return Ok(members);
         }
         count += 1;
-        if count > MOST_MEMBERS {
-            return Err(format!("has more than {MOST_MEMBERS} members"));
+        if count > MAX_MEMBERS {
+            return Err(format!("has more than {MAX_MEMBERS} members"));
         }
         let size = size(header, at)?;
         let size = usize::try_from(size).map_err(|_| cut(at))?;
@@ -193,7 +195,7 @@ fn members(bytes: &[u8]) -> Result<BTreeMap<String, Range<usize>>, String> {
         let end = start.checked_add(size).ok_or_else(|| cut(at))?;
         let data = bytes.get(start..end).ok_or_else(|| cut(at))?;
         at = end.checked_next_multiple_of(BLOCK).ok_or_else(|| cut(at))?;
-        let kind = header.get(156).copied().unwrap_or(0);
+        let kind = header[156];
         match kind {
             b'L' => {
                 long_name = Some(checked_name(until_zero(data))?);
@@ -214,7 +216,7 @@ fn members(bytes: &[u8]) -> Result<BTreeMap<String, Range<usize>>, String> {
         };
         match kind {
             b'0' | 0 => {
-                if found.insert(name.clone(), start..end).is_some() {
+                if members.insert(name.clone(), start..end).is_some() {
                     return Err(format!("has two members named {name:?}"));
                 }
             }
@@ -285,7 +287,7 @@ fn pax_path(mut data: &[u8]) -> Result<Option<String>, String> {
     Ok(name)
 }
 
-/// A name as `a/b`, if it stays in the archive.
+/// Normalizes a name to the form `a/b`; returns an error if it leads out of the archive.
 fn checked_name(name: &[u8]) -> Result<String, String> {
     let shown = String::from_utf8_lossy(name.get(..80).unwrap_or(name));
     let text = std::str::from_utf8(name).map_err(|_| format!("the name {shown:?} is not UTF-8"))?;
@@ -294,7 +296,7 @@ fn checked_name(name: &[u8]) -> Result<String, String> {
     if leads_out || text.contains(['\\', '\0']) {
         return Err(format!("the name {shown:?} leads out of the archive"));
     }
-    if text.len() > LONGEST_NAME {
+    if text.len() > MAX_NAME_BYTES {
         return Err(format!("the name {shown:?} is too long"));
     }
     Ok(parts.join("/"))

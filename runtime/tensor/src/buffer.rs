@@ -13,9 +13,9 @@ pub(crate) const ALIGNMENT: usize = 64;
 #[repr(C, align(64))]
 struct Line([u8; ALIGNMENT]);
 
-/// From so many bytes on, memory is mapped for itself, on huge pages: with small ones, most of the time to read it once is spent to find
-/// the pages.
-const MAPPED: usize = 4 << 20;
+/// Minimum size in bytes of memory that is mapped separately, on huge pages. On small pages, TLB misses would dominate the time
+/// of reading it once.
+const MIN_MAPPED_BYTES: usize = 4 << 20;
 
 /// Zero-initialized bytes at a 64-byte boundary.
 pub(crate) struct Buffer {
@@ -32,7 +32,7 @@ impl Buffer {
     /// `None` if the allocator refuses.
     pub(crate) fn zeroed(length: usize) -> Option<Buffer> {
         let memory = match length {
-            MAPPED.. => Owned::Pages(Pages::new(u64::try_from(length).ok()?).ok()?),
+            MIN_MAPPED_BYTES.. => Owned::Pages(Pages::new(u64::try_from(length).ok()?).ok()?),
             _ => {
                 let count = length.div_ceil(ALIGNMENT);
                 Owned::Lines(bytemuck::allocation::try_zeroed_vec(count).ok()?)
@@ -41,9 +41,9 @@ impl Buffer {
         Some(Buffer { memory, length })
     }
 
-    /// The same, without memory for pages that are not used.
+    /// Like [`Buffer::zeroed`], without committing memory for untouched pages.
     pub(crate) fn reserved(length: usize) -> Option<Buffer> {
-        if length < MAPPED {
+        if length < MIN_MAPPED_BYTES {
             return Buffer::zeroed(length);
         }
         let pages = Pages::reserved(u64::try_from(length).ok()?).ok()?;

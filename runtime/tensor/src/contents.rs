@@ -30,16 +30,16 @@ pub struct Contents {
 }
 
 impl WeightStore {
-    /// The contents of the files and folders of the store, in the order in which they are searched, without empty ones.
-    /// Arrays of a file are in its order, those of a folder by name.
+    /// The contents of the non-empty files and folders of the store, in the order in which they are searched. Arrays of a file
+    /// are in the order of the file, arrays of a folder are sorted by name.
     pub fn contents(&self) -> Vec<Contents> {
-        let all = self.positions().iter().map(contents);
+        let all = self.sources().iter().map(contents);
         all.filter(|c| !c.arrays.is_empty()).collect()
     }
 }
 
-fn contents(position: &Source) -> Contents {
-    let path = match position {
+fn contents(source: &Source) -> Contents {
+    let path = match source {
         Source::Folder(folder) => folder.as_path(),
         Source::Packed(archive) => archive.folder(),
         Source::SafeTensors(arrays) => arrays.path(),
@@ -47,12 +47,12 @@ fn contents(position: &Source) -> Contents {
         Source::Held(arrays) => arrays.path(),
         Source::Arrays(_) => Path::new(""),
     };
-    let arrays = names(position).into_iter().map(|name| Listed { header: header(position, &name), name });
+    let arrays = names(source).into_iter().map(|name| Listed { header: header(source, &name), name });
     Contents { path: path.to_path_buf(), arrays: arrays.collect() }
 }
 
-fn names(position: &Source) -> Vec<String> {
-    match position {
+fn names(source: &Source) -> Vec<String> {
+    match source {
         Source::Folder(folder) => dat_files(folder_names(folder).iter().map(String::as_str)),
         Source::Packed(archive) => dat_files(Archive::names(archive)),
         Source::SafeTensors(arrays) => SafeTensors::names(arrays),
@@ -76,20 +76,20 @@ fn dat_files<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// Reads the header of an array and declines its elements.
-fn header(position: &Source, name: &str) -> Option<(Vec<u64>, ElementType)> {
+fn header(source: &Source, name: &str) -> Option<(Vec<u64>, ElementType)> {
     let seen = std::cell::OnceCell::new();
     let admits = |element: ElementType, shape: &[u64]| {
         // An array has one header.
         let _ = seen.set((shape.to_vec(), element));
         Err(TensorError::Unwanted { reason: String::new() })
     };
-    // The error is the decline, or the file cannot be read and no header was seen.
-    let _ = position.get(name, &admits);
+    // The error is always `Unwanted`, unless the file cannot be read. Then `seen` is empty.
+    let _ = source.get(name, &admits);
     seen.into_inner()
 }
 
-/// The number of rows of a table in a message; `skript info --variables` prints all of them.
-const SHOWN: usize = 40;
+/// Maximum number of rows of a table in a message; `skript info --variables` prints all rows.
+const MAX_ROWS: usize = 40;
 
 impl From<&VariableRequest<'_>> for Listed {
     fn from(request: &VariableRequest<'_>) -> Self {
@@ -97,15 +97,15 @@ impl From<&VariableRequest<'_>> for Listed {
     }
 }
 
-/// The notes of a message about variables without weights: a table of these variables, then one of the arrays of each
-/// file and folder of the store.
+/// The notes of a message about variables without weights: a table of these variables, then a table of the arrays of
+/// each file and folder of the store.
 pub fn remarks(missing: &[Listed], store: &WeightStore) -> Vec<String> {
     let head = match missing.len() {
         1 => "this variable has no weights".to_string(),
         n => format!("these {n} variables have no weights, in the order of the graph"),
     };
-    let missing = format!("{head}:\n{}", table(missing, SHOWN));
-    let held = store.contents().into_iter().map(|c| c.text(SHOWN));
+    let missing = format!("{head}:\n{}", table(missing, MAX_ROWS));
+    let held = store.contents().into_iter().map(|c| c.text(MAX_ROWS));
     let mut all: Vec<String> = std::iter::once(missing).chain(held).collect();
     for text in &mut all {
         text.truncate(text.trim_end().len());
@@ -114,20 +114,20 @@ pub fn remarks(missing: &[Listed], store: &WeightStore) -> Vec<String> {
 }
 
 impl Contents {
-    /// The path, the number of arrays, and a table of at most so many of them.
-    pub fn text(&self, most: usize) -> String {
+    /// The path, the number of arrays, and a table of at most `max_rows` arrays.
+    pub fn text(&self, max_rows: usize) -> String {
         let count = match self.arrays.len() {
             1 => "1 array".to_string(),
             n => format!("{n} arrays"),
         };
         let path = self.path.display();
-        format!("{path} has {count}:\n{}", table(&self.arrays, most))
+        format!("{path} has {count}:\n{}", table(&self.arrays, max_rows))
     }
 }
 
-/// One line per array, in columns: name, shape, element type. At most so many lines, then the number of omitted ones.
-pub fn table(arrays: &[Listed], most: usize) -> String {
-    let shown = arrays.get(..most).unwrap_or(arrays);
+/// One line per array, in columns: name, shape, element type. At most `max_rows` lines, then the number of omitted arrays.
+pub fn table(arrays: &[Listed], max_rows: usize) -> String {
+    let shown = arrays.get(..max_rows).unwrap_or(arrays);
     let rows: Vec<[String; 3]> = shown
         .iter()
         .map(|array| match &array.header {
@@ -137,7 +137,7 @@ pub fn table(arrays: &[Listed], most: usize) -> String {
         .collect();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        cells.map(|cell| cell.chars().count()).fold(0, usize::max)
     };
     let (names, shapes) = (width(0), width(1));
     let mut text = String::new();
@@ -176,10 +176,10 @@ mod tests {
         bytes.extend([0; 10]);
         std::fs::write(folder.path().join("main.safetensors"), bytes).unwrap();
         let contents = WeightStore::open(folder.path(), 1 << 20).unwrap().contents();
-        let found: Vec<Vec<Listed>> = contents.into_iter().map(|c| c.arrays).collect();
+        let arrays: Vec<Vec<Listed>> = contents.into_iter().map(|c| c.arrays).collect();
         let array = |name: &str, header| Listed { name: name.to_string(), header };
         assert_eq!(
-            found,
+            arrays,
             [
                 vec![array("a", None), listed("b", &[2, 1])],
                 vec![

@@ -39,8 +39,8 @@ fn write_element(value: Scalar, to: ElementType, target: &mut [u8]) {
         (Scalar::Real(x), ElementType::F32) => put((x as f32).to_le_bytes(), target),
         (Scalar::Real(x), _) => put(x.to_le_bytes(), target),
         (Scalar::Int(i), _) => {
-            let (least, largest) = to.ints();
-            put(i.clamp(least, largest).to_le_bytes(), target)
+            let (minimum, maximum) = to.int_range();
+            put(i.clamp(minimum, maximum).to_le_bytes(), target)
         }
         (Scalar::Bool(b), _) => put([u8::from(b)], target),
     }
@@ -61,8 +61,8 @@ fn odd(x: f64) -> f32 {
 }
 
 impl Tensor {
-    /// Converts values to elements of a type, in row-major order: each to the nearest one. Kinds that differ are
-    /// converted by the rules of casts.
+    /// Converts values to the nearest elements of a type, in row-major order. Kinds that differ are converted by the
+    /// rules of casts.
     ///
     /// # Errors
     /// [`TensorError::TooLarge`] if the tensor does not fit the memory; [`TensorError::Length`] if the shape has another
@@ -91,7 +91,7 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// All elements in row-major order; a u64 beyond i64 is left out.
+    /// All elements in row-major order; u64 values beyond i64 are omitted.
     pub fn scalars(&self) -> impl Iterator<Item = Scalar> {
         let elements = self.bytes().chunks_exact(self.element().size());
         elements.filter_map(|bytes| element_value(self.element(), bytes))
@@ -107,7 +107,7 @@ impl Tensor {
         Tensor::from_scalars(to, self.shape(), self.scalars()).unwrap_or(self)
     }
 
-    /// The tensor with elements of the requested type; shares mapped memory if it has that type already.
+    /// The tensor with elements of the requested type; shares mapped memory if the type is unchanged.
     ///
     /// Reals are rounded, and must not become infinite; ints must fit. A tensor of another kind is an error: the language
     /// has no implicit conversion of tensors. `what` names the tensor in messages.
@@ -122,7 +122,7 @@ impl Tensor {
     /// type `to`, which represents all values of `declared`, or, for u64, their bits.
     ///
     /// # Errors
-    /// Those of [`Tensor::into_run_time`].
+    /// The errors of [`Tensor::into_run_time`].
     pub fn into_input(
         self,
         what: &str,
@@ -153,6 +153,10 @@ impl Tensor {
             return Ok(self);
         }
         let mut converted = Tensor::zeros(to, self.shape())?;
+        if convert_all(self.element(), self.bytes(), to, converted.bytes_mut()?) {
+            self.intact()?;
+            return Ok(converted);
+        }
         let size = self.element().size();
         let target = converted.bytes_mut()?.chunks_exact_mut(to.size());
         for (position, (source, target)) in self.bytes().chunks_exact(size).zip(target).enumerate() {
@@ -176,6 +180,53 @@ impl Tensor {
     }
 }
 
+/// Converts the elements `source` to the elements `target` of another type. Returns `false` if there is no loop for the pair of types,
+/// or if an element does not fit.
+fn convert_all(from: ElementType, source: &[u8], to: ElementType, target: &mut [u8]) -> bool {
+    fn each<const N: usize, const M: usize>(
+        source: &[u8],
+        target: &mut [u8],
+        element: impl Fn([u8; N]) -> ([u8; M], bool),
+    ) -> bool {
+        let pairs = source.as_chunks().0.iter().zip(target.as_chunks_mut().0);
+        pairs.fold(true, |fits, (source, target)| {
+            let (bytes, is_held) = element(*source);
+            *target = bytes;
+            fits & is_held
+        })
+    }
+    macro_rules! pairs {
+        ($($from:ident($source:ty) => $($to:ident($target:ty)),+;)*) => {
+            match (from, to) {
+                $($((ElementType::$from, ElementType::$to) => each(source, target, |bytes| {
+                    (<$target>::from(<$source>::from_le_bytes(bytes)).to_le_bytes(), true)
+                }),)+)*
+                (ElementType::F64, ElementType::F32) => each(source, target, |bytes| {
+                    let (x, y) = (f64::from_le_bytes(bytes), f64::from_le_bytes(bytes) as f32);
+                    (y.to_le_bytes(), y.is_finite() || !x.is_finite())
+                }),
+                (ElementType::I64, ElementType::I32) => each(source, target, |bytes| {
+                    let (x, y) = (i64::from_le_bytes(bytes), i64::from_le_bytes(bytes) as i32);
+                    (y.to_le_bytes(), i64::from(y) == x)
+                }),
+                _ => false,
+            }
+        };
+    }
+    // The target represents all values of the source.
+    pairs! {
+        U8(u8) => I16(i16), I32(i32), I64(i64);
+        I8(i8) => I16(i16), I32(i32), I64(i64);
+        U16(u16) => I32(i32), I64(i64);
+        I16(i16) => I32(i32), I64(i64);
+        U32(u32) => I64(i64);
+        I32(i32) => I64(i64);
+        F16(f16) => F32(f32), F64(f64);
+        BF16(bf16) => F32(f32), F64(f64);
+        F32(f32) => F64(f64);
+    }
+}
+
 /// Whether a value was converted without loss except for rounding.
 fn holds(value: Scalar, stored: Option<Scalar>) -> bool {
     match (value, stored) {
@@ -188,6 +239,52 @@ fn holds(value: Scalar, stored: Option<Scalar>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wider_types_have_all_values_of_narrower_ones() {
+        use ElementType::{BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32};
+        let types = [BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32];
+        let mut pairs = 0;
+        for (from, to) in types.iter().flat_map(|from| types.iter().map(move |to| (*from, *to))) {
+            // Every pair of bytes, so that signs, infinities and denormal numbers are among the elements.
+            let source: Vec<u8> = (0..=u16::MAX)
+                .flat_map(|bits| [bits.to_le_bytes(), (!bits).to_le_bytes()].concat())
+                .collect();
+            let mut target = vec![0; source.len() / from.size() * to.size()];
+            if !convert_all(from, &source, to, &mut target) {
+                continue;
+            }
+            pairs += 1;
+            for (source, target) in source.chunks_exact(from.size()).zip(target.chunks_exact(to.size())) {
+                let (value, stored) = (element_value(from, source), element_value(to, target));
+                let is_equal = match (value, stored) {
+                    (Some(Scalar::Real(x)), Some(Scalar::Real(y))) => {
+                        x == y && x.signum() == y.signum() || x.is_nan() && y.is_nan()
+                    }
+                    (value, stored) => value == stored,
+                };
+                assert!(is_equal, "{from:?} to {to:?}: {value:?} became {stored:?}");
+            }
+        }
+        assert_eq!(pairs, 17);
+    }
+
+    #[test]
+    fn one_element_that_does_not_fit_is_an_error() {
+        let reals =
+            Tensor::from_scalars(ElementType::F64, &[3], [1.5, 1e300, 2.0].map(Scalar::Real).into_iter())
+                .unwrap();
+        let error = reals.into_run_time("x", ElementType::F32).unwrap_err();
+        assert!(error.to_string().contains("element 1 is 1e300"), "{error}");
+        let infinite = [f64::INFINITY, 0.1].map(Scalar::Real).into_iter();
+        let reals = Tensor::from_scalars(ElementType::F64, &[2], infinite).unwrap();
+        let reals = reals.into_run_time("x", ElementType::F32).unwrap();
+        assert_eq!(reals.as_f32(), Some(&[f32::INFINITY, 0.1][..]));
+        let ints = [7, 1 << 31].map(Scalar::Int).into_iter();
+        let ints = Tensor::from_scalars(ElementType::I64, &[2], ints).unwrap();
+        let error = ints.into_run_time("x", ElementType::I32).unwrap_err();
+        assert!(error.to_string().contains("element 1 is 2147483648"), "{error}");
+    }
 
     #[test]
     fn integers_that_do_not_fit_are_errors() {
@@ -309,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_narrow_and_kinds_stay_apart() {
+    fn floats_narrow_and_kinds_are_not_converted() {
         let bytes = [0.1f64.to_le_bytes(), f64::NEG_INFINITY.to_le_bytes()].concat();
         let tensor = Tensor::from_bytes(ElementType::F64, &[2], &bytes).unwrap();
         let error = tensor.clone().into_run_time("x", ElementType::I64).unwrap_err();

@@ -32,19 +32,19 @@ enum Items {
     PackedBools,
 }
 
-/// Reads a file in a folder; links must not lead out of it. Items in the memory format stay mapped; packed bools are
-/// unpacked; 8-bit bools are copied if they contain bytes other than 0 and 1. Nothing after the header is read if the
-/// array is not wanted.
+/// Reads a file in a folder; links must not lead out of the folder. Items in the memory format are mapped; packed bools are
+/// unpacked; 8-bit bools are copied if they contain bytes other than 0 and 1. Nothing after the header is read if `admits`
+/// rejects the array.
 ///
 /// # Errors
-/// [`TensorError`] if the file cannot be read, is outside of the folder, contradicts the format or is not wanted.
+/// [`TensorError`] if the file cannot be read, is outside of the folder or contradicts the format, or if `admits` rejects it.
 pub fn read(path: &Path, folder: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     let file = MappedFile::open_within(path, folder)?;
     let whole = 0..file.bytes().len();
     read_part(path, file, whole, admits)
 }
 
-/// Reads a file that is a part of another one, such as a member of an archive; `path` is for messages.
+/// Reads a file that is a part of another file, such as a member of an archive; `path` is for messages.
 pub(crate) fn read_part(
     path: &Path,
     file: MappedFile,
@@ -126,7 +126,7 @@ fn parse(bytes: &[u8]) -> Result<Header, String> {
     Ok(Header { shape, items })
 }
 
-/// Quantized items are read as the ints that they are stored as.
+/// Quantized items are read as their stored integers.
 fn item_type(code: u32, bits: u32, signed: bool) -> Result<Items, String> {
     use ElementType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     let element = match (code, bits) {

@@ -36,7 +36,7 @@ pub enum ElementType {
 }
 
 impl ElementType {
-    /// Every type, in the order of the codes that compiled models, the cache and the C interfaces have.
+    /// All types, in the order of their codes in compiled models, the cache and the C interfaces.
     pub const ALL: [ElementType; 13] = [
         ElementType::Bool,
         ElementType::I32,
@@ -59,8 +59,8 @@ impl ElementType {
         at.and_then(|at| u8::try_from(at).ok()).unwrap_or(u8::MAX)
     }
 
-    /// The type of a code; `None` if there is none.
-    pub fn of_code(code: u32) -> Option<ElementType> {
+    /// The type of a code; `None` for unknown codes.
+    pub fn from_code(code: u32) -> Option<ElementType> {
         let at = usize::try_from(code).ok()?;
         ElementType::ALL.get(at).copied()
     }
@@ -75,7 +75,7 @@ impl ElementType {
         }
     }
 
-    /// The kind of such elements in the language.
+    /// The scalar kind of the elements in the language.
     pub fn kind(self) -> ScalarKind {
         match self {
             ElementType::F16 | ElementType::BF16 | ElementType::F32 | ElementType::F64 => ScalarKind::Real,
@@ -90,7 +90,7 @@ impl ElementType {
     }
 
     /// The minimum and the maximum of this integer type, within 64 bits.
-    pub fn ints(self) -> (i64, i64) {
+    pub fn int_range(self) -> (i64, i64) {
         let unused = 64 - 8 * self.size() as u32;
         match self {
             ElementType::U64 => (0, i64::MAX),
@@ -99,8 +99,8 @@ impl ElementType {
         }
     }
 
-    /// The element type of a kind for these storage types of reals and ints; a bool is one byte.
-    pub fn run_time(kind: ScalarKind, numbers: Numbers) -> ElementType {
+    /// The element type of values of `kind`, if reals and ints have the storage types `numbers`; a bool is one byte.
+    pub fn for_kind(kind: ScalarKind, numbers: Numbers) -> ElementType {
         match (kind, numbers.real, numbers.int) {
             (ScalarKind::Real, RealType::F16, _) => ElementType::F16,
             (ScalarKind::Real, RealType::BF16, _) => ElementType::BF16,
@@ -114,7 +114,7 @@ impl ElementType {
         }
     }
 
-    /// The storage type of reals for such elements; `None` for ints and bools.
+    /// This type as a storage type of reals; `None` for ints and bools.
     pub fn real(self) -> Option<RealType> {
         match self {
             ElementType::F16 => Some(RealType::F16),
@@ -125,7 +125,7 @@ impl ElementType {
         }
     }
 
-    /// The storage type of ints for such elements; 64 bits for types that are not storage types of ints.
+    /// This type as a storage type of ints; `I64` for all other types.
     pub fn int(self) -> IntType {
         match self {
             ElementType::I8 => IntType::I8,
@@ -135,7 +135,7 @@ impl ElementType {
         }
     }
 
-    /// The message for a number that this storage type cannot represent; `None` for an int beyond 64 bits.
+    /// The message for a number that this storage type cannot represent. `value` is `None` for an int beyond 64 bits.
     pub fn refusal(self, value: Option<Scalar>) -> String {
         let (real, int) = (self.real().unwrap_or_default(), self.int());
         match value {
@@ -145,13 +145,13 @@ impl ElementType {
         }
     }
 
-    /// The message for a value that does not fit this type, where the model declares it.
+    /// The message for a value that does not fit this type, which the model declares.
     pub(crate) fn declared_refusal(self, value: Option<Scalar>) -> String {
-        let (least, largest) = self.ints();
+        let (smallest, largest) = self.int_range();
         let range = match self {
             _ if !self.is_int() => return self.refusal(value),
             ElementType::U64 => format!("0 to {}", u64::MAX),
-            _ => format!("{least} to {largest}"),
+            _ => format!("{smallest} to {largest}"),
         };
         format!("which does not fit {self} ({range}), its type in the model")
     }

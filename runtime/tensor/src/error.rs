@@ -6,13 +6,12 @@ use skript_semantics::ScalarKind;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Whether an array of a file is wanted, by its element type and shape; called before its elements are read or
-/// unpacked.
+/// Accepts or rejects an array of a file by its element type and shape, before its elements are read or unpacked.
 pub type Admits<'a> = &'a dyn Fn(ElementType, &[u64]) -> Result<(), TensorError>;
 
 /// Each message names the file or tensor, the error, and the values.
 #[derive(Debug, Error)]
-#[allow(missing_docs)] // The message of each variant says what its fields are.
+#[allow(missing_docs)] // The messages describe the fields.
 pub enum TensorError {
     #[error("cannot {action} {path}: {source}", path = path.display())]
     Io { path: PathBuf, action: &'static str, source: std::io::Error },
@@ -30,7 +29,7 @@ pub enum TensorError {
     #[error("the shape of {what} is {got:?} instead of {expected}")]
     Shape {
         what: String,
-        /// As [`shape::text`](crate::shape::text), or with bounds.
+        /// Like [`shape::text`](crate::shape::text), or with bounds.
         expected: String,
         got: Vec<u64>,
     },
@@ -45,7 +44,7 @@ pub enum TensorError {
         what: String,
         position: usize,
         value: String,
-        /// As [`ElementType::refusal`].
+        /// Like [`ElementType::refusal`].
         refusal: String,
     },
     #[error("a tensor of {element} and shape {shape:?} does not fit into memory")]
@@ -55,12 +54,12 @@ pub enum TensorError {
     /// No file for a variable.
     #[error("no weights for variable {name}: {path} does not exist", path = path.display())]
     Missing { name: String, path: PathBuf },
-    /// A reason that only the caller who requested an array can state.
+    /// The caller rejected the array (see [`Admits`]).
     #[error("{reason}")]
     Unwanted { reason: String },
     #[error("the name {name:?} of a variable is not a file name")]
     Name { name: String },
-    /// What the format cannot represent.
+    /// The format cannot represent the tensor.
     #[error("{what} cannot be stored: {reason}")]
     Store { what: String, reason: String },
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays that are in memory already, such as those of an imported model.
+//! Arrays in memory, such as those of an imported model.
 
 use crate::error::{Admits, TensorError};
 use crate::tensor::Tensor;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Arrays by name. Cheap to clone.
+/// Arrays by name. Clones share the arrays.
 #[derive(Clone, Debug)]
 pub struct HeldArrays {
     path: PathBuf,
@@ -16,7 +16,7 @@ pub struct HeldArrays {
 }
 
 impl HeldArrays {
-    /// These arrays; `path` names the file that they are from in messages.
+    /// Creates the collection; messages name `path` as the file of the arrays.
     pub fn new(path: &Path, arrays: Vec<(String, Tensor)>) -> HeldArrays {
         let positions = arrays.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
         HeldArrays { path: path.to_path_buf(), arrays: arrays.into(), positions: Arc::new(positions) }
@@ -34,8 +34,7 @@ impl HeldArrays {
 
     /// The array of this name, if there is one.
     pub(crate) fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
-        let found = self.positions.get(name).and_then(|at| self.arrays.get(*at));
-        let Some((_, tensor)) = found else {
+        let Some((_, tensor)) = self.positions.get(name).and_then(|at| self.arrays.get(*at)) else {
             return Ok(None);
         };
         admits(tensor.element(), tensor.shape())?;
@@ -51,8 +50,8 @@ mod tests {
     fn arrays_are_found_by_name() {
         let tensor = Tensor::from_f32(&[2], &[1.0, 2.0]).unwrap();
         let held = HeldArrays::new(Path::new("net.onnx"), vec![("main.G.w".to_owned(), tensor)]);
-        let found = held.get("main.G.w", &|_, _| Ok(())).unwrap().unwrap();
-        assert_eq!(found.shape(), [2]);
+        let tensor = held.get("main.G.w", &|_, _| Ok(())).unwrap().unwrap();
+        assert_eq!(tensor.shape(), [2]);
         assert!(held.get("main.G.v", &|_, _| Ok(())).unwrap().is_none());
         assert_eq!(held.names().collect::<Vec<_>>(), ["main.G.w"]);
     }

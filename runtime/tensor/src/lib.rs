@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tensors in memory and in files.
 //!
-//! A [`Tensor`] is contiguous and row-major, owned or mapped from a file. Files are hostile until read: every size is
-//! checked against the file before memory is asked for, and every failure is a [`TensorError`] that names the file.
+//! A [`Tensor`] is contiguous and row-major, owned or mapped from a file. Files are untrusted: every size is checked
+//! against the file before memory is allocated, and every failure is a [`TensorError`] that names the file.
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files mapped into memory. This and [`fault`] are the modules of this crate with `unsafe`.
+//! Files mapped into memory. In this crate, only this module and [`fault`] contain `unsafe` code.
 //!
-//! A mapped file shares the memory of every process that maps it and is read as it is needed. In exchange it may change
-//! while it is used. A change of its length or its elements is found after the fact, by [`MappedFile::unchanged`]; bytes
-//! that vanish when the file is truncated read as zeros and are found by [`MappedFile::intact`] as well. Replacing a
-//! file by renaming another one to its name is safe: the mapping keeps the original file.
+//! Processes that map a file share its memory, and pages are read on demand. However, the file may change while it is in
+//! use. [`MappedFile::unchanged`] detects afterwards that its length or its contents changed. Bytes that are lost when the file
+//! is truncated read as zeros; [`MappedFile::intact`] detects this, too. Replacing a file by renaming another file to its name
+//! is safe: the mapping keeps the original file.
 
 mod fault;
 
@@ -16,7 +16,7 @@ use skript_host::file::{Fate, FileError, Version};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A complete file, read-only; one that had to be unpacked is in memory. Cheap to clone.
+/// A complete, read-only file. The contents of a packed file are in memory. Clones share the bytes.
 #[derive(Clone, Debug)]
 pub struct MappedFile {
     held: Arc<Held>,
@@ -48,26 +48,26 @@ impl MappedFile {
         MappedFile::map(path, open_ordinary(path)?)
     }
 
-    /// As [`MappedFile::open`], for a file that was found in a folder: links that lead out of it are rejected.
+    /// Maps a file of a folder, as [`MappedFile::open`] does. Links that lead out of the folder are rejected.
     ///
     /// # Errors
-    /// As [`MappedFile::open`].
+    /// Like [`MappedFile::open`].
     pub(crate) fn open_within(path: &Path, folder: &Path) -> Result<MappedFile, TensorError> {
         let file = RegularFile::open_within(path, folder);
         MappedFile::map(path, file.map_err(|e| refused(path, e))?)
     }
 
-    /// Maps a file that is open already.
+    /// Maps an open file.
     ///
     /// # Errors
-    /// [`TensorError`] if it cannot be mapped.
+    /// [`TensorError`] if the file cannot be mapped.
     pub fn map(path: &Path, file: RegularFile) -> Result<MappedFile, TensorError> {
         let version = file.version();
         let failed = |e| TensorError::io(path, "map", e);
         // SAFETY: the mapping is private and read-only. Another process may write to the file or truncate it while it is
         // mapped. Nothing here depends on two reads of a byte being equal: sizes are checked against the length of the
-        // mapping, and elements are plain numbers of which every bit pattern is valid. Pages that are gone are replaced
-        // by `watch`.
+        // mapping, and elements are plain numbers of which every bit pattern is valid. `watch` replaces pages lost to
+        // truncation.
         let map = unsafe { memmap2::MmapOptions::new().map_copy_read_only(file.file()) }.map_err(failed)?;
         let watch = Watch::over(&map).map_err(failed)?;
         Ok(MappedFile {
@@ -80,14 +80,14 @@ impl MappedFile {
         MappedFile { held: Arc::new(Held::Unpacked(bytes)) }
     }
 
-    /// Zeros in place of a file; they use no memory as long as they are not read. `None` if there are too many.
+    /// Zeros in place of a file; they use no memory until they are read. `None` if they cannot be mapped.
     pub fn zeros(length: usize) -> Option<MappedFile> {
         let map = memmap2::MmapMut::map_anon(length.max(1)).ok()?;
         let map = map.make_read_only().ok()?;
         Some(MappedFile { held: Arc::new(Held::Zeros(map)) })
     }
 
-    /// Memory in place of a file, aligned to a cache line: zeros that `fill` replaces. `None` if there is not enough.
+    /// Memory in place of a file, aligned to a cache line: zeros that `fill` replaces. `None` if memory is insufficient.
     pub fn filled(length: usize, fill: impl FnOnce(&mut [u8])) -> Option<MappedFile> {
         let mut buffer = Buffer::zeroed(length)?;
         fill(buffer.bytes_mut());
@@ -104,7 +104,7 @@ impl MappedFile {
         }
     }
 
-    /// The path and the version of the opened file; `None` for an unpacked one.
+    /// The path and the version of the opened file; `None` for unpacked content.
     pub fn version(&self) -> Option<(&Path, &Version)> {
         match self.held.as_ref() {
             Held::Mapped(mapping) => Some((&mapping.path, &mapping.version)),
@@ -112,7 +112,7 @@ impl MappedFile {
         }
     }
 
-    /// Whether both are one mapping.
+    /// Whether both refer to the same mapping.
     pub fn is(&self, other: &MappedFile) -> bool {
         Arc::ptr_eq(&self.held, &other.held)
     }
@@ -131,8 +131,8 @@ impl MappedFile {
         }
     }
 
-    /// Returns the memory of a range of a mapped file to the system; the next read gets the bytes from the file again.
-    /// Whole pages are returned, so neighbours of the range may be among them. Nothing happens to an unpacked file.
+    /// Returns the memory of a range of a mapped file to the system; the next access reads the bytes from the file again.
+    /// Whole pages are returned, which may contain bytes next to the range. An unpacked file is not affected.
     pub(crate) fn release(&self, offset: usize, length: usize) {
         let Held::Mapped(mapping) = self.held.as_ref() else {
             return;
@@ -141,13 +141,13 @@ impl MappedFile {
         if length == 0 || !is_within {
             return;
         }
-        // SAFETY: the mapping is never written to, so its pages hold nothing but what the file has. Pages that `watch`
-        // replaced by zeros stay zeros.
+        // SAFETY: the mapping is never written to, so its pages contain only data of the file. Pages that `watch`
+        // replaced by zeros remain zeros.
         let returned = unsafe {
             let advice = memmap2::UncheckedAdvice::DontNeed;
             mapping.map.unchecked_advise_range(advice, offset, length)
         };
-        // Without it, memory is used longer.
+        // If the call fails, the memory remains in use.
         let _ = returned;
     }
 
@@ -178,7 +178,7 @@ impl AsRef<[u8]> for MappedFile {
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// [`TensorError`] if it is not regular, or the system refuses.
+/// [`TensorError`] if the file is not regular, or the system refuses.
 pub(crate) fn open_ordinary(path: &Path) -> Result<RegularFile, TensorError> {
     RegularFile::open(path).map_err(|e| refused(path, e))
 }

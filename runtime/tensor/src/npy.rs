@@ -13,14 +13,14 @@ use header::Header;
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// The maximum length of a header; numpy's own are a few hundred bytes.
+/// Maximum length of a header; headers by numpy have a few hundred bytes.
 const MAX_HEADER: usize = 1 << 16;
 
 /// Reads an array: any float, int or bool type of at most 8 bytes, either byte order, either storage order. Nothing
-/// after the header is read if the array is not wanted.
+/// after the header is read if `admits` rejects the array.
 ///
 /// # Errors
-/// [`TensorError`] if the file cannot be read, contradicts the format or is not wanted.
+/// [`TensorError`] if the file cannot be read or contradicts the format, or if `admits` rejects the array.
 pub fn read(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     let file = open_ordinary(path)?;
     let length = file.length();
@@ -28,11 +28,11 @@ pub fn read(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     read_stream(path, &mut stream, length, admits)
 }
 
-/// As [`read`]; the array may also be complex, which becomes reals with an additional dimension of 2, or bf16 as numpy
+/// Like [`read`]; the array may also be complex, which becomes reals with an additional dimension of 2, or bf16 as numpy
 /// writes it.
 ///
 /// # Errors
-/// [`TensorError`] if the file cannot be read, contradicts the format or is not wanted.
+/// [`TensorError`] if the file cannot be read or contradicts the format, or if `admits` rejects the array.
 pub fn read_wider(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     let file = open_ordinary(path)?;
     let length = file.length();
@@ -40,10 +40,10 @@ pub fn read_wider(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError
     parse(path, &mut stream, length, true, admits)
 }
 
-/// As [`read`], for a stream that ends after `length` bytes and is read to this end; `path` is for messages.
+/// Like [`read`], for a stream that ends after `length` bytes and is read to this end; `path` is for messages.
 ///
 /// # Errors
-/// [`TensorError`] if the stream fails, contradicts the format or is not wanted.
+/// [`TensorError`] if the stream fails or contradicts the format, or if `admits` rejects the array.
 pub fn read_stream(
     path: &Path,
     stream: &mut dyn Read,
@@ -62,8 +62,8 @@ fn parse(
 ) -> Result<Tensor, TensorError> {
     let (mut header, header_length) = read_header(path, stream, wider)?;
     let data_length = length.saturating_sub(header_length);
-    // Both parts of a pair lie together in either storage order.
-    let own = header.shape.clone();
+    // The two parts of a complex number are adjacent in either storage order.
+    let declared = header.shape.clone();
     if header.pairs {
         if header.fortran { header.shape.insert(0, 2) } else { header.shape.push(2) }
     }
@@ -74,12 +74,12 @@ fn parse(
             path,
             format!(
                 "{data_length} bytes follow the header, which promises {} of shape {:?}",
-                header.element, own
+                header.element, declared
             ),
         ));
     }
     if header.fortran && header.pairs {
-        admits(header.element, &[&own[..], &[2]].concat())?
+        admits(header.element, &[&declared[..], &[2]].concat())?
     } else {
         admits(header.element, &header.shape)?
     }
@@ -88,7 +88,7 @@ fn parse(
     let mut tensor = Tensor::zeros(header.element, &stored)?;
     let bytes = tensor.bytes_mut()?;
     stream.read_exact(bytes).map_err(|e| broken(path, e))?;
-    // Readers that check a sum do so at the end.
+    // Reads to the end, where some streams verify a checksum.
     let mut rest = Vec::new();
     let ended = stream.take(1).read_to_end(&mut rest);
     if ended.map_err(|e| broken(path, e))? > 0 {
@@ -102,7 +102,7 @@ fn parse(
     }
     tensor.normalize_bools()?;
     if header.fortran {
-        tensor = transposed(&tensor, &own, if header.pairs { 2 } else { 1 })?;
+        tensor = transposed(&tensor, &declared, if header.pairs { 2 } else { 1 })?;
     }
     Ok(tensor)
 }
@@ -135,7 +135,7 @@ fn read_header(path: &Path, stream: &mut dyn Read, wider: bool) -> Result<(Heade
     let (used, _) = length.split_at_mut(usize::try_from(length_bytes).unwrap_or(4));
     stream.read_exact(used).map_err(|_| fail("ends within its header"))?;
     let length = u32::from_le_bytes(length);
-    let size = usize::try_from(length).unwrap_or(usize::MAX);
+    let size = length as usize;
     if size > MAX_HEADER {
         return Err(fail(&format!("its header of {size} bytes is too long")));
     }
@@ -154,8 +154,8 @@ fn transposed(stored: &Tensor, shape: &[u64], parts: u64) -> Result<Tensor, Tens
         extents.push(parts);
     }
     let mut result = Tensor::zeros(stored.element(), &extents)?;
-    let size = stored.element().size() * usize::try_from(parts).unwrap_or(1);
-    let extents: Vec<usize> = shape.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect();
+    let size = stored.element().size() * parts as usize;
+    let extents: Vec<usize> = shape.iter().map(|&n| n as usize).collect();
     let mut index = vec![0usize; extents.len()];
     for target in result.bytes_mut()?.chunks_exact_mut(size) {
         let position = index.iter().zip(&extents).rev().fold(0, |position, (i, n)| position * n + i);
@@ -173,8 +173,8 @@ fn transposed(stored: &Tensor, shape: &[u64], parts: u64) -> Result<Tensor, Tens
     Ok(result)
 }
 
-/// Writes version 1.0, little endian, row-major. numpy has no bf16: such elements
-/// are written as f32, which holds each of them. `path` is for messages.
+/// Writes version 1.0, little endian, row-major. NumPy has no bf16: such elements
+/// are written as f32, exactly. `path` is for messages.
 ///
 /// # Errors
 /// [`TensorError::Io`] if the stream fails.
@@ -185,7 +185,7 @@ pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(),
     write_as(path, descriptor, tensor.shape(), tensor, stream)
 }
 
-/// As [`write`]; the last dimension, of 2, holds both parts of complex numbers.
+/// Like [`write`]; the last dimension, of 2, holds both parts of complex numbers.
 ///
 /// # Errors
 /// [`TensorError`] if the stream fails or the elements have no complex type.
@@ -194,7 +194,7 @@ pub fn write_pairs(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Resu
     let descriptor = header::pair_descriptor(tensor.element());
     let descriptor = descriptor.ok_or_else(|| refuse(format!("{} are not parts", tensor.element())))?;
     let shape = match tensor.shape() {
-        [own @ .., 2] => own,
+        [declared @ .., 2] => declared,
         other => return Err(refuse(format!("{other:?} is not a shape of pairs"))),
     };
     write_as(path, descriptor, shape, tensor, stream)
@@ -237,7 +237,7 @@ mod tests {
         read_stream(Path::new("a.npy"), &mut &bytes[..], length, &|_, _| Ok(()))
     }
 
-    /// Column-major with two extents: the parts of a complex number stay neighbours.
+    /// Column-major with two extents: the parts of a complex number remain adjacent.
     #[test]
     fn pairs_keep_together() {
         let header = "{'descr': '<c8', 'fortran_order': True, 'shape': (1, 2), }\n";
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_arrays_are_read_back() {
         let tensor = Tensor::from_f32(&[2, 1], &[1.5, -2.0]).unwrap();
         let mut bytes = Vec::new();
         write(Path::new("a.npy"), &tensor, &mut bytes).unwrap();
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn lies_about_sizes_are_errors() {
+    fn wrong_sizes_are_errors() {
         let header =
             |shape: &str| format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
         for shape in ["(4,)", "(2,)", "(4294967296, 4294967296)", "(99999999999999999999999,)", "(-3,)"] {

@@ -9,34 +9,35 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use zip::{CompressionMethod, ZipArchive};
 
-/// The arrays of one file, which stays mapped; cheap to clone.
+/// The arrays of one mapped file. Clones share the mapping.
 #[derive(Clone, Debug)]
 pub struct Npz {
     path: PathBuf,
     file: MappedFile,
     archive: ZipArchive<Cursor<MappedFile>>,
     names: Vec<String>,
-    /// Names of members that have another name here: that of the member, without `.npy`, and the other one.
+    /// Renamed members: the name of the member, without `.npy`, and the new name.
     renamed: Vec<(String, String)>,
-    /// The maximum size of the file in bytes.
+    /// The size of the file in bytes.
     length: u64,
-    most: u64,
+    /// The maximum unpacked size of an array in bytes.
+    max_bytes: u64,
 }
 
-/// The best compression ratio of deflate.
-const BEST_RATIO: u64 = 1032;
+/// Maximum compression ratio of deflate.
+const MAX_RATIO: u64 = 1032;
 
 impl Npz {
-    /// Reads the archive's directory only. `most` bounds the unpacked size of an array in bytes.
+    /// Reads the archive's directory only. `max_bytes` bounds the unpacked size of an array in bytes.
     ///
     /// # Errors
     /// The file cannot be read, or is not an archive of `.npy` members.
-    pub fn open(path: &Path, most: u64) -> Result<Npz, TensorError> {
-        Npz::of(MappedFile::open(path)?, path, most)
+    pub fn open(path: &Path, max_bytes: u64) -> Result<Npz, TensorError> {
+        Npz::new(MappedFile::open(path)?, path, max_bytes)
     }
 
-    /// As [`Npz::open`], for a mapped file; `path` is for messages.
-    pub(crate) fn of(file: MappedFile, path: &Path, most: u64) -> Result<Npz, TensorError> {
+    /// Like [`Npz::open`], for a mapped file; `path` is for messages.
+    pub(crate) fn new(file: MappedFile, path: &Path, max_bytes: u64) -> Result<Npz, TensorError> {
         let wrong = |reason: String| TensorError::format(path, reason);
         let fail = |e: zip::result::ZipError| wrong(format!("is not a .npz file: {e}"));
         let length = file.bytes().len() as u64;
@@ -50,10 +51,10 @@ impl Npz {
         });
         let names = names.collect::<Result<_, _>>()?;
         file.intact()?;
-        Ok(Npz { path: path.to_path_buf(), file, archive, names, renamed: Vec::new(), length, most })
+        Ok(Npz { path: path.to_path_buf(), file, archive, names, renamed: Vec::new(), length, max_bytes })
     }
 
-    /// Gives arrays other names: pairs of the name in the archive and the new one, for those that the archive has.
+    /// Renames arrays, by pairs of the name in the archive and the new name. Pairs for absent arrays are ignored.
     #[must_use]
     pub fn renamed(mut self, pairs: impl IntoIterator<Item = (String, String)>) -> Npz {
         self.renamed =
@@ -70,9 +71,8 @@ impl Npz {
     /// The name of the member for an array.
     fn member(&self, name: &str) -> String {
         let mut renamed = self.renamed.iter();
-        let own = renamed.find(|(_, new)| new == name);
-        let own = own.map_or(name, |(own, _)| own);
-        format!("{own}.npy")
+        let stored = renamed.find(|(_, new)| new == name).map_or(name, |(stored, _)| stored);
+        format!("{stored}.npy")
     }
 
     /// The archive's path.
@@ -90,13 +90,13 @@ impl Npz {
         self.archive.index_for_name(&self.member(name)).is_some()
     }
 
-    /// The array of this name; unpacked only if it is wanted, as determined from its header.
+    /// The array with this name. It is unpacked only if `admits` accepts its header.
     ///
     /// A member must unpack to exactly the size that this header states, and have the archive's checksum. Memory is
     /// allocated only if the archive states that size too and is large enough for it at deflate's best ratio.
     ///
     /// # Errors
-    /// The array is not wanted, uses an unsupported compression method, exceeds the limit or is inconsistent.
+    /// The array is rejected by `admits`, uses an unsupported compression method, exceeds the limit or is inconsistent.
     pub fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
         let full = self.member(name);
         let Some(position) = self.archive.index_for_name(&full) else {
@@ -113,10 +113,10 @@ impl Npz {
         }
         match method {
             CompressionMethod::Stored => {}
-            CompressionMethod::Deflated if size > self.most => {
+            CompressionMethod::Deflated if size > self.max_bytes => {
                 return Err(wrong(format!(
                     "member {full:?} unpacks to {size} bytes, more than {}; --limit unpacked_bytes=N changes the limit",
-                    self.most
+                    self.max_bytes
                 )));
             }
             CompressionMethod::Deflated => {}
@@ -127,7 +127,7 @@ impl Npz {
                 )));
             }
         }
-        if size > self.length.saturating_mul(BEST_RATIO) {
+        if size > self.length.saturating_mul(MAX_RATIO) {
             let reason = format!("member {full:?} claims {size} bytes, more than the file has");
             return Err(wrong(reason));
         }

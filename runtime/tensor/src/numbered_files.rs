@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Files with numbered names: Khronos' reference implementation names the variables of operators that are not `public`
 //! `.T1`, `.T2`, …, counted together with the tensors between operators; its writer may write `_` for the dot. The order of
-//! the numbers is that of the composition, which maps them to variables.
+//! the numbers is the order of the composition, which maps the numbers to variables.
 
 use std::path::Path;
 
-/// The names of numbered files among these names of files, `.T7` of `.T7.dat`, in the order of their numbers.
+/// Returns the names of the numbered files without extension (`.T7` for `.T7.dat`), sorted by number.
 pub(crate) fn numbered<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut found: Vec<(u64, String)> = files
+    let mut numbered: Vec<(u64, String)> = files
         .filter_map(|file| {
             let name = file.strip_suffix(".dat")?;
             let number = name.strip_prefix(".T").or_else(|| name.strip_prefix("_T"))?;
@@ -16,11 +16,11 @@ pub(crate) fn numbered<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> 
             Some((number, name.to_owned()))
         })
         .collect();
-    found.sort();
-    found.into_iter().map(|(_, name)| name).collect()
+    numbered.sort();
+    numbered.into_iter().map(|(_, name)| name).collect()
 }
 
-/// The numbered files in a folder; none if it cannot be read.
+/// The numbered files in a folder; empty if the folder cannot be read.
 pub(crate) fn numbered_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -32,7 +32,7 @@ mod tests {
     use super::numbered;
 
     #[test]
-    fn numbers_are_no_words() {
+    fn names_with_a_number_are_sorted_by_it() {
         let files = [
             ".T10.dat",
             ".T9.dat",

@@ -18,16 +18,16 @@ impl Pages {
     /// Maps `size` bytes.
     ///
     /// # Errors
-    /// The system's error, if it has no such memory.
+    /// The system's error, if the memory cannot be mapped.
     pub fn new(size: u64) -> std::io::Result<Pages> {
         Pages::mapped(size, false)
     }
 
-    /// Reserves addresses for `size` bytes. The system provides memory for the pages that are used, which may be fewer: `size` may be
-    /// larger than its memory.
+    /// Reserves addresses for `size` bytes. The system commits memory when a page is first touched, so `size` may exceed physical
+    /// memory.
     ///
     /// # Errors
-    /// The system's error, if it has no such addresses.
+    /// The system's error, if the addresses cannot be reserved.
     pub fn reserved(size: u64) -> std::io::Result<Pages> {
         Pages::mapped(size, true)
     }
@@ -46,7 +46,7 @@ impl Pages {
         }
         let map = options.map_anon()?;
         let offset = map.as_ptr().align_offset(ALIGNMENT);
-        // Huge pages only affect speed, so a kernel without them is fine.
+        // Huge pages only affect speed, so an error is ignored.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
         Ok(Pages { map: Some(map), offset, size })
@@ -60,7 +60,7 @@ impl Pages {
         }
     }
 
-    /// As [`Pages::pointer`], for reading only.
+    /// Like [`Pages::pointer`], for reading only.
     pub fn start(&self) -> *const u8 {
         match &self.map {
             Some(map) => map.as_ptr().wrapping_add(self.offset),
@@ -71,16 +71,18 @@ impl Pages {
     /// The content.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        let map = self.map.as_deref().unwrap_or_default();
-        let end = self.offset.saturating_add(self.size);
-        map.get(self.offset..end).unwrap_or_default()
+        match &self.map {
+            Some(map) => map.split_at(self.offset).1.split_at(self.size).0,
+            None => &[],
+        }
     }
 
     /// The content, to be written.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        let end = self.offset.saturating_add(self.size);
-        let map = self.map.as_deref_mut().unwrap_or_default();
-        map.get_mut(self.offset..end).unwrap_or_default()
+        match &mut self.map {
+            Some(map) => map.split_at_mut(self.offset).1.split_at_mut(self.size).0,
+            None => &mut [],
+        }
     }
 }
 
@@ -104,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_nobody_has_is_an_error() {
+    fn impossible_sizes_are_errors() {
         assert!(Pages::new(1 << 60).is_err());
     }
 }

@@ -42,7 +42,8 @@ impl SplitMix64 {
     pub(crate) fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(INCREMENT);
         let mix = |z: u64, (shift, factor): (u32, Option<u64>)| {
-            (z ^ (z >> shift)).wrapping_mul(factor.unwrap_or(1))
+            let mixed = z ^ (z >> shift);
+            factor.map_or(mixed, |factor| mixed.wrapping_mul(factor))
         };
         MIXING.into_iter().fold(self.state, mix)
     }

@@ -2,8 +2,8 @@
 //! `.safetensors` files: a header in JSON, then the elements of all arrays, row-major and little endian.
 //!
 //! Layout: u64 length of the header, the header, the data. The header has, by the name of each array, its `dtype`, its
-//! `shape` and the `data_offsets` of its bytes; `__metadata__` is skipped. As the format demands, the arrays cover the data
-//! without gap and overlap, and no name comes twice.
+//! `shape` and the `data_offsets` of its bytes; `__metadata__` is skipped. As the format requires, the arrays cover the data
+//! without gaps or overlaps, and names are unique.
 
 use crate::element::ElementType;
 use crate::error::{Admits, TensorError};
@@ -17,9 +17,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The format's limit on the length of a header.
-const LONGEST_HEADER: u64 = 100_000_000;
+const MAX_HEADER_BYTES: u64 = 100_000_000;
 
-/// The arrays of one file, which stays mapped.
+/// The arrays of one file, which is mapped.
 #[derive(Clone, Debug)]
 pub(crate) struct SafeTensors {
     path: PathBuf,
@@ -67,7 +67,7 @@ impl<'de> Deserialize<'de> for Header {
 
 impl SafeTensors {
     /// Checks the header of a mapped file; `path` is for messages.
-    pub(crate) fn of(file: MappedFile, path: &Path) -> Result<SafeTensors, TensorError> {
+    pub(crate) fn new(file: MappedFile, path: &Path) -> Result<SafeTensors, TensorError> {
         let wrong = |reason: String| TensorError::format(path, reason);
         let parsed = parse(file.bytes());
         file.intact()?;
@@ -75,7 +75,7 @@ impl SafeTensors {
         Ok(SafeTensors { path: path.to_path_buf(), file, data, arrays })
     }
 
-    /// The array of this name, if it is wanted; stays mapped if its elements are aligned.
+    /// The array with this name, if `admits` accepts it. The array is mapped if its elements are aligned, otherwise copied.
     ///
     /// # Errors
     /// [`TensorError`] if tensors do not support its type.
@@ -121,8 +121,8 @@ fn parse(bytes: &[u8]) -> Result<(usize, HashMap<String, Entry>), String> {
         .first_chunk::<8>()
         .map(|b| u64::from_le_bytes(*b))
         .ok_or("is too short for the length of a header")?;
-    if length > LONGEST_HEADER {
-        return Err(format!("states a header of {length} bytes; the format allows {LONGEST_HEADER}"));
+    if length > MAX_HEADER_BYTES {
+        return Err(format!("states a header of {length} bytes; the format allows {MAX_HEADER_BYTES}"));
     }
     let end = usize::try_from(length).map_or(usize::MAX, |n| n.saturating_add(8));
     let header =
@@ -141,8 +141,8 @@ fn parse(bytes: &[u8]) -> Result<(usize, HashMap<String, Entry>), String> {
             ));
         }
         covered = end;
-        let wanted = element(&entry.dtype).map(|e| shape::byte_length(e, &entry.shape));
-        let wanted = wanted.map(|n| n.and_then(|n| u64::try_from(n).ok()));
+        let wanted = element(&entry.dtype)
+            .map(|e| shape::byte_length(e, &entry.shape).and_then(|n| u64::try_from(n).ok()));
         if wanted.is_some_and(|n| n != Some(end - begin)) {
             return Err(format!(
                 "{name:?} has {} bytes, which do not match {} of shape {:?}",
@@ -166,7 +166,7 @@ fn parse(bytes: &[u8]) -> Result<(usize, HashMap<String, Entry>), String> {
 /// Writes a `.safetensors` file with these arrays by name, in order, without gaps.
 ///
 /// # Errors
-/// The stream's.
+/// The error of the stream.
 pub fn write<'t>(
     arrays: impl Iterator<Item = (&'t str, &'t Tensor)> + Clone,
     stream: &mut dyn Write,
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     fn open(path: &Path) -> Result<SafeTensors, TensorError> {
-        SafeTensors::of(MappedFile::open(path)?, path)
+        SafeTensors::new(MappedFile::open(path)?, path)
     }
 
     fn opened(header: &str, data: &[u8]) -> Result<SafeTensors, String> {
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_header_claims_is_checked() {
+    fn headers_are_validated() {
         let one = |dtype: &str, shape: &str, offsets: &str| {
             let header = format!(r#"{{"a":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}}}"#);
             opened(&header, &[0; 8]).map(|_| ()).unwrap_err()

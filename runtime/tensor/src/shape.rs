@@ -3,7 +3,7 @@
 
 use crate::element::ElementType;
 
-/// Number of elements; `None` beyond 2^63 - 1. An extent of zero gives zero whatever the others are.
+/// Number of elements; `None` beyond 2^63 - 1. 0 if any extent is 0, even if the others overflow.
 pub fn volume(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {
         return Some(0);

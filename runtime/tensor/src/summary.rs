@@ -6,14 +6,14 @@ use skript_semantics::Scalar;
 
 use crate::{ElementType, Tensor};
 
-/// The maximum number of elements in a line.
-const SHOWN: usize = 8;
+/// Maximum number of elements in a line.
+const MAX_SHOWN: usize = 8;
 
-/// One line: name, element type, shape and the first eight elements, `y: f32[2, 3] = 1 2 3 4 5 6`.
+/// Returns one line with name, element type, shape and the first eight elements: `y: f32[2, 3] = 1 2 3 4 5 6`.
 pub fn line(name: &str, tensor: &Tensor) -> String {
-    let elements = (0..tensor.volume().min(SHOWN)).filter_map(|at| element(tensor, at));
+    let elements = (0..tensor.volume().min(MAX_SHOWN)).filter_map(|at| element(tensor, at));
     let mut elements: Vec<String> = elements.collect();
-    if tensor.volume() > SHOWN {
+    if tensor.volume() > MAX_SHOWN {
         elements.push("…".to_string());
     }
     format!("{}: {}{:?} = {}\n", printable(name), tensor.element(), tensor.shape(), elements.join(" "))
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn large_unsigned_elements_are_exact() {
-        let most = tensor(ElementType::U64, &[], &[255; 8]);
-        assert_eq!(line("n", &most), "n: u64[] = 18446744073709551615\n");
+        let largest = tensor(ElementType::U64, &[], &[255; 8]);
+        assert_eq!(line("n", &largest), "n: u64[] = 18446744073709551615\n");
     }
 }

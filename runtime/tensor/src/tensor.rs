@@ -11,9 +11,9 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
-/// Memory of someone else, such as an array of another language, which lives as long as this value.
+/// Memory with another owner, such as an array of another language, which lives as long as this value.
 pub trait Memory: fmt::Debug + Send + Sync {
-    /// The bytes: always the same ones.
+    /// The bytes; every call returns the same slice.
     fn bytes(&self) -> &[u8];
 }
 
@@ -38,7 +38,7 @@ enum Data {
 }
 
 impl Tensor {
-    /// All elements zero (false).
+    /// A tensor of zeros (false).
     ///
     /// # Errors
     /// [`TensorError::TooLarge`] if the tensor does not fit the memory.
@@ -46,7 +46,7 @@ impl Tensor {
         Tensor::zeroed(element, shape, Buffer::zeroed)
     }
 
-    /// As [`Tensor::zeros`] for upper bounds of extents: unused elements occupy no memory.
+    /// Like [`Tensor::zeros`] for upper bounds of extents: unused elements occupy no memory.
     ///
     /// # Errors
     /// [`TensorError::TooLarge`] if the tensor does not fit the address space.
@@ -65,7 +65,7 @@ impl Tensor {
         Ok(Tensor { element, shape: shape.to_vec(), data: Data::Owned(buffer) })
     }
 
-    /// Copies bytes that hold the elements in memory format. Bools must be 0 or 1; others count as 1.
+    /// Copies bytes that hold the elements in memory format. Bools are 0 or 1; other values become 1.
     ///
     /// # Errors
     /// [`TensorError::Length`] if the shape needs another number of bytes, [`TensorError::TooLarge`] if it does not fit the
@@ -83,7 +83,7 @@ impl Tensor {
     /// A tensor of f32, from its elements in row-major order.
     ///
     /// # Errors
-    /// As [`Tensor::from_bytes`].
+    /// Like [`Tensor::from_bytes`].
     pub fn from_f32(shape: &[u64], values: &[f32]) -> Result<Tensor, TensorError> {
         Tensor::from_bytes(ElementType::F32, shape, bytemuck::cast_slice(values))
     }
@@ -91,7 +91,7 @@ impl Tensor {
     /// A tensor of i64, from its elements in row-major order.
     ///
     /// # Errors
-    /// As [`Tensor::from_bytes`].
+    /// Like [`Tensor::from_bytes`].
     pub fn from_i64(shape: &[u64], values: &[i64]) -> Result<Tensor, TensorError> {
         Tensor::from_bytes(ElementType::I64, shape, bytemuck::cast_slice(values))
     }
@@ -99,13 +99,13 @@ impl Tensor {
     /// A tensor of bools, from its elements in row-major order.
     ///
     /// # Errors
-    /// As [`Tensor::from_bytes`].
+    /// Like [`Tensor::from_bytes`].
     pub fn from_bool(shape: &[u64], values: &[bool]) -> Result<Tensor, TensorError> {
         let bytes: Vec<u8> = values.iter().map(|&b| u8::from(b)).collect();
         Tensor::from_bytes(ElementType::Bool, shape, &bytes)
     }
 
-    /// Elements in a mapped file; `None` if they are not aligned or not completely in it. Bytes of bools are not verified.
+    /// Elements in a mapped file; `None` if they are not aligned, or exceed the file. Bytes of bools are not verified.
     pub fn mapped(element: ElementType, shape: &[u64], file: MappedFile, offset: usize) -> Option<Tensor> {
         let length = shape::byte_length(element, shape)?;
         let end = offset.checked_add(length)?;
@@ -115,7 +115,7 @@ impl Tensor {
         Some(Tensor { element, shape: shape.to_vec(), data: Data::Mapped { file, offset, length } })
     }
 
-    /// Elements in memory of someone else, without a copy. Bytes of bools must be 0 or 1.
+    /// Elements in memory with another owner, without a copy. Bytes of bools must be 0 or 1.
     ///
     /// # Errors
     /// [`TensorError::Length`] if the shape needs another number of bytes.
@@ -215,7 +215,7 @@ impl Tensor {
         }
     }
 
-    /// The elements for writing; those of a file, or of someone else, are copied first.
+    /// The elements for writing; elements in a file, or in memory with another owner, are copied first.
     ///
     /// # Errors
     /// [`TensorError`] if the copy does not fit the memory, or the mapped file changed.
@@ -255,9 +255,10 @@ impl Tensor {
         let mut shape = vec![items.len() as u64];
         shape.extend(item);
         let mut whole = Tensor::zeros(element, &shape)?;
-        let size = shape::byte_length(element, item).unwrap_or(0).max(1);
-        for (index, given) in whole.bytes_mut()?.chunks_mut(size).zip(items) {
-            index.copy_from_slice(given.borrow().bytes());
+        if let Some(size @ 1..) = shape::byte_length(element, item) {
+            for (target, given) in whole.bytes_mut()?.chunks_mut(size).zip(items) {
+                target.copy_from_slice(given.borrow().bytes());
+            }
         }
         Ok(whole)
     }
@@ -339,7 +340,7 @@ impl Tensor {
         Ok(())
     }
 
-    /// Returns an error unless the kind and shape are these. `what` names the tensor in the message.
+    /// Returns an error unless the tensor has this kind and shape. `what` names the tensor in the message.
     ///
     /// # Errors
     /// [`TensorError::Kind`] or [`TensorError::Shape`].
@@ -348,7 +349,7 @@ impl Tensor {
     }
 }
 
-/// Returns an error unless the kind and shape of an array are these. `what` names it in the message.
+/// Returns an error unless an array has this kind and shape. `what` names the array in the message.
 pub(crate) fn expect(
     what: &str,
     (element, got): (ElementType, &[u64]),
@@ -373,7 +374,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_checked_before_memory_is_asked_for() {
+    fn sizes_are_checked_before_allocation() {
         let huge = Tensor::zeros(ElementType::F32, &[1 << 40, 1 << 40]);
         assert!(matches!(huge, Err(TensorError::TooLarge { .. })));
         let short = Tensor::from_f32(&[2, 3], &[0.0; 5]);

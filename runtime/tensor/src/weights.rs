@@ -43,7 +43,7 @@ pub enum MissingWeights {
 /// Sources of variables, searched in order.
 #[derive(Clone, Debug, Default)]
 pub struct WeightStore {
-    positions: Vec<Source>,
+    sources: Vec<Source>,
 }
 
 /// A folder or file of weights.
@@ -58,90 +58,90 @@ pub(crate) enum Source {
     Arrays(Arc<HashMap<String, Tensor>>),
 }
 
-/// Whether a path is that of a file with arrays, by its extension.
+/// Whether a path has the extension of a file with arrays.
 pub fn is_array_file(path: &Path) -> bool {
-    let ending = path.extension().and_then(|e| e.to_str());
-    matches!(ending, Some("safetensors" | "npz"))
+    let extension = path.extension().and_then(|e| e.to_str());
+    matches!(extension, Some("safetensors" | "npz"))
 }
 
 impl WeightStore {
     /// Whether there is no source.
     pub fn is_empty(&self) -> bool {
-        self.positions.is_empty()
+        self.sources.is_empty()
     }
 
-    /// A folder of `.dat` files, then `<stem>.safetensors` and `<stem>.npz` in it, if they exist. `most` bounds the
+    /// A folder of `.dat` files, then `<stem>.safetensors` and `<stem>.npz` in it, if they exist. `max_bytes` bounds the
     /// unpacked size of a compressed array in bytes.
     ///
     /// # Errors
-    /// [`TensorError`] if one of these two cannot be read.
-    pub fn folder(folder: &Path, stem: &str, most: u64) -> Result<WeightStore, TensorError> {
-        let mut positions = vec![Source::Folder(folder.to_path_buf())];
-        for ending in ["safetensors", "npz"] {
-            let beside = folder.join(format!("{stem}.{ending}"));
-            if beside.exists() {
-                positions.push(arrays(MappedFile::open_within(&beside, folder)?, &beside, most)?);
+    /// [`TensorError`] if one of these two files cannot be read.
+    pub fn folder(folder: &Path, stem: &str, max_bytes: u64) -> Result<WeightStore, TensorError> {
+        let mut sources = vec![Source::Folder(folder.to_path_buf())];
+        for extension in ["safetensors", "npz"] {
+            let path = folder.join(format!("{stem}.{extension}"));
+            if path.exists() {
+                sources.push(arrays(MappedFile::open_within(&path, folder)?, &path, max_bytes)?);
             }
         }
-        Ok(WeightStore { positions })
+        Ok(WeightStore { sources })
     }
 
-    /// The source that a path names: a file with arrays, a packed model, or else a folder. `most` bounds the unpacked
-    /// size of a packed file, or of an array of one.
+    /// The source that a path names: a file with arrays, a packed model, or else a folder. `max_bytes` bounds the unpacked
+    /// size of a packed file, or of an array in a packed file.
     ///
     /// # Errors
     /// [`TensorError`] if it does not exist, or is a file that cannot be read.
-    pub fn open(path: &Path, most: u64) -> Result<WeightStore, TensorError> {
+    pub fn open(path: &Path, max_bytes: u64) -> Result<WeightStore, TensorError> {
         if is_array_file(path) && !path.is_dir() {
-            return Ok(WeightStore { positions: vec![arrays(MappedFile::open(path)?, path, most)?] });
+            return Ok(WeightStore { sources: vec![arrays(MappedFile::open(path)?, path, max_bytes)?] });
         }
         if archive::is_packed(path) && !path.is_dir() {
-            return Archive::open(path, most).map(WeightStore::packed);
+            return Archive::open(path, max_bytes).map(WeightStore::packed);
         }
         if path.as_os_str().is_empty() {
-            return WeightStore::folder(Path::new("."), "main", most);
+            return WeightStore::folder(Path::new("."), "main", max_bytes);
         }
-        let found = std::fs::metadata(path).map_err(|e| TensorError::io(path, "read", e))?;
-        if !found.is_dir() {
+        let metadata = std::fs::metadata(path).map_err(|e| TensorError::io(path, "read", e))?;
+        if !metadata.is_dir() {
             let reason =
                 "is neither a folder with weights nor a file with the extension .safetensors, .npz or .tgz";
             return Err(TensorError::format(path, reason));
         }
-        WeightStore::folder(path, "main", most)
+        WeightStore::folder(path, "main", max_bytes)
     }
 
     /// The `.dat` files of a packed model.
     pub fn packed(archive: Archive) -> WeightStore {
-        WeightStore { positions: vec![Source::Packed(archive)] }
+        WeightStore { sources: vec![Source::Packed(archive)] }
     }
 
-    /// Arrays that are in memory.
+    /// Arrays of files in memory.
     pub fn held(arrays: HeldArrays) -> WeightStore {
-        WeightStore { positions: vec![Source::Held(arrays)] }
+        WeightStore { sources: vec![Source::Held(arrays)] }
     }
 
     /// Arrays in memory, by name.
     pub fn arrays(arrays: impl IntoIterator<Item = (String, Tensor)>) -> WeightStore {
-        let arrays = arrays.into_iter().map(|(name, tensor)| (name, tensor.into_shared()));
-        WeightStore { positions: vec![Source::Arrays(Arc::new(arrays.collect()))] }
+        let shared = arrays.into_iter().map(|(name, tensor)| (name, tensor.into_shared()));
+        WeightStore { sources: vec![Source::Arrays(Arc::new(shared.collect()))] }
     }
 
     /// The sources of `first`, then these.
     #[must_use]
     pub fn after(mut self, mut first: WeightStore) -> WeightStore {
-        first.positions.append(&mut self.positions);
+        first.sources.append(&mut self.sources);
         first
     }
 
     /// The folders and files, in the order in which they are searched.
-    pub(crate) fn positions(&self) -> &[Source] {
-        &self.positions
+    pub(crate) fn sources(&self) -> &[Source] {
+        &self.sources
     }
 
     /// How to provide weights for a variable, for messages.
     fn expected(&self, name: &str) -> Result<PathBuf, TensorError> {
         let file = file_name(name)?;
-        Ok(match self.positions.first() {
+        Ok(match self.sources.first() {
             None => file,
             Some(Source::Folder(folder)) => folder.join(file),
             Some(Source::Packed(archive)) => archive.folder().join(file),
@@ -153,15 +153,15 @@ impl WeightStore {
     }
 }
 
-fn arrays(file: MappedFile, path: &Path, most: u64) -> Result<Source, TensorError> {
+fn arrays(file: MappedFile, path: &Path, max_bytes: u64) -> Result<Source, TensorError> {
     if path.extension().is_some_and(|e| e == "safetensors") {
-        return SafeTensors::of(file, path).map(Source::SafeTensors);
+        return SafeTensors::new(file, path).map(Source::SafeTensors);
     }
-    Npz::of(file, path, most).map(Source::Npz)
+    Npz::new(file, path, max_bytes).map(Source::Npz)
 }
 
 impl Source {
-    /// The tensor of this name if it is the requested one, and its name in messages.
+    /// The tensor of this name, and its name in messages. Returns an error unless it has the requested kind and shape.
     fn find(
         &self,
         name: &str,
@@ -172,11 +172,10 @@ impl Source {
             let kind = request.element.kind();
             tensor::expect(&what, (element, shape), kind, &request.shape)
         };
-        let found = self.get(name, &admits)?;
-        Ok(found.map(|tensor| (what.clone(), tensor)))
+        Ok(self.get(name, &admits)?.map(|tensor| (what.clone(), tensor)))
     }
 
-    /// In an error, the path identifies the file, and its name the variable.
+    /// The path in messages, which identifies the file and the variable.
     fn path_of(&self, name: &str) -> Result<PathBuf, TensorError> {
         let file = file_name(name)?;
         Ok(match self {
@@ -189,7 +188,7 @@ impl Source {
         })
     }
 
-    /// The array of this name, if there is one; only its header is read if it is not wanted.
+    /// The array of this name, if there is one; only its header is read if `admits` rejects it.
     pub(crate) fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
         let path = self.path_of(name)?;
         Ok(match self {
@@ -214,13 +213,12 @@ impl Source {
 
     /// The tensor of this name in the requested types.
     fn load(&self, name: &str, request: &VariableRequest<'_>) -> Result<Option<Tensor>, TensorError> {
-        let found = self.find(name, request)?;
-        let loaded = found.map(|(what, tensor)| tensor.into_run_time(&what, request.element));
-        loaded.transpose()
+        let stored = self.find(name, request)?;
+        stored.map(|(what, tensor)| tensor.into_run_time(&what, request.element)).transpose()
     }
 }
 
-/// Loads all variables in order, in the requested types; files of these types stay mapped.
+/// Loads all variables in order, in the requested types; files of these types are mapped, not copied.
 ///
 /// All variables that are missing or wrong are reported, not only the first. A file outside of a folder is never opened.
 ///
@@ -249,18 +247,18 @@ pub fn load_each(
     missing: MissingWeights,
 ) -> Vec<Result<Tensor, TensorError>> {
     let named: Vec<_> = requests.iter().map(|r| store.named(r)).collect();
-    let open = named.iter().filter(|found| matches!(found, Ok(None)));
-    let mut numbers = store.numbered(open.count()).into_iter().flatten();
+    let unnamed = named.iter().filter(|found| matches!(found, Ok(None)));
+    let mut numbers = store.numbered(unnamed.count()).into_iter().flatten();
     let each = requests.iter().zip(named).map(|(request, found)| {
         if let Some(tensor) = found? {
             return Ok(tensor);
         }
         match numbers.next() {
-            Some((position, name)) => match position.load(&name, request)? {
+            Some((source, name)) => match source.load(&name, request)? {
                 Some(tensor) => Ok(tensor),
-                None => store.instead(request, missing),
+                None => store.substitute(request, missing),
             },
-            None => store.instead(request, missing),
+            None => store.substitute(request, missing),
         }
     });
     each.collect()
@@ -269,10 +267,10 @@ pub fn load_each(
 impl WeightStore {
     /// The variable under its name or an alias.
     fn named(&self, request: &VariableRequest<'_>) -> Result<Option<Tensor>, TensorError> {
-        for position in &self.positions {
+        for source in &self.sources {
             let names = std::iter::once(request.name).chain(request.aliases.iter().map(String::as_str));
             for name in names {
-                if let Some(tensor) = position.load(name, request)? {
+                if let Some(tensor) = source.load(name, request)? {
                     return Ok(Some(tensor));
                 }
             }
@@ -280,22 +278,26 @@ impl WeightStore {
         Ok(None)
     }
 
-    /// The first source with so many numbered files, and their names in order.
+    /// The first source with `count` numbered files, and their names in order.
     fn numbered(&self, count: usize) -> Option<Vec<(&Source, String)>> {
-        let mut positions = self.positions.iter().filter(|_| count > 0);
-        positions.find_map(|position| {
-            let names = match position {
+        let mut sources = self.sources.iter().filter(|_| count > 0);
+        sources.find_map(|source| {
+            let names = match source {
                 Source::Folder(folder) => numbered_in(folder),
                 Source::Packed(archive) => numbered(archive.names()),
                 Source::SafeTensors(_) | Source::Npz(_) | Source::Held(_) | Source::Arrays(_) => Vec::new(),
             };
             let fits = names.len() == count;
-            fits.then(|| names.into_iter().map(|name| (position, name)).collect())
+            fits.then(|| names.into_iter().map(|name| (source, name)).collect())
         })
     }
 
-    /// The filling of a variable without a file.
-    fn instead(&self, request: &VariableRequest<'_>, missing: MissingWeights) -> Result<Tensor, TensorError> {
+    /// The value of a variable without a file.
+    fn substitute(
+        &self,
+        request: &VariableRequest<'_>,
+        missing: MissingWeights,
+    ) -> Result<Tensor, TensorError> {
         match missing {
             MissingWeights::Error => Err(TensorError::Missing {
                 name: request.name.to_string(),
@@ -309,7 +311,7 @@ impl WeightStore {
     }
 }
 
-/// `<name>.dat`, if that names a file in a folder and nothing else.
+/// `<name>.dat`, if the name has no path separators.
 ///
 /// # Errors
 /// [`TensorError::Name`] for any other name.
@@ -351,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_somewhere() {
+    fn missing_sources_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let open = |name: &str| {
             let store = WeightStore::open(&folder.path().join(name), 0);
@@ -365,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_and_fillings_stand_in() {
+    fn aliases_and_zeros_replace_missing_files() {
         let folder = tempfile::tempdir().unwrap();
         save(folder.path(), "m.vs_1", &Tensor::from_f32(&[2], &[4.0, 5.0]).unwrap());
         let aliases = ["m.vs_1".to_string()];
@@ -377,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_numbered_files_as_variables_stand_for_them() {
+    fn numbered_files_match_by_count() {
         let folder = tempfile::tempdir().unwrap();
         let tensor = |v: f32| Tensor::from_f32(&[2], &[v, v]).unwrap();
         save(folder.path(), "m.b", &tensor(1.0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! SIGBUS that is not ours goes to the handler that the program had before the first mapping.
+//! A SIGBUS outside of mapped files goes to the handler that the program installed before the first mapping.
 #![cfg(target_os = "linux")]
 
 use skript_tensor::map::MappedFile;
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 
-extern "C" fn own_handler(signal: libc::c_int) {
+extern "C" fn program_handler(signal: libc::c_int) {
     RECEIVED.store(signal, Ordering::SeqCst);
 }
 
 #[test]
 fn a_handler_of_the_program_keeps_its_signals() {
-    let handler: extern "C" fn(libc::c_int) = own_handler;
+    let handler: extern "C" fn(libc::c_int) = program_handler;
     // SAFETY: the handler stores to an atomic.
     unsafe { libc::signal(libc::SIGBUS, handler as usize) };
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Assembly.cpp - the parts of the textual form that operations share ---===//
+//===- Assembly.cpp - parsers and printers that operations share ------------===//
 
 #include "skript-stablehlo/Assembly.h"
 
@@ -43,7 +43,7 @@ void printTypes(OpAsmPrinter &printer, ArrayRef<Type> types) {
   printer << ") -> " << types.back();
 }
 
-/// Part of a complex type, with the same shape.
+/// The type of the real or imaginary part of a complex type, with the same shape.
 static Type part(Type type) {
   Type element = getElementTypeOrSelf(type);
   auto complex = dyn_cast<ComplexType>(element);
@@ -118,10 +118,10 @@ ParseResult parseFloatFormat(OpAsmParser &parser, IntegerAttr &exponent, Integer
   StringRef word;
   if (parser.parseKeyword(&word))
     return failure();
-  StringRef rest = word;
+  StringRef remaining = word;
   int32_t bits[2];
-  if (!rest.consume_front("e") || rest.consumeInteger(10, bits[0]) || !rest.consume_front("m") ||
-      rest.consumeInteger(10, bits[1]) || !rest.empty())
+  if (!remaining.consume_front("e") || remaining.consumeInteger(10, bits[0]) || !remaining.consume_front("m") ||
+      remaining.consumeInteger(10, bits[1]) || !remaining.empty())
     return parser.emitError(loc) << "expected bits of exponent and mantissa such as e8m7, found " << word;
   exponent = parser.getBuilder().getI32IntegerAttr(bits[0]);
   mantissa = parser.getBuilder().getI32IntegerAttr(bits[1]);
@@ -177,10 +177,10 @@ void printWord(OpAsmPrinter &printer, Operation *, RngAlgorithmAttr word) {
 ParseResult parseLeadingOperands(OpAsmParser &parser, OperandList &operands) {
   while (true) {
     OpAsmParser::UnresolvedOperand operand;
-    OptionalParseResult found = parser.parseOptionalOperand(operand);
-    if (!found.has_value())
+    OptionalParseResult parsed = parser.parseOptionalOperand(operand);
+    if (!parsed.has_value())
       return success();
-    if (*found || parser.parseComma())
+    if (*parsed || parser.parseComma())
       return failure();
     operands.push_back(operand);
   }
@@ -317,7 +317,7 @@ void printPrecision(OpAsmPrinter &printer, Operation *, ArrayAttr precisions, Do
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// Rows of two, `[[0, 1], [0, 1]]`.
+/// Parses rows of two integers, such as `[[0, 1], [0, 1]]`.
 static ParseResult parsePadding(OpAsmParser &parser, DenseIntElementsAttr &padding) {
   SmallVector<int64_t> flat;
   SMLoc loc = parser.getCurrentLocation();
@@ -338,7 +338,7 @@ static void printPadding(OpAsmPrinter &printer, DenseIntElementsAttr padding) {
   printer << ']';
 }
 
-/// `true` or `false`; older printers write 1 and 0.
+/// Parses `true` or `false`; older printers print 1 and 0.
 static ParseResult parseFlag(AsmParser &parser, bool &flag) {
   SMLoc loc = parser.getCurrentLocation();
   if (succeeded(parser.parseOptionalKeyword("true"))) {
@@ -412,7 +412,7 @@ void printWindow(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr strides, 
 }
 
 namespace {
-/// One operand's dimensions: two that are named, and spatial ones by their number.
+/// The dimensions of an operand: two named dimensions, and the spatial dimensions by number.
 struct Layout {
   StringRef first, second;
   int64_t at[2] = {-1, -1};
@@ -426,7 +426,7 @@ static ParseResult parseLayout(AsmParser &parser, Layout &layout) {
   auto entry = [&]() -> ParseResult {
     SMLoc here = parser.getCurrentLocation();
     if (succeeded(parser.parseOptionalQuestion())) {
-      // A dimension that means nothing: the verifier says what is wrong with it.
+      // A dimension without a meaning, which the verifier refuses.
       ++position;
       return success();
     }
@@ -476,13 +476,13 @@ static void printLayout(AsmPrinter &printer, char first, int64_t firstAt, char s
   for (int64_t position : spatial)
     last = std::max(last, position);
   llvm::interleaveComma(llvm::seq<int64_t>(0, last + 1), printer, [&](int64_t position) {
-    const int64_t *found = llvm::find(spatial, position);
+    const int64_t *entry = llvm::find(spatial, position);
     if (position == firstAt)
       printer << first;
     else if (position == secondAt)
       printer << second;
-    else if (found != spatial.end())
-      printer << found - spatial.begin();
+    else if (entry != spatial.end())
+      printer << entry - spatial.begin();
     else
       printer << '?';
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Chlo.cpp - the CHLO subset, and its C face ---------------------------===//
+//===- Chlo.cpp - the CHLO subset and its C API -----------------------------===//
 
 #include "skript-stablehlo/Chlo.h"
 #include "skript-stablehlo-c/Dialect.h"
@@ -19,7 +19,7 @@ using namespace mlir;
 // Textual form
 //===----------------------------------------------------------------------===//
 
-/// `T, U -> V`; one type without an arrow serves all. The last of `types` is the result's.
+/// `T, U -> V`, or one type for all operands and the result. The last element of `types` is the result type.
 static ParseResult parseMap(OpAsmParser &parser, ArrayRef<Type *> types) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<Type> parsed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Constraints.cpp - kinds of constraints that operations share ---------===//
+//===- Constraints.cpp - checks that verifiers share ------------------------===//
 
 #include "Constraints.h"
 
@@ -163,7 +163,8 @@ LogicalResult constraints::verify(Operation *op, const Window &window) {
                                            << "]";
 }
 
-/// Elements from the first to the last of so many that are `step` apart; none if there are none.
+/// The distance from the first to the last of `count` elements at intervals of `step`, inclusive; 0 if there are no
+/// elements.
 static std::optional<int64_t> span(int64_t count, int64_t step) {
   return count == 0 ? 0 : llvm::checkedMulAdd(count - 1, step, int64_t(1));
 }
@@ -198,7 +199,7 @@ FailureOr<SmallVector<int64_t>> constraints::places(Operation *op, unsigned cons
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// The values that a region returns; of a region that does not end so, what must not be.
+/// The types of the values that a region returns; a diagnostic if the region is not one block that ends with a return.
 static FailureOr<TypeRange> returned(Operation *op, unsigned constraint, Region &region, StringRef name) {
   if (!region.hasOneBlock())
     return violates(op, constraint) << name << " must be one block, but has " << region.getBlocks().size();
@@ -210,18 +211,18 @@ static FailureOr<TypeRange> returned(Operation *op, unsigned constraint, Region 
 
 LogicalResult constraints::hasSignature(Operation *op, unsigned constraint, Region &region, StringRef name,
                                         TypeRange takes, TypeRange returns) {
-  FailureOr<TypeRange> found = returned(op, constraint, region, name);
-  if (failed(found))
+  FailureOr<TypeRange> returnedTypes = returned(op, constraint, region, name);
+  if (failed(returnedTypes))
     return failure();
   if (region.getArgumentTypes() != takes)
     return violates(op, constraint) << name << " must take (" << takes << "), but takes (" << region.getArgumentTypes()
                                     << ")";
-  if (*found != returns)
-    return violates(op, constraint) << name << " must return (" << returns << "), but returns (" << *found << ")";
+  if (*returnedTypes != returns)
+    return violates(op, constraint) << name << " must return (" << returns << "), but returns (" << *returnedTypes << ")";
   return success();
 }
 
-/// Whether every value of the one type is one of the other: `is_promotable`.
+/// `is_promotable`: whether the type `to` can represent every value of the type `from`.
 static bool isPromotable(Type from, Type to) {
   if (from == to)
     return true;
@@ -238,12 +239,12 @@ LogicalResult constraints::isReducer(Operation *op, unsigned constraint, unsigne
   SmallVector<Type> scalars;
   for (Type result : results)
     scalars.push_back(RankedTensorType::get({}, getElementTypeOrSelf(result)));
-  FailureOr<TypeRange> found = returned(op, constraint, region, name);
-  if (failed(found))
+  FailureOr<TypeRange> returnedTypes = returned(op, constraint, region, name);
+  if (failed(returnedTypes))
     return failure();
-  // The returned values determine the elements of the results; the rest of the signature follows.
-  if (found->size() == scalars.size())
-    for (auto [n, type] : llvm::enumerate(*found))
+  // The returned values determine the element types of the results, and these determine the rest of the signature.
+  if (returnedTypes->size() == scalars.size())
+    for (auto [n, type] : llvm::enumerate(*returnedTypes))
       if (type != scalars[n] && isa<RankedTensorType>(type) && cast<RankedTensorType>(type).getRank() == 0 &&
           region.getNumArguments() > n && region.getArgument(n).getType() == type)
         return violates(op, elements) << name << " makes elements of " << getElementTypeOrSelf(type) << ", but result "

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Constraints.h - kinds of constraints that operations share -----------===//
+//===- Constraints.h - checks that verifiers share --------------------------===//
 //
-// One check per kind: types, lists of dimensions, windows, regions. Labels are numbers of the operation's constraints in
-// the specification: `violates(op, 3)` begins `<op>_c3: `.
+// Checks of types, lists of dimensions, windows and regions. The parameter `constraint` is the number of the
+// operation's constraint in the specification: `violates(op, 3)` starts a message with `<op>_c3: `.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,29 +21,30 @@ mlir::InFlightDiagnostic violates(mlir::Operation *op, unsigned constraint);
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Extents that are known on both sides agree.
+/// Whether the ranks are equal, and all extents that are static in both shapes.
 bool fits(Extents a, Extents b);
-/// Both are tensors whose extents fit, or both are scalars.
+/// Whether both are tensors with compatible shapes, or both are scalars.
 bool oneShape(mlir::Type a, mlir::Type b);
 llvm::LogicalResult sameElements(mlir::Operation *op, unsigned constraint, mlir::Type a, mlir::Type b);
-/// Bits of an element; both parts of a complex one.
+/// Number of bits of an element; for a complex type, of both parts.
 int64_t bitsOf(mlir::Type element);
-/// The `role` with this type has the shape that is wanted.
+/// Checks that the value with this type and role has the shape `wanted`.
 llvm::LogicalResult hasShape(mlir::Operation *op, unsigned constraint, mlir::RankedTensorType type, Extents wanted,
                              llvm::StringRef role = "result");
-/// One shape for all of `values`.
+/// Checks that all `types` have the same shape.
 llvm::LogicalResult haveOneShape(mlir::Operation *op, unsigned constraint, mlir::TypeRange types,
                                  llvm::StringRef roles);
-/// Tensors without dimensions, of one type.
+/// Checks that all `types` are tensors of rank 0 with the same type.
 llvm::LogicalResult arePlaces(mlir::Operation *op, unsigned constraint, mlir::TypeRange types);
-/// A tensor without dimensions.
+/// Checks that the type is a tensor of rank 0.
 llvm::LogicalResult isScalar(mlir::Operation *op, unsigned constraint, mlir::Type type, llvm::StringRef role);
 
 //===----------------------------------------------------------------------===//
 // Lists of numbers
 //===----------------------------------------------------------------------===//
 
-/// A list that names dimensions of something with so many; labels of its rules, 0 for a rule that there is not.
+/// A list of dimensions of a value with rank `rank`, and the numbers of the constraints on the list; 0 if there is no
+/// such constraint.
 struct Dimensions {
   llvm::StringRef name;
   Extents list;
@@ -51,16 +52,16 @@ struct Dimensions {
   unsigned inRange, distinct, ascending;
 };
 llvm::LogicalResult verify(mlir::Operation *op, const Dimensions &dimensions);
-/// No dimension is in both lists, or twice in one.
+/// Checks that no dimension occurs twice in the two lists.
 llvm::LogicalResult areDistinct(mlir::Operation *op, unsigned constraint, const Dimensions &a, const Dimensions &b);
-/// There are inputs, one result for each, and `operands` operands with as many `others`.
+/// Checks that there are inputs, and as many operands of the kind `others`, and results, as inputs.
 llvm::LogicalResult arePaired(mlir::Operation *op, unsigned constraint, size_t inputs, size_t operands,
                               llvm::StringRef others);
-/// There are `wanted` entries.
+/// Checks that there are `wanted` entries.
 llvm::LogicalResult hasSize(mlir::Operation *op, unsigned constraint, llvm::StringRef name, size_t size, size_t wanted);
-/// Precisions, if there are any, are for both operands.
+/// Checks that a list of precisions has an element for each of the two operands.
 llvm::LogicalResult areForBoth(mlir::Operation *op, unsigned constraint, std::optional<mlir::ArrayAttr> precisions);
-/// Each entry is between 0 and the extent of that dimension.
+/// Checks that each entry is between 0 and the extent of its dimension.
 llvm::LogicalResult areWithin(mlir::Operation *op, unsigned constraint, llvm::StringRef name, Extents sizes,
                               Extents extents);
 
@@ -68,25 +69,26 @@ llvm::LogicalResult areWithin(mlir::Operation *op, unsigned constraint, llvm::St
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// One number per dimension of a window, 1 where there is no list; labels of `size` and of `0 < entry`.
+/// One number per dimension of a window (1 if there is no list), and the numbers of the constraints on the size of the
+/// list and on its entries, which must be positive.
 struct WindowList {
   llvm::StringRef name;
   std::optional<Extents> list;
   unsigned size, positive;
 };
-/// A window along as many dimensions as it has `extents`.
+/// A window with one dimension per element of `extents`.
 struct Window {
   Extents extents;
   WindowList strides, baseDilations, windowDilations;
   std::optional<mlir::DenseIntElementsAttr> padding;
   unsigned paddingShape;
 };
-/// Each entry is positive.
+/// Checks that each entry is positive.
 llvm::LogicalResult arePositive(mlir::Operation *op, unsigned constraint, llvm::StringRef name, Extents extents);
-/// The lists fit the window's rank, and strides and dilations are positive.
+/// Checks that the lists fit the rank of the window, and that strides and dilations are positive.
 llvm::LogicalResult verify(mlir::Operation *op, const Window &window);
-/// At how many places the window, whose lists fit, stands along each dimension of a base of these extents; a dimension
-/// that is unknown stays so. Fails where 64 bits do not hold the numbers.
+/// Computes the number of positions of a verified window along each dimension of a base with these extents; dynamic for
+/// dynamic dimensions. Fails if the number exceeds 64 bits.
 mlir::FailureOr<llvm::SmallVector<int64_t>> places(mlir::Operation *op, unsigned constraint, const Window &window,
                                                    Extents base);
 
@@ -94,11 +96,12 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> places(mlir::Operation *op, unsigned
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// The region takes values of these types and returns values of those.
+/// Checks that the region has arguments of the types `takes` and returns values of the types `returns`.
 llvm::LogicalResult hasSignature(mlir::Operation *op, unsigned constraint, mlir::Region &region, llvm::StringRef name,
                                  mlir::TypeRange takes, mlir::TypeRange returns);
-/// The region takes twice as many scalars as there are `inputs`, and returns one for each, of the types that it takes.
-/// These may hold more than the inputs' elements: the results' elements are of them, by the label `elements`.
+/// Checks that the region has two scalar arguments per input, and returns one scalar of the argument type per input.
+/// The argument types may be wider than the elements of the inputs; by constraint `elements`, they are the element
+/// types of the results.
 llvm::LogicalResult isReducer(mlir::Operation *op, unsigned constraint, unsigned elements, mlir::Region &region,
                               llvm::StringRef name, mlir::TypeRange inputs, mlir::TypeRange results);
 } // namespace skript_stablehlo::constraints

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Dialect.cpp - the dialect, and its C face ----------------------------===//
+//===- Dialect.cpp - the StableHLO dialect and its C API --------------------===//
 
 #include "skript-stablehlo-c/Dialect.h"
 #include "skript-stablehlo/Assembly.h"
@@ -24,7 +24,7 @@ using namespace skript_stablehlo;
 #include "skript-stablehlo/StablehloOps.cpp.inc"
 
 namespace {
-/// Nothing in the dialect minds where it stands.
+/// All operations of the dialect can be inlined anywhere.
 struct Inliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }
@@ -53,7 +53,7 @@ MlirAttribute skriptStablehloInlined(MlirAttribute value) {
   AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
   if (!blob)
     return value;
-  // Elements of less than a byte are its lowest bits; of a pred, any bit.
+  // Elements narrower than a byte are its lowest bits. A pred is true if any bit of its byte is set.
   ArrayRef<char> bytes = blob->getData();
   auto narrow = dyn_cast<IntegerType>(resource.getElementType());
   unsigned width = narrow ? narrow.getWidth() : 8;

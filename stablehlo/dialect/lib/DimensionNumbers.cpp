@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- DimensionNumbers.cpp - attributes as lists of names and numbers ------===//
+//===- DimensionNumbers.cpp - textual form of dimension numbers -------------===//
 
 #include "skript-stablehlo/Assembly.h"
 
@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace skript_stablehlo;
 
 namespace {
-/// `<name = [1, 2], other = 3>`: empty lists are left out, names come in any order.
+/// `<name = [1, 2], other = 3>`: empty lists are omitted, fields are in any order.
 struct Fields {
   llvm::MapVector<StringRef, SmallVector<int64_t>> lists;
   llvm::MapVector<StringRef, int64_t> numbers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Literals.cpp - elements as a text writes them ------------------------===//
+//===- Literals.cpp - checks of elements in literals ------------------------===//
 
 #include "Literals.h"
 #include "skript-stablehlo-c/Dialect.h"
@@ -15,11 +15,11 @@ using namespace llvm;
 using namespace skript_stablehlo;
 
 namespace {
-/// A place in a text that ends with NUL.
+/// A cursor in a NUL-terminated text.
 struct Reader {
   const char *at;
 
-  /// Over spaces and remarks.
+  /// Skips white space and comments.
   void skip() {
     while (true) {
       at += std::strspn(at, " \t\r\n");
@@ -36,7 +36,7 @@ struct Reader {
     return isNext;
   }
 
-  /// A word or a number, which may be empty.
+  /// Reads a word or a number, possibly empty.
   StringRef word() {
     skip();
     const char *begin = at;
@@ -46,8 +46,8 @@ struct Reader {
   }
 };
 
-/// Elements between two places, of a type by its name, which is empty where the text does not say it; `pair` is where the
-/// first of two numbers in parentheses begins, if there is one.
+/// The text of the elements of a literal, and the name of their type, which is empty if the text does not contain it.
+/// `pair` is the first opening parenthesis of a complex element, or null.
 struct Elements {
   const char *begin, *end, *pair;
   StringRef type;
@@ -59,7 +59,7 @@ static std::optional<Elements> elements(const char *text) {
   bool isSparse = reader.take("sparse");
   if ((!isSparse && !reader.take("dense")) || !reader.take("<"))
     return std::nullopt;
-  // Of a sparse literal, values come after the places.
+  // In a sparse literal, the values follow the indices.
   const char *begin = isSparse ? nullptr : reader.at, *pair = nullptr;
   for (int depth = 0; !reader.take(">"); ++reader.at) {
     char next = *reader.at;
@@ -82,26 +82,26 @@ static std::optional<Elements> elements(const char *text) {
 }
 
 std::optional<StrayElement> skript_stablehlo::strayElement(const char *text) {
-  std::optional<Elements> found = elements(text);
-  if (!found)
+  std::optional<Elements> literal = elements(text);
+  if (!literal)
     return std::nullopt;
-  if (found->pair && !found->type.empty() && found->type != "complex")
-    return StrayElement{found->pair,
-                        ("constant_c1: two numbers in parentheses are a complex one, no element of '" + found->type + "'").str()};
+  if (literal->pair && !literal->type.empty() && literal->type != "complex")
+    return StrayElement{literal->pair,
+                        ("constant_c1: two numbers in parentheses are a complex one, no element of '" + literal->type + "'").str()};
   unsigned width;
-  StringRef bits = found->type;
+  StringRef bits = literal->type;
   bool isSigned = !bits.consume_front("u");
   if (!bits.consume_front("i") || bits.getAsInteger(10, width) || width == 0 || width > 64)
     return std::nullopt;
-  // A pred is false or true, for which 0 and 1 may stand.
+  // The elements of a pred are false and true, or 0 and 1.
   isSigned = isSigned && width > 1;
-  APInt least = isSigned ? APInt::getSignedMinValue(width).sext(128) : APInt(128, 0);
-  APInt greatest = (isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width)).zext(128);
-  for (Reader reader{found->begin}; reader.skip(), reader.at < found->end;) {
+  APInt min = isSigned ? APInt::getSignedMinValue(width).sext(128) : APInt(128, 0);
+  APInt max = (isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width)).zext(128);
+  for (Reader reader{literal->begin}; reader.skip(), reader.at < literal->end;) {
     StringRef word = reader.word(), digits = word;
     bool isNegative = digits.consume_front("-");
     APInt value;
-    // Anything else is a word, bits, or what the parser refuses.
+    // Other tokens are keywords, bit patterns, or invalid; the parser rejects invalid tokens.
     if (digits.empty() || !all_of(digits, isDigit) || digits.getAsInteger(10, value)) {
       reader.at += word.empty();
       continue;
@@ -110,12 +110,12 @@ std::optional<StrayElement> skript_stablehlo::strayElement(const char *text) {
     value = fits ? value.zextOrTrunc(128) : value;
     if (fits && isNegative)
       value.negate();
-    if (fits && value.sge(least) && value.sle(greatest))
+    if (fits && value.sge(min) && value.sle(max))
       continue;
     SmallString<24> from, to;
-    least.toStringSigned(from);
-    greatest.toStringSigned(to);
-    std::string message = ("constant_c1: " + word + " is not an element of '" + found->type + "'").str();
+    min.toStringSigned(from);
+    max.toStringSigned(to);
+    std::string message = ("constant_c1: " + word + " is not an element of '" + literal->type + "'").str();
     return StrayElement{word.data(), (message + ", whose elements are from " + from + " to " + to).str()};
   }
   return std::nullopt;

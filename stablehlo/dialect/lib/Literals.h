@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Literals.h - elements as a text writes them --------------------------===//
+//===- Literals.h - checks of elements in literals --------------------------===//
 
 #ifndef SKRIPT_STABLEHLO_LITERALS_H
 #define SKRIPT_STABLEHLO_LITERALS_H
@@ -8,16 +8,16 @@
 #include <string>
 
 namespace skript_stablehlo {
-/// An element that is none of the type that its literal has.
+/// An element that the element type of its literal cannot represent.
 struct StrayElement {
   const char *at;
   std::string message;
 };
 
-/// The first in `dense<…> : tensor<…xTYPE>` or `sparse<…> : tensor<…xTYPE>`, with which a text begins that ends with NUL:
-/// MLIR takes what has no more bits than the type, so that 128 would be the least number of 8 bits, and of complex numbers
-/// among others as many as it wants, from after their end where there are too few. Numbers in hexadecimal are bits. No more
-/// is read than the literal is long, however long the text is.
+/// Returns the first such element of the literal `dense<…> : tensor<…xTYPE>` or `sparse<…> : tensor<…xTYPE>` at the
+/// start of the NUL-terminated text. MLIR accepts any integer with at most the bits of the type, so it would read 128
+/// as the 8-bit integer −128; if complex elements are mixed with real ones, it reads past the end of the parsed
+/// elements. Hexadecimal numbers are bit patterns. Reads at most the length of the literal, not the length of the text.
 std::optional<StrayElement> strayElement(const char *text);
 } // namespace skript_stablehlo
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Regions.cpp - textual forms of constant, reduce and while ------------===//
+//===- Regions.cpp - custom assembly of constant, reduce and while ----------===//
 
 #include "Literals.h"
 #include "skript-stablehlo/Stablehlo.h"
@@ -13,7 +13,7 @@ using namespace skript_stablehlo;
 // constant
 //===----------------------------------------------------------------------===//
 
-/// Elements as they are written, of which MLIR takes more than the type has.
+/// Checks the text of the elements, because MLIR also accepts elements that the type cannot represent.
 static ParseResult verifyRange(OpAsmParser &parser) {
   std::optional<StrayElement> stray = strayElement(parser.getCurrentLocation().getPointer());
   if (!stray)
@@ -39,7 +39,7 @@ void ConstantOp::print(OpAsmPrinter &printer) {
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// The operation that combines both arguments and is all that the body does, if there is one.
+/// The operation that combines both arguments, if the body consists only of this operation.
 static Operation *soleCombiner(ReduceOp op) {
   Block &body = op.getBody().front();
   if (op.getInputs().size() != 1 || body.getNumArguments() != 2 || body.getOperations().size() != 2)
@@ -103,7 +103,7 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &state) {
     if (failed(name))
       return failure();
     combiner = *name;
-    // One type for operands and result, and no order among them: other bodies are written out.
+    // The operands and the result have the same type, and the operation is commutative: other bodies have a region.
     if (name->getDialectNamespace() != "stablehlo" || !name->hasTrait<OpTrait::IsCommutative>())
       return parser.emitError(parser.getCurrentLocation())
              << "`applies` takes a commutative operation of two operands such as stablehlo.add, not " << *name;
@@ -129,7 +129,7 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &state) {
     Block &block = body->emplaceBlock();
     Location location = parser.getEncodedSourceLoc(loc);
     block.addArguments({init, init}, {location, location});
-    // A block without an operation above it knows no context.
+    // A block without a parent operation has no context.
     OpBuilder builder(parser.getContext());
     builder.setInsertionPointToStart(&block);
     OperationState inner(location, *combiner);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Shardy.cpp - placements, read as the strings of their text -----------===//
+//===- Shardy.cpp - parses placements as strings ----------------------------===//
 
 #include "skript-stablehlo/Shardy.h"
 #include "skript-stablehlo-c/Dialect.h"
@@ -13,7 +13,7 @@ using namespace skript_shardy;
 
 #include "skript-stablehlo/ShardyDialect.cpp.inc"
 
-/// `<@mesh, [{"x"}, {"y":(1)2, ?}p1], replicated={"z"}>`: any tokens up to the bracket that closes the first.
+/// `<@mesh, [{"x"}, {"y":(1)2, ?}p1], replicated={"z"}>`: any tokens up to the matching closing bracket.
 static ParseResult parsePlacement(OpAsmParser &parser, StringAttr &text) {
   SMLoc begin = parser.getCurrentLocation();
   if (parser.parseLess())

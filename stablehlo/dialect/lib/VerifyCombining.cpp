@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- VerifyCombining.cpp - reductions, products, orders -------------------===//
+//===- VerifyCombining.cpp - reductions, sorts, products, transforms --------===//
 
 #include "Constraints.h"
 
@@ -125,7 +125,7 @@ LogicalResult FftOp::verify() {
                               << operand << " and " << result;
   if (count < 1 || count > 3)
     return violates(*this, 3) << "`fft_length` must have 1 to 3 entries, but has " << count;
-  // The specification asks this of a real side; between complex elements other lengths mean nothing either.
+  // The specification requires this only for the real side; for complex transforms, other lengths are meaningless, too.
   RankedTensorType whole = toReal ? result : operand;
   if (!fits(whole.getShape().take_back(count), lengths))
     return violates(*this, 4) << "`fft_length` is [" << lengths << "], but the last extents of " << whole

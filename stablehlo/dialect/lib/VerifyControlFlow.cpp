@@ -25,7 +25,8 @@ LogicalResult WhileOp::verify() {
   return hasSignature(*this, 2, getBody(), "the body", getOperandTypes(), getOperandTypes());
 }
 
-/// Each of the regions takes nothing; the first returns the results, and the others the same.
+/// Checks that no region has arguments and that all regions return the types of the results. The parameters are the
+/// numbers of the violated constraints.
 static LogicalResult areBranches(Operation *op, unsigned takes, unsigned same, unsigned returns) {
   for (auto [n, region] : llvm::enumerate(op->getRegions())) {
     std::string name = "branch " + std::to_string(n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- VerifyElementwise.cpp - operations at each element ------------------ ===//
+//===- VerifyElementwise.cpp - elementwise operations and constants ---------===//
 
 #include "Constraints.h"
 
@@ -62,7 +62,7 @@ LogicalResult constraints::verifyModulus(Operation *op) {
   return success();
 }
 
-/// `compare_c3`: elements compare as what they are.
+/// `compare_c3`: the comparison type matches the element type.
 static LogicalResult verifyKind(Operation *op, std::optional<ComparisonType> kind, Type element) {
   if (!kind || *kind == ComparisonType::NOTYPE)
     return success();
@@ -86,7 +86,7 @@ LogicalResult constraints::verifyComparison(Operation *op) {
   return verifyKind(op, cast<CompareOp>(op).getCompareType(), getElementTypeOrSelf(lhs));
 }
 
-/// `real_c2`, `imag_c2`: parts of complex elements have the type of their part, real ones are it.
+/// `real_c2`, `imag_c2`: the result has the part type of complex elements, or the type of real elements.
 static LogicalResult isPart(Operation *op) {
   Type operand = op->getOperand(0).getType(), result = op->getResult(0).getType();
   Type part = getElementTypeOrSelf(operand);
@@ -134,7 +134,7 @@ LogicalResult ReducePrecisionOp::verify() {
   return success();
 }
 
-/// How many bytes the elements take, each in whole ones.
+/// Size of the elements in bytes; each element is padded to bytes. Empty on overflow.
 static std::optional<int64_t> sizeOf(ShapedType type) {
   std::optional<int64_t> size = llvm::divideCeil(bitsOf(type.getElementType()), 8);
   for (int64_t extent : type.getShape())
@@ -142,7 +142,7 @@ static std::optional<int64_t> sizeOf(ShapedType type) {
   return size;
 }
 
-/// What a file's resources say of a constant's elements: they are there, and as many as the type has.
+/// Checks that the file's resources contain the elements of a constant, and that their number matches its type.
 static LogicalResult verifyResource(Operation *op, DenseResourceElementsAttr value) {
   StringRef name = value.getRawHandle().getKey();
   const AsmResourceBlob *blob = value.getRawHandle().getBlob();

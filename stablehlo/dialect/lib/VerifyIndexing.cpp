@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- VerifyIndexing.cpp - places that are data ----------------------------===//
+//===- VerifyIndexing.cpp - accesses at run-time indices --------------------===//
 
 #include "Constraints.h"
 
@@ -41,15 +41,16 @@ LogicalResult DynamicUpdateSliceOp::verify() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What gather and scatter have in common. Windows are slices of the operand, of which some dimensions are dropped, some
-/// go along with dimensions of the indices, and the others are dimensions of a tensor of windows; index vectors tell where
-/// they begin.
+/// The constraints that gather and scatter share. Windows are slices of the operand, which start at the index vectors.
+/// Some dimensions of a window are dropped, some correspond to batching dimensions of the indices, and all other
+/// dimensions belong to the tensor of windows.
 struct Windows {
   RankedTensorType operand, indices;
   Dimensions window, dropped, operandBatching, indicesBatching, indexed;
   int64_t indexVector;
-  /// Labels: `rank(operand)` is made up; `dropped` and `operandBatching` are distinct; the index vector is none of
-  /// `indicesBatching`; as many of both; their extents; size and distinctness of `indexed`; range of `indexVector`.
+  /// Numbers of the constraints: the lists cover `rank(operand)`; `dropped` and `operandBatching` are distinct;
+  /// `indicesBatching` does not contain the index vector; the batching lists have the same size and the same extents;
+  /// size and distinctness of `indexed`; range of `indexVector`.
   unsigned rank, distinct, apart, paired, extents, size, indexedOnce, range;
 
   LogicalResult verify(Operation *op) const {
@@ -87,7 +88,7 @@ struct Windows {
     return indices.getRank() - (indexVector < indices.getRank()) + int64_t(window.size());
   }
 
-  /// The shape of the tensor of windows: extents of the indices around those of a window.
+  /// The shape of the tensor of windows: the extents of the indices and of a window, interleaved.
   SmallVector<int64_t> shape(Extents sizes) const {
     SmallVector<int64_t> outer, inner, all;
     for (int64_t d = 0; d < indices.getRank(); ++d)
@@ -173,7 +174,7 @@ LogicalResult ScatterOp::verify() {
   if (updates.getRank() != Windows::rankOf(indices, numbers.getIndexVectorDim(), numbers.getUpdateWindowDims()))
     return violates(*this, 4) << "the updates are " << updates << ", but must have the dimensions of " << indices
                               << " without the index vector, and those of a window";
-  // A window of the updates may be smaller than the input, so its own extents are the ones to look for.
+  // A window of the updates may be smaller than the input, so the expected extents are those of the updates.
   SmallVector<int64_t> sizes(rank, 1);
   const int64_t *next = numbers.getUpdateWindowDims().begin();
   for (int64_t d = 0; d < rank; ++d) {

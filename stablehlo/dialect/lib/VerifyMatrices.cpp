@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- VerifyMatrices.cpp - roots of matrices, systems of equations ---------===//
+//===- VerifyMatrices.cpp - Cholesky factors, triangular systems ------------===//
 
 #include "Constraints.h"
 

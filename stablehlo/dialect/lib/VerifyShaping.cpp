@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- VerifyShaping.cpp - making and moving elements ---------------------- ===//
+//===- VerifyShaping.cpp - creation and movement of elements ----------------===//
 
 #include "Constraints.h"
 
@@ -61,7 +61,8 @@ LogicalResult BitcastConvertOp::verify() {
   Type from = operand.getElementType(), to = result.getElementType();
   if (isa<ComplexType>(from) != isa<ComplexType>(to))
     return violates(*this, 2) << "both element types must be complex or none, but they are " << from << " and " << to;
-  // One shape, but that the one with the narrower elements has a last dimension, of those that make up a wide one.
+  // The shapes are equal, except that the tensor with the narrower elements has an additional last dimension, which
+  // enumerates the parts of a wide element.
   int64_t bits[] = {bitsOf(from), bitsOf(to)};
   SmallVector<int64_t> shapes[] = {llvm::to_vector(operand.getShape()), llvm::to_vector(result.getShape())};
   if (bits[0] != bits[1]) {

@@ -8,7 +8,7 @@ using namespace skript_stablehlo;
 using namespace skript_stablehlo::constraints;
 
 namespace {
-/// One list of dimension numbers of a convolution: of the operand or result of that type.
+/// The dimension numbers of one operand or of the result of a convolution, and its type.
 struct Side {
   StringRef role;
   RankedTensorType type;

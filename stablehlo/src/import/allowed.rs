@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The allowlist for untrusted programs: the operations, attributes and types that a parsed module may contain.
 //!
-//! The context registers the dialects of [`skript_dialect::register_programs`] only, and accepts no unregistered
-//! operation. This module checks the parsed operations against the list of those that have a conversion. It reads the
-//! parsed IR, not the text, so no spelling hides a name.
+//! The context registers only the dialects of [`skript_dialect::register_programs`] and accepts no unregistered
+//! operation. This module checks that each parsed operation has a conversion. It reads the parsed IR, not the text, so
+//! no spelling hides a name.
 
 use super::refine::assertion;
 use super::refusal::{Refusal, refusal_at};
@@ -21,37 +21,36 @@ use skript_passes::ir;
 use skript_passes::ir::ops;
 use skript_passes::ir::{attributes, mutation, types};
 
-/// The maximum number of reported errors.
-const LISTED: usize = 20;
-/// The maximum depth of a location: the nested calls of a call stack.
-const LOCATION_LEVELS: usize = 4096;
-/// The maximum number of elements of a sparse constant, since all of them are written out.
-const SPARSE: i64 = 1 << 24;
-/// The maximum number of arguments of a function or region, and of results of a function or operation. Bufferization and
-/// code generation need quadratic memory in it.
-const SIGNATURE: usize = 4096;
-/// Attributes of functions and calls, beside names and types, that have no effect on the import.
+/// Maximum number of reported errors.
+const MAX_REPORTED: usize = 20;
+/// Maximum depth of a location, such as the nested calls of a call stack.
+const MAX_LOCATION_LEVELS: usize = 4096;
+/// Maximum number of elements of a sparse constant, which is converted to a dense constant.
+const MAX_SPARSE: i64 = 1 << 24;
+/// Maximum number of arguments of a function or region, and of results of a function or operation. The memory of
+/// bufferization and code generation is quadratic in this number.
+const MAX_SIGNATURE: usize = 4096;
+/// Attributes of functions and calls, besides names and types, that have no effect on the import.
 const DROPPED: [&str; 3] = ["arg_attrs", "res_attrs", "no_inline"];
-
-/// Removes the discardable attributes that other dialects add to the module, its functions and their arguments: all
-/// that the definition of the operation does not declare.
+/// Removes discardable attributes, which other dialects add: all attributes that the definition of an operation does
+/// not declare, and the attributes of arguments and results.
 pub(crate) fn strip(module: &Module) {
-    for found in op::collect(&module.as_operation(), |_| true) {
-        let is_call = op::is(&found, ops::stablehlo::CUSTOM_CALL);
-        for name in op::discardable_attributes(found) {
+    for op in op::collect(&module.as_operation(), |_| true) {
+        let is_call = op::is(&op, ops::stablehlo::CUSTOM_CALL);
+        for name in op::discardable_attributes(op) {
             if !(is_call && (name == BACKEND_CONFIG || name == assertion::MESSAGE)) {
-                mutation::remove(found, &name);
+                mutation::remove(op, &name);
             }
         }
-        if op::is(&found, ops::func::FUNC) || op::is(&found, ops::func::CALL) {
+        if op::is(&op, ops::func::FUNC) || op::is(&op, ops::func::CALL) {
             for name in DROPPED {
-                mutation::remove(found, name);
+                mutation::remove(op, name);
             }
         }
     }
 }
 
-/// The location of an operation.
+/// The nesting level of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Program,
@@ -60,18 +59,18 @@ enum Level {
     Inside,
 }
 
-/// Everything in a stripped module that is not allowed, in the order of the text.
-pub(super) fn refusals(module: &Module, is_taken: fn(&str) -> bool) -> Vec<Refusal> {
+/// Refuses all unsupported operations, attributes and types of a stripped module, in the order of the text.
+pub(super) fn refusals(module: &Module, is_supported: fn(&str) -> bool) -> Vec<Refusal> {
     let mut pending = vec![(module.as_operation(), Level::Program)];
-    let mut found = Vec::new();
+    let mut refusals = Vec::new();
     let mut levels = Levels::default();
     while let Some((operation, level)) = pending.pop() {
-        if found.len() == LISTED {
+        if refusals.len() == MAX_REPORTED {
             break;
         }
-        let message = wrong(operation, level, is_taken);
+        let message = error(operation, level, is_supported);
         if let Some(message) = message.or_else(|| location(operation, &mut levels)) {
-            found.push(Refusal { malformed: false, ..refusal_at(operation, &message) });
+            refusals.push(Refusal { malformed: false, ..refusal_at(operation, &message) });
             continue;
         }
         let inner = match level {
@@ -83,21 +82,21 @@ pub(super) fn refusals(module: &Module, is_taken: fn(&str) -> bool) -> Vec<Refus
         let below: Vec<_> = below.flat_map(ir::operations).collect();
         pending.extend(below.into_iter().rev().map(|op| (op, inner)));
     }
-    found
+    refusals
 }
 
-/// The errors of one operation, without those of nested operations.
-fn wrong(operation: OperationRef, level: Level, is_taken: fn(&str) -> bool) -> Option<String> {
+/// The error of one operation, without the errors of nested operations.
+fn error(operation: OperationRef, level: Level, is_supported: fn(&str) -> bool) -> Option<String> {
     let name = op::name(&operation);
     let is_here = match name.as_str() {
         ops::builtin::MODULE => level == Level::Program,
         ops::func::FUNC | ops::sdy::MESH => level == Level::Module,
         ops::func::RETURN => level == Level::Function,
         ops::stablehlo::RETURN => level == Level::Inside,
-        name => matches!(level, Level::Function | Level::Inside) && is_taken(name),
+        name => matches!(level, Level::Function | Level::Inside) && is_supported(name),
     };
     if !is_here {
-        return Some("has no code here".to_owned());
+        return Some("is not supported here".to_owned());
     }
     blocks(operation, &name)
         .or_else(|| signature(operation))
@@ -105,7 +104,7 @@ fn wrong(operation: OperationRef, level: Level, is_taken: fn(&str) -> bool) -> O
         .or_else(|| attributes_of(operation, &name))
 }
 
-/// Requires regions of one block: in regions of several blocks nothing here checks that definitions dominate uses.
+/// The error of a region that does not have exactly one block: this module does not check dominance.
 fn blocks(operation: OperationRef, name: &str) -> Option<String> {
     let is_function = name == ops::func::FUNC;
     for region in operation.regions() {
@@ -113,7 +112,7 @@ fn blocks(operation: OperationRef, name: &str) -> Option<String> {
             None if is_function => {}
             None => return Some("has a region without a block".to_owned()),
             Some(block) if block.next_in_region().is_some() => {
-                return Some("has a region of several blocks: it must be one".to_owned());
+                return Some("has a region of several blocks: only one block is supported".to_owned());
             }
             Some(_) => {}
         }
@@ -123,18 +122,16 @@ fn blocks(operation: OperationRef, name: &str) -> Option<String> {
 
 /// The error of an operation with too many arguments or results.
 fn signature(operation: OperationRef) -> Option<String> {
-    let declared = if op::is(&operation, ops::func::FUNC) {
-        ir::signature(operation).unwrap_or_default()
-    } else {
-        Default::default()
-    };
+    let is_function = op::is(&operation, ops::func::FUNC);
+    let declared = is_function.then(|| ir::signature(operation).ok()).flatten();
+    let (inputs, outputs) = declared.map_or((0, 0), |(inputs, outputs)| (inputs.len(), outputs.len()));
     let blocks = ir::blocks(operation).into_iter();
-    let arguments = blocks.map(|block| block.argument_count()).max();
-    let arguments = arguments.unwrap_or_default().max(declared.0.len());
-    let results = operation.result_count().max(declared.1.len());
-    let (count, what) = if arguments > SIGNATURE { (arguments, "arguments") } else { (results, "results") };
-    (count > SIGNATURE).then(|| {
-        format!("has {count} {what}: at most {SIGNATURE} are supported; combine tensors of one type by `stablehlo.concatenate`")
+    let arguments = blocks.map(|block| block.argument_count()).fold(inputs, usize::max);
+    let results = operation.result_count().max(outputs);
+    let (count, what) =
+        if arguments > MAX_SIGNATURE { (arguments, "arguments") } else { (results, "results") };
+    (count > MAX_SIGNATURE).then(|| {
+        format!("has {count} {what}: at most {MAX_SIGNATURE} are supported; combine tensors of one type by `stablehlo.concatenate`")
     })
 }
 
@@ -145,7 +142,7 @@ fn types_of(operation: OperationRef) -> Option<String> {
     }
     if op::is(&operation, ops::func::FUNC) {
         let Ok((inputs, results)) = ir::signature(operation) else {
-            return Some("has no type of a function".to_owned());
+            return Some("has no function type".to_owned());
         };
         all.extend(inputs);
         all.extend(results);
@@ -163,7 +160,7 @@ fn arguments<'c>(block: BlockRef<'c, '_>) -> Vec<Type<'c>> {
 }
 
 fn is_tensor(r#type: Type) -> bool {
-    Tensor::of(r#type).is_some() && types::encoding_of(r#type).is_none()
+    Tensor::from_type(r#type).is_some() && types::encoding_of(r#type).is_none()
 }
 
 fn attributes_of(operation: OperationRef, name: &str) -> Option<String> {
@@ -172,7 +169,7 @@ fn attributes_of(operation: OperationRef, name: &str) -> Option<String> {
         let key = key.as_str().unwrap_or_default();
         let mut pending = vec![value];
         while let Some(value) = pending.pop() {
-            // Elements in the file's resources are moved to the constant later.
+            // A later step moves elements from the file's resources to the constant.
             let may_be_resource = name == ops::stablehlo::CONSTANT && key == "value";
             if attributes::is_resource(value) && !may_be_resource {
                 return Some(format!(
@@ -196,11 +193,11 @@ fn attributes_of(operation: OperationRef, name: &str) -> Option<String> {
 
 /// The error of a sparse constant that is too large.
 fn sparse(attribute: Attribute) -> Option<String> {
-    let r#type = Tensor::of(attribute.r#type()).filter(|_| attributes::is_sparse(attribute))?;
+    let r#type = Tensor::from_type(attribute.r#type()).filter(|_| attributes::is_sparse(attribute))?;
     let volume = r#type.extents.iter().try_fold(1i64, |v, e| v.checked_mul(*e));
-    volume.is_none_or(|v| v > SPARSE).then(|| {
+    volume.is_none_or(|v| v > MAX_SPARSE).then(|| {
         format!(
-            "has a sparse constant of {}: at most {SPARSE} elements are written out; broadcast one, or pass it as an argument",
+            "has a sparse constant of {}: at most {MAX_SPARSE} elements are written out; broadcast one, or pass it as an argument",
             r#type.text()
         )
     })
@@ -208,7 +205,9 @@ fn sparse(attribute: Attribute) -> Option<String> {
 
 /// MLIR prints locations by recursion, so their depth is limited.
 fn location(operation: OperationRef, levels: &mut Levels) -> Option<String> {
-    (levels.of(operation.location()) > LOCATION_LEVELS).then(|| {
-        format!("has a location of more than {LOCATION_LEVELS} levels: write the program without locations")
+    (levels.levels(operation.location()) > MAX_LOCATION_LEVELS).then(|| {
+        format!(
+            "has a location of more than {MAX_LOCATION_LEVELS} levels: write the program without locations"
+        )
     })
 }

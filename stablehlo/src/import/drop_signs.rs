@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-drop-signs`: converts unsigned integer types to signless ones, which `arith`, memrefs and LLVM use.
+//! `skript-drop-signs`: converts unsigned integer types to signless types, which `arith`, memrefs and LLVM use.
 //!
-//! Requires: no operation is left whose meaning depends on the signedness of a type. Guarantees: no value has an
-//! unsigned integer type, and no casts between signless and unsigned integers are left.
+//! Requires: the semantics of no remaining operation depends on the signedness of a type. Guarantees: no value has an
+//! unsigned integer type, and no casts between signless and unsigned integers remain.
 
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::block::BlockLike;
@@ -21,17 +21,17 @@ pub(crate) const PASS: Pass = Pass {
     summary: "unsigned integers become signless ones",
     anchor: Some(ops::builtin::MODULE),
     run: |root, _, _| {
-        for found in op::collect(&root, |_| true) {
-            for block in ir::blocks(found) {
+        for op in op::collect(&root, |_| true) {
+            for block in ir::blocks(op) {
                 for n in 0..block.argument_count() {
                     retype(block.argument(n)?.into())?;
                 }
             }
-            for result in found.results() {
+            for result in op.results() {
                 retype(result.into())?;
             }
-            if op::is(&found, ops::func::FUNC) {
-                sign(found)?;
+            if op::is(&op, ops::func::FUNC) {
+                sign(op)?;
             }
         }
         for cast in op::collect(&root, |op| op::is(&op, ops::builtin::UNREALIZED_CONVERSION_CAST)) {
@@ -56,7 +56,7 @@ fn retype(value: Value) -> Result<(), PassError> {
     Ok(())
 }
 
-/// The type with signless integers; `None` if it has no unsigned ones.
+/// The type with signless integers; `None` if it has no unsigned integers.
 fn signless(r#type: Type<'_>) -> Result<Option<Type<'_>>, PassError> {
     let element = types::element_of(r#type).unwrap_or(r#type);
     let integer = IntegerType::try_from(element).ok();
@@ -67,7 +67,7 @@ fn signless(r#type: Type<'_>) -> Result<Option<Type<'_>>, PassError> {
     Ok(Some(if r#type.is_ranked_tensor() { types::of_element(r#type, signless) } else { signless }))
 }
 
-/// The converted function type. A declaration has no block arguments, so converting these is not enough.
+/// Converts the function type. Converting block arguments is not enough, because declarations have none.
 fn sign(function: OperationRef) -> Result<(), PassError> {
     let (inputs, results) = ir::signature(function)?;
     let all = |types: Vec<Type<'_>>| -> Result<Vec<String>, PassError> {

@@ -35,7 +35,7 @@ pub enum Float {
 }
 
 impl Float {
-    fn of(r#type: Type<'_>) -> Option<Float> {
+    fn from_type(r#type: Type<'_>) -> Option<Float> {
         match r#type.to_string().as_str() {
             "f16" => Some(Float::F16),
             "bf16" => Some(Float::BF16),
@@ -64,7 +64,7 @@ impl Float {
         }
     }
 
-    /// Whether functions of this type are computed in f32, because not every processor has them in half precision.
+    /// Whether the type has half precision; functions of such types are computed in f32.
     pub(crate) fn is_half(self) -> bool {
         matches!(self, Float::F16 | Float::BF16)
     }
@@ -72,7 +72,7 @@ impl Float {
 
 impl Element {
     /// The element type for a scalar MLIR type; `None` if StableHLO does not have it.
-    pub fn of(r#type: Type<'_>) -> Option<Element> {
+    pub fn from_type(r#type: Type<'_>) -> Option<Element> {
         if let Ok(integer) = IntegerType::try_from(r#type) {
             return match integer.width() {
                 1 => Some(Element::Pred),
@@ -82,12 +82,12 @@ impl Element {
             };
         }
         if let Some(part) = types::complex_part(r#type) {
-            return Float::of(part).map(Element::Complex);
+            return Float::from_type(part).map(Element::Complex);
         }
-        Float::of(r#type).map(Element::Float)
+        Float::from_type(r#type).map(Element::Float)
     }
 
-    /// The number of bits; of both parts together for a complex type.
+    /// The number of bits; for a complex type, the sum of both parts.
     pub fn bits(self) -> u32 {
         match self {
             Element::Pred => 1,

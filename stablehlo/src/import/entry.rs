@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The function of a program that is compiled.
+//! Finds the entry function of a program.
 
 use super::refusal::Refusal;
 use melior::ir::{Module, OperationRef};
@@ -9,7 +9,7 @@ use skript_passes::ir;
 use skript_passes::ir::func::{is_private, symbol};
 use skript_passes::ir::ops;
 
-/// The function that is compiled.
+/// The entry function, which is compiled.
 pub(super) fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal> {
     let functions = ir::operations(module.body());
     let functions: Vec<_> = functions.into_iter().filter(|f| op::is(f, ops::func::FUNC)).collect();

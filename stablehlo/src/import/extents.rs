@@ -8,9 +8,9 @@ use skript_dialect::melior;
 use skript_dialect::op;
 use skript_passes::ir::types;
 
-/// Every operation with a result whose extents are dynamic or too large.
+/// Refuses every operation with a result of dynamic or too large shape.
 pub(crate) fn unusable(module: &Module) -> Vec<Refusal> {
-    let mut found = Vec::new();
+    let mut refusals = Vec::new();
     for operation in op::collect(&module.as_operation(), |_| true) {
         for (n, result) in operation.results().enumerate() {
             let r#type = melior::ir::ValueLike::r#type(&result);
@@ -26,8 +26,8 @@ pub(crate) fn unusable(module: &Module) -> Vec<Refusal> {
                 Some(_) => continue,
             };
             let message = format!("gives {type}, result {n}: {message}");
-            found.push(refusal_at(operation, &message));
+            refusals.push(refusal_at(operation, &message));
         }
     }
-    found
+    refusals
 }

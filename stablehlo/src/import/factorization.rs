@@ -1,86 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Matrix factorizations and triangular systems, expanded to operations on full tensors: those that are StableHLO
-//! operations, and those that programs call by name in custom calls.
+//! Converts matrix factorizations and triangular systems, which are StableHLO operations or custom calls, to operators
+//! of the library.
 //!
-//! Each becomes a loop over columns that processes all matrices of a batch together. Matrices are the last two
-//! dimensions. Elements are real or complex, with parts of 32 or 64 bits.
+//! The last two dimensions are matrices. Elements are real or complex, with 32-bit or 64-bit parts.
 
-mod arrays;
-mod eigen;
-mod householder;
-mod lower_upper;
-mod parts;
-mod singular;
-mod triangular;
-
-use super::to_linalg::{Found, Tensor};
+use super::element::{Element, Float};
+use super::library::{Invocation, Passing};
+use super::to_linalg::{SourceOp, Tensor};
 use crate::typed::CustomCall;
-use arrays::{Array, Arrays};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Module, OperationRef, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::{PassError, op};
-use skript_passes::ir::splice::splice;
 use skript_passes::ir::{self, attributes, ops};
 
-/// The supported element types of matrices.
-const ELEMENTS: [&str; 4] = ["f32", "f64", "complex<f32>", "complex<f64>"];
-
-/// Whether an operation is a StableHLO operation on matrices that is expanded here.
-pub(crate) fn is_operation(found: OperationRef) -> bool {
-    let name = op::name(&found);
+/// Whether an operation is a StableHLO operation on matrices that this module expands.
+pub(crate) fn is_operation(source: OperationRef) -> bool {
+    let name = op::name(&source);
     let is_one = name == ops::stablehlo::CHOLESKY || name == ops::stablehlo::TRIANGULAR_SOLVE;
-    let mut results = found.results().map(|r| Tensor::of(r.r#type()));
+    let mut results = source.results().map(|r| Tensor::from_type(r.r#type()));
     is_one && results.all(|r| r.is_none_or(|r| r.volume() != 0))
 }
 
-/// The expansion of a StableHLO operation on matrices: text in front of it, and the values that replace its results.
+/// Expands a StableHLO operation on matrices: inserts operations before it; returns the values that replace its
+/// results.
 ///
 /// # Errors
 /// Fails if element type or extents are not supported.
 pub(crate) fn in_place<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let found = Found::of(op)?;
-    let result = found.result()?;
-    let element = result.element.text();
-    if !ELEMENTS.contains(&element.as_str()) {
+    let source = SourceOp::with_static_extents(op)?;
+    let result = source.result()?;
+    if !is_element(result.element) {
         return Err(PassError::from(format!(
-            "has no code for matrices of {element}: convert them to f32 in front of it"
+            "is not supported on matrices of {}: convert them to f32 before it",
+            result.element.text()
         )));
     }
-    let operands = arrays(&found.operands);
     let word = |name: &str| op.attribute(name).map(|a| a.to_string());
     let holds = |name: &str| word(name).is_ok_and(|value| value == "true");
     let lower = holds("lower");
-    let mut t = Arrays::new("%factor");
-    let solved = match operands.as_slice() {
-        [a] => triangular::cholesky(&mut t, a, lower).map(|(root, _)| triangular::half(&mut t, &root, lower)),
-        [a, b] => {
-            let form = word("transpose_a")?;
-            let system = triangular::System {
-                left: holds("left_side"),
-                lower,
-                transposed: !form.contains("NO_TRANSPOSE"),
-                conjugate: form.contains("ADJOINT"),
-                unit: holds("unit_diagonal"),
-            };
-            system.solve(&mut t, a, b)
-        }
-        _ => None,
+    let invocation = if source.operands.len() == 1 {
+        cholesky("cholesky_factor", lower, &[Passing::Parts])
+    } else {
+        let form = word("transpose_a")?;
+        let system = System {
+            left: holds("left_side"),
+            lower,
+            transposed: !form.contains("NO_TRANSPOSE"),
+            conjugate: form.contains("ADJOINT"),
+            unit: holds("unit_diagonal"),
+        };
+        system.solved()
     };
-    let solved = solved.ok_or("has no form for these matrices")?;
-    let results = [(solved.name, result.text())];
-    Ok(splice(op, &found.values, t.text(), &results)?.values)
+    invocation.replace(&source)
 }
 
-/// The operands of a template.
-fn arrays(tensors: &[Tensor]) -> Vec<Array> {
-    let array = |(n, tensor): (usize, &Tensor)| Array {
-        name: format!("%{n}"),
-        extents: tensor.extents.clone(),
-        element: tensor.element.text(),
-    };
-    tensors.iter().enumerate().map(array).collect()
+/// Whether matrices with this element type are supported.
+fn is_element(element: Element) -> bool {
+    matches!(element, Element::Float(Float::F32 | Float::F64) | Element::Complex(_))
 }
 
 /// Replaces custom calls of factorizations; returns the calls that are not supported.
@@ -100,20 +78,17 @@ pub(crate) fn expand<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<CustomCall<'c, '
     calls
 }
 
-/// The results of a custom call; `None` if its target or its tensors are not supported.
+/// Expands a custom call; returns the values that replace its results. `None` if its target or its tensors are not
+/// supported.
 fn called<'c: 'a, 'a>(call: CustomCall<'c, 'a>) -> Option<Vec<Value<'c, 'a>>> {
-    let found = Found::of(call.op()).ok()?;
+    let source = SourceOp::with_static_extents(call.op()).ok()?;
     let routine = Routine::named(&call.target())?;
-    let mut t = Arrays::new("%factor");
-    let operands = arrays(&found.operands);
-    let solved = computed(&mut t, routine, (&operands, &found.results), call)?;
-    let types = found.results.iter().map(Tensor::text);
-    if !solved.iter().map(Array::r#type).eq(types) {
+    let first = source.operands.first()?;
+    let alike = source.operands.iter().all(|o| o.element == first.element);
+    if !is_element(first.element) || first.rank() < 2 || !alike {
         return None;
     }
-    let results = solved.iter().map(|a| (a.name.clone(), a.r#type()));
-    let results: Vec<_> = results.collect();
-    Some(splice(call.op(), &found.values, t.text(), &results).ok()?.values)
+    invocation(routine, &source.results, call)?.replace(&source).ok()
 }
 
 /// The computations that custom calls can name.
@@ -130,7 +105,7 @@ enum Routine {
 
 impl Routine {
     fn named(target: &str) -> Option<Self> {
-        // LAPACK has a letter for the element type, and different words for reals and complex numbers.
+        // LAPACK names have a letter for the element type, and some names differ between real and complex routines.
         let routine = target.strip_prefix("lapack_").and_then(|r| r.strip_suffix("_ffi"));
         let routine = routine.and_then(|r| r.strip_prefix(['s', 'd', 'c', 'z']));
         Some(match routine.unwrap_or(target) {
@@ -152,54 +127,83 @@ pub(crate) fn is_known(target: &str) -> bool {
     Routine::named(target).is_some()
 }
 
-/// The results of a custom call with this target name.
-fn computed(
-    t: &mut Arrays,
-    routine: Routine,
-    (operands, results): (&[Array], &[Tensor]),
-    call: CustomCall,
-) -> Option<Vec<Array>> {
-    let [first, ..] = operands else {
-        return None;
-    };
-    let alike = operands.iter().all(|o| o.element == first.element);
-    if !ELEMENTS.contains(&first.element.as_str()) || first.rank() < 2 || !alike {
-        return None;
-    }
+/// The invocation for a custom call; `None` if the call lacks an attribute, or if its results do not match the routine.
+fn invocation(routine: Routine, results: &[Tensor], call: CustomCall) -> Option<Invocation<'static>> {
+    use Passing::{Integers, Parts, Reals, Unchanged};
     let letter = |key: &str| {
         let letter = attributes::entry(call.configuration()?, key)?;
         let letter = IntegerAttribute::try_from(letter).ok()?.unsigned_value();
         u8::try_from(letter).ok().map(char::from)
     };
-    Some(match (routine, operands) {
-        (Routine::Triangular, [a, b]) => {
-            let system = triangular::System {
+    let plain =
+        |operator, operands, results| Invocation { operator, attributes: String::new(), operands, results };
+    Some(match routine {
+        Routine::Triangular => {
+            let system = System {
                 left: letter("side")? == 'L',
                 lower: letter("uplo")? == 'L',
                 transposed: letter("trans_x")? != 'N',
                 conjugate: letter("trans_x")? == 'C',
                 unit: letter("diag")? == 'U',
             };
-            vec![system.solve(t, a, b)?]
+            system.solved()
         }
-        (Routine::Cholesky, [a]) => {
-            let (root, info) = triangular::cholesky(t, a, letter("uplo")? == 'L')?;
-            vec![root, info]
-        }
-        (Routine::LowerUpper, [a]) => lower_upper::factors(t, a).into(),
-        (Routine::Householder, [a]) => householder::factors(t, a).into(),
-        (Routine::HouseholderProduct, [a, taus]) => vec![householder::product(t, a, taus)?],
-        (Routine::Singular, [a]) => {
+        Routine::Cholesky => cholesky("cholesky", letter("uplo")? == 'L', &[Parts, Integers]),
+        Routine::LowerUpper => plain("lower_upper", &[Parts], &[Parts, Integers, Integers]),
+        Routine::Householder => plain("householder", &[Parts], &[Parts, Parts]),
+        Routine::HouseholderProduct => plain("householder_product", &[Parts, Parts], &[Parts]),
+        Routine::Singular => {
             let is_square = |result: usize| match results.get(result).map(|r| &r.extents[..]) {
                 Some([.., height, width]) => height == width,
                 _ => false,
             };
-            let found = singular::values(t, a, is_square(2) && is_square(3))?;
-            vec![a.clone(), found.values, found.left, found.right, found.info]
+            if results.first()?.volume() == 0 {
+                return None;
+            }
+            Invocation {
+                operator: "singular_values",
+                attributes: format!("whole={}", is_square(2) && is_square(3)),
+                operands: &[Parts],
+                results: &[Unchanged, Reals, Parts, Parts, Integers],
+            }
         }
-        (Routine::Eigen, [a]) => eigen::symmetric(t, a, letter("uplo")? == 'L')?.into(),
-        _ => return None,
+        Routine::Eigen => Invocation {
+            operator: "symmetric_eigen",
+            attributes: format!("lower={}", letter("uplo")? == 'L'),
+            operands: &[Parts],
+            results: &[Parts, Reals, Integers],
+        },
     })
+}
+
+fn cholesky(operator: &'static str, lower: bool, results: &'static [Passing]) -> Invocation<'static> {
+    Invocation { operator, attributes: format!("lower={lower}"), operands: &[Passing::Parts], results }
+}
+
+/// A triangular system `op(A) X = B`, or `X op(A) = B`.
+struct System {
+    /// Whether A is on the left.
+    left: bool,
+    /// Whether the lower triangle of A is read.
+    lower: bool,
+    transposed: bool,
+    conjugate: bool,
+    /// Whether the elements of the diagonal are assumed to be 1.
+    unit: bool,
+}
+
+impl System {
+    fn solved(&self) -> Invocation<'static> {
+        let System { left, lower, transposed, conjugate, unit } = self;
+        Invocation {
+            operator: "triangular_solve",
+            attributes: format!(
+                "left={left}, lower={lower}, transposed={transposed}, conjugate={conjugate}, unit={unit}"
+            ),
+            operands: &[Passing::Parts, Passing::Parts],
+            results: &[Passing::Parts],
+        }
+    }
 }
 
 #[cfg(test)]
@@ -208,7 +212,7 @@ mod tests {
     use melior::Context;
     use melior::dialect::DialectRegistry;
 
-    /// The number of remaining custom calls of a program, and the program.
+    /// Expands the custom calls of a program; returns the number of remaining calls and the program.
     fn expanded(lines: &str, arguments: &str) -> (usize, String) {
         let context = Context::new();
         let registry = DialectRegistry::new();
@@ -216,25 +220,27 @@ mod tests {
         context.append_dialect_registry(&registry);
         let text = format!("func.func @main({arguments}) {{\n{lines}\nreturn\n}}");
         let module = Module::parse(&context, &text).unwrap();
+        crate::register();
+        ir::load_all(&context);
         let left = expand(&module).len();
         assert!(module.as_operation().verify());
         (left, module.as_operation().to_string())
     }
 
     #[test]
-    fn calls_that_have_a_form_are_replaced() {
+    fn supported_calls_are_replaced() {
         let (left, text) = expanded(
             "%0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {backend_config = \"\", mhlo.backend_config = {uplo = 76 : ui8}} : (tensor<2x3x3xf32>) -> (tensor<2x3x3xf32>, tensor<2xi32>)\n\
              %1 = \"stablehlo.custom_call\"(%0#0) <{call_target_name = \"lapack_sorgqr_ffi\", backend_config = \"\"}> : (tensor<2x3x3xf32>) -> tensor<2x3x3xf32>",
             "%a: tensor<2x3x3xf32>",
         );
         assert_eq!(left, 1);
-        assert!(text.contains("stablehlo.while("), "{text}");
+        assert!(text.contains("math.sqrt"), "{text}");
         assert_eq!(text.matches("custom_call").count(), 1, "{text}");
     }
 
     #[test]
-    fn calls_that_have_none_stay() {
+    fn unsupported_calls_are_kept() {
         for call in [
             "%0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}} : (tensor<3x3xf16>) -> (tensor<3x3xf16>, tensor<i32>)",
             "%0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}} : (tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<i32>)",

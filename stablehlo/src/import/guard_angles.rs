@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-guard-angles`: gives the angle of two zeros its value before upstream's folder of `math.atan2` makes it NaN.
+//! `skript-guard-angles`: prevents the upstream folder of `math.atan2` from folding `atan2(±0, ±0)` to NaN.
 //!
-//! IEEE 754 defines the angle of all pairs of zeros, and code computes it, but the folder returns NaN for two zeros. Where
-//! both are zero, one with the sign of the second zero takes its place, so the folder never has two. The angle is the same.
+//! IEEE 754 defines `atan2` of all pairs of zeros, and the generated code computes it, but the folder returns NaN. If
+//! both operands are zero, the pass replaces the second one by ±1 with the same sign, which does not change the angle.
 //!
 //! Requires: functions are on scalars. Guarantees: no folder changes a value of `math.atan2`.
 
@@ -20,12 +20,12 @@ pub(crate) const PASS: Pass = Pass {
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Math],
     run: |root, _, rewriter| {
-        replace_each(op::collect(&root, is_angle), rewriter, |found| {
-            let operands: Vec<_> = found.operands().collect();
+        replace_each(op::collect(&root, is_angle), rewriter, |op| {
+            let operands: Vec<_> = op.operands().collect();
             let r#type = operands.first().ok_or("lacks an operand")?.r#type();
             let result = [("%angle".to_owned(), r#type.to_string())];
             let text = GUARDED.replace("TYPE", &r#type.to_string());
-            Ok(splice(found, &operands, &text, &result)?.values)
+            Ok(splice(op, &operands, &text, &result)?.values)
         })
     },
     ..Pass::NONE
@@ -35,7 +35,7 @@ fn is_angle(op: OperationRef<'_, '_>) -> bool {
     op::is(&op, ops::math::ATAN2) && op.results().all(|r| r.r#type().is_float()) && !is_guarded(op)
 }
 
-/// Whether the second operand selects a number with a copied sign, as this pass writes it.
+/// Whether the second operand is a select of a number with a copied sign, as emitted by this pass.
 fn is_guarded(op: OperationRef<'_, '_>) -> bool {
     let select = op.operand(1).ok().and_then(definition);
     let side = select

@@ -2,8 +2,8 @@
 //! Limits on nesting, aliases and numbers of a program, checked on tokens before MLIR parses it, because MLIR's parser
 //! and printer recurse.
 //!
-//! An alias of a type or attribute stands for its text, and an alias that uses another one twice doubles it. This
-//! module computes the size of the expanded text without expanding it.
+//! The parser replaces an alias of a type or attribute by its text, and an alias that uses another alias twice doubles
+//! the text. This module computes the size of the expanded text without expanding it.
 
 use super::refusal::Refusal;
 use super::tokens::{Kind, Token, Tokens};
@@ -11,30 +11,30 @@ use std::collections::HashMap;
 use std::iter::Peekable;
 
 /// The maximum nesting of brackets, including those of regions.
-const NESTING: usize = 256;
+const MAX_NESTING: usize = 256;
 /// The maximum nesting of brackets in locations: a level for each call of a call stack.
-const LOCATION_NESTING: usize = 4096;
+const MAX_LOCATION_NESTING: usize = 4096;
 /// The maximum size in bytes of an expanded alias.
-const ALIAS: u64 = 64 << 10;
+const MAX_ALIAS: u64 = 64 << 10;
 /// The maximum total size in bytes of all expanded uses of aliases outside of locations.
-const ALIASES: u64 = 4 << 20;
+const MAX_ALIASES: u64 = 4 << 20;
 /// The maximum number of characters of a number: enough for the exact value of each 64-bit float. MLIR's parser needs
-/// cubic time for long integers. LLVM reads floats of more than about 16,000 digits wrongly, and overflows the stack for
-/// longer ones.
-const DIGITS: usize = 1100;
-/// The maximum alignment of elements in the file's resources. MLIR does not check the number: it aborts for 0, and
-/// passes any other one to the allocator.
-const ALIGNMENT: u32 = 4096;
+/// cubic time for long integers. LLVM misreads floats of more than about 16,000 digits, and overflows the stack for
+/// even longer floats.
+const MAX_DIGITS: usize = 1100;
+/// The maximum alignment of elements in the file's resources. MLIR does not check the alignment: it aborts for 0, and
+/// passes other numbers to the allocator.
+const MAX_ALIGNMENT: u32 = 4096;
 /// Keywords of attributes that MLIR parses by recursion and that no supported program contains.
 const FOREIGN: [&str; 2] = ["affine_map", "affine_set"];
 
 /// The entry for `{-#` on the stack of open brackets.
 const METADATA: u8 = b'-';
 
-/// The first token that exceeds a limit, or that MLIR's lexer rejects.
+/// Refuses the first token that exceeds a limit, or that MLIR's lexer rejects.
 pub(super) fn refusal(text: &str) -> Option<Refusal> {
     let mut scan = Scan {
-        tokens: Tokens::of(text).peekable(),
+        tokens: Tokens::new(text).peekable(),
         open: Vec::new(),
         location: None,
         aliases: HashMap::new(),
@@ -42,20 +42,23 @@ pub(super) fn refusal(text: &str) -> Option<Refusal> {
         used: 0,
         before: "",
     };
-    let found = scan.run().err()?;
-    Some(Refusal { malformed: found.malformed, ..Refusal::malformed_at(text, found.at, found.message) })
+    let violation = scan.run().err()?;
+    Some(Refusal {
+        malformed: violation.malformed,
+        ..Refusal::malformed_at(text, violation.at, violation.message)
+    })
 }
 
-struct Found {
+struct Violation {
     malformed: bool,
     at: usize,
     message: String,
 }
 
-impl Found {
+impl Violation {
     /// The error of a program that exceeds a limit.
     fn excess(at: usize, message: String) -> Self {
-        Found { malformed: false, at, message }
+        Violation { malformed: false, at, message }
     }
 }
 
@@ -73,7 +76,7 @@ struct Definition<'t> {
     at: usize,
     is_location: bool,
     extent: Extent,
-    /// The bytes of its size that come from other aliases.
+    /// The number of bytes in `extent` that come from the expansion of other aliases.
     added: u64,
 }
 
@@ -91,9 +94,9 @@ struct Scan<'t> {
 }
 
 impl<'t> Scan<'t> {
-    fn run(&mut self) -> Result<(), Found> {
+    fn run(&mut self) -> Result<(), Violation> {
         while let Some(token) = self.tokens.next() {
-            let token = token.map_err(|stop| Found {
+            let token = token.map_err(|stop| Violation {
                 malformed: true,
                 at: stop.at,
                 message: stop.message.to_owned(),
@@ -151,9 +154,10 @@ impl<'t> Scan<'t> {
             }
             return;
         }
-        let first = match token.text {
-            "{-#" => METADATA,
-            text => text.as_bytes().first().copied().unwrap_or_default(),
+        let first = match token.text.as_bytes() {
+            b"{-#" => METADATA,
+            [first, ..] => *first,
+            [] => return,
         };
         let closes = match (token.kind, first) {
             (Kind::Mark, b'(' | b'[' | b'{' | b'<' | METADATA) if token.text != "->" => {
@@ -179,16 +183,19 @@ impl<'t> Scan<'t> {
     }
 
     /// Adds a token, or the expansion of an alias, to the definition that contains it.
-    fn name(&mut self, token: Token<'t>, is_location: bool) -> Result<(), Found> {
+    fn name(&mut self, token: Token<'t>, is_location: bool) -> Result<(), Violation> {
         let is_alias = token.kind == Kind::Name && token.text.starts_with(['#', '!']);
-        let known = is_alias.then(|| self.aliases.get(token.text)).flatten();
-        let known = known.copied().unwrap_or_default();
+        let known = match self.aliases.get(token.text) {
+            Some(known) if is_alias => *known,
+            // An undefined alias has no size: the parser reports it.
+            _ => Extent::default(),
+        };
         let levels = self.open.len() + known.levels;
         let Some(definition) = &mut self.definition else {
             if !is_location {
                 self.used = self.used.saturating_add(known.bytes);
             }
-            return self.levels(token.at, levels, is_location);
+            return self.check_levels(token.at, levels, is_location);
         };
         let length = u64::try_from(token.text.len()).unwrap_or(u64::MAX);
         let bytes = length.saturating_add(known.bytes);
@@ -196,60 +203,61 @@ impl<'t> Scan<'t> {
         // A definition may contain the elements of a tensor: only expansions are limited.
         definition.added = definition.added.saturating_add(known.bytes);
         definition.extent.levels = definition.extent.levels.max(levels);
-        if definition.added > ALIAS {
+        if definition.added > MAX_ALIAS {
             let message = format!(
-                "the alias `{}` stands for more than {ALIAS} bytes of text, through the aliases that it names",
+                "the alias `{}` stands for more than {MAX_ALIAS} bytes of text, through the aliases that it names",
                 definition.name
             );
-            return Err(Found::excess(definition.at, message));
+            return Err(Violation::excess(definition.at, message));
         }
-        self.levels(token.at, levels, is_location)
+        self.check_levels(token.at, levels, is_location)
     }
 
-    fn levels(&self, at: usize, levels: usize, is_location: bool) -> Result<(), Found> {
-        let most = if is_location { LOCATION_NESTING } else { NESTING };
-        if levels <= most {
+    fn check_levels(&self, at: usize, levels: usize, is_location: bool) -> Result<(), Violation> {
+        let max_levels = if is_location { MAX_LOCATION_NESTING } else { MAX_NESTING };
+        if levels <= max_levels {
             return Ok(());
         }
         let message = format!(
-            "regions and brackets are nested more than {most} levels deep here: write a function for the inner ones, or \
+            "regions and brackets are nested more than {max_levels} levels deep here: write a function for the inner ones, or \
              a loop"
         );
-        Err(Found::excess(at, message))
+        Err(Violation::excess(at, message))
     }
 
-    fn check(&self, token: Token, is_location: bool) -> Result<(), Found> {
-        if self.used > ALIASES && !is_location {
+    fn check(&self, token: Token, is_location: bool) -> Result<(), Violation> {
+        if self.used > MAX_ALIASES && !is_location {
             let message = format!(
-                "the uses of aliases up to here stand for more than {ALIASES} bytes of text: name shorter types"
+                "the uses of aliases up to here stand for more than {MAX_ALIASES} bytes of text: name shorter types"
             );
-            return Err(Found::excess(token.at, message));
+            return Err(Violation::excess(token.at, message));
         }
-        if let Some((offset, digits)) = longest_number(token).filter(|(_, n)| *n > DIGITS) {
-            let message =
-                format!("a number of {digits} characters: at most {DIGITS} are read, and no type needs more");
-            return Err(Found { malformed: true, at: token.at + offset, message });
+        if let Some((offset, digits)) = longest_number(token).filter(|(_, n)| *n > MAX_DIGITS) {
+            let message = format!(
+                "a number of {digits} characters: at most {MAX_DIGITS} are read, and no type needs more"
+            );
+            return Err(Violation { malformed: true, at: token.at + offset, message });
         }
         let is_resource = token.kind == Kind::String && self.open.first() == Some(&METADATA);
         if let Some(bytes) = alignment(token.text).filter(|_| is_resource)
-            && !(1..=ALIGNMENT).contains(&bytes)
+            && !(1..=MAX_ALIGNMENT).contains(&bytes)
         {
             let message = format!(
                 "a resource cannot be aligned to {bytes} bytes: its first four bytes, the lowest first, are a power of \
-                 two up to {ALIGNMENT}"
+                 two up to {MAX_ALIGNMENT}"
             );
-            return Err(Found { malformed: true, at: token.at, message });
+            return Err(Violation { malformed: true, at: token.at, message });
         }
         if token.kind == Kind::Word && FOREIGN.contains(&token.text) {
-            let message = format!("there is no code for `{}`", token.text);
-            return Err(Found::excess(token.at, message));
+            let message = format!("`{}` is not supported", token.text);
+            return Err(Violation::excess(token.at, message));
         }
         Ok(())
     }
 }
 
-/// The offset and the length of the longest number in a token: extents, as in `x4xf32`, and numbers of values are parts
-/// of words and names. `None` for marks and strings.
+/// The offset and the length of the longest number in a token; `None` for marks and strings. Words and names may
+/// contain numbers: extents, as in `x4xf32`, and numbers of values.
 fn longest_number(token: Token) -> Option<(usize, usize)> {
     match token.kind {
         Kind::Number => Some((0, token.text.len())),
@@ -275,7 +283,7 @@ mod tests {
 
     /// MLIR aborts on an alignment of 0.
     #[test]
-    fn resources_have_alignments_that_a_system_has() {
+    fn alignments_of_resources_are_supported_by_the_system() {
         let aligned = |digits: &str| {
             source_position(&format!("{{-# dialect_resources: {{ builtin: {{ a: \"0x{digits}FF\" }} }} #-}}"))
         };
@@ -305,27 +313,27 @@ mod tests {
     #[test]
     fn nesting_is_bounded_where_it_exceeds() {
         let nested = |levels: usize| format!("x\n{}{}", "({".repeat(levels), "})".repeat(levels));
-        assert_eq!(source_position(&nested(NESTING / 2)), None);
-        assert_eq!(source_position(&nested(NESTING / 2 + 1)), Some((2, NESTING + 1)));
+        assert_eq!(source_position(&nested(MAX_NESTING / 2)), None);
+        assert_eq!(source_position(&nested(MAX_NESTING / 2 + 1)), Some((2, MAX_NESTING + 1)));
         // Near misses: in sequence, in strings and comments.
-        assert_eq!(source_position(&"({}) ".repeat(NESTING * 4)), None);
-        let many = "(".repeat(NESTING * 4);
+        assert_eq!(source_position(&"({}) ".repeat(MAX_NESTING * 4)), None);
+        let many = "(".repeat(MAX_NESTING * 4);
         assert_eq!(source_position(&format!("\"{many}\" // {many}\n")), None);
     }
 
     /// Comparisons of affine constraints do not close brackets.
     #[test]
     fn a_bracket_that_closes_nothing_hides_no_level() {
-        let hidden = "({ >= ".repeat(NESTING);
+        let hidden = "({ >= ".repeat(MAX_NESTING);
         assert!(source_position(&hidden).is_some());
     }
 
     #[test]
-    fn what_aliases_stand_for_is_bounded() {
+    fn the_expansion_of_aliases_is_bounded() {
         assert_eq!(source_position(&doubled("!a", 10)), None);
-        let (line, _) = source_position(&doubled("!a", 22)).unwrap_or_default();
+        let (line, _) = source_position(&doubled("!a", 22)).unwrap();
         assert!((12..=15).contains(&line), "{line}");
-        // An undefined alias, and many uses of a short one.
+        // An undefined alias, and many uses of a short alias.
         assert_eq!(source_position("!a = tuple<!b, !b>\n"), None);
         assert_eq!(source_position(&format!("!a = f32\n{}", "x.y !a ".repeat(1000))), None);
         let uses = "x.y !a10\n".repeat(400);
@@ -341,8 +349,8 @@ mod tests {
             }
             text
         };
-        assert_eq!(source_position(&chain(NESTING)), None);
-        assert_eq!(source_position(&chain(NESTING + 1)), Some((NESTING + 2, 10)));
+        assert_eq!(source_position(&chain(MAX_NESTING)), None);
+        assert_eq!(source_position(&chain(MAX_NESTING + 1)), Some((MAX_NESTING + 2, 10)));
     }
 
     /// A call stack is deep, and many operations name each of its frames.
@@ -363,7 +371,7 @@ mod tests {
 
     #[test]
     fn long_numbers_are_found_before_the_parser_reads_them() {
-        let many = "1".repeat(DIGITS + 1);
+        let many = "1".repeat(MAX_DIGITS + 1);
         assert_eq!(source_position(&format!("x\n dense<{many}>")), Some((2, 8)));
         assert_eq!(source_position(&format!("dense<-{many}")), Some((1, 8)));
         // After a string that ends with a backslash.

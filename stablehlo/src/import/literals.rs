@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Finds elements of constants that do not fit the constant's type: in operations in pretty or generic form, in
-//! aliases, and in `sparse<…>`. MLIR's parser silently truncates such integers and misreads such complex numbers, so
-//! they are reported before it runs.
+//! aliases, and in `sparse<…>`. The MLIR parser silently truncates such integers and misreads such complex numbers, so
+//! this check reports them before parsing.
 
 use super::operations;
 use super::refusal::Refusal;
 use skript_dialect::stray_element;
 use std::ffi::CString;
 
-/// The maximum number of reported constants.
-const LISTED: usize = 20;
-
-/// The first such element of each constant.
+/// Maximum number of reported constants.
+const MAX_REPORTED: usize = 20;
+/// Refuses the first element of each constant that does not fit its type.
 pub(crate) fn stray(text: &str) -> Vec<Refusal> {
     let Ok(whole) = CString::new(text) else {
-        // `unreadable` reports a NUL.
+        // `unreadable` reports NUL characters.
         return Vec::new();
     };
     let literals = operations::literals(text).into_iter();
-    let found = literals.filter_map(|at| {
+    let refusals = literals.filter_map(|at| {
         let (offset, message) = stray_element(&whole.as_c_str()[at..])?;
         Some(Refusal::malformed_at(text, at + offset, message))
     });
-    found.take(LISTED).collect()
+    refusals.take(MAX_REPORTED).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<(usize, usize)> {
+    fn positions(text: &str) -> Vec<(usize, usize)> {
         let locations = stray(text).into_iter().filter_map(|refusal| refusal.source_position);
         locations.collect()
     }
@@ -45,14 +44,14 @@ mod tests {
             ("dense<[ // (\n (1.0, 2.0)]> : tensor<1xf32>", (2, 2)),
             ("sparse<[[0]], [(1, 2)]> : tensor<2x2xi32>", (1, 16)),
         ] {
-            assert_eq!(found(text), [location], "{text}");
+            assert_eq!(positions(text), [location], "{text}");
         }
         let several = "dense<[300, 300]> : tensor<2xi8> dense<-1> : tensor<ui8>";
-        assert_eq!(found(several), [(1, 8), (1, 40)]);
+        assert_eq!(positions(several), [(1, 8), (1, 40)]);
     }
 
-    /// Near misses: elements that fit, bits, other element types, literals that are not tensors, strings, comments,
-    /// unterminated text.
+    /// Near misses: elements that fit, hexadecimal bit patterns, other element types, literals that are not tensors,
+    /// strings, comments, unterminated text.
     #[test]
     fn elements_that_fit_are_not_reported() {
         for text in [
@@ -70,7 +69,7 @@ mod tests {
             "sparse<> : tensor<2xi8>",
             "@dense %sparse dense",
         ] {
-            assert_eq!(found(text), [], "{text}");
+            assert_eq!(positions(text), [], "{text}");
         }
     }
 }

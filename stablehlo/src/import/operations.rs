@@ -1,174 +1,110 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds the operations of an MLIR text from its tokens, independent of line ends and of the registered dialects.
+//! Finds the operations of an MLIR text from its tokens, independently of line ends and of the registered dialects.
 //!
-//! A generic operation is a string before `(`. A pretty one is a word with a dot at a position where an operation may
-//! begin. Words with dots are also names in attribute dictionaries, and the operation that a reduction applies.
+//! An operation in the generic form is a string before `(`. An operation in the pretty form is a word with a dot at a
+//! position where an operation may begin. Words with dots are also names in attribute dictionaries, and the operation
+//! that a reduction applies.
 
-/// The name of an operation, and the offset at which it begins.
+use super::tokens::{Kind, Token, Tokens};
+
+/// The name and the offset of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Start<'t> {
     pub name: &'t str,
     pub at: usize,
 }
 
-/// All operations of a text, except those whose name has no dialect.
-pub(crate) fn starts(text: &str) -> Vec<Start<'_>> {
-    let mut tokens = Tokens { text, at: 0 };
-    let mut found = Vec::new();
-    let (mut before, mut behind) = ("", 0);
-    let mut token = tokens.next();
-    while let Some((at, piece)) = token {
-        let next = tokens.next();
-        let after = next.map_or("", |(_, piece)| piece);
-        if piece == "loc" && after == "(" {
-            tokens.leave();
-            (before, behind) = (")", tokens.at);
-            token = tokens.next();
-            continue;
+/// The tokens of a text up to the first invalid token, without locations and without the resources after the module.
+fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
+    let mut last = "";
+    // The number of open parentheses in a location.
+    let mut depth = 0;
+    let mut in_resources = false;
+    Tokens::new(text).map_while(Result::ok).filter(move |token| {
+        let mut is_kept = false;
+        match token.text {
+            "{-#" => in_resources = true,
+            "#-}" => in_resources = false,
+            _ if in_resources => {}
+            "(" if depth > 0 || last == "loc" => depth += 1,
+            ")" if depth > 0 => depth -= 1,
+            _ => is_kept = depth == 0,
         }
+        if is_kept {
+            last = token.text;
+        }
+        is_kept
+    })
+}
+
+/// The operations of a text whose names have a dialect prefix.
+pub(crate) fn starts(text: &str) -> Vec<Start<'_>> {
+    let mut tokens = tokens(text).peekable();
+    let mut starts = Vec::new();
+    let (mut before, mut end) = ("", 0);
+    while let Some(Token { kind, at, text: piece }) = tokens.next() {
+        let after = tokens.peek().map_or("", |next| next.text);
         let name = piece.trim_matches('"');
-        let is_operation = if piece.starts_with('"') {
+        let is_operation = if kind == Kind::String {
             after == "(" && is_quoted_name(name)
         } else {
-            // The first of several attributes, or the only one; a region with one operation is on separate lines.
-            let own_line = text.get(behind..at).is_some_and(|t| t.contains('\n'));
-            let is_attribute = before == "{" && (after == "," || after == "}" && !own_line);
-            is_name(name)
+            // The first attribute of a dictionary, or the only one; a region with one operation is on separate lines.
+            let is_on_separate_line = text.get(end..at).is_some_and(|t| t.contains('\n'));
+            let is_attribute = before == "{" && (after == "," || after == "}" && !is_on_separate_line);
+            kind == Kind::Word
+                && name.contains('.')
                 && !matches!(before, "," | "<" | "(" | "[" | "applies")
                 && after != "="
                 && !is_attribute
         };
         if is_operation {
-            found.push(Start { name, at });
+            starts.push(Start { name, at });
         }
-        (before, behind) = (piece, at + piece.len());
-        token = next;
+        (before, end) = (piece, at + piece.len());
     }
-    found
+    starts
 }
 
-/// Types in a text that are not supported, with their offsets: StableHLO's own types such as `!stablehlo.token`,
-/// quantized types, floats of 4 to 8 bits, and integers of 2.
+/// The unsupported types in a text, with their offsets: types of StableHLO such as `!stablehlo.token`, quantized types,
+/// 4-bit to 8-bit floats, and 2-bit integers.
 pub(crate) fn foreign_types(text: &str) -> Vec<Start<'_>> {
-    let mut tokens = Tokens { text, at: 0 };
-    let mut found = Vec::new();
-    let mut before = "";
-    while let Some((at, piece)) = tokens.next() {
+    let mut types = Vec::new();
+    // The token before a type, and the offset of its first extent.
+    let (mut before, mut first) = ("", None);
+    for Token { kind, at, text: piece } in tokens(text) {
+        if kind == Kind::Number {
+            first = first.or(Some(at));
+            continue;
+        }
         let element = piece.rsplit('x').next().unwrap_or(piece);
         let is_small = ["f4E", "f6E", "f8E"].iter().any(|f| element.starts_with(f))
             || ["i2", "si2", "ui2"].contains(&element);
-        if ["!stablehlo.", "!quant."].iter().any(|own| piece.starts_with(own)) {
-            found.push(Start { name: piece, at });
+        if ["!stablehlo.", "!quant."].iter().any(|prefix| piece.starts_with(prefix)) {
+            types.push(Start { name: piece, at });
         } else if is_small && matches!(before, "<" | ":" | "(") {
-            found.push(Start { name: element, at });
+            types.push(Start { name: element, at: first.unwrap_or(at) });
         }
-        before = piece;
+        (before, first) = (piece, None);
     }
-    found
+    types
 }
 
-/// The offsets at which literals of tensors begin: `dense<` and `sparse<`.
+/// The offsets of tensor literals: `dense<` and `sparse<`.
 pub(crate) fn literals(text: &str) -> Vec<usize> {
-    let mut tokens = Tokens { text, at: 0 };
-    let mut found = Vec::new();
+    let mut offsets = Vec::new();
     let mut before = None;
-    while let Some((at, piece)) = tokens.next() {
-        found.extend(before.filter(|_| piece == "<"));
-        before = matches!(piece, "dense" | "sparse").then_some(at);
+    for token in tokens(text) {
+        offsets.extend(before.filter(|_| token.text == "<"));
+        before = matches!(token.text, "dense" | "sparse").then_some(token.at);
     }
-    found
+    offsets
 }
 
-/// Whether a word is `dialect.operation`.
-fn is_name(word: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$');
-    word.contains('.')
-        && word.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        && word.chars().all(is_word)
-}
-
-/// The name of a generic operation may contain other characters, as in `stablehlo.cross-replica-sum`.
+/// Whether a string is the name of an operation. Names in the generic form may contain other characters than
+/// identifiers, as in `stablehlo.cross-replica-sum`.
 fn is_quoted_name(text: &str) -> bool {
     let begins = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
     text.contains('.') && begins && !text.contains(char::is_whitespace)
-}
-
-/// Words, strings and single characters, without whitespace, comments, and the text after the module.
-struct Tokens<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl<'t> Tokens<'t> {
-    fn next(&mut self) -> Option<(usize, &'t str)> {
-        loop {
-            let rest = self.text.get(self.at..)?;
-            let trimmed = rest.trim_start();
-            self.at += rest.len() - trimmed.len();
-            let first = trimmed.chars().next()?;
-            let until = |what: &str| trimmed.find(what).unwrap_or(trimmed.len());
-            if trimmed.starts_with("//") {
-                self.at += until("\n");
-                continue;
-            }
-            if trimmed.starts_with("{-#") {
-                self.at += until("#-}");
-                continue;
-            }
-            let length = match first {
-                '"' => string(trimmed),
-                // Values, symbols, types, attributes and blocks are not words.
-                '%' | '@' | '#' | '!' | '^' => {
-                    let sigil = first.len_utf8();
-                    sigil
-                        + match trimmed.get(sigil..) {
-                            Some(rest) if rest.starts_with('"') => string(rest),
-                            Some(rest) => word(rest),
-                            None => 0,
-                        }
-                }
-                c if is_part(c) => word(trimmed),
-                c => c.len_utf8(),
-            };
-            let at = self.at;
-            self.at += length;
-            return Some((at, trimmed.get(..length)?));
-        }
-    }
-
-    /// The position after the parenthesis that closes the one that was just read.
-    fn leave(&mut self) {
-        let mut depth = 1;
-        while depth > 0 {
-            match self.next() {
-                Some((_, "(")) => depth += 1,
-                Some((_, ")")) => depth -= 1,
-                Some(_) => {}
-                None => return,
-            }
-        }
-    }
-}
-
-fn is_part(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '.' | '$')
-}
-
-fn word(text: &str) -> usize {
-    text.find(|c| !is_part(c)).unwrap_or(text.len())
-}
-
-/// The length of the string at the beginning of a text; unterminated strings end at the end of the line.
-fn string(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            '\n' => return at,
-            '"' if !escaped => return at + 1,
-            _ => escaped = c == '\\' && !escaped,
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]
@@ -190,7 +126,7 @@ mod tests {
 
     /// Near misses: locations, comments, symbols, strings, resources, the operation that a reduction applies.
     #[test]
-    fn other_words_with_dots_are_none() {
+    fn other_words_with_dots_are_not_operations() {
         for text in [
             "#loc1 = loc(\"a.py\"(#loc2))\n#loc3 = loc(callsite(\"b.c\"(\"d.e\":1:2) at #loc1))",
             "// a.b %x\n module @jit_f.g attributes {mhlo.num = 1 : i32,\n  jax.uses = false}",

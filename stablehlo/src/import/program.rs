@@ -2,7 +2,7 @@
 //! Compiles the text of a program to an artifact.
 //!
 //! Arguments and results are arrays of element types that NumPy has: `bf16` is passed as f32, 4-bit integers as i8 and
-//! u8, and complex numbers as reals with an additional last dimension of 2. A function around the entry converts them.
+//! u8, and complex numbers as reals with an additional last dimension of 2. A wrapper of the entry converts them.
 //! All calls are inlined.
 
 use super::element::{Element, Float};
@@ -12,8 +12,8 @@ use super::refine::Shapes;
 use super::refusal::{Refusal, malformed, refusal_at, refused};
 use super::to_linalg::Tensor;
 use super::{
-    allowed, calls, decompose, ends, extents, factorization, limits, literals, refine, resources, survey,
-    unreadable,
+    allowed, calls, decompose, ends, extents, factorization, limits, literals, parts, refine, resources,
+    survey, unreadable,
 };
 use melior::Context;
 use melior::dialect::DialectRegistry;
@@ -25,6 +25,7 @@ use skript_passes::codegen::{CodegenError, Interface};
 use skript_passes::compile::{compile_tensors, compile_tensors_for_profile};
 use skript_passes::ir;
 use skript_passes::ir::ops;
+use skript_passes::ir::splice::Lines;
 use skript_passes::ir::types;
 use skript_passes::target::TargetDescription;
 use skript_runtime::artifact::{Artifact, Port, PortExtent};
@@ -35,9 +36,9 @@ use skript_tensor::ElementType;
 pub struct Program {
     /// The object code and its interface.
     pub artifact: Artifact,
-    /// The arguments and results as the program declares them; the artifact's ports describe the arrays.
+    /// The types of the arguments in the program; the artifact's ports describe the arrays.
     pub arguments: Vec<Tensor>,
-    /// The types of the results, in order.
+    /// The types of the results in the program.
     pub results: Vec<Tensor>,
 }
 
@@ -46,14 +47,14 @@ pub(crate) const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehl
     convert-skript-elementwise-to-linalg,convert-stablehlo-scalar-to-arith,skript-drop-signs,\
     convert-complex-to-standard,skript-guard-angles,canonicalize,cse,skript-fuse-elementwise,canonicalize,cse";
 
-/// The passes that compile a program, as `skript-opt --pass-pipeline` accepts them. They run after a function that
-/// converts arguments and results was added around the entry.
+/// The passes that compile a program, as `skript-opt --pass-pipeline` accepts them. They run after the wrapper of the
+/// entry was added, which converts arguments and results.
 pub fn pipeline_text(target: &TargetDescription) -> String {
     skript_passes::compile::tensors_pipeline_text(PASSES, target)
 }
 
-/// The name of the function around the entry.
-const AROUND: &str = "skript.around";
+/// The name of the wrapper of the entry.
+const WRAPPER: &str = "skript.around";
 
 /// Compiles a program: `@main`, or the only public function.
 ///
@@ -79,7 +80,7 @@ pub fn compile_unless(
     compile_with(text, shapes, kept, make)
 }
 
-/// Compiles as [`compile`] does, to code that reports to the runtime which step it computes; returns the steps as well.
+/// Like [`compile`], with code that reports the current step to the runtime; returns the steps as well.
 ///
 /// # Errors
 /// As for [`compile`].
@@ -94,15 +95,15 @@ pub fn compile_for_profile(
         shapes,
         |_| None,
         |module, interface| {
-            let (artifact, found) = compile_tensors_for_profile(module, interface, target)?;
-            steps = found;
+            let (artifact, profiled) = compile_tensors_for_profile(module, interface, target)?;
+            steps = profiled;
             Ok(artifact)
         },
     )?;
     Ok((program, steps))
 }
 
-/// Compiles a program, with `make` from linalg on, unless there is kept code.
+/// Lowers a program to linalg and compiles it by `make`, unless `kept` returns code.
 fn compile_with(
     text: &str,
     shapes: &mut Shapes,
@@ -110,7 +111,7 @@ fn compile_with(
     make: impl FnOnce(&Module, Interface) -> Result<Artifact, CodegenError>,
 ) -> Result<Program, Vec<Refusal>> {
     crate::register();
-    // It has the program's dialects only until the program has been parsed.
+    // Until the program has been parsed, the context has only the dialects of programs.
     let context = Context::new();
     context.enable_multi_threading(false);
     let module = read(&context, text, survey::runs)?;
@@ -134,11 +135,11 @@ fn compile_with(
     }
     let name = op_name(entry);
     hide(&module);
-    let around = around(&name, &arguments, &results);
-    let around = Module::parse(&context, &around);
-    let around = around.and_then(|m| ir::operations(m.body()).last().map(|op| Operation::clone(op)));
-    let around = around.ok_or_else(|| refused(&CodegenError::Module("no entry".to_owned())))?;
-    module.body().append_operation(around);
+    let wrapper = wrapper(&name, &arguments, &results);
+    let wrapper = Module::parse(&context, &wrapper);
+    let wrapper = wrapper.and_then(|m| ir::operations(m.body()).last().map(|op| Operation::clone(op)));
+    let wrapper = wrapper.ok_or_else(|| refused(&CodegenError::Module("no entry".to_owned())))?;
+    module.body().append_operation(wrapper);
     ir::run_pipeline(&module, "lowering to linalg", PASSES).map_err(|e| refused(&e))?;
     let artifact = make(&module, interface).map_err(|e| refused(&e))?;
     Ok(Program { artifact, arguments, results })
@@ -148,17 +149,17 @@ fn compile_with(
 /// programs in the context.
 ///
 /// # Errors
-/// Fails on operations for which `is_taken` is false (all are listed), on invalid MLIR, and if the program exceeds a
-/// limit.
+/// Fails on operations for which `is_supported` is false (all are listed), on invalid MLIR, and if the program exceeds
+/// a limit.
 pub(super) fn read<'c>(
     context: &'c Context,
     text: &str,
-    is_taken: fn(&str) -> bool,
+    is_supported: fn(&str) -> bool,
 ) -> Result<Module<'c>, Vec<Refusal>> {
     if let Some(refusal) = unreadable::refusal(text) {
         return Err(vec![refusal]);
     }
-    let foreign = ends::of_others(text);
+    let foreign = ends::foreign_returns(text);
     if !foreign.is_empty() {
         return Err(foreign);
     }
@@ -166,7 +167,7 @@ pub(super) fn read<'c>(
     if let Some(refusal) = limits::refusal(&text) {
         return Err(vec![refusal]);
     }
-    if let Some(refusal) = survey::refusal(&survey::without_code(&text, is_taken)) {
+    if let Some(refusal) = survey::refusal(&survey::unsupported(&text, is_supported)) {
         return Err(vec![refusal]);
     }
     let stray = literals::stray(&text);
@@ -180,7 +181,7 @@ pub(super) fn read<'c>(
     let (module, messages) = ir::collecting(context, || Module::parse(context, &text));
     let module = module.ok_or_else(|| -> Vec<Refusal> { messages.iter().map(|m| malformed(m)).collect() })?;
     allowed::strip(&module);
-    let foreign = allowed::refusals(&module, is_taken);
+    let foreign = allowed::refusals(&module, is_supported);
     if !foreign.is_empty() {
         return Err(foreign);
     }
@@ -192,7 +193,7 @@ pub(super) fn read<'c>(
     }
 }
 
-/// Replaces custom calls by the operations that they stand for.
+/// Expands custom calls to library operators.
 ///
 /// # Errors
 /// Fails on custom calls that are not supported, and if the program then exceeds a limit.
@@ -211,10 +212,10 @@ pub(super) fn expand(module: &Module) -> Result<(), Vec<Refusal>> {
 }
 
 fn tensors(entry: OperationRef, types: &[Type], role: &str, refusals: &mut Vec<Refusal>) -> Vec<Tensor> {
-    let mut found = Vec::new();
+    let mut tensors = Vec::new();
     for (n, r#type) in types.iter().enumerate() {
-        match Tensor::of(*r#type) {
-            Some(tensor) if !tensor.extents.contains(&types::DYNAMIC) => found.push(tensor),
+        match Tensor::from_type(*r#type) {
+            Some(tensor) if !tensor.extents.contains(&types::DYNAMIC) => tensors.push(tensor),
             other => refusals.push(Refusal {
                 malformed: false,
                 message: match other {
@@ -222,13 +223,13 @@ fn tensors(entry: OperationRef, types: &[Type], role: &str, refusals: &mut Vec<R
                         "{role} {n} of `{}` is {type}: extents must be known; export the program for fixed shapes",
                         op_name(entry)
                     ),
-                    None => format!("there is no code for {type}, {role} {n} of `{}`", op_name(entry)),
+                    None => format!("{role} {n} of `{}` is {type}, which is not supported", op_name(entry)),
                 },
                 source_position: None,
             }),
         }
     }
-    found
+    tensors
 }
 
 /// Makes all functions private.
@@ -254,44 +255,45 @@ fn outer(tensor: &Tensor) -> Tensor {
     Tensor { extents, element }
 }
 
-/// The wrapper function that converts arrays, as StableHLO text; it declares the program's entry so that it parses.
+/// The StableHLO text of the wrapper, which converts arrays. The text declares the program's entry, so that it can be
+/// parsed.
 ///
 /// The entry's name comes from the program: it is escaped, so that it cannot end the string that contains it.
-fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
+fn wrapper(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
     let name = escaped(name);
-    let mut text = String::new();
-    let types = |tensors: &[Tensor]| tensors.iter().map(Tensor::text).collect::<Vec<_>>();
-    let (from, to) = (types(arguments).join(", "), types(results).join(", "));
+    let types = |tensors: &[Tensor]| tensors.iter().map(Tensor::text).collect::<Vec<_>>().join(", ");
+    let (from, to) = (types(arguments), types(results));
     let outside: Vec<Tensor> = results.iter().map(outer).collect();
     let parameters = arguments
         .iter()
         .enumerate()
         .map(|(n, t)| format!("%a{n}: {} {{bufferization.writable = false}}", outer(t).text()));
-    text.push_str(&format!(
+    let mut lines = Lines::default();
+    lines.line(format!(
         "func.func private @\"{name}\"({from}) -> ({to})\n\
-         func.func @\"{AROUND}\"({}) -> ({}) attributes {{skript.entry}} {{\n",
+         func.func @\"{WRAPPER}\"({}) -> ({}) attributes {{skript.entry}} {{",
         parameters.collect::<Vec<_>>().join(", "),
-        types(&outside).join(", ")
+        types(&outside)
     ));
-    for (n, tensor) in arguments.iter().enumerate() {
-        text.push_str(&inward(n, tensor));
-    }
-    let names = |letter: char, count: usize| {
-        let names: Vec<String> = (0..count).map(|n| format!("%{letter}{n}")).collect();
-        names.join(", ")
+    let passed =
+        arguments.iter().enumerate().map(|(n, tensor)| inward(&mut lines, &format!("%a{n}"), tensor));
+    let passed = passed.collect::<Vec<_>>().join(", ");
+    let call = format!("func.call @\"{name}\"({passed}) : ({from}) -> ({to})");
+    let given = match results.len() {
+        0 => {
+            lines.line(call);
+            Vec::new()
+        }
+        count => lines.values(count, call),
     };
-    let call = format!("func.call @\"{name}\"({}) : ({from}) -> ({to})\n", names('x', arguments.len()));
-    let given = names('y', results.len());
-    text.push_str(&if results.is_empty() { call } else { format!("{given} = {call}") });
-    for (n, tensor) in results.iter().enumerate() {
-        text.push_str(&outward(n, tensor));
-    }
+    let returned = given.iter().zip(results).map(|(value, tensor)| outward(&mut lines, value, tensor));
+    let returned = returned.collect::<Vec<_>>().join(", ");
     let colon = if results.is_empty() { "" } else { " : " };
-    text.push_str(&format!("return {}{colon}{}\n}}", names('z', results.len()), types(&outside).join(", ")));
-    text
+    lines.line(format!("return {returned}{colon}{}\n}}", types(&outside)));
+    lines.take()
 }
 
-/// A name as the contents of a string in MLIR text.
+/// Escapes a name for a string in MLIR text.
 fn escaped(name: &str) -> String {
     let byte = |byte: u8| match byte {
         byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
@@ -300,57 +302,29 @@ fn escaped(name: &str) -> String {
     name.bytes().map(byte).collect()
 }
 
-/// Types of the real or imaginary parts of a tensor: without and with a last dimension of one element.
-fn parts(tensor: &Tensor, part: Float) -> (String, String) {
-    let reals = Tensor { extents: tensor.extents.clone(), element: Element::Float(part) };
-    let thin = [&tensor.extents[..], &[1]].concat();
-    (reals.text(), reals.with_extents(&thin).text())
+/// Converts an array to the tensor of the program.
+fn inward(lines: &mut Lines, array: &str, tensor: &Tensor) -> String {
+    if matches!(tensor.element, Element::Complex(_))
+        && let Some(value) = parts::join(lines, array, tensor, tensor.rank())
+    {
+        return value;
+    }
+    converted(lines, array, &outer(tensor), tensor)
 }
 
-/// `%xN` from `%aN`.
-fn inward(n: usize, tensor: &Tensor) -> String {
-    let array = outer(tensor);
-    let (from, to) = (array.text(), tensor.text());
-    if array == *tensor {
-        return format!("%x{n} = stablehlo.reshape %a{n} : ({from}) -> {to}\n");
+/// Converts a tensor of the program to its array.
+fn outward(lines: &mut Lines, value: &str, tensor: &Tensor) -> String {
+    if matches!(tensor.element, Element::Complex(_))
+        && let Some(array) = parts::split(lines, value, tensor, tensor.rank())
+    {
+        return array;
     }
-    let Element::Complex(part) = tensor.element else {
-        return format!("%x{n} = stablehlo.convert %a{n} : ({from}) -> {to}\n");
-    };
-    let (reals, thin) = parts(tensor, part);
-    let ranges: String = tensor.extents.iter().map(|e| format!("0:{e}, ")).collect();
-    let mut text = String::new();
-    for (word, range) in [("re", "0:1"), ("im", "1:2")] {
-        text.push_str(&format!(
-            "%{word}s{n} = stablehlo.slice %a{n} [{ranges}{range}] : ({from}) -> {thin}\n\
-             %{word}{n} = stablehlo.reshape %{word}s{n} : ({thin}) -> {reals}\n"
-        ));
-    }
-    text + &format!("%x{n} = stablehlo.complex %re{n}, %im{n} : {to}\n")
+    converted(lines, value, tensor, &outer(tensor))
 }
 
-/// `%zN` from `%yN`.
-fn outward(n: usize, tensor: &Tensor) -> String {
-    let array = outer(tensor);
-    let (from, to) = (tensor.text(), array.text());
-    if array == *tensor {
-        return format!("%z{n} = stablehlo.reshape %y{n} : ({from}) -> {to}\n");
-    }
-    let Element::Complex(part) = tensor.element else {
-        return format!("%z{n} = stablehlo.convert %y{n} : ({from}) -> {to}\n");
-    };
-    let (reals, thin) = parts(tensor, part);
-    let mut text = String::new();
-    for word in ["real", "imag"] {
-        text.push_str(&format!(
-            "%{word}{n} = stablehlo.{word} %y{n} : ({from}) -> {reals}\n\
-             %{word}s{n} = stablehlo.reshape %{word}{n} : ({reals}) -> {thin}\n"
-        ));
-    }
-    text + &format!(
-        "%z{n} = stablehlo.concatenate %reals{n}, %imags{n}, dim = {} : ({thin}, {thin}) -> {to}\n",
-        tensor.rank()
-    )
+fn converted(lines: &mut Lines, value: &str, from: &Tensor, to: &Tensor) -> String {
+    let operation = if from == to { "reshape" } else { "convert" };
+    lines.value(format!("stablehlo.{operation} {value} : ({}) -> {}", from.text(), to.text()))
 }
 
 fn ports(tensors: &[Tensor]) -> Vec<Port> {
@@ -368,7 +342,7 @@ fn ports(tensors: &[Tensor]) -> Vec<Port> {
     tensors.iter().enumerate().map(port).collect()
 }
 
-/// The element type of an array; for outer types only.
+/// The element type of an array; `element` is an element type that [`outer`] returns.
 fn element_type(element: Element) -> ElementType {
     match element {
         Element::Pred => ElementType::Bool,

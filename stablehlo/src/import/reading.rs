@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Translates the draft's spelling of programs to the one that the dialect parses; line numbers do not change.
+//! Translates the spelling of the StableHLO draft to the spelling that the dialect parses; line numbers do not change.
 //!
 //! `siN` becomes `iN`, `pred` becomes `i1`, `c64` and `c128` become `complex<f32>` and `complex<f64>`, `max` and `min`
 //! become `maximum` and `minimum`, `ml_program` functions become `func` functions.
 
+use super::tokens::{Kind, Token, Tokens};
 use skript_passes::ir::ops;
 
 /// Element types of the draft, and their current names.
@@ -26,37 +27,37 @@ pub(crate) const WORDS: [(&str, &str); 4] = [
     (ops::ml_program::RETURN, ops::func::RETURN),
 ];
 
-/// The text in the current spelling.
+/// Translates the text to the current spelling.
 pub(crate) fn normalized(text: &str) -> String {
-    let lines = text.split('\n').map(words);
-    lines.map(packed).collect::<Vec<_>>().join("\n")
+    let text = words(text);
+    text.split('\n').map(packed).collect::<Vec<_>>().join("\n")
 }
 
-/// Repacks bools in hexadecimal: jax writes a byte for each, MLIR reads eight in a byte. The text after them keeps its
-/// position.
-fn packed(line: String) -> String {
+/// Repacks hexadecimal bools: JAX writes one byte per bool, MLIR reads eight bools per byte. The text after the literal
+/// keeps its column.
+fn packed(line: &str) -> String {
     const BEGIN: &str = "dense<\"0x";
     let mut result = String::new();
-    let mut rest = line.as_str();
-    while let Some(at) = rest.find(BEGIN) {
-        let (before, digits) = rest.split_at(at + BEGIN.len());
+    let mut remaining = line;
+    while let Some(at) = remaining.find(BEGIN) {
+        let (before, digits) = remaining.split_at(at + BEGIN.len());
         result.push_str(before);
-        rest = digits;
-        if let Some((digits, behind)) = digits.split_once('"')
-            && let Some(bits) = bits(digits, behind)
+        remaining = digits;
+        if let Some((digits, after)) = digits.split_once('"')
+            && let Some(bits) = bits(digits, after)
         {
             result.push_str(&bits);
             result.push_str("\">");
             result.extend(std::iter::repeat_n(' ', digits.len() - bits.len()));
-            rest = behind.get(1..).unwrap_or_default();
+            remaining = after.strip_prefix('>').unwrap_or(after);
         }
     }
-    if result.is_empty() { line } else { result + rest }
+    result + remaining
 }
 
-/// The digits of bools, eight in a byte, if the type after them shows that the literal has one byte for each.
-fn bits(digits: &str, behind: &str) -> Option<String> {
-    let r#type = behind.strip_prefix('>')?.trim_start().strip_prefix(':')?;
+/// The digits of bools with eight bools per byte, if the type after the literal shows that it has one byte per bool.
+fn bits(digits: &str, after: &str) -> Option<String> {
+    let r#type = after.strip_prefix('>')?.trim_start().strip_prefix(':')?;
     let (shape, _) = r#type.trim_start().strip_prefix("tensor<")?.split_once('>')?;
     let mut extents = shape.strip_suffix("xi1")?.split('x');
     let count = extents.try_fold(1usize, |count, extent| count.checked_mul(extent.trim().parse().ok()?))?;
@@ -74,33 +75,24 @@ fn bits(digits: &str, behind: &str) -> Option<String> {
     Some(packed.map(|byte| format!("{byte:02X}")).collect())
 }
 
-/// One line with the draft's keywords replaced, outside of strings and comments.
-fn words(line: &str) -> String {
-    let mut done = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '"' => 2 + rest[1..].find('"').unwrap_or(rest.len().saturating_sub(2)),
-            '/' if rest.starts_with("//") => rest.len(),
-            c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
-            c => c.len_utf8(),
-        };
-        let (piece, after) = rest.split_at(length.min(rest.len()));
-        let named = done.ends_with(['@', '%', '#', '^']);
-        let unquoted = piece.strip_prefix('"').and_then(|p| p.strip_suffix('"'));
-        done.push_str(&match unquoted {
+/// The text with the draft's keywords replaced, outside of strings and comments.
+fn words(text: &str) -> String {
+    let mut done = String::with_capacity(text.len());
+    let mut copied = 0;
+    for Token { kind, at, text: piece } in Tokens::new(text).map_while(Result::ok) {
+        done.push_str(&text[copied..at]);
+        copied = at + piece.len();
+        let after = &text[copied..];
+        match kind {
+            Kind::Word => done.push_str(&word(piece, after)),
             // The name of an operation in the generic form.
-            Some(name) if after.starts_with('(') => format!("\"{}\"", today(name)),
-            _ if named || !first.is_alphanumeric() => piece.to_owned(),
-            _ => word(piece, after),
-        });
-        rest = after;
+            Kind::String if after.starts_with('(') => {
+                done.push_str(&format!("\"{}\"", current_name(piece.trim_matches('"'))));
+            }
+            _ => done.push_str(piece),
+        }
     }
-    done
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '.'
+    done + &text[copied..]
 }
 
 /// Translates an element type that ends a type, such as `2x3xsi32`, or a complete word.
@@ -114,11 +106,11 @@ fn word(piece: &str, after: &str) -> String {
     if let Some((_, new)) = renamed.filter(|_| ends_type) {
         return format!("{extents}{new}");
     }
-    today(piece).to_owned()
+    current_name(piece).to_owned()
 }
 
 /// The current name of a word of the draft.
-fn today(word: &str) -> &str {
+fn current_name(word: &str) -> &str {
     let renamed = WORDS.iter().find(|(old, _)| *old == word);
     renamed.map_or(word, |(_, new)| new)
 }
@@ -146,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_drafts_spelling_becomes_todays() {
+    fn the_drafts_spelling_becomes_the_current_one() {
         let draft = "ml_program.func @max(%si32: tensor<2x3xsi32>) -> tensor<pred> { // tensor<si32>\n\
                      %x = stablehlo.max %a, %b : tensor<2xc128>";
         assert_eq!(
@@ -165,7 +157,7 @@ mod tests {
 
     /// Near misses: names, strings, unsigned types, words with the same beginning.
     #[test]
-    fn what_is_not_the_drafts_stays() {
+    fn other_words_are_unchanged() {
         let line = "%0 = call @si32(%pred) {a = \"tensor<si32>\"} : (tensor<4xui8>) -> tensor<2xf32>";
         assert_eq!(normalized(line), line);
         let line = "%0 = \"a.b\"(%x) {c = \"stablehlo.max\"} : (tensor<f32>) -> tensor<f32>";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Static shapes of programs with symbolic dimensions, as `jax.export` writes them.
+//! Makes the shapes of programs with symbolic dimensions static, as `jax.export` emits them.
 //!
 //! The arguments of the entry get the shapes of a call. The program computes other shapes from the extents of its
-//! arguments by integer operations: [`integers`] evaluates them, [`extents`] has the shapes of results, and
-//! [`replaced`] converts an operation whose shape is an operand to the one whose shape is an attribute.
+//! arguments by integer operations: [`integers`] evaluates them, [`extents`] infers the shapes of results, and
+//! [`replaced`] converts operations whose shape is an operand to operations whose shape is an attribute.
 //!
-//! Requires: all calls can be inlined. Guarantees: no operation with a dynamic shape is left that a call can reach.
+//! Requires: all calls can be inlined. Guarantees: no reachable operation with a dynamic shape remains.
 
 pub(crate) mod assertion;
 mod extents;
@@ -14,20 +14,22 @@ pub(crate) mod replaced;
 
 use super::entry::{entry, op_name};
 use super::refusal::{Refusal, malformed, refusal_at, refused};
-use super::to_linalg::{Found, Tensor};
+use super::to_linalg::{SourceOp, Tensor};
 use integers::Known;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, BlockRef, Module, OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, melior, op};
 use skript_passes::ir::{self, mutation, ops, types};
 
-/// The shapes of the arguments of a call, from their declared types; `None` if the caller has none.
+/// Maximum number of reported operations.
+const MAX_REPORTED: usize = 20;
+/// Returns the shapes of the arguments of a call, given their declared types; `None` if the caller has no shapes.
 pub type Shapes<'s> = dyn FnMut(&[Tensor]) -> Option<Vec<Vec<i64>>> + 's;
 
-/// Whether a program has dynamic extents, or operations that compute shapes.
+/// Whether a program has dynamic extents or operations that compute shapes.
 pub(crate) fn is_dynamic(module: &Module) -> bool {
     let is_open = |t: Type| types::extents(t).is_some_and(|e| e.contains(&types::DYNAMIC));
-    let found = op::collect(&module.as_operation(), |op| {
+    let dynamic = op::collect(&module.as_operation(), |op| {
         let blocks = ir::blocks(op).into_iter();
         let mut arguments = blocks.flat_map(arguments);
         op.results().any(|r| is_open(r.r#type()))
@@ -35,7 +37,7 @@ pub(crate) fn is_dynamic(module: &Module) -> bool {
             || replaced::is_replaced(&op::name(&op))
             || assertion::is_assertion(op)
     });
-    !found.is_empty()
+    !dynamic.is_empty()
 }
 
 fn arguments<'c, 'a>(block: BlockRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
@@ -81,30 +83,30 @@ fn called(
     declared: &[Type],
     shapes: &mut Shapes,
 ) -> Result<Vec<Vec<i64>>, Vec<Refusal>> {
-    let wrong = |message: String| vec![Refusal::unsupported(message)];
+    let refused = |message: String| vec![Refusal::unsupported(message)];
     let name = op_name(function);
     let tensor = |(n, t): (usize, &Type)| {
-        let message = || wrong(format!("there is no code for {t}, argument {n} of `{name}`"));
-        Tensor::of(*t).ok_or_else(message)
+        let message = || refused(format!("argument {n} of `{name}` is {t}, which is not supported"));
+        Tensor::from_type(*t).ok_or_else(message)
     };
-    let declared = declared.iter().enumerate().map(tensor).collect::<Result<Vec<_>, _>>()?;
-    let is_open = |tensor: &Tensor| tensor.extents.contains(&types::DYNAMIC);
-    let Some(open) = declared.iter().position(is_open) else {
-        return Ok(declared.into_iter().map(|tensor| tensor.extents).collect());
+    let arguments = declared.iter().enumerate().map(tensor).collect::<Result<Vec<_>, _>>()?;
+    let Some((position, dynamic)) = arguments.iter().enumerate().find(|(_, tensor)| !tensor.is_static())
+    else {
+        return Ok(arguments.into_iter().map(|tensor| tensor.extents).collect());
     };
-    let given = shapes(&declared).ok_or_else(|| {
-        wrong(format!(
-            "argument {open} of `{name}` is {}: the program is compiled for the shapes of a call; pass arrays, or \
-             `--input-shape {open}=…`",
-            declared.get(open).map(Tensor::text).unwrap_or_default()
+    let given = shapes(&arguments).ok_or_else(|| {
+        refused(format!(
+            "argument {position} of `{name}` is {}: the program is compiled for the shapes of a call; pass arrays, or \
+            `--input-shape {position}=…`",
+            dynamic.text()
         ))
     })?;
-    for (n, tensor) in declared.iter().enumerate() {
-        let own = given.get(n).map_or(&[][..], Vec::as_slice);
-        let mut pairs = tensor.extents.iter().zip(own);
-        if own.len() != tensor.rank() || !pairs.all(|(d, e)| d == e || *d == types::DYNAMIC) {
-            return Err(wrong(format!(
-                "argument {n} of `{name}` is {}, but its shape in this call is {own:?}",
+    for (n, tensor) in arguments.iter().enumerate() {
+        let shape = given.get(n).map_or(&[][..], Vec::as_slice);
+        let mut pairs = tensor.extents.iter().zip(shape);
+        if shape.len() != tensor.rank() || !pairs.all(|(d, e)| d == e || *d == types::DYNAMIC) {
+            return Err(refused(format!(
+                "argument {n} of `{name}` is {}, but its shape in this call is {shape:?}",
                 tensor.text()
             )));
         }
@@ -118,7 +120,7 @@ fn retype(value: Value, extents: &[i64]) {
     }
 }
 
-/// The errors of a module whose shapes do not fit each other.
+/// Verifies a module; fails if its shapes contradict each other.
 fn verified(module: &Module) -> Result<(), Vec<Refusal>> {
     let operation = module.as_operation();
     let owner = operation.context();
@@ -131,13 +133,10 @@ fn verified(module: &Module) -> Result<(), Vec<Refusal>> {
     Err(refusals.collect())
 }
 
-/// The maximum number of reported operations.
-const LISTED: usize = 20;
-
-/// Gives operations static shapes, in the order in which they run.
+/// Makes the shapes of operations static, in execution order.
 #[derive(Default)]
 struct Refiner {
-    /// The integers that are known without data.
+    /// The integers that do not depend on data.
     known: Known,
     refusals: Vec<Refusal>,
 }
@@ -145,7 +144,7 @@ struct Refiner {
 impl Refiner {
     fn block(&mut self, block: BlockRef) {
         for operation in ir::operations(block) {
-            if self.refusals.len() >= LISTED {
+            if self.refusals.len() >= MAX_REPORTED {
                 return;
             }
             if let Err(error) = self.operation(operation) {
@@ -161,7 +160,7 @@ impl Refiner {
             ops::stablehlo::WHILE => self.repeated(operation),
             ops::stablehlo::IF | ops::stablehlo::CASE => self.branches(operation),
             name if replaced::is_replaced(name) || replaced::is_window(operation) => {
-                let form = replaced::form(&Found::open(operation)?, &self.known)?;
+                let form = replaced::form(&SourceOp::new(operation)?, &self.known)?;
                 for (old, new) in operation.results().zip(form.results()) {
                     ir::replace_uses(old.into(), new.into());
                 }
@@ -169,7 +168,7 @@ impl Refiner {
                 self.shaped(form)
             }
             _ if assertion::is_assertion(operation) => {
-                assertion::check(&Found::open(operation)?, &self.known)?;
+                assertion::check(&SourceOp::new(operation)?, &self.known)?;
                 ir::erase(operation);
                 Ok(())
             }
@@ -177,21 +176,21 @@ impl Refiner {
         }
     }
 
-    /// Gives the results their shapes, and evaluates them if they are integers.
+    /// Sets the shapes of the results, and evaluates the results if they are integers.
     fn shaped(&mut self, operation: OperationRef) -> Result<(), PassError> {
-        let found = Found::open(operation)?;
-        let shapes = extents::of(&found)?;
+        let source = SourceOp::new(operation)?;
+        let shapes = extents::result_shapes(&source)?;
         for (result, shape) in operation.results().zip(&shapes) {
             retype(result.into(), shape);
         }
-        let found = Found::of(operation)?;
-        if let Some(value) = integers::evaluated(&found, &self.known) {
+        let source = SourceOp::with_static_extents(operation)?;
+        if let Some(value) = integers::evaluated(&source, &self.known) {
             self.known.insert(ir::result(operation)?, value);
         }
         Ok(())
     }
 
-    /// A loop: its values keep the types of its operands.
+    /// Refines a loop: the loop-carried values have the types of the operands.
     fn repeated(&mut self, operation: OperationRef) -> Result<(), PassError> {
         let shapes: Vec<_> = operation.operands().map(|v| v.r#type()).collect();
         for block in ir::blocks(operation) {
@@ -206,7 +205,7 @@ impl Refiner {
         Ok(())
     }
 
-    /// Branches: the results have the types of the first branch, which are those of all.
+    /// Refines branches: the results have the types of the first branch; all branches have the same types.
     fn branches(&mut self, operation: OperationRef) -> Result<(), PassError> {
         let blocks = ir::blocks(operation);
         for block in &blocks {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why programs cannot be compiled.
+//! Errors of programs that cannot be compiled.
 
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
@@ -7,22 +7,22 @@ use skript_dialect::melior;
 use skript_dialect::op;
 use skript_passes::codegen::CodegenError;
 
-/// Why a program cannot be compiled.
+/// The reason for which a program cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Whether the text is not StableHLO at all, as opposed to StableHLO that is not supported.
+    /// Whether the text is not valid StableHLO, as opposed to unsupported StableHLO.
     pub malformed: bool,
-    /// The message, with the operation.
+    /// The message, including the operation.
     pub message: String,
     /// Line and column, counted from 1.
     pub source_position: Option<(usize, usize)>,
 }
 
 impl Refusal {
-    /// The error of a text that is not StableHLO, at a byte offset.
+    /// The error for text that is not valid StableHLO, at a byte offset.
     pub(crate) fn malformed_at(text: &str, at: usize, message: String) -> Self {
         let before = text.get(..at).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
+        let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
         Self {
             malformed: true,
             message,
@@ -30,14 +30,14 @@ impl Refusal {
         }
     }
 
-    /// The error of a program that is StableHLO but is not supported, without a location.
+    /// The error for a valid program that is not supported, without a location.
     pub(crate) fn unsupported(message: String) -> Self {
         Self { malformed: false, message, source_position: None }
     }
 }
 
-/// Splits `loc("-":12:3): message` or `-:12:3: message`, where the text has no name; for nested locations, the
-/// innermost one.
+/// Splits `loc("-":12:3): message` or `-:12:3: message`, where `-` is the text without a name. Of nested locations, the
+/// result has the innermost location.
 pub(super) fn malformed(message: &str) -> Refusal {
     let (location, message) =
         if message.starts_with("loc(") { message.split_once("): ") } else { message.split_once(": ") }
@@ -51,8 +51,9 @@ pub(super) fn malformed(message: &str) -> Refusal {
         (Some(Ok(line)), Some(Ok(column))) => Some((line, column)),
         _ => None,
     };
-    // The rest is about flags that are not available here.
-    let message = message.split(". If this is intended").next().unwrap_or_default().trim_end();
+    // The remaining text from MLIR is about flags that this tool does not have.
+    let message =
+        message.split_once(". If this is intended").map_or(message, |(message, _)| message).trim_end();
     let advice = ADVICE.iter().find(|(what, _)| message.contains(what));
     Refusal {
         malformed: true,
@@ -61,7 +62,7 @@ pub(super) fn malformed(message: &str) -> Refusal {
     }
 }
 
-/// The help for a message of MLIR's parser, if the message does not contain it.
+/// Remedies for messages of the MLIR parser that contain none.
 const ADVICE: &[(&str, &str)] = &[
     ("not found for custom op", ": programs are in func, StableHLO and CHLO"),
     ("unregistered dialect", ": programs are in func, StableHLO and CHLO"),
@@ -77,7 +78,7 @@ const ADVICE: &[(&str, &str)] = &[
     ),
 ];
 
-/// Why an operation that is valid StableHLO is not a program.
+/// The error for an operation, at its location.
 pub(crate) fn refusal_at(op: OperationRef, message: &str) -> Refusal {
     let location = op.location();
     malformed(&format!("{location}: '{}' op {message}", op::name(&op)))

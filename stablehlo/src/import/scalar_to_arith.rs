@@ -2,12 +2,12 @@
 //! `convert-stablehlo-scalar-to-arith`: converts elementwise StableHLO operations on scalars to `arith`, `math` and
 //! `complex`.
 //!
-//! Where StableHLO leaves a result open, it is XLA's: integers wrap around, `x / 0` has all bits set, the remainder by
-//! 0 is `x`, and conversions of reals to integers truncate, saturate, and map NaN to 0. Half precision is computed in
-//! f32 and rounded after each operation.
+//! Results that StableHLO leaves undefined are the same as in XLA: integers wrap around, `x / 0` has all bits set, the
+//! remainder by 0 is `x`, and conversions of floats to integers truncate, saturate, and map NaN to 0. Half precision is
+//! computed in f32 and rounded after each operation.
 //!
-//! Guarantees: no elementwise StableHLO operation on scalars is left. Unsigned values pass through casts that
-//! `skript-drop-signs` removes.
+//! Guarantees: no elementwise StableHLO operation on scalars remains. Casts convert unsigned values;
+//! `skript-drop-signs` removes the casts.
 
 pub(crate) mod compare;
 mod complex;
@@ -34,26 +34,26 @@ pub(crate) const PASS: Pass = Pass {
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::Scf, Dialect::Complex, Dialect::Func],
     run: |root, _, rewriter| {
-        replace_each(op::collect(&root, is_scalar), rewriter, |found| {
-            let value = lower(found)?.ok_or("has no form on these operands")?;
+        replace_each(op::collect(&root, is_scalar), rewriter, |op| {
+            let value = lower(op)?.ok_or("has no form on these operands")?;
             Ok(vec![value])
         })
     },
     ..Pass::NONE
 };
 
-/// An elementwise StableHLO op whose operands are scalars.
+/// Whether an operation is an elementwise StableHLO operation on scalars.
 fn is_scalar(op: OperationRef<'_, '_>) -> bool {
     op::name(&op).starts_with("stablehlo.")
         && op::has_elementwise_trait(&op)
         && op.results().all(|r| !r.r#type().is_tensor())
 }
 
-/// One operation during its conversion: operands are names of signless values.
+/// One operation during its conversion; the operands are names of signless values.
 pub(crate) struct Scalar {
     pub lines: Lines,
     operands: Vec<String>,
-    /// Extents of tensors that are computed elementwise; `None` for scalars. Only [`Self::typed`] supports tensors.
+    /// The extents of tensors that are computed elementwise, such as `4x`; `None` for scalars.
     lanes: Option<String>,
     /// Element type of the first operand.
     from: Element,
@@ -62,7 +62,7 @@ pub(crate) struct Scalar {
 }
 
 impl Scalar {
-    /// A conversion on tensors of these extents; operands are `%0`, `%1`, ….
+    /// A conversion on tensors with these extents; operands are `%0`, `%1`, ….
     pub(crate) fn on_tensors(lines: Lines, extents: &[i64], from: Element, to: Element) -> Self {
         Scalar {
             lines,
@@ -85,7 +85,7 @@ impl Scalar {
         self.lines.value(rhs)
     }
 
-    /// The name of an operand; the verifier has checked their number.
+    /// The name of an operand; the verifier has checked the number of operands.
     fn operand(&self, n: usize) -> &str {
         self.operands.get(n).map_or("%0", String::as_str)
     }
@@ -114,7 +114,8 @@ impl Scalar {
         self.value(format!("arith.constant {value:?} : {type}"))
     }
 
-    /// Converts a half to f32 by integer operations, because not every processor has the instruction.
+    /// Converts a half-precision float to f32; bf16 by integer operations, because some processors lack the
+    /// instruction.
     fn widen(&mut self, value: &str, float: Float) -> String {
         match float {
             Float::BF16 => {
@@ -129,7 +130,7 @@ impl Scalar {
         }
     }
 
-    /// Converts an f32 to a half: to the nearest, ties to even.
+    /// Rounds an f32 to half precision: to nearest, ties to even.
     fn narrow(&mut self, value: &str, float: Float) -> String {
         match float {
             Float::BF16 => {
@@ -155,10 +156,10 @@ impl Scalar {
 }
 
 /// The value that replaces the operation; `None` if it is not supported.
-fn lower<'c: 'a, 'a>(found: OperationRef<'c, 'a>) -> Result<Option<melior::ir::Value<'c, 'a>>, PassError> {
-    let operands: Vec<_> = found.operands().collect();
-    let first = operands.first().and_then(|v| Element::of(v.r#type()));
-    let to = Element::of(ir::result(found)?.r#type());
+fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<melior::ir::Value<'c, 'a>>, PassError> {
+    let operands: Vec<_> = op.operands().collect();
+    let first = operands.first().and_then(|v| Element::from_type(v.r#type()));
+    let to = Element::from_type(ir::result(op)?.r#type());
     let (Some(from), Some(to)) = (first, to) else {
         return Ok(None);
     };
@@ -175,9 +176,9 @@ fn lower<'c: 'a, 'a>(found: OperationRef<'c, 'a>) -> Result<Option<melior::ir::V
         };
         scalar.operands.push(name);
     }
-    let name = op::name(&found);
+    let name = op::name(&op);
     let name = name.trim_start_matches("stablehlo.");
-    let Some(result) = form(&mut scalar, name, found) else {
+    let Some(result) = form(&mut scalar, name, op) else {
         return Ok(None);
     };
     let result = match to {
@@ -188,14 +189,14 @@ fn lower<'c: 'a, 'a>(found: OperationRef<'c, 'a>) -> Result<Option<melior::ir::V
         )),
         _ => result,
     };
-    let spliced = splice(found, &operands, scalar.lines.text(), &[(result, to.text())])?;
+    let spliced = splice(op, &operands, scalar.lines.text(), &[(result, to.text())])?;
     Ok(spliced.values.first().copied())
 }
 
-fn form(s: &mut Scalar, name: &str, found: OperationRef) -> Option<String> {
+fn form(s: &mut Scalar, name: &str, op: OperationRef) -> Option<String> {
     match name {
-        "compare" => return compare::compare(s, compare::direction(found)?),
-        "reduce_precision" => return precision::reduce(s, precision::format(found)?),
+        "compare" => return compare::compare(s, compare::direction(op)?),
+        "reduce_precision" => return precision::reduce(s, precision::format(op)?),
         "convert" => return convert::convert(s),
         "complex" => {
             let (re, im) = (s.operand(0).to_owned(), s.operand(1).to_owned());

@@ -28,8 +28,9 @@ use super::factorization;
 pub(crate) use contraction::{Labels, labels};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
-pub(crate) use operation::Found;
+pub(crate) use operation::SourceOp;
 pub use operation::Tensor;
+use operation::Values;
 use skript_dialect::melior;
 use skript_dialect::{Dialect, Pass, PassError, op};
 use skript_passes::ir::ops;
@@ -40,21 +41,34 @@ pub(crate) const PASS: Pass = Pass {
     flag: "convert-stablehlo-to-linalg",
     summary: "StableHLO that is not elementwise becomes linalg, tensor and scf",
     anchor: Some(ops::builtin::MODULE),
+    // Includes the dialects of the passes that lower library operators.
     dependent_dialects: &[
+        Dialect::Affine,
         Dialect::Arith,
         Dialect::Bufferization,
         Dialect::Complex,
         Dialect::Func,
         Dialect::Linalg,
         Dialect::Math,
+        Dialect::MemRef,
         Dialect::Scf,
+        Dialect::Skript,
         Dialect::Tensor,
+        Dialect::Vector,
     ],
     run: |root, _, rewriter| {
-        let factorizations = op::collect(&root, |op| factorization::is_operation(op));
-        replace_each(factorizations, rewriter, factorization::in_place)?;
-        replace_each(op::collect(&root, is_wanted), rewriter, |found| {
-            convert(found)?.ok_or_else(|| "has no form in linalg".into())
+        // Converted first, because the conversion adds StableHLO operations on tensors for operands and results.
+        let invocations =
+            op::collect(&root, |op| factorization::is_operation(op) || fourier::is_operation(op));
+        replace_each(invocations, rewriter, |source| {
+            if fourier::is_operation(source) {
+                fourier::transform(&SourceOp::with_static_extents(source)?)
+            } else {
+                factorization::in_place(source)
+            }
+        })?;
+        replace_each(op::collect(&root, is_converted), rewriter, |source| {
+            convert(source)?.ok_or_else(|| "has no form in linalg".into())
         })
     },
     ..Pass::NONE
@@ -69,7 +83,7 @@ const WITH_PAYLOAD: [&str; 5] = [
     ops::stablehlo::SELECT_AND_SCATTER,
 ];
 
-fn is_wanted(op: OperationRef<'_, '_>) -> bool {
+fn is_converted(op: OperationRef<'_, '_>) -> bool {
     let name = op::name(&op);
     let ours = name.starts_with("stablehlo.") || name.starts_with("chlo.");
     if !ours || name == ops::stablehlo::RETURN || op::has_elementwise_trait(&op) {
@@ -85,59 +99,63 @@ fn is_wanted(op: OperationRef<'_, '_>) -> bool {
     true
 }
 
+/// The conversions of StableHLO operations, by name.
+pub(crate) const CONVERSIONS: &[(&str, Conversion)] = &[
+    ("bitcast_convert", bits::bitcast),
+    ("broadcast_in_dim", shape::broadcast),
+    ("case", control::select_branch),
+    ("clamp", choice::clamp),
+    ("concatenate", shape::concatenate),
+    ("constant", constant::constant),
+    ("convolution", contraction::convolution),
+    ("dot_general", contraction::dot_general),
+    ("dynamic_slice", shape::dynamic_slice),
+    ("dynamic_update_slice", shape::dynamic_update_slice),
+    ("gather", gather_scatter::gather),
+    ("if", control::choose),
+    ("iota", shape::iota),
+    ("optimization_barrier", shape::same),
+    ("pad", shape::pad),
+    ("reduce", reduce::reduce),
+    ("reduce_window", reduce::reduce_window),
+    ("reshape", shape::reshape),
+    ("reverse", shape::reverse),
+    ("rng_bit_generator", generator::generate),
+    ("scatter", gather_scatter::scatter),
+    ("select", choice::select),
+    ("select_and_scatter", selection::select_and_scatter),
+    ("slice", shape::slice),
+    ("sort", sort::sort),
+    ("transpose", shape::transpose),
+    ("while", control::repeat),
+];
+
+/// The conversion of an operation to the values that replace its results.
+pub(crate) type Conversion = for<'s, 'c, 'a> fn(&'s SourceOp<'c, 'a>) -> Values<'c, 'a>;
+
 /// The values that replace the operation's results; `None` if it is not supported.
 fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
-    let found = Found::of(op)?;
-    let name = found.name.clone();
-    // A payload has no side effects, so it may be dropped if its results are unused; loops and branches may have some.
+    let source = SourceOp::with_static_extents(op)?;
+    // Payloads have no side effects, so operations without result elements can be erased; loops and branches may have
+    // side effects.
     let is_pure = op.region_count() == 0 || WITH_PAYLOAD.contains(&op::name(&op).as_str());
-    if is_pure && found.results.iter().all(|t| t.volume() == 0) {
-        return shape::empty(&found).map(Some);
+    if is_pure && source.results.iter().all(|t| t.volume() == 0) {
+        return shape::empty(&source).map(Some);
     }
     if WITH_PAYLOAD.contains(&op::name(&op).as_str()) {
-        for (n, result) in found.results.iter().enumerate() {
-            let (from, to) = (found.operand(n)?.element, result.element);
+        for (n, result) in source.results.iter().enumerate() {
+            let (from, to) = (source.operand(n)?.element, result.element);
             if from != to {
                 return Err(PassError::from(format!(
-                    "has a body on elements of {} for an input of {}: convert the input in front of it",
+                    "has a body on elements of {} for an input of {}: convert the input before it",
                     to.text(),
                     from.text()
                 )));
             }
         }
     }
-    let values = match name.as_str() {
-        "constant" => constant::constant(&found)?,
-        "select" => choice::select(&found)?,
-        "clamp" => choice::clamp(&found)?,
-        "iota" => shape::iota(&found)?,
-        "broadcast_in_dim" => shape::broadcast(&found)?,
-        "reshape" => shape::reshape(&found)?,
-        "transpose" => shape::transpose(&found)?,
-        "reverse" => shape::reverse(&found)?,
-        "slice" => shape::slice(&found)?,
-        "pad" => shape::pad(&found)?,
-        "concatenate" => shape::concatenate(&found)?,
-        "dynamic_slice" => shape::dynamic_slice(&found)?,
-        "dynamic_update_slice" => shape::dynamic_update_slice(&found)?,
-        "bitcast_convert" => bits::bitcast(&found)?,
-        "dot_general" => contraction::dot_general(&found)?,
-        "convolution" => contraction::convolution(&found)?,
-        "reduce" => reduce::reduce(&found)?,
-        "reduce_window" => reduce::reduce_window(&found)?,
-        "fft" => fourier::transform(&found)?,
-        "gather" => gather_scatter::gather(&found)?,
-        "scatter" => gather_scatter::scatter(&found)?,
-        "select_and_scatter" => selection::select_and_scatter(&found)?,
-        "sort" => sort::sort(&found)?,
-        "top_k" => sort::top_k(&found)?,
-        "rng_bit_generator" => generator::generate(&found)?,
-        "optimization_barrier" => found.values,
-        "while" => control::repeat(&found)?,
-        "if" => control::choose(&found)?,
-        "case" => control::select_branch(&found)?,
-        _ if op::name(&op).starts_with("chlo.") => return chlo::map(&found),
-        _ => return Ok(None),
-    };
-    Ok(Some(values))
+    if let Some((_, convert)) = CONVERSIONS.iter().find(|(name, _)| *name == source.name) {
+        return convert(&source).map(Some);
+    }
+    if op::name(&op).starts_with("chlo.") { chlo::convert(&source) } else { Ok(None) }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `convert-stablehlo-to-skript`: converts elementwise StableHLO to operations of `skript`.
 //!
-//! The scalar table, which defines the StableHLO form of each operation, is read in reverse; other functions become the
-//! operation of `arith` or `math` that the export writes in the same way. Operations that are undefined for some
-//! operands are guarded unless the program guards them already, so that export, conversion and export give the first
-//! export again. Broadcasts become formulas, calls become invocations.
+//! The pass reads the scalar table, which defines the StableHLO form of each operation, in reverse. Other functions
+//! become the operation of `arith` or `math` that the export writes in the same way. Operations that are undefined for
+//! some operands are guarded unless the program guards them already; therefore, exporting a converted export reproduces
+//! it. Broadcasts become formulas, calls become invocations.
 //!
-//! Requires: static extents. Guarantees: no StableHLO operation is left; otherwise one diagnostic names all unsupported
-//! operations, and the module is unchanged.
+//! Requires: static extents. Guarantees: no StableHLO operation remains; on failure, one diagnostic names all
+//! unsupported operations, and the module is unchanged.
 
 mod form;
 mod guards;
 mod integer;
 mod views;
 
-use super::to_linalg::Found;
+use super::to_linalg::SourceOp;
 use super::{entry, survey};
 use crate::typed::Constant;
 use melior::ir::attribute::FlatSymbolRefAttribute;
@@ -39,10 +39,10 @@ pub(crate) const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let mut plans = Vec::new();
         let mut refused = Vec::new();
-        for found in op::collect(&root, is_of_program) {
-            match Plan::of(found) {
-                Some(plan) => plans.push((found, plan)),
-                None => refused.push(found),
+        for source in op::collect(&root, is_in_function) {
+            match Plan::new(source) {
+                Some(plan) => plans.push((source, plan)),
+                None => refused.push(source),
             }
         }
         if let Some(first) = refused.first() {
@@ -53,9 +53,9 @@ pub(crate) const PASS: Pass = Pass {
         }
         let holder = root.context();
         let context = context::borrow(&holder);
-        for (found, plan) in plans {
-            let values = plan.carry_out(found, &Builder::before(context, found)?)?;
-            rewriter.replace_op_with_values(found, &values);
+        for (source, plan) in plans {
+            let values = plan.apply(source, &Builder::before(context, source)?)?;
+            rewriter.replace_op_with_values(source, &values);
         }
         if let Some(entry) = entry::entry_of(op::collect(&root, |op| op::is(&op, ops::func::FUNC))) {
             mutation::set(entry, attribute_names::ENTRY, attributes::unit(context));
@@ -66,7 +66,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// All operations except functions and their terminators.
-fn is_of_program(op: OperationRef<'_, '_>) -> bool {
+fn is_in_function(op: OperationRef<'_, '_>) -> bool {
     let name = op::name(&op);
     // Operations in a body are converted with the operation that contains them.
     let outside = op::parent(op).is_some_and(|p| op::is(&p, ops::func::FUNC));
@@ -87,29 +87,29 @@ enum Plan {
 }
 
 impl Plan {
-    fn of(op: OperationRef) -> Option<Plan> {
+    fn new(op: OperationRef) -> Option<Plan> {
         if op::is(&op, ops::func::CALL) {
             return Some(Plan::Invocation);
         }
-        let found = Found::of(op).ok()?;
-        if !found.operands.iter().chain(&found.results).all(|t| form::is_taken(t.element)) {
+        let source = SourceOp::with_static_extents(op).ok()?;
+        if !source.operands.iter().chain(&source.results).all(|t| form::is_supported(t.element)) {
             return None;
         }
         if op::is(&op, ops::stablehlo::CONSTANT) {
             return Some(Plan::Constant);
         }
         let mut lines = Lines::default();
-        let result = form::form(&mut lines, &found)?;
+        let result = form::form(&mut lines, &source)?;
         Some(Plan::Text(lines, result))
     }
 
-    fn carry_out<'c: 'a, 'a>(
+    fn apply<'c: 'a, 'a>(
         self,
         op: OperationRef<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Vec<Value<'c, 'a>>, PassError> {
         match self {
-            Plan::Text(lines, result) => Found::of(op)?.replace(&lines, &result),
+            Plan::Text(lines, result) => SourceOp::with_static_extents(op)?.replace(&lines, &result),
             Plan::Constant => {
                 let value = Constant::cast(op).ok_or("is not a constant")?.value()?;
                 Ok(vec![at.dense(value, ir::result(op)?.r#type())?])
@@ -120,8 +120,8 @@ impl Plan {
                 let results: Vec<_> = op.results().map(|r| r.r#type()).collect();
                 let name = attributes::string(at.context, callee.value());
                 let marks = [("callee", callee.into()), ("operator_name", name)];
-                let made = at.create(ops::skript::INVOKE, &operands, &marks, &results, Vec::new())?;
-                Ok(made.results().map(Into::into).collect())
+                let invocation = at.create(ops::skript::INVOKE, &operands, &marks, &results, Vec::new())?;
+                Ok(invocation.results().map(Into::into).collect())
             }
         }
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tokens of a text, divided exactly as MLIR's lexer does, so that the checks here see what the parser sees.
+//! Splits a text into the same tokens as the lexer of MLIR, so that the checks and the parser agree.
 //!
 //! MLIR scans the body of an attribute or type of a dialect (`#d.a<…>`) character by character before the dialect
-//! parses it, without regard to comments. A comment in such a body could hide text from one of the two, so it is
-//! rejected.
+//! parses it, and does not skip comments. A comment in such a body could hide text either from this lexer or from MLIR,
+//! so it is rejected.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Word,
@@ -24,7 +24,7 @@ pub(crate) struct Token<'t> {
     pub text: &'t str,
 }
 
-/// Why the lexer stops at a byte of the text.
+/// The error at which the lexer stops, and its offset in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stop {
     pub at: usize,
@@ -40,13 +40,17 @@ pub(crate) struct Tokens<'t> {
 }
 
 impl<'t> Tokens<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         Tokens { text, at: 0, body: Vec::new() }
     }
 
     fn byte(&self, offset: usize) -> u8 {
         let bytes = self.text.as_bytes();
         bytes.get(self.at + offset).copied().unwrap_or_default()
+    }
+
+    fn remaining(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
     }
 
     /// Skips whitespace and comments.
@@ -59,15 +63,15 @@ impl<'t> Tokens<'t> {
                         let message = "a comment inside of an attribute or type of a dialect: remove it";
                         return Err(Stop { at: self.at, message });
                     }
-                    let rest = self.text.get(self.at..).unwrap_or_default();
-                    self.at += rest.find(['\n', '\r']).unwrap_or(rest.len());
+                    let comment = self.remaining();
+                    self.at += comment.find(['\n', '\r']).unwrap_or(comment.len());
                 }
                 _ => return Ok(()),
             }
         }
     }
 
-    /// The length of the token that begins here.
+    /// The kind and the length of the token at the current position.
     fn length(&self) -> Result<(Kind, usize), Stop> {
         Ok(match self.byte(0) {
             b'"' => (Kind::String, self.string(0)?),
@@ -83,14 +87,11 @@ impl<'t> Tokens<'t> {
             b'{' if self.byte(1) == b'-' && self.byte(2) == b'#' => (Kind::Mark, 3),
             b'-' if self.byte(1) == b'>' => (Kind::Mark, 2),
             c if is_letter(c) => (Kind::Word, self.run(0, is_of_word)),
-            _ => {
-                let rest = self.text.get(self.at..).unwrap_or_default();
-                (Kind::Mark, rest.chars().next().map_or(1, char::len_utf8))
-            }
+            _ => (Kind::Mark, self.remaining().chars().next().map_or(1, char::len_utf8)),
         })
     }
 
-    /// The end of the run of such bytes that begins at an offset.
+    /// The end of the run of bytes that satisfy a predicate, from an offset.
     fn run(&self, mut offset: usize, is_part: impl Fn(u8) -> bool) -> usize {
         while is_part(self.byte(offset)) {
             offset += 1;
@@ -116,7 +117,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// The end of the string whose quotation mark is at an offset.
+    /// The end of the string whose opening quotation mark is at an offset.
     fn string(&self, mut offset: usize) -> Result<usize, Stop> {
         let stop = |offset: usize, message| {
             let at = self.at + offset;
@@ -126,7 +127,7 @@ impl<'t> Tokens<'t> {
             offset += 1;
             match self.byte(offset) {
                 b'"' => return Ok(offset + 1),
-                // A text contains no NUL: it is the end.
+                // The text contains no NUL characters, so NUL is the end of the text.
                 0 | b'\n' | 0x0b | 0x0c => return stop(offset, "expected '\"' in string literal"),
                 b'\\' => match (self.byte(offset + 1), self.byte(offset + 2)) {
                     (b'"' | b'\\' | b'n' | b't', _) => offset += 1,
@@ -138,12 +139,12 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Tracks the brackets of a dialect's body as MLIR does.
+    /// Tracks the brackets in the body of a dialect's attribute or type, like MLIR.
     fn follow(&mut self, token: Token) {
-        let first = token.text.as_bytes().first().copied().unwrap_or_default();
+        let Some(&first) = token.text.as_bytes().first() else { return };
         let is_attribute = token.kind == Kind::Name && matches!(first, b'#' | b'!');
         if self.body.is_empty() {
-            // The bracket itself is the next token, and is entered then.
+            // The opening bracket is the next token, which is pushed then.
             if is_attribute && self.byte(0) == b'<' {
                 self.body.push(b'#');
             }
@@ -160,7 +161,7 @@ impl<'t> Tokens<'t> {
             }
             _ => {}
         }
-        // Text that belongs to the name itself is followed by its bracket.
+        // Only the marker of the body remains: the bracket that opened the body is closed.
         if self.body.len() == 1 {
             self.body.clear();
         }
@@ -171,9 +172,8 @@ impl<'t> Iterator for Tokens<'t> {
     type Item = Result<Token<'t>, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let found = self.skip().and_then(|()| self.length());
-        let (kind, length) = match found {
-            Ok(found) => found,
+        let (kind, length) = match self.skip().and_then(|()| self.length()) {
+            Ok(token) => token,
             Err(stop) => {
                 self.at = self.text.len();
                 return Some(Err(stop));
@@ -205,16 +205,16 @@ mod tests {
     use super::*;
 
     fn pieces(text: &str) -> Vec<&str> {
-        let tokens = Tokens::of(text).map_while(Result::ok);
+        let tokens = Tokens::new(text).map_while(Result::ok);
         tokens.map(|token| token.text).collect()
     }
 
     fn stop(text: &str) -> Option<usize> {
-        Tokens::of(text).find_map(|token| Some(token.err()?.at))
+        Tokens::new(text).find_map(|token| Some(token.err()?.at))
     }
 
     #[test]
-    fn a_text_is_divided_as_mlir_divides_it() {
+    fn tokens_are_those_of_mlir() {
         assert_eq!(
             pieces("%a-b:2 = \"x.y\\\"\"(%0#1) {k = -1.5e-3 : f32} -> !t<i8> @\"a b\" @f.g"),
             [
@@ -253,12 +253,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_reader_cannot_divide_stops() {
+    fn invalid_tokens_stop_the_lexer() {
         assert_eq!(stop("a \"b\n\""), Some(4));
         assert_eq!(stop("\"\\q\""), Some(1));
         assert_eq!(stop("\"a"), Some(2));
         assert_eq!(stop("#a.b<\"<\", [ //>"), Some(12));
-        // Near misses: after the body, of an alias, an arrow in it.
+        // Near misses: a comment after the body, a comment after an alias, an arrow in the body.
         assert_eq!(stop("#a.b<[(->)]> // \"\n #a // \" \n #a < // \""), None);
     }
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bytes and texts that MLIR's parser would skip or misread, and that no program contains: rejected before parsing.
+//! Rejects inputs that the MLIR parser would misread: bytecode, HLO text, and text with NUL characters.
 
 use super::refusal::Refusal;
 
-/// The beginning of MLIR bytecode, by itself or in a larger file, where every byte that is not UTF-8 was replaced.
+/// The magic number of bytecode files after invalid UTF-8 was replaced; it may occur inside a larger file.
 const BYTECODE: &str = "ML\u{fffd}R";
 
 /// The beginning of programs in HLO text.
 const HLO: &str = "HloModule";
 
-/// The first such position in a text.
+/// The error for input that is not MLIR text.
 pub(super) fn refusal(text: &str) -> Option<Refusal> {
     let (at, message) = if text.contains(BYTECODE) {
         let message =
-            "this is bytecode: write the program as text, such as `str(exported.mlir_module())` in jax";
+            "this is bytecode: write the program as text, such as `str(exported.mlir_module())` in JAX";
         (0, message.to_owned())
     } else if text.trim_start().starts_with(HLO) {
-        let message = "this is HLO, not StableHLO: write the program as `lowered.as_text()` does in jax, before it is compiled";
+        let message = "this is HLO, not StableHLO: write the program as `lowered.as_text()` does in JAX, before it is compiled";
         (0, message.to_owned())
     } else {
         let message = "there is a character NUL, which no program holds";

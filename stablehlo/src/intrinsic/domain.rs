@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arithmetic on fields over a domain that does not belong to a formula.
+//! Arithmetic on fields over a domain of an intrinsic, outside of formulas.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
+)]
 
 use super::super::access::{Subscript, read};
 use super::super::field::{Field, join};
-use super::super::tensors::Tensors;
-use melior::Error;
+use super::super::tensors::{Tensors, shape};
 use melior::ir::attribute::DenseElementsAttribute;
 use melior::ir::{Type, Value};
 use skript_dialect::melior;
@@ -12,7 +15,7 @@ use skript_passes::ir::types;
 use skript_passes::structure::Affine;
 use skript_semantics::{Scalar, ScalarKind};
 
-/// The extents of indices.
+/// The extents of the indices of fields.
 pub(crate) struct Domain<'c, 'a> {
     pub extents: Vec<i64>,
     pub at: Tensors<'c, 'a>,
@@ -20,30 +23,30 @@ pub(crate) struct Domain<'c, 'a> {
 
 impl<'c: 'a, 'a> Domain<'c, 'a> {
     /// An index variable.
-    pub(super) fn index(&self, index: usize) -> Result<Field<'c, 'a>, Error> {
-        let extent = self.extents.get(index).copied().unwrap_or(1);
-        Ok(Field { value: self.at.iota(extent)?, indices: vec![index] })
+    pub(super) fn index(&self, index: usize) -> Field<'c, 'a> {
+        let extent = self.extents[index];
+        Field { value: self.at.iota(extent), indices: vec![index] }
     }
 
-    pub(super) fn int(&self, value: i64) -> Result<Field<'c, 'a>, Error> {
-        self.at.integer(value).map(Field::scalar)
+    pub(super) fn int(&self, value: i64) -> Field<'c, 'a> {
+        Field::scalar(self.at.integer(value))
     }
 
     /// A constant of this element type.
-    pub(super) fn real(&self, value: f64, element: Type<'c>) -> Result<Field<'c, 'a>, Error> {
-        let value = self.at.splat(Scalar::Real(value), &[], element)?;
-        Ok(Field::scalar(value))
+    pub(super) fn real(&self, value: f64, element: Type<'c>) -> Field<'c, 'a> {
+        let value = self.at.splat(Scalar::Real(value), &[], element);
+        Field::scalar(value)
     }
 
     /// Constant f64 values, row-major over `indices`.
-    pub(super) fn reals(&self, values: &[f64], indices: &[usize]) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn reals(&self, values: &[f64], indices: &[usize]) -> Field<'c, 'a> {
         let r#type = types::tensor(&self.shape(indices), Type::float64(self.at.at.context));
         let values = DenseElementsAttribute::f64_values(r#type, values);
         self.constant(values.into(), r#type, indices)
     }
 
     /// Constant integers, row-major over `indices`.
-    pub(super) fn ints(&self, values: &[i64], indices: &[usize]) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn ints(&self, values: &[i64], indices: &[usize]) -> Field<'c, 'a> {
         let r#type = types::tensor(&self.shape(indices), self.at.int());
         let values = DenseElementsAttribute::i64_values(r#type, values);
         self.constant(values.into(), r#type, indices)
@@ -54,45 +57,34 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         values: melior::ir::Attribute<'c>,
         r#type: Type<'c>,
         indices: &[usize],
-    ) -> Result<Field<'c, 'a>, Error> {
-        Ok(Field { value: self.at.constant(values, r#type)?, indices: indices.to_vec() })
+    ) -> Field<'c, 'a> {
+        Field { value: self.at.constant(values, r#type), indices: indices.to_vec() }
     }
 
     fn shape(&self, indices: &[usize]) -> Vec<i64> {
-        let extents = indices.iter().map(|i| self.extents.get(*i).copied());
-        extents.map(|e| e.unwrap_or(1)).collect()
+        shape(indices, &self.extents)
     }
 
     /// An operation whose result has the type of its operands.
-    pub(super) fn apply(&self, name: &str, operands: &[&Field<'c, 'a>]) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn apply(&self, name: &str, operands: &[&Field<'c, 'a>]) -> Field<'c, 'a> {
         let operands: Vec<_> = operands.iter().map(|f| (*f).clone()).collect();
-        let (values, indices) = join(&operands, &self.extents, &self.at)?;
-        let value = self.at.same(name, &values)?;
-        Ok(Field { value, indices })
+        let (values, indices) = join(&operands, &self.extents, &self.at);
+        let value = self.at.same(name, &values);
+        Field { value, indices }
     }
 
-    pub(super) fn convert(&self, field: &Field<'c, 'a>, to: Type<'c>) -> Result<Field<'c, 'a>, Error> {
-        let r#type = types::tensor(&self.at.extents(field.value)?, to);
-        Ok(Field {
-            value: self.at.op("convert", &[field.value], &[], r#type)?,
-            indices: field.indices.clone(),
-        })
+    pub(super) fn convert(&self, field: &Field<'c, 'a>, to: Type<'c>) -> Field<'c, 'a> {
+        let r#type = types::tensor(&self.at.extents(field.value), to);
+        Field { value: self.at.op("convert", &[field.value], &[], r#type), indices: field.indices.clone() }
     }
 
-    pub(super) fn compare(
-        &self,
-        direction: &str,
-        lhs: &Field<'c, 'a>,
-        rhs: &Field<'c, 'a>,
-    ) -> Result<Field<'c, 'a>, Error> {
-        let (values, indices) = join(&[lhs.clone(), rhs.clone()], &self.extents, &self.at)?;
-        let [lhs, rhs] = values.as_slice() else {
-            return Err(Error::OperationBuild);
-        };
-        let is_real = types::kind_of(self.at.element(*lhs)?) == Some(ScalarKind::Real);
+    pub(super) fn compare(&self, direction: &str, lhs: &Field<'c, 'a>, rhs: &Field<'c, 'a>) -> Field<'c, 'a> {
+        let (values, indices) = join(&[lhs.clone(), rhs.clone()], &self.extents, &self.at);
+        let [lhs, rhs] = [values[0], values[1]];
+        let is_real = types::kind_of(self.at.element(lhs)) == Some(ScalarKind::Real);
         let kind = if is_real { "FLOAT" } else { "SIGNED" };
-        let value = self.at.compare(direction, kind, *lhs, *rhs)?;
-        Ok(Field { value, indices })
+        let value = self.at.compare(direction, kind, lhs, rhs);
+        Field { value, indices }
     }
 
     pub(crate) fn select(
@@ -100,32 +92,25 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         condition: &Field<'c, 'a>,
         then: &Field<'c, 'a>,
         otherwise: &Field<'c, 'a>,
-    ) -> Result<Field<'c, 'a>, Error> {
+    ) -> Field<'c, 'a> {
         let fields = [condition.clone(), then.clone(), otherwise.clone()];
-        let (values, indices) = join(&fields, &self.extents, &self.at)?;
-        let [condition, then, otherwise] = values.as_slice() else {
-            return Err(Error::OperationBuild);
-        };
-        let value = self.at.select(*condition, *then, *otherwise)?;
-        Ok(Field { value, indices })
+        let (values, indices) = join(&fields, &self.extents, &self.at);
+        let value = self.at.select(values[0], values[1], values[2]);
+        Field { value, indices }
     }
 
-    /// The elements of a tensor: in each dimension at an index, or at given positions.
-    pub(super) fn read(
-        &self,
-        tensor: Value<'c, 'a>,
-        addresses: &[Position<'c, 'a>],
-    ) -> Result<Field<'c, 'a>, Error> {
+    /// Reads the elements of a tensor: along each dimension at an index or at given positions.
+    pub(super) fn read(&self, tensor: Value<'c, 'a>, addresses: &[Position<'c, 'a>]) -> Field<'c, 'a> {
         let mut subscripts = Vec::new();
         for address in addresses {
             subscripts.push(match address {
                 Position::Index(index) => {
-                    Subscript { form: Some(Affine::index(*index)), ..Subscript::data(self.index(*index)?) }
+                    Subscript { form: Some(Affine::index(*index)), ..Subscript::data(self.index(*index)) }
                 }
                 Position::At(field) => Subscript::data(field.clone()),
             });
         }
-        Ok(read(tensor, &subscripts, &self.extents, &self.at)?.field)
+        read(tensor, &subscripts, &self.extents, &self.at).field
     }
 
     /// A reduction along an index.
@@ -135,19 +120,17 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         combiner: &str,
         identity: Scalar,
         along: usize,
-    ) -> Result<Field<'c, 'a>, Error> {
-        let Some(dimension) = field.indices.iter().position(|i| *i == along) else {
-            return Err(Error::OperationBuild);
-        };
+    ) -> Field<'c, 'a> {
+        let dimension = field.indices.iter().take_while(|i| **i != along).count();
         let mut indices = field.indices.clone();
         indices.remove(dimension);
         let dimensions = [dimension as i64];
-        let value = self.at.reduce(field.value, combiner, identity, &dimensions)?;
-        Ok(Field { value, indices })
+        let value = self.at.reduce(field.value, combiner, identity, &dimensions);
+        Field { value, indices }
     }
 }
 
-/// How a dimension is read.
+/// The subscript at which a dimension is read: an index, or the elements of a field.
 pub(super) enum Position<'c, 'a> {
     Index(usize),
     At(Field<'c, 'a>),

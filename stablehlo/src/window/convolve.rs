@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Windows of products as `convolution`.
+//! Exports sums of products over windows as `convolution`.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
+)]
 
 use super::{Window, Windowed, padding};
 use crate::field::Field;
-use crate::tensors::Tensors;
-use melior::Error;
-use melior::ir::{Attribute, Value};
+use crate::tensors::{Tensors, shape};
+use melior::ir::Value;
 use skript_dialect::melior;
 use skript_passes::ir::{attributes, types};
 
 impl<'c: 'a, 'a> Windowed<'c, 'a> {
-    /// `Σ self · kernel` over `reduced`. `None` where the factors' indices do not fit a convolution.
+    /// `Σ self · kernel` over `reduced`. `None` if the indices of the factors do not have the form of a convolution.
     pub(crate) fn convolve(
         &self,
         kernel: &Field<'c, 'a>,
         reduced: &[usize],
         domain: &[i64],
         at: &Tensors<'c, 'a>,
-    ) -> Result<Option<Field<'c, 'a>>, Error> {
+    ) -> Option<Field<'c, 'a>> {
         let in_kernel = |i: usize| kernel.indices.contains(&i);
         let is_reduced = |i: usize| reduced.contains(&i);
         let offsets: Vec<usize> = self.windows().filter_map(|(_, w)| w.reduced).collect();
@@ -29,50 +32,49 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         let covered = reduced.iter().all(|i| offsets.contains(i) || feature.contains(i));
         let fits = offsets.iter().all(|i| in_kernel(*i)) && !spatial.iter().any(|i| in_kernel(*i));
         if !alone.is_empty() || !covered || !fits {
-            return Ok(None);
+            return None;
         }
-        let own: Vec<usize> = kernel
+        let kernel_only: Vec<usize> = kernel
             .indices
             .iter()
             .copied()
             .filter(|i| !group.contains(i) && !feature.contains(i) && !offsets.contains(i))
             .collect();
-        let count = |list: &[usize]| -> i64 { list.iter().map(|i| Self::extent(domain, *i)).product() };
+        let count = |list: &[usize]| -> i64 { list.iter().map(|i| domain[*i]).product() };
 
         let mut order = batch_at;
         order.extend(group_at);
         order.extend(feature_at);
         order.extend(self.windows().map(|(d, _)| d));
-        let input = at.transpose(self.value, &order)?;
-        let mut shape = vec![count(&batch), count(&group) * count(&feature)];
-        let extents = at.extents(self.value)?;
-        shape.extend(self.windows().filter_map(|(d, _)| extents.get(d).copied()));
-        let input = at.reshape(input, &shape)?;
+        let input = at.transpose(self.value, &order);
+        let mut input_shape = vec![count(&batch), count(&group) * count(&feature)];
+        let extents = at.extents(self.value);
+        input_shape.extend(self.windows().filter_map(|(d, _)| extents.get(d).copied()));
+        let input = at.reshape(input, &input_shape);
 
         let mut order = group.clone();
-        order.extend(&own);
+        order.extend(&kernel_only);
         order.extend(&feature);
         order.extend(&offsets);
-        let weights = kernel.over(&order, domain, at)?;
+        let weights = kernel.over(&order, domain, at);
         let first = order.len() - offsets.len();
         let slid = self.windows().filter(|(_, w)| w.reduced.is_some());
         let backwards = slid.enumerate().filter(|(_, (_, w))| w.reversed);
         let backwards: Vec<i64> = backwards.map(|(n, _)| (first + n) as i64).collect();
-        let weights = at.reverse(weights, &backwards)?;
-        let mut shape = vec![count(&group) * count(&own), count(&feature)];
-        shape.extend(self.windows().map(|(_, w)| w.length(domain)));
-        let weights = at.reshape(weights, &shape)?;
+        let weights = at.reverse(weights, &backwards);
+        let mut weights_shape = vec![count(&group) * count(&kernel_only), count(&feature)];
+        weights_shape.extend(self.windows().map(|(_, w)| w.length(domain)));
+        let weights = at.reshape(weights, &weights_shape);
 
-        let mut result = vec![count(&batch), count(&group) * count(&own)];
-        result.extend(spatial.iter().map(|i| Self::extent(domain, *i)));
-        let value = self.convolution(input, weights, count(&group), &result, at)?;
+        let mut result = vec![count(&batch), count(&group) * count(&kernel_only)];
+        result.extend(shape(&spatial, domain));
+        let value = self.convolution(input, weights, count(&group), &result, at);
         let mut labels = batch;
         labels.extend(group);
-        labels.extend(own);
+        labels.extend(kernel_only);
         labels.extend(spatial);
-        let shape: Vec<i64> = labels.iter().map(|i| Self::extent(domain, *i)).collect();
-        let value = at.reshape(value, &shape)?;
-        Field::labelled(value, &labels, at).map(Some)
+        let value = at.reshape(value, &shape(&labels, domain));
+        Some(Field::labelled(value, &labels, at))
     }
 
     fn convolution(
@@ -82,10 +84,10 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         groups: i64,
         result: &[i64],
         at: &Tensors<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, Error> {
+    ) -> Value<'c, 'a> {
         let context = at.at.context;
-        let parse = |text: &str| Attribute::parse(context, text).ok_or(Error::OperationBuild);
-        let list = |of: fn(&Window) -> i64| -> Vec<i64> { self.windows().map(|(_, w)| of(w)).collect() };
+        let list =
+            |field: fn(&Window) -> i64| -> Vec<i64> { self.windows().map(|(_, w)| field(w)).collect() };
         let numbers: Vec<String> = (0..self.windows().count()).map(|n| n.to_string()).collect();
         let numbers = numbers.join(", ");
         let layout = format!("#stablehlo.conv<[b, f, {numbers}]x[o, i, {numbers}]->[b, f, {numbers}]>");
@@ -94,16 +96,19 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             ("window_strides", attributes::i64s(context, &list(|w| w.stride))),
             ("padding", padding(&borders, at)),
             ("rhs_dilation", attributes::i64s(context, &list(|w| w.dilation))),
-            ("dimension_numbers", parse(&layout)?),
+            ("dimension_numbers", at.attribute(&layout)),
             ("feature_group_count", attributes::i64(context, groups)),
             ("batch_group_count", attributes::i64(context, 1)),
-            ("precision_config", parse("[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]")?),
+            (
+                "precision_config",
+                at.attribute("[#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]"),
+            ),
         ];
         let bases = list(|w| w.base);
         if bases.iter().any(|b| *b != 1) {
             parameters.push(("lhs_dilation", attributes::i64s(context, &bases)));
         }
-        let result = types::tensor(result, at.element(input)?);
+        let result = types::tensor(result, at.element(input));
         at.op("convolution", &[input, weights], &parameters, result)
     }
 }

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Windows of elements as `reduce_window`.
+//! Exports reductions over windows as `reduce_window`.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "indices of a domain, and dimensions of its tensors, are in bounds"
+)]
 
 use super::{Dimension, Skipped, Window, Windowed, padding};
 use crate::constants::{filler, identity};
 use crate::evaluate::Evaluator;
 use crate::field::Field;
 use crate::guards::Conjunct;
-use crate::rearrange::MOST;
+use crate::rearrange::MAX_PIECES;
 use crate::tensors::Tensors;
-use melior::Error;
-use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
-use skript_passes::ir;
 use skript_passes::ir::ops;
 use skript_passes::ir::{attributes, types};
 use skript_passes::structure::Positions;
 
 impl<'c: 'a, 'a> Windowed<'c, 'a> {
-    /// The same where conditions that one reduced index decides let some of its values count only. `None`: the guard says
-    /// something else as well.
+    /// Restricts the windows to the runs of values of a reduced index that the guard does not skip. `None` if the guard
+    /// has other conditions.
     pub(crate) fn thinned(
         mut self,
         guards: &[Conjunct<'c, 'a>],
@@ -33,7 +34,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             let (index, holds) = Positions::holding(&evaluator.reading.nest, term)?;
             *skipped = Skipped::ByRuns;
             along = Some(match along {
-                Some((own, _)) if own != index => return None,
+                Some((other, _)) if other != index => return None,
                 Some((_, others)) => {
                     let both = others.into_iter().zip(holds).map(|(x, y)| x && y);
                     (index, both.collect())
@@ -52,48 +53,39 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             }
         }
         let slides = |(_, window): (usize, &Window)| window.reduced == Some(index) && window.base == 1;
-        let few = (1..=MOST).contains(&runs.len());
-        let found = few && self.windows().any(slides);
+        let is_few = (1..=MAX_PIECES).contains(&runs.len());
+        let is_window = is_few && self.windows().any(slides);
         self.runs = Some((index, runs));
-        found.then_some(self)
+        is_window.then_some(self)
     }
 
-    /// The combination over `reduced`. `None` if one of them does not occur.
+    /// Reduces over the indices `reduced`. `None` if one of them does not occur.
     pub(crate) fn reduce(
         &self,
         kind: Accumulation,
         reduced: &[usize],
         domain: &[i64],
         at: &Tensors<'c, 'a>,
-    ) -> Result<Option<Field<'c, 'a>>, Error> {
+    ) -> Option<Field<'c, 'a>> {
         let Some((index, runs)) = &self.runs else {
             return self.whole(kind, reduced, domain, at);
         };
         let mut all = Vec::new();
         for run in runs {
-            match self.cut(*index, *run, domain, at)?.whole(kind, reduced, domain, at)? {
-                Some(part) => all.push(part),
-                None => return Ok(None),
-            }
+            all.push(self.cut(*index, *run, domain, at).whole(kind, reduced, domain, at)?);
         }
         let mut parts = all.into_iter();
         let (Some(mut sum), Some(combiner)) = (parts.next(), Tensors::combiner(kind)) else {
-            return Ok(None);
+            return None;
         };
         for part in parts {
-            sum = Field::combined(combiner, &[sum, part], domain, at)?;
+            sum = Field::combined(combiner, &[sum, part], domain, at);
         }
-        Ok(Some(sum))
+        Some(sum)
     }
 
-    /// Windows of one run of an index's values.
-    fn cut(
-        &self,
-        index: usize,
-        (first, count): (i64, i64),
-        domain: &[i64],
-        at: &Tensors<'c, 'a>,
-    ) -> Result<Self, Error> {
+    /// The windows over one run of values of an index.
+    fn cut(&self, index: usize, (first, count): (i64, i64), domain: &[i64], at: &Tensors<'c, 'a>) -> Self {
         let mut dimensions = self.dimensions.clone();
         let (mut low, mut high) = (vec![0; dimensions.len()], vec![0; dimensions.len()]);
         let borders = low.iter_mut().zip(&mut high);
@@ -113,13 +105,13 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             window.run = Some(count);
         }
         let none = vec![0; dimensions.len()];
-        let with = filler(at.element(self.value)?);
-        Ok(Windowed {
-            value: at.pad(self.value, with, &low, &high, &none)?,
+        let with = filler(at.element(self.value));
+        Windowed {
+            value: at.pad(self.value, with, &low, &high, &none),
             dimensions,
             skipped: self.skipped.clone(),
             runs: None,
-        })
+        }
     }
 
     fn whole(
@@ -128,22 +120,20 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         reduced: &[usize],
         domain: &[i64],
         at: &Tensors<'c, 'a>,
-    ) -> Result<Option<Field<'c, 'a>>, Error> {
-        let Some(combiner) = Tensors::combiner(kind) else {
-            return Ok(None);
-        };
+    ) -> Option<Field<'c, 'a>> {
+        let combiner = Tensors::combiner(kind)?;
         let (alone, alone_indices) = self.indices(|i| reduced.contains(&i));
         let slid: Vec<usize> = self.windows().filter_map(|(_, w)| w.reduced).collect();
         if !reduced.iter().all(|i| slid.contains(i) || alone_indices.contains(i)) {
-            return Ok(None);
+            return None;
         }
-        let element = at.element(self.value)?;
+        let element = at.element(self.value);
         let neutral = identity(kind, element);
         let context = at.at.context;
         let mut sizes = Vec::new();
         let (mut strides, mut dilations, mut borders) = (Vec::new(), Vec::new(), Vec::new());
         let mut bases = Vec::new();
-        let mut extents = at.extents(self.value)?;
+        let mut extents = at.extents(self.value);
         let mut labels = Vec::new();
         for (dimension, extent) in self.dimensions.iter().zip(&mut extents) {
             match dimension {
@@ -162,12 +152,12 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
                     dilations.push(window.dilation);
                     bases.push(window.base);
                     borders.extend([window.low, window.high]);
-                    *extent = Self::extent(domain, window.kept);
+                    *extent = domain[window.kept];
                 }
             }
         }
-        let init = at.splat(neutral, &[], element)?;
-        let region = at.combination(combiner, element)?;
+        let init = at.splat(neutral, &[], element);
+        let region = at.combination(combiner, element);
         let mut parameters = vec![
             ("window_dimensions", attributes::i64s(context, &sizes)),
             ("window_strides", attributes::i64s(context, &strides)),
@@ -177,16 +167,16 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         if bases.iter().any(|b| *b != 1) {
             parameters.push(("base_dilations", attributes::i64s(context, &bases)));
         }
-        let op = at.at.create(
+        let op = at.at.op(
             ops::stablehlo::REDUCE_WINDOW,
             &[self.value, init],
             &parameters,
             &[types::tensor(&extents, element)],
             vec![region],
-        )?;
+        );
         let dimensions: Vec<i64> = alone.iter().map(|d| *d as i64).collect();
-        let value = at.reduce(ir::result(op)?, combiner, neutral, &dimensions)?;
+        let value = at.reduce(at.at.result(op, 0), combiner, neutral, &dimensions);
         labels.retain(|i| !alone_indices.contains(i));
-        Field::labelled(value, &labels, at).map(Some)
+        Some(Field::labelled(value, &labels, at))
     }
 }

@@ -3,10 +3,10 @@
 
 use crate::Polynomial;
 
-/// The definition of a symbol, as far as it is known.
+/// The known definition of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Definition {
-    /// A loop index: from 0 to one below the polynomial.
+    /// A loop index: at least 0 and less than the polynomial.
     Below(Polynomial),
     /// `⌊x / d⌋` for a positive constant d.
     Quotient(Polynomial, i64),
@@ -16,11 +16,11 @@ pub enum Definition {
     Min(Polynomial, Polynomial),
     /// The maximum.
     Max(Polynomial, Polynomial),
-    /// Either of the two.
+    /// One of two polynomials; which one is unknown.
     Either(Polynomial, Polynomial),
-    /// An integer from the first polynomial to the second, both included.
+    /// An integer between two polynomials, inclusive.
     Range(Polynomial, Polynomial),
-    /// An integer between two constants, if these are known.
+    /// An integer between two constants, inclusive; `None` is unbounded.
     Between(Option<i64>, Option<i64>),
 }
 

@@ -16,7 +16,15 @@ impl Prover {
         })
     }
 
-    /// Assumes that the symbols near a polynomial are at least one, where that follows from the assumptions.
+    /// Whether two polynomials are equal by only the assumed equalities.
+    #[must_use]
+    pub fn is_equal(&self, x: &Polynomial, y: &Polynomial) -> bool {
+        let difference = x.sub(y).and_then(|difference| self.resolved(difference));
+        difference.is_some_and(|difference| difference.as_constant() == Some(0))
+    }
+
+    /// Adds the assumption that a symbol near a polynomial is at least one, for each symbol for which it follows from
+    /// the existing assumptions.
     ///
     /// Later queries then need one assumption less.
     pub fn derive_positive(&mut self, value: &Polynomial) {
@@ -26,7 +34,7 @@ impl Prover {
             if !matches!(self.definition(symbol), Some(Definition::Between(..))) {
                 continue;
             }
-            if self.least(symbol).is_none_or(|least| least < 1)
+            if self.lower_bound(symbol).is_none_or(|bound| bound < 1)
                 && let Some(difference) = one.sub(&Polynomial::symbol(symbol))
                 && (self.is_not_positive(&difference, &mut { self.budget.steps })
                     || self.follows(&difference, &near))
@@ -36,27 +44,27 @@ impl Prover {
         }
     }
 
-    /// The symbols of a polynomial, then those of their definitions, as many as the budget allows.
+    /// The symbols of a polynomial, then the symbols of their definitions, up to the budget.
     fn near(&self, value: &Polynomial) -> Vec<SymbolId> {
-        let mut found: Vec<SymbolId> = Vec::new();
+        let mut symbols: Vec<SymbolId> = Vec::new();
         let mut seen = HashSet::new();
-        let mut add = |value: &Polynomial, found: &mut Vec<SymbolId>| {
-            found.extend(value.symbols().filter(|symbol| seen.insert(*symbol)));
+        let mut add = |value: &Polynomial, symbols: &mut Vec<SymbolId>| {
+            symbols.extend(value.symbols().filter(|symbol| seen.insert(*symbol)));
         };
-        add(value, &mut found);
+        add(value, &mut symbols);
         let mut next = 0;
-        while found.len() < self.budget.assumptions
-            && let Some(symbol) = found.get(next).copied()
+        while symbols.len() < self.budget.assumptions
+            && let Some(symbol) = symbols.get(next).copied()
         {
             next += 1;
             if let Some((_, equal)) = self.equal(symbol) {
-                add(equal, &mut found);
+                add(equal, &mut symbols);
             }
             let definition = self.definition(symbol).into_iter();
             let parts = definition.flat_map(Definition::parts);
-            parts.for_each(|part| add(part, &mut found));
+            parts.for_each(|part| add(part, &mut symbols));
         }
-        found
+        symbols
     }
 
     /// Whether the definition of a symbol depends on another symbol.
@@ -66,19 +74,19 @@ impl Prover {
         while let Some(symbol) = pending.pop() {
             let definition = self.definition(symbol).into_iter();
             let parts = definition.flat_map(Definition::parts);
-            for own in parts.flat_map(Polynomial::symbols) {
-                if own == other {
+            for part in parts.flat_map(Polynomial::symbols) {
+                if part == other {
                     return true;
                 }
-                if own < symbol && seen.insert(own) {
-                    pending.push(own);
+                if part < symbol && seen.insert(part) {
+                    pending.push(part);
                 }
             }
         }
         false
     }
 
-    /// Whether a polynomial is not positive because an assumption about one of these symbols is not.
+    /// Whether a polynomial is at most an assumption about one of these symbols, which is not positive.
     fn follows(&self, value: &Polynomial, near: &[SymbolId]) -> bool {
         let positions = near.iter().filter_map(|symbol| self.assumptions_of.get(symbol));
         let mut positions: Vec<usize> = positions.flatten().copied().collect();
@@ -87,12 +95,12 @@ impl Prover {
         let last = positions.iter().rev().take(self.budget.assumptions);
         let mut assumptions = last.filter_map(|position| self.assumptions.get(*position));
         assumptions.any(|assumption| {
-            let rest = value.sub(assumption);
-            rest.is_some_and(|rest| self.is_not_positive(&rest, &mut { self.budget.steps }))
+            let difference = value.sub(assumption);
+            difference.is_some_and(|difference| self.is_not_positive(&difference, &mut { self.budget.steps }))
         })
     }
 
-    /// Replaces symbols by the polynomials that they are equal to.
+    /// Replaces symbols by their equal polynomials.
     pub(super) fn resolved(&self, mut value: Polynomial) -> Option<Polynomial> {
         loop {
             let positions = value.symbols().filter_map(|s| self.equal_of.get(&s));
@@ -104,26 +112,27 @@ impl Prover {
     }
 
     fn is_not_positive(&self, value: &Polynomial, steps: &mut usize) -> bool {
-        self.search(value, steps).unwrap_or(false)
+        self.search(value, steps) == Some(true)
     }
 
     fn is_positive(&self, value: &Polynomial, steps: &mut usize) -> Option<bool> {
         Some(self.is_not_positive(&value.scale(-1)?.plus(1)?, steps))
     }
 
-    /// Whether a polynomial is proven not to be positive. `None` if a coefficient exceeds i64 or no step is left.
+    /// Whether a polynomial is proven not to be positive. `None` if a coefficient exceeds i64 or the steps are
+    /// exhausted.
     fn search(&self, value: &Polynomial, steps: &mut usize) -> Option<bool> {
         *steps = steps.checked_sub(1)?;
         let value = divided(self.resolved(value.clone())?);
         let Some(symbol) = value.highest() else {
             return Some(value.as_constant()? <= 0);
         };
-        let (factor, rest) = value.split(symbol)?;
+        let (factor, remainder) = value.split(symbol)?;
         let rises = self.is_not_positive(&factor.scale(-1)?, steps);
         if !rises && !self.is_not_positive(&factor, steps) {
             return Some(false);
         }
-        let with = |bound: &Polynomial| factor.mul(bound)?.add(&rest);
+        let with = |bound: &Polynomial| factor.mul(bound)?.add(&remainder);
         let mut holds = |bound: Option<Polynomial>| {
             let value = bound.and_then(|bound| with(&bound));
             value.is_some_and(|value| self.is_not_positive(&value, steps))
@@ -148,33 +157,34 @@ impl Prover {
                         && self.is_not_positive(&with(x)?, steps)
             }
             (Definition::Remainder(_, y), false) => {
-                self.is_positive(y, steps)? && self.is_not_positive(&rest, steps)
+                self.is_positive(y, steps)? && self.is_not_positive(&remainder, steps)
             }
             (Definition::Quotient(x, divisor), _) => {
-                // ⌊x / d⌋ ≤ -r where x < d (1 - r); r ≤ ⌊x / d⌋ where d r ≤ x. A multiple is compared with the fraction.
-                let scaled = rest.scale(*divisor)?;
+                // ⌊x / d⌋ ≤ -r if x < d (1 - r); r ≤ ⌊x / d⌋ if d r ≤ x. Multiples of the quotient are bounded by the
+                // fraction.
+                let scaled = remainder.scale(*divisor)?;
                 let value = match (factor.as_constant(), rises) {
                     (Some(1), _) => x.add(&scaled)?.plus(1 - divisor)?,
                     (Some(-1), _) => scaled.sub(x)?,
                     (_, true) => factor.mul(x)?.add(&scaled)?,
                     (_, false) => factor.mul(&x.plus(1 - divisor)?)?.add(&scaled)?,
                 };
-                // A multiple of a quotient that is not negative is not, either.
+                // A multiple of a non-negative quotient is non-negative.
                 let is_natural = !rises && self.is_not_positive(&x.scale(-1)?, steps);
-                is_natural && self.is_not_positive(&rest, steps) || self.is_not_positive(&value, steps)
+                is_natural && self.is_not_positive(&remainder, steps) || self.is_not_positive(&value, steps)
             }
             (Definition::Between(_, high), true) => holds(high.map(constant)),
-            (Definition::Between(low, _), false) => holds(self.least(symbol).max(*low).map(constant)),
+            (Definition::Between(low, _), false) => holds(self.lower_bound(symbol).max(*low).map(constant)),
         })
     }
 
-    /// The largest constant that assumptions state to be at most the symbol.
-    fn least(&self, symbol: SymbolId) -> Option<i64> {
+    /// The largest constant lower bound of a symbol in the assumptions.
+    fn lower_bound(&self, symbol: SymbolId) -> Option<i64> {
         let positions = self.assumptions_of.get(&symbol).into_iter().flatten();
         let assumptions = positions.filter_map(|position| self.assumptions.get(*position));
         let bounds = assumptions.filter_map(|assumption| match assumption.as_multiple()? {
             // -c s + k ≤ 0
-            (factor @ ..=-1, own, constant) if own == symbol => {
+            (factor @ ..=-1, bounded, constant) if bounded == symbol => {
                 let factor = factor.checked_neg()?;
                 let constant = constant.checked_add(factor - 1);
                 constant.map(|constant| constant.div_euclid(factor))
@@ -184,14 +194,14 @@ impl Prover {
         bounds.max()
     }
 
-    /// A constant that `c · s + k` with positive c does not exceed.
+    /// A constant upper bound of `c · s + k` with positive c.
     pub(super) fn largest(&self, value: &Polynomial, steps: &mut usize) -> Option<i64> {
         *steps = steps.checked_sub(1)?;
         let Some((factor @ 1.., symbol, constant)) = value.as_multiple() else {
             return value.as_constant();
         };
-        let most = match self.definition(symbol)? {
-            Definition::Between(_, most) => (*most)?,
+        let bound = match self.definition(symbol)? {
+            Definition::Between(_, high) => (*high)?,
             Definition::Below(limit) => self.largest(limit, steps)?.checked_sub(1)?,
             Definition::Range(_, high) => self.largest(high, steps)?,
             Definition::Quotient(x, divisor) => self.largest(x, steps)?.div_euclid(*divisor),
@@ -205,20 +215,20 @@ impl Prover {
             }
             Definition::Remainder(..) => return None,
         };
-        factor.checked_mul(most)?.checked_add(constant)
+        factor.checked_mul(bound)?.checked_add(constant)
     }
 }
 
-/// A polynomial that is not positive where the given one is not: without a common factor of the coefficients. Bounds of quotients are
-/// exact for coefficients of 1.
+/// Divides a polynomial by the common factor of its coefficients; the result is not positive if and only if the
+/// polynomial is not. Bounds of quotients are exact for coefficients of 1.
 fn divided(value: Polynomial) -> Polynomial {
     let coefficients = value.terms().map(|(_, factor)| factor.unsigned_abs());
     let common = coefficients.fold(0, common_divisor);
     let common = i64::try_from(common).ok().filter(|common| *common > 1);
-    let Some((quotient, rest)) = common.and_then(|common| value.split_multiples(common)) else {
+    let Some((quotient, remainder)) = common.and_then(|common| value.split_multiples(common)) else {
         return value;
     };
-    quotient.plus(i64::from(rest.offset() > 0)).unwrap_or(value)
+    quotient.plus(i64::from(remainder.offset() > 0)).unwrap_or(value)
 }
 
 fn common_divisor(mut x: u64, mut y: u64) -> u64 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases of each module's operators; each file says where its expected values come from."""
+"""The cases of each module's operators; each file states the source of its expected values."""
 from . import broadcasting, corners, drawing, elementwise, images, indexing, magnitudes, networks, onnx_runtime, products, reductions, reshaping, windows
 
 FAMILIES = [elementwise, broadcasting, reductions, reshaping, indexing, products, windows, networks, images, drawing, corners, magnitudes, onnx_runtime]

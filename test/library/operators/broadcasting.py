@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of two to four operands of different shapes: numpy's broadcasting after explicit reshaping by the alignment."""
+"""Operators with two to four operands of different shapes: numpy's broadcasting after explicit reshaping by the alignment."""
 import itertools
 
 import numpy as np
@@ -30,7 +30,7 @@ NUMERIC = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": floor_d
            "min": np.minimum, "max": np.maximum}
 COMPARING = {"lt": np.less, "gt": np.greater, "le": np.less_equal, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
 LOGICAL = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
-# shapes of the operands, their alignments
+# shapes and alignments of the operands
 PAIRS = [
     ((), (), None, None), ((3,), (), None, None), ((), (2, 3), None, None), ((1,), (4,), None, None),
     ((2, 3), (3,), None, None), ((3,), (2, 3), None, None), ((2, 1), (1, 3), None, None), ((2, 3), (2, 3), None, None),

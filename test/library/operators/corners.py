@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NaN, infinities, zeros of both signs, empty tensors, one element, rank 8: for the operators whose own cases are about
-other things. Expected values are numpy's; what is nothing but moved keeps its sign and its NaN."""
+"""NaN, infinities, zeros of both signs, empty tensors, one element, rank 8: for operators whose other cases do not test
+these. Expected values are those of numpy; elements that are only moved keep their sign and their NaN."""
 import itertools
 
 import numpy as np
@@ -10,7 +10,7 @@ from cases import BOTH, Case, StorageTypes, f32, random
 
 T = {"rtol": 5e-5, "atol": 1e-5}
 SPECIALS = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5], dtype=np.float32)
-# Rank 8, and one whose first dimension is empty.
+# Arrays of rank 8, and one whose first dimension is empty.
 DEEP = (1, 2, 1, 3, 1, 2, 1, 2)
 HOLLOW = (0, 2, 4, 6)
 
@@ -20,7 +20,7 @@ def special(shape):
 
 
 def movements(x):
-    """(operator, further inputs, result, attributes) of what carries elements elsewhere, on an array of rank 2 or more."""
+    """(operator, further inputs, result, attributes) of operators that only move elements, on an array of rank 2 or more."""
     d, n = x.ndim, x.shape[-1]
     yield "layout.reshape", [], x.reshape(-1), {"shape": [x.size]}
     yield "layout.flatten", [], x.reshape(-1), {}
@@ -149,7 +149,7 @@ def along_an_axis():
                 yield Case("math." + name, [x], find(x, -1), {"axis": axis, "squeeze": True}, label=label)
                 yield Case("math." + name + "_nd", [x], [[find(x, -1)]], {"axes": [axis], "squeeze": True}, label=label)
             yield Case("algo.top_k", [x], [np.sort(x, -1)[..., ::-1][..., :1].copy(), np.argsort(-x, -1, kind="stable")[..., :1].copy()], {"k": 1, "axis": axis}, label=label)
-    # NaN is the largest of all for top_k, and never the extremum that argmax and argmin look for unless it stands first.
+    # For top_k, NaN is the largest number. For argmax and argmin, it is the extremum only if it is the first element.
     x = np.array([1, np.nan, np.inf, -np.inf, 2], np.float32)
     yield Case("algo.top_k", [x], [x[[1, 2, 4]], np.array([1, 2, 4])], {"k": 3}, label="specials")
     yield Case("algo.top_k", [x], [x[[3, 0]], np.array([3, 0])], {"k": 2, "largest": False}, label="specials")
@@ -203,7 +203,7 @@ def mixtures():
 
 
 def levels():
-    """Quantizers: NaN stays, infinities are the ends."""
+    """Quantizers: NaN is preserved, infinities become the limits."""
     x = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.2, 60000.0], np.float32)
     y = np.array([np.nan, 62, -65.5, 0, 0, 1, 62], np.float32)
     yield Case("quant.zero_point_linear_quantize", [x], y, {"zero_point": 3, "scale": 0.5, "bits": 8}, label="specials")
@@ -232,7 +232,7 @@ def positions():
             reflected = row([far[:3] + [-1.0 if aligned else -0.75]])
             wanted = row([[np.nan, np.nan, np.nan, 1]])
             yield Case("image.grid_sample", [x, np.moveaxis(reflected, 1, 2)], wanted, {**attributes, "padding": "REFLECT"}, label="specials", **T)
-            # One coordinate is NaN; the other one lies inside, or outside.
+            # One coordinate is NaN; the other one is inside or outside.
             pair = row([[np.nan, 0.0], [np.nan, 6e4], [-6e4, np.nan]])
             plane = np.ones((1, 1, 3, 3), np.float32)
             yield Case("image.grid_sample", [plane, pair[:, None]], row([[[np.nan, 0, 0]]]), {**attributes, "padding": "ZEROS"}, label="specials", **T)

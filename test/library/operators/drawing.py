@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random tensors: what holds for any good generator: the range, and mean and deviation within five standard errors."""
+"""Random tensors: checks the range, and that mean and deviation are within five standard errors."""
 import numpy as np
 
 from cases import BOTH, Case

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of one operand, and of packs of operands of one shape: numpy's and scipy's functions in f64, rounded to f32."""
+"""Operators with one operand, or a pack of operands of the same shape: numpy and scipy functions in f64, rounded to f32."""
 import numpy as np
 from scipy import special
 
@@ -13,7 +13,7 @@ SPECIALS = np.array([np.nan, INF, -INF, 0.0, -0.0, 1e-45, -1e-45, 1e-38, 3.4e38,
 
 
 def away(x):
-    """Halves go away from zero; the sign of zero stays."""
+    """Rounds halves away from zero; preserves the sign of zero."""
     return np.copysign(np.floor(np.abs(x) + 0.5), x)
 
 
@@ -41,7 +41,7 @@ def elu(alpha):
 
 def relu(alpha=None, limit=None):
     def apply(x):
-        # By the formula of 4.4.3 the slope is that of x before it is limited.
+        # In the formula of 4.4.3, the slope multiplies x without the limit.
         return np.maximum(x if limit is None else np.minimum(x, limit), 0.0 if alpha is None else alpha * x)
     return apply
 
@@ -67,7 +67,7 @@ ACTIVATIONS = [
     ("softplus", {}, lambda x: np.logaddexp(x, 0.0)),
     ("erf", {}, special.erf),
 ]
-# Far from zero these formulas are held to staying finite where their limits are.
+# Far from zero, results of these formulas must be finite if their limits are.
 LARGE = np.array([-3e38, -1e30, -1e4, -200, -104, -89, -88, -20, 20, 88, 89, 104, 200, 1e4, 1e30, 3e38, 0.0], dtype=np.float32)
 
 
@@ -83,7 +83,7 @@ def unary():
             x = draw.real(shape, low, high)
             for edition in BOTH:
                 yield Case("math." + name, [x], apply(function, x), edition=edition)
-        # The sign of zero is asked for where the function is exact.
+        # The sign of zero is compared if the function is exact.
         exact = name in ("rcp", "sqrt", "floor", "ceil", "round", "rsqrt")
         yield Case("math." + name, [SPECIALS], apply(function, SPECIALS), signed_zero=exact, label="specials")
         x = draw.real((600,), low, high)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scaling and sampling: for each position of the result a weighted mean of input positions, in exact or f64 arithmetic."""
+"""Scaling and sampling: each element of the result is a weighted mean of input elements, in exact or f64 arithmetic."""
 import math
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ ROUNDINGS = (None, "FLOOR", "CEIL", "ROUND_PREFER_FLOOR", "ROUND_PREFER_CEIL")
 
 
 def source(i, extent, size, transform):
-    """Where position i of `size` lies among `extent` elements."""
+    """The position among `extent` elements that corresponds to position i of `size`."""
     if transform == "ASYMMETRIC":
         return Fraction(i * extent, size)
     if transform == "ALIGNED":
@@ -27,7 +27,7 @@ def rounded(r, method):
 
 
 def along(x, axis, rows):
-    """A matrix of weights applied along an axis."""
+    """Applies a matrix of weights along an axis."""
     return np.moveaxis(np.tensordot(rows, x, axes=(1, axis)), 0, axis)
 
 

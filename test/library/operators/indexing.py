@@ -31,7 +31,7 @@ def gathering():
                 count = int(np.prod(places))
                 if count > len(flat):
                     continue
-                # Distinct positions per batch item, for the order among equal ones is tested on its own below.
+                # The positions of a batch item are distinct: the order of equal ones is tested below.
                 index = np.zeros(where + (d,), dtype=np.int64)
                 for at in points(shape[:b]):
                     picked = draw.permutation(len(flat))[:count]
@@ -47,7 +47,7 @@ def gathering():
                 x = draw.of(kind, shape)
                 a = axis % len(shape)
                 places = shape[:a] + (count,) + shape[a + 1:]
-                index = draw.int(places, 0, shape[a])  # the last of equal ones wins
+                index = draw.int(places, 0, shape[a])  # of equal positions, the last one is effective
                 updates = draw.of(kind, places)
                 y = x.copy()
                 for at in points(places):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers near the ends of f16: 3e4 to 6e4, whose squares and sums are beyond it, and around 1e-4, whose squares vanish.
+"""Numbers near the limits of f16: 3e4 to 6e4, whose squares and sums overflow, and around 1e-4, whose squares underflow.
 
-What an operator computes on the way must be neither rounded to a narrow type nor lost there, so the expected values are numpy's,
-computed in f64 from inputs that the type holds; results may differ by the one rounding of the outputs and by what f32 loses."""
+Intermediate values of an operator must not be rounded to a narrow type. The expected values are computed by numpy in f64 from inputs
+that the type represents; results may differ by the rounding of the outputs and by the error of f32."""
 import numpy as np
 
 from cases import BOTH, Case, StorageTypes, f32, random
@@ -20,7 +20,7 @@ def inputs(shape):
 
 
 def activations():
-    """Near the places where 1 + eˣ and eˣ − 1 would lose their digits."""
+    """Arguments near those for which 1 + eˣ and eˣ − 1 would lose digits."""
     x = StorageTypes.round(-np.geomspace(1e-4, 4.0, 50))
     less = np.expm1(x.astype(np.float64))
     yield "nn.elu", [x], f32(0.5 * less), {"alpha": 0.5}
@@ -65,14 +65,14 @@ def cases():
         wide = x.astype(np.float64)
         for at, (operator, outputs, attributes) in enumerate(pools(x, wide)):
             yield Case(operator, [x], outputs, attributes, label=label, edition=BOTH[at % 2], **T)
-        # Differences of elements from their mean are as exact as f32 keeps the mean.
+        # Differences of elements from their mean are as exact as the f32 mean.
         y = (wide - wide.mean(-1, keepdims=True)) / np.sqrt(wide.var(-1, keepdims=True) + 1e-12)
         yield Case("nn.mean_variance_norm", [x], f32(y), {"epsilon": 1e-12}, label=label, rtol=2e-4, atol=2e-5)
         mean, variance = (StorageTypes.round(v.mean((0, 2))) for v in (wide, np.abs(wide)))
         column = (1, -1, 1)
         y = (wide - mean.reshape(column)) / np.sqrt(variance.astype(np.float64).reshape(column) + 1e-5)
         yield Case("nn.batch_norm", [x, mean, variance], f32(y), label=label, rtol=5e-5, atol=1e-9)
-    # More elements than f16 has numbers up to its largest; and a mean of many, whose sum is far beyond it.
+    # More elements than the largest f16 number; and a mean of many elements, whose sum far exceeds that number.
     x = np.zeros((1, 70000), np.float32)
     yield Case("nn.softmax", [x], f32(np.full(x.shape, 1 / 70000)), label="many", **T)
     x = random("magnitudes many").real((1, 70000), 3e4, 6e4)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ONNX Runtime says, of all that ONNX defines beyond plain numpy: windows, normalizations, resizing, recurrence,
-sorting, scattering. Expected values are its CPU results on models of one node."""
+"""Operators of ONNX without a numpy equivalent: windows, normalizations, resizing, recurrence, sorting, scattering. Expected
+values are the CPU results of ONNX Runtime on models with one node."""
 import itertools
 
 import numpy as np
@@ -17,7 +17,7 @@ onnxruntime.set_default_logger_severity(4)
 
 
 def node(op, inputs, results=1, **attributes):
-    """Results of one ONNX operation; `None` among the inputs is one that is left out, `None` attributes are defaults."""
+    """Results of one ONNX operation. `None` inputs are omitted, `None` attributes have their defaults."""
     names = ["" if x is None else "x%d" % n for n, x in enumerate(inputs)]
     # ONNX computes in f32, independent of the storage types.
     given = {n: x.astype(np.float32) if x.dtype == np.float64 else x for n, x in zip(names, inputs) if x is not None}
@@ -38,13 +38,13 @@ def one(op, inputs, **attributes):
 
 
 def editions(cases):
-    """Cases in one edition after the other."""
+    """The cases of each edition in sequence."""
     for at, case in enumerate(cases):
         case.edition = BOTH[at % 2]
         yield case
 
 
-# spatial extents, filter, stride, dilation, padding (`None`: as much as needed, the odd one as `padding_align` says)
+# spatial extents, filter, stride, dilation, padding (`None`: as much as needed; `padding_align` selects the side of an odd element)
 WINDOWS = [((9,), [3], [1], [1], [1, 1]), ((9,), [4], [2], [1], [2, 1]), ((11,), [3], [3], [2], [0, 2]), ((8,), [3], [2], [1], None),
            ((7, 9), [3, 3], [2, 2], [1, 1], [1, 1, 1, 1]), ((7, 9), [3, 2], [1, 3], [2, 1], [2, 0, 1, 1]), ((8, 8), [5, 3], [1, 1], [1, 1], None),
            ((10, 6), [1, 1], [2, 1], [1, 1], [0, 0, 0, 0]), ((5, 6, 4), [3, 2, 2], [1, 2, 1], [1, 1, 2], [1, 1, 0, 1, 0, 1]), ((4, 4, 4), [2, 2, 2], [2, 2, 2], [1, 1, 1], None)]
@@ -80,7 +80,7 @@ def deconvolutions():
 def pooling():
     draw = random("onnx pool")
     for spatial, size, stride, dilation, padding in WINDOWS:
-        # ONNX wants amounts below the window's size.
+        # ONNX requires padding smaller than the window.
         if padding is not None and any(p >= s for p, s in zip(padding, size * 2)):
             continue
         x = draw.real((2, 3) + spatial)
@@ -88,7 +88,7 @@ def pooling():
         attributes = {"size": size, "stride": stride, "padding": padding}
         gaps = {"dilation": dilation, **attributes}
         yield Case("nn.max_pool", [x], one("MaxPool", [x], dilations=dilation, **common), gaps)
-        # ONNX leaves out windows that begin behind the input.
+        # ONNX omits windows that begin behind the input.
         if padding is not None and not any(starts_outside(*sides) for sides in zip(spatial, size, stride, dilation, padding, padding[len(size):])):
             y = one("MaxPool", [x], dilations=dilation, ceil_mode=1, **common)
             yield Case("nn.max_pool", [x], y, {**gaps, "ceil_mode": True})
@@ -101,7 +101,7 @@ def pooling():
 
 
 def starts_outside(extent, size, stride, dilation, before, behind):
-    """Whether the last window, of those rounded up to, has its first tap behind the input."""
+    """Whether the first element of the last window, with a number of windows that is rounded up, is behind the input."""
     steps = -(-(extent + before + behind - (size - 1) * dilation - 1) // stride)
     return steps * stride >= extent + before
 
@@ -162,7 +162,7 @@ def resizing():
             y = resize(mode="nearest", nearest_mode=rounding.lower())
             yield Case("image.nearest_resize", [x], y, {**common, "rounding_method": rounding})
             yield Case("image.resize", [x], y, {**common, "mode": "NEAREST", "rounding_method": rounding})
-        # Scaled down, `antialias` does not widen the linear filter, unlike theirs.
+        # For smaller results, `antialias` does not widen the linear filter, unlike in ONNX.
         yield Case("image.linear_resize", [x], resize(mode="linear"), {**common, "antialias": False}, **T)
         for antialias in (False, True):
             for a in (-0.75, -0.5):
@@ -178,7 +178,7 @@ def sampling():
         for (mode, theirs), (padding, border), aligned in itertools.product(
                 {"NEAREST": "nearest", "LINEAR": "linear", "CUBIC": "cubic"}.items(), {"ZEROS": "zeros", "REPLICATE": "border", "REFLECT": "reflection"}.items(), (False, True)):
             if mode == "CUBIC" and len(spatial) > 2:
-                continue  # left out by ONNX
+                continue  # omitted by ONNX
             y = one("GridSample", [x, grid], mode=theirs, padding_mode=border, align_corners=int(aligned))
             yield Case("image.grid_sample", [x, grid], y, {"mode": mode, "padding": padding, "aligned": aligned}, **T)
 
@@ -190,7 +190,7 @@ def recurrences():
         w, r, bias = draw.real((4 * n, c), -1, 1), draw.real((4 * n, n), -1, 1), draw.real((4 * n,), -1, 1)
 
         def gates(m):
-            """Ours are in the order i, f, g, o; theirs i, o, f, g."""
+            """Reorders the gates from i, f, g, o, as in the library, to i, o, f, g, as in ONNX."""
             i, f, g, o = np.split(m, 4)
             return np.concatenate([i, o, f, g])[None]
 
@@ -225,7 +225,7 @@ def suppression():
     for b, c, n, most, iou, score in [(1, 1, 6, 3, 0.3, 0.0), (2, 2, 5, 5, 0.5, 0.25), (1, 3, 8, 2, 0.1, 0.5), (1, 1, 4, 4, 0.0, None)]:
         corner = draw.real((b, n, 2), 0, 4)
         boxes = np.concatenate([corner, corner + draw.real((b, n, 2), 0.5, 3)], -1)
-        # No two alike: which of two equal scores comes first is not ONNX's to say.
+        # All scores are different, because ONNX does not define the order of equal ones.
         scores = (draw.permutation(b * c * n).reshape(b, c, n) / (b * c * n)).astype(np.float32)
         limits = [np.array(x, dtype) for x, dtype in ((most, np.int64), (iou, np.float32))] + ([] if score is None else [np.array(score, np.float32)])
         for form in (0, 1):

@@ -69,7 +69,7 @@ def quant():
                             continue
                         x = draw.real(shape, -6, 6)
                         count = channels if per_channel else 1
-                        scale = [float(s) for s in np.exp2(-draw.int((count,), 0, 4).astype(float))]  # exact, so that no tie hangs on rounding
+                        scale = [float(s) for s in np.exp2(-draw.int((count,), 0, 4).astype(float))]  # exact, so that ties do not depend on rounding
                         zero = [int(z) for z in draw.int((count,), -3, 4)]
                         most = 2 ** (bits - 1) - 1 if signed is not False else 2 ** bits - 1
                         least = 0 if signed is False else -most if symmetric else -most - 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Making, viewing, joining, cutting and reordering tensors: numpy's reshape, transpose, concatenate, pad and indexing."""
+"""Creating, reshaping, joining, slicing and reordering tensors: numpy's reshape, transpose, concatenate, pad and indexing."""
 import numpy as np
 
 from cases import BOTH, Case, random
@@ -254,7 +254,7 @@ def channels_back(x, format_):
 
 
 def space_to_batch(x, block, first, format_, block_outer):
-    """Element (b, c, i) goes to batch (block index, b), or (b, block index), where i = block·rest + block index, or
+    """Moves element (b, c, i) to batch (block index, b) or (b, block index), where i = block·rest + block index, or
     i = rest count · block index + rest if the block is the outer factor."""
     x = channels_first(x, format_)
     b, c, *s = x.shape

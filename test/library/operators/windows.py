@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolution and pooling: loops over windows, in f64. Positions come from the definitions in the standard library's table."""
+"""Convolution and pooling: loops over windows, in f64. Positions are those that the standard library's table defines."""
 import itertools
 
 import numpy as np
@@ -10,7 +10,7 @@ T = {"rtol": 2e-5, "atol": 1e-5}
 
 
 def window(extent, size, stride, dilation, padding, align, ceil):
-    """Extent of the output, amount of padding before."""
+    """The extent of the output, and the padding before the input."""
     reach = (size - 1) * dilation + 1
     if padding is None:
         count = -(-extent // stride) if ceil else extent // stride
@@ -147,7 +147,7 @@ def deconvolutions():
 
 
 def pooled(x, axes, size, stride, dilation, padding, align, ceil, reduce):
-    """`reduce` of the elements that each window holds inside of the input."""
+    """`reduce` of the elements of each window that are inside of the input."""
     k = len(axes)
     spans = [window(x.shape[a], size[i], stride[i], dilation[i], None if padding is None else (padding[i], padding[k + i]), align, ceil) for i, a in enumerate(axes)]
     shape = list(x.shape)
@@ -183,7 +183,7 @@ def pooling():
                     continue
                 for ceil, align in [(None, None), (True, "UPPER"), (False, "LOWER")]:
                     if ceil and padding is not None and any(starts_outside(shape[a], size, steps[0], gaps[0], padding) for a in where):
-                        continue  # a window without any element is left open
+                        continue  # results of windows without elements are unspecified
                     x = draw.real(shape)
                     attributes = {"axes": axes, "size": [size] * k, "stride": None if stride is None else steps, "dilation": None if dilation is None else gaps,
                                   "padding": pads, "ceil_mode": ceil, "padding_align": align}

@@ -34,7 +34,7 @@ func.func @above(%x: tensor<8xf32>, %s: f32) -> tensor<8xi1> {
   return %0 : tensor<8xi1>
 }
 
-// Ops of other dialects have the trait too.
+// Operations of other dialects also have the trait.
 // CHECK-LABEL: func.func @upstream
 // CHECK:         linalg.generic
 // CHECK:           math.exp %{{.*}} : f32

@@ -47,7 +47,7 @@ func.func @element(%x: tensor<4x?xf32>, %i: index) -> f32 {
 
 // -----
 
-// Where the place is not a place of the tensor, nothing is loaded: the element is not carried.
+// Out-of-bounds elements are not loaded, so the element is not carried.
 // CHECK-LABEL: func.func @guarded
 // CHECK:         affine.for %[[I:.+]] = 0 to 16
 // CHECK-NEXT:      affine.for %{{.+}} = 0 to 3

@@ -24,7 +24,7 @@ func.func @scatter(%x: tensor<8xf32>, %at: tensor<8xi64>, %init: tensor<9xf32>) 
 
 // -----
 
-// Nobody knows whether what is written is as long as the loop.
+// The written extent may differ from that of the loop.
 func.func @unproven(%x: tensor<?xf32>, %n: index, %m: index, %init: tensor<?xf32>) -> tensor<?xf32> {
   // expected-error @+1 {{has no linalg.generic: it has accesses that are not proven in bounds: it skips points, and its loops run over dynamic dimensions; lower it to scf}}
   %y = skript.formula assign (%i) in (%n) outs(%acc = %init : tensor<?xf32>) where {
@@ -69,7 +69,7 @@ func.func @beyond(%x: tensor<4xf32>, %init: tensor<6xf32>) -> tensor<6xf32> {
 
 func.func @encoded(%x: tensor<2x3xf32, "rows">, %init: tensor<6xf32, "rows">) -> tensor<6xf32, "rows"> {
   %c3 = arith.constant 3 : index
-  // expected-error @+1 {{has no linalg.generic: it gives another shape to a tensor whose type has an encoding; lower it to scf}}
+  // expected-error @+1 {{has no linalg.generic: it changes the shape of a tensor whose type has an encoding; lower it to scf}}
   %y = skript.formula assign (%i, %j) in (2, 3) outs(%acc = %init : tensor<6xf32, "rows">) do {
     %v = skript.access %x[%i, %j] : tensor<2x3xf32, "rows">
     %p = skript.mul %i, %c3 : index

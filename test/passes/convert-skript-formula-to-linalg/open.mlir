@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --convert-skript-formula-to-linalg --canonicalize --cse | FileCheck %s
 
-// Where a check says that the loops end with what they go through, tensors are operands as they are.
+// If a check establishes that the loops have the extents of the tensors, these are operands without slices.
 // CHECK-LABEL: func.func @product
 // CHECK-SAME:    (%[[X:.+]]: tensor<?x?xf32>, %[[W:.+]]: tensor<?x5xf32>)
 // CHECK:         linalg.generic
@@ -28,7 +28,7 @@ func.func @product(%x: tensor<?x?xf32>, %w: tensor<?x5xf32>) -> tensor<?x5xf32> 
   return %y : tensor<?x5xf32>
 }
 
-// What nobody knows to end there is cut off.
+// Tensors that may be larger are sliced.
 // CHECK-LABEL: func.func @part
 // CHECK-SAME:    (%[[X:.+]]: tensor<?xf32>, %[[N:.+]]: index, %[[INIT:.+]]: tensor<?xf32>)
 // CHECK:         %[[PART:.+]] = tensor.extract_slice %[[X]][0] [%[[N]]] [1]
@@ -128,7 +128,7 @@ func.func @window(%x: tensor<?xf32>) -> tensor<?xf32> {
   return %y : tensor<?xf32>
 }
 
-// Without a guard every place is there, and no border is needed.
+// Without a guard, all reads are in bounds, and no border is necessary.
 // CHECK-LABEL: func.func @inside
 // CHECK-SAME:    (%[[X:.+]]: tensor<?xf32>
 // CHECK-NOT:     tensor.insert_slice
@@ -169,7 +169,7 @@ func.func @chosen(%x: tensor<?xf32>, %n: index, %m: index) -> tensor<?xf32> {
   return %y : tensor<?xf32>
 }
 
-// What is read once needs no copy: only points that count read it.
+// Elements that are read once need no copy: only contributing points read them.
 // CHECK-LABEL: func.func @once
 // CHECK-SAME:    (%[[X:.+]]: tensor<?xf32>, %{{.+}}: index, %[[M:.+]]: index)
 // CHECK-NOT:     tensor.insert_slice
@@ -313,7 +313,7 @@ func.func @late(%x: tensor<?xf32>) -> tensor<?xf32> {
   return %y : tensor<?xf32>
 }
 
-// Every second place is a slice, and places in groups are a dimension of their own.
+// Every second index is a slice, and indices in groups are a separate dimension.
 // CHECK-LABEL: func.func @apart
 // CHECK-SAME:    (%[[X:.+]]: tensor<?xf32>
 // CHECK:         tensor.insert_slice %[[X]] into %{{.+}}[0] [%{{.+}}] [2]
@@ -379,7 +379,7 @@ func.func @clamped(%x: tensor<?xf32>) -> tensor<?xf32> {
   return %y : tensor<?xf32>
 }
 
-// The place before the first one is none: what is read of it is the border alone.
+// The index before the first one is out of bounds: only the border is read.
 // CHECK-LABEL: func.func @never
 // CHECK-NOT:     tensor.insert_slice
 // CHECK:         linalg.generic

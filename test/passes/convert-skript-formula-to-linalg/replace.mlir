@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --split-input-file --convert-skript-formula-to-linalg=leave-sequential=true | FileCheck %s
 
-// No step writes what another one writes: their order has no effect.
+// Steps write different elements, so their order has no effect.
 // CHECK-LABEL: func.func @half
 // CHECK:         linalg.generic
 // CHECK:         tensor.insert_slice %{{.+}} into %{{.+}}[0, 4] [1, 4] [1, 1]
@@ -17,7 +17,7 @@ func.func @half(%x: tensor<1x4xf32>, %init: tensor<1x8xf32>) -> tensor<1x8xf32> 
 
 // -----
 
-// The last of several values counts.
+// The last of several values is the result.
 // CHECK-LABEL: func.func @last
 // CHECK:         skript.formula replace
 // CHECK-SAME:    not_linalg = "runs in the order of its loops"

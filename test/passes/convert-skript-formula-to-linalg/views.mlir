@@ -17,7 +17,7 @@ func.func @flatten(%x: tensor<3x4xf32>) -> tensor<12xf32> {
   return %y : tensor<12xf32>
 }
 
-// One item of a concatenation is computed apart and put in its place.
+// An item of a concatenation is computed separately and inserted.
 // CHECK-LABEL: func.func @item
 // CHECK-SAME:    %[[X:.+]]: tensor<3xf32>, %[[INIT:.+]]: tensor<8xf32>
 // CHECK:         %[[ITEM:.+]] = linalg.generic {{.*}} ins(%[[X]] : tensor<3xf32>)
@@ -33,7 +33,7 @@ func.func @item(%x: tensor<3xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
-// Places that data choose are read one by one, kept inside the tensor where points are skipped.
+// Data-dependent indices are read one by one, and clamped at skipped points.
 // CHECK-LABEL: func.func @gather
 // CHECK:         linalg.generic
 // CHECK:           %[[P:.+]] = skript.cast %{{.*}} : i64 to index
@@ -50,7 +50,7 @@ func.func @gather(%x: tensor<9xf32>, %at: tensor<4xi64>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// What reads a part of a tensor in its own order is that part.
+// A read of a part of a tensor in the same order is a slice.
 // CHECK-LABEL: func.func @piece
 // CHECK-SAME:    %[[X:.+]]: tensor<2x6xf32>
 // CHECK-NEXT:    %[[Y:.+]] = tensor.extract_slice %[[X]][0, 2] [2, 3] [1, 1] : tensor<2x6xf32> to tensor<2x3xf32>
@@ -67,7 +67,7 @@ func.func @piece(%x: tensor<2x6xf32>) -> tensor<2x3xf32> {
   return %y : tensor<2x3xf32>
 }
 
-// With steps too.
+// Also with strides.
 // CHECK-LABEL: func.func @steps
 // CHECK-SAME:    %[[X:.+]]: tensor<2x7xf32>
 // CHECK-NEXT:    %[[Y:.+]] = tensor.extract_slice %[[X]][0, 1] [2, 3] [1, 2] : tensor<2x7xf32> to tensor<2x3xf32>
@@ -86,7 +86,7 @@ func.func @steps(%x: tensor<2x7xf32>) -> tensor<2x3xf32> {
   return %y : tensor<2x3xf32>
 }
 
-// The first part too, inside a sum.
+// Also the first part, inside a sum.
 // CHECK-LABEL: func.func @head
 // CHECK-SAME:    %[[X:.+]]: tensor<6xf32>
 // CHECK:         %[[P:.+]] = tensor.extract_slice %[[X]][0] [3] [1]
@@ -101,7 +101,7 @@ func.func @head(%x: tensor<6xf32>) -> tensor<f32> {
   return %y : tensor<f32>
 }
 
-// The same said from the destination's side: digits of its index are the places that are read.
+// The same for subscripts of the destination: digits of its index are the indices of the read.
 // CHECK-LABEL: func.func @flatten_by_digits
 // CHECK-SAME:    %[[X:.+]]: tensor<3x4xf32>
 // CHECK-NEXT:    %[[Y:.+]] = tensor.collapse_shape %[[X]] {{\[\[}}0, 1]] : tensor<3x4xf32> into tensor<12xf32>

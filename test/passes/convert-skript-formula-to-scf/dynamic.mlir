@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --convert-skript-formula-to-scf | FileCheck %s
 
-// Extents known only at run time bound the loops and size the buffer.
+// Dynamic extents are the bounds of the loops and the size of the buffer.
 // CHECK-LABEL: func.func @dynamic
 // CHECK-SAME:    %[[X:[^:]+]]: tensor<?xf32>, %[[N:[^:]+]]: index
 // CHECK:         %[[Y:.+]] = memref.alloc(%[[N]]) : memref<?xf32>

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --split-input-file --convert-skript-formula-to-scf | FileCheck %s
 
-// Where the place is not a place of the tensor, no point counts, and nothing is loaded.
+// Out-of-bounds points are skipped, and nothing is loaded.
 // CHECK-LABEL: func.func @guarded
 // CHECK:         %[[OUT:.+]] = memref.alloc() : memref<4xf32>
 // CHECK:         %[[END:.+]] = skript.min %c16, %{{.+}} : index

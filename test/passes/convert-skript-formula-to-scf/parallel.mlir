@@ -3,7 +3,7 @@
 
 // ORDER-NOT: scf.parallel
 
-// Data choose the rows: two of them may be one, so they follow each other. The columns of a row are apart.
+// Data select the rows, which may be equal, so they are computed in order. The columns of a row are independent.
 // CHECK-LABEL: func.func @rows
 // CHECK:         scf.for
 // CHECK:           scf.parallel
@@ -52,7 +52,7 @@ func.func @sums(%x: tensor<4x3xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// What reads the present elements runs in order.
+// Formulas that read the current elements run in order.
 // CHECK-LABEL: func.func @running
 // CHECK-NOT:     scf.parallel
 func.func @running(%x: tensor<4xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {

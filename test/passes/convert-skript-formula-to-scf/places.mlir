@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --convert-skript-formula-to-scf | FileCheck %s
 
-// Two places of one tensor in a step: one buffer, both values before either is written, sums one after the other.
+// A step writes two elements of a tensor: there is one buffer, both values are computed before the writes, and sums in sequence.
 // CHECK-LABEL: func.func @places
 // CHECK:         %[[Y:.+]] = memref.alloc() : memref<8xf32>
 // CHECK-NOT:     memref.alloc

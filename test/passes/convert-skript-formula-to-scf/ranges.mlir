@@ -42,7 +42,7 @@ func.func @segments(%x: tensor<10x8xf32>, %start: tensor<4xi64>) -> tensor<3x8xf
 
 // -----
 
-// Up to and including the outer index; a condition on data stays.
+// The range includes the outer index; a condition on data is kept.
 // CHECK-LABEL: func.func @triangle
 // CHECK:         memref.store
 // CHECK:         scf.for %[[I:.+]] = %c0 to %c6

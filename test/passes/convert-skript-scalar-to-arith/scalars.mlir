@@ -31,7 +31,7 @@ func.func @lanes(%x: vector<4xf32>) -> vector<4xi1> {
   return %b : vector<4xi1>
 }
 
-// What belongs to a longer recipe rounds by itself.
+// Each operation of a longer expansion rounds.
 // CHECK-LABEL: func.func @mod
 // CHECK-NOT:     fastmath
 // CHECK:         return

@@ -9,7 +9,7 @@ func.func @signs(%x: i8, %u: ui8) -> (i8, ui8) {
   return %0, %1 : i8, ui8
 }
 
-// Neither a zero nor the overflow of the least number reaches the division.
+// The division never has a zero divisor, and never overflows for the minimum.
 // CHECK-LABEL: func.func @divide
 // CHECK: %[[D:.+]] = arith.select %{{.+}}, %{{.+}}, %arg1 : i32
 // CHECK: arith.divsi %arg0, %[[D]] : i32
@@ -42,7 +42,7 @@ func.func @order(%x: f32, %u: ui16) -> (i1, i1, i1) {
   return %0, %1, %2 : i1, i1, i1
 }
 
-// The imaginary parts decide where the real ones are equal.
+// If the real parts are equal, the imaginary parts are compared.
 // CHECK-LABEL: func.func @order_of_pairs
 // CHECK-DAG: %[[LAST:.+]] = arith.cmpf ole
 // CHECK-DAG: %[[FIRST:.+]] = arith.cmpf olt
@@ -61,7 +61,7 @@ func.func @pairs(%x: complex<f64>) -> f64 {
   return %0 : f64
 }
 
-// Only what is narrower than the type is rounded.
+// Only precisions narrower than the type round.
 // CHECK-LABEL: func.func @precision
 // CHECK-DAG: arith.constant 32767 : i32
 // CHECK-DAG: arith.constant -65536 : i32
@@ -74,7 +74,7 @@ func.func @precision(%x: f32, %y: f16) -> (f32, f16) {
   return %0, %1 : f32, f16
 }
 
-// Parts of complex functions, not their polar forms: the real part of a root is no cosine.
+// Complex functions are computed from parts, not in polar form: the real part of a root does not use a cosine.
 // CHECK-LABEL: func.func @principal
 // CHECK-NOT: math.cos
 // CHECK: math.sqrt

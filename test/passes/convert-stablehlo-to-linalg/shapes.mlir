@@ -2,7 +2,7 @@
 
 // CHECK-DAG: #[[ROW:.+]] = affine_map<(d0, d1) -> (0, d1)>
 
-// Elementwise ops stay: they go through the pattern of all elementwise ops.
+// Elementwise operations are kept for the pass that converts all of them.
 // CHECK-LABEL: func.func @elementwise
 // CHECK: stablehlo.add
 func.func @elementwise(%x: tensor<4xui8>) -> tensor<4xui8> {
@@ -17,7 +17,7 @@ func.func @broadcast(%x: tensor<1x4xf32>) -> tensor<3x4xf32> {
   return %0 : tensor<3x4xf32>
 }
 
-// Interior padding is an insertion with steps; what a negative border cuts off is not inserted.
+// Interior padding is an insertion with strides; elements outside of a negative border are not inserted.
 // CHECK-LABEL: func.func @pad
 // CHECK: %[[V:.+]] = tensor.extract %arg1[] : tensor<f32>
 // CHECK: linalg.fill ins(%[[V]] : f32)
@@ -28,7 +28,7 @@ func.func @pad(%x: tensor<4xf32>, %v: tensor<f32>) -> tensor<7xf32> {
   return %0 : tensor<7xf32>
 }
 
-// Places are clamped so that the block fits; unsigned ones have no negative side.
+// Indices are clamped so that the block fits; unsigned ones are not compared with zero.
 // CHECK-LABEL: func.func @places
 // CHECK: arith.maxsi
 // CHECK: arith.minsi
@@ -48,7 +48,7 @@ func.func @constant() -> tensor<2xui8> {
   return %0 : tensor<2xui8>
 }
 
-// The lowest bits stand first.
+// The lowest bits are first.
 // CHECK-LABEL: func.func @narrower
 // CHECK: linalg.generic {{.+}} ins(%arg0 : tensor<2xf32>)
 // CHECK: %[[N:.+]] = linalg.index 1 : index

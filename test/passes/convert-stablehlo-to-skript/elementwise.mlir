@@ -1,5 +1,5 @@
 // RUN: skript-opt %s --split-input-file --convert-stablehlo-to-skript | FileCheck %s
-// That the numbers stay is shown by test/stablehlo/jax_programs.py --through-skript.
+// test/stablehlo/jax_programs.py --through-skript compares results.
 
 // The scalar table says which operation of the dialect StableHLO's is; others are those of arith and math.
 // CHECK-LABEL: func.func @main(
@@ -43,7 +43,7 @@ func.func @main(%x: tensor<4xf32>, %s: tensor<f32>, %p: tensor<i1>, %r: tensor<1
 
 // -----
 
-// What arith leaves undefined is guarded, once.
+// Cases that are undefined in arith are guarded once.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    %[[A:.+]]: tensor<4xi32>, %[[B:.+]]: tensor<4xi32>, %[[X:.+]]: tensor<4xf32>
 // CHECK:         %[[ZERO:.+]] = skript.eq %[[B]], %{{.+}} : tensor<4xi32>

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --split-input-file --verify-diagnostics --convert-stablehlo-to-skript
 
-// One diagnostic names all that has no form; what has one is not named.
+// One diagnostic lists all unsupported operations, and no others.
 func.func @main(%x: tensor<2x2xf32>, %u: tensor<4xui8>, %z: tensor<4xcomplex<f32>>) -> tensor<2x2xf32> {
   %0 = stablehlo.add %x, %x : tensor<2x2xf32>
   // expected-error @+1 {{'stablehlo.dot_general' op has no form in the skript dialect; without one are `stablehlo.dot_general` (lines 7 and 8), `stablehlo.add` (lines 9 and 10)}}

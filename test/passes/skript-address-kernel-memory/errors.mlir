@@ -18,7 +18,7 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // CHECK: SPIR-V has no elements of i4
+  // CHECK: SPIR-V cannot store elements of type i4
   gpu.func @kernel(%x: memref<4xi4>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
     %c0 = arith.constant 0 : index
     %v = memref.load %x[%c0] : memref<4xi4>

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --skript-annotate-loops | FileCheck %s
 
-// No module is refused: functions of other dialects have no loops that it knows.
+// No module is refused: the pass ignores loops in functions of other dialects.
 // CHECK-LABEL: func.func @structured
 // CHECK-NOT:     loop_annotation
 func.func @structured(%n: index) {

@@ -59,7 +59,7 @@ func.func @normalized(%x: tensor<8x16xf32>, %mean: tensor<8xf32>) -> tensor<8x16
   return %y : tensor<8x16xf32>
 }
 
-// An exponential takes longer than to read its result again: with two users it stays.
+// An exponential takes longer than reading its result: with two users, it is not moved.
 // CHECK-LABEL: func.func @costly
 // CHECK:         linalg.generic
 // CHECK-NEXT:    ^bb0

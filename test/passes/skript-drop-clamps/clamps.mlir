@@ -100,7 +100,7 @@ func.func @branch(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %b: tensor<
 
 // -----
 
-// Of a disjunction what the others leave: the loop has points, so n is below m, where m has elements.
+// A remaining term of a disjunction: the loop has points, so n is less than m, where m has elements.
 // CHECK-LABEL: func.func @alternatives
 // CHECK:         skript.formula
 // CHECK:           scf.if
@@ -202,7 +202,7 @@ func.func @moved(%a: tensor<?xf32> {skript.bounds = array<i64: 4>}, %k: tensor<i
     %v = skript.cast %back : index to i64
     skript.yield %v at [] : i64
   } : tensor<i64>
-  // It may begin anywhere.
+  // Its initial value is arbitrary.
   %z = skript.formula replace (%i) in (%n) outs(%acc = %k : tensor<i64>) where {
     %new = skript.access %a[%i] : tensor<?xf32>
     %p = skript.access %acc[] : tensor<i64>

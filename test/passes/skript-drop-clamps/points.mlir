@@ -59,7 +59,7 @@ func.func @either(%x: tensor<8xf32>, %a: tensor<8xi1>, %b: tensor<8xi1>) -> tens
 
 // -----
 
-// What a position began with, or what was taken, is a place all the same.
+// The initial or selected position is nevertheless in bounds.
 // CHECK-LABEL: func.func @place
 // CHECK:         %[[P:.+]] = skript.access %{{.+}}[%c0]
 // CHECK:         %[[AT:.+]] = skript.cast %[[P]]

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --pass-pipeline='builtin.module(skript-drop-clamps{if-bounded=true})' --verify-roundtrip | FileCheck %s
 
-// Where an extent has no bound the module stays as it is.
+// If an extent has no bound, the module does not change.
 // CHECK-LABEL: func.func @unstated
 // CHECK:         skript.min
 func.func @unstated(%x: tensor<?xf32>, %init: tensor<4xf32>) -> tensor<4xf32> attributes {skript.entry} {

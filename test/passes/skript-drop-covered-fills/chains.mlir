@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --skript-drop-covered-fills | FileCheck %s
 
-// Two blocks beside each other are all there is.
+// Two adjacent blocks cover the tensor.
 // CHECK-LABEL: func.func @joined
 // CHECK:         %[[EMPTY:.+]] = tensor.empty() : tensor<2x8xf32>
 // CHECK:         %[[FIRST:.+]] = skript.formula assign {{.*}} outs(%{{.+}} = %[[EMPTY]] :
@@ -21,7 +21,7 @@ func.func @joined(%a: tensor<2x3xf32>, %b: tensor<2x5xf32>) -> tensor<2x8xf32> {
   return %1 : tensor<2x8xf32>
 }
 
-// So are places in turns, and a constant is a fill as well.
+// So do alternating elements; a constant is also a fill.
 // CHECK-LABEL: func.func @in_turns
 // CHECK:         tensor.empty() : tensor<8xf32>
 func.func @in_turns(%a: tensor<4xf32>) -> tensor<8xf32> {
@@ -102,7 +102,7 @@ func.func @open(%a: tensor<?x3x?xf32>, %n: index, %m: index) -> tensor<?x3x?xf32
   return %0 : tensor<?x3x?xf32>
 }
 
-// An extent of one is covered by its only place.
+// An extent of one is covered by its only index.
 // CHECK-LABEL: func.func @open_images
 // CHECK:         tensor.empty(%{{.+}}) : tensor<1x?xf32>
 func.func @open_images(%a: tensor<1x?xf32>, %n: index) -> tensor<1x?xf32> {

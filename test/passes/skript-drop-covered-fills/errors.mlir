@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --verify-diagnostics --skript-drop-covered-fills | FileCheck %s
 
-// The pass refuses nothing. What it does not understand, places that data choose, stays as it is.
+// The pass does not refuse anything. Data-dependent indices are not analyzed, and their fills are kept.
 // CHECK-LABEL: func.func @scattered
 // CHECK-NOT:     tensor.empty
 func.func @scattered(%a: tensor<4xf32>, %at: tensor<4xi64>) -> tensor<4xf32> {

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --skript-expand-kernel-math | FileCheck %s
 
-// What is not in a kernel stays.
+// Operations outside of kernels are kept.
 // CHECK-LABEL: func.func @host
 // CHECK:         arith.remf
 func.func @host(%x: f32) -> f32 {

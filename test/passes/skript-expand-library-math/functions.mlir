@@ -47,9 +47,9 @@ func.func @half(%x: f16) -> f16 {
 // CHECK:         arith.maximumf
 // CHECK:         arith.minimumf
 // EXTREMES-LABEL: func.func @extremes
+// EXTREMES:         arith.cmpf uno, %arg0, %arg1 : f64
 // EXTREMES-COUNT-2: arith.cmpf ogt, {{.*}} : f64
 // EXTREMES:         arith.andi {{.*}} : i64
-// EXTREMES:         arith.cmpf uno, %arg0, %arg1 : f64
 // EXTREMES-COUNT-2: arith.cmpf olt, {{.*}} : f32
 // EXTREMES:         arith.ori {{.*}} : i32
 func.func @extremes(%x: f64, %y: f64, %a: f32, %b: f32) -> (f64, f32) {

@@ -60,7 +60,7 @@ llvm.func @computed(%x: vector<2xf16>, %y: vector<2xf16>, %n: i32, %p: !llvm.ptr
   llvm.return %r : f16
 }
 
-// Each function is there once, for LLVM to inline.
+// Each function is added once, and LLVM inlines it.
 // CHECK:          llvm.func internal @skript.f32_of_f16.4(%{{.*}}: vector<4xi16>) -> vector<4xf32> attributes {passthrough = ["alwaysinline"]}
 // CHECK-NOT:      f16{{[ )>]}}
 // SINGLE-NOT:     @skript.f32_of_f16

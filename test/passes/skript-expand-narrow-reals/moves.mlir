@@ -47,7 +47,7 @@ llvm.func @moves(%x: f16, %p: !llvm.ptr, %flag: i1, %mask: vector<4xi1>) -> f16 
   llvm.return %r : f16
 }
 
-// Casts between the bits and the numbers are nothing.
+// Casts between bits and numbers are removed.
 // CHECK-LABEL: llvm.func @casts(
 // CHECK-SAME:    %[[P:.*]]: !llvm.ptr)
 // CHECK-NEXT:    %[[X:.*]] = llvm.load %[[P]] : !llvm.ptr -> vector<4xi16>

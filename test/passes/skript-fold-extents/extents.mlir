@@ -61,7 +61,7 @@ func.func @clamps(%x: tensor<?xf32>) -> (index, index) {
 
 // -----
 
-// Both arms make a tensor of the extent that was known before; of the second branch one arm makes a longer one.
+// Both regions compute a tensor with the known extent; one region of the second branch computes a longer one.
 // CHECK-LABEL: func.func @branch
 // CHECK-SAME:    %[[N:[a-z0-9]+]]: index
 // CHECK:         scf.if
@@ -93,7 +93,7 @@ func.func @branch(%n: index, %c: i1) -> (index, index) {
 
 // -----
 
-// The first tensor keeps its extent in each step, the second one grows: nothing is known of it, inside of the loop neither.
+// The first tensor keeps its extent in each step; the extent of the second one, which grows, is unknown, also inside of the loop.
 // CHECK-LABEL: func.func @loop
 // CHECK-SAME:    %[[N:[a-z0-9]+]]: index
 // CHECK:         %[[L:.+]]:2 = scf.for {{.+}} iter_args(%{{.+}} = %{{.+}}, %[[T:.+]] = %{{.+}})
@@ -122,7 +122,7 @@ func.func @loop(%n: index, %count: index) -> (index, index) {
 
 // -----
 
-// The condition hands on what it got, in another order.
+// The condition passes its operands on in another order.
 // CHECK-LABEL: func.func @while
 // CHECK-SAME:    %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index
 // CHECK:         scf.while
@@ -178,7 +178,7 @@ func.func @arms(%x: tensor<?xf32>, %c: i1) -> index {
 
 // -----
 
-// What a loop computes of its own counter or of a tensor that grows stays in it.
+// Values that a loop computes from its counter or from a growing tensor remain in it.
 // CHECK-LABEL: func.func @kept
 // CHECK:         %[[T:.+]] = tensor.empty
 // CHECK:         scf.for %[[K:.+]] = %{{.+}} iter_args(%[[A:.+]] = %[[T]])
@@ -222,4 +222,40 @@ func.func @sums(%n: index, %x: tensor<?xf32>) -> (index, index) {
   %e = arith.addi %d, %d : index
   %b = arith.maxsi %e, %c0 : index
   return %a, %b : index, index
+}
+
+// -----
+
+// A tensor that is one of two has the extents of either.
+// CHECK-LABEL: func.func @selected
+// CHECK:         %[[S:.+]] = arith.select
+// CHECK-NEXT:    %[[D:.+]] = tensor.dim %[[S]]
+// CHECK-NEXT:    return %[[D]]
+func.func @selected(%n: index, %m: index, %p: i1) -> index {
+  %c0 = arith.constant 0 : index
+  %a = tensor.empty(%n) : tensor<?xf32>
+  %b = tensor.empty(%m) : tensor<?xf32>
+  %s = arith.select %p, %a, %b : tensor<?xf32>
+  %d = tensor.dim %s, %c0 : tensor<?xf32>
+  return %d : index
+}
+
+// -----
+
+// The extents of a matrix, of a part of it and of its rows are those that they are created with.
+// CHECK-LABEL: func.func @views
+// CHECK-SAME:    %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index
+// CHECK-NOT:     tensor.dim
+// CHECK:         return %[[M]], %[[N]], %[[M]]
+func.func @views(%n: index, %m: index) -> (index, index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tensor.empty(%n, %m) : tensor<?x?xf32>
+  %b = tensor.extract_slice %a[0, 0] [1, %n] [1, 1] : tensor<?x?xf32> to tensor<?xf32>
+  %c = tensor.expand_shape %a [[0, 1], [2]] output_shape [1, %n, %m] : tensor<?x?xf32> into tensor<1x?x?xf32>
+  %d = tensor.dim %a, %c1 : tensor<?x?xf32>
+  %e = tensor.dim %b, %c0 : tensor<?xf32>
+  %c2 = arith.constant 2 : index
+  %f = tensor.dim %c, %c2 : tensor<1x?x?xf32>
+  return %d, %e, %f : index, index, index
 }

@@ -53,7 +53,7 @@ func.func @chain(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   return %2 : tensor<8xf32>
 }
 
-// What two ops read is computed once.
+// Operands of two operations are computed once.
 // CHECK-LABEL: func.func @shared
 // CHECK-COUNT-3: linalg.generic
 func.func @shared(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {

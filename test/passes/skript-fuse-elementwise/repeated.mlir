@@ -28,7 +28,7 @@ func.func @repeated(%x: tensor<2xf32>, %y: tensor<2x3xf32>, %init: tensor<2xf32>
   return %1 : tensor<2x3xf32>
 }
 
-// Where each point is visited once they join.
+// If each point is visited once, they are fused.
 // CHECK-LABEL: func.func @once
 // CHECK:         linalg.generic
 // CHECK:           skript.add

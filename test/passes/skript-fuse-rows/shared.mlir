@@ -40,7 +40,7 @@ func.func @centered(%x: memref<128x300xf32>, %y: memref<128xf32>) attributes {sk
 
 // -----
 
-// What does not fit stays in the memory of the device.
+// Arrays that do not fit remain in device memory.
 // CHECK-LABEL: func @long
 // CHECK-NOT: memref<1x3000xf32>
 #row = affine_map<(i, j) -> (i, j)>

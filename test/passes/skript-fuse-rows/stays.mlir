@@ -26,7 +26,7 @@ func.func @dynamic(%x: memref<?x128xf32>, %y: memref<?x128xf32>, %sum: memref<?x
   return
 }
 
-// What follows reads other rows than those that were reduced.
+// The following operation reads other rows than the reduced ones.
 // CHECK-LABEL: func.func @columns
 // CHECK-NOT:     scf.parallel
 func.func @columns(%x: memref<512x512xf32>, %y: memref<512x512xf32>, %sum: memref<512xf32>) {
@@ -45,7 +45,7 @@ func.func @columns(%x: memref<512x512xf32>, %y: memref<512x512xf32>, %sum: memre
   return
 }
 
-// The position of a row in its block is none in the array.
+// The position of a row in its block is not its position in the array.
 // CHECK-LABEL: func.func @position
 // CHECK-NOT:     scf.parallel
 func.func @position(%x: memref<512x512xf32>, %y: memref<512x512xf32>, %sum: memref<512xf32>) {

@@ -28,7 +28,7 @@ func.func @rounded(
   return %y : tensor<5x7xf32>
 }
 
-// What is not rounded keeps its factor, and so does a sum with a term that has none.
+// Factors of values that are not rounded are kept, and those of sums with a term that has none.
 // CHECK-LABEL: func.func @others
 // CHECK:         %[[SUM:.+]] = arith.addf
 // CHECK-NEXT:    arith.mulf %[[SUM]]

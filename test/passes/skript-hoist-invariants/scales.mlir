@@ -54,7 +54,7 @@ func.func @rotate(%x: tensor<4x16x8xf32>, %frequency: tensor<8xf32>) -> tensor<4
   return %0 : tensor<4x16x8xf32>
 }
 
-// The last input is there for the extent of the reduction.
+// The last input only defines the extent of the reduction.
 // CHECK-LABEL: func.func @extent
 // CHECK:         %[[ROOTS:.+]] = linalg.generic
 // CHECK:         linalg.generic

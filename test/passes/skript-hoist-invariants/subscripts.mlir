@@ -38,7 +38,7 @@ func.func @resize(%x: tensor<8x32x48xf32>) -> tensor<8x64x48xf32> {
   return %0 : tensor<8x64x48xf32>
 }
 
-// Points that a remainder leaves out are split from the others: their subscripts stay.
+// Points that a remainder excludes are split from the others, and keep their subscripts.
 // CHECK-LABEL: func.func @transposed
 // CHECK-NOT:     xindex>
 // CHECK:         return

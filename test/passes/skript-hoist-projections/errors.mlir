@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --split-input-file --skript-hoist-projections | FileCheck %s
 
-// Products that stay in their loops: no reduction comes before.
+// Products that remain in their loops: no reduction is hoisted.
 
 // An operand depends on the loop-carried value.
 // CHECK-LABEL: func.func @carried(

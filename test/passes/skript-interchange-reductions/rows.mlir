@@ -26,7 +26,7 @@ func.func @product(%x: memref<?x?xf32>, %w: memref<?x?xf32>, %y: memref<?x?xf32>
 
 // -----
 
-// Rows of the second factor are summed as they are: its columns do not lie side by side.
+// The rows of the second factor are not interchanged: its columns are not contiguous.
 // CHECK-LABEL: func.func @transposed
 // CHECK:         iterator_types = ["parallel", "parallel", "reduction"]
 func.func @transposed(%x: memref<?x?xf32>, %w: memref<?x?xf32>, %y: memref<?x?xf32>) {
@@ -44,7 +44,7 @@ func.func @transposed(%x: memref<?x?xf32>, %w: memref<?x?xf32>, %y: memref<?x?xf
 
 // -----
 
-// Rows of four elements fill no vector.
+// Rows of four elements are shorter than a vector.
 // CHECK-LABEL: func.func @short
 // CHECK:         iterator_types = ["parallel", "parallel", "reduction"]
 func.func @short(%x: memref<?x?xf32>, %w: memref<?x4xf32>, %y: memref<?x4xf32>) {

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --skript-keep-operators=operators=mine.step | FileCheck %s
 
-// Of a function that is defined elsewhere nothing is said: MLIR allows it not.
+// An external function has no attribute, because MLIR does not allow it.
 // CHECK: func.func private @step(tensor<4xf32>) -> tensor<4xf32>
 func.func private @step(tensor<4xf32>) -> tensor<4xf32>
 

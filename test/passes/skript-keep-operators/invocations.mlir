@@ -2,7 +2,7 @@
 // RUN: skript-opt %s --pass-pipeline="builtin.module(skript-keep-operators{operators=mine.twice},skript-to-linalg)" | FileCheck %s --check-prefix=LINALG
 // RUN: skript-opt %s --pass-pipeline="builtin.module(skript-keep-operators{operators=mine.twice},skript-to-linalg,skript-bufferize)" | FileCheck %s --check-prefix=BUFFERS
 
-// What an operator that is kept invokes itself is inlined into it.
+// Operators that a kept operator invokes are inlined into it.
 // CHECK-LABEL: func.func private @twice_0
 // CHECK-NOT:     skript.invoke
 // CHECK:         skript.add
@@ -34,7 +34,7 @@ func.func @model(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
-// What an operator invokes under its own name is a part of it.
+// An invocation with the name of the invoking operator is a part of it.
 // CHECK-LABEL: func.func private @twice_1
 // CHECK-NOT:     skript.invoke
 // CHECK:         skript.mul

@@ -33,7 +33,7 @@ func.func @stream(%x: memref<1x250xf32>, %y: memref<250xf32, strided<[1], offset
   return
 }
 
-// Narrow elements have loops instead of masks; what has gaps is an ordinary copy.
+// Narrow elements have loops instead of masks; copies with gaps are ordinary ones.
 // CHECK-LABEL: func.func @narrow
 // CHECK-COUNT-3: scf.for
 // CHECK:         linalg.generic

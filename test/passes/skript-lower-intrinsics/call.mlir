@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --skript-lower-intrinsics | FileCheck %s
 
-// Address, extents and strides of each array stand on the stack; the kernel's status is a check.
+// Address, extents and strides of each array are on the stack; the kernel's status is a check.
 // CHECK-LABEL: func.func @strided
 // CHECK-SAME:    %[[X:[^:]+]]: memref<3x2xf32, strided<[1, 3], offset: 4>>, %[[OUT:[^:]+]]: memref<2x6xi64>, %[[EXTENTS:[^:]+]]: memref<2xi64>
 // CHECK-SAME:    %[[CONTEXT:[^:]+]]: memref<64xi64> {skript.context}

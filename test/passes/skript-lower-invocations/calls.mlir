@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --skript-lower-invocations | FileCheck %s
 
-// What is kept, what is defined elsewhere, and what a step of a formula invokes.
+// Kept operators, external functions, and invocations in a step of a formula.
 // CHECK-LABEL: func.func @model
 // CHECK-NOT:     skript.invoke
 // CHECK:         call @nothing_0() : () -> ()

@@ -33,7 +33,7 @@ func.func @rows(%x: memref<10000xi8>, %z: memref<40xi8>) attributes {skript.entr
       scf.if %is {
         %n = arith.index_cast %l : index to i64
         memref.store %n, %p[%i] : memref<5xi64>
-      }
+      } {skript.selects}
     }
     scf.reduce
   }
@@ -65,7 +65,7 @@ func.func @columns(%x: memref<10000xi8>, %z: memref<40xi8>) attributes {skript.e
       scf.if %is {
         %n = arith.index_cast %l : index to i64
         memref.store %n, %p[%i] : memref<5xi64>
-      }
+      } {skript.selects}
     }
   }
   return
@@ -73,7 +73,8 @@ func.func @columns(%x: memref<10000xi8>, %z: memref<40xi8>) attributes {skript.e
 
 // -----
 
-// The last one of equal values, a value that is compared with another array's, and positions that share elements stay.
+// Loops that their formula does not mark stay: those that select the last one of equal values, compare with another array's value, or share a
+// position.
 // CHECK-LABEL: func.func @stay
 // CHECK-NOT:     gpu.launch
 // CHECK:         return
@@ -161,7 +162,7 @@ func.func @both(%x: memref<30x50xf32>, %a: memref<i64> {llvm.noalias}, %b: memre
         %n = arith.index_cast %j : index to i64
         memref.store %m, %a[] : memref<i64>
         memref.store %n, %b[] : memref<i64>
-      }
+      } {skript.selects}
     }
   }
   return

@@ -146,7 +146,7 @@ func.func @stay(%x: memref<20000xi8>, %z: memref<20xi8>) attributes {skript.entr
 
 // -----
 
-// What fills the result before, and the elementwise operation after it, are computed with each element.
+// The fill before the reduction and the elementwise operation after it are computed with each element.
 // CHECK-LABEL: func.func @bias
 // CHECK-NOT:     linalg.fill
 // CHECK:         gpu.launch

@@ -1,6 +1,6 @@
 // RUN: not skript-opt %s --skript-merge-duplicates=all=true 2>&1 | FileCheck %s
 
-// The pass takes every module; what it can be given wrongly is an option.
+// The pass accepts every module; only options can be invalid.
 // CHECK: no such option all
 module {
 }

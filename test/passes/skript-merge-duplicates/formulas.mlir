@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --split-input-file --skript-merge-duplicates | FileCheck %s
 
-// Equal formulas are one, those that read another tensor stay, unused ones vanish.
+// Equal formulas are merged, formulas that read another tensor are kept, unused ones are removed.
 // CHECK-LABEL: func.func @formulas
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<4xf32>, %[[Y:[a-z0-9]+]]: tensor<4xf32>
 // CHECK:         %[[A:.+]] = skript.formula

@@ -48,7 +48,7 @@ llvm.func internal @equal(%x: f32) -> f32 {
   llvm.return %0 : f32
 }
 
-// Two that differ stay, unless asked for. Divisors in a loop stay in any case, the size of stack memory too.
+// Two different functions are kept, unless an option requests merging. Divisors in a loop and sizes of stack memory never become arguments.
 // CHECK:       llvm.func internal @two_a(
 // CHECK:       llvm.func internal @two_b(
 // TWO:         llvm.func internal @two_a(%{{.+}}: i64, %{{.+}}: i32) -> i32

@@ -17,7 +17,7 @@ func.func @fixed(%x: memref<2x3x4xf32> {llvm.noalias}, %e: memref<3x0xi64>, %n: 
 
 // -----
 
-// Extents known only at run time come as an array of their own, and count as no more than their bounds.
+// Dynamic extents are passed in a separate array, and limited by their bounds.
 // CHECK-LABEL: func.func @dynamic
 // CHECK-SAME:    %[[X:[^:]+]]: memref<96xi8>
 // CHECK-SAME:    %[[EXTENTS:[^:]+]]: memref<2xi64>

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --split-input-file --skript-pad-extents | FileCheck %s
 
-// What is filled of a pack, and an item that is put into one: only its filled part is written.
+// The filled part of a pack, and an item that is inserted: only its filled part is written.
 // CHECK-LABEL: func.func @packs
 // CHECK-SAME:    (%[[X:[^ ]+]]: tensor<4xf32>{{.*}}, %[[E:[^ ]+]]: i32
 func.func @packs(%x: tensor<?xf32> {skript.bounds = array<i64: 4>}, %whole: tensor<3x8xf32>, %k: index) -> (tensor<3x8xf32>, tensor<3x?xf32>) attributes {skript.entry} {
@@ -24,7 +24,7 @@ func.func @packs(%x: tensor<?xf32> {skript.bounds = array<i64: 4>}, %whole: tens
 
 // -----
 
-// Two that meet have the larger bound: the smaller one is padded.
+// Two combined tensors have the larger bound: the smaller one is padded.
 // CHECK-LABEL: func.func @meet
 // CHECK-SAME:    (%[[X:[^ ]+]]: tensor<4xf32>{{.*}}, %[[Y:[^ ]+]]: tensor<6xf32>
 // CHECK:         scf.if %{{.+}} -> (tensor<6xf32>, index)

@@ -1,7 +1,7 @@
 // RUN: skript-opt %s --skript-parallelize-calls | FileCheck %s
 // RUN: skript-opt %s --skript-parallelize-calls --skript-parallelize-calls | FileCheck %s
 
-// The call passes what the function needs beside its range; the task loads it again.
+// The call stores the arguments of the function, except its range; the task loads them.
 // CHECK-LABEL: llvm.func @caller
 // CHECK:         %[[STEPS:.+]] = llvm.mlir.constant(43 : i64)
 // CHECK:         llvm.call @rows.shared(%{{.+}}, %{{.+}}, %[[STEPS]]) : (!llvm.ptr, f32, i64) -> ()

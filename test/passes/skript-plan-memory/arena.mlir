@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --split-input-file --skript-plan-memory | FileCheck %s
 
-// Buffers that live one after the other share memory; those that live at once do not.
+// Buffers with disjoint lifetimes share memory; others do not.
 // CHECK-LABEL: func.func @chain
 // CHECK-SAME:    %[[ARENA:[^:]+]]: memref<128xi8> {{{.*}}llvm.noalias{{.*}}}
 // CHECK-NOT:     memref.alloc

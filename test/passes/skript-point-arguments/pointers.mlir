@@ -8,7 +8,7 @@
 // CHECK:         %[[FULL:.+]] = llvm.insertvalue %{{.+}}, %{{.+}}[4, 0]
 // CHECK:         %[[ARRAY:.+]] = builtin.unrealized_conversion_cast %[[FULL]] : {{.+}} to memref<96xi8>
 // CHECK-NEXT:    memref.load %[[ARRAY]][%[[N]]] : memref<96xi8>
-// What only a branch needs is made in front of it.
+// Values that only a branch needs are created before it.
 // CHECK:         llvm.insertvalue %[[W]], %{{.+}}[0]
 // CHECK:         scf.if
 // CHECK-NOT:     llvm.

@@ -29,7 +29,7 @@ func.func @backwards(%x: tensor<6xf32>, %w: tensor<3xf32>, %init: tensor<4xf32>)
 #w = affine_map<(d0, d1) -> (d1)>
 #y = affine_map<(d0, d1) -> (d0)>
 
-// `conv_1d` has no strides; what has them has more dimensions.
+// `conv_1d` has no strides; named operations with strides have more dimensions.
 // CHECK-LABEL: func.func @strided
 // CHECK:         linalg.depthwise_conv_1d_nwc_wc {dilations = dense<1> : tensor<1xi64>, strides = dense<2> : tensor<1xi64>}
 // CHECK-SAME:      tensor<1x9x1xf32>, tensor<3x1xf32>) outs({{.*}} : tensor<1x4x1xf32>)
@@ -93,7 +93,7 @@ func.func @almost(%a: tensor<4x6xf32>, %b: tensor<6x5xf32>, %init: tensor<4x5xf3
 #diagonal = affine_map<(d0) -> (d0, d0)>
 #all = affine_map<(d0) -> (d0)>
 
-// Neither is a diagonal a transpose, nor a sum with its own present element a reduction of something.
+// A diagonal is not a transpose, and a sum with the current output element is not a reduction.
 // CHECK-LABEL: func.func @diagonal
 // CHECK:         linalg.generic
 // CHECK-NOT:     linalg.transpose

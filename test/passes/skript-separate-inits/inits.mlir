@@ -26,7 +26,7 @@ func.func @destinations(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
 
-// Who only reads a filled tensor shares it.
+// Users that only read a filled tensor share it.
 // CHECK-LABEL: func.func @readers
 // CHECK-COUNT-1: linalg.fill
 // CHECK-NOT:     linalg.fill
@@ -172,7 +172,7 @@ func.func @turns(%w: tensor<2xf32> {bufferization.writable = false}, %start: f32
   return %end : f32
 }
 
-// What a branch writes into is filled in it.
+// A tensor that a branch writes is filled in the branch.
 // CHECK-LABEL: func.func @nested
 // CHECK:         %[[OUTER:.+]] = linalg.fill
 // CHECK:         linalg.generic {{.*}} outs(%[[OUTER]] : tensor<8xf32>)
@@ -231,7 +231,7 @@ func.func @generic(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
 
-// So do loops and what writes into a part of the filled tensor.
+// This also applies to loops, and to writes of a part of the filled tensor.
 // CHECK-LABEL: func.func @parts
 // CHECK:         %[[F:.+]] = linalg.fill
 // CHECK-NEXT:    tensor.insert_slice %{{.*}} into %[[F]]

@@ -20,7 +20,7 @@ func.func @short(%x: memref<1000xi64>, %y: memref<1000xi64>) {
   return
 }
 
-// The difference of the elements counts.
+// The sum is over the difference of the elements.
 // CHECK-LABEL: func.func @near
 // CHECK:         linalg.generic
 func.func @near(%x: memref<2000xi64>, %y: memref<2000xi64>) {
@@ -37,7 +37,7 @@ func.func @near(%x: memref<2000xi64>, %y: memref<2000xi64>) {
   return
 }
 
-// Positions decide about elements that differ.
+// Positions determine the result for different elements.
 // CHECK-LABEL: func.func @inversions
 // CHECK:         linalg.generic
 func.func @inversions(%x: memref<2000xi64>, %y: memref<2000xi64>) {

@@ -3,7 +3,7 @@
 
 #map = affine_map<(d0, d1) -> (d0, d1)>
 
-// The last element again at the end of rows: 15 vectors of columns read the neighbour, and the last 16 columns have the clamp.
+// The last element is repeated at the end of rows: 15 vectors of columns read the neighbour, and the last 16 columns have the clamp.
 // CHECK-LABEL: func.func @right
 // CHECK:         %[[IN:.+]] = memref.subview %arg0[0, 0] [8, 240] [1, 1]
 // CHECK:         %[[OUT:.+]] = memref.subview %arg1[0, 0] [8, 240] [1, 1]

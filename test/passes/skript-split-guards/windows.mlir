@@ -39,7 +39,7 @@ func.func @smooth(%x: tensor<8xf32>, %w: tensor<3xf32>, %init: tensor<8xf32>) ->
 
 // -----
 
-// Mostly border: it stays whole where that much is asked for, and so does what has no guard at all.
+// Mostly border: with a large limit it is not split, and neither are operations without guards.
 // CHECK-LABEL: func.func @others
 // WHOLE-LABEL: func.func @others
 // WHOLE-COUNT-2: skript.formula

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --split-input-file --skript-split-phases | FileCheck %s
 
-// What is not a reduction, has dynamic extents, or too many phases stays.
+// Operations that are not reductions, or have dynamic extents or too many phases, are not split.
 // CHECK-LABEL: func.func @map
 // CHECK-COUNT-1: linalg.generic
 // CHECK-NOT:     linalg.generic

@@ -36,7 +36,7 @@ func.func @counts(%x: memref<100001xi64>, %y: memref<16xi64>) {
   return
 }
 
-// Maxima begin with the least number.
+// Maxima begin with the smallest number.
 // CHECK-LABEL: func.func @greatest
 // CHECK:         linalg.fill ins(%c-2147483648_i32 : i32) outs(%{{.+}} : memref<8x3x5xi32>)
 // CHECK:         scf.parallel

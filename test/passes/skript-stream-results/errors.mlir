@@ -19,7 +19,7 @@ func.func @small(%x: memref<4096xf32>, %z: memref<4096xf32>) {
   return
 }
 
-// What is read again fits the cache.
+// The elements that are read again fit in the cache.
 func.func @again(%x: memref<12288xf32>, %z: memref<12288xf32>) {
   %y = memref.alloc() : memref<12288xf32>
   linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel"]}
@@ -32,7 +32,7 @@ func.func @again(%x: memref<12288xf32>, %z: memref<12288xf32>) {
   return
 }
 
-// The operation reads what it writes.
+// The operation reads its output.
 func.func @update(%z: memref<32768xf32>) {
   linalg.generic {indexing_maps = [#all], iterator_types = ["parallel"]} outs(%z : memref<32768xf32>) {
   ^bb0(%o: f32):

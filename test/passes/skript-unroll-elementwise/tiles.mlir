@@ -13,7 +13,7 @@ func.func @sum(%x: vector<20xf32>, %y: vector<20xf32>) -> vector<20xf32> {
   return %0 : vector<20xf32>
 }
 
-// Outer dimensions become 1; scalars stay; the predicate has other elements than the rest.
+// Outer dimensions become 1; scalars are kept; the predicate has another element type than the others.
 // CHECK-LABEL: func.func @choose
 // CHECK-COUNT-2: arith.select %{{.*}}, %{{.*}}, %{{.*}} : vector<1x4xi1>, vector<1x4xf32>
 // SQUARE-LABEL: func.func @choose
@@ -23,7 +23,7 @@ func.func @choose(%c: vector<2x4xi1>, %x: vector<2x4xf32>, %y: vector<2x4xf32>) 
   return %0 : vector<2x4xf32>
 }
 
-// What is small enough stays as it is.
+// Small operations do not change.
 // CHECK-LABEL: func.func @small
 // CHECK-NOT:     slice
 // CHECK:         math.exp %{{.*}} : vector<4xf32>

@@ -34,7 +34,7 @@ func.func @inside(%wide: memref<128xf64>, %short: memref<24xf32>, %x: memref<128
       %q = arith.divf %a, %b : f32
       linalg.yield %q : f32
     }
-    // The numerator stays the same, not the divisor.
+    // The numerator is invariant, not the divisor.
     linalg.generic {indexing_maps = [affine_map<(j) -> ()>, affine_map<(j) -> (j)>], iterator_types = ["parallel"]} ins(%s : memref<f32>) outs(%x : memref<128xf32>) {
     ^bb0(%b: f32, %a: f32):
       %q = arith.divf %b, %a : f32

@@ -134,7 +134,7 @@ func.func @reversed(%x: memref<64x128xf32>, %w: memref<128x64xf32>, %y: memref<6
 
 // -----
 
-// The caller reads the bare result too.
+// The caller also reads the result before the elementwise operations.
 // CHECK-LABEL: func.func @output
 // CHECK-NOT:     linalg.fill
 // CHECK:         call @kernel_0
@@ -167,7 +167,7 @@ func.func @output(%x: memref<64x128xf32>, %w: memref<128x96xf32>, %sum: memref<6
 
 // -----
 
-// What reads one row of several stays behind the product: the kernel would store all rows there.
+// An operation that reads one of several rows remains after the product: the kernel would store all rows there.
 // CHECK-LABEL: func.func @first_row
 // CHECK:         call @kernel_0
 // CHECK:         linalg.generic

@@ -1,4 +1,4 @@
-// What no register tile serves is left as it is; a senseless option is refused.
+// Operations without a suitable register tile are not changed; an invalid option is refused.
 // RUN: skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions)' | FileCheck %s
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-bits=100})' 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: option vector-bits is 100, which is not a power of two from 64 to 4096
@@ -7,7 +7,7 @@
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{byte-products=vnni})' 2>&1 | FileCheck %s --check-prefix=PRODUCTS
 // PRODUCTS: option byte-products: `vnni` is not one of none, vpdpbusd, vpmaddwd, usdot
 
-// Strides that are no multiples of extents.
+// Strides that are not multiples of extents.
 // CHECK-LABEL: func.func @dynamic
 // CHECK:         linalg.generic
 func.func @dynamic(%a: memref<?x?xf32, strided<[?, 1]>>, %y: memref<?xf32>) {

@@ -1,4 +1,4 @@
-// Narrow elements are widened on their way to the registers; sums of narrow elements themselves are left alone.
+// Narrow elements are widened when they are loaded; sums with narrow accumulators are not changed.
 // RUN: skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-bits=512})' | FileCheck %s
 
 // CHECK-LABEL: func.func @product

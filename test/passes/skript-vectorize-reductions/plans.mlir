@@ -6,7 +6,7 @@
 // RUN: skript-opt %s --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-bits=256 vector-registers=16 plans=*:99})' | FileCheck %s --check-prefix=FIRST
 // RUN: skript-opt %s --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-bits=256 vector-registers=16})' | FileCheck %s --check-prefix=NONE
 // RUN: not skript-opt %s --pass-pipeline='builtin.module(skript-vectorize-reductions{plans=1})' 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: option plans: `1` is no KEY:NUMBER
+// OPTION: option plans: `1` is not KEY:NUMBER
 // RUN: not skript-opt %s --pass-pipeline='builtin.module(skript-vectorize-reductions{fma-ports=0})' 2>&1 | FileCheck %s --check-prefix=PORTS
 // PORTS: option fma-ports is 0, which is not between 1 and 1024
 // NONE-NOT: skript.plan

@@ -1,7 +1,7 @@
 // RUN: not skript-opt %s --split-input-file --skript-verify-accesses 2>&1 | FileCheck %s
 
 // The lanes of the last vector are not masked.
-// CHECK: defect of the compiler: this access may be outside of its memory
+// CHECK: internal compiler error: this access may be out of bounds of its memory
 func.func @lanes(%bytes: memref<400xi8>, %m: index) attributes {skript.entry} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
@@ -18,7 +18,7 @@ func.func @lanes(%bytes: memref<400xi8>, %m: index) attributes {skript.entry} {
 // -----
 
 // A view is larger than its slot of the arena.
-// CHECK: defect of the compiler: this access may be outside of its memory
+// CHECK: internal compiler error: this access may be out of bounds of its memory
 func.func @slot(%arena: memref<4096xi8>, %m: index) attributes {skript.entry} {
   %c0 = arith.constant 0 : index
   %c100 = arith.constant 100 : index
@@ -30,7 +30,7 @@ func.func @slot(%arena: memref<4096xi8>, %m: index) attributes {skript.entry} {
 // -----
 
 // A view is larger than what it views.
-// CHECK: defect of the compiler: this access may be outside of its memory
+// CHECK: internal compiler error: this access may be out of bounds of its memory
 func.func @view(%arena: memref<256xi8>, %m: index) attributes {skript.entry} {
   %c0 = arith.constant 0 : index
   %c100 = arith.constant 100 : index
@@ -42,7 +42,7 @@ func.func @view(%arena: memref<256xi8>, %m: index) attributes {skript.entry} {
 // -----
 
 // A call passes more rows than the array has.
-// CHECK: defect of the compiler: this access may be outside of its memory
+// CHECK: internal compiler error: this access may be out of bounds of its memory
 func.func @rows(%x: memref<4x16xf32>) attributes {skript.entry} {
   %c5 = arith.constant 5 : index
   %p = memref.reinterpret_cast %x to offset: [0], sizes: [1], strides: [1] : memref<4x16xf32> to memref<1xf32, strided<[1]>>
@@ -66,7 +66,7 @@ func.func private @fill(%p: memref<1xf32, strided<[1]>>, %n: index) {
 // -----
 
 // A window reads beyond the last element.
-// CHECK: defect of the compiler: this access may be outside of its memory
+// CHECK: internal compiler error: this access may be out of bounds of its memory
 func.func @window(%bytes: memref<40xi8>, %m: index, %f: memref<3xf32>, %y: memref<8xf32>) attributes {skript.entry} {
   %c0 = arith.constant 0 : index
   %c10 = arith.constant 10 : index

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --verify-diagnostics --skript-widen-accumulators | FileCheck %s
 
-// The pass refuses nothing. What says itself how it rounds, what is written once and what only compares stays as it is.
+// The pass does not refuse anything. Formulas with explicit rounding, with one write per element, or with comparisons only are not changed.
 // CHECK-LABEL: func.func @reads
 // CHECK:         skript.formula sum {{.*}} : tensor<f16>)
 // CHECK-NOT:     skript.cast

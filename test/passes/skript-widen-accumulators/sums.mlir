@@ -49,7 +49,7 @@ func.func @pair(%x: tensor<?xf16>, %p: tensor<?xf16>, %q: tensor<f32>) -> (tenso
   return %r#0, %r#1 : tensor<?xf16>, tensor<f32>
 }
 
-// Places of one tensor stay places of one tensor.
+// Writes to elements of one tensor remain writes to one tensor.
 // CHECK-LABEL: func.func @places
 // CHECK-SAME:    %[[INIT:[a-z0-9]+]]: tensor<2xf16>
 // CHECK:         %[[WIDE:.+]] = skript.cast %[[INIT]] : tensor<2xf16> to tensor<2xf32>

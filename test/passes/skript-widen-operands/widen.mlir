@@ -67,7 +67,7 @@ func.func @weights(%x: memref<64x30xbf16>, %w: memref<30x48xbf16> {skript.role =
   return
 }
 
-// What is written between two contractions is widened again.
+// An operand that is written between two contractions is widened again.
 // CHECK-LABEL: func.func @written
 // CHECK:         linalg.generic {{.*}}ins(%[[X:.+]] : memref<64x30xf16>) outs(%[[FIRST:.+]] : memref<64x30xf32>)
 // CHECK:         linalg.generic {{.*}}ins(%[[FIRST]]

@@ -1,7 +1,7 @@
 // Other reductions stay; a senseless option is refused.
 // RUN: skript-opt %s --split-input-file --skript-winograd | FileCheck %s
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-winograd{tile=6})' 2>&1 | FileCheck %s --check-prefix=TILE
-// TILE: option tile is 6, which is none of 0, 2 and 4
+// TILE: option tile is 6, but must be 0, 2 or 4
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-winograd{vector-bits=100})' 2>&1 | FileCheck %s --check-prefix=BITS
 // BITS: option vector-bits is 100, which is not a power of two from 64 to 4096
 

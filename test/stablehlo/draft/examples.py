@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every example of the StableHLO draft: `examples.py --skript BINARY [--draft FILE]`.
 
-The table holds each example as the draft writes it: its line, the statement, what goes in, what must come out. Where the
-draft's own text cannot be right, `instead` is the corrected statement or value, with the reason. With --draft, the
-statements are looked up in the draft's text, and an example that the table lacks is an error.
+The table contains each example of the draft: its line, the statement, the operands, the expected results. If the draft is
+wrong, `instead` is the corrected statement or value, with the reason. With --draft, the statements are looked up in the
+draft's text, and an example that the table lacks is an error.
 """
 import argparse
 import os
@@ -18,7 +18,7 @@ import numpy
 T, F = True, False
 DTYPES = {"si32": "<i4", "i32": "<i4", "f32": "<f4", "f64": "<f8", "pred": "?", "c64": "<c8", "c128": "<c16",
           "complex<f32>": "<c8"}
-# Functions of implementation-defined precision; complex numbers are compared alike.
+# Functions of implementation-defined precision; complex numbers have the same tolerance.
 ROUNDED = {"cosine", "log", "logistic", "rsqrt", "sine", "tanh"}
 ATOL = 1e-6
 
@@ -89,8 +89,8 @@ EXAMPLES = [
     binary(911, "xor", "pred", P, Q, [[F, T], [T, F]]),
 ]
 
-# Beside the examples: the program of "Programs", and the ways to write constants of "Constants". The draft's pair
-# `(12.34, 56,78)` has three numbers: 56.78 is meant.
+# In addition to the examples: the program of "Programs", and the notations of "Constants". The pair `(12.34, 56,78)` in
+# the draft has three numbers; 56.78 is meant.
 PROGRAM = """ml_program.func @example_func(%arg: tensor<4x16xf32>) -> tensor<4x16xf32> {
  %1 = stablehlo.floor %arg : tensor<4x16xf32>
  %2 = stablehlo.ceil %arg : tensor<4x16xf32>
@@ -108,7 +108,7 @@ CONSTANTS = [
 
 
 def types(statement):
-    """Of the operands and of the result."""
+    """The types of the operands and of the result."""
     signature = statement.split(" : ", 1)[1]
     if "->" in signature:
         source, result = signature.split(" -> ")
@@ -146,7 +146,7 @@ def same(got, want, rounded):
 
 
 def check(skript, example):
-    """None, or what is wrong."""
+    """The error, or None."""
     statement = example.instead or example.statement
     source, target = types(statement)
     result = re.match(r"(%\w+) = stablehlo\.(\w+) ?([^:]*?)(?= : |$)", statement)
@@ -165,7 +165,7 @@ def check(skript, example):
 
 
 def against(draft):
-    """What the draft's text and the table do not share."""
+    """The differences between the draft's text and the table."""
     with open(draft) as file:
         lines = file.read().split("\n")
     wrong = ["line %d of the draft is not `%s`" % (e.line, e.statement)

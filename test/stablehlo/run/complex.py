@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Complex functions of `skript run`, part by part: `complex.py FOLDER`; FOLDER is scratch.
+"""Checks the real and imaginary parts of complex functions of `skript run`: `complex.py FOLDER`; FOLDER is for temporary files.
 
-The arguments are on branch cuts, beside zeros, poles and saddles of the functions, and where squares overflow or vanish.
-They are held against numpy in the next wider type; each part must be good to 16 units in its own last place.
+The arguments are on branch cuts, near zeros, poles and saddles of the functions, and such that squares overflow or underflow.
+The results are compared with numpy in the next wider type; each part must be within 16 units in its last place.
 """
 import json
 import os
@@ -15,7 +15,7 @@ numpy.seterr(all="ignore")
 
 
 def log_plus_one(z):
-    """numpy's own takes the logarithm of a rounded sum."""
+    """log(1 + z) without a rounded sum, unlike numpy.log1p."""
     x, y = z.real.astype(numpy.longdouble), z.imag.astype(numpy.longdouble)
     beside, elsewhere = numpy.log1p(x * (2 + x) + y * y) / 2, numpy.log(numpy.hypot(1 + x, y))
     return numpy.where((x > -0.5) & (abs(z) < 4), beside, elsewhere) + 1j * numpy.arctan2(y, 1 + x)
@@ -26,7 +26,7 @@ NAMES = {"log_plus_one": log_plus_one, "exponential_minus_one": numpy.expm1, "lo
          "sine": numpy.sin, "cosine": numpy.cos, "tan": numpy.tan, "tanh": numpy.tanh, "exponential": numpy.exp,
          "abs": abs, "logistic": lambda z: 1 / (1 + numpy.exp(-z)), "chlo.sinh": numpy.sinh, "chlo.cosh": numpy.cosh, "chlo.asin": numpy.arcsin, "chlo.acos": numpy.arccos, "chlo.atan": numpy.arctan,
          "chlo.asinh": numpy.arcsinh, "chlo.acosh": numpy.arccosh, "chlo.atanh": numpy.arctanh}
-# These cancel, so that a wider type is only wide enough for f32.
+# These cancel digits, so the wider type is exact enough for f32 only.
 TEXTBOOK = ["log_plus_one", "exponential_minus_one"]
 UNITS = 16
 
@@ -52,7 +52,7 @@ def text(name, count, part):
 
 
 def wrong(name, z, got, part):
-    """Arguments at which a part is wrong."""
+    """The arguments for which a part is wrong."""
     wider = numpy.complex128 if part == numpy.float32 else numpy.clongdouble
     want = NAMES[name](z.astype(wider)).astype(got.dtype)
     limits = numpy.finfo(part)
@@ -60,11 +60,11 @@ def wrong(name, z, got, part):
     for mine, right in [(got.real, want.real), (got.imag, want.imag)]:
         both = numpy.isfinite(mine) & numpy.isfinite(right)
         far = abs(mine.astype(numpy.longdouble) - right) > UNITS * limits.eps * abs(right) + 4 * limits.smallest_normal * numpy.maximum(1, abs(want))
-        # Where numpy's quotient or product has no sense, ours may.
+        # Our quotient or product may be a number where numpy's result is NaN.
         other = ~both & ~numpy.isnan(right) & (mine != right)
         bad |= both & far | other
     if name in ("exponential_minus_one", "logistic"):
-        # A part may cancel; then it is good in units of the whole.
+        # If the digits of a part cancel, the tolerance is in units of the absolute value.
         bad &= abs(got - want) > UNITS * limits.eps * abs(want)
     return [(z[n], got[n], want[n]) for n in numpy.flatnonzero(bad)]
 

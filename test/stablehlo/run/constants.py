@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise operations on scalar constants, which the compiler folds, against the same operations on arguments.
+"""Compares elementwise operations on scalar constants, which the compiler folds, with the same operations on arguments.
 
     constants.py FOLDER [OPERATION...]
 
-Each operation runs on all combinations of corner values: of a binary operation, on all pairs. Folded values must have the
-bits of computed ones, except that functions may differ by a few units in the last place, and NaN is NaN. Operations
-that numpy has are compared with numpy as well.
+Each operation runs on all combinations of special values, a binary operation on all pairs. Folded values must have the
+bits of computed ones, except that functions may differ by a few units in the last place, and that all NaN are equal. Operations
+that numpy supports are also compared with numpy.
 """
 import itertools
 import json
@@ -72,7 +72,7 @@ def literal(value, element, kind):
 
 
 def programs(name, arity, element):
-    """The program on constants, the one on arguments, and the operands."""
+    """The program for constants, the program for arguments, and the operands."""
     kind, values = TYPES[element]
     values = list({repr(value): value for value in values[:: 4 if arity > 1 and element in COMPLEX else 1]}.values())
     operands = list(itertools.product(values, repeat=arity))
@@ -97,15 +97,16 @@ def programs(name, arity, element):
     return constant, computed, [numpy.array(column, kind) for column in zip(*operands)]
 
 
-def differs(folded, computed, element, signs):
-    """Where values differ: in more than the last places, in whether they are finite, or, where `signs` is true, in the sign of a zero."""
+def differs(folded, computed, element, signs, scale=0):
+    """The mask of differences: by more than a few units in the last place, in being finite, or, where `signs` is true, in the sign of
+    a zero. The units are those of the value, or of `scale` if that is larger."""
     if folded.dtype.kind not in "fc":
         return folded != computed
     if folded.dtype.kind == "c":
-        parts = [differs(f, c, element, signs) for f, c in ((folded.real, computed.real), (folded.imag, computed.imag))]
+        parts = [differs(f, c, element, signs, scale) for f, c in ((folded.real, computed.real), (folded.imag, computed.imag))]
         return parts[0] | parts[1]
     step = numpy.finfo(folded.dtype).eps
-    far = abs(folded.astype("f8") - computed.astype("f8")) > 8 * step * abs(computed.astype("f8")) + 8 * numpy.finfo(folded.dtype).smallest_subnormal
+    far = abs(folded.astype("f8") - computed.astype("f8")) > 8 * step * numpy.maximum(abs(computed.astype("f8")), scale) + 8 * numpy.finfo(folded.dtype).smallest_subnormal
     both = numpy.isnan(folded) & numpy.isnan(computed)
     exact = ~numpy.isfinite(folded) | ~numpy.isfinite(computed)
     zero = (folded == 0) & (computed == 0)
@@ -144,13 +145,14 @@ def main():
             print("%s of %s: %s" % (name, element, failed[0]))
             continue
         folded, computed = (numpy.load("%s.%s/0.npy" % (own, which)) for which in ("folded", "computed"))
-        # C99 leaves the sign of a zero open where an operand is not finite; numpy that of the extreme of two zeros.
+        # The sign of a zero is unspecified in C99 if an operand is not finite, and in numpy for the extreme of two zeros.
         signs = True if element not in COMPLEX else numpy.all([numpy.isfinite(operand) for operand in operands], axis=0)
         pairs = [("folded", folded, computed, signs)]
         if function and element not in COMPLEX:
             pairs.append(("against numpy", computed, function(*operands), name not in ("maximum", "minimum")))
         for what, found, expected, signs in pairs:
-            wrong = numpy.flatnonzero(differs(found, expected, element, signs))
+            # The logarithms in the reflection formula cancel near the zeros of lgamma.
+            wrong = numpy.flatnonzero(differs(found, expected, element, signs, scale=name == "lgamma"))
             count += len(wrong)
             for n in wrong[:3]:
                 print("%s of %s, %s, %s: %s instead of %s" % (name, element, [o[n] for o in operands], what, found[n], expected[n]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that are small and stand for much: `untrusted.py FOLDER` writes them."""
+"""Writes small programs that would expand to large ones: `untrusted.py FOLDER`."""
 import os
 import sys
 
@@ -7,7 +7,7 @@ T = "tensor<4xf32>"
 
 
 def function(name, callees, last, visibility="private "):
-    """Calls one after the other, then an operation."""
+    """A function of calls in sequence, then an operation."""
     lines = ["func.func %s@%s(%%x: %s) -> %s {" % (visibility, name, T, T)]
     value = "%x"
     for number, callee in enumerate(callees):
@@ -20,7 +20,7 @@ def function(name, callees, last, visibility="private "):
 
 
 def calls(depth, width):
-    """Functions, each of which calls the next `width` times."""
+    """Functions, each of which calls the next one `width` times."""
     lines = function("main", ["f0"], False, "")
     for n in range(depth):
         lines += function("f%d" % n, ["f%d" % (n + 1)] * width, False)
@@ -28,14 +28,14 @@ def calls(depth, width):
 
 
 def tuples(depth):
-    """An argument whose type is pairs of pairs."""
+    """An argument whose type is nested pairs."""
     lines = ["!a0 = tuple<tensor<f32>, tensor<f32>>"]
     lines += ["!a%d = tuple<!a%d, !a%d>" % (n, n - 1, n - 1) for n in range(1, depth + 1)]
     return lines + ["func.func @main(%%x: !a%d) {" % depth, "  return", "}"]
 
 
 def branches(depth):
-    """Each branch holds the next."""
+    """Nested branches."""
     lines = ["func.func @main(%%x: %s, %%p: tensor<i1>) -> %s {" % (T, T)]
     lines += ["  %%r%d = \"stablehlo.if\"(%%p) ({" % n for n in range(depth)]
     lines.append("  stablehlo.return %%x : %s" % T)

@@ -1,9 +1,9 @@
-// Every operation of today's StableHLO that has no code here, as the printer of the OpenXLA project writes it: all are named at
+// Every operation of today's StableHLO that is not supported here, as the printer of the OpenXLA project writes it: all are named at
 // once, and the types as well.
 // RUN: not skript run %s --message-format=short 2>&1 | FileCheck %s
 // RUN: not skript-translate --from-stablehlo %s 2>&1 | FileCheck %s
 
-// CHECK: error{{.*}}: there is no code for
+// CHECK: error{{.*}}: not supported:
 // CHECK-SAME: `stablehlo.after_all` (line
 // CHECK-SAME: `stablehlo.all_gather` (line
 // CHECK-SAME: `stablehlo.all_reduce` (line

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a long chain to the file that is named: maps with a variable each, contractions that share one, a loop of state."""
+"""Writes a long chain to the given file: maps with one variable each, contractions that share a variable, a loop with state."""
 import sys
 
 COUNT = 300

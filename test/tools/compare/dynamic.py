@@ -3,8 +3,8 @@
 
 usage: dynamic.py MODEL FOLDER OPTIONS SHAPES...
 
-SHAPES are those of one comparison, `x=2,3 y=4`. Arrays of real numbers are written into FOLDER: with `--input-shape` instead of
-files, the code would be compiled for the shapes.
+SHAPES are those of one comparison, `x=2,3 y=4`. Arrays of real numbers are written into FOLDER, because with `--input-shape`
+the code would be compiled for these shapes.
 """
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a graph of many variables, outputs among them, to the file that is named."""
+"""Writes a graph with many variables, some of which are outputs, to the given file."""
 import sys
 
 COUNT = 90

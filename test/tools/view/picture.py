@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Executes a statement on `p`, the picture in the page of standard input."""
+"""Executes a statement on `p`, the picture in the page from standard input."""
 
 import json
 import re

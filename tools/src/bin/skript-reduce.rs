@@ -4,7 +4,7 @@
 #[path = "../version.rs"]
 mod version;
 
-/// MLIR allocates through it too: one allocator for all keeps the many small operations of a module close together.
+/// MLIR allocates through it too. It keeps the many small operations of a module close together.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `mlir-translate` with the `skript` dialect, `--sknd-to-mlir`, `--from-stablehlo` and `--to-stablehlo`; for the latter
-//! `--weights` and `--variables` as for `skript compile --emit=stablehlo`, and `--limit` as for all of `skript`.
+//! `mlir-translate` with the `skript` dialect, `--sknd-to-mlir`, `--from-stablehlo` and `--to-stablehlo`. `--to-stablehlo` has
+//! the options `--weights` and `--variables` of `skript compile --emit=stablehlo`; all translations have `--limit`.
 
 #[path = "../limit_arguments.rs"]
 mod limit_arguments;
@@ -12,21 +12,18 @@ mod version;
 use clap::{CommandFactory, Parser};
 use limit_arguments::LimitArguments;
 use program_weights::{PUT_ELSEWHERE, ProgramWeights, WeightsLocation};
+use skript::{ComposeOptions, Document, Error, Problem, Severity};
 use skript_dialect::PassError;
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::{Location, Module};
-use skript_frontend::check::check_program;
-use skript_frontend::compose::{ComposeOptions, compose};
-use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
 use skript_frontend::source::{SourceMap, Span};
-use skript_frontend::source_files::load_text;
 use skript_stablehlo::weights::element_type;
 use skript_stablehlo::{Interface, Weights};
 use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_variables};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The options that MLIR's translator does not have, and the file names.
+/// The options that `mlir-translate` does not have, and the file names.
 #[derive(Debug, Parser)]
 #[command(name = "skript-translate")]
 struct Options {
@@ -44,7 +41,7 @@ struct Files {
     output: Option<PathBuf>,
 }
 
-/// MLIR allocates through it too: one allocator for all keeps the many small operations of a module close together.
+/// MLIR allocates through it too. It keeps the many small operations of a module close together.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -55,8 +52,8 @@ fn main() {
         println!("skript-translate {}", version::text());
         return;
     }
-    let (own, rest) = divided(std::env::args());
-    let mut options = Options::parse_from(own);
+    let (options, rest) = divided(std::env::args());
+    let mut options = Options::parse_from(options);
     if options.weights.location.is_some() && !rest.iter().any(|a| a.trim_matches('-') == EXPORT) {
         eprintln!("skript-translate: --weights is for --{EXPORT}");
         std::process::exit(2);
@@ -66,7 +63,7 @@ fn main() {
         std::process::exit(2);
     }
     options.files = files(&rest);
-    // It is initialized once.
+    // Cannot fail: the options are set only here.
     let _ = OPTIONS.set(options);
     skript_dialect::tools::register_import(
         "sknd-to-mlir",
@@ -95,25 +92,25 @@ fn divided(words: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) {
     let command = Options::command();
     let names: Vec<&str> = command.get_arguments().filter_map(|a| a.get_long()).collect();
     let mut words = words.peekable();
-    let mut own: Vec<String> = words.peek().cloned().into_iter().collect();
+    let mut options: Vec<String> = words.peek().cloned().into_iter().collect();
     let mut rest: Vec<String> = words.next().into_iter().collect();
     while let Some(word) = words.next() {
-        let name = word.split('=').next().unwrap_or_default();
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
         let ours = names.contains(&name.trim_start_matches('-'));
         if !ours || !word.starts_with('-') {
             rest.push(word);
             continue;
         }
         let alone = !word.contains('=');
-        own.push(format!("--{}", word.trim_start_matches('-')));
+        options.push(format!("--{}", word.trim_start_matches('-')));
         if alone {
-            own.extend(words.next());
+            options.extend(words.next());
         }
     }
-    (own, rest)
+    (options, rest)
 }
 
-/// The files that the translator of MLIR reads and writes.
+/// The files that `mlir-translate` reads and writes.
 fn files(words: &[String]) -> Files {
     let mut files = Files::default();
     let mut words = words.iter().skip(1);
@@ -137,13 +134,13 @@ fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassE
         |weights: &Weights| skript_stablehlo::export(module, context, weights).map_err(|e| e.to_string());
     let mut exported = to_program(&Weights::new())?;
     if let Some(options) = OPTIONS.get()
-        && let Some(source_position) = options.weights.location
+        && let Some(location) = options.weights.location
     {
         let mut weights = Vec::new();
         if options.weights.read() {
             weights = variables(&exported.interface, options)?;
         }
-        if source_position == WeightsLocation::Inline {
+        if location == WeightsLocation::Inline {
             let tensors = weights.iter().map(|(_, tensor)| tensor);
             if let Some(message) = program_weights::too_large(tensors, options.limits.in_force().inline_bytes)
             {
@@ -151,7 +148,7 @@ fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassE
             }
             exported = to_program(&weights.iter().cloned().collect())?;
         }
-        write_beside(&exported.interface, options, source_position, &weights)?;
+        write_beside(&exported.interface, options, location, &weights)?;
     }
     Ok(exported.module.as_operation().to_string())
 }
@@ -173,8 +170,8 @@ fn variables(ports: &Interface, options: &Options) -> Result<Vec<(String, Tensor
     let own = options.files.input.as_deref().and_then(Path::parent);
     let own = own.filter(|folder| !folder.as_os_str().is_empty());
     let folder = options.weights.variables.as_deref().or(own);
-    let most = options.limits.in_force().unpacked_bytes;
-    let store = WeightStore::open(folder.unwrap_or(Path::new(".")), most);
+    let max_bytes = options.limits.in_force().unpacked_bytes;
+    let store = WeightStore::open(folder.unwrap_or(Path::new(".")), max_bytes);
     let store = store.map_err(|e| e.to_string())?;
     let variables = ports.arguments.iter().filter(|p| p.role == "variable");
     let mut named = Vec::new();
@@ -199,32 +196,32 @@ fn variables(ports: &Interface, options: &Options) -> Result<Vec<(String, Tensor
     }
 }
 
-/// Writes the manifest, and a file of weights.
+/// Writes the manifest and, if requested, a file of weights.
 fn write_beside(
     ports: &Interface,
     options: &Options,
-    source_position: WeightsLocation,
+    location: WeightsLocation,
     weights: &[(String, Tensor)],
 ) -> Result<(), PassError> {
     let Some(program) = &options.files.output else {
-        return match source_position {
+        return match location {
             WeightsLocation::File => {
-                Err("weights are written to a file next to the program: name the program's file with -o"
+                Err("--weights=file writes the weights next to the program: name the program's file with -o"
                     .into())
             }
             WeightsLocation::Args | WeightsLocation::Inline => Ok(()),
         };
     };
     let write = |ending: &str, bytes: &[u8]| {
-        let path = program_weights::beside(program, ending);
+        let path = program_weights::with_appended_extension(program, ending);
         std::fs::write(&path, bytes).map_err(|e| format!("cannot write {}: {e}", path.display()))
     };
-    if program_weights::in_file(ports, source_position) {
+    if program_weights::in_file(ports, location) {
         let arrays = weights.iter().map(|(name, tensor)| (name.as_str(), tensor));
         let arrays = program_weights::arguments(ports, arrays);
         write(".safetensors", &program_weights::safetensors(arrays))?;
     }
-    let manifest = program_weights::manifest(ports, &[], None, source_position, program);
+    let manifest = program_weights::manifest(ports, &[], None, location, program);
     write(".json", manifest.as_bytes())?;
     Ok(())
 }
@@ -234,41 +231,34 @@ fn import<'c>(context: &'c Context, name: &str, text: &str) -> Result<Module<'c>
         context.get_or_load_dialect(dialect);
     }
     let limits = OPTIONS.get().map(|options| options.limits.in_force());
-    let limits = limits.unwrap_or_default();
-    let mut sink = Sink::default();
-    // The stem of a file's name is the name of its module.
+    // The module is named after the stem of the file.
     let file = if name == "<stdin>" { "main.sknd" } else { name };
-    let program = load_text(text, Path::new(file), None, &limits, &mut sink);
-    check_program(&program, &mut sink);
-    let mut model = None;
-    if !sink.has_errors() {
-        model = compose(&program, &ComposeOptions::default(), &limits, &mut sink);
-    }
-    let mut last = None;
-    for diagnostic in sink.into_sorted() {
-        if diagnostic.severity == Severity::Error {
-            last = Some(report(context, &program.sources, &diagnostic));
+    let document = Document::parse(file, text, &limits.unwrap_or_default());
+    let model = document.compose(&ComposeOptions::default()).map_err(|error| match error {
+        Error::Document(problems) => {
+            let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+            let reported: Vec<PassError> = errors.map(|problem| report(context, problem)).collect();
+            reported.into_iter().next_back().unwrap_or_else(|| PassError::from("reported above"))
         }
-    }
-    match (last, model) {
-        (Some(error), _) => Err(error),
-        (None, None) => Err("the text has no graph".into()),
-        (None, Some(model)) => {
-            skript_passes::emit::emit(&model, &program.sources, context).map_err(|error| {
-                let location = source_position(context, &program.sources, error.span());
-                PassError::at_location(location, error.to_string())
-            })
-        }
-    }
+        error => error.to_string().into(),
+    })?;
+    skript_passes::emit::emit(model.ir(), model.sources(), context).map_err(|error| {
+        let location = source_position(context, model.sources(), error.span());
+        PassError::at_location(location, error.to_string())
+    })
 }
 
-fn report(context: &Context, sources: &SourceMap, diagnostic: &Diagnostic) -> PassError {
-    let mut message = format!("[{}] {}", diagnostic.code.id, diagnostic.message);
-    if let Some(help) = &diagnostic.help {
+fn report(context: &Context, problem: &Problem) -> PassError {
+    let mut message = format!("[{}] {}", problem.code, problem.message);
+    if let Some(help) = &problem.help {
         message.push_str("; ");
         message.push_str(help);
     }
-    PassError::at_location(source_position(context, sources, diagnostic.span), message)
+    let location = match &problem.location {
+        Some(at) => Location::new(context, &at.path, at.line, at.column),
+        None => Location::unknown(context),
+    };
+    PassError::at_location(location, message)
 }
 
 fn source_position<'c>(context: &'c Context, sources: &SourceMap, span: Option<Span>) -> Location<'c> {

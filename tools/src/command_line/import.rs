@@ -15,7 +15,7 @@ pub struct ImportArguments {
     /// Write into a folder that is not empty
     #[arg(long)]
     pub force: bool,
-    /// Shape of an input with dynamic dimensions, which become static: `x=1,3,224,224`; -1 or ? for one that stays dynamic
+    /// Shape of an input with dynamic dimensions, which become static: `x=1,3,224,224`; -1 or ? leaves one dynamic
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
     pub input_shapes: Vec<InputShape>,
     /// Make blocks of the graph that repeat operators of the document

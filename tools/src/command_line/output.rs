@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The file that `skript compile` writes, and the format that its extension selects.
+//! The output file of `skript compile`, and the format that its extension selects.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ impl CompileArguments {
         self.emit.or_else(named).unwrap_or(usual)
     }
 
-    /// Why the extension of the output file does not determine the format, or contradicts `--emit`.
+    /// The message if the extension of the output file does not determine the format, or contradicts `--emit`.
     pub fn wrong_extension(&self) -> Option<String> {
         let path = self.output()?;
         let extension = self.extension();
@@ -54,35 +54,35 @@ impl CompileArguments {
         }
     }
 
-    /// Why the target has no files with this extension.
+    /// The message if the target has no files with this extension.
     fn extension_of_another_target(&self, extension: &str) -> Option<String> {
         let all = ["skm", "so", "o", "s", "ptx", "spv"];
         let target = self.target.target();
-        let (name, own) = match target.gpu.map(|gpu| gpu.language) {
+        let (name, supported) = match target.gpu.map(|gpu| gpu.language) {
             None if target.is_freestanding() => (target.code.triple.as_str(), &["o", "s"][..]),
             None => (target.code.triple.as_str(), &["skm", "so", "o", "s"][..]),
             Some(Language::Ptx) => ("GPUs with PTX", &["skm", "ptx", "s"][..]),
             Some(Language::SpirV) => ("GPUs with Vulkan", &["skm", "spv", "s"][..]),
-            // Nothing here launches them.
+            // The runtime does not launch kernels of AMD GPUs.
             Some(Language::Amdgcn) => ("AMD's GPUs", &["s"][..]),
         };
-        // Shared objects of GPUs are refused whatever their names are.
+        // Shared objects for GPUs are rejected independently of their names.
         let is_shared = target.gpu.is_some() && extension == "so";
-        let is_other = all.contains(&extension) && !own.contains(&extension) && !is_shared;
+        let is_other = all.contains(&extension) && !supported.contains(&extension) && !is_shared;
         is_other.then(|| {
-            let own: Vec<String> = own.iter().map(|own| format!("`.{own}`")).collect();
-            let own = own.join(", ");
-            format!("there are no `.{extension}` files for {name}: there are {own}")
+            let supported: Vec<String> =
+                supported.iter().map(|supported| format!("`.{supported}`")).collect();
+            let supported = supported.join(", ");
+            format!("there are no `.{extension}` files for {name}: there are {supported}")
         })
     }
 
-    /// A flag for code of processors where only kernels of a GPU are written.
+    /// The message for a flag that applies only to code of processors, if only kernels of a GPU are written.
     pub fn unused_flag(&self) -> Option<String> {
         let flag = self.target.flag_of_processors()?;
         let has_kernels_alone =
             self.target.target().gpu.is_some() && matches!(self.emit(), EmitName::Asm | EmitName::Obj);
-        has_kernels_alone
-            .then(|| format!("{flag} is for code of processors, and only kernels of a GPU are written"))
+        has_kernels_alone.then(|| format!("{flag} applies to CPU code, but only GPU kernels are written"))
     }
 
     fn extension(&self) -> Option<&str> {

@@ -5,13 +5,13 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub struct ThreadArguments {
-    /// Threads of compiled code; if not given, as many as this process has CPUs. Results are the same
+    /// Number of threads of compiled code; by default, the number of CPUs of this process. Results do not depend on it
     #[arg(long, env = "SKRIPT_NUM_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
 }
 
 impl ThreadArguments {
-    /// Makes the number the default of this process.
+    /// Makes the number the default of this process, if the option is given.
     pub fn apply(&self) {
         if let Some(threads) = self.threads {
             skript_runtime::threads::set_default_threads(threads.into());

@@ -24,9 +24,9 @@ pub enum MessageFormat {
 /// Values of `--quantize`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum QuantizeArgument {
-    /// Apply the operators of `@quantize` to its tensors
+    /// Apply the operators of `@quantize` to the tensors that it names, and compute in reals
     Simulate,
-    /// As simulate, with products of quantized tensors in integers of 8 bits, at most one step away (docs/numerics.md)
+    /// Like simulate, but multiply quantized tensors in 8-bit integers; results differ by at most one quantization step (docs/numerics.md)
     Integer,
 }
 
@@ -89,6 +89,24 @@ pub enum Pipeline {
     Scf,
 }
 
+impl Pipeline {
+    /// The compiler's flag of the pipeline.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Pipeline::Linalg => "skript-to-linalg",
+            Pipeline::LinalgNamed => "skript-to-linalg-named",
+            Pipeline::Affine => "skript-to-affine",
+            Pipeline::Scf => "skript-to-scf",
+        }
+    }
+
+    /// The name of the pipeline with this flag.
+    pub fn with_flag(flag: &str) -> Option<String> {
+        let pipeline = Pipeline::value_variants().iter().find(|pipeline| pipeline.flag() == flag)?;
+        Some(pipeline.to_possible_value()?.get_name().to_owned())
+    }
+}
+
 /// The stage that `compile` prints or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EmitName {
@@ -96,7 +114,7 @@ pub enum EmitName {
     Ast,
     /// The composed model: functions, formulas in normal form
     Model,
-    /// The model in the skript dialect of MLIR
+    /// The model in the MLIR dialect skript
     Skript,
     /// Formulas as linalg on tensors
     Linalg,
@@ -145,7 +163,7 @@ pub enum InputArgument {
     Archive(PathBuf),
 }
 
-/// The source of weights, beside the model's folder.
+/// The source of weights other than the model's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WeightsArgument {
     Zero,
@@ -162,7 +180,7 @@ pub struct IntrinsicArgument {
     pub library: PathBuf,
 }
 
-/// The name of an input and its shape, or those of the tensors of a pack; `None` is for an extent that stays as in the model.
+/// The name of an input and its shape, or the shapes of the tensors of a pack; `None` for an extent that remains as in the model.
 pub type InputShape = (String, Vec<Vec<Option<u64>>>);
 
 pub fn name_and_value(text: &str) -> Result<(String, String), String> {
@@ -172,7 +190,7 @@ pub fn name_and_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// `main.sorted=sort@./libsort.so`.
+/// Parses `main.sorted=sort@./libsort.so`.
 pub fn intrinsic_argument(text: &str) -> Result<IntrinsicArgument, String> {
     let wrong = || "write NAME=SYMBOL@LIBRARY".to_string();
     let (operator, location) = name_and_value(text).map_err(|_| wrong())?;
@@ -183,7 +201,7 @@ pub fn intrinsic_argument(text: &str) -> Result<IntrinsicArgument, String> {
     Ok(IntrinsicArgument { operator, symbol: symbol.to_owned(), library: library.into() })
 }
 
-/// `data=2,model=4`.
+/// Parses `data=2,model=4`.
 pub fn mesh_argument(text: &str) -> Result<Mesh, String> {
     let mut axes: Vec<(String, i64)> = Vec::new();
     for part in text.split(',') {
@@ -199,7 +217,7 @@ pub fn mesh_argument(text: &str) -> Result<Mesh, String> {
     Ok(Mesh { axes })
 }
 
-/// `x=data,_`, `w=_,data+model`.
+/// Parses `x=data,_` or `w=_,data+model`.
 pub fn shard_argument(text: &str) -> Result<Sharding, String> {
     let (tensor, axes) = name_and_value(text)
         .map_err(|_| "write NAME=AXES, with `_` for a dimension that is not split".to_string())?;
@@ -214,7 +232,7 @@ pub fn shard_argument(text: &str) -> Result<Sharding, String> {
     Ok(Sharding { tensor, dimensions })
 }
 
-/// Axes have names as the language's symbols.
+/// Returns an error unless the name of an axis is an identifier of the language.
 fn axis_name(text: &str) -> Result<(), String> {
     let mut letters = text.chars();
     let first = letters.next().is_some_and(|c| c.is_ascii_alphabetic());
@@ -225,7 +243,7 @@ fn axis_name(text: &str) -> Result<(), String> {
     }
 }
 
-/// Parses `x=4,3`, `x=-1,3` or `xs=4,3;2,3`; nothing after `=` is the shape of a scalar.
+/// Parses `x=4,3`, `x=-1,3` or `xs=4,3;2,3`; an empty text after `=` is the shape of a scalar.
 pub fn input_shape_argument(text: &str) -> Result<InputShape, String> {
     let wrong = || "write NAME=EXTENT,EXTENT".to_string();
     let (name, shapes) = text.split_once('=').ok_or_else(wrong)?;
@@ -267,7 +285,7 @@ pub fn input_argument(text: &str) -> Result<InputArgument, String> {
     if let Some(seed) = random_seed(value) {
         return seed.map(|seed| InputArgument::Random { name, seed });
     }
-    // A name with commas is that of one file, if there is one.
+    // If a file with this name exists, the commas are part of its name.
     let files: Vec<PathBuf> = if value.contains(',') && Path::new(value).is_file() {
         vec![PathBuf::from(value)]
     } else {

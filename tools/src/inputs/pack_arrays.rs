@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A pack of dynamic length among the inputs: one array with an additional first dimension, or an array for each item.
+//! Reads packs of dynamic length: one array with an additional first dimension, or an array for each item.
 
 use std::path::PathBuf;
 
@@ -10,28 +10,31 @@ use skript_tensor::{ElementType, Tensor, TensorError};
 
 use super::{count, file, fit, is_archive, shaped};
 
-/// The arrays of the files: all items of a single `.npz` ([`archived`]), else for each position the array named
-/// `NAME_0` and so on.
+/// Reads the arrays of the files: all items of a single `.npz` ([`archived`]); otherwise the array `NAME_0`, `NAME_1`, … of the file
+/// at each position.
 pub fn files(
     files: &[PathBuf],
-    most: u64,
+    max_bytes: u64,
     name: &str,
     whole: &TensorType,
 ) -> Result<Vec<Tensor>, TensorError> {
     if let [single] = files {
-        let items =
-            if is_archive(single) { archived(&[Npz::open(single, most)?], name, whole)? } else { Vec::new() };
+        let items = if is_archive(single) {
+            archived(&[Npz::open(single, max_bytes)?], name, whole)?
+        } else {
+            Vec::new()
+        };
         let admits = |_, shape: &[u64]| part(shape, name, whole);
-        return if items.is_empty() { Ok(vec![file(single, most, name, &admits)?]) } else { Ok(items) };
+        return if items.is_empty() { Ok(vec![file(single, max_bytes, name, &admits)?]) } else { Ok(items) };
     }
     let read = |(at, path): (usize, &PathBuf)| {
         let name = item(name, at);
-        file(path, most, &name, &|_, shape| part(shape, &name, whole))
+        file(path, max_bytes, &name, &|_, shape| part(shape, &name, whole))
     };
     files.iter().enumerate().map(read).collect()
 }
 
-/// Returns an error unless this is the shape of the pack, or can be that of an item.
+/// Returns an error unless this may be the shape of the pack or of an item.
 fn part(shape: &[u64], name: &str, whole: &TensorType) -> Result<(), TensorError> {
     match whole.shape.get(1..) {
         Some(extents) if shape.len() == extents.len() => shaped(shape, name, &item_type(whole.kind, extents)),
@@ -43,7 +46,8 @@ fn item_type(kind: ScalarKind, extents: &[Extent]) -> TensorType {
     TensorType { kind, shape: extents.to_vec() }
 }
 
-/// The arrays for the pack in archives: none, `NAME`, or `NAME_0`, `NAME_1` and so on without a gap.
+/// Reads the arrays of the pack from archives: `NAME`, or `NAME_0`, `NAME_1`, … without a gap. Returns an empty
+/// list if the archives lack the pack.
 pub fn archived(archives: &[Npz], name: &str, whole: &TensorType) -> Result<Vec<Tensor>, TensorError> {
     let find = |name: &str| {
         let admits = |_, shape: &[u64]| part(shape, name, whole);
@@ -53,9 +57,9 @@ pub fn archived(archives: &[Npz], name: &str, whole: &TensorType) -> Result<Vec<
         return Ok(vec![pack]);
     }
     whole_row(archives, name)?;
-    // One more than the upper bound shows that there are too many.
-    let most = whole.shape.first().map_or(0, Extent::bound);
-    let items = (0..).take_while(|at| *at as u64 <= most);
+    // Reads one item more than the upper bound, so that the excess is detected.
+    let max_items = whole.shape.first().map_or(0, Extent::bound);
+    let items = (0..).take_while(|at| *at as u64 <= max_items);
     items.map_while(|at| find(&item(name, at)).transpose()).collect()
 }
 
@@ -64,7 +68,7 @@ pub fn is_item(pack: &str, array: &str) -> bool {
     position(pack, array).is_some()
 }
 
-/// The item of the pack that an array of an archive is.
+/// The position in the pack of an array of an archive, if it is an item.
 fn position(pack: &str, array: &str) -> Option<usize> {
     let number = array.strip_prefix(pack)?.strip_prefix('_')?;
     let at = number.parse().ok()?;
@@ -83,15 +87,15 @@ pub fn whole_row(archives: &[Npz], pack: &str) -> Result<(), TensorError> {
     }
 }
 
-/// A missing item of the pack, and a later one that exists.
+/// A missing item of the pack, and a later item that exists.
 fn gap<'a>(arrays: impl Iterator<Item = &'a str>, pack: &str) -> Option<(usize, usize)> {
     let mut items: Vec<usize> = arrays.filter_map(|array| position(pack, array)).collect();
     items.sort_unstable();
     items.dedup();
-    items.into_iter().enumerate().find(|(at, own)| at != own)
+    items.into_iter().enumerate().find(|(expected, position)| expected != position)
 }
 
-/// The pack in storage types; all errors otherwise.
+/// Joins the arrays of a pack in its storage type; returns all errors.
 pub fn pack(
     mut given: Vec<Tensor>,
     name: &str,
@@ -126,7 +130,7 @@ pub fn pack(
         return Err(messages);
     }
     let shape = items.first().map_or(Vec::new(), |first| first.shape().to_vec());
-    let stacked = Tensor::stacked(ElementType::run_time(whole.kind, numbers), &shape, &items);
+    let stacked = Tensor::stacked(ElementType::for_kind(whole.kind, numbers), &shape, &items);
     stacked.map_err(|error| vec![format!("input `{name}`: {error}")])
 }
 
@@ -150,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn items_and_the_whole_differ_by_their_rank() {
+    fn items_and_packs_are_distinguished_by_rank() {
         let both = pack(vec![array(&[2], &[1, 2]), array(&[2], &[3, 4])], "xs", &whole(), Numbers::default());
         let both = both.unwrap();
         assert_eq!((both.shape(), both.as_i64()), (&[2, 2][..], Some(&[1, 2, 3, 4][..])));
@@ -161,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_names_the_item() {
+    fn errors_name_the_item() {
         let errors = |given| pack(given, "xs", &whole(), Numbers::default()).unwrap_err().join("; ");
         let item = || array(&[2], &[1, 2]);
         assert_eq!(
@@ -173,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn items_of_archives_are_all_there() {
+    fn gaps_between_items_are_found() {
         let found = |names: &[&str]| gap(names.iter().copied(), "xs");
         assert_eq!(found(&["xs_1", "xs_0", "xs_x", "zs_3"]), None);
         assert_eq!(found(&["xs_0", "xs_2", "xs_3"]), Some((1, 2)));

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The machine's f32 multiply-add rate for a number of threads, measured with every benchmark as its reference.
+//! The machine's f32 multiply-add rate for a number of threads, measured in each benchmark as a reference.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Independent accumulators of AVX-512: enough to hide a latency of 4 to 5 cycles on two ports; there are 32 registers.
+/// Number of independent AVX-512 accumulators: enough to hide a latency of 4 to 5 cycles on two ports, with 32 registers.
 const CHAINS_512: usize = 16;
-/// Independent accumulators of AVX2: with the two other operands they fit into 16 registers without spilling.
+/// Number of independent AVX2 accumulators: with the two other operands they fit into 16 registers without spilling.
 const CHAINS_256: usize = 12;
 const ROUNDS: usize = 20_000;
 
-/// The rate in GFLOP/s (two operations per multiply-add) of so many threads at once: the sum of their best rounds
-/// within `budget`. `None` if the processor has no known fused multiply-add.
+/// The rate in GFLOP/s (two operations per multiply-add) of this number of concurrent threads: the sum of their best
+/// rounds within `budget`. `None` if the processor has no known fused multiply-add.
 pub fn measure(budget: Duration, threads: usize) -> Option<f64> {
     let kernel = kernel()?;
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| of_one(kernel, budget))).collect();
-        let own = of_one(kernel, budget);
-        let others = others.into_iter().map(|other| other.join().ok());
-        others.sum::<Option<f64>>().map(|others| own + others)
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| best_rate(kernel, budget))).collect();
+        let rate = best_rate(kernel, budget);
+        let rates = others.into_iter().map(|other| other.join().ok()).chain([Some(rate)]);
+        rates.sum()
     })
 }
 
-/// The best round of this thread.
-fn of_one(kernel: fn() -> u64, budget: Duration) -> f64 {
+/// The rate of the best round of this thread.
+fn best_rate(kernel: fn() -> u64, budget: Duration) -> f64 {
     let started = Instant::now();
     let mut best: f64 = 0.0;
     while started.elapsed() < budget {

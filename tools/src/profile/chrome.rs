@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The steps in time, in the trace event format of Chrome's tracer, which Perfetto reads too.
+//! The executions of the steps over time, in the trace event format of Chrome's tracer, which Perfetto also reads.
 
 use serde_json::json;
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A flame graph of the operators' calls as SVG: a frame is as wide as the time of all that is computed in it.
+//! A flame graph of the operators' calls as SVG: the width of a frame is its time, including all inner calls.
 
 use std::fmt::Write as _;
 
 use super::{Recorded, Row};
 
-/// The width of the whole time.
+/// The width of the graph, which is the time of a call.
 const WIDTH: f64 = 1200.0;
-/// The height of a frame.
+/// The height of a frame in pixels.
 const HEIGHT: usize = 18;
-/// The width of a character, of the font that browsers use for `monospace` at 12 pixels.
+/// The width of a character in pixels, in the `monospace` font of browsers at 12 pixels.
 const CHARACTER: f64 = 7.25;
-/// Frames that are narrower are left out.
-const NARROWEST: f64 = 0.1;
+/// Minimum width of a frame; narrower frames are omitted.
+const MIN_WIDTH: f64 = 0.1;
 /// Colours of frames, by depth.
 const COLOURS: [&str; 4] = ["#f4a261", "#e9c46a", "#e76f51", "#f6bd60"];
 
@@ -29,7 +29,7 @@ impl Frame {
         Frame { name: name.to_owned(), location: location.to_owned(), nanoseconds: 0.0, inner: Vec::new() }
     }
 
-    /// Adds time to the frame and to those of the calls inside.
+    /// Adds time to the frame and to the frames of the inner calls.
     fn add(&mut self, nanoseconds: f64, calls: &[(String, String)]) {
         self.nanoseconds += nanoseconds;
         let Some(((name, location), rest)) = calls.split_first() else {
@@ -46,7 +46,7 @@ impl Frame {
     }
 
     fn depth(&self) -> usize {
-        1 + self.inner.iter().map(Frame::depth).max().unwrap_or(0)
+        1 + self.inner.iter().map(Frame::depth).fold(0, usize::max)
     }
 }
 
@@ -69,15 +69,14 @@ impl Recorded {
     }
 }
 
-/// The calls of the main operator; the innermost one has the names of all operators of the step.
+/// The calls of the main operator. The name of the innermost call lists all operators of the step.
 fn calls(row: &Row) -> Vec<(String, String)> {
     let mut calls = row.frames.clone();
     calls.retain(|(name, _)| !name.is_empty());
     let inner: Vec<String> = calls.iter().map(|(name, _)| name.clone()).collect();
     let main = inner.join("/");
-    let others = row.operator.strip_prefix(&main).unwrap_or_default();
     match calls.last_mut() {
-        Some((name, _)) => name.push_str(others),
+        Some((name, _)) => name.extend(row.operator.strip_prefix(&main)),
         None => calls.push((row.operator.clone(), row.location.clone())),
     }
     calls.push((row.kernel.clone(), String::new()));
@@ -86,15 +85,15 @@ fn calls(row: &Row) -> Vec<(String, String)> {
 
 fn draw(frame: &Frame, left: f64, depth: usize, height: usize, whole: f64, text: &mut String) {
     let width = frame.nanoseconds / whole * WIDTH;
-    if width < NARROWEST {
+    if width < MIN_WIDTH {
         return;
     }
     let top = height.saturating_sub((depth + 1) * HEIGHT);
     let colour = COLOURS.get(depth % COLOURS.len()).copied().unwrap_or("#f4a261");
     let microseconds = frame.nanoseconds / 1e3;
     let share = 100.0 * frame.nanoseconds / whole;
-    let place = if frame.location.is_empty() { String::new() } else { format!(" {}", frame.location) };
-    let title = escaped(&format!("{}{place}: {microseconds:.3} µs, {share:.1} %", frame.name));
+    let location = if frame.location.is_empty() { String::new() } else { format!(" {}", frame.location) };
+    let title = escaped(&format!("{}{location}: {microseconds:.3} µs, {share:.1} %", frame.name));
     let fitting = (width / CHARACTER) as usize;
     let label: String = match frame.name.chars().count() {
         n if n <= fitting => frame.name.clone(),
@@ -116,7 +115,7 @@ fn draw(frame: &Frame, left: f64, depth: usize, height: usize, whole: f64, text:
     }
 }
 
-/// Text as XML; names come from files.
+/// Escapes text for XML; names come from files.
 fn escaped(text: &str) -> String {
     let text = skript_host::one_line(text);
     let mut escaped = String::with_capacity(text.len());

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Recorded, Row};
 
 impl Recorded {
-    /// An object for each step, in the order of their code.
+    /// An array with an object for each step, in program order.
     pub(super) fn list(&self) -> String {
         let entry = |row: Row| {
             json!({

@@ -3,25 +3,25 @@
 
 use std::path::PathBuf;
 
-/// What to make of a profile.
+/// The output format of a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// A table on standard output.
     Table,
     /// A list of the steps as JSON.
     List(PathBuf),
-    /// The steps in time, in the format of Chrome's tracer.
+    /// A trace of the steps, in the format of Chrome's tracer.
     Trace(PathBuf),
     /// A flame graph.
     Flame(PathBuf),
 }
 
 impl Output {
-    /// The output that a file's name selects; the table without one.
+    /// Selects the output by the extension of the file; the table if the name is empty.
     ///
     /// # Errors
-    /// The name has none of the extensions.
-    pub fn of(text: &str) -> Result<Output, String> {
+    /// The name has another extension.
+    pub fn from_name(text: &str) -> Result<Output, String> {
         let path = || PathBuf::from(text);
         match text {
             "" => Ok(Output::Table),
@@ -39,11 +39,11 @@ mod tests {
 
     #[test]
     fn the_extension_selects_the_format() {
-        assert_eq!(Output::of(""), Ok(Output::Table));
-        assert_eq!(Output::of("a.json"), Ok(Output::List("a.json".into())));
-        assert_eq!(Output::of("a.trace.json"), Ok(Output::Trace("a.trace.json".into())));
-        assert_eq!(Output::of("b/a.svg"), Ok(Output::Flame("b/a.svg".into())));
-        assert!(Output::of("a.txt").is_err());
-        assert!(Output::of("json").is_err());
+        assert_eq!(Output::from_name(""), Ok(Output::Table));
+        assert_eq!(Output::from_name("a.json"), Ok(Output::List("a.json".into())));
+        assert_eq!(Output::from_name("a.trace.json"), Ok(Output::Trace("a.trace.json".into())));
+        assert_eq!(Output::from_name("b/a.svg"), Ok(Output::Flame("b/a.svg".into())));
+        assert!(Output::from_name("a.txt").is_err());
+        assert!(Output::from_name("json").is_err());
     }
 }

@@ -3,27 +3,18 @@
 
 use super::{Recorded, Row};
 use crate::measure::duration_text;
+use crate::table::aligned;
 use std::time::Duration;
 
-/// The columns; numbers are right-aligned.
-const TITLES: [(&str, bool); 8] = [
-    ("time", true),
-    ("share", true),
-    ("GFLOP/s", true),
-    ("GB/s", true),
-    ("operator", false),
-    ("location", false),
-    ("kernel", false),
-    ("layout", false),
-];
+const TITLES: [&str; 8] = ["time", "share", "GFLOP/s", "GB/s", "operator", "location", "kernel", "layout"];
 
 impl Recorded {
-    /// A line for each step in the order of their code, and one for the rest of the time.
+    /// A line for each step in program order, and one for the time outside of all steps.
     pub(super) fn table(&self) -> String {
         let total = self.total();
         let share = |time: f64| format!("{:.1} %", 100.0 * time / total.max(1.0));
         let rate = |amount: u64, time: f64| format!("{:.2}", amount as f64 / time.max(1.0));
-        let mut lines: Vec<[String; 8]> = vec![TITLES.map(|(title, _)| title.to_owned())];
+        let mut lines: Vec<[String; 8]> = vec![TITLES.map(str::to_owned)];
         let line = |row: Row| {
             let time = row.nanoseconds;
             let flops = row.flops.map(|flops| rate(flops, time));
@@ -39,34 +30,10 @@ impl Recorded {
             ]
         };
         lines.extend(self.rows().into_iter().map(line));
-        let mut rest: [String; 8] = Default::default();
-        let figures = [text(self.rest()), share(self.rest())];
-        for (cell, figure) in rest.iter_mut().zip(figures) {
-            *cell = figure;
-        }
-        if let Some(cell) = rest.get_mut(4) {
-            "(other)".clone_into(cell);
-        }
-        lines.push(rest);
-        let mut widths = [0; 8];
-        for line in &lines {
-            for (width, cell) in widths.iter_mut().zip(line) {
-                *width = (*width).max(cell.chars().count());
-            }
-        }
-        let mut table = String::new();
-        for line in lines {
-            let cells = line.iter().zip(TITLES).zip(widths);
-            let cells: Vec<String> = cells
-                .map(
-                    |((cell, (_, is_number)), width)| {
-                        if is_number { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
-                    },
-                )
-                .collect();
-            table.push_str(cells.join("  ").trim_end());
-            table.push('\n');
-        }
+        let [time, share] = [text(self.rest()), share(self.rest())];
+        let none = String::new;
+        lines.push([time, share, none(), none(), "(other)".to_owned(), none(), none(), none()]);
+        let mut table = aligned(&lines, 4);
         let plural = if self.calls == 1 { "" } else { "s" };
         let of = match self.calls {
             1 => "1 call".to_owned(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One JSON object a line.
+//! Renders each diagnostic as a JSON object on one line.
 
 use serde_json::{Value, json};
 use skript_frontend::diagnostics::Diagnostic;
@@ -31,7 +31,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     format!("{value}\n")
 }
 
-/// Lines and columns from 1, the end exclusive; bytes from 0.
+/// Lines and columns are 1-based, bytes are 0-based; the ends are exclusive.
 fn location(sources: &SourceMap, span: Option<Span>) -> Value {
     let Some((span, file)) = span.and_then(|s| Some((s, sources.get(s.file)?))) else {
         return Value::Null;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Renders `path:line:col: error[CODE]: message`, and notes in the same form. The first location is in the user's text,
-//! not in the library.
+//! Renders `path:line:col: error[CODE]: message`, and notes in the same form. If the error is in the library, the
+//! first line has the location of the innermost call outside of the library.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let mut text = String::new();
     let diagnostic = &shown(diagnostic);
     let mut line = |span: Option<Span>, message: &str| {
-        // One line for each, whatever a message quotes.
+        // A message may quote text with line breaks.
         let message = one_line(message);
         let _ = match span.and_then(|s| location(sources, s)) {
             Some(p) => writeln!(text, "{}:{}:{}: {message}", p.path, p.line, p.column),
@@ -24,9 +24,9 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     };
     let code = diagnostic.code.id;
     let head = format!("{}[{code}]: {}", severity(diagnostic), diagnostic.message);
-    let own = diagnostic.own_location();
-    line(own, &head);
-    if own != diagnostic.span {
+    let user_span = diagnostic.own_location();
+    line(user_span, &head);
+    if user_span != diagnostic.span {
         line(diagnostic.span, "note: found here");
     }
     for label in &diagnostic.labels {

@@ -4,14 +4,14 @@
 use skript_frontend::diagnostics::codes::COMMAND_LINE_NAME;
 use skript_frontend::diagnostics::{Code, Diagnostic};
 
-/// Names that occur more than once, each once.
+/// The distinct names that occur more than once.
 pub fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     let mut counts = indexmap::IndexMap::new();
     for name in names {
         *counts.entry(name).or_insert(0) += 1;
     }
-    let several = counts.into_iter().filter(|(_, count)| *count > 1);
-    several.map(|(name, _)| name).collect()
+    let repeated = counts.into_iter().filter(|(_, count)| *count > 1);
+    repeated.map(|(name, _)| name).collect()
 }
 
 /// The error for a name that a flag repeats.

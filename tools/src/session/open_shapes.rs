@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Inputs whose lengths or extents only a run determines.
+//! Inputs whose pack lengths or extents are known only at run time.
 
 use crate::command_line::InputShape;
 use skript_frontend::ast::{Declaration, Definition, Expr, ExprKind, ExtentSpec};
 
-/// An input and the shapes of its tensors; a pack has several.
+/// The name of an input and the shapes of its tensors; a pack has several tensors.
 pub(super) type WholeShape = (String, Vec<Vec<u64>>);
 
-/// The shapes, if all extents are known.
+/// Returns the shapes, or an error if an extent of an input is unknown.
 pub(super) fn whole_shapes(shapes: &[InputShape]) -> Result<Vec<WholeShape>, String> {
     let whole = shapes.iter().map(|(name, shapes)| {
-        let known = shapes.iter().map(|shape| shape.iter().copied().collect());
-        let known: Option<Vec<Vec<u64>>> = known.collect();
+        let known: Option<Vec<Vec<u64>>> =
+            shapes.iter().map(|shape| shape.iter().copied().collect()).collect();
         let open = || {
             format!("--input-shape {name}: extents that stay as they are (-1 and ?) are for ONNX models; write all extents")
         };
@@ -45,8 +45,8 @@ pub(super) fn has_open_length(graph: &Definition, input: &Declaration) -> bool {
     !(is_attribute || of_attributes || of_inputs)
 }
 
-/// Whether the inputs determine enough for a graph to be run: graphs that others invoke may leave extents and shapes
-/// undetermined (2.6).
+/// Whether a graph may be the main graph. The inputs of the main graph determine all extents; graphs that other graphs
+/// invoke may leave extents and shapes undetermined (2.6).
 pub(super) fn may_be_main(graph: &Definition) -> bool {
     graph.inputs.iter().all(|input| {
         let extents = input.type_spec.shape.as_ref();

@@ -1,54 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The record of a run, by which `skript` repeats it without this program.
+//! The record of a run, with which `skript` repeats the run without the driver.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use skript_frontend::model::{Model, PortTensors};
+use skript::{CacheEntry, Model};
+use skript_frontend::model::PortTensors;
 use skript_frontend::program::Origin as From;
 use skript_import::Origin as Imported;
-use skript_runtime::Artifact;
 use skript_runtime::cache::{Cache, Content, RunRecord};
 use skript_runtime::files;
+use skript_runtime::{Artifact, Program};
 use skript_tensor::ElementType;
 
-use super::{Session, requests};
-use crate::command_line::{EngineName, InputArgument, RunArguments};
-use crate::engine::Kept;
+use super::Session;
+use crate::command_line::{EngineName, InputArgument, RunArguments, WeightsArguments};
 use crate::onnx_model::IMPORT_FILE;
 use crate::outputs;
 use crate::start_command::Command;
 
-/// The largest `import.json` of a record.
-const MOST_IMPORT_BYTES: u64 = 1 << 26;
+/// Maximum size of `import.json` in bytes.
+const MAX_IMPORT_BYTES: u64 = 1 << 26;
 
 impl Session<'_> {
-    /// Keeps a record of this run, which succeeded, under `key`, if the record suffices to repeat it. Errors of
-    /// writing the cache are ignored.
-    pub fn keep_record(&self, key: &str, arguments: &RunArguments, model: &Model, kept: &Kept) {
+    /// Keeps a record of this successful run under `key`, if the record suffices to repeat it. Errors in writing the
+    /// cache are ignored.
+    pub fn keep_record(
+        &self,
+        key: &str,
+        arguments: &RunArguments,
+        model: &Model,
+        kept: &(CacheEntry, Program),
+    ) {
         let record = self.record(arguments, model, kept);
         if let (Some(record), Some(cache)) = (record, Cache::of_user()) {
             let _ = cache.put_run(key, &record);
         }
     }
 
-    fn record(&self, arguments: &RunArguments, model: &Model, kept: &Kept) -> Option<RunRecord> {
-        let is_silent = self.sink.diagnostics().is_empty();
-        let is_folder = self.packed.is_none() && self.held.is_none();
+    fn record(
+        &self,
+        arguments: &RunArguments,
+        model: &Model,
+        kept: &(CacheEntry, Program),
+    ) -> Option<RunRecord> {
+        let has_notes = self.arguments.verbose && !self.notes.is_empty();
+        let is_silent = self.sink.diagnostics().is_empty() && !has_notes;
+        let is_folder = !(self.document.is_packed() || self.document.is_in_memory());
         if !(is_silent && is_folder && is_plain(arguments)) {
             return None;
         }
-        let artifact = kept.program.artifact();
+        let artifact = kept.1.artifact();
         if !has_variables(artifact, model) {
             return None;
         }
         let (files, absent) = self.files()?;
         Some(RunRecord {
-            code: kept.key.clone(),
-            plans: kept.plans.clone(),
-            folder: self.program.folder.clone(),
-            stem: self.program.main.clone(),
-            unpacked_bytes: self.limits.unpacked_bytes,
+            code: kept.0.key.clone(),
+            plans: kept.0.plans.clone(),
+            folder: self.document.program().folder.clone(),
+            stem: self.document.program().main.clone(),
+            unpacked_bytes: self.unpacked_bytes(),
             files,
             absent,
             inputs: self.inputs(arguments, model, artifact)?,
@@ -57,36 +69,36 @@ impl Session<'_> {
         })
     }
 
-    /// The files that were read, the main module first, and those that would be read if they existed.
+    /// The files that were read, the main module first, and the missing files that would have been read.
     fn files(&self) -> Option<(Vec<Content>, Vec<PathBuf>)> {
-        let program = &self.program;
+        let program = self.document.program();
         let (mut read, mut absent) = (Vec::new(), Vec::new());
-        let own = |key: &&String| program.origin(key) == From::Model && **key != program.main;
-        for key in std::iter::once(&program.main).chain(program.modules.keys().filter(own)) {
+        let is_imported = |key: &&String| program.origin(key) == From::Model && **key != program.main;
+        for key in std::iter::once(&program.main).chain(program.modules.keys().filter(is_imported)) {
             let file = program.sources.get(program.modules.get(key)?.file)?;
-            read.push(Content::of(&file.path, file.text.as_bytes()));
+            read.push(Content::new(&file.path, file.text.as_bytes()));
         }
-        // A file of the folder takes the place of a module of the library.
+        // A file in the model's folder would take precedence over the module of the library.
         for ((_, name), key) in &program.imports {
             if program.origin(key) == From::Library {
                 let mut file = program.folder.clone();
                 file.extend(name.split('.'));
                 file.set_extension("sknd");
-                match exists(&file) {
-                    false => absent.push(file),
-                    true if read.iter().any(|content| content.path == file) => {}
-                    true => return None,
+                if !exists(&file) {
+                    absent.push(file);
+                } else if !read.iter().any(|content| content.path == file) {
+                    return None;
                 }
             }
         }
         absent.sort();
         absent.dedup();
         let import = program.folder.join(IMPORT_FILE);
-        let origin = self.origin.as_ref().map(|origin| &origin.inner);
-        match skript_host::file::read_within(&import, &program.folder, MOST_IMPORT_BYTES) {
-            // It may have been replaced since it was read.
-            Ok(bytes) if Imported::of_json(&bytes).as_ref() == origin => {
-                read.push(Content::of(&import, &bytes));
+        let origin = self.document.origin();
+        match skript_host::file::read_within(&import, &program.folder, MAX_IMPORT_BYTES) {
+            // The file may have been replaced since it was read.
+            Ok(bytes) if Imported::from_json(&bytes).as_ref() == origin => {
+                read.push(Content::new(&import, &bytes));
             }
             Err(_) if !exists(&import) && origin.is_none() => absent.push(import),
             _ => return None,
@@ -94,19 +106,19 @@ impl Session<'_> {
         Some((read, absent))
     }
 
-    /// The position among the inputs of the code, for each input of the command line.
+    /// The position of each input of the command line among the inputs of the code.
     fn inputs(&self, arguments: &RunArguments, model: &Model, artifact: &Artifact) -> Option<Vec<u32>> {
-        // The record is for what `skript` reads from the command line.
+        // `skript` must parse the same inputs and output folder from the command line.
         let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-        let command = Command::of(&words)?;
-        let given = |(argument, (name, file)): (&InputArgument, &(String, PathBuf))| match argument {
-            InputArgument::Files { name: own, files } => own == name && *files == [file.clone()],
+        let command = Command::parse(&words)?;
+        let matches_given = |(argument, (name, file)): (&InputArgument, &(String, PathBuf))| match argument {
+            InputArgument::Files { name: given, files } => given == name && *files == [file.clone()],
             _ => false,
         };
-        let is_it = command.inputs.len() == arguments.inputs.len()
-            && arguments.inputs.iter().zip(&command.inputs).all(given)
+        let is_equal = command.inputs.len() == arguments.inputs.len()
+            && arguments.inputs.iter().zip(&command.inputs).all(matches_given)
             && command.output_dir == arguments.output_dir;
-        let mut ports = model.function(model.entry)?.inputs.iter();
+        let mut ports = model.ir().function(model.ir().entry)?.inputs.iter();
         let are_single =
             ports.all(|port| !matches!(port.tensors, PortTensors::Pack(_) | PortTensors::Stack(_)));
         let named = self.named(&arguments.inputs);
@@ -116,32 +128,29 @@ impl Session<'_> {
         });
         let positions = positions.collect::<Option<Vec<u32>>>()?;
         let is_complete = positions.len() == artifact.inputs.len();
-        (is_it && are_single && is_complete).then_some(positions)
+        (is_equal && are_single && is_complete).then_some(positions)
     }
 
     /// The element types of inputs in the imported model.
     fn declared(&self, artifact: &Artifact) -> Vec<Option<ElementType>> {
-        let own = artifact.inputs.iter().map(|port| self.ints(&port.name).filter(|own| *own != port.element));
-        own.collect()
+        let ports = artifact.inputs.iter();
+        ports.map(|port| self.ints(&port.name).filter(|element| *element != port.element)).collect()
     }
 
-    /// The element types that outputs are converted to; `None` if the code's outputs have other names.
+    /// The element types to which outputs are converted; `None` if the outputs of the code have other names.
     fn outputs(&self, model: &Model, artifact: &Artifact) -> Option<Vec<Option<ElementType>>> {
-        let names = outputs::names(model);
+        let names = outputs::names(model.ir());
         let stems: Vec<String> = files::outputs(artifact).map(|(_, stem)| stem).collect();
-        let origin = self.origin.as_ref().map(|origin| origin.typed());
-        let wanted = |name: &String| origin.as_ref().and_then(|origin| origin.output(name));
-        (names == stems).then(|| names.iter().map(wanted).collect())
+        (names == stems).then(|| model.output_ports().iter().map(|port| port.imported).collect())
     }
 }
 
-/// Whether no flag makes the run read or write more than a record has.
+/// Whether no flag causes the run to read or write more files than a record describes.
 fn is_plain(arguments: &RunArguments) -> bool {
     let RunArguments {
         engine,
         no_cache,
-        weights,
-        variables,
+        weights: WeightsArguments { weights, variables },
         save_variables,
         repeat,
         stats,
@@ -151,15 +160,15 @@ fn is_plain(arguments: &RunArguments) -> bool {
     } = arguments;
     let reads = weights.is_some() || variables.is_some() || *no_cache || *repeat != 1;
     let writes = save_variables.is_some() || stats.is_some() || *timings || profile.is_some();
-    // What `auto` finds may change.
+    // The device that `auto` selects may change.
     let is_here = arguments.target.is_for_processor();
     let is_compiled = *engine == EngineName::Compiled && is_here;
     is_compiled && !(reads || writes) && arguments.reading.intrinsics.is_empty()
 }
 
-/// Whether the code has all variables of the model, which are read even if the graph does not use them.
+/// Whether the code has all variables of the model. The model's variables are read even if the graph does not use them.
 fn has_variables(artifact: &Artifact, model: &Model) -> bool {
-    let requests = requests(model);
+    let requests = model.requests();
     let mut pairs = artifact.variables.iter().zip(&requests);
     requests.len() == artifact.variables.len()
         && pairs.all(|(port, request)| {

@@ -3,31 +3,29 @@
 
 use std::path::Path;
 
+use skript::Model;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::WEIGHTS;
-use skript_frontend::model::{Extent, Model};
 use skript_tensor::contents::{self, Listed};
-use skript_tensor::{
-    ElementType, MissingWeights, Tensor, TensorError, VariableRequest, WeightStore, load_each,
-};
+use skript_tensor::{MissingWeights, Tensor, TensorError, WeightStore};
 
 use super::Session;
-use crate::command_line::WeightsArgument;
+use crate::command_line::{WeightsArgument, WeightsArguments};
 use crate::console::Status;
 
-/// The source of weights, and the values of missing ones.
+/// The source of weights, and the values of missing weights.
 #[derive(Clone, Copy)]
 pub struct Weights<'a> {
-    /// The model's own folder if `None`.
+    /// The folder of the weights; `None` for the model's folder.
     pub folder: Option<&'a Path>,
     pub given: Option<&'a WeightsArgument>,
-    /// The verb's hint for missing weights.
+    /// The hint of the command for missing weights.
     pub remedy: &'static str,
 }
 
 impl Weights<'_> {
     /// Only the weights in the model's folder.
-    pub fn of_the_model() -> Self {
+    pub fn from_model_folder() -> Self {
         Weights {
             folder: None,
             given: None,
@@ -36,12 +34,11 @@ impl Weights<'_> {
     }
 }
 
-impl<'a> Weights<'a> {
-    /// Those of the command line: `--variables` and `--weights`.
-    pub fn of_arguments(folder: Option<&'a Path>, given: Option<&'a WeightsArgument>) -> Self {
+impl<'a> From<&'a WeightsArguments> for Weights<'a> {
+    fn from(arguments: &'a WeightsArguments) -> Self {
         Weights {
-            folder,
-            given,
+            folder: arguments.variables.as_deref(),
+            given: arguments.weights.as_ref(),
             remedy: "--weights=zero or --weights=random:SEED fills missing weights; --weights FILE reads them from a file, --variables DIR all weights from another folder",
         }
     }
@@ -49,45 +46,36 @@ impl<'a> Weights<'a> {
 
 impl Session<'_> {
     /// The sources of this session's weights.
-    pub fn store(&self, weights: Weights) -> Result<WeightStore, TensorError> {
-        let own = &self.program.folder;
-        let most = self.limits.unpacked_bytes;
-        let store = match (weights.folder, &self.packed) {
-            (Some(path), _) => WeightStore::open(path, most)?,
-            (None, _) if let Some(held) = &self.held => WeightStore::held(held.clone()),
-            (None, Some(files)) => WeightStore::packed(files.clone()),
-            (None, None) if own.as_os_str().is_empty() => {
-                WeightStore::folder(Path::new("."), &self.program.main, most)?
-            }
-            (None, None) => WeightStore::folder(own, &self.program.main, most)?,
+    pub fn weights(&self, weights: Weights) -> Result<skript::Weights, skript::Error> {
+        let max_bytes = self.unpacked_bytes();
+        let store = match weights.folder {
+            Some(path) => skript::Weights::new(WeightStore::open(path, max_bytes)?),
+            None => self.document.weights()?,
         };
-        match weights.given {
-            Some(WeightsArgument::From(path)) => Ok(store.after(WeightStore::open(path, most)?)),
-            _ => Ok(store),
-        }
+        Ok(match weights.given {
+            None => store,
+            Some(WeightsArgument::From(path)) => store.after(WeightStore::open(path, max_bytes)?),
+            Some(WeightsArgument::Zero) => store.or(MissingWeights::Zero),
+            Some(WeightsArgument::Random(seed)) => store.or(MissingWeights::Random(*seed)),
+        })
     }
 
-    /// The model's variables, from its folder or the source on the command line. `None` if any is missing or wrong,
-    /// which is reported.
+    /// The model's variables, from its folder or the source on the command line. Reports missing and unsuitable weights and
+    /// returns `None` if there are any.
     pub fn variables(&mut self, model: &Model, weights: Weights) -> Option<Vec<Tensor>> {
-        let missing = match weights.given {
-            None | Some(WeightsArgument::From(_)) => MissingWeights::Error,
-            Some(WeightsArgument::Zero) => MissingWeights::Zero,
-            Some(WeightsArgument::Random(seed)) => MissingWeights::Random(*seed),
-        };
-        let store = match self.store(weights) {
-            Ok(store) => store,
+        let loaded = match self.weights(weights) {
+            Ok(loaded) => loaded,
             Err(error) => {
-                self.report(Diagnostic::without_location(&WEIGHTS, error.to_string()));
+                self.report_all(error.into());
                 return None;
             }
         };
-        let requests = requests(model);
-        let each = load_each(&store, &requests, missing);
+        let requests = model.requests();
+        let each = loaded.load_each(&requests);
         let (mut tensors, mut absent) = (Vec::new(), Vec::new());
-        for ((variable, request), loaded) in model.variables.iter().zip(&requests).zip(each) {
+        for ((variable, request), loaded) in model.ir().variables.iter().zip(&requests).zip(each) {
             match loaded {
-                Ok(tensor) => tensors.push(tensor),
+                Ok(tensor) => tensors.push(tensor.into_shared()),
                 Err(error @ TensorError::Missing { .. }) => {
                     absent.push((variable.span, error, Listed::from(request)));
                 }
@@ -102,7 +90,7 @@ impl Session<'_> {
             };
             let listed: Vec<Listed> = absent.iter().map(|(_, _, l)| l.clone()).collect();
             let mut wrong = Diagnostic::error(&WEIGHTS, *span, text);
-            for remark in contents::remarks(&listed, &store) {
+            for remark in contents::remarks(&listed, loaded.store()) {
                 wrong = wrong.with_note(None, remark);
             }
             self.report(match weights.remedy {
@@ -112,15 +100,4 @@ impl Session<'_> {
         }
         (self.status == Status::Done).then_some(tensors)
     }
-}
-
-/// The variables of a model, as they are looked up in files of weights.
-pub fn requests(model: &Model) -> Vec<VariableRequest<'_>> {
-    let requests = model.variables.iter().map(|variable| VariableRequest {
-        name: &variable.name,
-        aliases: &variable.aliases,
-        element: ElementType::run_time(variable.tensor.kind, variable.numbers),
-        shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
-    });
-    requests.collect()
 }

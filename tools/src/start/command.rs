@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line of a run that may have a record in the cache.
 //!
-//! `skript` parses it before it has read anything else; the driver compares this with its own parse before it keeps a
-//! record.
+//! `skript` parses the command line before it reads any file. The driver compares the result with its own parse before it
+//! keeps a record.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// The environment variable by which `skript` passes the key of a record to its driver.
 pub const RECORD: &str = "SKRIPT_RUN_RECORD";
 
-/// The maximum number of threads.
-const MOST_THREADS: u16 = 256;
+/// Maximum number of threads.
+const MAX_THREADS: u16 = 256;
 
 /// A run with inputs from `.npy` files.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -24,14 +24,14 @@ pub struct Command {
     /// The number of `--threads`.
     #[allow(dead_code, reason = "the driver does not need it")]
     pub threads: Option<u16>,
-    /// The kinds and texts of the words, without the values of the three flags.
+    /// The kinds and texts of all words, without the values of the three flags above.
     #[allow(dead_code, reason = "the driver does not need it")]
     pub words: Vec<(&'static str, OsString)>,
 }
 
 impl Command {
-    /// The command of these words, without the name of the program; `None` if it cannot have a record.
-    pub fn of(words: &[OsString]) -> Option<Command> {
+    /// Parses the words after the name of the program; `None` if the command cannot have a record.
+    pub fn parse(words: &[OsString]) -> Option<Command> {
         let mut command = Command::default();
         let mut words = words.iter();
         if words.next()? != "run" {
@@ -41,7 +41,7 @@ impl Command {
             if word == "--" {
                 return None;
             }
-            let (flag, own) = match split(word) {
+            let (flag, joined) = match split(word) {
                 Some((flag, value)) => (flag, Some(value)),
                 None => (word.as_os_str(), None),
             };
@@ -52,16 +52,16 @@ impl Command {
                     continue;
                 }
             };
-            let value = match own {
+            let value = match joined {
                 Some(value) => value,
-                // What begins like a flag is no value.
+                // A word with a leading `-` is a flag, not a value.
                 None => words.next().filter(|v| !v.as_bytes().starts_with(b"-"))?,
             };
             if value.is_empty() {
                 return None;
             }
             let name = command.take(flag, value)?;
-            let kind = match own {
+            let kind = match joined {
                 Some(_) => "joined",
                 None => "flag",
             };
@@ -71,7 +71,7 @@ impl Command {
         Some(command)
     }
 
-    /// Adds a flag; returns what the key has of its value.
+    /// Adds a flag; returns the part of its value that the key contains.
     fn take(&mut self, flag: &str, value: &OsStr) -> Option<String> {
         match flag {
             "--input" => {
@@ -99,10 +99,10 @@ fn split(word: &OsStr) -> Option<(&OsStr, &OsStr)> {
     is_flag.then(|| (OsStr::from_bytes(flag), OsStr::from_bytes(value)))
 }
 
-/// A number of threads, as `--threads` and the environment have it.
+/// Parses a number of threads, from `--threads` or the environment.
 pub fn number_of_threads(text: &OsStr) -> Option<u16> {
     let number = text.to_str()?.parse().ok();
-    number.filter(|threads| (1..=MOST_THREADS).contains(threads))
+    number.filter(|threads| (1..=MAX_THREADS).contains(threads))
 }
 
 #[cfg(test)]
@@ -111,17 +111,16 @@ mod tests {
 
     fn command(text: &str) -> Option<Command> {
         let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
-        Command::of(&words)
+        Command::parse(&words)
     }
 
     #[test]
     fn the_last_value_counts() {
-        let found = command("run m --input=x=a.npy --output-dir=o --threads=1 --output-dir -p");
-        assert_eq!(found, None);
-        let found = command("run m --input=x=a=b.npy --output-dir=o --threads=1 --output-dir p");
-        let found = found.unwrap();
-        assert_eq!(found.inputs, [("x".into(), "a=b.npy".into())]);
-        assert_eq!((found.output_dir, found.threads), (Some("p".into()), Some(1)));
+        let without_value = command("run m --input=x=a.npy --output-dir=o --threads=1 --output-dir -p");
+        assert_eq!(without_value, None);
+        let parsed = command("run m --input=x=a=b.npy --output-dir=o --threads=1 --output-dir p").unwrap();
+        assert_eq!(parsed.inputs, [("x".into(), "a=b.npy".into())]);
+        assert_eq!((parsed.output_dir, parsed.threads), (Some("p".into()), Some(1)));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The key of a run's record.
 //!
-//! It has all words of the command line at their positions, except the values of three flags: the files of inputs, the
-//! folder of outputs, the number of threads. Command lines with equal keys are parsed alike.
+//! The key contains all words of the command line at their positions, except the values of three flags: the files of inputs,
+//! the folder of outputs, the number of threads. Command lines with equal keys differ only in these values.
 
 use std::ffi::OsString;
 use std::fs::Metadata;
@@ -19,7 +19,7 @@ use crate::command::{Command, RECORD, number_of_threads};
 const THREADS: &str = "SKRIPT_NUM_THREADS";
 
 impl Command {
-    /// The key of the command's record with these programs; `None` if it cannot have one.
+    /// The key of the command's record, which also depends on the executables; `None` if it cannot have a record.
     pub fn key(&self, programs: &[(&Path, &Metadata)]) -> Option<String> {
         if let Some(threads) = std::env::var_os(THREADS) {
             number_of_threads(&threads)?;
@@ -31,10 +31,10 @@ impl Command {
         for (kind, word) in &self.words {
             key.add(kind, word.as_bytes());
         }
-        let own = |(name, _): &(OsString, OsString)| {
+        let affects_runs = |(name, _): &(OsString, OsString)| {
             name.as_bytes().starts_with(b"SKRIPT_") && name != THREADS && name != RECORD
         };
-        let mut environment: Vec<_> = std::env::vars_os().filter(own).collect();
+        let mut environment: Vec<_> = std::env::vars_os().filter(affects_runs).collect();
         environment.sort();
         for (name, value) in environment {
             key.add("variable", name.as_bytes());
@@ -61,7 +61,7 @@ mod tests {
 
     fn key(text: &str) -> String {
         let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
-        Command::of(&words).unwrap().key(&[]).unwrap()
+        Command::parse(&words).unwrap().key(&[]).unwrap()
     }
 
     #[test]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript`: starts the driver, which has the compiler, unless a run can be repeated without it.
+//! `skript`: starts the driver, which contains the compiler, unless a run can be repeated without it.
 //!
 //! This program links neither LLVM nor MLIR, which take longer to load than many models take to run. After a run, the
-//! driver keeps a record in the cache. A command with a record whose files are as they were is executed here; all
-//! others, and whatever fails here, by `skript-driver` beside this program.
+//! driver keeps a record in the cache. This program executes commands with a record whose files are unchanged. All other
+//! commands, and commands that fail here, are executed by `skript-driver`, which is in the same folder.
 
 mod command;
 mod key;
@@ -18,17 +18,17 @@ use command::{Command, RECORD};
 
 const DRIVER: &str = "skript-driver";
 
-/// The stack size of the thread that calls compiled code: that of the driver.
+/// The stack size of the thread that calls compiled code, equal to the stack size of the driver.
 const STACK_BYTES: usize = 1 << 30;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let own = match std::env::current_exe() {
-        Ok(own) => own,
+    let executable = match std::env::current_exe() {
+        Ok(executable) => executable,
         Err(error) => return failed(&format!("cannot find {DRIVER}: {error}")),
     };
-    let driver = own.with_file_name(DRIVER);
-    let record = record(&words, &own, &driver);
+    let driver = executable.with_file_name(DRIVER);
+    let record = record(&words, &executable, &driver);
     if let Some((command, key)) = &record
         && is_repeated(command, key)
     {
@@ -39,15 +39,16 @@ fn main() -> ExitCode {
     failed(&format!("cannot execute {}: {error}", driver.display()))
 }
 
-/// The command and the key of its record, if it can have one.
+/// The command and the key of its record, if the command can have a record.
 fn record(words: &[OsString], own: &Path, driver: &PathBuf) -> Option<(Command, String)> {
-    let command = Command::of(words.get(1..)?)?;
+    let command = Command::parse(words.get(1..)?)?;
     let (start, compiler) = (std::fs::metadata(own).ok()?, std::fs::metadata(driver).ok()?);
     let key = command.key(&[(own, &start), (driver, &compiler)])?;
     Some((command, key))
 }
 
-/// Whether the command was executed. After a panic, which is a defect, the driver executes it and reports.
+/// Executes the command by its record; returns whether this succeeded. After a panic, which is a defect, the driver
+/// executes the command and reports the panic.
 fn is_repeated(command: &Command, key: &str) -> bool {
     std::panic::set_hook(Box::new(|_| {}));
     let repeated = std::thread::scope(|scope| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Repeats a run by its record, without the model's text.
+//! Repeats a recorded run without reading the model.
 
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
@@ -10,9 +10,9 @@ use skript_tensor::{Tensor, WeightStore, summary};
 
 use crate::command::Command;
 
-/// Computes and writes the outputs, if the cache has a record of the command that holds. `None` if anything is
-/// different or fails: the driver computes again, and its messages are the only ones. Nothing is written unless all
-/// outputs are there.
+/// Computes and writes the outputs, if the cache has a valid record of the command. `None` if a file has changed or a step
+/// fails: the driver then executes the command, and only the driver prints messages. Nothing is written before all outputs
+/// are computed.
 pub fn repeat(command: &Command, key: &str) -> Option<()> {
     let cache = Cache::of_user()?;
     let record = cache.run(key).filter(|record| cache.holds(record))?;
@@ -35,13 +35,13 @@ pub fn repeat(command: &Command, key: &str) -> Option<()> {
     write(command.output_dir.as_deref(), &results)
 }
 
-/// The inputs of the code in order; `None` unless the command has each of them once.
+/// The inputs of the code in order; `None` unless each of them occurs once in the command.
 fn inputs(command: &Command, record: &RunRecord, artifact: &Artifact) -> Option<Vec<Tensor>> {
     let is_complete =
         record.inputs.len() == command.inputs.len() && artifact.inputs.len() == command.inputs.len();
     let read = artifact.inputs.iter().enumerate().map(|(number, port)| {
-        let is_it = |at: &u32| usize::try_from(*at) == Ok(number);
-        let at = record.inputs.iter().position(is_it)?;
+        let is_port = |at: &u32| usize::try_from(*at) == Ok(number);
+        let at = record.inputs.iter().position(is_port)?;
         let (_, file) = command.inputs.get(at)?;
         let mut port = port.clone();
         port.imported = *record.declared.get(number)?;
@@ -56,7 +56,7 @@ fn variables(record: &RunRecord, artifact: &Artifact) -> Option<Vec<Tensor>> {
     files::variables(artifact, &weights).ok()
 }
 
-/// The outputs with their names, in the element types of the model that was imported.
+/// The outputs with their names, in the element types of the imported model.
 fn results(record: &RunRecord, artifact: &Artifact, outputs: &[Tensor]) -> Option<Vec<(String, Tensor)>> {
     let ports: Vec<_> = files::outputs(artifact).collect();
     if ports.len() != record.outputs.len() {

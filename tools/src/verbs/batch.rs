@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript run --batch FILE`: many runs in one process.
 //!
-//! The file is untrusted. A line may select a model, its inputs and how it is computed. It may write outputs and variables below
-//! the `--output-dir` of the command line, and has no other effect: all other options belong to the command line.
+//! The file is untrusted. A line may select a model, its inputs and the engine. It may write outputs and variables below the
+//! `--output-dir` of the command line, and has no other effect: all other options are accepted only on the command line.
 
 use std::ffi::OsString;
+use std::fs::{DirEntry, Metadata};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -19,9 +20,9 @@ use crate::command_line::{CommandLine, RunArguments, Verb};
 use crate::console::{Console, Status};
 use crate::session::say;
 
-/// The arguments that a line may have. They select inputs and computations; none of them loads code or raises a limit, and those
-/// that name folders to write to are confined by [`folder`].
-const OF_A_LINE: [&str; 22] = [
+/// The arguments that a line may have. They select inputs and computations; none of them loads code or raises a limit, and
+/// [`folder`] confines the arguments that name folders to write to.
+const LINE_ARGUMENTS: [&str; 22] = [
     "absent_inputs",
     "attributes",
     "bounds",
@@ -46,8 +47,8 @@ const OF_A_LINE: [&str; 22] = [
     "weights",
 ];
 
-/// Each line of the file is a JSON list of arguments, which follow those of the command line itself; for each a line
-/// `{"exit": N, "stderr": "…"}` is printed. The exit status states only whether the file could be read.
+/// Runs each line of the file: a JSON list of arguments, appended to the arguments of the command line. Prints a line
+/// `{"exit": N, "stderr": "…"}` per line. The exit status reports only whether the file could be read.
 pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console) -> Status {
     let Some(path) = &arguments.batch else {
         return Status::Done;
@@ -59,24 +60,21 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
         say(diagnostic, arguments.reading.message_format, console);
         Status::Wrong
     };
-    let most = arguments.reading.limits.in_force().batch_bytes;
-    let lines = match skript_host::file::read(path, most) {
+    let max_bytes = arguments.reading.limits.in_force().batch_bytes;
+    let lines = match skript_host::file::read(path, max_bytes) {
         Ok(bytes) => bytes,
         Err(error @ FileError::Size { .. }) => {
             return wrong(format!("{error} (limit `batch_bytes`)"), console);
         }
         Err(error) => return wrong(error.to_string(), console),
     };
-    for line in lines.split(|byte| *byte == b'\n') {
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
         let mut buffer = Console::buffer();
         let status = match serde_json::from_slice::<Vec<String>>(line) {
             Ok(more) => {
-                // Stdout is for the lines of results alone.
+                // Stdout contains only the lines with results.
                 crate::stdout::QUIET.store(true, Ordering::Relaxed);
-                let status = one(&common, more, arguments, &mut buffer);
+                let status = run_line(&common, more, arguments, &mut buffer);
                 crate::stdout::QUIET.store(false, Ordering::Relaxed);
                 status
             }
@@ -91,13 +89,18 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
     Status::Done
 }
 
-/// Runs a line; its arguments follow the common ones.
-fn one(common: &[OsString], line: Vec<String>, arguments: &RunArguments, console: &mut Console) -> Status {
-    let line = line.into_iter().map(OsString::from);
-    // The line alone is parsed as well, to check the parsed arguments rather than their spelling.
+/// Runs a line, whose arguments follow the common arguments.
+fn run_line(
+    common: &[OsString],
+    line: Vec<String>,
+    arguments: &RunArguments,
+    console: &mut Console,
+) -> Status {
+    let line: Vec<OsString> = line.into_iter().map(OsString::from).collect();
+    // The line is also parsed without the common arguments, so that the check does not depend on spelling.
     let alone: Vec<OsString> = ["skript".into(), "run".into()].into_iter().chain(line.clone()).collect();
     if let Ok(matches) = CommandLine::command().try_get_matches_from(&alone)
-        && let Some(message) = foreign(&matches)
+        && let Some(message) = disallowed_argument(&matches)
     {
         return refused(message, arguments, console);
     }
@@ -130,31 +133,31 @@ fn refused(message: String, arguments: &RunArguments, console: &mut Console) -> 
     Status::Usage
 }
 
-/// The error of a line with an argument that only the command line may have.
-fn foreign(line: &ArgMatches) -> Option<String> {
+/// The error of a line with an argument that is accepted only on the command line.
+fn disallowed_argument(line: &ArgMatches) -> Option<String> {
     let (verb, given) = line.subcommand()?;
     let mut skript = CommandLine::command();
     let arguments = skript.find_subcommand_mut(verb)?.get_arguments();
     let is_given = |id: &str| given.value_source(id) == Some(ValueSource::CommandLine);
-    let mut foreign = arguments
-        .filter(|argument| !OF_A_LINE.contains(&argument.get_id().as_str()))
+    let mut disallowed = arguments
+        .filter(|argument| !LINE_ARGUMENTS.contains(&argument.get_id().as_str()))
         .filter(|argument| is_given(argument.get_id().as_str()));
-    let flag = foreign.next()?.get_long().unwrap_or_default();
+    let flag = disallowed.next()?.get_long().unwrap_or_default();
     Some(format!(
-        "a line of a batch cannot have --{flag}: it selects a model, inputs and outputs; write --{flag} on the command line"
+        "a line of a batch cannot have --{flag}: lines only select a model, inputs and outputs; write --{flag} on the command line"
     ))
 }
 
-/// The folder for the outputs of a line, below that of the command line.
+/// The folder for the outputs of a line, below the folder of the command line.
 ///
 /// # Errors
-/// The message, if the folder is not below, or a link may lead out.
+/// A message if the folder is not below it, or if a link may lead to another folder.
 fn folder(root: Option<&Path>, line: Option<&Path>) -> Result<Option<PathBuf>, String> {
     let (Some(root), Some(line)) = (root, line) else {
         return match line {
             None => Ok(None),
             Some(line) => Err(format!(
-                "a line writes to {}: pass the folder above it as --output-dir on the command line",
+                "a line writes to {}: pass its parent folder as --output-dir on the command line",
                 line.display()
             )),
         };
@@ -175,17 +178,25 @@ fn folder(root: Option<&Path>, line: Option<&Path>) -> Result<Option<PathBuf>, S
             return Err(is_link(&folder));
         }
     }
-    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-    let mut links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-    match links.next() {
-        Some(link) => Err(is_link(&link.path())),
+    let mut entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    match entries.find(is_shared) {
+        Some(entry) => Err(is_link(&entry.path())),
         None => Ok(Some(folder)),
     }
 }
 
+/// Whether writing to an entry of a folder may have an effect elsewhere: it is neither a folder nor a file with a single name.
+fn is_shared(entry: &DirEntry) -> bool {
+    #[cfg(unix)]
+    let names = |metadata: &Metadata| std::os::unix::fs::MetadataExt::nlink(metadata);
+    #[cfg(not(unix))]
+    let names = |_: &Metadata| 1;
+    entry.metadata().is_ok_and(|entry| !(entry.is_dir() || entry.is_file() && names(&entry) == 1))
+}
+
 fn is_link(path: &Path) -> String {
     format!(
-        "{} is a link: outputs of a batch are written to folders and files below --output-dir only; remove it",
+        "{} is a link or not a regular file: outputs of a batch are written to folders and files below --output-dir only; remove it",
         path.display()
     )
 }
@@ -231,24 +242,24 @@ mod tests {
     }
 
     /// The status and the message of a line.
-    fn answered(command: &str, line: &[&str]) -> (Status, String) {
+    fn line_result(command: &str, line: &[&str]) -> (Status, String) {
         let _alone = crate::verbs::tests::alone();
         let (arguments, mut console) = (run_arguments(command), Console::buffer());
         let common = without_batch(&words(command));
-        let line = line.iter().map(|word| (*word).to_owned()).collect();
-        let status = one(&common, line, &arguments, &mut console);
+        let words = line.iter().map(|word| (*word).to_owned()).collect();
+        let status = run_line(&common, words, &arguments, &mut console);
         (status, console.into_text())
     }
 
     #[test]
     fn an_error_in_a_line_does_not_end_the_batch() {
-        let status = |line: &[&str]| answered("skript run --batch f", line).0;
+        let status = |line: &[&str]| line_result("skript run --batch f", line).0;
         assert_eq!(status(&["--bogus"]), Status::Usage);
         assert_eq!(status(&["--batch", "f"]), Status::Usage);
         assert_eq!(status(&["/no/such/model"]), Status::Wrong);
     }
 
-    /// In every spelling, and before anything is read.
+    /// Arguments are refused in every spelling, and before a file is read.
     #[test]
     fn a_line_has_no_effect_but_outputs() {
         for line in [
@@ -263,10 +274,10 @@ mod tests {
             &["m", "--threads", "64"],
             &["m", "--batch", "f"],
         ] {
-            let (status, text) = answered("skript run --batch f", line);
+            let (status, text) = line_result("skript run --batch f", line);
             assert_eq!(status, Status::Usage, "{line:?}");
-            let is_told = text.contains("a line of a batch cannot have --");
-            assert!(is_told || text.contains("cannot be used with"), "{text}");
+            let is_reported = text.contains("a line of a batch cannot have --");
+            assert!(is_reported || text.contains("cannot be used with"), "{text}");
         }
     }
 
@@ -277,19 +288,19 @@ mod tests {
             "skript run --batch f --output-dir o",
             "skript run --batch f --output-dir o --save-variables v",
         ] {
-            let (status, text) = answered(command, &["m", "--save-variables", "/tmp/d"]);
+            let (status, text) = line_result(command, &["m", "--save-variables", "/tmp/d"]);
             assert_eq!(status, Status::Usage, "{command}");
             assert!(text.contains("a line writes to /tmp/d"), "{text}");
         }
     }
 
-    /// Arguments that are added are foreign to lines until they are listed.
+    /// New arguments are not allowed in lines until they are listed.
     #[test]
     fn the_arguments_of_a_line_exist() {
         let mut skript = CommandLine::command();
         let run = skript.find_subcommand_mut("run").unwrap();
         let ids: Vec<_> = run.get_arguments().map(|a| a.get_id().as_str()).collect();
-        let missing = OF_A_LINE.iter().find(|id| !ids.contains(id));
+        let missing = LINE_ARGUMENTS.iter().find(|id| !ids.contains(id));
         assert_eq!(missing, None);
     }
 
@@ -300,8 +311,8 @@ mod tests {
         let at = |line: &str| folder(Some(root), Some(Path::new(line)));
         assert_eq!(at("a/b"), Ok(Some(root.join("a/b"))));
         assert_eq!(at("./a"), Ok(Some(root.join("a"))));
-        let own = root.join("c");
-        assert_eq!(folder(Some(root), Some(&own)), Ok(Some(own)));
+        let below = root.join("c");
+        assert_eq!(folder(Some(root), Some(&below)), Ok(Some(below)));
         assert_eq!(folder(Some(root), None), Ok(None));
         assert!(folder(None, Some(Path::new("a"))).is_err());
         for outside in ["..", "a/../b", "/tmp", "a/../../b"] {
@@ -324,5 +335,14 @@ mod tests {
             assert!(folder(Some(root), Some(Path::new(line))).is_err(), "{line}");
         }
         assert!(folder(Some(root), Some(Path::new("in/a"))).is_ok());
+        let linked = root.join("hard");
+        std::fs::create_dir(&linked).unwrap();
+        std::fs::write(linked.join("y.npy"), "").unwrap();
+        assert!(folder(Some(root), Some(Path::new("hard"))).is_ok());
+        std::fs::hard_link(linked.join("y.npy"), other.path().join("z.npy")).unwrap();
+        assert!(folder(Some(root), Some(Path::new("hard"))).is_err());
+        std::fs::create_dir(root.join("socket")).unwrap();
+        let _listener = std::os::unix::net::UnixListener::bind(root.join("socket/y.npy")).unwrap();
+        assert!(folder(Some(root), Some(Path::new("socket"))).is_err());
     }
 }

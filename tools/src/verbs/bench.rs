@@ -1,186 +1,219 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript bench`: latency of calls, compared with the machine's peak rate.
+//! `skript bench`: measures the latency of calls, and compares it with the machine's peak rates.
 
 mod device;
-mod profile;
 mod program;
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::RUN_FAILED;
-use skript_frontend::model::{Model, Precision};
+use serde_json::json;
+use skript::{Instance, Model, RunError, Tensor};
+use skript_frontend::model::{Cost, Precision};
+use skript_runtime::profile::{self, Step};
 use skript_runtime::threads::default_threads;
-use skript_runtime::{Instance, Program};
-use skript_tensor::{Tensor, TensorError};
 
 use crate::command_line::BenchArguments;
 use crate::console::{Console, Status};
-use crate::engine::Job;
-use crate::engine::compiled::{Compiled, captured, failed, graph_name};
+use crate::engine::{Job, failed, graph_name, load};
 use crate::measure::{bandwidth, duration_text, milliseconds, peak, peak_memory, write_json};
-use crate::session::{Session, Stopped, Weights};
+use crate::profile::Recorded;
+use crate::session::{Session, Stopped};
 use crate::stablehlo_program;
 
-/// The time for measuring the processor's peak rate.
+/// The time for measuring each of the machine's peak rates.
 const PEAK_TIME: Duration = Duration::from_millis(200);
 
+/// Number of untimed calls before the timed calls.
+const WARM_UP: u32 = 2;
+
 pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
-    arguments.threads.apply();
+    let call = &arguments.call;
+    call.threads.apply();
     if stablehlo_program::is_program(&arguments.model) {
         return program::run(arguments, console);
     }
-    arguments.target.announce(console);
-    let mut session = Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
-    let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
-    if let Some((model, (inputs, variables))) = session.compose_with_arrays(&arguments.inputs, weights)
-        && let Err(error) = measure(arguments, &session, &model, &inputs, &variables)
-    {
-        session.report_all(error);
+    call.target.announce(console);
+    let mut session = Session::open_for_call(&arguments.model, &call.reading, &call.inputs);
+    if let Some((model, (inputs, variables))) = session.compose_with_arrays(call) {
+        let job = Job { model: &model, inputs: &inputs, variables: &variables };
+        let is_for_gpu = call.compiler().options().target.gpu.is_some();
+        let measure = if is_for_gpu { device::measure } else { measure };
+        if let Err(error) = measure(arguments, &job) {
+            session.report_all(error);
+        }
     }
     session.close(console)
 }
 
-/// A copy of a tensor.
-fn in_memory(tensor: &Tensor) -> Result<Tensor, TensorError> {
-    Tensor::from_bytes(tensor.element(), tensor.shape(), tensor.bytes())
+/// The times of calls, in ascending order.
+struct Times(Vec<Duration>);
+
+impl Times {
+    /// Times `calls` calls, after [`WARM_UP`] untimed calls.
+    fn measure<E>(calls: u32, mut call: impl FnMut() -> Result<(), E>) -> Result<Times, E> {
+        let mut times = Vec::new();
+        for number in 0..calls + WARM_UP {
+            let begun = Instant::now();
+            call()?;
+            if number >= WARM_UP {
+                times.push(begun.elapsed());
+            }
+        }
+        times.sort();
+        Ok(Times(times))
+    }
+
+    fn minimum(&self) -> Duration {
+        self.0.first().copied().unwrap_or_default()
+    }
+
+    fn median(&self) -> Duration {
+        self.0.get(self.0.len() / 2).copied().unwrap_or_default()
+    }
 }
 
-fn measure(
-    arguments: &BenchArguments,
-    session: &Session,
-    model: &Model,
-    inputs: &[Arc<Tensor>],
-    variables: &[Arc<Tensor>],
-) -> Result<(), Stopped> {
-    let compiled = |cache| Compiled {
-        pipeline: arguments.pipeline,
-        target: arguments.target.target_of(&arguments.reading),
-        cache,
-        profile: false,
-        exchange: None,
-    };
-    let job = Job { model, sources: &session.program.sources, inputs, variables };
-    if compiled(false).target.gpu.is_some() {
-        return device::measure(arguments, session, &compiled(false), &job);
-    }
-    let begun = Instant::now();
-    compiled(false).artifact(&job)?;
-    let compile = begun.elapsed();
-    // Once to fill the cache, once from it.
-    compiled(true).artifact(&job)?;
-    let begun = Instant::now();
-    let (artifact, _) = compiled(true).artifact(&job)?;
-    let wrong = |text: String| Box::new(Diagnostic::without_location(&RUN_FAILED, text));
-    let program = Program::load(artifact).map_err(|e| wrong(e.to_string()))?;
-    let mut instance = Instance::new(&program).map_err(|e| wrong(e.to_string()))?;
-    let cached = begun.elapsed();
+/// The number of operations of a call with these arrays.
+fn cost(model: &Model, inputs: &[Tensor]) -> Cost {
+    let shapes: Vec<&[u64]> = inputs.iter().map(Tensor::shape).collect();
+    model.specialized(&shapes).as_ref().unwrap_or(model).ir().cost()
+}
 
-    // A caller has inputs in memory of its own, not in the file that they came from.
-    let inputs = inputs
-        .iter()
-        .map(|input| in_memory(input))
-        .collect::<Result<Vec<Tensor>, _>>()
-        .map_err(|e| wrong(e.to_string()))?;
-    let inputs: Vec<&Tensor> = inputs.iter().collect();
-    let variables: Vec<&Tensor> = variables.iter().map(Arc::as_ref).collect();
-    let variables = captured(model, &variables);
-    let mut outputs = skript_runtime::run::slots(program.artifact())
-        .map_err(|e| Box::new(failed(&e, job.model, job.sources)))?;
-    let mut times = Vec::new();
-    for call in 0..arguments.calls + 2 {
-        let begun = Instant::now();
-        instance
-            .call(&inputs, &variables, &mut outputs)
-            .map_err(|e| Box::new(failed(&e, job.model, job.sources)))?;
-        if call >= 2 {
-            times.push(begun.elapsed());
-        }
-    }
-    times.sort();
-    let least = times.first().copied().unwrap_or_default();
-    let median = times.get(times.len() / 2).copied().unwrap_or_default();
-    // Of the timed iterations.
-    let executed = session.specialized_measured(model, &arguments.inputs, &inputs);
-    let cost = executed.unwrap_or_else(|| model.clone()).cost();
-    let rate = |time: Duration| cost.flops as f64 / time.as_secs_f64().max(1e-9) / 1e9;
-    let arrays = inputs.iter().chain(&variables).copied().chain(&outputs);
-    let bytes: usize = arrays.map(|tensor| tensor.bytes().len()).sum();
-    let traffic = bytes as f64 / least.as_secs_f64().max(1e-9) / 1e9;
-    let threads = default_threads();
-    // Before the array that measures the bandwidth.
-    let memory = peak_memory().unwrap_or(0);
-    let peak = peak::measure(PEAK_TIME, threads);
-    let bandwidth = bandwidth::measure(PEAK_TIME, threads);
-    let share = peak.map_or(String::new(), |p| {
-        format!(
-            ", {:.0} % of the {p:.0} GFLOP/s of fused multiply-adds on {}",
-            100.0 * rate(least) / p,
-            count(threads)
-        )
-    });
-    let traffic_share = bandwidth.map_or(String::new(), |b| {
-        format!(", {:.0} % of the {b:.0} GB/s that {} read from memory", 100.0 * traffic / b, count(threads))
-    });
-    let bound = match cost.precision.prefix() {
-        "" => String::new(),
-        prefix => format!("; {prefix}this, because extents or loops depend on data"),
+/// The measurements of a model on a processor.
+struct Measured {
+    compile: Duration,
+    cached: Duration,
+    times: Times,
+    cost: Cost,
+    /// Bytes of inputs, weights and outputs.
+    bytes: usize,
+    weight_bytes: usize,
+    arena: u64,
+    memory: u64,
+}
+
+fn measure(arguments: &BenchArguments, job: &Job) -> Result<(), Stopped> {
+    let compiler = arguments.call.compiler();
+    let begun = Instant::now();
+    compiler.compile(job.model)?;
+    let compile = begun.elapsed();
+    // The first call fills the cache, the second call loads from it.
+    let compiler = compiler.for_this_executable(true);
+    compiler.compile(job.model)?;
+    let begun = Instant::now();
+    let artifact = compiler.compile(job.model)?.artifact;
+    let mut instance = load(artifact, &compiler, job.model, job.variables)?;
+    let cached = begun.elapsed();
+    // Copies the inputs, because callers pass arrays in their memory, not mapped files.
+    let copies = job.inputs.iter().map(|t| Tensor::from_bytes(t.element(), t.shape(), t.bytes()));
+    let copies: Vec<Tensor> = copies.collect::<Result<_, _>>().map_err(skript::Error::from)?;
+    let inputs: Vec<&Tensor> = copies.iter().collect();
+    let wrong = |e: RunError| failed(&e, job.model);
+    let times = Times::measure(arguments.calls, || instance.trial(&inputs)).map_err(wrong)?;
+    let size = |tensors: &[Tensor]| tensors.iter().map(|t| t.bytes().len()).sum::<usize>();
+    let weight_bytes = size(instance.variables());
+    let measured = Measured {
+        compile,
+        cached,
+        times,
+        cost: cost(job.model, job.inputs),
+        bytes: size(&copies) + weight_bytes + size(instance.trial_outputs()),
+        weight_bytes,
+        arena: instance.program().artifact().arena.size,
+        // Read before the measurement of the bandwidth allocates an array.
+        memory: peak_memory().unwrap_or(0),
     };
-    crate::stdout::print(&format!(
-        "compile  {:9.1} ms    from the cache {:.1} ms\n\
-         call     {}    median {} of {} calls, {}\n\
-         rate     {:9.1} GFLOP/s{share}{bound}\n\
-         traffic  {traffic:9.1} GB/s of inputs, weights and outputs{traffic_share}\n\
-         memory   {:9.1} MB arena, {:.1} MB weights, {:.1} MB peak of the process\n",
-        milliseconds(compile),
-        milliseconds(cached),
-        duration_text(least, 9),
-        duration_text(median, 0),
-        arguments.calls,
-        count(threads),
-        rate(least),
-        program.artifact().arena.size as f64 / 1e6,
-        variables.iter().map(|v| v.bytes().len()).sum::<usize>() as f64 / 1e6,
-        memory as f64 / 1e6,
-    ));
-    if let Some(path) = &arguments.json {
-        write_json(
-            path,
-            &serde_json::json!({
-                "compile_ms": milliseconds(compile),
-                "cached_ms": milliseconds(cached),
-                "call_ms": milliseconds(least),
-                "median_ms": milliseconds(median),
-                "calls": arguments.calls,
-                "threads": threads,
-                "flops": cost.flops,
-                "flops_exact": cost.precision == Precision::Exact,
-                "parameters": cost.parameters,
-                "gflops": rate(least),
-                "peak_gflops": peak,
-                "peak_share": peak.map(|peak| rate(least) / peak),
-                "bytes": bytes,
-                "gbytes_per_s": traffic,
-                "peak_gbytes_per_s": bandwidth,
-                "bandwidth_share": bandwidth.map(|bandwidth| traffic / bandwidth),
-                "arena_bytes": program.artifact().arena.size,
-                "peak_bytes": memory,
-            }),
-        )?;
-    }
+    measured.report(arguments)?;
     if let Some(output) = &arguments.profile {
-        let (artifact, steps) = compiled(true).profiled(&job)?;
-        let name = graph_name(model);
-        let recorded = profile::record(artifact, steps, name, arguments.calls, &inputs, &variables)
-            .map_err(|e| Box::new(failed(&e, job.model, job.sources)))?;
-        recorded.report(output)?;
+        let (artifact, steps) = compiler.profile(job.model)?;
+        let instance = load(artifact, &compiler, job.model, job.variables)?;
+        let name = graph_name(job.model);
+        record(instance, steps, name, arguments.calls, &inputs).map_err(wrong)?.report(output)?;
     }
     Ok(())
 }
 
+impl Measured {
+    /// Prints the figures, and writes them if requested.
+    fn report(&self, arguments: &BenchArguments) -> Result<(), Stopped> {
+        let threads = default_threads();
+        let minimum = self.times.minimum();
+        let seconds = minimum.as_secs_f64().max(1e-9);
+        let rate = self.cost.flops as f64 / seconds / 1e9;
+        let traffic = self.bytes as f64 / seconds / 1e9;
+        let peak = peak::measure(PEAK_TIME, threads);
+        let bandwidth = bandwidth::measure(PEAK_TIME, threads);
+        let share = peak.map_or(String::new(), |p| {
+            let share = 100.0 * rate / p;
+            format!(", {share:.0} % of the {p:.0} GFLOP/s of fused multiply-adds on {}", count(threads))
+        });
+        let traffic_share = bandwidth.map_or(String::new(), |b| {
+            let share = 100.0 * traffic / b;
+            format!(", {share:.0} % of the {b:.0} GB/s that {} read from memory", count(threads))
+        });
+        let bound = match self.cost.precision.prefix() {
+            "" => String::new(),
+            prefix => format!("; {prefix}this, because extents or loops depend on data"),
+        };
+        let (arena, weights, memory) =
+            (self.arena as f64 / 1e6, self.weight_bytes as f64 / 1e6, self.memory as f64 / 1e6);
+        crate::stdout::print(&format!(
+            "compile  {:9.1} ms    from the cache {:.1} ms\n\
+             call     {}    median {} of {} calls, {}\n\
+             rate     {rate:9.1} GFLOP/s{share}{bound}\n\
+             traffic  {traffic:9.1} GB/s of inputs, weights and outputs{traffic_share}\n\
+             memory   {arena:9.1} MB arena, {weights:.1} MB weights, {memory:.1} MB peak of the process\n",
+            milliseconds(self.compile),
+            milliseconds(self.cached),
+            duration_text(minimum, 9),
+            duration_text(self.times.median(), 0),
+            arguments.calls,
+            count(threads),
+        ));
+        let Some(path) = &arguments.json else {
+            return Ok(());
+        };
+        let figures = json!({
+            "compile_ms": milliseconds(self.compile),
+            "cached_ms": milliseconds(self.cached),
+            "call_ms": milliseconds(minimum),
+            "median_ms": milliseconds(self.times.median()),
+            "calls": arguments.calls,
+            "threads": threads,
+            "flops": self.cost.flops,
+            "flops_exact": self.cost.precision == Precision::Exact,
+            "parameters": self.cost.parameters,
+            "gflops": rate,
+            "peak_gflops": peak,
+            "peak_share": peak.map(|peak| rate / peak),
+            "bytes": self.bytes,
+            "gbytes_per_s": traffic,
+            "peak_gbytes_per_s": bandwidth,
+            "bandwidth_share": bandwidth.map(|bandwidth| traffic / bandwidth),
+            "arena_bytes": self.arena,
+            "peak_bytes": self.memory,
+        });
+        Ok(write_json(path, &figures)?)
+    }
+}
+
+/// Records the steps of calls of code that was compiled for a profile, after [`WARM_UP`] calls.
+fn record(
+    mut instance: Instance,
+    steps: Vec<Step>,
+    model: String,
+    calls: u32,
+    inputs: &[&Tensor],
+) -> Result<Recorded, RunError> {
+    let prepared = instance.prepare(false)?;
+    let mut several = |calls: u32| (0..calls).try_for_each(|_| instance.trial(inputs));
+    several(WARM_UP)?;
+    let (done, profile) = profile::record(steps.len(), || several(calls));
+    done?;
+    Ok(Recorded { steps, profile, calls, prepared, model })
+}
+
 /// `1 thread`, `2 threads`.
-pub fn count(threads: usize) -> String {
+fn count(threads: usize) -> String {
     let plural = if threads == 1 { "" } else { "s" };
     format!("{threads} thread{plural}")
 }

@@ -44,7 +44,7 @@ fn list(cache: &Cache) -> Result<String, Box<Diagnostic>> {
     Ok(format!("folder   {folder}\nentries  {}\n", sized(&entries)))
 }
 
-/// Removes entries that are at least so many days old, or all.
+/// Removes the entries that are at least `days` days old, or all entries if `days` is `None`.
 fn clean(cache: &Cache, days: Option<u64>) -> Result<String, Box<Diagnostic>> {
     let age = days.map(|days| Duration::from_secs(days.saturating_mul(24 * 60 * 60)));
     let removed = cache.remove(|entry| age.is_none_or(|age| entry.is_older_than(age)));
@@ -55,7 +55,7 @@ fn clean(cache: &Cache, days: Option<u64>) -> Result<String, Box<Diagnostic>> {
     Ok(format!("removed  {}\n", sized(&removed)))
 }
 
-/// `3, 1.5 MB`.
+/// The number and size of entries: `3, 1.5 MB`.
 fn sized(entries: &[Entry]) -> String {
     let bytes: u64 = entries.iter().map(|e| e.bytes).sum();
     format!("{}, {:.1} MB", entries.len(), bytes as f64 / 1e6)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript check`: everything that can be found without running.
+//! `skript check`: reports all errors that are detectable without a run.
 
 use crate::command_line::CheckArguments;
 use crate::console::{Console, Status};
 use crate::session::{Session, Weights};
 use crate::stablehlo_program;
-use skript_frontend::source::SourceMap;
-use skript_passes::target::TargetDescription;
+use skript::{Compiler, Target};
 
 pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
     if stablehlo_program::is_program(&arguments.model) {
@@ -16,7 +15,7 @@ pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
     let mut graphs = session.possible_graphs();
     match session.status() {
         Status::Done => session.check_names_of(&graphs, std::iter::empty()),
-        // Errors elsewhere do not hide those that composition finds.
+        // Errors in other definitions do not hide errors that composition reports.
         _ => graphs = session.sound_graphs(graphs),
     }
     if session.status() != Status::Usage {
@@ -27,29 +26,17 @@ pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
     session.close(console)
 }
 
-/// Checks a StableHLO program: whether it is valid and supported.
+/// Checks whether a StableHLO program is valid and supported.
 fn check_program(arguments: &CheckArguments, console: &mut Console) -> Status {
-    let mut sources = SourceMap::default();
-    let own = [("--weights", arguments.weights)];
-    let wrong = stablehlo_program::model_flags(&arguments.reading, &own);
-    let done = if wrong.is_empty() {
-        stablehlo_program::load(
-            &arguments.model,
-            &arguments.reading,
-            &[],
-            &TargetDescription::host(),
-            true,
-            &mut sources,
-        )
-        .map(|_| ())
-        .map_err(|diagnostics| (Status::Wrong, diagnostics))
-    } else {
-        Err((Status::Usage, wrong))
-    };
-    stablehlo_program::finish(done, &sources, &arguments.reading, console)
+    let (path, reading) = (&arguments.model, &arguments.reading);
+    let wrong = stablehlo_program::model_flags(reading, &[("--weights", arguments.weights)]);
+    stablehlo_program::perform(reading, wrong, console, |sources| {
+        let compiler = Compiler::new(&Target::host()).for_this_executable(true);
+        stablehlo_program::load(path, reading, &[], &compiler, sources).map(drop)
+    })
 }
 
-/// Checks one graph as the main one. Its errors do not prevent the check of others.
+/// Checks one graph as the main graph. Its errors do not prevent checks of other graphs.
 fn check(arguments: &CheckArguments, session: &mut Session, graph: &str, console: &mut Console) {
     let missing = session.missing_attributes(graph);
     let open = session.open_packs(graph);
@@ -65,11 +52,11 @@ fn check(arguments: &CheckArguments, session: &mut Session, graph: &str, console
         if let Some(model) = session.compose_checked(graph)
             && arguments.weights
         {
-            session.variables(&model, Weights::of_the_model());
+            session.variables(&model, Weights::from_model_folder());
         }
         return;
     }
-    // Definitions are checked without values; shapes need them.
+    // Definitions were checked without values of attributes; shapes require them.
     let text = format!(
         "note: shapes of graph `{graph}` are not checked, because {} no value; pass it with --set\n",
         match missing.as_slice() {

@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript compare`: the evaluator and compiled code side by side.
+//! `skript compare`: compares the outputs of compiled code with the reference evaluator.
 
-use std::sync::Arc;
-
+use skript::{Model, Tensor};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::ANSWERS_DIFFER;
-use skript_frontend::model::Model;
+use skript_frontend::model;
 use skript_frontend::source::Span;
+use skript_passes::Options;
 use skript_semantics::RealType;
-use skript_tensor::Tensor;
 
-use crate::command_line::{CompareArguments, QuantizeArgument};
+use crate::command_line::CompareArguments;
 use crate::console::{Console, Status};
-use crate::engine::compiled::Compiled;
-use crate::engine::{Engine, Job, Reference};
+use crate::engine::{Calls, Job};
 use crate::outputs;
-use crate::session::{Session, Stopped, Weights};
+use crate::session::{Session, Stopped};
 
 mod steps;
 
 pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
-    arguments.threads.apply();
-    arguments.target.announce(console);
-    let mut session = Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
-    let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
-    if let Some((model, (inputs, variables))) = session.compose_with_arrays(&arguments.inputs, weights) {
-        match compare(arguments, &session, &model, &inputs, &variables) {
+    let call = &arguments.call;
+    call.threads.apply();
+    call.target.announce(console);
+    let mut session = Session::open_for_call(&arguments.model, &call.reading, &call.inputs);
+    if let Some((model, (inputs, variables))) = session.compose_with_arrays(call) {
+        match compare(arguments, &Job { model: &model, inputs: &inputs, variables: &variables }) {
             Ok(report) => crate::stdout::print(&skript_host::printable(&report)),
             Err(error) => session.report_all(error),
         }
@@ -33,33 +31,27 @@ pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     session.close(console)
 }
 
-/// Compares the production build's outputs; if they differ, or on request, every tensor of the graph.
-fn compare(
-    arguments: &CompareArguments,
-    session: &Session,
-    model: &Model,
-    inputs: &[Arc<Tensor>],
-    variables: &[Arc<Tensor>],
-) -> Result<String, Stopped> {
-    let compiled = Compiled {
-        pipeline: arguments.pipeline,
-        target: arguments.target.target_of(&arguments.reading),
-        cache: false,
-        profile: false,
-        exchange: arguments.break_lowering.clone(),
-    };
+/// Compares the outputs of the graph as it is compiled otherwise; if they differ, or on request, every tensor of the graph.
+fn compare(arguments: &CompareArguments, job: &Job) -> Result<String, Stopped> {
+    let exchange = arguments.break_lowering.clone();
+    let compiler = arguments.call.compiler();
+    let options = Options { exchange, ..compiler.options().clone() };
+    let compiler = compiler.with_options(options);
+    let is_integer = compiler.options_for(job.model.origin()).target.computes_integers();
     let both = |model: &Model| {
-        let job = Job { model, sources: &session.program.sources, inputs, variables };
-        Ok::<_, Stopped>((Reference.run(&job)?.outputs, compiled.run(&job)?.outputs))
+        let job = Job { model, ..*job };
+        let calls = Calls { count: 1, is_profiled: false, is_cached: false };
+        Ok::<_, Stopped>((job.evaluate(1)?.outputs, job.compute(&compiler, calls)?.outputs))
     };
+    let model = job.model;
     let mut report = String::new();
     let (expected, found) = both(model)?;
-    let outputs = lines(arguments, model, &expected, &found);
+    let outputs = lines(arguments, model, is_integer, &expected, &found);
     let differs = outputs.iter().any(|l| !l.agrees);
     let detailed = if differs || arguments.keep_intermediates {
         let exposed = model.with_intermediates();
         let (expected, found) = both(&exposed)?;
-        lines(arguments, &exposed, &expected, &found)
+        lines(arguments, &exposed, is_integer, &expected, &found)
     } else {
         Vec::new()
     };
@@ -97,11 +89,12 @@ struct Line {
 fn lines(
     arguments: &CompareArguments,
     model: &Model,
-    expected: &[Arc<Tensor>],
-    found: &[Arc<Tensor>],
+    is_integer: bool,
+    expected: &[Tensor],
+    found: &[Tensor],
 ) -> Vec<Line> {
+    let model = model.ir();
     let (rtol, atol) = tolerances(model);
-    let is_integer = arguments.reading.quantize == Some(QuantizeArgument::Integer);
     let step = |e: &Tensor, f: &Tensor| steps::step(e, f).filter(|_| is_integer);
     let names = outputs::names(model);
     let spans: Vec<Span> = model.function(model.entry).map_or_else(Vec::new, |f| {
@@ -113,9 +106,9 @@ fn lines(
         .map(|(position, name)| {
             let (agrees, text) = match (expected.get(position), found.get(position)) {
                 (Some(e), Some(f)) => {
-                    // Integers may round a value to the next step.
-                    let own = || atol + step(e, f).unwrap_or(0.0);
-                    let atol = arguments.atol.unwrap_or_else(own);
+                    // Integer arithmetic may round a value to an adjacent step.
+                    let with_step = || atol + step(e, f).unwrap_or(0.0);
+                    let atol = arguments.atol.unwrap_or_else(with_step);
                     difference(e, f, arguments.rtol.unwrap_or(rtol), atol)
                 }
                 _ => (false, "is missing".to_string()),
@@ -125,8 +118,8 @@ fn lines(
         .collect()
 }
 
-/// The relative and the absolute difference that rounding may cause: a few ulp of the narrowest type that tensors have.
-pub(super) fn tolerances(model: &Model) -> (f64, f64) {
+/// The relative and the absolute tolerance for rounding: a few ulp of the narrowest type of a tensor.
+pub(super) fn tolerances(model: &model::Model) -> (f64, f64) {
     match narrowest(model) {
         RealType::F16 => (4e-3, 1e-3),
         RealType::BF16 => (3e-2, 1e-2),
@@ -135,21 +128,20 @@ pub(super) fn tolerances(model: &Model) -> (f64, f64) {
     }
 }
 
-/// The type of reals with the fewest digits in the graph.
-fn narrowest(model: &Model) -> RealType {
+/// The type of reals in the graph with the fewest significant bits.
+fn narrowest(model: &model::Model) -> RealType {
     let entry = model.function(model.entry).into_iter();
-    let own = entry.flat_map(|f| f.values.iter().map(|v| f.numbers_of(v).real));
+    let stored = entry.flat_map(|f| f.values.iter().map(|v| f.numbers_of(v).real));
     let digits = |real: &RealType| match real {
         RealType::BF16 => 8,
         RealType::F16 => 11,
         RealType::F32 => 24,
         RealType::F64 => 53,
     };
-    let all = own.chain([model.numbers.real]);
-    all.min_by_key(digits).unwrap_or(model.numbers.real)
+    stored.chain([model.numbers.real]).min_by_key(digits).unwrap_or(model.numbers.real)
 }
 
-/// Whether two tensors agree, and by how much they differ.
+/// Whether two tensors agree, and a description of the difference.
 pub(super) fn difference(expected: &Tensor, found: &Tensor, rtol: f64, atol: f64) -> (bool, String) {
     if expected.shape() != found.shape() || expected.kind() != found.kind() {
         let show = |t: &Tensor| format!("{}{:?}", t.kind().name(), t.shape());
@@ -169,7 +161,7 @@ pub(super) fn difference(expected: &Tensor, found: &Tensor, rtol: f64, atol: f64
         }
         let distance = (e - f).abs();
         largest = if distance.is_nan() { f64::INFINITY } else { largest.max(distance) };
-        // No tolerance makes an infinity or NaN equal to another number.
+        // Infinities and NaN never agree with another number, whatever the tolerance.
         if !distance.is_finite() || distance > atol + rtol * e.abs() {
             wrong += 1;
             first.get_or_insert((i, e, f));
@@ -211,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_placed() {
+    fn a_difference_has_a_position() {
         let (agrees, text) = difference(&tensor(&[1.0, 2.0, 3.0]), &tensor(&[1.0, 2.5, 3.0]), 1e-4, 1e-5);
         assert!(!agrees);
         assert!(text.contains("1 of 3") && text.contains("[1]: 2.5 instead of 2"), "{text}");
@@ -219,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn nan_agrees_with_nan_alone() {
+    fn nan_agrees_only_with_nan() {
         assert!(difference(&tensor(&[f32::NAN]), &tensor(&[f32::NAN]), 0.0, 0.0).0);
         assert!(!difference(&tensor(&[f32::NAN]), &tensor(&[0.0]), 1.0, 1.0).0);
         assert!(difference(&tensor(&[f32::INFINITY]), &tensor(&[f32::INFINITY]), 0.0, 0.0).0);

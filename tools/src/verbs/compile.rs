@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript compile`: compiles a model to a file, or prints it at an intermediate stage.
+//! `skript compile`: compiles a model to a file, or prints it after an intermediate stage.
 
 mod program;
 mod shared_object;
 mod stablehlo;
 mod user_kernels;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
+use skript::{Compiler, Model, Tensor};
 use skript_frontend::ast::Module;
-use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, OUTPUT, UNREADABLE};
-use skript_frontend::model::Model;
+use skript_frontend::diagnostics::{Code as Rule, Diagnostic};
 use skript_passes::codegen::Form;
 use skript_passes::target::Language;
-use skript_passes::{Options, Stop, model_after, pipeline_text};
+use skript_passes::{Options, Stop, pipeline_text};
 use skript_runtime::object_header::object_header;
 use skript_runtime::{Artifact, RunError, embed};
-use skript_tensor::Tensor;
 
 use crate::command_line::{CompileArguments, EmitName, Pipeline};
 use crate::console::{Console, Status};
-use crate::engine::compiled::{captured, compile, options, tuned};
-use crate::engine::refused;
 use crate::program_weights::WeightsLocation;
 use crate::session::{Session, Stopped, Weights, say};
 use crate::stablehlo_program;
 use crate::timings::Timings;
+use crate::written::write;
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     let timings = Timings::begin(console);
@@ -38,14 +35,6 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
 }
 
 fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status {
-    let text = [
-        EmitName::Skript,
-        EmitName::Linalg,
-        EmitName::LinalgNamed,
-        EmitName::Affine,
-        EmitName::Scf,
-        EmitName::Buffers,
-    ];
     if arguments.print_pipeline {
         return print_pipeline(arguments, console);
     }
@@ -54,68 +43,8 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
     }
     let mut session = Session::open(arguments.model(), &arguments.reading);
     session.announce_bounds(console);
-    if !arguments.keep.is_empty() && !text.contains(&arguments.emit()) {
-        session.report_usage(
-            Diagnostic::without_location(&OUTPUT, "an operator that is kept has no code of ours")
-                .with_help("use --emit=skript, linalg, linalg-named, affine, scf or buffers with --keep"),
-        );
-    }
-    if let Some(text) = arguments.wrong_extension() {
-        session.report_usage(Diagnostic::without_location(&OUTPUT, text).with_help(
-            "use the extension `.skm`, `.so`, `.o`, `.s` or `.ll`, of kernels of GPUs `.ptx` or `.spv`, or --emit, such as --emit=linalg",
-        ));
-    }
-    if let Some(text) = arguments.unused_flag() {
-        session.report_usage(
-            Diagnostic::without_location(&COMMAND_LINE_NAME, text)
-                .with_help("leave it out, or write both into one file, -o model.skm"),
-        );
-    }
-    if arguments.target.target().gpu.is_some() && arguments.emit() == EmitName::So {
-        session.report_usage(
-            Diagnostic::without_location(
-                &OUTPUT,
-                "there are no shared objects with kernels of GPUs",
-            )
-            .with_help("use -o model.skm, -o model.ptx with --target=nvptx64, -o model.s with --target=amdgcn, -o model.spv with --target=vulkan"),
-        );
-    }
-    if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {
-        session.report_usage(
-            Diagnostic::without_location(&OUTPUT, "there is a report of the forms of StableHLO only")
-                .with_help("use --emit=stablehlo with --report"),
-        );
-    }
-    if arguments.mesh.is_some() && arguments.emit() != EmitName::Stablehlo {
-        session.report_usage(
-            Diagnostic::without_location(&OUTPUT, "a mesh is for StableHLO programs only")
-                .with_help("use --emit=stablehlo with --mesh"),
-        );
-    }
-    if arguments.weights.location.is_some() && arguments.emit() != EmitName::Stablehlo {
-        session.report_usage(
-            Diagnostic::without_location(&OUTPUT, "--weights applies to StableHLO programs only")
-                .with_help("use --emit=stablehlo with --weights"),
-        );
-    }
-    if arguments.embed_weights && !matches!(arguments.emit(), EmitName::Artifact | EmitName::So) {
-        session.report_usage(
-            Diagnostic::without_location(
-                &OUTPUT,
-                "weights are embedded in artifacts and shared objects only",
-            )
-            .with_help("use -o model.skm or -o model.so with --embed-weights"),
-        );
-    }
-    if arguments.weights.location() == WeightsLocation::File && arguments.output().is_none() {
-        session.report_usage(
-            Diagnostic::without_location(&OUTPUT, "weights are written to a file next to the program")
-                .with_help("name the program's file with -o"),
-        );
-    }
-    let is_reading = arguments.weights.read() || arguments.embed_weights;
-    if arguments.weights.variables.is_some() && !is_reading {
-        session.report_usage(unread_variables(arguments.emit()));
+    for wrong in wrong_flags(arguments) {
+        session.report_usage(wrong);
     }
     if session.status() == Status::Done {
         session.check_names(std::iter::empty());
@@ -124,21 +53,7 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
         && let Some(model) = session.compose()
     {
         session.check_operators(&model, &arguments.keep);
-        let own = Weights::of_the_model();
-        let weights = Weights {
-            folder: arguments.weights.variables.as_deref(),
-            remedy: if arguments.embed_weights {
-                "weights are embedded from the model's folder; --variables DIR|FILE reads them from another folder, or from a .safetensors, .npz or .tgz file"
-            } else {
-                own.remedy
-            },
-            ..own
-        };
-        let variables = if is_reading && session.status() == Status::Done {
-            session.variables(&model, weights)
-        } else {
-            None
-        };
+        let variables = variables(arguments, &mut session, &model);
         if session.status() == Status::Done {
             match make(arguments, &session, &model, variables.as_deref()) {
                 Ok(None) => {}
@@ -150,7 +65,97 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
     session.close(console)
 }
 
-/// `--variables` without an option that writes weights.
+/// Reads the variables if the output contains them. Returns `None` after it reports errors.
+fn variables(arguments: &CompileArguments, session: &mut Session, model: &Model) -> Option<Vec<Tensor>> {
+    if !reads_weights(arguments) || session.status() != Status::Done {
+        return None;
+    }
+    let mut weights =
+        Weights { folder: arguments.weights.variables.as_deref(), ..Weights::from_model_folder() };
+    if arguments.embed_weights {
+        weights.remedy = "weights are embedded from the model's folder; --variables DIR|FILE reads them from another folder, or from a .safetensors, .npz or .tgz file";
+    }
+    session.variables(model, weights)
+}
+
+fn reads_weights(arguments: &CompileArguments) -> bool {
+    arguments.weights.read() || arguments.embed_weights
+}
+
+/// The errors of flags that contradict each other.
+fn wrong_flags(arguments: &CompileArguments) -> Vec<Diagnostic> {
+    let emit = arguments.emit();
+    let is_stablehlo = emit == EmitName::Stablehlo;
+    let keeps = matches!(
+        emit,
+        EmitName::Skript
+            | EmitName::Linalg
+            | EmitName::LinalgNamed
+            | EmitName::Affine
+            | EmitName::Scf
+            | EmitName::Buffers
+    );
+    let embeds = matches!(emit, EmitName::Artifact | EmitName::So);
+    let is_shared = arguments.target.target().gpu.is_some() && emit == EmitName::So;
+    let wrong = |code: &'static Rule, text: &str, help: &str| {
+        Diagnostic::without_location(code, text).with_help(help)
+    };
+    let extension = arguments.wrong_extension().map(|text| {
+        let help = "use the extension `.skm`, `.so`, `.o`, `.s` or `.ll`, for GPU kernels `.ptx` or `.spv`, or --emit, such as --emit=linalg";
+        wrong(&OUTPUT, &text, help)
+    });
+    let unused = arguments.unused_flag().map(|text| {
+        wrong(
+            &COMMAND_LINE_NAME,
+            &text,
+            "leave it out, or write CPU code and GPU kernels to one file, -o model.skm",
+        )
+    });
+    let output = |is_wrong: bool, text: &str, help: &str| is_wrong.then(|| wrong(&OUTPUT, text, help));
+    let all = [
+        output(
+            !arguments.keep.is_empty() && !keeps,
+            "operators listed in `--keep` are not compiled",
+            "use --emit=skript, linalg, linalg-named, affine, scf or buffers with --keep",
+        ),
+        extension,
+        unused,
+        output(
+            is_shared,
+            "shared objects cannot contain GPU kernels",
+            "use -o model.skm, -o model.ptx with --target=nvptx64, -o model.s with --target=amdgcn, -o model.spv with --target=vulkan",
+        ),
+        output(
+            arguments.report.is_some() && !is_stablehlo,
+            "`--report` requires `--emit=stablehlo`",
+            "use --emit=stablehlo with --report",
+        ),
+        output(
+            arguments.mesh.is_some() && !is_stablehlo,
+            "--mesh applies to StableHLO programs only",
+            "use --emit=stablehlo with --mesh",
+        ),
+        output(
+            arguments.weights.location.is_some() && !is_stablehlo,
+            "--weights applies to StableHLO programs only",
+            "use --emit=stablehlo with --weights",
+        ),
+        output(
+            arguments.embed_weights && !embeds,
+            "weights are embedded in artifacts and shared objects only",
+            "use -o model.skm or -o model.so with --embed-weights",
+        ),
+        output(
+            arguments.weights.location() == WeightsLocation::File && arguments.output().is_none(),
+            "--weights=file writes the weights next to the program",
+            "name the program's file with -o",
+        ),
+        (arguments.weights.variables.is_some() && !reads_weights(arguments)).then(|| unread_variables(emit)),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// The error of `--variables` without an option that writes weights.
 fn unread_variables(emit: EmitName) -> Diagnostic {
     let help = match emit {
         EmitName::Artifact => {
@@ -162,9 +167,9 @@ fn unread_variables(emit: EmitName) -> Diagnostic {
         EmitName::Stablehlo => {
             "add --weights=file to write the weights beside the program, or --weights=inline to write them into it"
         }
-        _ => "leave --variables out: what is written has no weights, its caller passes them",
+        _ => "leave --variables out: the output has no weights; its caller passes them",
     };
-    let text = "--variables reads weights, but none are written";
+    let text = "--variables reads weights, but the output contains no weights";
     Diagnostic::without_location(&COMMAND_LINE_NAME, text).with_help(help)
 }
 
@@ -182,32 +187,32 @@ fn make(
         }
     }
     if arguments.emit() == EmitName::So {
-        return shared_object::make(arguments, session, model, variables);
+        return shared_object::make(arguments, model, variables);
     }
     if arguments.emit() == EmitName::Stablehlo {
-        return stablehlo::make(arguments, session, model, variables).map(|()| None);
+        return stablehlo::make(arguments, model, variables).map(|()| None);
     }
     if arguments.emit() == EmitName::Artifact {
-        let artifact = artifact(arguments, session, model, variables)?;
+        let artifact = artifact(arguments, model, variables)?;
         let (code, weights) = artifact.to_parts();
         let path = arguments.output().map(Path::to_path_buf);
-        let named = named(model, "skm");
-        write_parts(path.as_deref().unwrap_or(&named), &[&code, weights])?;
+        let named = default_path(model, "skm");
+        write(path.as_deref().unwrap_or(&named), &[&code, weights])?;
         return Ok(path.is_none().then_some(named));
     }
     if arguments.emit() == EmitName::Obj && arguments.target.target().gpu.is_none() {
-        return object(arguments, session, model);
+        return object(arguments, model);
     }
     let bytes = after_stage(arguments, arguments.emit(), session, model)?;
     let binary = arguments.emit() == EmitName::Obj;
     match arguments.output() {
         Some(path) => {
-            write(path, &bytes)?;
+            write(path, &[&bytes])?;
             Ok(None)
         }
         None if binary => {
-            let path = named(model, kernels(arguments));
-            write(&path, &bytes)?;
+            let path = default_path(model, kernel_extension(arguments));
+            write(&path, &[&bytes])?;
             Ok(Some(path))
         }
         None => {
@@ -217,20 +222,16 @@ fn make(
     }
 }
 
-/// Writes an object file, and the header beside it that C programs call it by.
-fn object(
-    arguments: &CompileArguments,
-    session: &Session,
-    model: &Model,
-) -> Result<Option<PathBuf>, Stopped> {
-    let artifact = artifact(arguments, session, model, None)?;
+/// Writes an object file and, next to it, the header that C programs include.
+fn object(arguments: &CompileArguments, model: &Model) -> Result<Option<PathBuf>, Stopped> {
+    let artifact = artifact(arguments, model, None)?;
     let path = arguments.output().map(Path::to_path_buf);
-    let named = named(model, "o");
+    let named = default_path(model, "o");
     let written = path.as_deref().unwrap_or(&named);
-    write(written, &artifact.object)?;
+    write(written, &[&artifact.object])?;
     if written.extension().is_some_and(|extension| extension == "o") {
-        let header = object_header(&artifact, graph(model));
-        write(&written.with_extension("h"), header.as_bytes())?;
+        let header = object_header(&artifact, model.name());
+        write(&written.with_extension("h"), &[header.as_bytes()])?;
     }
     Ok(path.is_none().then_some(named))
 }
@@ -238,24 +239,22 @@ fn object(
 /// The compiled model, with its weights if they are embedded.
 fn artifact(
     arguments: &CompileArguments,
-    session: &Session,
     model: &Model,
     variables: Option<&[Tensor]>,
 ) -> Result<Artifact, Stopped> {
-    let sources = &session.program.sources;
-    let target = arguments.target.target_of(&arguments.reading);
-    let mut artifact = compile(model, sources, arguments.pipeline, target)?;
-    session.add_origin(&mut artifact);
+    let compiler = arguments.target.compiler(arguments.pipeline, &arguments.reading);
+    let compiled = compiler.for_this_executable(false).compile(model)?;
+    let artifact = model.with_names(compiled.artifact).into_artifact();
     let Some(variables) = variables.filter(|_| arguments.embed_weights) else {
         return Ok(artifact);
     };
-    let variables: Vec<&Tensor> = variables.iter().collect();
-    embed(artifact, &captured(model, &variables), 0).map_err(|error| {
-        let message = format!("weights are not embedded: {error}");
+    let variables = model.captured(variables);
+    embed(artifact, &variables.iter().collect::<Vec<_>>(), 0).map_err(|error| {
+        let message = format!("cannot embed the weights: {error}");
         let wrong = Diagnostic::without_location(&OUTPUT, message);
         Stopped::from(match error {
             RunError::Load(_) => wrong.with_help(
-                "what is computed of weights alone is computed by the compiled code: embed weights on the processor that --cpu names",
+                "embedding runs the compiled code, which computes values that depend on weights alone: embed weights on the processor that --cpu names",
             ),
             _ => wrong,
         })
@@ -291,12 +290,10 @@ fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status
         say(wrong.with_help(help), format, console);
         return Status::Usage;
     }
-    let (stop, pipeline) = stop(arguments.emit(), arguments.pipeline);
-    let options = Options {
-        keep: arguments.keep.clone(),
-        ..options(pipeline, arguments.target.target_of(&arguments.reading))
-    };
-    match pipeline_text(&options, stop) {
+    let (stop, compiler) = stage(arguments, emit);
+    let session = (path != Path::new("")).then(|| Session::open(path, &arguments.reading));
+    let origin = session.as_ref().and_then(|session| session.document.origin());
+    match pipeline_text(&compiler.options_for(origin), stop) {
         Ok(text) => {
             crate::stdout::print(&format!("{text}\n"));
             Status::Done
@@ -308,7 +305,7 @@ fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status
     }
 }
 
-/// The last stage of compilation for an output, and the lowering that leads there. Object code needs all stages.
+/// The last stage of compilation for an output format, and its lowering. Object code requires all stages.
 fn stop(emit: EmitName, pipeline: Pipeline) -> (Stop, Pipeline) {
     match emit {
         EmitName::Ast | EmitName::Model | EmitName::Stablehlo | EmitName::Skript => (Stop::Skript, pipeline),
@@ -326,6 +323,14 @@ fn stop(emit: EmitName, pipeline: Pipeline) -> (Stop, Pipeline) {
     }
 }
 
+/// The last stage for an output, and the compiler for it.
+fn stage(arguments: &CompileArguments, emit: EmitName) -> (Stop, Compiler) {
+    let (stop, pipeline) = stop(emit, arguments.pipeline);
+    let compiler = arguments.target.compiler(pipeline, &arguments.reading);
+    let options = Options { keep: arguments.keep.clone(), ..compiler.options().clone() };
+    (stop, compiler.with_options(options).for_this_executable(false))
+}
+
 /// The model after a stage.
 fn after_stage(
     arguments: &CompileArguments,
@@ -333,25 +338,16 @@ fn after_stage(
     session: &Session,
     model: &Model,
 ) -> Result<Vec<u8>, Stopped> {
-    let sources = &session.program.sources;
     match emit {
-        EmitName::Ast => return Ok(tree(session.program.main_module())),
-        EmitName::Model => return Ok(model.to_text().into_bytes()),
-        EmitName::Artifact => {
-            return Ok(artifact(arguments, session, model, None)?.to_bytes());
-        }
-        EmitName::So => return Ok(shared_object::object(arguments, session, model, None)?.0),
-        EmitName::Stablehlo => return Ok(stablehlo::text(arguments, session, model)?.into_bytes()),
+        EmitName::Ast => return Ok(tree(session.document.program().main_module())),
+        EmitName::Model => return Ok(model.ir().to_text().into_bytes()),
+        EmitName::Artifact => return Ok(artifact(arguments, model, None)?.to_bytes()),
+        EmitName::So => return Ok(shared_object::object(arguments, model, None)?.0),
+        EmitName::Stablehlo => return Ok(stablehlo::text(arguments, model)?.into_bytes()),
         _ => {}
     }
-    let (stop, pipeline) = stop(emit, arguments.pipeline);
-    let options = Options {
-        keep: arguments.keep.clone(),
-        ..options(pipeline, arguments.target.target_of(&arguments.reading))
-    };
-    let options = tuned(model, sources, options);
-    let mut bytes = model_after(model, sources, &options, stop, !arguments.no_locations)
-        .map_err(|e| refused(&e, model, sources))?;
+    let (stop, compiler) = stage(arguments, emit);
+    let mut bytes = compiler.stage(model, stop, !arguments.no_locations)?;
     if !matches!(stop, Stop::Code(Form::Object)) && bytes.last() != Some(&b'\n') {
         bytes.push(b'\n');
     }
@@ -360,13 +356,13 @@ fn after_stage(
 
 /// The syntax tree as JSON; positions are byte offsets `start..end` in the module's file.
 fn tree(module: Option<&Module>) -> Vec<u8> {
-    // The tree has names and numbers only, which can always be written.
-    let mut text = serde_json::to_vec_pretty(&module).unwrap_or_default();
+    let text = serde_json::to_vec_pretty(&module);
+    let mut text = text.unwrap_or_else(|error| unreachable!("internal compiler error: {error}"));
     text.push(b'\n');
     text
 }
 
-/// Writes the text after every stage to files numbered in order.
+/// Writes the text after each stage to a numbered file.
 fn dump(
     arguments: &CompileArguments,
     session: &Session,
@@ -396,45 +392,22 @@ fn dump(
     ];
     for (number, (emit, name)) in stages.into_iter().enumerate() {
         let bytes = after_stage(arguments, emit, session, model)?;
-        write(&folder.join(format!("{}-{name}", number + 1)), &bytes)?;
+        write(&folder.join(format!("{}-{name}", number + 1)), &[&bytes])?;
     }
     Ok(())
 }
 
-/// The unqualified name of the graph.
-fn graph(model: &Model) -> &str {
-    let graph = model.function(model.entry).map_or("model", |f| &f.name);
-    graph.rsplit('.').next().unwrap_or(graph)
-}
-
 /// The graph's name with the extension of the output, in the working folder.
-fn named(model: &Model, extension: &str) -> PathBuf {
-    let graph = graph(model);
-    PathBuf::from(format!("{graph}.{extension}"))
+fn default_path(model: &Model, extension: &str) -> PathBuf {
+    PathBuf::from(format!("{}.{extension}", model.name()))
 }
 
-/// The extension of files with kernels of the GPU.
-fn kernels(arguments: &CompileArguments) -> &'static str {
+/// The file extension of GPU kernels.
+fn kernel_extension(arguments: &CompileArguments) -> &'static str {
     match arguments.target.target().gpu.map(|gpu| gpu.language) {
         None => "o",
         Some(Language::Ptx) => "ptx",
         Some(Language::SpirV) => "spv",
         Some(Language::Amdgcn) => "s",
     }
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Box<Diagnostic>> {
-    write_parts(path, &[bytes])
-}
-
-/// Writes a file with these parts.
-fn write_parts(path: &Path, parts: &[&[u8]]) -> Result<(), Box<Diagnostic>> {
-    let written = std::fs::File::create(path).and_then(|mut file| {
-        let mut parts = parts.iter();
-        parts.try_for_each(|part| file.write_all(part))
-    });
-    written.map_err(|error| {
-        let message = format!("{}: {error}", path.display());
-        Box::new(Diagnostic::without_location(&OUTPUT, message))
-    })
 }

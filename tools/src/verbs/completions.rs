@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript completions SHELL`.
+//! `skript completions SHELL`: prints a completion script.
 
 use clap::CommandFactory as _;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript explain SKccnn`, `skript explain nn.conv`.
+//! `skript explain`: explains a diagnostic (`SK0201`), an operator (`nn.conv`), or the limits.
 
 use skript_frontend::diagnostics::closest;
 use skript_frontend::diagnostics::codes::ALL;
@@ -42,8 +42,8 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
         return status;
     }
     let named = |e: &&Entry| e.name == *wanted || e.name.ends_with(&format!(".{wanted}"));
-    let found: Vec<String> = entries.iter().filter(named).map(page).collect();
-    if found.is_empty() {
+    let pages: Vec<String> = entries.iter().filter(named).map(page).collect();
+    if pages.is_empty() {
         let codes = ALL.iter().map(|c| c.id);
         let near = closest(&wanted.to_ascii_uppercase(), codes)
             .or_else(|| closest(wanted, entries.iter().map(|e| e.name.as_str())));
@@ -55,11 +55,11 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
         console.write(&text);
         return Status::Usage;
     }
-    crate::stdout::print(&found.join("\n"));
+    crate::stdout::print(&pages.join("\n"));
     Status::Done
 }
 
-/// Signature, comment, notes for the full section, examples.
+/// The page of an operator: signature, comment, the text of its section, examples.
 fn page(entry: &Entry) -> String {
     let mut text = format!("{}{}\n\n{}\n", entry.signature, edition(entry), entry.comment.text());
     if !entry.section.paragraphs.is_empty() {

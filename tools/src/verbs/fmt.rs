@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript fmt`: files in the style of the standard library.
+//! `skript fmt`: formats files in the style of the standard library.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ struct Work {
 }
 
 impl Work {
-    /// The formatted text of a file, unless it has errors, which are reported.
+    /// The formatted text of a file. Reports the errors of the file and returns `None` if there are any.
     fn formatted(&mut self, path: &Path, text: &str) -> Option<String> {
         let file = self.sources.add(path, text);
         format(file, text, &Limits::default(), &mut self.sink)
@@ -89,8 +89,7 @@ impl Work {
     }
 }
 
-/// Writes a new file and renames it, so that a full disk does not destroy the text; keeps permissions and follows
-/// links.
+/// Writes a new file and renames it, so that a full disk does not destroy the text. Keeps permissions and follows links.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let path: PathBuf = path.canonicalize()?;
     let folder = path.parent().unwrap_or(Path::new("."));

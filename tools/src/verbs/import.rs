@@ -51,7 +51,7 @@ fn import(arguments: &ImportArguments, console: &mut Console) -> Result<(), Vec<
     Ok(())
 }
 
-/// Whether nothing is at the path, or an empty folder.
+/// Whether the path does not exist or is an empty folder.
 fn is_free(folder: &Path) -> bool {
     match std::fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
@@ -59,7 +59,7 @@ fn is_free(folder: &Path) -> bool {
     }
 }
 
-/// `resnet50/: 53 arrays, 102.1 MB`.
+/// The folder, the number of arrays and their size: `resnet50/: 53 arrays of weights, 102.1 MB`.
 fn summary(imported: &Imported, folder: &Path) -> String {
     let bytes: usize = imported.weights.iter().map(|w| w.tensor.bytes().len()).sum();
     let folder = folder.to_string_lossy();

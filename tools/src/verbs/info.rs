@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript info`: interface, parameters, memory and arithmetic of a model.
+//! `skript info`: prints the interface, parameters, memory and arithmetic operations of a model.
 
 mod artifact;
 mod program;
 
 use serde_json::{Value as Json, json};
-use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::WEIGHTS;
-use skript_frontend::model::{Function, Model, Port, PortTensors, TensorType, Variable, shape_text};
-use skript_passes::target::TargetDescription;
+use skript::{Compiler, ElementType, Model, Target};
+use skript_frontend::model::{Function, Port, PortTensors, TensorType, Variable, shape_text};
 use skript_tensor::contents::{self, Listed};
-use skript_tensor::{ElementType, TensorError};
 
-use crate::command_line::{InfoArguments, Pipeline, WeightsArgument};
+use crate::command_line::{InfoArguments, WeightsArgument};
 use crate::console::{Console, Status};
-use crate::engine::Job;
-use crate::engine::compiled::Compiled;
-use crate::session::{Session, Weights, requests};
+use crate::session::{Session, Stopped, Weights};
 use crate::stablehlo_program;
 
 pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
@@ -36,11 +31,11 @@ pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
         if arguments.variables {
             match tables(arguments, &session, &model) {
                 Ok(text) => crate::stdout::print(&skript_host::printable(&text)),
-                Err(error) => session.report(*error),
+                Err(error) => session.report_all(error),
             }
             return session.close(console);
         }
-        let facts = Facts::of(&session, &model);
+        let facts = Facts::new(&session, &model);
         if arguments.json {
             crate::stdout::print(&format!("{}\n", facts.json()));
         } else {
@@ -50,13 +45,12 @@ pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
     session.close(console)
 }
 
-/// The variables in the order of the graph, then the arrays of each file and folder of weights: name, shape, type.
-fn tables(arguments: &InfoArguments, session: &Session, model: &Model) -> Result<String, Box<Diagnostic>> {
+/// The names, shapes and types of the variables in the order of the graph, and of the arrays in each file and folder of weights.
+fn tables(arguments: &InfoArguments, session: &Session, model: &Model) -> Result<String, Stopped> {
     let given = arguments.weights.clone().map(WeightsArgument::From);
-    let weights = Weights { given: given.as_ref(), ..Weights::of_the_model() };
-    let wrong = |e: TensorError| Box::new(Diagnostic::without_location(&WEIGHTS, e.to_string()));
-    let contents = session.store(weights).map_err(wrong)?.contents();
-    let variables: Vec<Listed> = requests(model).iter().map(Listed::from).collect();
+    let weights = Weights { given: given.as_ref(), ..Weights::from_model_folder() };
+    let contents = session.weights(weights)?.store().contents();
+    let variables: Vec<Listed> = model.requests().iter().map(Listed::from).collect();
     if arguments.json {
         let contents: Json = contents
             .iter()
@@ -86,24 +80,26 @@ fn arrays(arrays: &[Listed]) -> Json {
 
 struct Facts {
     graph: String,
-    /// Name, and type with extents.
+    /// Names, and types with extents.
     inputs: Vec<(String, String)>,
     outputs: Vec<(String, String)>,
-    /// Name of the module, edition, whether it is in the library.
+    /// Name of the module, edition, whether it belongs to the library.
     modules: Vec<(String, &'static str, bool)>,
-    /// Variables, elements, bytes.
+    /// The number of variables.
     variables: usize,
+    /// The number of elements of all variables.
     parameters: u64,
     parameter_bytes: u64,
-    /// The compiled model's working memory; the reason if there is none.
+    /// The size of the compiled model's arena, or the reason why the model does not compile.
     arena: Result<u64, String>,
     flops: u64,
-    /// Operator, number of invocations, operations of all of them; the most operations first.
+    /// Operator, number of invocations, operations of all invocations; in descending order of operations.
     operators: Vec<(String, u64, u64)>,
 }
 
 impl Facts {
-    fn of(session: &Session, model: &Model) -> Self {
+    fn new(session: &Session, composed: &Model) -> Self {
+        let model = composed.ir();
         let entry = model.function(model.entry);
         let declared = session.graph().map_or(&[][..], |graph| &graph.inputs);
         let has_default = |name: &str| {
@@ -117,27 +113,19 @@ impl Facts {
         let ports = |ports: Option<&Vec<Port>>| {
             ports.into_iter().flatten().filter_map(|p| Some((p.name.clone(), text(entry?, p)))).collect()
         };
-        let program = &session.program;
+        let program = session.document.program();
         let mut modules = Vec::new();
         for (key, module) in &program.modules {
             let library = program.origin(key) == skript_frontend::program::Origin::Library;
             let module = (module.name.clone(), program.edition(key).name(), library);
-            // Several editions of a library module are one module for its importers.
+            // A library module with several editions may occur more than once.
             if !modules.contains(&module) {
                 modules.push(module);
             }
         }
         let bytes = |v: &Variable| {
-            let width = ElementType::run_time(v.tensor.kind, v.numbers).size() as u64;
+            let width = ElementType::for_kind(v.tensor.kind, v.numbers).size() as u64;
             v.tensor.shape.iter().fold(width, |n: u64, e| n.saturating_mul(e.bound()))
-        };
-        let job = Job { model, sources: &program.sources, inputs: &[], variables: &[] };
-        let compiled = Compiled {
-            pipeline: Pipeline::Linalg,
-            target: TargetDescription::host(),
-            cache: false,
-            profile: false,
-            exchange: None,
         };
         let cost = model.cost();
         Facts {
@@ -148,9 +136,9 @@ impl Facts {
             variables: model.variables.len(),
             parameters: cost.parameters,
             parameter_bytes: model.variables.iter().map(bytes).sum(),
-            arena: match compiled.artifact(&job) {
-                Ok((artifact, _)) => Ok(artifact.arena.size),
-                Err(stopped) => Err(stopped.message().to_string()),
+            arena: match Compiler::new(&Target::host()).compile(composed) {
+                Ok(compiled) => Ok(compiled.artifact.arena.size),
+                Err(error) => Err(Stopped::from(error).message().to_string()),
             },
             flops: cost.flops,
             operators: model
@@ -218,7 +206,7 @@ impl Facts {
     }
 }
 
-/// `real[1,3,width|224]`; for a pack of tensors of one type, that type with its length; otherwise the types of all of them.
+/// `real[1,3,width|224]`. For a pack whose tensors have the same type, the type and the length; otherwise all types.
 fn port_type(function: &Function, port: &Port) -> String {
     if let PortTensors::Stack(id) = port.tensors
         && let Some(value) = function.values.get(id.0 as usize)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript man`: manual pages, generated from the descriptions of the flags.
+//! `skript man`: prints or writes manual pages, which are generated from the descriptions of the flags.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub fn run(arguments: &ManualArguments, console: &mut Console) -> Status {
     }
 }
 
-/// The name of the page of `skript run`; `skript-run` is that of the program of this name.
+/// The name of the page of `skript run`; the page `skript-run` documents the program `skript-run`.
 const RUN_PAGE: &str = "skript-run-model";
 
 /// Prints a command's page as roff.

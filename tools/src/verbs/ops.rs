@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript ops`: the operators of the standard library, and of a model.
+//! `skript ops`: lists the operators of the standard library and of a model.
 
 use skript_frontend::diagnostics::closest;
 use skript_frontend::documentation::{self, Entry};
@@ -47,14 +47,14 @@ pub fn run(arguments: &OpsArguments, console: &mut Console) -> Status {
     Status::Done
 }
 
-/// What a pattern may be meant for: a full name, a module, an operator, or a word of its name.
+/// The names for which a pattern may be a misspelling: the full name, the module, the operator, and the words of its name.
 fn parts(name: &str) -> impl Iterator<Item = &str> {
     let (module, operator) = name.rsplit_once('.').unwrap_or(("", name));
     let words = operator.split('_');
     [name, module, operator].into_iter().chain(words)
 }
 
-/// The library's operators, then those of a model's own modules; and the status of the model.
+/// The library's operators, then the operators of the model's modules; and the status of the model.
 pub fn known(
     model: Option<&std::path::Path>,
     message_format: MessageFormat,
@@ -81,7 +81,7 @@ pub fn known(
         message_format,
     };
     let session = Session::open(model, &reading);
-    let program = &session.program;
+    let program = session.document.program();
     for (key, module) in &program.modules {
         if program.origin(key) == Origin::Model {
             entries.extend(documentation::of_module(module, &program.sources));

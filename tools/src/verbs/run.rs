@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript run`: inputs from files, outputs to files.
+//! `skript run`: runs a model on inputs from files, and prints or writes the outputs.
 
 mod stablehlo;
 
 use std::path::Path;
-use std::sync::Arc;
 
+use skript::{Model, Tensor};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::COMMAND_LINE_NAME;
-use skript_frontend::model::Model;
 use skript_runtime::SMALLER;
-use skript_tensor::Tensor;
 
 use crate::command_line::{EngineName, InputArgument, RunArguments};
 use crate::console::{Console, Status};
-use crate::engine::{Engine, Job, engine};
+use crate::engine::{Calls, Computed, Job};
 use crate::session::{Session, Stopped, Weights};
 use crate::timings::Timings;
 use crate::{inputs, measure, outputs, stablehlo_program, variables};
 
-/// Runs a model; a record of the run may be kept under the key `record`.
+/// Runs a model. A record of the run may be kept under the key `record`.
 pub fn run(arguments: &RunArguments, record: Option<&str>, console: &mut Console) -> Status {
     let timings = Timings::begin(console);
     let status = run_model(arguments, record, console);
@@ -39,100 +37,101 @@ fn run_model(arguments: &RunArguments, record: Option<&str>, console: &mut Conso
         let given = session.named(&arguments.inputs);
         session.check_names(inputs::named(&given));
     }
-    if session.status() == Status::Done {
-        compute(arguments, record, &mut session);
+    if session.status() == Status::Done
+        && let Some((model, stacks, computed)) = compute(arguments, &mut session)
+    {
+        report(arguments, record, &mut session, (&model, &stacks), computed);
     }
     session.close(console)
 }
 
-/// The model for the shapes of the inputs, if there is no code for all shapes, or no memory for it; with its inputs: packs that
-/// are stacked in the model for all shapes have an input for each item.
+/// Returns the called model, the names of the packs whose length is dynamic before a specialization, and the results. Reports
+/// errors and returns `None` if there are any.
+fn compute(arguments: &RunArguments, session: &mut Session) -> Option<(Model, Vec<String>, Computed)> {
+    let given = session.named(&arguments.inputs);
+    let mut model = session.compose_for(&given)?;
+    let stacks = outputs::stacks(model.ir());
+    // Unsuitable inputs are reported below.
+    if arguments.specialize
+        && let Ok(inputs) = inputs::gather(session, model.ir(), &given)
+    {
+        model = specialized(&model, &inputs).unwrap_or(model);
+    }
+    let (inputs, variables) = inputs::prepare(session, &model, &given, Weights::from(&arguments.weights))?;
+    if arguments.profile.is_some() && arguments.engine == EngineName::Reference {
+        let text = "--profile is for compiled code, not for --engine=reference";
+        session.report_usage(Diagnostic::without_location(&COMMAND_LINE_NAME, text));
+        return None;
+    }
+    let result = call(arguments, &Job { model: &model, inputs: &inputs, variables: &variables });
+    let result = match result {
+        Ok(computed) => return Some((model, stacks, computed)),
+        Err(error) => for_shapes(session, &model, &given, &inputs, error),
+    };
+    let result = result.and_then(|(model, inputs)| {
+        let computed = call(arguments, &Job { model: &model, inputs: &inputs, variables: &variables })?;
+        Ok((model, stacks, computed))
+    });
+    result.map_err(|error| session.report_all(error)).ok()
+}
+
+fn call(arguments: &RunArguments, job: &Job) -> Result<Computed, Stopped> {
+    if arguments.engine == EngineName::Reference {
+        return job.evaluate(arguments.repeat);
+    }
+    let is_cached = !arguments.no_cache;
+    let compiler = arguments.target.compiler(arguments.pipeline, &arguments.reading);
+    let compiler = if is_cached { compiler.for_this_executable(true) } else { compiler };
+    let is_profiled = arguments.profile.is_some();
+    job.compute(&compiler, Calls { count: arguments.repeat, is_profiled, is_cached })
+}
+
+fn specialized(model: &Model, inputs: &[Tensor]) -> Option<Model> {
+    let shapes: Vec<&[u64]> = inputs.iter().map(Tensor::shape).collect();
+    model.specialized(&shapes)
+}
+
+/// Specializes the model to the shapes of the inputs if it cannot be compiled for all shapes, or if memory is insufficient for
+/// all shapes. Returns the inputs as well, because the specialized model has an input for each item of a pack that is one array
+/// in the model for all shapes.
 ///
 /// # Errors
-/// The error, if it has another reason, or there is no such model.
+/// `error`, if it has another reason, or if the model cannot be specialized.
 fn for_shapes(
     session: &mut Session,
     model: &Model,
     given: &[InputArgument],
-    inputs: &[Arc<Tensor>],
+    inputs: &[Tensor],
     error: Stopped,
-) -> Result<(Model, Vec<Arc<Tensor>>), Stopped> {
+) -> Result<(Model, Vec<Tensor>), Stopped> {
     if !(error.is_not_compiled() || error.message().contains(SMALLER)) {
         return Err(error);
     }
-    let shaped: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
-    let Some(specialized) = session.specialized(model, given, &shaped) else {
+    let Some(model) = specialized(model, inputs) else {
         return Err(error);
     };
-    let Ok(inputs) = inputs::gather(session, &specialized, given) else {
+    let Ok(inputs) = inputs::gather(session, model.ir(), given) else {
         return Err(error);
     };
     session.note("the model is compiled for the shapes of the inputs");
-    Ok((specialized, inputs))
+    Ok((model, inputs))
 }
 
-/// Adds diagnostics to the session.
-fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session) {
-    let given = session.named(&arguments.inputs);
-    let Some(mut model) = session.compose_for(&given) else {
-        return;
-    };
-    // What is wrong with the inputs is reported below.
-    if arguments.specialize
-        && let Ok(inputs) = inputs::gather(session, &model, &given)
-    {
-        let inputs: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
-        model = session.specialized(&model, &given, &inputs).unwrap_or(model);
-    }
-    let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
-    let prepared = inputs::prepare(session, &model, &given, weights);
-    let Some((mut inputs, mut variables)) = prepared else {
-        return;
-    };
-    if arguments.profile.is_some() && arguments.engine == EngineName::Reference {
-        let text = "--profile is for compiled code, not for --engine=reference";
-        session.report_usage(Diagnostic::without_location(&COMMAND_LINE_NAME, text));
-        return;
-    }
-    let engine = |profile| {
-        engine(
-            arguments.engine,
-            arguments.pipeline,
-            arguments.target.target_of(&arguments.reading),
-            !arguments.no_cache,
-            profile,
-        )
-    };
-    let (usual, last) = (engine(false), engine(arguments.profile.is_some()));
-    let mut call = |session: &Session, model: &Model, inputs: &[Arc<Tensor>], engine: &dyn Engine| {
-        let job = Job { model, sources: &session.program.sources, inputs, variables: &variables };
-        let mut computed = engine.run(&job)?;
-        variables::commit(&mut variables, std::mem::take(&mut computed.updates));
-        Ok(computed)
-    };
-    // The last call is the one that is profiled.
-    let calls = (1..arguments.repeat).map(|_| usual.as_ref());
-    let mut last_result = None;
-    for engine in calls.chain([last.as_ref()]) {
-        let called = call(session, &model, &inputs, engine).or_else(|error| {
-            (model, inputs) = for_shapes(session, &model, &given, &inputs, error)?;
-            call(session, &model, &inputs, engine)
-        });
-        match called {
-            Ok(computed) => last_result = Some(computed),
-            Err(error) => return session.report_all(error),
-        }
-    }
-    let Some(computed) = last_result else {
-        return;
-    };
+/// Prints or writes the results, and reports files that cannot be written.
+fn report(
+    arguments: &RunArguments,
+    record: Option<&str>,
+    session: &mut Session,
+    (model, stacks): (&Model, &[String]),
+    computed: Computed,
+) {
     if let (Some(profile), Some(output)) = (&computed.profile, &arguments.profile)
         && let Err(error) = profile.report(output)
     {
         session.report(*error);
     }
     if let Some(folder) = &arguments.save_variables
-        && let Err(error) = variables::save(&model, &variables, folder)
+        && let Err(error) = variables::save(model.ir(), &computed.variables, folder)
     {
         session.report(*error);
     }
@@ -141,8 +140,11 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
     {
         session.report(*error);
     }
-    let names = outputs::names(&model);
-    let results = session.converted(&names, computed.outputs);
+    let stacked = outputs::stacked(model.ir(), stacks, model.converted(computed.outputs));
+    let (names, results) = match stacked {
+        Ok(outputs) => outputs,
+        Err(error) => return session.report(*error),
+    };
     match &arguments.output_dir {
         Some(folder) => {
             if let Err(error) = outputs::write(&names, &results, folder) {
@@ -152,6 +154,6 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
         None => crate::stdout::print(&outputs::summary(&names, &results)),
     }
     if let (Some(key), Some(kept)) = (record, &computed.kept) {
-        session.keep_record(key, arguments, &model, kept);
+        session.keep_record(key, arguments, model, kept);
     }
 }

@@ -1,62 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript tune`: measures plans of each kernel on this machine, and keeps the fastest for later compilations of the model.
+//! `skript tune`: measures the plans of each kernel on this machine, and keeps the fastest for later compilations of the model.
 //!
-//! All plans of a kernel combine the points of each element in the same order, so that results are the same bits; a plan that rounds
-//! otherwise is not kept. Each plan is measured in the whole model, where its operands are in the caches as they will be; calls with it
-//! and calls with the plans of the cost model alternate, so that both meet the same load of the machine.
+//! All plans of a kernel combine the points of each element in the same order, so results are bit-identical; a plan that rounds
+//! differently is not kept. Each plan is measured within the whole model, so that the caches contain its operands as in later
+//! calls. Calls with the plan alternate with calls that use the plans of the cost model, so that both run under the same load.
 
 mod measurement;
 mod report;
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::time::Duration;
 
+use skript::{Compiler, Model, RunError, Tensor};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, OUTPUT, RUN_FAILED, UNREADABLE};
-use skript_frontend::model::Model;
+use skript_passes::Options;
 use skript_passes::target::TargetDescription;
 use skript_runtime::cache::Cache;
-use skript_tensor::Tensor;
 
 use self::measurement::{Agreement, Build, Timings, alternate};
 use self::report::{Kernel, Report};
 use crate::command_line::TuneArguments;
 use crate::console::{Console, Status};
-use crate::engine::Job;
-use crate::engine::compiled::{Compiled, captured, failed, options, plans_key};
+use crate::engine::{Job, failed, load};
 use crate::measure::write_json;
-use crate::session::{Session, Stopped, Weights};
+use crate::session::{Session, Stopped};
 use crate::stablehlo_program;
 use crate::verbs::compare::tolerances;
 
-/// The share of the time that a plan must gain in the first measurement; when all are measured together, it must gain more than the
-/// times of the cost model's plans vary.
-const LEAST_GAIN: f64 = 0.03;
+/// Minimum fraction of the time that a plan must save in the first measurement. When all selected plans are measured together,
+/// each plan must save more than the variation of the times with the plans of the cost model.
+const MIN_GAIN: f64 = 0.03;
 
-/// Measurements of all chosen plans together, each without those that were not faster in the one before.
+/// Maximum number of measurements of all selected plans together. Each measurement omits the plans that were not faster in the
+/// previous measurement.
 const CONFIRMATIONS: u32 = 3;
 
 pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
-    arguments.threads.apply();
-    let mut session = Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
-    let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
+    let call = &arguments.call;
+    call.threads.apply();
+    let mut session = Session::open_for_call(&arguments.model, &call.reading, &call.inputs);
     if stablehlo_program::is_program(&arguments.model) {
         let text = "`skript tune` takes models in SkriptND; the plans of StableHLO programs are those of the cost model";
-        session.report_all(Box::new(Diagnostic::without_location(&UNREADABLE, text)).into());
+        session.report_all(Diagnostic::without_location(&UNREADABLE, text).into());
         return session.close(console);
     }
     let done = match kept(arguments) {
-        Some((plans, what)) => session.compose_measured(&arguments.inputs).map(|model| {
-            let kept = Plans::of(arguments, &session, &model)?;
-            check(plans, arguments, &session, &model)?;
+        Some((plans, what)) => session.compose_measured(&call.inputs).map(|model| {
+            let kept = Plans::open(arguments, &model)?;
+            check(plans, arguments, &model)?;
             kept.keep(plans)?;
             crate::stdout::print(&format!("{what}\n"));
             Ok(())
         }),
-        None => session
-            .compose_with_arrays(&arguments.inputs, weights)
-            .map(|(model, (inputs, variables))| tune(arguments, &session, &model, &inputs, &variables)),
+        None => session.compose_with_arrays(call).map(|(model, (inputs, variables))| {
+            tune(arguments, &Job { model: &model, inputs: &inputs, variables: &variables })
+        }),
     };
     if let Some(Err(error)) = done {
         session.report_all(error);
@@ -64,7 +63,7 @@ pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
     session.close(console)
 }
 
-/// The plans to keep without measurements, and a message.
+/// The plans that are kept without measurements, and the message that confirms it.
 fn kept(arguments: &TuneArguments) -> Option<(&str, &'static str)> {
     match (&arguments.keep, arguments.reset) {
         (Some(plans), _) => Some((plans, "kept the plans for this model")),
@@ -73,13 +72,12 @@ fn kept(arguments: &TuneArguments) -> Option<(&str, &'static str)> {
     }
 }
 
-/// Refuses plans that the model's kernels do not have.
-fn check(plans: &str, arguments: &TuneArguments, session: &Session, model: &Model) -> Result<(), Stopped> {
+/// Returns an error if the model's kernels do not have the plans.
+fn check(plans: &str, arguments: &TuneArguments, model: &Model) -> Result<(), Stopped> {
     if plans.is_empty() {
         return Ok(());
     }
-    let job = Job { model, sources: &session.program.sources, inputs: &[], variables: &[] };
-    let kernels = Kernel::of(&compiled(arguments, "*:0").profiled(&job)?.1);
+    let kernels = Kernel::from_steps(&compiler(arguments, "*:0").profile(model)?.1);
     let mut seen = HashSet::new();
     let wrong = plans.split(',').find_map(|item| {
         let Some((key, number)) = item.split_once(':') else {
@@ -103,36 +101,22 @@ fn check(plans: &str, arguments: &TuneArguments, session: &Session, model: &Mode
         Some(wrong) => {
             let wrong = Diagnostic::without_location(&COMMAND_LINE_NAME, format!("--keep: {wrong}"));
             let help = "`skript tune MODEL --json FILE` writes the keys and plans of this model";
-            Err(Box::new(wrong.with_help(help)).into())
+            Err(wrong.with_help(help).into())
         }
     }
 }
 
-/// The compiler with plans of kernels.
-fn compiled(arguments: &TuneArguments, plans: &str) -> Compiled {
-    Compiled {
-        pipeline: arguments.pipeline,
-        target: TargetDescription {
-            plans: plans.to_owned(),
-            ..arguments.target.target_of(&arguments.reading)
-        },
-        cache: false,
-        profile: true,
-        exchange: None,
-    }
+/// The compiler with the given plans of kernels.
+fn compiler(arguments: &TuneArguments, plans: &str) -> Compiler {
+    let compiler = arguments.call.compiler();
+    let target = TargetDescription { plans: plans.to_owned(), ..compiler.options().target.clone() };
+    let options = Options { target, ..compiler.options().clone() };
+    compiler.with_options(options)
 }
 
-fn tune(
-    arguments: &TuneArguments,
-    session: &Session,
-    model: &Model,
-    inputs: &[Arc<Tensor>],
-    variables: &[Arc<Tensor>],
-) -> Result<(), Stopped> {
-    let plans = Plans::of(arguments, session, model)?;
-    let job = Job { model, sources: &session.program.sources, inputs, variables };
-    let tuner = Tuner { arguments, job: &job };
-    let report = tuner.measure()?;
+fn tune(arguments: &TuneArguments, job: &Job) -> Result<(), Stopped> {
+    let plans = Plans::open(arguments, job.model)?;
+    let report = Tuner { arguments, job }.measure()?;
     plans.keep(&report.choices())?;
     crate::stdout::print(&skript_host::printable(&report.table()));
     match &arguments.json {
@@ -141,28 +125,26 @@ fn tune(
     }
 }
 
-/// Where the plans of a model are kept.
+/// The entry of the cache for the plans of a model.
 struct Plans {
     cache: Cache,
     key: String,
 }
 
 impl Plans {
-    fn of(arguments: &TuneArguments, session: &Session, model: &Model) -> Result<Self, Stopped> {
+    fn open(arguments: &TuneArguments, model: &Model) -> Result<Self, Stopped> {
         let cache = Cache::of_user().ok_or_else(|| {
             let text =
                 "there is no cache to keep plans in: neither XDG_CACHE_HOME nor HOME is an absolute path";
-            Box::new(Diagnostic::without_location(&UNREADABLE, text))
+            Diagnostic::without_location(&UNREADABLE, text)
         })?;
-        let options = options(arguments.pipeline, arguments.target.target_of(&arguments.reading));
-        let key = plans_key(model, &session.program.sources, &options);
-        Ok(Plans { cache, key })
+        Ok(Plans { cache, key: arguments.call.compiler().plans_key(model) })
     }
 
     fn keep(&self, plans: &str) -> Result<(), Stopped> {
         self.cache.put_plans(&self.key, plans).map_err(|e| {
             let text = format!("cannot write plans to {}: {e}", self.cache.folder().display());
-            Box::new(Diagnostic::without_location(&OUTPUT, text)).into()
+            Diagnostic::without_location(&OUTPUT, text).into()
         })
     }
 }
@@ -175,9 +157,9 @@ struct Tuner<'a> {
 impl Tuner<'_> {
     fn measure(&self) -> Result<Report, Stopped> {
         let mut base = self.build("*:0")?;
-        let mut kernels = Kernel::of(&base.steps);
-        let most = kernels.iter().map(|kernel| kernel.count).max().unwrap_or(0);
-        for number in 1..most {
+        let mut kernels = Kernel::from_steps(&base.steps);
+        let max_count = kernels.iter().map(|kernel| kernel.count).fold(0, usize::max);
+        for number in 1..max_count {
             let mut other = self.build(&format!("*:{number}"))?;
             let Some([before, after]) = self.alternate(&mut base, &mut other)? else {
                 continue;
@@ -187,14 +169,14 @@ impl Tuner<'_> {
             }
         }
         let mut report = Report::new(kernels);
-        report.select(LEAST_GAIN);
+        report.select(MIN_GAIN);
         // Plans that were measured one at a time are measured together.
         for _ in 0..CONFIRMATIONS {
             if report.choices().is_empty() {
                 return Ok(report);
             }
-            let mut chosen = self.build(&report.choices())?;
-            let Some([before, after]) = self.alternate(&mut base, &mut chosen)? else {
+            let mut selected = self.build(&report.choices())?;
+            let Some([before, after]) = self.alternate(&mut base, &mut selected)? else {
                 break;
             };
             if report.confirm(&before, &after) {
@@ -205,39 +187,38 @@ impl Tuner<'_> {
         Ok(report)
     }
 
-    /// The model's code with plans of its kernels.
+    /// Compiles the model with the given plans of its kernels.
     fn build(&self, plans: &str) -> Result<Build, Stopped> {
-        let (artifact, steps) = compiled(self.arguments, plans).profiled(self.job)?;
-        let variables = self.variables();
-        let build = Build::new(artifact, steps, &variables);
-        Ok(build.map_err(|e| Box::new(failed(&e, self.job.model, self.job.sources)))?)
+        let compiler = compiler(self.arguments, plans);
+        let (artifact, steps) = compiler.profile(self.job.model)?;
+        let mut instance = load(artifact, &compiler, self.job.model, self.job.variables)?;
+        instance.prepare(false).map_err(|e| self.failed(&e))?;
+        Ok(Build::new(instance, steps))
     }
 
-    fn variables(&self) -> Vec<&Tensor> {
-        let variables: Vec<&Tensor> = self.job.variables.iter().map(Arc::as_ref).collect();
-        captured(self.job.model, &variables)
+    fn failed(&self, error: &RunError) -> Stopped {
+        failed(error, self.job.model).into()
     }
 
-    /// The least times of both builds; `None` if their outputs differ by rounding.
+    /// The minimum times of both builds; `None` if their outputs differ by rounding.
     fn alternate(&self, base: &mut Build, other: &mut Build) -> Result<Option<[Timings; 2]>, Stopped> {
-        let inputs: Vec<&Tensor> = self.job.inputs.iter().map(Arc::as_ref).collect();
-        let variables = self.variables();
-        let times = alternate([base, other], self.arguments.calls, &inputs, &variables);
-        let times = times.map_err(|e| Box::new(failed(&e, self.job.model, self.job.sources)))?;
-        match base.agreement(other, tolerances(self.job.model)) {
+        let inputs: Vec<&Tensor> = self.job.inputs.iter().collect();
+        let times = alternate([base, other], self.arguments.calls, &inputs);
+        let times = times.map_err(|e| self.failed(&e))?;
+        match base.agreement(other, tolerances(self.job.model.ir())) {
             Agreement::Same => Ok(Some(times)),
             Agreement::Rounded => Ok(None),
             Agreement::Wrong(difference) => {
                 let text = format!(
                     "a plan changes results: this is a defect of the compiler, and no plan is kept; an output {difference}"
                 );
-                Err(Box::new(Diagnostic::without_location(&RUN_FAILED, text)).into())
+                Err(Diagnostic::without_location(&RUN_FAILED, text).into())
             }
         }
     }
 }
 
-/// `1.05` for a plan that is so many times as fast.
+/// The ratio of two times, such as `1.05` if the second one is 5 % faster.
 fn speedup(before: Duration, after: Duration) -> f64 {
     before.as_secs_f64() / after.as_secs_f64().max(1e-9)
 }

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript view`: a page that shows a model as a graph, or a file for Graphviz.
+//! `skript view`: writes a page that shows a model as a graph, or a file for Graphviz.
 
 use std::path::{Path, PathBuf};
 
+use skript::Model;
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, OUTPUT, UNREADABLE, WEIGHTS};
-use skript_frontend::model::Model;
-use skript_tensor::{MissingWeights, TensorError, load_each};
-use skript_view::{Histogram, Picture};
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, UNREADABLE};
 
-use crate::command_line::{ViewArguments, WeightsArgument};
+use crate::command_line::ViewArguments;
 use crate::console::{Console, Status};
-use crate::session::{Session, Stopped, Weights, requests};
+use crate::session::{Session, Stopped, Weights};
+use crate::written::write;
 
-/// The maximum size of a profile in bytes.
-const MOST: u64 = 256 << 20;
+/// Maximum size of a profile in bytes.
+const MAX_PROFILE_BYTES: u64 = 256 << 20;
 
-/// What is written.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Html,
@@ -44,18 +43,20 @@ fn show(
     console: &mut Console,
 ) -> Result<(), Stopped> {
     let (format, output) = target(arguments)?;
-    let mut picture = Picture::of(model, &session.program);
+    let mut picture = model.picture();
     if format == Format::Html {
         if let Some(path) = &arguments.profile {
             let wrong = |text: String| {
                 Diagnostic::without_location(&UNREADABLE, format!("{}: {text}", path.display()))
             };
-            let bytes = skript_host::file::read(path, MOST).map_err(|e| wrong(e.to_string()))?;
+            let bytes = skript_host::file::read(path, MAX_PROFILE_BYTES).map_err(|e| wrong(e.to_string()))?;
             let text = String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?;
             picture.add_profile(&text).map_err(|e| wrong(e.to_string()))?;
         }
         if !arguments.no_weights {
-            add_histograms(arguments, session, model, &mut picture)?;
+            // Missing weights are not an error: the page then has no histograms.
+            let weights = Weights { given: arguments.weights.as_ref(), ..Weights::from_model_folder() };
+            model.add_histograms(&mut picture, &session.weights(weights)?)?;
         }
     }
     let text = match format {
@@ -66,8 +67,7 @@ fn show(
         crate::stdout::print(&text);
         return Ok(());
     };
-    std::fs::write(&path, &text)
-        .map_err(|error| Diagnostic::without_location(&OUTPUT, format!("{}: {error}", path.display())))?;
+    write(&path, &[text.as_bytes()])?;
     let name = path.to_string_lossy();
     console.write(&format!("wrote {}\n", skript_host::one_line(&name)));
     Ok(())
@@ -101,38 +101,11 @@ fn target(arguments: &ViewArguments) -> Result<(Format, Option<PathBuf>), Box<Di
 
 /// `alexnet.html` for `models/alexnet/` and `models/alexnet.onnx`, in the current folder.
 fn default_name(model: &Path) -> PathBuf {
-    // `.` has a name once it is resolved.
+    // Resolves paths such as `.`, which have no name.
     let resolved = model.canonicalize();
     let model = resolved.as_deref().unwrap_or(model);
     let stem = if model.is_dir() { model.file_name() } else { model.file_stem() };
     let mut name = stem.unwrap_or("model".as_ref()).to_owned();
     name.push(".html");
     PathBuf::from(name)
-}
-
-/// Histograms of the weights that are there; a page without weights is one, too.
-fn add_histograms(
-    arguments: &ViewArguments,
-    session: &Session,
-    model: &Model,
-    picture: &mut Picture,
-) -> Result<(), Stopped> {
-    let weights = Weights { given: arguments.weights.as_ref(), ..Weights::of_the_model() };
-    let missing = match &arguments.weights {
-        None | Some(WeightsArgument::From(_)) => MissingWeights::Error,
-        Some(WeightsArgument::Zero) => MissingWeights::Zero,
-        Some(WeightsArgument::Random(seed)) => MissingWeights::Random(*seed),
-    };
-    let wrong = |e: TensorError| Diagnostic::without_location(&WEIGHTS, e.to_string());
-    let store = session.store(weights).map_err(wrong)?;
-    let mut errors = Vec::new();
-    let loaded = load_each(&store, &requests(model), missing);
-    for (variable, loaded) in picture.variables.iter_mut().zip(loaded) {
-        match loaded {
-            Ok(tensor) => variable.histogram = Some(Histogram::of(&tensor)),
-            Err(TensorError::Missing { .. }) => {}
-            Err(error) => errors.push(wrong(error)),
-        }
-    }
-    if errors.is_empty() { Ok(()) } else { Err(errors.into()) }
 }

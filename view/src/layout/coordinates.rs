@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Coordinates in the layers: each item is as near to its neighbours as the order and the widths permit.
+//! Computes coordinates in the layers: each item is as close to its neighbours as the order and the widths permit.
 //!
-//! A layer is placed at once: of all positions with enough distance, those with the least sum of weighted squares of the
-//! distances to what the items want. Without the widths, that is a regression by a monotone function, whose solution
-//! merges neighbours that would be in the wrong order until none is.
+//! All items of a layer are placed at once: the positions minimize the weighted sum of squared distances to the desired
+//! positions, among all positions with sufficient distances. Apart from the widths, this is isotonic regression, solved by
+//! merging adjacent items that would be in the wrong order.
 
 use super::{GAP, Grid};
 
-/// The number of passes, down and up in turn.
+/// The number of passes, alternately down and up.
 const PASSES: usize = 14;
 
-/// The middles of all items in pixels.
+/// Computes the centres of all items, in pixels.
 pub(super) fn assign(grid: &Grid) -> Vec<i32> {
     let mut x = vec![0.0f64; grid.widths.len()];
     for layer in &grid.layers {
@@ -22,7 +22,7 @@ pub(super) fn assign(grid: &Grid) -> Vec<i32> {
         for step in 0..count {
             let at = if pass % 2 == 0 { step } else { count - 1 - step };
             let neighbours: &[&Vec<Vec<usize>>] = match (pass + 2 >= PASSES, pass % 2) {
-                // At the end both, so that neither direction has the last word.
+                // The last passes use both directions.
                 (true, _) => &[&grid.above, &grid.below],
                 (false, 0) => &[&grid.above],
                 (false, _) => &[&grid.below],
@@ -38,7 +38,7 @@ pub(super) fn assign(grid: &Grid) -> Vec<i32> {
     rounded.collect()
 }
 
-/// The mean of the neighbours in the middle; where the item is, if it has none.
+/// The mean of the median neighbours; the current position of items without neighbours.
 fn wanted(item: usize, neighbours: &[&Vec<Vec<usize>>], x: &[f64]) -> f64 {
     let at = |item: usize| x.get(item).copied().unwrap_or(0.0);
     let lists = neighbours.iter().filter_map(|lists| lists.get(item));
@@ -53,7 +53,7 @@ fn wanted(item: usize, neighbours: &[&Vec<Vec<usize>>], x: &[f64]) -> f64 {
     }
 }
 
-/// Items that were merged: their weight, their weighted mean, and their number.
+/// A run of merged items: their total weight, their weighted mean, and their number.
 struct Run {
     weight: f64,
     mean: f64,
@@ -61,7 +61,7 @@ struct Run {
 }
 
 fn place(grid: &Grid, layer: &[usize], wanted: &[f64], x: &mut [f64]) {
-    // `shift` is the least distance from the first item; without it, positions need only be in order.
+    // `shift` is the minimum distance from the first item. After subtracting it, positions only have to be ordered.
     let mut shift = 0.0;
     let mut before: Option<usize> = None;
     let mut shifts = Vec::with_capacity(layer.len());

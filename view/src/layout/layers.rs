@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The layer of each box: below all that it reads, and directly above a reader where it reads nothing itself.
+//! Assigns layers to boxes: below all boxes that the box reads, or directly above its nearest reader if it reads none.
 
+use super::element;
 use crate::picture::Scope;
 
-/// The layers of the boxes, and for each edge the numbers of its points, which follow those of the boxes.
+/// Returns the layers of the boxes, and for each edge the numbers of its points, which follow the numbers of the boxes.
 ///
-/// Boxes come after those that they read, so one pass over the list is enough.
-pub(super) fn assign(scope: &Scope, most_points: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
+/// The list has each box after the boxes that it reads, so one pass over the list suffices.
+pub(super) fn assign(scope: &Scope, max_points: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
     let count = scope.nodes.len();
     let mut layer = vec![0usize; count];
     let mut reads = vec![0usize; count];
     for edge in &scope.edges {
-        let above = layer.get(edge.from).copied().unwrap_or(0);
-        if let Some(own) = layer.get_mut(edge.to) {
-            *own = (*own).max(above + 1);
+        let above = element(&layer, edge.from);
+        if let Some(layer) = layer.get_mut(edge.to) {
+            *layer = (*layer).max(above + 1);
         }
         if let Some(number) = reads.get_mut(edge.to) {
             *number += 1;
@@ -21,17 +22,17 @@ pub(super) fn assign(scope: &Scope, most_points: usize) -> (Vec<usize>, Vec<Vec<
     }
     let mut nearest = vec![usize::MAX; count];
     for edge in &scope.edges {
-        let below = layer.get(edge.to).copied().unwrap_or(0);
-        if let Some(own) = nearest.get_mut(edge.from) {
-            *own = (*own).min(below);
+        let below = element(&layer, edge.to);
+        if let Some(nearest) = nearest.get_mut(edge.from) {
+            *nearest = (*nearest).min(below);
         }
     }
-    for ((own, reads), nearest) in layer.iter_mut().zip(&reads).zip(&nearest) {
+    for ((layer, reads), nearest) in layer.iter_mut().zip(&reads).zip(&nearest) {
         if *reads == 0 && *nearest != usize::MAX {
-            *own = nearest.saturating_sub(1);
+            *layer = nearest.saturating_sub(1);
         }
     }
-    let longest = longest_edge(scope, &layer, most_points);
+    let longest = longest_edge(scope, &layer, max_points);
     let mut next = count;
     let chains = scope.edges.iter().map(|edge| {
         let length = length(&layer, edge.from, edge.to);
@@ -40,18 +41,17 @@ pub(super) fn assign(scope: &Scope, most_points: usize) -> (Vec<usize>, Vec<Vec<
         next += points;
         chain
     });
-    let chains = chains.collect();
+    let chains: Vec<Vec<usize>> = chains.collect();
     (layer, chains)
 }
 
 /// The number of layers between two boxes.
 fn length(layer: &[usize], from: usize, to: usize) -> usize {
-    let at = |number: usize| layer.get(number).copied().unwrap_or(0);
-    at(to).saturating_sub(at(from) + 1)
+    element(layer, to).saturating_sub(element(layer, from) + 1)
 }
 
-/// The length of the longest edges that have points, so that all points together are at most `most`.
-fn longest_edge(scope: &Scope, layer: &[usize], most: usize) -> usize {
+/// Maximum length of edges that get points, such that the total number of points is at most `max_points`.
+fn longest_edge(scope: &Scope, layer: &[usize], max_points: usize) -> usize {
     let lengths = scope.edges.iter().map(|edge| length(layer, edge.from, edge.to));
     let mut lengths: Vec<usize> = lengths.collect();
     lengths.sort_unstable();
@@ -59,7 +59,7 @@ fn longest_edge(scope: &Scope, layer: &[usize], most: usize) -> usize {
     let mut longest = usize::MAX;
     for length in lengths {
         sum = sum.saturating_add(length);
-        if sum > most {
+        if sum > max_points {
             longest = longest.min(length.saturating_sub(1));
         }
     }

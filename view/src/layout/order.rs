@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The order in each layer: items are sorted by the medians of their neighbours, down and up in turn.
+//! Orders the items in each layer by the medians of their neighbours, alternately from the top and from the bottom.
 
-use super::Grid;
+use super::{Grid, element};
 
-/// The number of passes over all layers; later ones hardly change anything.
+/// The number of passes over all layers; additional passes rarely reduce crossings.
 const PASSES: usize = 12;
 
 pub(super) fn untangle(grid: &mut Grid) {
@@ -42,11 +42,10 @@ fn number(layer: &[usize], position: &mut [usize]) {
     }
 }
 
-/// Sorts a layer by the medians of neighbours; items without neighbours stay where they are.
+/// Sorts a layer by the medians of the neighbours of each item; items without neighbours keep their positions.
 fn sort(layer: &mut [usize], neighbours: &[Vec<usize>], position: &[usize]) {
-    let at = |item: usize| position.get(item).copied().unwrap_or(0);
     let wanted = |item: &usize| {
-        let mut places: Vec<usize> = neighbours.get(*item)?.iter().map(|n| at(*n)).collect();
+        let mut places: Vec<usize> = neighbours.get(*item)?.iter().map(|n| element(position, *n)).collect();
         places.sort_unstable();
         let last = places.len().checked_sub(1)?;
         let (low, high) = (places.get(last / 2)?, places.get(last.div_ceil(2))?);
@@ -64,23 +63,22 @@ fn sort(layer: &mut [usize], neighbours: &[Vec<usize>], position: &[usize]) {
     }
 }
 
-/// The number of pairs of edges that cross between neighbouring layers, by inversions in a tree of sums.
+/// Counts edge crossings between adjacent layers. Crossings are inversions, which a Fenwick tree counts.
 fn crossings(grid: &Grid, position: &[usize]) -> u64 {
-    let at = |item: usize| position.get(item).copied().unwrap_or(0);
     let mut all = 0u64;
     for (layer, below) in grid.layers.iter().zip(grid.layers.iter().skip(1)) {
         let mut sums = vec![0u64; below.len() + 1];
         let mut before = 0u64;
         for item in layer {
             let ends = grid.below.get(*item).into_iter().flatten();
-            let mut ends: Vec<usize> = ends.map(|end| at(*end)).collect();
+            let mut ends: Vec<usize> = ends.map(|end| element(position, *end)).collect();
             ends.sort_unstable();
             for end in &ends {
-                // Ends of earlier items that are not to the left of this one, or at the same item.
+                // Counts the ends of earlier items that are to the right of this end.
                 let mut index = end + 1;
                 let mut left = 0;
                 while index > 0 {
-                    left += sums.get(index).copied().unwrap_or(0);
+                    left += element(&sums, index);
                     index &= index - 1;
                 }
                 all += before - left;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Properties of layouts of random graphs.
+//! Tests of layouts, including properties of layouts of random graphs.
 
 use super::*;
 use crate::picture::{Edge, Kind, Node};
@@ -70,8 +70,8 @@ fn too_many_points_are_left_out() {
     let mut dense = scope(&vec![5; last + 1], &edges);
     arrange(&mut dense);
     let points: usize = dense.edges.iter().map(|e| e.via.len()).sum();
-    assert!(points <= MOST_POINTS, "{points}");
-    assert!(points > MOST_POINTS / 2, "{points}");
+    assert!(points <= MAX_POINTS, "{points}");
+    assert!(points > MAX_POINTS / 2, "{points}");
 }
 
 #[test]

@@ -1,36 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values that record what is computed with them, so that functions read as formulas.
+//! Values that record the operations on them, so that functions read like formulas.
 
-use super::{Class, Expansion, Operand, Operation, Step};
-use std::cell::RefCell;
+use super::{Class, Expansion, Operand, Operation, Step, Typed};
+use crate::op::ScalarOp;
+use crate::scalar::Scalar;
+use std::cell::{Cell, RefCell};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// The steps so far.
 #[derive(Default)]
-pub(super) struct Builder {
+struct Builder {
     steps: RefCell<Vec<Step>>,
+    /// The number of the next value.
+    next: Cell<usize>,
 }
 
 impl Builder {
-    pub(super) fn argument(&self, number: usize, class: Class) -> Value<'_> {
-        Value { builder: self, operand: Operand::Argument(number), class }
+    fn push(&self, step: Step, class: Class) -> Value<'_> {
+        let number = self.next.get();
+        self.next.set(number + 1);
+        self.steps.borrow_mut().push(step);
+        Value { builder: self, operand: Operand::Step(number), class }
     }
 
-    pub(super) fn finish(self, arity: usize, class: Class, result: Operand) -> Expansion {
-        Expansion { arity, class, steps: self.steps.into_inner(), result }
+    fn finish(self, classes: &[Class], result: Typed) -> Expansion {
+        Expansion { arguments: classes.to_vec(), steps: self.steps.into_inner(), result }
     }
+}
+
+impl Expansion {
+    /// The steps of a function for arguments of these classes.
+    pub fn record<const N: usize>(
+        classes: [Class; N],
+        function: impl for<'b> FnOnce([Value<'b>; N]) -> Value<'b>,
+    ) -> Expansion {
+        let builder = Builder::default();
+        let result = function(arguments(&builder, classes)).typed();
+        builder.finish(&classes, result)
+    }
+
+    /// Like [`Expansion::record`]; `None` if the function returns no value.
+    pub fn try_record<const N: usize>(
+        classes: [Class; N],
+        function: impl for<'b> FnOnce([Value<'b>; N]) -> Option<Value<'b>>,
+    ) -> Option<Expansion> {
+        let builder = Builder::default();
+        let result = function(arguments(&builder, classes))?.typed();
+        Some(builder.finish(&classes, result))
+    }
+}
+
+fn arguments<const N: usize>(builder: &Builder, classes: [Class; N]) -> [Value<'_>; N] {
+    let mut number = 0;
+    classes.map(|class| {
+        number += 1;
+        Value { builder, operand: Operand::Argument(number - 1), class }
+    })
 }
 
 /// A value of an expansion.
 #[derive(Clone, Copy)]
-pub(super) struct Value<'b> {
+pub struct Value<'b> {
     builder: &'b Builder,
     operand: Operand,
     class: Class,
 }
 
-/// What becomes a value of the class of another one: a value, or a constant.
-pub(super) trait Term<'b> {
+/// A value, or a constant that takes its class from another value.
+pub trait Term<'b> {
+    /// A value of the class of `other`.
     fn like(self, other: Value<'b>) -> Value<'b>;
 }
 
@@ -42,204 +80,258 @@ impl<'b> Term<'b> for Value<'b> {
 
 impl<'b> Term<'b> for f64 {
     fn like(self, other: Value<'b>) -> Value<'b> {
-        Value { operand: Operand::Real(self), ..other }
+        Value { operand: Operand::Constant(Scalar::Real(self)), ..other }
     }
 }
 
 impl<'b> Term<'b> for i64 {
     fn like(self, other: Value<'b>) -> Value<'b> {
-        Value { operand: Operand::Integer(self), ..other }
+        Value { operand: Operand::Constant(Scalar::Int(self)), ..other }
     }
 }
 
 impl<'b> Term<'b> for bool {
     fn like(self, other: Value<'b>) -> Value<'b> {
-        Value { operand: Operand::Truth(self), ..other }
+        Value { operand: Operand::Constant(Scalar::Bool(self)), ..other }
     }
+}
+
+/// Methods that record a step with a result of the class of the operands.
+macro_rules! steps {
+    ($($(#[$doc:meta])* $name:ident($($operand:ident),*) = $operation:expr;)*) => {
+        $(
+            $(#[$doc])*
+            pub fn $name(self, $($operand: impl Term<'b>),*) -> Value<'b> {
+                self.step($operation, &[$($operand.like(self)),*], self.class)
+            }
+        )*
+    };
+}
+
+/// Methods that record a comparison.
+macro_rules! comparisons {
+    ($($(#[$doc:meta])* $name:ident = $operation:expr;)*) => {
+        $(
+            $(#[$doc])*
+            pub fn $name(self, other: impl Term<'b>) -> Value<'b> {
+                self.step($operation, &[other.like(self)], Class::BOOL)
+            }
+        )*
+    };
 }
 
 impl<'b> Value<'b> {
-    pub(super) fn class(self) -> Class {
+    /// The class of the value.
+    pub fn class(self) -> Class {
         self.class
     }
 
-    pub(super) fn operand(self) -> Operand {
-        self.operand
+    fn typed(self) -> Typed {
+        (self.operand, self.class)
     }
 
     /// A constant of the class of this value.
-    pub(super) fn constant(self, value: f64) -> Value<'b> {
+    pub fn constant(self, value: impl Term<'b>) -> Value<'b> {
         value.like(self)
     }
 
-    /// A constant integer of the class of this value.
-    pub(super) fn integer(self, value: i64) -> Value<'b> {
-        value.like(self)
+    /// A constant index.
+    pub fn index(self, value: i64) -> Value<'b> {
+        value.like(Value { class: Class::Index, ..self })
     }
 
     fn step(self, operation: Operation, others: &[Value<'b>], class: Class) -> Value<'b> {
-        let mut steps = self.builder.steps.borrow_mut();
-        let operands = [self].into_iter().chain(others.iter().copied());
-        steps.push(Step {
-            operation,
-            operands: operands.map(|value| (value.operand, value.class)).collect(),
-            class,
-        });
-        Value { operand: Operand::Step(steps.len() - 1), class, ..self }
+        let operands = [self].iter().chain(others).map(|value| value.typed()).collect();
+        self.builder.push(Step::Apply { operation, operands, class }, class)
     }
 
-    fn with(self, operation: Operation, other: impl Term<'b>) -> Value<'b> {
-        self.step(operation, &[other.like(self)], self.class)
+    /// An operation of the table on this value.
+    pub fn apply(self, op: ScalarOp) -> Value<'b> {
+        self.step(Operation::Scalar(op), &[], self.class)
     }
 
-    fn compare(self, operation: Operation, other: impl Term<'b>) -> Value<'b> {
-        self.step(operation, &[other.like(self)], Class::I1)
+    /// An operation of the table on this value and another value.
+    pub fn with(self, op: ScalarOp, other: impl Term<'b>) -> Value<'b> {
+        self.step(Operation::Scalar(op), &[other.like(self)], self.class)
     }
 
-    /// `self · factor + summand`
-    pub(super) fn mul_add(self, factor: impl Term<'b>, summand: impl Term<'b>) -> Value<'b> {
-        let others = [factor.like(self), summand.like(self)];
-        self.step(Operation::MultiplyAdd, &others, self.class)
+    /// A comparison of the table.
+    pub fn compare(self, op: ScalarOp, other: impl Term<'b>) -> Value<'b> {
+        self.step(Operation::Scalar(op), &[other.like(self)], Class::BOOL)
     }
 
-    pub(super) fn abs(self) -> Value<'b> {
-        self.step(Operation::Abs, &[], self.class)
+    /// A comparison of unsigned integers.
+    pub fn compare_unsigned(self, op: ScalarOp, other: impl Term<'b>) -> Value<'b> {
+        self.step(Operation::Unsigned(op), &[other.like(self)], Class::BOOL)
     }
 
-    pub(super) fn sqrt(self) -> Value<'b> {
-        self.step(Operation::Sqrt, &[], self.class)
+    steps! {
+        /// `self · factor + summand`
+        mul_add(factor, summand) = Operation::MultiplyAdd;
+        /// The absolute value of a real.
+        abs() = Operation::Scalar(ScalarOp::Abs);
+        /// The square root.
+        sqrt() = Operation::Scalar(ScalarOp::Sqrt);
+        /// The largest whole number that is not above the real.
+        floor() = Operation::Scalar(ScalarOp::Floor);
+        /// The smallest whole number that is not below the real.
+        ceil() = Operation::Scalar(ScalarOp::Ceil);
+        /// The integer part of a real.
+        trunc() = Operation::Trunc;
+        /// `exp(x)`
+        exp() = Operation::Scalar(ScalarOp::Exp);
+        /// `exp(x) - 1`
+        expm1() = Operation::Expm1;
+        /// `log(x)`
+        log() = Operation::Scalar(ScalarOp::Log);
+        /// `log(1 + x)`
+        log1p() = Operation::Log1p;
+        /// `atan2(self, x)`
+        atan2(x) = Operation::Atan2;
+        /// This real with the sign of another real.
+        copysign(sign) = Operation::CopySign;
+        /// The minimum of two values; NaN if either is NaN.
+        min(other) = Operation::Scalar(ScalarOp::Min);
+        /// The maximum of two values; NaN if either is NaN.
+        max(other) = Operation::Scalar(ScalarOp::Max);
+        /// The quotient of integers, rounded toward zero.
+        quotient(divisor) = Operation::Quotient;
+        /// The remainder with the sign of the dividend.
+        remainder(divisor) = Operation::Remainder;
+        /// The remainder of unsigned integers.
+        remainder_unsigned(divisor) = Operation::Unsigned(ScalarOp::Mod);
+        /// The bitwise and.
+        and(other) = Operation::Scalar(ScalarOp::And);
+        /// The bitwise or.
+        or(other) = Operation::Scalar(ScalarOp::Or);
+        /// The bitwise exclusive or.
+        xor(other) = Operation::Scalar(ScalarOp::Xor);
+        /// The integer shifted to the left.
+        shift_left(positions) = Operation::ShiftLeft;
+        /// The integer shifted to the right, filled with zeros.
+        shift_right(positions) = Operation::ShiftRight;
+        /// The integer shifted to the right, filled with its sign.
+        shift_right_signed(positions) = Operation::ShiftRightSigned;
     }
 
-    pub(super) fn floor(self) -> Value<'b> {
-        self.step(Operation::Floor, &[], self.class)
+    comparisons! {
+        /// Whether the value is less.
+        less = Operation::Scalar(ScalarOp::Lt);
+        /// Whether the value is greater.
+        greater = Operation::Scalar(ScalarOp::Gt);
+        /// Whether the values are equal.
+        equal = Operation::Scalar(ScalarOp::Eq);
+        /// Whether the values differ, or either value is NaN.
+        not_equal = Operation::Scalar(ScalarOp::Ne);
+        /// Whether the values differ, and neither value is NaN.
+        less_or_greater = Operation::LessOrGreater;
+        /// Whether one of the reals is NaN.
+        unordered = Operation::Unordered;
     }
 
-    pub(super) fn copysign(self, sign: Value<'b>) -> Value<'b> {
-        self.with(Operation::CopySign, sign)
-    }
-
-    pub(super) fn less(self, other: impl Term<'b>) -> Value<'b> {
-        self.compare(Operation::Less, other)
-    }
-
-    pub(super) fn greater(self, other: impl Term<'b>) -> Value<'b> {
-        self.compare(Operation::Greater, other)
-    }
-
-    pub(super) fn equal(self, other: impl Term<'b>) -> Value<'b> {
-        self.compare(Operation::Equal, other)
-    }
-
-    pub(super) fn unordered(self, other: impl Term<'b>) -> Value<'b> {
-        self.compare(Operation::Unordered, other)
-    }
-
-    pub(super) fn and(self, other: impl Term<'b>) -> Value<'b> {
-        self.with(Operation::And, other)
-    }
-
-    pub(super) fn or(self, other: impl Term<'b>) -> Value<'b> {
-        self.with(Operation::Or, other)
-    }
-
-    pub(super) fn xor(self, other: impl Term<'b>) -> Value<'b> {
-        self.with(Operation::Xor, other)
-    }
-
-    pub(super) fn shift_left(self, positions: impl Term<'b>) -> Value<'b> {
-        self.with(Operation::ShiftLeft, positions)
-    }
-
-    pub(super) fn shift_right(self, positions: impl Term<'b>) -> Value<'b> {
-        self.with(Operation::ShiftRight, positions)
-    }
-
-    pub(super) fn shift_right_signed(self, positions: i64) -> Value<'b> {
-        self.with(Operation::ShiftRightSigned, positions)
-    }
-
-    /// `then` where this truth value holds; one of the two is no constant, and has the class of both.
-    pub(super) fn select(self, then: impl Term<'b>, otherwise: Value<'b>) -> Value<'b> {
+    /// `then` where this truth value is true, else `otherwise`, which determines the class of both.
+    pub fn select(self, then: impl Term<'b>, otherwise: Value<'b>) -> Value<'b> {
         let then = then.like(otherwise);
-        self.step(Operation::Select, &[then, otherwise], otherwise.class)
+        self.step(Operation::Scalar(ScalarOp::Select), &[then, otherwise], otherwise.class)
     }
 
-    pub(super) fn bits(self, class: Class) -> Value<'b> {
+    /// The bits as a value of another class.
+    pub fn bits(self, class: Class) -> Value<'b> {
         self.step(Operation::Bits, &[], class)
     }
 
-    pub(super) fn to(self, class: Class) -> Value<'b> {
+    /// The value in another class.
+    pub fn to(self, class: Class) -> Value<'b> {
         self.step(Operation::Convert, &[], class)
     }
 
-    /// `self · 2ⁿ`, of n as an integer and as a real.
-    pub(super) fn scale(self, n: Value<'b>, real: Value<'b>) -> Value<'b> {
+    /// The unsigned integer, converted to a class of wider integers or of reals.
+    pub fn unsigned_to(self, class: Class) -> Value<'b> {
+        let op = if class.is_real() { ScalarOp::ToReal } else { ScalarOp::ToInt };
+        self.step(Operation::Unsigned(op), &[], class)
+    }
+
+    /// `self · 2ⁿ`, with n as an integer and as a real.
+    pub fn scale(self, n: Value<'b>, real: Value<'b>) -> Value<'b> {
         self.step(Operation::Scale, &[n, real], self.class)
     }
 
-    /// The lesser of the value and a constant; NaN stays.
-    pub(super) fn at_most(self, bound: f64) -> Value<'b> {
+    /// The minimum of the value and a constant; NaN is preserved.
+    pub fn at_most(self, bound: f64) -> Value<'b> {
         self.greater(bound).select(bound, self)
     }
 
-    /// The greater of the value and a constant; NaN stays.
-    pub(super) fn at_least(self, bound: f64) -> Value<'b> {
+    /// The maximum of the value and a constant; NaN is preserved.
+    pub fn at_least(self, bound: f64) -> Value<'b> {
         self.less(bound).select(bound, self)
     }
 
-    /// A polynomial of the value; coefficients from the constant on.
-    pub(super) fn polynomial(self, coefficients: &[f64]) -> Value<'b> {
-        let mut descending = coefficients.iter().rev();
-        let leading = descending.next().copied().unwrap_or_default().like(self);
-        descending.fold(leading, |above, c| above.mul_add(self, *c))
+    /// A polynomial of the value; the coefficients are in ascending order, starting with the constant.
+    pub fn polynomial(self, coefficients: &[f64]) -> Value<'b> {
+        let Some((leading, rest)) = coefficients.split_last() else {
+            return 0.0_f64.like(self);
+        };
+        rest.iter().rev().fold(leading.like(self), |above, c| above.mul_add(self, *c))
+    }
+
+    /// The first carried value after `self` repetitions of `body`, which begin with `first`. `self` is an index.
+    pub fn repeat<const N: usize>(
+        self,
+        first: [Value<'b>; N],
+        body: impl FnOnce([Value<'b>; N]) -> [Value<'b>; N],
+    ) -> Value<'b> {
+        let builder = self.builder;
+        let outer = builder.steps.take();
+        let number = builder.next.get();
+        let carried = first.map(|value| {
+            let operand = Operand::Step(builder.next.replace(builder.next.get() + 1));
+            Value { operand, ..value }
+        });
+        let next = body(carried).map(Value::typed).to_vec();
+        let body = builder.steps.replace(outer);
+        builder.next.set(number);
+        let class = first.first().map_or(self.class, |value| value.class);
+        let repeat =
+            Step::Repeat { count: self.operand, first: first.map(Value::typed).to_vec(), body, next };
+        builder.push(repeat, class)
     }
 }
 
-impl<'b, T: Term<'b>> Add<T> for Value<'b> {
-    type Output = Value<'b>;
-    fn add(self, other: T) -> Value<'b> {
-        self.with(Operation::Add, other)
-    }
+macro_rules! operators {
+    ($($operator:ident $name:ident = $operation:ident;)*) => {
+        $(
+            impl<'b, T: Term<'b>> $operator<T> for Value<'b> {
+                type Output = Value<'b>;
+                fn $name(self, other: T) -> Value<'b> {
+                    Value::with(self, ScalarOp::$operation, other)
+                }
+            }
+            impl<'b> $operator<Value<'b>> for f64 {
+                type Output = Value<'b>;
+                fn $name(self, other: Value<'b>) -> Value<'b> {
+                    Value::with(self.like(other), ScalarOp::$operation, other)
+                }
+            }
+            impl<'b> $operator<Value<'b>> for i64 {
+                type Output = Value<'b>;
+                fn $name(self, other: Value<'b>) -> Value<'b> {
+                    Value::with(self.like(other), ScalarOp::$operation, other)
+                }
+            }
+        )*
+    };
 }
 
-impl<'b, T: Term<'b>> Sub<T> for Value<'b> {
-    type Output = Value<'b>;
-    fn sub(self, other: T) -> Value<'b> {
-        self.with(Operation::Sub, other)
-    }
-}
-
-impl<'b, T: Term<'b>> Mul<T> for Value<'b> {
-    type Output = Value<'b>;
-    fn mul(self, other: T) -> Value<'b> {
-        self.with(Operation::Mul, other)
-    }
-}
-
-impl<'b, T: Term<'b>> Div<T> for Value<'b> {
-    type Output = Value<'b>;
-    fn div(self, other: T) -> Value<'b> {
-        self.with(Operation::Div, other)
-    }
+operators! {
+    Add add = Add;
+    Sub sub = Sub;
+    Mul mul = Mul;
+    Div div = Div;
 }
 
 impl<'b> Neg for Value<'b> {
     type Output = Value<'b>;
     fn neg(self) -> Value<'b> {
-        self.step(Operation::Neg, &[], self.class)
-    }
-}
-
-impl<'b> Sub<Value<'b>> for f64 {
-    type Output = Value<'b>;
-    fn sub(self, other: Value<'b>) -> Value<'b> {
-        self.like(other) - other
-    }
-}
-
-impl<'b> Div<Value<'b>> for f64 {
-    type Output = Value<'b>;
-    fn div(self, other: Value<'b>) -> Value<'b> {
-        self.like(other) / other
+        self.apply(ScalarOp::Neg)
     }
 }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Functions of f64 in f64, with errors of at most two units in the last place.
 
-use super::Class;
-use super::builder::Value;
 use super::coefficients::{ERF_DOUBLE, ERFC_DOUBLE, EXP_DOUBLE, LOG_DOUBLE, TANH_DOUBLE};
 use super::exponential::WIDE_ROUNDER;
 use super::hyperbolic::LARGE;
 use super::logarithmic::split_wide;
+use super::{Class, Value};
 use std::f64::consts::{LN_2, LOG2_E};
 
-/// ln 2 as a sum: the first has so few bits that its product with an exponent is exact.
+/// ln 2 as a sum of two constants. The high part has few significant bits, so its product with an exponent is exact.
 pub(super) const LN2_HIGH: f64 = f64::from_bits(LN_2.to_bits() >> 21 << 21);
-/// ln 2 less the number above, to 53 bits.
+/// ln 2 minus [`LN2_HIGH`], rounded to 53 bits.
 pub(super) const LN2_LOW: f64 = 1.9082149292705877e-10;
 
 /// `exp(x) = 2ⁿ · exp(r)` with `x = n · ln 2 + r`.
@@ -40,7 +39,7 @@ pub(super) fn exp_of_parts<'b>(n: Value<'b>, r: Value<'b>) -> Value<'b> {
     let p = r.polynomial(&EXP_DOUBLE).mul_add(r * r, r) + 1.0;
     let half = n * 0.5 + WIDE_ROUNDER;
     let rest = n - (half - WIDE_ROUNDER) + WIDE_ROUNDER;
-    // What is above the exponent's bits is shifted out.
+    // The bits above those of the exponent are shifted out.
     let power = |n: Value<'b>| (n.bits(Class::I64).shift_left(52) + (1023 << 52)).bits(Class::F64);
     p * power(half) * power(rest)
 }
@@ -63,18 +62,18 @@ pub(super) fn erf(x: Value) -> Value {
     a.less(1.0).select(small, large).copysign(x)
 }
 
-/// `log(1 + s)` for s from 0 on, or `log 2x` for numbers x from 2²⁸ on.
+/// `log(1 + s)` for s ≥ 0, or `log(2x)` for x > [`LARGE`].
 pub(super) fn log_of_sum<'b>(x: Value<'b>, s: Value<'b>) -> Value<'b> {
     let is_large = x.greater(LARGE);
     let sum = s + 1.0;
-    // What rounding took from the sum.
+    // The rounding error of the sum.
     let lost = s.less(1.0).select(s - (sum - 1.0), 1.0 - (sum - s));
-    let own = is_large.select(x, sum);
+    let argument = is_large.select(x, sum);
     let lost = is_large.select(0.0, lost / sum);
-    let (e, f) = split_wide(own);
+    let (e, f) = split_wide(argument);
     let e = is_large.select(e + 1.0, e);
     let result = log_of_parts(e, f, Some(lost));
-    own.less(f64::INFINITY).select(result, own)
+    argument.less(f64::INFINITY).select(result, argument)
 }
 
 /// `e · ln 2 + log(1 + f) + lost`
@@ -95,8 +94,8 @@ fn log_of_parts<'b>(e: Value<'b>, f: Value<'b>, lost: Option<Value<'b>>) -> Valu
 /// `f - f²/2 + s · (f²/2 + s² · P(s²))`.
 pub(super) fn log(x: Value) -> Value {
     let is_subnormal = x.less(f64::MIN_POSITIVE);
-    let own = is_subnormal.select(x * 18_014_398_509_481_984.0, x);
-    let (e, f) = split_wide(own);
+    let scaled = is_subnormal.select(x * 18_014_398_509_481_984.0, x);
+    let (e, f) = split_wide(scaled);
     let e = is_subnormal.select(e - 54.0, e);
     let result = log_of_parts(e, f, None);
     let result = x.less(f64::INFINITY).select(result, x);

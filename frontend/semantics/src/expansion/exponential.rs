@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The exponential function and those that follow from it.
+//! The exponential function and the functions computed with it.
 
-use super::Class;
-use super::builder::Value;
 use super::coefficients::{
     ERF, ERFC, ERFC_POWER, EXP, EXP_OF_TWICE, EXP2_WIDE, LOG2_ERFC_1, SINH_WIDE, TANH,
 };
+use super::{Class, Value};
 
-/// ln 2 as a sum: the first has so few bits that its product with an exponent is exact.
+/// ln 2 as a sum of two constants. The high part has few significant bits, so its product with an exponent is exact.
 pub(super) const LN2_HIGH: f64 = 0.693_359_375;
 pub(super) const LN2_LOW: f64 = -0.00021219444170128554;
 
@@ -71,7 +70,7 @@ pub(super) fn erf(x: Value) -> Value {
 pub(super) fn exp2_wide(t: Value) -> Value {
     let shifted = t + WIDE_ROUNDER;
     let r = t - (shifted - WIDE_ROUNDER);
-    // The exponent's bits: what is above n in `shifted` is shifted out.
+    // The bits of the exponent; the bits above n in `shifted` are shifted out.
     let power = shifted.bits(Class::I64).shift_left(52) + (1023 << 52);
     r.polynomial(&EXP2_WIDE) * power.bits(Class::F64)
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The inverse trigonometric functions, the hyperbolic ones and their inverses, of f64.
+//! Inverse trigonometric, hyperbolic and inverse hyperbolic functions of f64.
 
-use super::builder::Value;
+use super::Value;
 use super::coefficients::{ASIN_DOUBLE, ATAN_DOUBLE, SINH_DOUBLE};
 use super::double::{half_exp, log_of_sum};
 use super::pairs::leading;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-/// π/2 less [`FRAC_PI_2`].
+/// π/2 minus [`FRAC_PI_2`].
 const PI_2_LOW: f64 = 6.123_233_995_736_766e-17;
 
 /// A polynomial near 0, half the difference of two exponentials elsewhere.
@@ -30,23 +30,24 @@ pub(super) fn cosh(x: Value) -> Value {
 struct Asin<'b> {
     /// Whether |x| is above ½.
     is_large: Value<'b>,
-    /// |x| up to ½, else `√((1 - |x|) / 2)`, whose inverse sine is half of what `asin |x|` is below π/2.
+    /// |x| up to ½, else `√((1 - |x|) / 2)`, whose inverse sine is `(π/2 - asin |x|) / 2`.
     s: Value<'b>,
-    /// What `asin s` has beside s.
+    /// `asin s - s`
     rest: Value<'b>,
-    /// s with half of its bits, and what it lacks of the root.
+    /// s with half of its bits, and the difference of the exact root to it.
     leading: Value<'b>,
+    /// The exact root minus `leading`.
     low: Value<'b>,
 }
 
 impl<'b> Asin<'b> {
-    fn of(a: Value<'b>) -> Self {
+    fn new(a: Value<'b>) -> Self {
         let is_large = a.greater(0.5);
         let square = is_large.select((1.0 - a) * 0.5, a * a);
         let s = is_large.select(square.sqrt(), a);
         let rest = square.polynomial(&ASIN_DOUBLE) * square * s;
         let leading = leading(s);
-        // The root of 0 has no rest.
+        // Avoids 0 / 0 for the root of 0.
         let low = (square - leading * leading) / (s + leading);
         let low = s.equal(0.0).select(0.0, low);
         Asin { is_large, s, rest, leading, low }
@@ -54,32 +55,32 @@ impl<'b> Asin<'b> {
 }
 
 pub(super) fn asin(x: Value) -> Value {
-    let own = Asin::of(x.abs());
-    let rest = own.rest + own.rest - (PI_2_LOW - (own.low + own.low));
-    let large = FRAC_PI_4 - (rest - (FRAC_PI_4 - (own.leading + own.leading)));
-    let small = own.s + own.rest;
-    own.is_large.select(large, small).copysign(x)
+    let parts = Asin::new(x.abs());
+    let rest = parts.rest + parts.rest - (PI_2_LOW - (parts.low + parts.low));
+    let large = FRAC_PI_4 - (rest - (FRAC_PI_4 - (parts.leading + parts.leading)));
+    let small = parts.s + parts.rest;
+    parts.is_large.select(large, small).copysign(x)
 }
 
 pub(super) fn acos(x: Value) -> Value {
-    let own = Asin::of(x.abs());
-    let half = own.leading + (own.rest + own.low);
+    let parts = Asin::new(x.abs());
+    let half = parts.leading + (parts.rest + parts.low);
     let above = half + half;
-    let half = own.s + (own.rest - PI_2_LOW);
+    let half = parts.s + (parts.rest - PI_2_LOW);
     let below = PI - (half + half);
     let large = x.less(0.0).select(below, above);
-    let sum = FRAC_PI_2 - (x - (PI_2_LOW - own.rest.copysign(x)));
-    own.is_large.select(large, sum)
+    let sum = FRAC_PI_2 - (x - (PI_2_LOW - parts.rest.copysign(x)));
+    parts.is_large.select(large, sum)
 }
 
-/// Tangents, and the angles whose tangents they are as sums of two numbers.
+/// Tangents and their angles; each angle is a sum of two numbers.
 const ANGLES: [(f64, f64, f64); 3] = [
     (0.5, 0.463_647_609_000_806_1, 2.269_877_745_296_168_7e-17),
     (1.0, FRAC_PI_4, 3.061_616_997_868_383e-17),
     (1.5, 0.982_793_723_247_329, 1.390_331_103_123_099_8e-17),
 ];
 
-/// The tangents from which on the angle of [`ANGLES`], or a quarter turn, is subtracted.
+/// From each of these tangents on, an angle of [`ANGLES`] is subtracted; from the last one on, a quarter turn.
 const BOUNDS: [f64; 4] = [0.4375, 0.6875, 1.1875, 2.4375];
 
 /// `atan(a) = atan(c) + atan((a - c) / (1 + a · c))` for one of a few c, and a polynomial of the quotient.
@@ -105,7 +106,7 @@ pub(super) fn atan(x: Value) -> Value {
     (high + (t + rest)).copysign(x)
 }
 
-/// From here on, a sum with 1 is the number itself.
+/// From here on, the square of a number does not change if 1 is added.
 pub(super) const LARGE: f64 = 268_435_456.0;
 
 /// `log(1 + a + a² / (1 + √(a² + 1)))` with `a = |x|`, and `log 2a` above.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The logarithm and the functions that follow from it.
+//! The logarithm and the functions computed with it.
 
-use super::Class;
-use super::builder::Value;
 use super::coefficients::{LOG, LOG_WIDE};
 use super::exponential::{LN2_HIGH, LN2_LOW};
+use super::{Class, Value};
 
 /// The bits of √½ in f32 and f64: a mantissa from there on is between √½ and √2.
 const ROOT: i64 = 0x3f35_04f3;
@@ -13,8 +12,8 @@ const WIDE_ROOT: i64 = 0x3fe6_a09e_667f_3bcd;
 /// `log(x) = e · ln 2 + log(1 + f)` with `x = 2ᵉ · (1 + f)` and 1 + f between √½ and √2.
 pub(super) fn log(x: Value) -> Value {
     let is_subnormal = x.less(f64::from(f32::MIN_POSITIVE));
-    let own = is_subnormal.select(x * 8_388_608.0, x);
-    let bits = own.bits(Class::I32);
+    let scaled = is_subnormal.select(x * 8_388_608.0, x);
+    let bits = scaled.bits(Class::I32);
     let e = (bits - ROOT).shift_right_signed(23);
     let f = (bits - e.shift_left(23)).bits(Class::F32) - 1.0;
     let e = e.to(Class::F32);
@@ -39,14 +38,14 @@ pub(super) fn split_wide(x: Value<'_>) -> (Value<'_>, Value<'_>) {
     (e, f)
 }
 
-/// `log(x)` in f64 for x from 1 on; infinity and NaN stay.
+/// `log(x)` in f64 for x from 1 on; infinity and NaN are preserved.
 fn log_wide(x: Value) -> Value {
     let (e, f) = split_wide(x);
     let result = e.mul_add(std::f64::consts::LN_2, f.polynomial(&LOG_WIDE) * f);
     x.less(f64::INFINITY).select(result, x)
 }
 
-/// From here on, sums with 1 have enough bits.
+/// From this magnitude on, a sum with 1 keeps enough bits of the other summand.
 const SMALL: f64 = 1.0 / 1024.0;
 
 /// `log(a + √(a² + 1))` with `a = |x|`; two terms of the power series near 0.

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Numbers of f64 as sums of two, with about 100 bits, and powers by them.
+//! Sums of two f64 numbers with about 100 bits (double-double arithmetic), and powers that use them.
 //!
 //! Products of leading halves are exact, so nothing depends on whether a product and a sum are fused.
 //! T. J. Dekker, *A floating-point technique for extending the available precision* (1971).
 
-use super::Class;
-use super::builder::Value;
 use super::coefficients::LOG_PAIR;
 use super::double::{LN2_HIGH, LN2_LOW, exp_of_parts};
 use super::exponential::WIDE_ROUNDER;
 use super::logarithmic::split_wide;
 use super::power::finished;
+use super::{Class, Value};
 use std::f64::consts::LOG2_E;
 
-/// The number with half of its bits, so that its square is exact.
+/// Returns the number with the leading half of its bits, so that its square is exact.
 pub(super) fn leading(x: Value<'_>) -> Value<'_> {
     let bits = x.bits(Class::I64).and(-1 << 27);
     bits.bits(Class::F64)
@@ -27,32 +26,32 @@ pub(super) struct Pair<'b> {
 }
 
 impl<'b> Pair<'b> {
-    /// The exact sum of two numbers, of which the first is 0 or not the smaller one.
+    /// The exact sum of two numbers. The magnitude of the first number must be 0 or not less than that of the second.
     pub(super) fn of_ordered(large: Value<'b>, small: Value<'b>) -> Self {
         let high = large + small;
         let low = (large - high) + small;
         Pair { high, low }
     }
 
-    /// With a small number added.
+    /// Adds a small number.
     pub(super) fn plus(self, small: Value<'b>) -> Self {
         Pair { low: self.low + small, ..self }
     }
 
-    /// The first number has half of its bits, the second one what it lacks.
+    /// The same sum, in which the first number has half of its bits, and the second one contains the rest.
     fn halved(self) -> Self {
         let high = leading(self.high);
         let low = (self.high - high) + self.low;
         Pair { high, low }
     }
 
-    /// Of two sums that are halved.
+    /// The product of two sums that are halved.
     fn product(self, other: Self) -> Self {
         let low = self.high * other.low + self.low * (other.high + other.low);
         Pair { high: self.high * other.high, low }
     }
 
-    /// This sum where the truth value holds, else the other one.
+    /// Selects this sum where `holds` is true, the other sum elsewhere.
     pub(super) fn or_other(self, holds: Value<'b>, other: Self) -> Self {
         Pair { high: holds.select(self.high, other.high), low: holds.select(self.low, other.low) }
     }
@@ -62,14 +61,14 @@ impl<'b> Pair<'b> {
     }
 }
 
-/// 2/3 less the nearest number.
+/// The difference of 2/3 and the nearest f64.
 const TWO_THIRDS_LOW: f64 = 3.700_743_415_417_188e-17;
 
 /// The logarithm of a positive number, `e · ln 2 + log(1 + f)`. With `s = f / (2 + f)`, `log(1 + f)` is `s · (2 + s² · (2/3 + s² · P(s²)))`.
 fn log(x: Value<'_>) -> Pair<'_> {
     let is_subnormal = x.less(f64::MIN_POSITIVE);
-    let own = is_subnormal.select(x * 18_014_398_509_481_984.0, x);
-    let (e, f) = split_wide(own);
+    let scaled = is_subnormal.select(x * 18_014_398_509_481_984.0, x);
+    let (e, f) = split_wide(scaled);
     let e = is_subnormal.select(e - 54.0, e);
     let below = f + 2.0;
     let lost = f - (below - 2.0);
@@ -89,14 +88,14 @@ fn log(x: Value<'_>) -> Pair<'_> {
     Pair::of_ordered(result.high, result.low)
 }
 
-/// From here on, a power of another number than 1 is 0 or infinite: 2⁶⁶.
-const LARGEST: f64 = 73_786_976_294_838_206_464.0;
+/// Powers with exponents from here on are 0 or infinite for all bases except 1: 2⁶⁶.
+const MAX_EXPONENT: f64 = 73_786_976_294_838_206_464.0;
 
-/// `exp(y · log |x|)` with the sign that a whole exponent gives it.
+/// Computes `exp(y · log |x|)`; [`finished`] adds the sign and the special cases.
 pub(super) fn pow<'b>(x: Value<'b>, y: Value<'b>) -> Value<'b> {
     let base = x.abs();
     let log = log(base).halved();
-    let near = y.at_most(LARGEST).at_least(-LARGEST);
+    let near = y.at_most(MAX_EXPONENT).at_least(-MAX_EXPONENT);
     let half = leading(near);
     let exponent = Pair { high: half, low: near - half };
     let product = log.product(exponent);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Powers.
 
-use super::Class;
-use super::builder::Value;
 use super::coefficients::LOG_WIDE;
 use super::exponential::exp2_wide;
 use super::logarithmic::split_wide;
+use super::{Class, Value};
 
-/// `2^(y · log₂ |x|)` in f64, with the sign that a whole exponent gives it.
+/// Computes `2^(y · log₂ |x|)` in f64; [`finished`] adds the sign and the special cases.
 pub(super) fn pow<'b>(x: Value<'b>, y: Value<'b>) -> Value<'b> {
     let base = x.to(Class::F64).abs();
     let exponent = y.to(Class::F64);
@@ -26,7 +25,7 @@ pub(super) fn pow<'b>(x: Value<'b>, y: Value<'b>) -> Value<'b> {
     finished(x, y, result)
 }
 
-/// A power of the absolute value with the sign of the power, and the values of powers that are not computed by logarithms.
+/// Adds to `result`, a power of the absolute value, the sign for odd exponents and the special cases that logarithms do not cover.
 pub(super) fn finished<'b>(x: Value<'b>, y: Value<'b>, result: Value<'b>) -> Value<'b> {
     let half = y * 0.5;
     let is_whole = y.floor().equal(y);
@@ -39,19 +38,19 @@ pub(super) fn finished<'b>(x: Value<'b>, y: Value<'b>, result: Value<'b>) -> Val
     is_trivial.select(1.0, result)
 }
 
-/// The greatest whole exponent, up or down, whose power is computed by products.
-const MOST: u32 = 32;
+/// Maximum magnitude of an integer exponent whose power is computed by multiplication.
+const MAX_EXPONENT: u32 = 32;
 
-/// A power as one operation, or for f32 as products in f64.
+/// Computes a power with a constant exponent by one operation, or for f32 by multiplication in f64; `None` if neither is possible.
 pub(super) fn constant(x: Value<'_>, exponent: f64) -> Option<Value<'_>> {
     if exponent == 0.5 {
-        // A zero without a sign.
+        // Adding 0 turns -0 into +0.
         let root = (x + 0.0).sqrt();
-        let is_least = x.equal(f64::NEG_INFINITY);
-        return Some(is_least.select(f64::INFINITY, root));
+        let is_negative_infinity = x.equal(f64::NEG_INFINITY);
+        return Some(is_negative_infinity.select(f64::INFINITY, root));
     }
     let count = exponent.abs();
-    if count.fract() != 0.0 || count > f64::from(MOST) {
+    if count.fract() != 0.0 || count > f64::from(MAX_EXPONENT) {
         return None;
     }
     let count = count as u32;
@@ -66,7 +65,7 @@ pub(super) fn constant(x: Value<'_>, exponent: f64) -> Option<Value<'_>> {
     Some(if power.class() == x.class() { power } else { power.to(x.class()) })
 }
 
-/// The product of `count` times the value, at least one.
+/// Returns the product of `count` copies of the value, by repeated squaring; `count` is at least 1.
 fn product(x: Value, count: u32) -> Value {
     let (mut square, mut rest) = (x, count);
     let mut result: Option<Value> = None;

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The trigonometric functions and their inverses.
 
-use super::Class;
-use super::builder::Value;
 use super::coefficients::{ASIN_WIDE, ATAN_WIDE, COS_WIDE, SIN_WIDE, TURNS};
 use super::exponential::WIDE_ROUNDER;
+use super::{Class, Value};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// An angle as `n + r` quarter turns: r between -½ and ½ in f64, and n in the two low bits of an integer.
+/// Splits an angle into `n + r` quarter turns: r between -½ and ½ in f64, and n in the two low bits of an integer.
 ///
-/// The angle is `h · 2ᵏ`, where h is below 2⁵⁰ and a whole number unless k is 0. Its quarter turns are `h · (2ᵏ · 2/π)`, modulo 4, and so
-/// is `h · D` with the remainder D of `2ᵏ · 2/π`, which is the sum of three numbers. The products of h with the first two
-/// are exact, and so are their fractions.
+/// The angle is `h · 2ᵏ`, where h is below 2⁵⁰, and an integer unless k is 0. It has `h · (2ᵏ · 2/π)` quarter turns, which modulo 4 equal
+/// `h · D` with the remainder D of `2ᵏ · 2/π`. D is the sum of three numbers. The products of h with the first two numbers
+/// are exact, and so are the fractions of these products.
 fn quarter_turns(x: Value<'_>) -> (Value<'_>, Value<'_>) {
     let x = x.to(Class::F64);
     let a = x.abs();
-    let (mut rows, mut bound) = (TURNS.into_iter(), 50);
-    let first = rows.next().unwrap_or_default();
+    let [first, rest @ ..] = TURNS;
+    let mut bound = 50;
     let mut values = first.map(|number| x.constant(number));
-    for row in rows {
+    for row in rest {
         let is_below = a.less(f64::from(bound).exp2());
         let ([a, b, c, d], [s, h, m, l]) = (values, row);
         let pairs = [(a, s), (b, h), (c, m), (d, l)];
@@ -36,7 +35,7 @@ fn quarter_turns(x: Value<'_>) -> (Value<'_>, Value<'_>) {
     (n, r)
 }
 
-/// The sine and the cosine of at most half a quarter turn, up or down.
+/// The sine and cosine of r quarter turns with |r| ≤ ½.
 fn sine_and_cosine(r: Value<'_>) -> (Value<'_>, Value<'_>) {
     let square = r * r;
     let sine = square.polynomial(&SIN_WIDE) * r;
@@ -58,7 +57,7 @@ pub(super) fn sin(x: Value) -> Value {
     sine_of_turns(n, r)
 }
 
-/// The sine of one quarter turn more.
+/// The sine of the angle plus one quarter turn.
 pub(super) fn cos(x: Value) -> Value {
     let (n, r) = quarter_turns(x);
     sine_of_turns(n + 1, r)
@@ -73,7 +72,7 @@ pub(super) fn tan(x: Value) -> Value {
     (above / below).to(Class::F32)
 }
 
-/// `asin(s)` with `s = |x|` up to ½, else `s = √((1 - |x|) / 2)`, for which `asin |x| = π/2 - 2 asin(s)`; and whether it is the latter.
+/// Returns `asin(s)`, and whether `a` exceeds ½: then `s = √((1 - a) / 2)`, with `asin a = π/2 - 2 asin(s)`, otherwise `s = a`.
 fn half_asin(a: Value<'_>) -> (Value<'_>, Value<'_>) {
     let is_large = a.greater(0.5);
     let square = is_large.select((1.0 - a) * 0.5, a * a);
@@ -98,7 +97,7 @@ pub(super) fn acos(x: Value) -> Value {
     is_large.select(large, small).to(Class::F32)
 }
 
-/// A polynomial up to 1, a quarter turn less that of the reciprocal above.
+/// A polynomial for |x| ≤ 1, otherwise π/2 minus the polynomial of the reciprocal.
 pub(super) fn atan(x: Value) -> Value {
     let wide = x.to(Class::F64);
     let a = wide.abs();

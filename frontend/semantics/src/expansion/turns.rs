@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Sine, cosine and tangent of f64: the angle's quarter turns are computed in integers.
 
-use super::Class;
-use super::builder::Value;
 use super::coefficients::{COS_DOUBLE, SIN_DOUBLE, TURN_WORDS};
 use super::pairs::{Pair, leading};
+use super::{Class, Value};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
-/// The exponent's field of an angle that the first word of [`TURN_WORDS`] starts with.
+/// The exponent field of the angles for which the window starts with the first word of [`TURN_WORDS`].
 const FIRST: i64 = 1013;
 /// The lower half of a word.
 const LOWER: i64 = 0xffff_ffff;
-/// π/2 with half of its bits, and the rest.
+/// π/2 with the leading half of its bits, and the remainder.
 const PI_2_LEADING: f64 = f64::from_bits(FRAC_PI_2.to_bits() >> 27 << 27);
 const PI_2_REST: f64 = 1.589_325_477_352_819_6e-8;
 
@@ -27,18 +26,18 @@ fn halves(word: Value<'_>) -> [Value<'_>; 2] {
     [word.shift_right(32), word.and(LOWER)]
 }
 
-/// A whole number below 2⁵² as a real.
+/// Converts an integer below 2⁵² to a real.
 fn real(whole: Value<'_>) -> Value<'_> {
     whole.or(0x4330_0000_0000_0000).bits(Class::F64) - 4_503_599_627_370_496.0
 }
 
-/// The 192 bits of 2/π from a position on, in three words: each bit of the position selects among the words that are left.
+/// Returns 192 bits of 2/π from a position on, in three words. Each bit of the position selects among the remaining words.
 fn window(position: Value<'_>) -> [Value<'_>; 3] {
-    let mut words = TURN_WORDS.map(|word| position.integer(word));
+    let mut words = TURN_WORDS.map(|word| position.constant(word));
     for bit in [10, 9, 8, 7, 6] {
         let step = 1usize << (bit - 6);
         let is_near = position.and(1 << bit).equal(0);
-        // The last window of what is left has four words.
+        // The last window of the remaining words has four words.
         let near = words;
         let far = near.iter().skip(step);
         for (word, far) in words.iter_mut().take(step + 3).zip(far) {
@@ -46,15 +45,15 @@ fn window(position: Value<'_>) -> [Value<'_>; 3] {
         }
     }
     let shift = position.and(63);
-    let rest = position.integer(63) - shift;
+    let rest = position.constant(63) - shift;
     let [first, second, third, fourth, ..] = words;
     [(first, second), (second, third), (third, fourth)]
         .map(|(word, next)| word.shift_left(shift).or(next.shift_right(1).shift_right(rest)))
 }
 
-/// M. H. Payne and R. N. Hanek: of `a · 2/π` with `a = m · 2ᵉ⁻⁵²`, the bits of 2/π that multiples of four turns come from are left out. The
-/// product of m and the 192 bits that follow them is the fraction of four quarter turns; 128 of its bits are enough for the angle
-/// that is next to a quarter turn, of which 2⁻⁶¹ is left.
+/// The reduction of M. H. Payne and R. N. Hanek. In `a · 2/π` with `a = m · 2ᵉ⁻⁵²`, the bits of 2/π that only contribute multiples of
+/// four quarter turns are omitted. The product of m and the following 192 bits is the fraction of four quarter turns. 128 of its bits
+/// suffice even for the angle that is nearest to a multiple of a quarter turn, from which it differs by 2⁻⁶¹.
 fn reduce(a: Value<'_>) -> Angle<'_> {
     let bits = a.bits(Class::I64);
     let m = bits.and((1 << 52) - 1).or(1 << 52);
@@ -77,9 +76,9 @@ fn reduce(a: Value<'_>) -> Angle<'_> {
 
     let n = (upper + (1 << 61)).shift_right(62);
     let rest = upper - n.shift_left(62);
-    // The absolute value, less a last bit of 128 that does not count.
+    // The absolute value, except for an insignificant error in the last of 128 bits.
     let sign = rest.shift_right(63);
-    let inverted = rest.integer(0) - sign;
+    let inverted = rest.constant(0) - sign;
     let (upper, lower) = (rest.xor(inverted), lower.xor(inverted));
     let first = real(upper.shift_right(21)) * 2f64.powi(-41);
     let second = upper.and((1 << 21) - 1).shift_left(31);
@@ -119,7 +118,7 @@ impl<'b> Angle<'b> {
     }
 }
 
-/// A value with its sign changed by the highest bit of an integer; NaN where the angle is infinite or NaN.
+/// Flips the sign of a value by the highest bit of an integer; NaN if the angle is infinite or NaN.
 fn finished<'b>(x: Value<'b>, value: Value<'b>, sign: Value<'b>) -> Value<'b> {
     let result = value.bits(Class::I64).xor(sign).bits(Class::F64);
     let is_finite = x.abs().less(f64::INFINITY);
@@ -134,7 +133,7 @@ pub(super) fn sin(x: Value) -> Value {
     finished(x, value, angle.n.and(2).shift_left(62).xor(sign))
 }
 
-/// The sine of one quarter turn more.
+/// The sine of the angle plus one quarter turn.
 pub(super) fn cos(x: Value) -> Value {
     let angle = reduce(x.abs());
     let is_even = angle.n.and(1).equal(0);
@@ -142,7 +141,7 @@ pub(super) fn cos(x: Value) -> Value {
     finished(x, value, (angle.n + 1).and(2).shift_left(62))
 }
 
-/// The quotient of two sums: that of their values, and what both lack.
+/// The quotient of two sums: the quotient of their high parts, corrected by their low parts.
 pub(super) fn tan(x: Value) -> Value {
     let angle = reduce(x.abs());
     let (sine, cosine) = (angle.sine(), angle.cosine());

@@ -2,13 +2,10 @@
 //! Proof that accesses are in bounds. Unproven reads are clamped, unproven writes guarded. A read of an empty tensor yields
 //! the kind's default. [`crate::compose::accesses`] examines indices that depend on no data.
 
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
-use std::ops::{Add as _, Sub as _};
-
 use crate::compose::accesses::index_range::Loops;
 use crate::compose::accesses::step_conditions::record;
 use crate::compose::accesses::{Spans, Tests, examine};
-use crate::compose::formulas::write_partition::accesses;
+use crate::compose::formulas::index_order::accesses;
 use crate::compose::packs::packed_assignment::PackExtents;
 use crate::diagnostics::codes::{EMPTY_FOLD, INDEX_OUT_OF_RANGE};
 use crate::eval::ranges::{Interval, Known, Work, box_facts, collect_facts, extent_expr, implied};
@@ -19,6 +16,8 @@ use crate::eval::{Demand, Position, Subject, runtime};
 use crate::model::{
     Expr, Extent, Formula, FormulaIndex, FormulaLocal, Function, MessagePart, Node, Value, ValueId,
 };
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::ops::{Add as _, Sub as _};
 
 /// The run-time checks of a formula.
 pub(crate) struct Secured {
@@ -31,8 +30,8 @@ pub(crate) struct Secured {
 /// Brings every access of the formula in bounds (the invariant of [`crate::model::formula`]).
 ///
 /// Returns the run-time checks, in addition to those of `beside`: that indices which do not depend on data are in
-/// bounds, and that the `positions` of items exist. A formula that `counts` its writes depends on a tensor of its own,
-/// so conditions that read it are not tested before it.
+/// bounds, and that the `positions` of items exist. A formula that `counts` its writes depends on the count that it
+/// computes, so conditions that read the count are not tested before the formula.
 pub(crate) fn secure(
     formula: &mut Formula,
     function: &Function,
@@ -79,7 +78,7 @@ pub(crate) fn secure(
     Ok(Secured { demands, searches })
 }
 
-/// Clamps and guards unproven accesses; returns whether all of them depend on data.
+/// Clamps and guards unproven accesses; returns whether all accesses are proven in bounds.
 fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
     let indices = std::mem::take(&mut formula.indices);
     let mut locals: Vec<FormulaLocal> = Vec::new();
@@ -156,27 +155,14 @@ fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
 /// Removes indices of extent 1 that are unused.
 fn drop_unused_units(formula: &mut Formula) {
     let mut used = vec![false; formula.indices.len()];
-    let mut visit = |expr: &Expr| {
-        let mut open = vec![expr];
-        while let Some(expr) = open.pop() {
+    for expr in formula.exprs_mut() {
+        for expr in expr.nested() {
             if let Node::Index(position) = expr.node
                 && let Some(slot) = used.get_mut(position)
             {
                 *slot = true;
             }
-            open.extend(expr.children());
         }
-    };
-    for local in &formula.locals {
-        visit(&local.value);
-    }
-    formula.predicate.iter().for_each(&mut visit);
-    for target in &formula.targets {
-        visit(&target.value);
-        target.subscripts.iter().for_each(&mut visit);
-    }
-    for finding in &formula.findings {
-        values(&finding.message).for_each(&mut visit);
     }
     let mut positions = Vec::with_capacity(used.len());
     let mut kept = Vec::new();
@@ -187,62 +173,17 @@ fn drop_unused_units(formula: &mut Formula) {
         }
     }
     if kept.len() < positions.len() {
-        for local in &mut formula.locals {
-            renumber(&mut local.value, &positions);
-        }
-        if let Some(predicate) = &mut formula.predicate {
-            renumber(predicate, &positions);
-        }
-        for target in &mut formula.targets {
-            renumber(&mut target.value, &positions);
-            for subscript in &mut target.subscripts {
-                renumber(subscript, &positions);
-            }
-        }
-        for finding in &mut formula.findings {
-            for part in &mut finding.message {
-                if let MessagePart::Value(value) = part {
-                    renumber(value, &positions);
+        for expr in formula.exprs_mut() {
+            expr.for_each_mut(&mut |node| {
+                if let Node::Index(position) = node
+                    && let Some(new) = positions.get(*position)
+                {
+                    *position = *new;
                 }
-            }
+            });
         }
     }
     formula.indices = kept;
-}
-
-/// The values of a message.
-fn values(message: &[MessagePart]) -> impl Iterator<Item = &Expr> {
-    message.iter().filter_map(|part| match part {
-        MessagePart::Value(value) => Some(value),
-        _ => None,
-    })
-}
-
-fn renumber(expr: &mut Expr, positions: &[usize]) {
-    match &mut expr.node {
-        Node::Index(position) => {
-            if let Some(new) = positions.get(*position) {
-                *position = *new;
-            }
-        }
-        Node::Literal(_) | Node::Local(_) | Node::Extent(_) => {}
-        Node::Access { subscripts, .. } => {
-            for subscript in subscripts {
-                renumber(subscript, positions);
-            }
-        }
-        Node::Table { index, .. } => renumber(index, positions),
-        Node::Apply { operands, .. } => {
-            for operand in operands {
-                renumber(operand, positions);
-            }
-        }
-        Node::Select { condition, then, otherwise } => {
-            renumber(condition, positions);
-            renumber(then, positions);
-            renumber(otherwise, positions);
-        }
-    }
 }
 
 struct Pass<'a> {
@@ -257,11 +198,12 @@ struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
+    /// The shape of a tensor. Tensors that record findings are not values yet; they have no dimensions.
     fn shape(&self, tensor: ValueId) -> Vec<Extent> {
-        self.values.get(tensor.0 as usize).map(|v| v.tensor.shape.clone()).unwrap_or_default()
+        self.values.get(tensor.0 as usize).map_or_else(Vec::new, |value| value.tensor.shape.clone())
     }
 
-    /// The predicate: each conjunct is evaluated only if all earlier ones hold.
+    /// The predicate: each conjunct is evaluated only if all earlier conjuncts hold.
     fn condition(&mut self, predicate: Expr, locals: &[FormulaLocal]) -> Expr {
         let always = self.always.clone();
         self.expr(predicate, locals, &always)
@@ -275,9 +217,10 @@ impl<'a> Pass<'a> {
             }
             Node::Table { items, index } => {
                 let index = self.expr(*index, locals, facts);
-                let size = i128::try_from(items.len()).unwrap_or(i128::MAX);
-                let index =
-                    self.clamped(index, &Extent::Fixed(u64::try_from(size).unwrap_or(0)), locals, facts);
+                let Ok(size) = u64::try_from(items.len()) else {
+                    unreachable!("internal compiler error: {} items", items.len())
+                };
+                let index = self.clamped(index, &Extent::Fixed(size), locals, facts);
                 Node::Table { items, index: Box::new(index) }
             }
             Node::Select { condition, then, otherwise } => {
@@ -424,7 +367,7 @@ impl<'a> Pass<'a> {
         Known::new((self.indices, locals), facts, &self.work)
     }
 
-    /// The index if it is in range, else the nearest valid one.
+    /// The index if it is in range, else the nearest valid index.
     fn clamped(&self, index: Expr, extent: &Extent, locals: &[FormulaLocal], facts: &[Sum]) -> Expr {
         let known = self.known(locals, facts);
         let low = known.interval(&index).low;
@@ -442,7 +385,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// The condition that every step finds its item; `None` if no condition over extents expresses that.
+/// The condition that the item of every step exists; `None` if no condition over extents expresses it.
 fn item(loops: &Loops, position: &Position) -> Option<Demand> {
     let (low, high) = loops.exact(&position.index)?;
     let first = if position.from_end {
@@ -475,16 +418,16 @@ fn item(loops: &Loops, position: &Position) -> Option<Demand> {
 
 /// Positions of the locals that an expression depends on, directly or through other locals.
 fn locals_below(expr: Option<&Expr>, locals: &[FormulaLocal]) -> Vec<usize> {
-    let mut found = Vec::new();
+    let mut positions = Vec::new();
     let mut open: Vec<&Expr> = expr.into_iter().collect();
     while let Some(expr) = open.pop() {
         if let Node::Local(position) = expr.node
-            && !found.contains(&position)
+            && !positions.contains(&position)
         {
-            found.push(position);
+            positions.push(position);
             open.extend(locals.get(position).map(|local| &local.value));
         }
         open.extend(expr.children());
     }
-    found
+    positions
 }

@@ -1,90 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether an expression of a formula depends on data, or on indices and extents alone.
+//! Whether an expression of a formula depends on data, or only on indices and extents.
 
 use std::collections::BTreeSet;
 
 use crate::eval::runtime;
 use crate::model::{Expr, Formula, Node};
 
-/// What the value of an expression depends on.
+/// The indices and data that the value of an expression depends on.
 #[derive(Clone, Default)]
 pub(super) struct Dependence {
     pub data: bool,
     pub indices: BTreeSet<usize>,
 }
 
-/// A local value.
 pub(super) struct Local {
-    rests: Dependence,
+    dependence: Dependence,
     /// The value with all locals substituted, if it reads no tensor.
     value: Option<Expr>,
 }
 
 /// The maximum size of a local value after substitution.
-const MOST_NODES: usize = 1 << 14;
+const MAX_NODES: usize = 1 << 14;
 
 /// The locals of a formula; `None` if they are too large after substitution.
 pub(super) fn locals(formula: &Formula) -> Option<Vec<Local>> {
-    let mut found: Vec<Local> = Vec::with_capacity(formula.locals.len());
+    let mut locals: Vec<Local> = Vec::with_capacity(formula.locals.len());
     for local in &formula.locals {
-        let rests = rests(&local.value, &found);
-        let value = if rests.data {
+        let dependence = dependence(&local.value, &locals);
+        let value = if dependence.data {
             None
         } else {
-            let value = inlined(&local.value, &found);
-            Some(value).filter(|v| v.size() <= MOST_NODES)
+            let value = inlined(&local.value, &locals);
+            Some(value).filter(|v| v.size() <= MAX_NODES)
         };
-        if value.is_none() && !rests.data {
+        if value.is_none() && !dependence.data {
             return None;
         }
-        found.push(Local { rests, value });
+        locals.push(Local { dependence, value });
     }
-    Some(found)
+    Some(locals)
 }
 
-pub(super) fn rests(expr: &Expr, locals: &[Local]) -> Dependence {
-    fn add(expr: &Expr, locals: &[Local], found: &mut Dependence) {
+pub(super) fn dependence(expr: &Expr, locals: &[Local]) -> Dependence {
+    let mut dependence = Dependence::default();
+    for expr in expr.nested() {
         match &expr.node {
-            Node::Access { .. } => found.data = true,
+            Node::Access { .. } => dependence.data = true,
             Node::Index(index) => {
-                found.indices.insert(*index);
+                dependence.indices.insert(*index);
             }
             Node::Local(position) => {
                 if let Some(local) = locals.get(*position) {
-                    found.data |= local.rests.data;
-                    found.indices.extend(&local.rests.indices);
+                    dependence.data |= local.dependence.data;
+                    dependence.indices.extend(&local.dependence.indices);
                 }
             }
             _ => {}
         }
-        for child in expr.children() {
-            add(child, locals, found);
-        }
     }
-    let mut found = Dependence::default();
-    add(expr, locals, &mut found);
-    found
+    dependence
 }
 
 /// The expression with the values of locals substituted.
 pub(super) fn inlined(expr: &Expr, locals: &[Local]) -> Expr {
-    let all = |exprs: &[Expr]| exprs.iter().map(|e| inlined(e, locals)).collect();
-    let boxed = |expr: &Expr| Box::new(inlined(expr, locals));
-    let node = match &expr.node {
+    match &expr.node {
         Node::Local(position) => {
             let value = locals.get(*position).and_then(|l| l.value.clone());
-            return value.unwrap_or_else(|| expr.clone());
+            value.unwrap_or_else(|| expr.clone())
         }
-        Node::Literal(_) | Node::Index(_) | Node::Extent(_) => return expr.clone(),
-        Node::Access { tensor, subscripts } => Node::Access { tensor: *tensor, subscripts: all(subscripts) },
-        Node::Table { items, index } => Node::Table { items: items.clone(), index: boxed(index) },
         Node::Apply { op, operands } => {
-            let operands: Vec<Expr> = all(operands);
-            return runtime::simplified(*op, expr.kind, operands);
+            let inside = operands.iter().map(|e| inlined(e, locals)).collect();
+            runtime::simplified(*op, expr.kind, inside)
         }
-        Node::Select { condition, then, otherwise } => {
-            Node::Select { condition: boxed(condition), then: boxed(then), otherwise: boxed(otherwise) }
-        }
-    };
-    Expr { kind: expr.kind, node }
+        _ => expr.with_children(|child| Some(inlined(child, locals))).unwrap_or_else(|| expr.clone()),
+    }
 }

@@ -9,14 +9,14 @@ use super::walk::Condition;
 use crate::model::{Expr, Formula};
 
 /// The maximum number of evaluated expressions for the accesses of one formula.
-const MOST_EVALUATIONS: usize = 1 << 22;
+const MAX_EVALUATIONS: usize = 1 << 22;
 
-/// The rest of that budget for one formula.
+/// The remaining evaluations for one formula.
 pub(super) struct Points(Cell<usize>);
 
 impl Default for Points {
     fn default() -> Self {
-        Points(Cell::new(MOST_EVALUATIONS))
+        Points(Cell::new(MAX_EVALUATIONS))
     }
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Verdict {
     Outside(i64, Vec<(usize, i64)>),
 }
 
-/// The question about one access.
+/// An access, and the conditions under which it is evaluated.
 pub(super) struct Question<'a> {
     pub formula: &'a Formula,
     pub subscript: &'a Expr,
@@ -35,17 +35,18 @@ pub(super) struct Question<'a> {
     /// The conditions under which the access is evaluated.
     pub path: &'a [Condition<'a>],
     /// The indices that the subscript depends on.
-    pub own: &'a [usize],
+    pub indices: &'a [usize],
     /// The indices that only the conditions depend on.
-    pub others: &'a [usize],
+    pub condition_indices: &'a [usize],
 }
 
 impl Points {
-    /// Enumerates; `None` if that takes too long or depends on values that are known only at run time.
+    /// Decides by enumeration; `None` if the budget is exhausted or the access depends on values that are known only at
+    /// run time.
     pub(super) fn decide(&self, question: &Question) -> Option<Verdict> {
-        let Question { formula, own, .. } = question;
+        let Question { formula, indices, .. } = question;
         let size = question.subscript.size();
-        let mut at = start(formula, own)?;
+        let mut at = start(formula, indices)?;
         loop {
             self.spend(size)?;
             let index = formula.value_at(question.subscript, &|p| value(&at, p))?;
@@ -64,8 +65,8 @@ impl Points {
     /// Whether some step with these values of the subscript's indices evaluates the access; its indices are appended.
     fn is_reached(&self, question: &Question, at: &mut Vec<(usize, i64)>) -> Option<bool> {
         let Question { formula, path, .. } = question;
-        let own = at.len();
-        at.extend(start(formula, question.others)?);
+        let length = at.len();
+        at.extend(start(formula, question.condition_indices)?);
         loop {
             let mut holds = true;
             for condition in *path {
@@ -79,8 +80,8 @@ impl Points {
             if holds {
                 return Some(true);
             }
-            if !next(formula, at, own)? {
-                at.truncate(own);
+            if !next(formula, at, length)? {
+                at.truncate(length);
                 return Some(false);
             }
         }
@@ -92,7 +93,7 @@ impl Points {
     }
 }
 
-/// The first step; `None` if there is none, or if the number of steps is dynamic.
+/// The first step; `None` if there are no steps, or if the number of steps is dynamic.
 fn start(formula: &Formula, indices: &[usize]) -> Option<Vec<(usize, i64)>> {
     let first = indices.iter().map(|index| {
         let extent = formula.indices.get(*index)?.extent.fixed()?;
@@ -119,6 +120,6 @@ fn value(at: &[(usize, i64)], index: usize) -> Option<i64> {
 }
 
 /// Whether the value depends on reals, which may have fewer digits at run time.
-pub(super) fn rests_on_reals(expr: &Expr) -> bool {
-    expr.kind == ScalarKind::Real || expr.children().into_iter().any(rests_on_reals)
+pub(super) fn depends_on_reals(expr: &Expr) -> bool {
+    expr.nested().iter().any(|nested| nested.kind == ScalarKind::Real)
 }

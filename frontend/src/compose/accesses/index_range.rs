@@ -14,9 +14,9 @@ use crate::model::{Expr, Extent, FormulaIndex, Node};
 pub(crate) type Ends = (Expr, Expr);
 
 /// The maximum nesting of selects and products that are analysed.
-const DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// The maximum size of the expression of a bound.
-const MOST_NODES: usize = 256;
+const MAX_NODES: usize = 256;
 
 /// The loops of a formula, none of which is empty.
 pub(crate) struct Loops<'a> {
@@ -26,10 +26,10 @@ pub(crate) struct Loops<'a> {
     pub work: &'a Work,
 }
 
-/// A sum of indices, each with a factor over extents, and of a term over extents alone.
+/// A sum of indices, each with a factor over extents, and of a term that depends only on extents.
 struct Linear {
     terms: Vec<(usize, Expr)>,
-    rest: Sum,
+    offset: Sum,
 }
 
 /// A bound of an index that an enclosing condition implies.
@@ -39,7 +39,7 @@ struct Limit<'e> {
     at_most: Option<Expr>,
 }
 
-/// What minimum and maximum depend on.
+/// The assumptions on which the bounds of an index depend.
 #[derive(Default)]
 struct Around<'e> {
     limits: Vec<Limit<'e>>,
@@ -50,10 +50,10 @@ struct Around<'e> {
 impl Loops<'_> {
     /// Bounds that some steps attain: for an index that is a sum of quotients and of linear terms in loop indices.
     pub(crate) fn exact(&self, index: &Expr) -> Option<Ends> {
-        self.invocation_counts(index, DEPTH)
+        self.exact_within(index, MAX_DEPTH)
     }
 
-    fn invocation_counts(&self, index: &Expr, depth: usize) -> Option<Ends> {
+    fn exact_within(&self, index: &Expr, depth: usize) -> Option<Ends> {
         if let Some(ends) = self.linear(index) {
             return Some(ends);
         }
@@ -63,20 +63,20 @@ impl Loops<'_> {
             && self.is_positive(b)
         {
             // The quotient increases with the dividend.
-            let (low, high) = self.invocation_counts(a, depth)?;
+            let (low, high) = self.exact_within(a, depth)?;
             return Some((divided(*op, low, b), divided(*op, high, b)));
         }
         let sum = Sum::from(index);
-        let (plain, others) = sum.split(|term| linear(term, DEPTH).is_some());
+        let (plain, others) = sum.split(|term| linear(term, MAX_DEPTH).is_some());
         // Terms that share no index reach their minimum and maximum together.
         let mut seen = Vec::new();
         let plain = Expr::from(plain);
         for part in others.terms().map(|(term, _)| term).chain([&plain]) {
-            let own = indices(part);
-            if own.iter().any(|index| seen.contains(index)) {
+            let used = indices(part);
+            if used.iter().any(|index| seen.contains(index)) {
                 return None;
             }
-            seen.extend(own);
+            seen.extend(used);
         }
         let (low, high) = self.linear(&plain)?;
         let (mut low, mut high) = (Sum::from(&low), Sum::from(&high));
@@ -84,8 +84,8 @@ impl Loops<'_> {
             if term == index {
                 return None;
             }
-            let (least, most) = self.invocation_counts(term, depth)?;
-            let (first, last) = if factor < 0 { (most, least) } else { (least, most) };
+            let (lowest, highest) = self.exact_within(term, depth)?;
+            let (first, last) = if factor < 0 { (highest, lowest) } else { (lowest, highest) };
             low = low.add_scaled(&Sum::from(&first), factor);
             high = high.add_scaled(&Sum::from(&last), factor);
         }
@@ -93,31 +93,31 @@ impl Loops<'_> {
     }
 
     fn linear(&self, index: &Expr) -> Option<Ends> {
-        let linear = linear(index, DEPTH)?;
-        let mut low = linear.rest.clone();
-        let mut high = linear.rest;
+        let linear = linear(index, MAX_DEPTH)?;
+        let mut low = linear.offset.clone();
+        let mut high = linear.offset;
         for (position, factor) in linear.terms {
             let extent = extent_expr(&self.indices.get(position)?.extent);
             let last = Sum::from(&extent).plus(-1);
             let reach = product(&factor, &last.into());
             let zero = Expr::int(0);
             // The sign of a factor over extents may be known only at run time.
-            let (least, most) = match self.known().interval(&factor) {
+            let (lowest, highest) = match self.known().interval(&factor) {
                 Interval { low: 0.., .. } => (zero, reach),
                 Interval { high: ..=0, .. } => (reach, zero),
-                _ => (self.least(&reach, &zero), self.most(&reach, &zero)),
+                _ => (self.minimum(&reach, &zero), self.maximum(&reach, &zero)),
             };
-            low = low.add(&Sum::from(&least));
-            high = high.add(&Sum::from(&most));
+            low = low.add(&Sum::from(&lowest));
+            high = high.add(&Sum::from(&highest));
         }
         Some((low.into(), high.into()))
     }
 
-    /// Bounds of an index, which it may not attain, if these ints over extents are positive.
+    /// Bounds of an index that it need not attain. They hold if the returned ints over extents are positive.
     pub(super) fn around(&self, index: &Expr) -> Option<(Ends, Vec<Expr>)> {
         let mut around = Around::default();
-        let (low, high) = self.inside(index, &mut around, DEPTH)?;
-        let is_small = low.size() + high.size() <= MOST_NODES;
+        let (low, high) = self.inside(index, &mut around, MAX_DEPTH)?;
+        let is_small = low.size() + high.size() <= MAX_NODES;
         is_small.then_some(((low, high), around.positive))
     }
 
@@ -129,10 +129,10 @@ impl Loops<'_> {
         };
         for limit in around.limits.iter().filter(|l| l.index == index) {
             if let Some(at_least) = &limit.at_least {
-                low = self.most(&low, at_least);
+                low = self.maximum(&low, at_least);
             }
             if let Some(at_most) = &limit.at_most {
-                high = self.least(&high, at_most);
+                high = self.minimum(&high, at_most);
             }
         }
         Some((low, high))
@@ -150,11 +150,11 @@ impl Loops<'_> {
             if term == index {
                 return None;
             }
-            // Limits are those of the full index.
-            let mut own = Around::default();
-            let (least, most) = self.inside(term, &mut own, depth)?;
-            around.positive.append(&mut own.positive);
-            let (first, last) = if factor < 0 { (most, least) } else { (least, most) };
+            // The limits apply only to the full index.
+            let mut inner = Around::default();
+            let (lowest, highest) = self.inside(term, &mut inner, depth)?;
+            around.positive.append(&mut inner.positive);
+            let (first, last) = if factor < 0 { (highest, lowest) } else { (lowest, highest) };
             low = low.add_scaled(&Sum::from(&first), factor);
             high = high.add_scaled(&Sum::from(&last), factor);
         }
@@ -181,11 +181,11 @@ impl Loops<'_> {
                 }
                 (ScalarOp::Min, [a, b]) => {
                     let (a, b) = (self.inside(a, around, depth)?, self.inside(b, around, depth)?);
-                    Some((self.least(&a.0, &b.0), self.least(&a.1, &b.1)))
+                    Some((self.minimum(&a.0, &b.0), self.minimum(&a.1, &b.1)))
                 }
                 (ScalarOp::Max, [a, b]) => {
                     let (a, b) = (self.inside(a, around, depth)?, self.inside(b, around, depth)?);
-                    Some((self.most(&a.0, &b.0), self.most(&a.1, &b.1)))
+                    Some((self.maximum(&a.0, &b.0), self.maximum(&a.1, &b.1)))
                 }
                 (ScalarOp::Div | ScalarOp::CeilDiv, [a, b]) if is_shape_scalar(b) => {
                     self.is_positive_in(b, around);
@@ -196,7 +196,9 @@ impl Loops<'_> {
                     self.is_positive_in(b, around);
                     let last = Sum::from(b).plus(-1).into();
                     let high = match self.inside(a, around, depth) {
-                        Some((low, high)) if self.known().interval(&low).low >= 0 => self.least(&high, &last),
+                        Some((low, high)) if self.known().interval(&low).low >= 0 => {
+                            self.minimum(&high, &last)
+                        }
                         _ => last,
                     };
                     Some((Expr::int(0), high))
@@ -206,8 +208,8 @@ impl Loops<'_> {
                     let corners =
                         [product(&a.0, &b.0), product(&a.0, &b.1), product(&a.1, &b.0), product(&a.1, &b.1)];
                     let [first, rest @ ..] = &corners;
-                    let low = rest.iter().fold(first.clone(), |e, c| self.least(&e, c));
-                    let high = rest.iter().fold(first.clone(), |e, c| self.most(&e, c));
+                    let low = rest.iter().fold(first.clone(), |e, c| self.minimum(&e, c));
+                    let high = rest.iter().fold(first.clone(), |e, c| self.maximum(&e, c));
                     Some((low, high))
                 }
                 _ => None,
@@ -231,10 +233,10 @@ impl Loops<'_> {
             ends
         };
         let (a, b) = (side(then, true)?, side(otherwise, false)?);
-        Some((self.least(&a.0, &b.0), self.most(&a.1, &b.1)))
+        Some((self.minimum(&a.0, &b.0), self.maximum(&a.1, &b.1)))
     }
 
-    /// The condition, unless there are no steps.
+    /// The condition, or true if there are no steps.
     pub(crate) fn in_some_step(&self, condition: Expr) -> Expr {
         let mut dynamic: Vec<&Extent> = Vec::new();
         let extents = self.indices.iter().map(|index| &index.extent);
@@ -263,11 +265,11 @@ impl Loops<'_> {
         is_shape_scalar(expr) && self.known().interval(expr).low > 0
     }
 
-    fn least(&self, a: &Expr, b: &Expr) -> Expr {
+    fn minimum(&self, a: &Expr, b: &Expr) -> Expr {
         self.one_of(ScalarOp::Min, a, b)
     }
 
-    fn most(&self, a: &Expr, b: &Expr) -> Expr {
+    fn maximum(&self, a: &Expr, b: &Expr) -> Expr {
         self.one_of(ScalarOp::Max, a, b)
     }
 
@@ -314,12 +316,12 @@ fn limit<'e>(condition: &'e Expr, holds: bool) -> Option<Limit<'e>> {
 fn linear(expr: &Expr, depth: usize) -> Option<Linear> {
     let depth = depth.checked_sub(1)?;
     let sum = Sum::from(expr);
-    let mut found = Linear { terms: Vec::new(), rest: Sum::constant(sum.offset()) };
+    let mut result = Linear { terms: Vec::new(), offset: Sum::constant(sum.offset()) };
     for (term, factor) in sum.terms() {
         if let Node::Index(position) = term.node {
-            found.add(position, &Expr::int(factor));
+            result.add(position, &Expr::int(factor));
         } else if is_shape_scalar(term) {
-            found.rest = found.rest.add_scaled(&Sum::from(term), factor);
+            result.offset = result.offset.add_scaled(&Sum::from(term), factor);
         } else if let Node::Apply { op: ScalarOp::Mul, operands } = &term.node
             && let [a, b] = operands.as_slice()
         {
@@ -330,21 +332,21 @@ fn linear(expr: &Expr, depth: usize) -> Option<Linear> {
             };
             let scale = product(scale, &Expr::int(factor));
             let scaled = linear(other, depth)?;
-            for (position, own) in &scaled.terms {
-                found.add(*position, &product(&scale, own));
+            for (position, coefficient) in &scaled.terms {
+                result.add(*position, &product(&scale, coefficient));
             }
-            let rest = product(&scale, &scaled.rest.into());
-            found.rest = found.rest.add(&Sum::from(&rest));
+            let offset = product(&scale, &scaled.offset.into());
+            result.offset = result.offset.add(&Sum::from(&offset));
         } else {
             return None;
         }
     }
-    Some(found)
+    Some(result)
 }
 
 impl Linear {
     fn add(&mut self, index: usize, factor: &Expr) {
-        match self.terms.iter_mut().find(|(own, _)| *own == index) {
+        match self.terms.iter_mut().find(|(position, _)| *position == index) {
             Some((_, known)) => {
                 *known = Sum::from(&*known).add(&Sum::from(factor)).into();
             }
@@ -361,17 +363,12 @@ fn divided(op: ScalarOp, end: Expr, divisor: &Expr) -> Expr {
     }
 }
 
-/// The indices in the expression.
 fn indices(expr: &Expr) -> Vec<usize> {
-    let mut found = Vec::new();
-    let mut open = vec![expr];
-    while let Some(expr) = open.pop() {
-        if let Node::Index(index) = expr.node {
-            found.push(index);
-        }
-        open.extend(expr.children());
-    }
-    found
+    let index = |expr: &Expr| match expr.node {
+        Node::Index(index) => Some(index),
+        _ => None,
+    };
+    expr.nested().into_iter().filter_map(index).collect()
 }
 
 fn product(a: &Expr, b: &Expr) -> Expr {

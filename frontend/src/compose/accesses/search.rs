@@ -16,7 +16,6 @@ use crate::model::{
 use crate::source::Span;
 use skript_semantics::Scalar;
 
-/// What to search for.
 pub(super) struct Search<'a> {
     pub formula: &'a Formula,
     /// The subscript, over indices and extents.
@@ -31,8 +30,8 @@ pub(super) struct Search<'a> {
     pub span: Span,
 }
 
-/// The indices whose values the message shows.
-const MOST_INDICES: usize = 8;
+/// The maximum number of indices whose values the message shows.
+const MAX_INDICES: usize = 8;
 
 impl Search<'_> {
     /// The search formula; its target has no tensor yet.
@@ -96,7 +95,7 @@ impl Search<'_> {
             MessagePart::Text(format!("an index of {} is ", self.name)),
             MessagePart::Value(self.subscript.clone()),
         ];
-        let named = self.indices.iter().take(MOST_INDICES);
+        let named = self.indices.iter().take(MAX_INDICES);
         for (position, index) in named.enumerate() {
             let word = if position == 0 { " where " } else { ", " };
             let name = &self.formula.indices.get(*index)?.name;
@@ -110,7 +109,7 @@ impl Search<'_> {
     }
 }
 
-/// Gives a formula no steps if a condition over extents does not hold.
+/// Removes all steps of a formula where a condition over extents does not hold.
 fn only_where(formula: &mut Formula, open: &Expr) -> Option<()> {
     if runtime::bool_literal(open) == Some(true) {
         return Some(());
@@ -140,7 +139,7 @@ pub(super) fn number(indices: &[FormulaIndex]) -> Expr {
     number.into()
 }
 
-/// Builds a formula over some of the indices and locals of another one.
+/// Builds a formula over some of the indices and locals of another formula.
 struct Rebuilt<'a> {
     source: &'a Formula,
     /// The replacement of an index: an index of the new formula, or zero if it has one value only.
@@ -151,15 +150,15 @@ struct Rebuilt<'a> {
 
 impl Rebuilt<'_> {
     fn index(&mut self, index: usize) -> Option<()> {
-        let own = self.source.indices.get(index)?;
-        let stands = match own.extent {
+        let source_index = self.source.indices.get(index)?;
+        let replacement = match source_index.extent {
             Extent::Fixed(1) => Expr::int(0),
             _ => {
-                self.result.indices.push(own.clone());
+                self.result.indices.push(source_index.clone());
                 Expr::index(self.result.indices.len() - 1)
             }
         };
-        self.indices.insert(index, stands);
+        self.indices.insert(index, replacement);
         Some(())
     }
 
@@ -176,27 +175,12 @@ impl Rebuilt<'_> {
     }
 
     fn expr(&mut self, expr: &Expr) -> Option<Expr> {
-        let node = match &expr.node {
-            Node::Index(index) => return self.indices.get(index).cloned(),
-            Node::Local(position) => Node::Local(self.local(*position)?),
-            Node::Literal(_) | Node::Extent(_) => expr.node.clone(),
-            Node::Access { tensor, subscripts } => {
-                Node::Access { tensor: *tensor, subscripts: self.all(subscripts)? }
+        match &expr.node {
+            Node::Index(index) => self.indices.get(index).cloned(),
+            Node::Local(position) => {
+                Some(Expr { kind: expr.kind, node: Node::Local(self.local(*position)?) })
             }
-            Node::Table { items, index } => {
-                Node::Table { items: items.clone(), index: Box::new(self.expr(index)?) }
-            }
-            Node::Apply { op, operands } => Node::Apply { op: *op, operands: self.all(operands)? },
-            Node::Select { condition, then, otherwise } => Node::Select {
-                condition: Box::new(self.expr(condition)?),
-                then: Box::new(self.expr(then)?),
-                otherwise: Box::new(self.expr(otherwise)?),
-            },
-        };
-        Some(Expr { kind: expr.kind, node })
-    }
-
-    fn all(&mut self, exprs: &[Expr]) -> Option<Vec<Expr>> {
-        exprs.iter().map(|e| self.expr(e)).collect()
+            _ => expr.with_children(|child| self.expr(child)),
+        }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Checks inside formulas whose steps read the writes of earlier steps: whether a step evaluates an access is known
-//! only in the step, so the formula itself records steps with accesses out of bounds.
+//! only in the step, so the formula itself records the steps with out-of-bounds accesses.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
@@ -62,8 +62,8 @@ pub(crate) fn record(formula: &mut Formula, values: &[Value], accesses: Vec<Insi
     let number = number(&formula.indices);
     for (position, access) in (0u32..).zip(accesses) {
         let output = ValueId(u32::MAX - position);
-        let found = element(output, ScalarKind::Int, &[]);
-        let operands = vec![number.clone(), found.clone()];
+        let recorded = element(output, ScalarKind::Int, &[]);
+        let operands = vec![number.clone(), recorded.clone()];
         let smallest = Expr::apply(ScalarKind::Int, ScalarOp::Min, operands);
         formula.findings.push(Finding {
             target: formula.targets.len(),
@@ -73,7 +73,7 @@ pub(crate) fn record(formula: &mut Formula, values: &[Value], accesses: Vec<Insi
         formula.targets.push(Target {
             output,
             subscripts: Vec::new(),
-            value: runtime::select(access.leaves, smallest, found),
+            value: runtime::select(access.leaves, smallest, recorded),
             init: Init::Fill(Scalar::Int(Finding::NONE)),
         });
     }
@@ -84,41 +84,25 @@ fn element(tensor: ValueId, kind: ScalarKind, subscripts: &[Expr]) -> Expr {
 }
 
 /// Creates tensors for the targets that record steps.
-pub(crate) fn with_found(builder: &mut Builder, mut formulas: Vec<Formula>) -> Vec<Formula> {
+pub(crate) fn with_recorded_steps(builder: &mut Builder, mut formulas: Vec<Formula>) -> Vec<Formula> {
     for formula in &mut formulas {
-        let found: Vec<usize> = formula.findings.iter().map(|f| f.target).collect();
-        for position in found {
+        let targets: Vec<usize> = formula.findings.iter().map(|f| f.target).collect();
+        for position in targets {
             let tensor = builder.wide_int(None, formula.span);
-            give(formula, position, tensor.id);
+            set_output(formula, position, tensor.id);
         }
     }
     formulas
 }
 
-/// Creates a tensor for a target of a formula that has none yet.
-fn give(formula: &mut Formula, position: usize, tensor: ValueId) {
+/// Makes a target that has no tensor yet write `tensor`.
+fn set_output(formula: &mut Formula, position: usize, tensor: ValueId) {
     let Some(target) = formula.targets.get_mut(position) else {
         return;
     };
     let old = std::mem::replace(&mut target.output, tensor);
-    rename(&mut target.value, old, tensor);
-}
-
-fn rename(expr: &mut Expr, old: ValueId, new: ValueId) {
-    match &mut expr.node {
-        Node::Literal(_) | Node::Index(_) | Node::Local(_) | Node::Extent(_) => {}
-        Node::Access { tensor, subscripts } => {
-            if *tensor == old {
-                *tensor = new;
-            }
-            subscripts.iter_mut().for_each(|s| rename(s, old, new));
-        }
-        Node::Table { index, .. } => rename(index, old, new),
-        Node::Apply { operands, .. } => operands.iter_mut().for_each(|o| rename(o, old, new)),
-        Node::Select { condition, then, otherwise } => {
-            rename(condition, old, new);
-            rename(then, old, new);
-            rename(otherwise, old, new);
-        }
-    }
+    target.value.for_each_mut(&mut |node| match node {
+        Node::Access { tensor: read, .. } if *read == old => *read = tensor,
+        _ => {}
+    });
 }

@@ -29,7 +29,7 @@ pub(super) struct Access<'f> {
 }
 
 /// The maximum number of visited expressions, with local values counted once per path.
-const MOST_VISITS: usize = 1 << 16;
+const MAX_VISITS: usize = 1 << 16;
 
 /// The accesses of a formula in the order of evaluation; `None` if local values are used on too many paths.
 pub(super) fn accesses(formula: &Formula) -> Option<Vec<Access<'_>>> {
@@ -42,8 +42,8 @@ pub(super) fn accesses(formula: &Formula) -> Option<Vec<Access<'_>>> {
         reads,
         visited: vec![Vec::new(); formula.locals.len()],
         path: Vec::new(),
-        found: Vec::new(),
-        visits: MOST_VISITS,
+        accesses: Vec::new(),
+        visits: MAX_VISITS,
     };
     if let Some(predicate) = &formula.predicate {
         walk.visit(predicate)?;
@@ -53,17 +53,17 @@ pub(super) fn accesses(formula: &Formula) -> Option<Vec<Access<'_>>> {
         for subscript in &target.subscripts {
             walk.visit(subscript)?;
         }
-        walk.found(target.output, &target.subscripts, true);
+        walk.record(target.output, &target.subscripts, true);
         walk.visit(&target.value)?;
     }
-    Some(walk.found)
+    Some(walk.accesses)
 }
 
 /// Whether a tensor is read in the expression, or in the local values that it uses.
 fn has_access(expr: &Expr, locals: &[bool]) -> bool {
     match expr.node {
         Node::Access { .. } => true,
-        Node::Local(position) => locals.get(position).copied().unwrap_or(false),
+        Node::Local(position) => locals.get(position).is_some_and(|reads| *reads),
         _ => expr.children().iter().any(|c| has_access(c, locals)),
     }
 }
@@ -102,7 +102,7 @@ struct Walk<'f> {
     /// For each local, the paths on which it has been visited.
     visited: Vec<Vec<Vec<Condition<'f>>>>,
     path: Vec<Condition<'f>>,
-    found: Vec<Access<'f>>,
+    accesses: Vec<Access<'f>>,
     visits: usize,
 }
 
@@ -122,7 +122,7 @@ impl<'f> Walk<'f> {
                 for subscript in subscripts {
                     self.visit(subscript)?;
                 }
-                self.found(*tensor, subscripts, false);
+                self.record(*tensor, subscripts, false);
             }
             Node::Select { condition, then, otherwise } => {
                 self.visit(condition)?;
@@ -141,9 +141,9 @@ impl<'f> Walk<'f> {
         Some(())
     }
 
-    /// Visits the value of a local, unless it has been visited under no more conditions than now.
+    /// Visits the value of a local, unless it has been visited under a subset of the current conditions.
     fn local(&mut self, position: usize) -> Option<()> {
-        if !self.reads.get(position).copied().unwrap_or(false) {
+        if self.reads.get(position).is_none_or(|reads| !*reads) {
             return Some(());
         }
         let formula = self.formula;
@@ -157,9 +157,9 @@ impl<'f> Walk<'f> {
         self.visit(&local.value)
     }
 
-    fn found(&mut self, tensor: ValueId, subscripts: &'f [Expr], is_write: bool) {
+    fn record(&mut self, tensor: ValueId, subscripts: &'f [Expr], is_write: bool) {
         for dimension in 0..subscripts.len() {
-            self.found.push(Access { tensor, dimension, subscripts, path: self.path.clone(), is_write });
+            self.accesses.push(Access { tensor, dimension, subscripts, path: self.path.clone(), is_write });
         }
     }
 }

@@ -2,23 +2,34 @@
 //! `@compose` and `@update`: components, targets, blocks (2.10, 2.11).
 
 use crate::ast::{
-    self, Component, ComponentValue, Declaration, DefinitionKind, Ident, PackSpec, Target, TargetItem,
-    TypeSpec,
+    self, Component, ComponentValue, Declaration, DefinitionKind, Ident, Target, TargetItem, TypeSpec,
 };
 use crate::compose::blocks::update::is_variable;
-use crate::compose::composer::{Composed, Composer, Reported};
+use crate::compose::calls::{Composed, Reported};
+use crate::compose::composer::Composer;
+use crate::compose::context::Context;
+use crate::compose::declarations::constant_elements::name_value;
+use crate::compose::declarations::outputs::{
+    check_written, compare_outputs_that_are_known, composed_outputs, name_output,
+};
+use crate::compose::declarations::types::{evaluated_length, tensor_kind};
 use crate::compose::invocations::builder::Builder;
+use crate::compose::packs::destructuring::{RESULT, Share, assign_rest, dealt, known, shares};
+use crate::compose::packs::dynamic_length::{capacities, with_written_length};
+use crate::compose::quantization::quantizers::simulated;
+use crate::compose::shapes::block_checks::settle_here;
+use crate::compose::synthesized_functions::{items_of, tensor_of, tensors};
 use crate::diagnostics::codes::{RANK_MISMATCH, RESULTS_MISMATCH, UNEXPECTED_VALUE};
 use crate::diagnostics::{Diagnostic, counted};
-use crate::eval::{Atom, Pack, Value};
+use crate::eval::{Atom, Value};
 use crate::model::Body;
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
     pub(crate) fn composed(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
-        let definition = builder.found.definition;
-        let before = self.error_count();
-        // 2.10: a composite with one component and without tensors of its own adds no scope.
+        let definition = builder.operator.definition;
+        let before = self.context.error_count();
+        // 2.10: a composite with one component and without declared constants and variables adds no scope.
         let passes_through = definition.kind == DefinitionKind::Operator
             && definition.composes.len() == 1
             && definition.constants.is_empty()
@@ -29,28 +40,27 @@ impl<'p> Composer<'p, '_> {
         if !definition.updates.is_empty() {
             self.updates(builder);
         }
-        if self.error_count() > before {
-            self.compare_outputs_that_are_known(builder);
+        if self.context.error_count() > before {
+            compare_outputs_that_are_known(&mut self.context, builder);
             return Err(Reported);
         }
-        self.composed_outputs(builder)?;
-        let block = builder.blocks.pop().unwrap_or_default();
-        builder.function.body = Body::Block(block);
+        composed_outputs(&mut self.context, builder)?;
+        builder.function.body = Body::Block(builder.end_block());
         Ok(())
     }
 
     /// Composes one statement; results that fail become poison.
     fn component(&mut self, builder: &mut Builder<'p>, component: &Component, scoped: bool) {
-        let hint = if scoped { label_of(component) } else { None };
+        let hint = component.names().next().map(|n| n.name.as_str()).filter(|_| scoped);
         let wanted = component.targets.len();
-        builder.capacities = self.capacities(builder, component);
+        builder.capacities = capacities(&self.context, builder, component);
         let results = self
-            .statement_value(builder, &component.value, hint.as_deref(), wanted)
+            .statement_value(builder, &component.value, hint, wanted)
             .and_then(|results| self.assign(builder, component, results))
-            .and_then(|()| self.settle_here(builder));
+            .and_then(|()| settle_here(&mut self.context, builder));
         builder.capacities = Vec::new();
         if results.is_err() {
-            for name in target_names(component) {
+            for name in component.names() {
                 builder.scope.set(name.name.clone(), Value::poison());
             }
         }
@@ -69,10 +79,8 @@ impl<'p> Composer<'p, '_> {
                 counted(results.len(), "result"),
                 counted(targets.len(), "name")
             );
-            return Err(self.report(
-                Diagnostic::error(&RESULTS_MISMATCH, component.span, message)
-                    .with_help("name each result; `~` drops one"),
-            ));
+            let diagnostic = Diagnostic::error(&RESULTS_MISMATCH, component.span, message);
+            return Err(self.context.report(diagnostic.with_help("name each result; `~` discards a result")));
         }
         for (target, value) in targets.iter().zip(results) {
             match target {
@@ -89,38 +97,33 @@ impl<'p> Composer<'p, '_> {
             TargetItem::Name { name, type_spec, pack, span } => {
                 let value = match (pack, value) {
                     (Some(pack), Value::Atom(Atom::Stack(stack))) => {
-                        self.counted(builder, pack, stack, *span)?
+                        with_written_length(&mut self.context, builder, pack, stack, *span)?
                     }
                     (_, value) => value,
                 };
                 match (pack, &value) {
                     (Some(pack), Value::Pack(actual)) => {
-                        if let Some(length) = self.target_length(builder, pack)?
+                        if let Some(length) = evaluated_length(&mut self.context, builder, pack)?
                             && length != actual.len()
                         {
-                            return Err(self.error(
-                                &RESULTS_MISMATCH,
-                                *span,
-                                format!(
-                                    "`{}` is written with {length} items, the result has {}",
-                                    name.name,
-                                    actual.len()
-                                ),
-                            ));
+                            let message = format!(
+                                "`{}` is written with {length} items, the result has {}",
+                                name.name,
+                                actual.len()
+                            );
+                            return Err(self.context.error(&RESULTS_MISMATCH, *span, message));
                         }
                     }
                     (Some(_), Value::Atom(atom)) if !matches!(atom, Atom::Stack(_)) => {
-                        return Err(self.error(
-                            &RESULTS_MISMATCH,
-                            *span,
-                            format!("`{}` is written as a pack, the result is a single tensor", name.name),
-                        ));
+                        let message =
+                            format!("`{}` is written as a pack, the result is a single tensor", name.name);
+                        return Err(self.context.error(&RESULTS_MISMATCH, *span, message));
                     }
                     _ => {}
                 }
                 self.set_name(builder, name, type_spec.as_ref(), value)
             }
-            TargetItem::Zip { span, .. } => Err(self.error(
+            TargetItem::Zip { span, .. } => Err(self.context.error(
                 &RESULTS_MISMATCH,
                 *span,
                 "results can only be distributed over several packs inside a list: `[(a, b)..] = …`",
@@ -138,32 +141,28 @@ impl<'p> Composer<'p, '_> {
         let value = match value {
             // A compile-time scalar becomes the tensor that it is bound to; outputs determine the kind.
             Value::Atom(atom) if !matches!(atom, Atom::Tensor(_) | Atom::Stack(_) | Atom::Poison) => {
-                let outputs = &builder.found.definition.outputs;
+                let outputs = &builder.operator.definition.outputs;
                 let output = outputs.iter().find(|o| o.name.name == name.name);
                 let declared = spec.or(output.map(|o: &Declaration| &o.type_spec));
-                let declared = declared.map(|spec| spec.base.clone());
-                let kind = match declared {
-                    Some(base) => Some(self.tensor_kind(builder, &base)?),
+                let kind = match declared.map(|spec| spec.base.clone()) {
+                    Some(base) => Some(tensor_kind(&mut self.context, builder, &base)?),
                     None => atom.kind(),
                 };
                 let Some(kind) = kind else {
-                    return Err(self.error(
-                        &UNEXPECTED_VALUE,
-                        name.span,
-                        format!("`{}` must be a tensor, this is {}", name.name, atom.text()),
-                    ));
+                    let message = format!("`{}` must be a tensor, this is {}", name.name, atom.text());
+                    return Err(self.context.error(&UNEXPECTED_VALUE, name.span, message));
                 };
-                Value::Atom(Atom::Tensor(self.tensor_of(builder, &atom, kind, name.span)?))
+                Value::Atom(Atom::Tensor(tensor_of(&mut self.context, builder, &atom, kind, name.span)?))
             }
             value => value,
         };
-        self.check_ranks(name, &value, name.span)?;
+        check_ranks(&mut self.context, name, &value, name.span)?;
         if let Some(spec) = spec {
-            self.check_written(builder, name, spec, &value, name.span)?;
+            check_written(&mut self.context, builder, name, spec, &value, name.span)?;
         }
         // A variable's new value is stored unchanged, and quantized when it is read.
-        let kept = builder.quantizers.is_empty() || is_variable(&builder.found.definition.variables, name);
-        let value = if kept { value } else { self.simulated(builder, &name.name, value)? };
+        let kept = builder.quantizers.is_empty() || is_variable(&builder.operator.definition.variables, name);
+        let value = if kept { value } else { simulated(self, builder, &name.name, value)? };
         let packed = matches!(value, Value::Pack(_));
         for (item, atom) in value.atoms().iter().enumerate() {
             if let Atom::Tensor(tensor) | Atom::Stack(tensor) = atom
@@ -176,67 +175,9 @@ impl<'p> Composer<'p, '_> {
         }
         builder.tensors.insert(builder.path_of(&name.name));
         if builder.blocks.len() == 1 {
-            self.name_output(builder, name, &value)?;
+            name_output(&mut self.context, builder, name, &value)?;
         }
-        self.name_value(builder, &name.name, value, name.span)
-    }
-
-    /// 2.3: the tensors of a pack have one rank, which the type of the pack states.
-    pub(crate) fn check_ranks(&mut self, name: &Ident, value: &Value, span: Span) -> Composed<()> {
-        let Value::Pack(pack) = value else {
-            return Ok(());
-        };
-        let mut tensors = pack.items.iter().filter_map(|atom| match atom {
-            Atom::Tensor(tensor) => Some(&tensor.tensor),
-            _ => None,
-        });
-        let Some(first) = tensors.next() else {
-            return Ok(());
-        };
-        let Some(other) = tensors.find(|t| t.shape.len() != first.shape.len()) else {
-            return Ok(());
-        };
-        let name = &name.name;
-        let (first, other) = (first.text(), other.text());
-        let message = format!("the tensors of the pack `{name}` have one rank; here are {first} and {other}");
-        Err(self.error(&RANK_MISMATCH, span, message))
-    }
-
-    pub(crate) fn target_length(
-        &mut self,
-        builder: &Builder<'p>,
-        pack: &PackSpec,
-    ) -> Composed<Option<usize>> {
-        let Some(expr) = &pack.length else {
-            return Ok(None);
-        };
-        let result = {
-            let mut evaluator = builder.evaluator(self.limits);
-            match evaluator.int(expr) {
-                Ok(Some(n)) => evaluator.length(n, expr.span).map(Some),
-                Ok(None) => Ok(None),
-                Err(stop) => Err(stop),
-            }
-        };
-        result.map_err(|s| self.failed(s))
-    }
-
-    /// The number of tensors that an item on the left side receives; `None`: the rest.
-    pub(crate) fn item_length(
-        &mut self,
-        builder: &Builder<'p>,
-        item: &TargetItem,
-    ) -> Composed<Option<usize>> {
-        let (pack, together) = match item {
-            TargetItem::Omitted(_) => (&None, 1),
-            TargetItem::Name { pack, .. } => (pack, 1),
-            TargetItem::Zip { names, pack, .. } => (pack, names.len()),
-        };
-        let length = match pack {
-            Some(pack) => self.target_length(builder, pack)?,
-            None => Some(1),
-        };
-        Ok(length.map(|n| n.saturating_mul(together)))
+        name_value(&mut self.context, builder, &name.name, value, name.span)
     }
 
     /// `[a, b..(k), (e, f)..] = pack`.
@@ -247,67 +188,26 @@ impl<'p> Composer<'p, '_> {
         value: Value,
         span: Span,
     ) -> Composed<()> {
-        let mut lengths = Vec::with_capacity(items.len());
-        for item in items {
-            lengths.push(self.item_length(builder, item)?);
-        }
-        let known: usize = lengths.iter().flatten().sum();
-        let open = lengths.iter().filter(|l| l.is_none()).count();
+        let shares = shares(&self.context, builder, items).map_err(|s| self.context.failed(s))?;
         let value = match value {
-            Value::Atom(Atom::Stack(stack)) if open > 0 => {
-                return self.assign_rest(builder, (items, &lengths), &stack, span);
+            Value::Atom(Atom::Stack(stack)) if shares.iter().any(Share::is_rest) => {
+                return assign_rest(self, builder, &shares, &stack, span);
             }
-            Value::Atom(Atom::Stack(stack)) => self.items_of(builder, &stack, known, span)?,
+            Value::Atom(Atom::Stack(stack)) => {
+                items_of(&mut self.context, builder, &stack, known(&shares), span)?
+            }
             value => value,
         };
         let Value::Pack(whole) = &value else {
-            return Err(self.error(&RESULTS_MISMATCH, span, "a single tensor cannot be destructured"));
+            return Err(self.context.error(
+                &RESULTS_MISMATCH,
+                span,
+                "a single tensor cannot be destructured",
+            ));
         };
-        let rest = match (whole.len().checked_sub(known), open) {
-            (Some(0), 0) => 0,
-            (Some(rest), 1) => rest,
-            _ => {
-                let least = if open > 0 { "at least " } else { "" };
-                return Err(self.error(
-                    &RESULTS_MISMATCH,
-                    span,
-                    format!("the result has {} tensors, but the left side has {least}{known}", whole.len()),
-                ));
-            }
-        };
-        let mut position = 0;
-        for (item, length) in items.iter().zip(lengths) {
-            let length = length.unwrap_or(rest);
-            let taken: Vec<Atom> = whole.items.iter().skip(position).take(length).cloned().collect();
-            position += length;
-            match item {
-                TargetItem::Omitted(_) => {}
-                TargetItem::Name { name, type_spec, pack, .. } => {
-                    let value = match pack {
-                        None => taken.into_iter().next().map_or(Value::Null, Value::Atom),
-                        Some(_) => Value::Pack(Pack::part_of(whole, taken)),
-                    };
-                    self.set_name(builder, name, type_spec.as_ref(), value)?;
-                }
-                TargetItem::Zip { names, pack, span } => {
-                    if names.is_empty() || !length.is_multiple_of(names.len()) {
-                        return Err(self.error(
-                            &RESULTS_MISMATCH,
-                            *span,
-                            format!("{length} tensors cannot be dealt to {} packs", names.len()),
-                        ));
-                    }
-                    for (offset, name) in names.iter().enumerate() {
-                        let dealt: Vec<Atom> =
-                            taken.iter().skip(offset).step_by(names.len()).cloned().collect();
-                        let value = match (pack, dealt.first()) {
-                            (None, Some(single)) => Value::Atom(single.clone()),
-                            _ => Value::Pack(Pack::part_of(whole, dealt)),
-                        };
-                        self.set_name(builder, name, None, value)?;
-                    }
-                }
-            }
+        let parts = dealt(&shares, whole, &RESULT, span).map_err(|s| self.context.failed(s))?;
+        for (item, name, value) in parts {
+            self.set_name(builder, name, item.type_spec(), value)?;
         }
         Ok(())
     }
@@ -323,7 +223,7 @@ impl<'p> Composer<'p, '_> {
         let ComponentValue::Expr(expr) = value else {
             return self.component_value(builder, value, hint, wanted);
         };
-        let value = self.tensors(builder, expr)?;
+        let value = tensors(&mut self.context, builder, expr)?;
         match &value {
             // A list may have several results.
             Value::Pack(pack) if wanted > 1 && pack.len() == wanted => {
@@ -346,16 +246,10 @@ impl<'p> Composer<'p, '_> {
             ComponentValue::Expr(expr) => {
                 let results = self.statement_value(builder, value, hint, wanted)?;
                 if results.iter().any(Value::is_null) {
-                    return Err(self.report(
-                        Diagnostic::error(
-                            &UNEXPECTED_VALUE,
-                            expr.span,
-                            "this is null here, but the result must be tensors",
-                        )
-                        .with_help(
-                            "write it where null has a meaning: `(c ? x) ?? y`, or as an optional input",
-                        ),
-                    ));
+                    let message = "this is null here, but the result must be tensors";
+                    let help = "write it where null has a meaning: `(c ? x) ?? y`, or as an optional input";
+                    let diagnostic = Diagnostic::error(&UNEXPECTED_VALUE, expr.span, message);
+                    return Err(self.context.report(diagnostic.with_help(help)));
                 }
                 Ok(results)
             }
@@ -366,7 +260,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// A block: its names end with it, its yielded values are its results.
+    /// Composes a block in a new scope; its results are the yielded values.
     fn block(
         &mut self,
         builder: &mut Builder<'p>,
@@ -384,9 +278,9 @@ impl<'p> Composer<'p, '_> {
         let mut results = Vec::with_capacity(block.yields.len());
         let mut failed = false;
         for expr in &block.yields {
-            match self.tensors(builder, expr) {
+            match tensors(&mut self.context, builder, expr) {
                 Ok(value) if value.is_null() => {
-                    self.error(&UNEXPECTED_VALUE, expr.span, "a yielded value is null here");
+                    self.context.error(&UNEXPECTED_VALUE, expr.span, "a yielded value is null here");
                     failed = true;
                 }
                 Ok(value) => results.push(value),
@@ -399,39 +293,32 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// 2.10: a single result's name labels the invocation; of several results, the first.
-pub(crate) fn label_of(component: &Component) -> Option<String> {
-    target_names(component).first().map(|n| n.name.clone())
-}
-
-pub(crate) fn target_names(component: &Component) -> Vec<&Ident> {
-    let mut names = Vec::new();
-    for target in &component.targets {
-        match target {
-            Target::Item(item) => item_names(item, &mut names),
-            Target::List { items, .. } => {
-                for item in items {
-                    item_names(item, &mut names);
-                }
-            }
-        }
-    }
-    names
-}
-
-fn item_names<'a>(item: &'a TargetItem, names: &mut Vec<&'a Ident>) {
-    match item {
-        TargetItem::Name { name, .. } => names.push(name),
-        TargetItem::Zip { names: zipped, .. } => names.extend(zipped),
-        TargetItem::Omitted(_) => {}
-    }
+/// Checks that the tensors of a pack have the same rank (2.3).
+pub(crate) fn check_ranks(context: &mut Context, name: &Ident, value: &Value, span: Span) -> Composed<()> {
+    let Value::Pack(pack) = value else {
+        return Ok(());
+    };
+    let mut tensors = pack.items.iter().filter_map(|atom| match atom {
+        Atom::Tensor(tensor) => Some(&tensor.tensor),
+        _ => None,
+    });
+    let Some(first) = tensors.next() else {
+        return Ok(());
+    };
+    let Some(other) = tensors.find(|t| t.shape.len() != first.shape.len()) else {
+        return Ok(());
+    };
+    let name = &name.name;
+    let (first, other) = (first.text(), other.text());
+    let message =
+        format!("the tensors of the pack `{name}` must have the same rank; here are {first} and {other}");
+    Err(context.error(&RANK_MISMATCH, span, message))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::check::testing::{assert_fires, assert_silent, in_document};
+    use crate::check::testing::{assert_silent, in_document};
     use crate::compose::testing::assert_composes;
-    use crate::diagnostics::codes::{ARGUMENT_TYPE, ASSIGNED_TYPE, YIELD_OPTIONAL};
 
     fn graph(condition: bool, statements: &str) -> String {
         format!(
@@ -456,32 +343,6 @@ mod tests {
                 assert_silent(&in_document(&text));
                 assert_composes(&text);
             }
-        }
-    }
-
-    #[test]
-    fn s2_12_packed_indices_access_all_tensors_of_an_empty_pack() {
-        for items in ["", "x", "x, x"] {
-            assert_composes(&format!(
-                "operator o {{ @input {{ x: real[s..]; xs: real[s..]..(n); }} @output {{ y: real[s..]; }} \
-                 @lower {{ y[i..] = x[i..] + (xs[i..] + ..), i < s; }} }} \
-                 graph G {{ @input {{ x: real[2]; }} @output {{ y: real[2]; }} @compose {{ y = o(x, [{items}]); }} }}"
-            ));
-        }
-    }
-
-    #[test]
-    fn s2_4_1_what_may_be_null_is_refused_whatever_the_condition() {
-        for condition in [true, false] {
-            let fires = |code, statements: &str| {
-                assert_fires(code, &in_document(&graph(condition, statements)));
-            };
-            fires(&ARGUMENT_TYPE, "t = c ? x; y = add(x, t);");
-            fires(&ARGUMENT_TYPE, "y = add(x, c ? x);");
-            fires(&ASSIGNED_TYPE, "t = c ? x; y = t;");
-            fires(&ASSIGNED_TYPE, "[a, b] = c ? [x, x]; y = a;");
-            fires(&YIELD_OPTIONAL, "t = c ? x; y = if d then t else x;");
-            fires(&YIELD_OPTIONAL, "y = with s = x do..(2) (c ? s);");
         }
     }
 }

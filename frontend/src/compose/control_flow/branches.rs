@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Branches (2.10.1): folded at compile time if possible, else operations of the model.
 
-use skript_semantics::ScalarKind;
-
 use crate::ast::{self, ComponentValue};
-use crate::compose::composer::{Composed, Composer, Reported};
-use crate::compose::control_flow::branch_results::{BranchResults, joined};
-use crate::compose::invocations::builder::Builder;
+use crate::compose::blocks::update::{branch_updates, no_updates_inside, record_update};
+use crate::compose::calls::{Composed, Reported};
+use crate::compose::composer::Composer;
+use crate::compose::context::Context;
+use crate::compose::invocations::builder::{Builder, Form, formed};
+use crate::compose::synthesized_functions::tensor_of;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BRANCH_RESULTS, CONTROL_CONDITION};
 use crate::eval::ranges::decided;
 use crate::eval::{Atom, TensorRef, Value};
-use crate::model::{Arm, Block, Operation, TensorType, ValueId};
+use crate::model::{Arm, Block, Extent, Operation, ShapeExpr, TensorType, ValueId};
 use crate::source::Span;
-
-/// How a value consists of tensors: one, or a pack with so many.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Form {
-    Single,
-    Pack(usize),
-    /// A pack of dynamic length.
-    Stack,
-}
+use skript_semantics::ScalarKind;
+use std::sync::Arc;
 
 impl<'p> Composer<'p, '_> {
     pub(crate) fn branching(
@@ -31,11 +25,11 @@ impl<'p> Composer<'p, '_> {
         hint: Option<&str>,
         wanted: usize,
     ) -> Composed<Vec<Value>> {
-        // Branches before the first one whose condition is certainly true; that one replaces `else`.
+        // The branches before the first one whose condition is known to be true; that one replaces `else`.
         let mut dynamic: Vec<(&ComponentValue, &ComponentValue)> = Vec::new();
         let mut last: &ComponentValue = &branching.otherwise;
         for (condition, consequent) in &branching.arms {
-            match self.static_condition(builder, condition)? {
+            match static_condition(&mut self.context, builder, condition)? {
                 Some(true) => {
                     last = consequent;
                     break;
@@ -53,7 +47,7 @@ impl<'p> Composer<'p, '_> {
         let mut updated = Vec::new();
         for (condition, consequent) in dynamic {
             let condition = self.condition_block(builder, condition)?;
-            self.no_updates_inside(builder, mark, "a condition", branching.span)?;
+            no_updates_inside(&mut self.context, builder, mark, "a condition", branching.span)?;
             let (consequent, forms, tensors) = self.inner_block(builder, consequent, hint, wanted)?;
             updated.push(builder.function.updates.split_off(mark));
             arms.push(Arm { condition, consequent });
@@ -61,31 +55,30 @@ impl<'p> Composer<'p, '_> {
         }
         let (mut otherwise, forms, tensors) = self.inner_block(builder, last, hint, wanted)?;
         updated.push(builder.function.updates.split_off(mark));
-        all.push((forms, tensors));
+        all.push((forms.clone(), tensors));
         let types = joined(builder, &all, false).or_else(|| self.joined_by_shapes(builder, &all));
         let Some(types) = types else {
-            return Err(self.branches_differ(&all, branching.span));
+            return Err(branches_differ(&mut self.context, &all, branching.span));
         };
         let outputs: Vec<TensorRef> =
             types.into_iter().map(|tensor| builder.value(None, tensor, branching.span)).collect();
         let mut branches: Vec<_> =
             arms.iter_mut().map(|arm| &mut arm.consequent).chain([&mut otherwise]).zip(updated).collect();
-        let captures = self.branch_updates(builder, &mut branches);
+        let captures = branch_updates(builder, &mut branches);
         let mut ids: Vec<ValueId> = outputs.iter().map(|t| t.id).collect();
         for capture in captures {
             let tensor = builder.captures.get(capture).map(|c| c.tensor.clone());
             let Some(tensor) = tensor else { continue };
             let new = builder.value(None, tensor, branching.span);
             ids.push(new.id);
-            self.record_update(builder, capture, new.id, branching.span)?;
+            record_update(&mut self.context, builder, capture, new.id, branching.span)?;
         }
         builder.emit(Operation::If { arms, otherwise, outputs: ids, span: branching.span });
-        let forms = all.pop().map(|(forms, _)| forms).unwrap_or_default();
         Ok(formed(&forms, outputs))
     }
 
-    /// Extents that callers fixed ([`ComposeOptions::input_shapes`]) may differ if those that the graph declares may
-    /// differ; that is tested after composition.
+    /// Like [`joined`], but extents that callers fixed ([`ComposeOptions::input_shapes`]) may differ if the declared
+    /// extents may differ, which is tested after composition.
     ///
     /// [`ComposeOptions::input_shapes`]: crate::compose::ComposeOptions::input_shapes
     fn joined_by_shapes(
@@ -93,57 +86,12 @@ impl<'p> Composer<'p, '_> {
         builder: &mut Builder<'p>,
         branches: &[BranchResults],
     ) -> Option<Vec<TensorType>> {
-        if self.input_shapes.is_empty() {
+        if self.context.options.input_shapes.is_empty() {
             return None;
         }
         let types = joined(builder, branches, true)?;
         self.shapes_decide = true;
         Some(types)
-    }
-
-    fn branches_differ(&mut self, branches: &[BranchResults], span: Span) -> Reported {
-        let types = |tensors: &[TensorRef]| {
-            let texts: Vec<String> = tensors.iter().map(|t| t.tensor.text()).collect();
-            texts.join(", ")
-        };
-        let mut texts: Vec<String> = Vec::new();
-        for (_, tensors) in branches {
-            let text = types(tensors);
-            if !texts.contains(&text) {
-                texts.push(text);
-            }
-        }
-        let message = format!("the branches have different results: {}", texts.join(" and "));
-        self.report(
-            Diagnostic::error(&BRANCH_RESULTS, span, message).with_help(
-                "all branches need results of one type and rank; extents may differ if they are dynamic, as in `x: real[n|8]`",
-            ),
-        )
-    }
-
-    /// `Some` if the condition is known at compile time.
-    fn static_condition(
-        &mut self,
-        builder: &Builder<'p>,
-        condition: &ComponentValue,
-    ) -> Composed<Option<bool>> {
-        let ComponentValue::Expr(expr) = condition else {
-            return Ok(None);
-        };
-        match self.value(builder, expr)? {
-            Value::Atom(Atom::Bool(value)) => Ok(Some(value)),
-            Value::Atom(Atom::Tensor(_)) => Ok(None),
-            // A condition over dynamic extents.
-            Value::Atom(Atom::Run(expr)) if expr.kind == ScalarKind::Bool => Ok(decided(&expr)),
-            Value::Pack(pack) if pack.items.iter().all(|a| matches!(a, Atom::Bool(_))) => {
-                Ok(Some(pack.items.iter().all(|a| *a == Atom::Bool(true))))
-            }
-            other => Err(self.error(
-                &CONTROL_CONDITION,
-                expr.span,
-                format!("a condition must be a bool, this is {}", other.text()),
-            )),
-        }
     }
 
     /// A block that yields one bool of volume 1.
@@ -162,11 +110,9 @@ impl<'p> Composer<'p, '_> {
             }
             _ => {
                 let texts: Vec<String> = tensors.iter().map(|t| t.tensor.text()).collect();
-                Err(self.error(
-                    &CONTROL_CONDITION,
-                    span_of(condition),
-                    format!("a condition must be one bool with one element, this is {}", texts.join(", ")),
-                ))
+                let message =
+                    format!("a condition must be one bool with one element, this is {}", texts.join(", "));
+                Err(self.context.error(&CONTROL_CONDITION, condition.span(), message))
             }
         }
     }
@@ -182,7 +128,7 @@ impl<'p> Composer<'p, '_> {
         let depth = builder.blocks.len();
         builder.blocks.push(Block::default());
         let results = self.flat_results(builder, value, hint, wanted);
-        let mut block = builder.blocks.pop().unwrap_or_default();
+        let mut block = builder.end_block();
         builder.blocks.truncate(depth);
         let (forms, tensors) = results?;
         block.results = tensors.iter().map(|t| t.id).collect();
@@ -200,48 +146,118 @@ impl<'p> Composer<'p, '_> {
         let mut forms = Vec::new();
         let mut tensors = Vec::new();
         for result in &values {
-            forms.push(form(result));
+            forms.push(Form::new(result));
             for atom in result.atoms() {
                 let kind = atom.kind().unwrap_or(ScalarKind::Real);
-                tensors.push(self.tensor_of(builder, atom, kind, span_of(value))?);
+                tensors.push(tensor_of(&mut self.context, builder, atom, kind, value.span())?);
             }
         }
         Ok((forms, tensors))
     }
 }
 
-pub(crate) fn form(value: &Value) -> Form {
-    match value {
-        Value::Pack(pack) => Form::Pack(pack.len()),
-        Value::Atom(Atom::Stack(_)) => Form::Stack,
-        _ => Form::Single,
+fn branches_differ(context: &mut Context, branches: &[BranchResults], span: Span) -> Reported {
+    let types = |tensors: &[TensorRef]| {
+        let texts: Vec<String> = tensors.iter().map(|t| t.tensor.text()).collect();
+        texts.join(", ")
+    };
+    let mut texts: Vec<String> = Vec::new();
+    for (_, tensors) in branches {
+        let text = types(tensors);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    let message = format!("the branches have different results: {}", texts.join(" and "));
+    context.report(
+        Diagnostic::error(&BRANCH_RESULTS, span, message).with_help(
+            "all branches need results of one type and rank; extents may differ if they are dynamic, as in `x: real[n|8]`",
+        ),
+    )
+}
+
+/// `Some` if the condition is known at compile time.
+fn static_condition(
+    context: &mut Context,
+    builder: &Builder,
+    condition: &ComponentValue,
+) -> Composed<Option<bool>> {
+    let ComponentValue::Expr(expr) = condition else {
+        return Ok(None);
+    };
+    match context.value(builder, expr)? {
+        Value::Atom(Atom::Bool(value)) => Ok(Some(value)),
+        Value::Atom(Atom::Tensor(_)) => Ok(None),
+        // A condition over dynamic extents.
+        Value::Atom(Atom::Runtime(expr)) if expr.kind == ScalarKind::Bool => Ok(decided(&expr)),
+        Value::Pack(pack) if pack.items.iter().all(|a| matches!(a, Atom::Bool(_))) => {
+            Ok(Some(pack.items.iter().all(|a| *a == Atom::Bool(true))))
+        }
+        other => Err(context.error(
+            &CONTROL_CONDITION,
+            expr.span,
+            format!("a condition must be a bool, this is {}", other.text()),
+        )),
     }
 }
 
-/// Rebuilds a value from tensors.
-pub(crate) fn formed(forms: &[Form], tensors: Vec<TensorRef>) -> Vec<Value> {
-    let mut tensors = tensors.into_iter();
-    forms
-        .iter()
-        .map(|form| match form {
-            Form::Single => tensors.next().map_or(Value::Null, |t| Value::Atom(Atom::Tensor(t))),
-            Form::Stack => tensors.next().map_or(Value::Null, |t| Value::Atom(Atom::Stack(t))),
-            Form::Pack(length) => {
-                let items = tensors.by_ref().take(*length);
-                Value::pack(items.map(Atom::Tensor).collect())
-            }
-        })
-        .collect()
+/// The results of a branch: their structure, and all their tensors in order.
+pub(crate) type BranchResults = (Vec<Form>, Vec<TensorRef>);
+
+/// The common types of all branches' results. If extents differ and at least one of them is dynamic, the executed
+/// branch decides: the result is a new dynamic extent with the largest of the upper bounds. Extents that differ in the
+/// same way, in any results, share one. `None` if the results differ in number, structure, type, rank or static
+/// extents. With `allow_static`, static extents may differ too.
+pub(crate) fn joined(
+    builder: &mut Builder,
+    branches: &[BranchResults],
+    allow_static: bool,
+) -> Option<Vec<TensorType>> {
+    let ((forms, first), others) = branches.split_first()?;
+    if others.iter().any(|(f, tensors)| f != forms || tensors.len() != first.len()) {
+        return None;
+    }
+    let mut known: Vec<(Vec<Extent>, Extent)> = Vec::new();
+    let mut types = Vec::with_capacity(first.len());
+    for (position, tensor) in first.iter().enumerate() {
+        let tensors: Vec<&TensorType> =
+            branches.iter().filter_map(|(_, tensors)| tensors.get(position)).map(|t| &*t.tensor).collect();
+        let (kind, rank) = (tensor.tensor.kind, tensor.tensor.shape.len());
+        if tensors.iter().any(|t| t.kind != kind || t.shape.len() != rank) {
+            return None;
+        }
+        let mut shape = Vec::with_capacity(rank);
+        for dimension in 0..rank {
+            let extents: Vec<Extent> =
+                tensors.iter().filter_map(|t| t.shape.get(dimension).cloned()).collect();
+            shape.push(common(builder, extents, &mut known, allow_static)?);
+        }
+        types.push(TensorType { kind, shape });
+    }
+    Some(types)
 }
 
-/// The span of a right-hand side.
-pub(crate) fn span_of(value: &ComponentValue) -> Span {
-    match value {
-        ComponentValue::Invocation(invocation) => invocation.span,
-        ComponentValue::Expr(expr) => expr.span,
-        ComponentValue::Block(block) => block.span,
-        ComponentValue::If(branching) => branching.span,
-        ComponentValue::Loop(looping) => looping.span,
-        ComponentValue::Error(span) => *span,
+/// The extent of the result: that of all branches, or a new dynamic extent if theirs differ.
+fn common(
+    builder: &mut Builder,
+    extents: Vec<Extent>,
+    known: &mut Vec<(Vec<Extent>, Extent)>,
+    allow_static: bool,
+) -> Option<Extent> {
+    let first = extents.first()?;
+    if extents.iter().all(|e| e == first) {
+        return Some(first.clone());
     }
+    if !allow_static && extents.iter().all(|e| e.fixed().is_some()) {
+        return None;
+    }
+    if let Some((_, extent)) = known.iter().find(|(others, _)| *others == extents) {
+        return Some(extent.clone());
+    }
+    let extent = Extent::Dynamic {
+        expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())),
+        bound: extents.iter().map(Extent::bound).max()?,
+    };
+    known.push((extents, extent.clone()));
+    Some(extent)
 }

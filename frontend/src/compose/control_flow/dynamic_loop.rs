@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Loops that are not unrolled: with conditions, dynamic counts, or many iterations (2.10.1).
 
-use std::sync::Arc;
-
-use skript_semantics::{Scalar, ScalarKind};
-
 use crate::ast::{self, ComponentValue};
-use crate::compose::composer::{Composed, Composer, Reported};
-use crate::compose::control_flow::branches::{Form, form, formed};
-use crate::compose::control_flow::loops::{Parts, Scanned};
-use crate::compose::invocations::builder::Builder;
+use crate::compose::blocks::update::no_updates_inside;
+use crate::compose::calls::{Composed, Reported};
+use crate::compose::composer::Composer;
+use crate::compose::context::Context;
+use crate::compose::control_flow::loops::{Parts, Scanned, next_carried};
+use crate::compose::invocations::builder::{Builder, Form, formed};
+use crate::compose::synthesized_functions::tensor_of;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BRANCH_RESULTS, LOOP_WITHOUT_END, SCAN_TYPES};
 use crate::eval::{Atom, TensorRef, Value};
 use crate::model::{Block, Carried, ConstantData, Extent, Loop, Operation, ShapeExpr, TensorType, ValueId};
 use crate::source::Span;
+use skript_semantics::{Scalar, ScalarKind};
+use std::sync::Arc;
 
 impl<'p> Composer<'p, '_> {
     /// A loop that is not unrolled.
@@ -65,7 +66,7 @@ impl<'p> Composer<'p, '_> {
         let built = self.loop_operation(builder, parts, hint, wanted);
         builder.scope.truncate(depth);
         let built = built?;
-        self.no_updates_inside(builder, mark, "a loop", span)?;
+        no_updates_inside(&mut self.context, builder, mark, "a loop", span)?;
         Ok(built)
     }
 
@@ -77,39 +78,36 @@ impl<'p> Composer<'p, '_> {
         wanted: usize,
     ) -> Composed<(Loop, Vec<Value>)> {
         let looping = parts.syntax;
-        let (carried, mut results) = self.carried(builder, parts)?;
+        let (carried, mut results) = carried(builder, parts)?;
         let mut scans = Vec::new();
         let mut stack_scans = Vec::new();
         for (scan, scanned) in looping.scans.iter().zip(&parts.scans) {
-            let (tensor, items) = self.scanned_item(builder, scan, scanned)?;
+            let (tensor, items) = scanned_item(&mut self.context, builder, scan, scanned)?;
             let item = in_scope(builder, &scan.item, tensor, scan.span);
             match scanned {
                 Scanned::Pack(_) => scans.push((item, items)),
                 Scanned::Stack(stack) => stack_scans.push((item, stack.id)),
             }
         }
-        let index = looping.count.as_ref().and_then(|c| c.index.as_ref());
-        let index = index.map(|name| in_scope(builder, name, scalar(ScalarKind::Int), name.span));
+        let index_name = looping.count.as_ref().and_then(|c| c.index.as_ref());
+        let index = index_name.map(|name| in_scope(builder, name, scalar(ScalarKind::Int), name.span));
         let before = self.loop_condition(builder, looping.before.as_ref())?;
         let (body, forms, tensors) = self.inner_block(builder, &looping.body, hint, wanted)?;
         let collected = forms.get(parts.carried.len()..);
         if collected.is_none_or(|forms| forms.iter().any(|form| *form != Form::Single)) {
-            return Err(self.error(
-                &BRANCH_RESULTS,
-                looping.span,
-                format!(
-                    "the body must return {} loop-carried values, and single tensors to be collected",
-                    parts.carried.len()
-                ),
-            ));
+            let message = format!(
+                "the body must return {} loop-carried values, and single tensors to be collected",
+                parts.carried.len()
+            );
+            return Err(self.context.error(&BRANCH_RESULTS, looping.span, message));
         }
         let new = formed(&forms, tensors.clone());
-        for ((item, own), new) in looping.carried.iter().zip(&parts.carried).zip(&new) {
-            self.next_carried(builder, item, own, new, false)?;
+        for ((item, init), new) in looping.carried.iter().zip(&parts.carried).zip(&new) {
+            next_carried(&mut self.context, builder, item, init, new, false)?;
         }
         let after = self.loop_condition(builder, looping.after.as_ref())?;
-        let collected = tensors.get(carried.len()..).unwrap_or_default();
-        let (scan_outputs, packs) = self.collected(builder, parts, collected)?;
+        let (_, collected) = tensors.split_at(carried.len());
+        let (scan_outputs, packs) = collect_results(&mut self.context, builder, parts, collected)?;
         results.extend(packs);
         let capacity = parts.capacity.filter(|_| !scan_outputs.is_empty());
         let bounded = parts.count.is_some() || parts.dynamic.is_some() || capacity.is_some();
@@ -119,7 +117,7 @@ impl<'p> Composer<'p, '_> {
             index,
             static_count: parts.count,
             capacity,
-            most_steps: (!bounded && stack_scans.is_empty()).then_some(self.limits.loop_steps),
+            max_steps: (!bounded && stack_scans.is_empty()).then_some(self.context.limits.loop_steps),
             stack_scans,
             dynamic_count: parts.dynamic.as_ref().map(|t| t.id),
             before,
@@ -131,93 +129,7 @@ impl<'p> Composer<'p, '_> {
         Ok((operation, results))
     }
 
-    /// The loop-carried values: their names in the body, and their final values.
-    fn carried(&mut self, builder: &mut Builder<'p>, parts: &Parts) -> Composed<(Vec<Carried>, Vec<Value>)> {
-        let mut carried = Vec::new();
-        let mut results = Vec::new();
-        for (item, init) in parts.syntax.carried.iter().zip(&parts.carried) {
-            let own_form = form(init);
-            let mut inside = Vec::new();
-            let mut after = Vec::new();
-            for (position, atom) in init.atoms().iter().enumerate() {
-                let (Atom::Tensor(init) | Atom::Stack(init)) = atom else {
-                    return Err(Reported);
-                };
-                let name = match own_form {
-                    Form::Single | Form::Stack => item.name.name.clone(),
-                    Form::Pack(_) => format!("{}:{}", item.name.name, position + 1),
-                };
-                let tensor = (*init.tensor).clone();
-                let inner = builder.value(Some(name), tensor.clone(), item.span);
-                let result = builder.value(None, tensor, item.span);
-                carried.push(Carried { inner: inner.id, init: init.id, result: result.id });
-                inside.push(inner);
-                after.push(result);
-            }
-            let inside = formed(&[own_form], inside).into_iter().next();
-            let inside = inside.unwrap_or(Value::Null);
-            builder.scope.set(item.name.name.clone(), inside);
-            results.extend(formed(&[own_form], after));
-        }
-        Ok((carried, results))
-    }
-
-    /// The packs of collected results, and their tensors: one for each item if the number of items is static.
-    fn collected(
-        &mut self,
-        builder: &mut Builder<'p>,
-        parts: &Parts,
-        tensors: &[TensorRef],
-    ) -> Composed<(Vec<Vec<ValueId>>, Vec<Value>)> {
-        let looping = parts.syntax;
-        if tensors.is_empty() {
-            return Ok((Vec::new(), Vec::new()));
-        }
-        let Some(iterations) = parts.count.or(parts.capacity) else {
-            return Err(self.error(
-                &LOOP_WITHOUT_END,
-                looping.span,
-                "results can only be collected if the number of iterations has a static upper bound; add a count, \
-                 a `for` clause, or the length of their pack: `ys..(n) = …`",
-            ));
-        };
-        let unconditional = looping.before.is_none() && looping.after.is_none();
-        let counted = unconditional && parts.dynamic.is_none();
-        let mut stacks = parts.scans.iter().filter_map(|scanned| match scanned {
-            Scanned::Stack(stack) => Some(stack),
-            Scanned::Pack(_) => None,
-        });
-        let stack = stacks.next();
-        let is_fixed = counted && stack.is_none();
-        let scanned = stack.filter(|_| counted);
-        let scanned = scanned.and_then(|stack| stack.tensor.shape.first().cloned());
-        // If the number of iterations is certainly an extent, packs have that length.
-        let length = parts.length.clone().filter(|_| unconditional);
-        let length = scanned.or(length).unwrap_or_else(|| Extent::Dynamic {
-            expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())),
-            bound: iterations,
-        });
-        let mut outputs = Vec::new();
-        let mut packs = Vec::new();
-        for tensor in tensors {
-            let item = (*tensor.tensor).clone();
-            if is_fixed {
-                let items: Vec<TensorRef> =
-                    (0..iterations).map(|_| builder.value(None, item.clone(), looping.span)).collect();
-                outputs.push(items.iter().map(|t| t.id).collect());
-                packs.push(Value::pack(items.into_iter().map(Atom::Tensor).collect()));
-            } else {
-                let mut whole = item;
-                whole.shape.insert(0, length.clone());
-                let stack = builder.value(None, whole, looping.span);
-                outputs.push(vec![stack.id]);
-                packs.push(Value::Atom(Atom::Stack(stack)));
-            }
-        }
-        Ok((outputs, packs))
-    }
-
-    /// The condition of a loop, if it has one; a compile-time one is a constant.
+    /// The condition of a loop, if it has one; a compile-time condition becomes a constant.
     fn loop_condition(
         &mut self,
         builder: &mut Builder<'p>,
@@ -227,69 +139,148 @@ impl<'p> Composer<'p, '_> {
             return Ok(None);
         };
         if let ComponentValue::Expr(expr) = condition
-            && let Value::Atom(Atom::Bool(value)) = self.value(builder, expr)?
+            && let Value::Atom(Atom::Bool(value)) = self.context.value(builder, expr)?
         {
             builder.blocks.push(Block::default());
             let data = ConstantData::Splat(Scalar::Bool(value));
             let value = builder.constant(scalar(ScalarKind::Bool), data, expr.span);
-            let mut block = builder.blocks.pop().unwrap_or_default();
+            let mut block = builder.end_block();
             block.results = vec![value.id];
             return Ok(Some(block));
         }
         self.condition_block(builder, condition).map(Some)
     }
+}
 
-    /// The type of a scan's item, and the tensors of a pack.
-    fn scanned_item(
-        &mut self,
-        builder: &mut Builder<'p>,
-        scan: &ast::Scan,
-        scanned: &Scanned,
-    ) -> Composed<(TensorType, Vec<ValueId>)> {
-        let pack = match scanned {
-            Scanned::Pack(pack) => pack,
-            Scanned::Stack(stack) => {
-                return Ok((stack.tensor.item(), Vec::new()));
-            }
-        };
-        let mut first: Option<TensorRef> = None;
-        let mut ids = Vec::with_capacity(pack.len());
-        for atom in pack.items.iter() {
-            let kind = atom.kind().unwrap_or(ScalarKind::Real);
-            let tensor = self.tensor_of(builder, atom, kind, scan.span)?;
-            ids.push(tensor.id);
-            match &first {
-                Some(first) if first.tensor != tensor.tensor => {
-                    return Err(self.report(
-                        Diagnostic::error(
-                            &SCAN_TYPES,
-                            scan.span,
-                            format!(
-                                "a loop with a dynamic count or a condition scans tensors of one type, but these are {} and {}",
-                                first.tensor.text(),
-                                tensor.tensor.text()
-                            ),
-                        )
-                        .with_help("a loop with a compile-time count and no condition may scan tensors of several shapes"),
-                    ));
-                }
-                Some(_) => {}
-                None => first = Some(tensor),
-            }
+/// The loop-carried values: their names in the body, and their final values.
+fn carried(builder: &mut Builder, parts: &Parts) -> Composed<(Vec<Carried>, Vec<Value>)> {
+    let mut carried = Vec::new();
+    let mut results = Vec::new();
+    for (item, init) in parts.syntax.carried.iter().zip(&parts.carried) {
+        let form = Form::new(init);
+        let mut inside = Vec::new();
+        let mut after = Vec::new();
+        for (position, atom) in init.atoms().iter().enumerate() {
+            let (Atom::Tensor(init) | Atom::Stack(init)) = atom else {
+                return Err(Reported);
+            };
+            let name = match form {
+                Form::Single | Form::Stack => item.name.name.clone(),
+                Form::Pack(_) => format!("{}:{}", item.name.name, position + 1),
+            };
+            let tensor = (*init.tensor).clone();
+            let inner = builder.value(Some(name), tensor.clone(), item.span);
+            let result = builder.value(None, tensor, item.span);
+            carried.push(Carried { inner: inner.id, init: init.id, result: result.id });
+            inside.push(inner);
+            after.push(result);
         }
-        match first {
-            Some(first) => Ok(((*first.tensor).clone(), ids)),
-            None => Err(self.error(
-                &SCAN_TYPES,
-                scan.span,
-                "an empty pack does not determine the type of its items, and the count is known at run time only",
-            )),
+        let inside = formed(&[form], inside).into_iter().next();
+        let inside = inside.unwrap_or(Value::Null);
+        builder.scope.set(item.name.name.clone(), inside);
+        results.extend(formed(&[form], after));
+    }
+    Ok((carried, results))
+}
+
+/// The packs of collected results, and their tensors: one tensor for each item if the number of items is static.
+fn collect_results(
+    context: &mut Context,
+    builder: &mut Builder,
+    parts: &Parts,
+    tensors: &[TensorRef],
+) -> Composed<(Vec<Vec<ValueId>>, Vec<Value>)> {
+    let looping = parts.syntax;
+    if tensors.is_empty() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let Some(iterations) = parts.count.or(parts.capacity) else {
+        let message = "results can only be collected if the number of iterations has a static upper bound; add a count, \
+             a `for` clause, or the length of their pack: `ys..(n) = …`";
+        return Err(context.error(&LOOP_WITHOUT_END, looping.span, message));
+    };
+    let unconditional = looping.before.is_none() && looping.after.is_none();
+    let counted = unconditional && parts.dynamic.is_none();
+    let mut stacks = parts.scans.iter().filter_map(|scanned| match scanned {
+        Scanned::Stack(stack) => Some(stack),
+        Scanned::Pack(_) => None,
+    });
+    let stack = stacks.next();
+    let is_fixed = counted && stack.is_none();
+    let scanned = stack.filter(|_| counted);
+    let scanned = scanned.and_then(|stack| stack.tensor.shape.first().cloned());
+    // Without conditions, the number of iterations is the extent `parts.length`, so packs have that length.
+    let length = parts.length.clone().filter(|_| unconditional);
+    let length = scanned.or(length).unwrap_or_else(|| Extent::Dynamic {
+        expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())),
+        bound: iterations,
+    });
+    let mut outputs = Vec::new();
+    let mut packs = Vec::new();
+    for tensor in tensors {
+        let item = (*tensor.tensor).clone();
+        if is_fixed {
+            let items: Vec<TensorRef> =
+                (0..iterations).map(|_| builder.value(None, item.clone(), looping.span)).collect();
+            outputs.push(items.iter().map(|t| t.id).collect());
+            packs.push(Value::pack(items.into_iter().map(Atom::Tensor).collect()));
+        } else {
+            let mut whole = item;
+            whole.shape.insert(0, length.clone());
+            let stack = builder.value(None, whole, looping.span);
+            outputs.push(vec![stack.id]);
+            packs.push(Value::Atom(Atom::Stack(stack)));
         }
+    }
+    Ok((outputs, packs))
+}
+
+/// The type of a scan's item, and the tensors of a pack.
+fn scanned_item(
+    context: &mut Context,
+    builder: &mut Builder,
+    scan: &ast::Scan,
+    scanned: &Scanned,
+) -> Composed<(TensorType, Vec<ValueId>)> {
+    let pack = match scanned {
+        Scanned::Pack(pack) => pack,
+        Scanned::Stack(stack) => {
+            return Ok((stack.tensor.item(), Vec::new()));
+        }
+    };
+    let mut first: Option<TensorRef> = None;
+    let mut ids = Vec::with_capacity(pack.len());
+    for atom in pack.items.iter() {
+        let kind = atom.kind().unwrap_or(ScalarKind::Real);
+        let tensor = tensor_of(context, builder, atom, kind, scan.span)?;
+        ids.push(tensor.id);
+        match &first {
+            Some(first) if first.tensor != tensor.tensor => {
+                let message = format!(
+                    "a loop with a dynamic count or a condition scans tensors of one type, but these are {} and {}",
+                    first.tensor.text(),
+                    tensor.tensor.text()
+                );
+                return Err(context.report(Diagnostic::error(&SCAN_TYPES, scan.span, message).with_help(
+                    "a loop with a compile-time count and no condition may scan tensors of several shapes",
+                )));
+            }
+            Some(_) => {}
+            None => first = Some(tensor),
+        }
+    }
+    match first {
+        Some(first) => Ok(((*first.tensor).clone(), ids)),
+        None => Err(context.error(
+            &SCAN_TYPES,
+            scan.span,
+            "an empty pack does not determine the type of its items, and the count is known at run time only",
+        )),
     }
 }
 
 /// Binds a name in the body of a loop to a value.
-fn in_scope(builder: &mut Builder<'_>, name: &ast::Ident, tensor: TensorType, span: Span) -> ValueId {
+fn in_scope(builder: &mut Builder, name: &ast::Ident, tensor: TensorType, span: Span) -> ValueId {
     let value = builder.value(Some(name.name.clone()), tensor, span);
     let id = value.id;
     builder.scope.set(name.name.clone(), Value::Atom(Atom::Tensor(value)));

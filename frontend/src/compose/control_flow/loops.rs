@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loops (2.10.1): their parts, and those that are unrolled.
-
-use skript_semantics::ScalarKind;
+//! Loops (2.10.1): evaluation of their parts, and unrolling.
 
 use crate::ast;
-use crate::compose::composer::{Composed, Composer, Reported};
-use crate::compose::control_flow::branches::{Form, form, formed};
-use crate::compose::invocations::builder::Builder;
-use crate::compose::invocations::coercion::coerce_scalar;
+use crate::compose::blocks::compose::check_ranks;
+use crate::compose::calls::{Composed, Reported};
+use crate::compose::composer::Composer;
+use crate::compose::context::Context;
+use crate::compose::declarations::outputs::check_written;
+use crate::compose::declarations::tensors::declared_tensors;
+use crate::compose::declarations::types::tensor_kind;
+use crate::compose::invocations::builder::{Builder, Form, formed};
+use crate::compose::invocations::generic_types::coerce_scalar;
 use crate::compose::invocations::invocation_count::{UNROLLED_INVOCATIONS, UNROLLED_ITERATIONS};
-use crate::compose::synthesized_functions::as_kind;
+use crate::compose::synthesized_functions::{as_kind, count_of, filled, given_tensors, tensor_of, tensors};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{
     BRANCH_RESULTS, LIMIT_EXCEEDED, LOOP_WITHOUT_END, SCAN_LENGTHS, UNEXPECTED_VALUE,
@@ -19,12 +22,13 @@ use crate::eval::value::count;
 use crate::eval::{Atom, Pack, TensorRef, Value};
 use crate::model::check::is_shape_scalar;
 use crate::model::{ConstantData, Extent, Node, TensorType};
+use skript_semantics::ScalarKind;
 
-/// The maximum number of unrolled bodies, including enclosing loops: each further one would multiply the size of the
+/// The maximum number of unrolled bodies, including enclosing loops: each further loop would multiply the size of the
 /// model.
-const UNROLLED_BODIES: usize = 1 << 6;
+const MAX_UNROLLED_BODIES: usize = 1 << 6;
 
-/// What a `for` clause iterates over.
+/// The pack that a `for` clause iterates over.
 pub(crate) enum Scanned {
     Pack(Pack),
     /// A pack of dynamic length.
@@ -56,7 +60,7 @@ impl Scanned {
     }
 }
 
-/// A loop's parts, evaluated.
+/// The evaluated parts of a loop.
 pub(crate) struct Parts<'a> {
     pub syntax: &'a ast::Loop,
     /// Initial values: tensors, or packs of tensors.
@@ -81,7 +85,7 @@ impl<'p> Composer<'p, '_> {
         wanted: usize,
     ) -> Composed<Vec<Value>> {
         let capacities = std::mem::take(&mut builder.capacities);
-        let mut parts = self.loop_parts(builder, looping)?;
+        let mut parts = loop_parts(&mut self.context, builder, looping)?;
         if parts.count.is_none() {
             // Final loop-carried values come first: their packs are not related to the steps.
             let collected = capacities.into_iter().skip(looping.carried.len());
@@ -92,7 +96,7 @@ impl<'p> Composer<'p, '_> {
             let written = looping.count.as_ref().and_then(|c| c.count.as_ref());
             let (location, message) = match written {
                 Some(count) => {
-                    let text = self.source_text(count.span);
+                    let text = self.context.source_text(count.span);
                     let message = format!("the count `{text}` is null here, and nothing else ends the loop");
                     (count.span, message)
                 }
@@ -101,12 +105,11 @@ impl<'p> Composer<'p, '_> {
                     (looping.span, message.to_string())
                 }
             };
-            return Err(self.error(&LOOP_WITHOUT_END, location, message));
+            return Err(self.context.error(&LOOP_WITHOUT_END, location, message));
         }
         let stacked = parts.scans.iter().any(|s| matches!(s, Scanned::Stack(_)));
-        // Without items the types of the results are unknown and not needed, unless an operator with declared outputs
+        // Without items, the types of the results are unknown and not needed, unless an operator with declared outputs
         // computes them.
-        // them.
         let typed = stacked && parts.scans.iter().all(|s| matches!(s, Scanned::Stack(_)));
         match parts.count {
             Some(0) if parts.dynamic.is_none() && typed => {
@@ -117,249 +120,29 @@ impl<'p> Composer<'p, '_> {
             }
             Some(iterations) if !conditional && parts.dynamic.is_none() && !stacked => {
                 let regular = parts.scans.iter().all(Scanned::is_regular);
-                let bodies = self.unrolled_bodies(builder, iterations);
+                let bodies = unrolled_bodies(&self.context, builder, iterations);
                 let is_short = iterations <= UNROLLED_ITERATIONS
-                    && bodies.is_some_and(|bodies| bodies <= UNROLLED_BODIES);
+                    && bodies.is_some_and(|bodies| bodies <= MAX_UNROLLED_BODIES);
                 let is_small = is_short && {
-                    let body = self.reach(builder.found.module, &looping.body);
-                    let invocation_counts = bodies.map(|bodies| bodies.saturating_mul(body));
-                    invocation_counts
-                        .is_some_and(|invocation_counts| invocation_counts <= UNROLLED_INVOCATIONS)
+                    let body = self.context.invocation_counts.estimate(
+                        &self.context.operators,
+                        builder.operator.module,
+                        &looping.body,
+                    );
+                    let invocations = bodies.map(|bodies| bodies.saturating_mul(body));
+                    invocations.is_some_and(|invocations| invocations <= UNROLLED_INVOCATIONS)
                 };
                 if looping.unroll || is_small || !regular {
                     return self.unrolled_loop(builder, &parts, iterations, hint, wanted);
                 }
             }
             _ if looping.unroll => {
-                return Err(self.error(
-                    &LOOP_WITHOUT_END,
-                    looping.span,
-                    "only loops with a compile-time count can be unrolled",
-                ));
+                let message = "only loops with a compile-time count can be unrolled";
+                return Err(self.context.error(&LOOP_WITHOUT_END, looping.span, message));
             }
             _ => {}
         }
         self.dynamic_loop(builder, &parts, hint, wanted)
-    }
-
-    fn loop_parts<'a>(&mut self, builder: &mut Builder<'p>, looping: &'a ast::Loop) -> Composed<Parts<'a>> {
-        let mut carried = Vec::new();
-        for item in &looping.carried {
-            carried.push(self.carried_init(builder, item)?);
-        }
-        let mut scans: Vec<Scanned> = Vec::new();
-        for scan in &looping.scans {
-            let scanned = self.tensors(builder, &scan.pack)?;
-            let scanned = self.given_tensors(builder, scanned, None, scan.pack.span)?;
-            self.check_ranks(&scan.item, &scanned, scan.pack.span)?;
-            match scanned {
-                Value::Atom(Atom::Stack(stack)) => scans.push(Scanned::Stack(stack)),
-                Value::Pack(pack) => {
-                    let first = scans.iter().find_map(|s| match s {
-                        Scanned::Pack(pack) => Some(pack),
-                        Scanned::Stack(_) => None,
-                    });
-                    if let Some(first) = first
-                        && first.len() != pack.len()
-                    {
-                        return Err(self.error(
-                            &SCAN_LENGTHS,
-                            scan.pack.span,
-                            format!("the packs have different lengths: {} and {}", first.len(), pack.len()),
-                        ));
-                    }
-                    scans.push(Scanned::Pack(pack));
-                }
-                other => {
-                    let (what, help) = match &other {
-                        Value::Atom(Atom::Series(_)) => (
-                            "packs of tensors",
-                            "for a dynamic count use the index of a loop, `do..(i -> n)`: the index `i` is a tensor",
-                        ),
-                        _ => ("packs", "tensors of a pack are scanned, `for x : xs`"),
-                    };
-                    let message = format!("only {what} can be scanned, this is {}", other.text());
-                    let found = Diagnostic::error(&UNEXPECTED_VALUE, scan.pack.span, message);
-                    return Err(self.report(found.with_help(help)));
-                }
-            }
-        }
-        let length = scans.iter().map(Scanned::bound).min();
-        let mut parts = Parts {
-            syntax: looping,
-            carried,
-            scans,
-            count: length,
-            capacity: None,
-            dynamic: None,
-            length: None,
-        };
-        let Some(expr) = looping.count.as_ref().and_then(|c| c.count.as_ref()) else {
-            return Ok(parts);
-        };
-        match self.value(builder, expr)? {
-            // An optional count without a value leaves that of the scan.
-            Value::Null => {}
-            Value::Atom(Atom::Int(n)) => {
-                let Ok(n) = u64::try_from(n) else {
-                    return Err(self.error(
-                        &UNEXPECTED_VALUE,
-                        expr.span,
-                        format!("the count of a loop is {n}, but must not be negative"),
-                    ));
-                };
-                if length.is_some_and(|length| n > length) {
-                    return Err(self.error(
-                        &SCAN_LENGTHS,
-                        expr.span,
-                        format!("the count {n} exceeds the {} items that are scanned", length.unwrap_or(0)),
-                    ));
-                }
-                parts.count = Some(n);
-            }
-            Value::Atom(Atom::Tensor(tensor))
-                if tensor.tensor.kind == ScalarKind::Int && tensor.tensor.shape.is_empty() =>
-            {
-                parts.dynamic = Some(tensor);
-            }
-            // Dynamic extents.
-            Value::Atom(Atom::Run(count)) if count.kind == ScalarKind::Int => {
-                if length.is_none() {
-                    parts.count = upper_bound(&count);
-                    parts.length = match &count.node {
-                        Node::Extent(extent) => Some(extent.clone()),
-                        _ => None,
-                    };
-                }
-                parts.dynamic = Some(self.count_of(builder, &count, expr.span)?);
-            }
-            other => {
-                return Err(self.error(
-                    &UNEXPECTED_VALUE,
-                    expr.span,
-                    format!("a loop count must be a single int, this is {}", other.text()),
-                ));
-            }
-        }
-        Ok(parts)
-    }
-
-    /// The initial value of a loop-carried tensor or pack; a scalar fills the declared shape.
-    fn carried_init(&mut self, builder: &mut Builder<'p>, carried: &ast::Carried) -> Composed<Value> {
-        let value = self.tensors(builder, &carried.init)?;
-        self.check_ranks(&carried.name, &value, carried.init.span)?;
-        if let Some(spec) = &carried.type_spec {
-            self.check_written(builder, &carried.name, spec, &value, carried.init.span)?;
-        }
-        if let Value::Atom(Atom::Stack(_)) = value {
-            return Ok(value);
-        }
-        let length = carried.type_spec.as_ref().and_then(|s| s.pack.as_ref());
-        let length = match length.and_then(|pack| pack.length.as_ref()) {
-            Some(length) => {
-                let declared = builder.evaluator(self.limits).int(length);
-                declared.map_err(|s| self.failed(s))?
-            }
-            None => None,
-        };
-        let items: Vec<Atom> = match &value {
-            Value::Pack(pack) => pack.items.to_vec(),
-            // One scalar for all tensors of a declared pack.
-            Value::Atom(atom) if atom.scalar().is_some() => {
-                let count = length.and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
-                if count > self.limits.pack_length {
-                    return Err(self.error(&LIMIT_EXCEEDED, carried.span, "the pack is too long"));
-                }
-                vec![atom.clone(); count]
-            }
-            Value::Atom(atom) => vec![atom.clone()],
-            Value::Null => Vec::new(),
-        };
-        let packed = matches!(value, Value::Pack(_)) || length.is_some();
-        if length.is_some_and(|n| usize::try_from(n) != Ok(items.len()))
-            || (length.is_some() && matches!(value, Value::Atom(Atom::Tensor(_))))
-        {
-            return Err(self.error(
-                &UNEXPECTED_VALUE,
-                carried.init.span,
-                format!(
-                    "`{}` is declared with {} tensors, its initial value is {}",
-                    carried.name.name,
-                    length.unwrap_or(0),
-                    value.text()
-                ),
-            ));
-        }
-        let mut tensors = Vec::with_capacity(items.len());
-        for (item, atom) in items.iter().enumerate() {
-            tensors.push(Atom::Tensor(self.carried_tensor(builder, carried, item, atom)?));
-        }
-        match (packed, tensors.as_slice()) {
-            (true, _) => Ok(Value::pack(tensors)),
-            (false, [single]) => Ok(Value::Atom(single.clone())),
-            _ => Err(self.error(
-                &UNEXPECTED_VALUE,
-                carried.init.span,
-                format!("a loop-carried value must be a tensor, this is {}", value.text()),
-            )),
-        }
-    }
-
-    /// One tensor of an initial value.
-    fn carried_tensor(
-        &mut self,
-        builder: &mut Builder<'p>,
-        carried: &ast::Carried,
-        item: usize,
-        atom: &Atom,
-    ) -> Composed<TensorRef> {
-        if let Atom::Tensor(tensor) = atom {
-            return Ok(tensor.clone());
-        }
-        let Some(expr) = atom.to_expr() else {
-            return Err(self.error(
-                &UNEXPECTED_VALUE,
-                carried.init.span,
-                format!("a loop-carried value must be a tensor, this is {}", atom.text()),
-            ));
-        };
-        let tensor = match &carried.type_spec {
-            Some(spec) => {
-                let declaration = ast::Declaration {
-                    name: carried.name.clone(),
-                    type_spec: spec.clone(),
-                    default: None,
-                    bounds: Vec::new(),
-                    span: carried.span,
-                };
-                let kind = self.tensor_kind(builder, &spec.base)?;
-                match spec.shape {
-                    Some(_) => self.declared_tensors(builder, &declaration, item + 1)?.pop(),
-                    None => None,
-                }
-                .unwrap_or(TensorType { kind, shape: Vec::new() })
-            }
-            None => TensorType { kind: expr.kind, shape: Vec::new() },
-        };
-        if let (None, Some(expr)) = (atom.scalar(), as_kind(&expr, tensor.kind))
-            && is_shape_scalar(&expr)
-        {
-            return self.filled(builder, &expr, tensor, carried.span);
-        }
-        let scalar = atom.scalar().and_then(|s| coerce_scalar(s, tensor.kind));
-        let Some(scalar) = scalar else {
-            return Err(self.error(
-                &UNEXPECTED_VALUE,
-                carried.init.span,
-                format!(
-                    "`{}` is {}, its initial value is {}",
-                    carried.name.name,
-                    tensor.kind.name(),
-                    atom.text()
-                ),
-            ));
-        };
-        Ok(builder.constant(tensor, ConstantData::Splat(scalar), carried.span))
     }
 
     fn unrolled_loop(
@@ -372,31 +155,21 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<Vec<Value>> {
         let looping = parts.syntax;
         let around = builder.unrolled;
-        let Some(bodies) = self.unrolled_bodies(builder, iterations) else {
+        let Some(bodies) = unrolled_bodies(&self.context, builder, iterations) else {
             let within = match around {
                 1 => String::new(),
                 around => format!(" in each of {around} steps around it"),
             };
-            return Err(self.error(
-                &LIMIT_EXCEEDED,
-                looping.span,
-                format!(
-                    "the loop has {iterations} iterations{within}, at most {} are unrolled (limit `unrolled`)",
-                    self.limits.unrolled
-                ),
-            ));
+            let message = format!(
+                "the loop has {iterations} iterations{within}, at most {} are unrolled (limit `unrolled`)",
+                self.context.limits.unrolled
+            );
+            return Err(self.context.error(&LIMIT_EXCEEDED, looping.span, message));
         };
         builder.unrolled = bodies;
         let results = self.unrolled_steps(builder, parts, iterations, hint, wanted);
         builder.unrolled = around;
         results
-    }
-
-    /// The number of bodies of a loop together with those of enclosing loops, if so many may be unrolled.
-    fn unrolled_bodies(&self, builder: &Builder<'p>, iterations: u64) -> Option<usize> {
-        let iterations = usize::try_from(iterations).ok()?;
-        let bodies = builder.unrolled.checked_mul(iterations.max(1))?;
-        (bodies <= self.limits.unrolled).then_some(bodies)
     }
 
     fn unrolled_steps(
@@ -411,7 +184,7 @@ impl<'p> Composer<'p, '_> {
         let mut carried = parts.carried.clone();
         let outputs = wanted.saturating_sub(carried.len());
         let mut scanned: Vec<Vec<Atom>> = vec![Vec::new(); outputs];
-        for iteration in 0..usize::try_from(iterations).unwrap_or(0) {
+        for (iteration, _) in (0..iterations).enumerate() {
             let depth = builder.scope.depth();
             builder.scope.push();
             for (item, value) in looping.carried.iter().zip(&carried) {
@@ -431,35 +204,35 @@ impl<'p> Composer<'p, '_> {
             builder.scope.truncate(depth);
             let mut results = results?;
             if results.len() != carried.len() + outputs {
-                return Err(self.error(
-                    &BRANCH_RESULTS,
-                    looping.span,
-                    format!(
-                        "the body returns {} results; {} are loop-carried and {outputs} collected",
-                        results.len(),
-                        carried.len()
-                    ),
-                ));
+                let message = format!(
+                    "the body returns {} results; {} are loop-carried and {outputs} collected",
+                    results.len(),
+                    carried.len()
+                );
+                return Err(self.context.error(&BRANCH_RESULTS, looping.span, message));
             }
-            let rest = results.split_off(carried.len());
+            let collected = results.split_off(carried.len());
             for ((item, old), new) in looping.carried.iter().zip(&mut carried).zip(results) {
-                let next =
-                    self.next_carried(builder, item, old, &new, looping.unroll && item.type_spec.is_none())?;
+                let next = next_carried(
+                    &mut self.context,
+                    builder,
+                    item,
+                    old,
+                    &new,
+                    looping.unroll && item.type_spec.is_none(),
+                )?;
                 *old = next;
             }
-            for (pack, value) in scanned.iter_mut().zip(rest) {
+            for (pack, value) in scanned.iter_mut().zip(collected) {
                 match value {
                     Value::Atom(atom) => {
                         let kind = atom.kind().unwrap_or(ScalarKind::Real);
-                        let tensor = self.tensor_of(builder, &atom, kind, looping.span)?;
+                        let tensor = tensor_of(&mut self.context, builder, &atom, kind, looping.span)?;
                         pack.push(Atom::Tensor(tensor));
                     }
                     _ => {
-                        return Err(self.error(
-                            &BRANCH_RESULTS,
-                            looping.span,
-                            "each iteration must return single tensors, but this is a pack",
-                        ));
+                        let message = "each iteration must return single tensors, but this is a pack";
+                        return Err(self.context.error(&BRANCH_RESULTS, looping.span, message));
                     }
                 }
             }
@@ -468,60 +241,258 @@ impl<'p> Composer<'p, '_> {
         results.extend(scanned.into_iter().map(Value::pack));
         Ok(results)
     }
+}
 
-    /// The value for the next iteration: of the same types as before; or, if each iteration has a separate tensor
-    /// (2.10.1, unrolled loops) and no shape is written, of the same element types.
-    pub(crate) fn next_carried(
-        &mut self,
-        builder: &mut Builder<'p>,
-        item: &ast::Carried,
-        old: &Value,
-        new: &Value,
-        reshaped: bool,
-    ) -> Composed<Value> {
-        if form(old) != form(new) {
-            let words = |value: &Value| match form(value) {
-                Form::Single => "a single tensor".to_string(),
-                Form::Stack => "a pack of dynamic length".to_string(),
-                Form::Pack(length) => format!("a pack of {length} tensors"),
-            };
-            return Err(self.error(
-                &BRANCH_RESULTS,
-                item.span,
-                format!(
-                    "`{}` is {} before an iteration and {} after it",
-                    item.name.name,
-                    words(old),
-                    words(new)
-                ),
-            ));
-        }
-        let mut next = Vec::with_capacity(new.atoms().len());
-        for (old, new) in old.atoms().iter().zip(new.atoms()) {
-            let (Atom::Tensor(old) | Atom::Stack(old)) = old else {
-                return Err(Reported);
-            };
-            let tensor = self.tensor_of(builder, new, old.tensor.kind, item.span)?;
-            let kept = tensor.tensor.kind == old.tensor.kind
-                && (reshaped || tensor.tensor.shape == old.tensor.shape);
-            if !kept {
-                let [before, after] = [old, &tensor].map(|t| t.tensor.text());
-                let name = &item.name.name;
-                let message = if before == after {
-                    format!(
-                        "`{name}` is {before} before an iteration, and after it {after} with another dynamic extent"
-                    )
-                } else {
-                    format!("`{name}` is {before} before an iteration and {after} after it")
-                };
-                let differing = Diagnostic::error(&BRANCH_RESULTS, item.span, message);
-                return Err(self.report(differing.with_help(
-                    "loop-carried values keep one type and shape; with `unroll` instead of `do`, and without a declared shape, each iteration may have another one",
-                )));
-            }
-            next.push(tensor);
-        }
-        let formed = formed(&[form(new)], next).into_iter().next();
-        formed.ok_or(Reported)
+fn loop_parts<'a>(
+    context: &mut Context,
+    builder: &mut Builder,
+    looping: &'a ast::Loop,
+) -> Composed<Parts<'a>> {
+    let mut carried = Vec::new();
+    for item in &looping.carried {
+        carried.push(carried_init(context, builder, item)?);
     }
+    let mut scans: Vec<Scanned> = Vec::new();
+    for scan in &looping.scans {
+        let scanned = tensors(context, builder, &scan.pack)?;
+        let scanned = given_tensors(context, builder, scanned, None, scan.pack.span)?;
+        check_ranks(context, &scan.item, &scanned, scan.pack.span)?;
+        match scanned {
+            Value::Atom(Atom::Stack(stack)) => scans.push(Scanned::Stack(stack)),
+            Value::Pack(pack) => {
+                let first = scans.iter().find_map(|s| match s {
+                    Scanned::Pack(pack) => Some(pack),
+                    Scanned::Stack(_) => None,
+                });
+                if let Some(first) = first
+                    && first.len() != pack.len()
+                {
+                    let message =
+                        format!("the packs have different lengths: {} and {}", first.len(), pack.len());
+                    return Err(context.error(&SCAN_LENGTHS, scan.pack.span, message));
+                }
+                scans.push(Scanned::Pack(pack));
+            }
+            other => {
+                let (what, help) = match &other {
+                    Value::Atom(Atom::Series(_)) => (
+                        "packs of tensors",
+                        "for a dynamic count use the index of a loop, `do..(i -> n)`: the index `i` is a tensor",
+                    ),
+                    _ => ("packs", "tensors of a pack are scanned, `for x : xs`"),
+                };
+                let message = format!("only {what} can be scanned, this is {}", other.text());
+                let diagnostic = Diagnostic::error(&UNEXPECTED_VALUE, scan.pack.span, message);
+                return Err(context.report(diagnostic.with_help(help)));
+            }
+        }
+    }
+    let length = scans.iter().map(Scanned::bound).min();
+    let mut parts =
+        Parts { syntax: looping, carried, scans, count: length, capacity: None, dynamic: None, length: None };
+    let Some(expr) = looping.count.as_ref().and_then(|c| c.count.as_ref()) else {
+        return Ok(parts);
+    };
+    match context.value(builder, expr)? {
+        // Without a count, the scanned packs determine the number of iterations.
+        Value::Null => {}
+        Value::Atom(Atom::Int(n)) => {
+            let Ok(n) = u64::try_from(n) else {
+                let message = format!("the count of a loop is {n}, but must not be negative");
+                return Err(context.error(&UNEXPECTED_VALUE, expr.span, message));
+            };
+            if let Some(length) = length
+                && n > length
+            {
+                let message = format!("the count {n} exceeds the {length} items that are scanned");
+                return Err(context.error(&SCAN_LENGTHS, expr.span, message));
+            }
+            parts.count = Some(n);
+        }
+        Value::Atom(Atom::Tensor(tensor))
+            if tensor.tensor.kind == ScalarKind::Int && tensor.tensor.shape.is_empty() =>
+        {
+            parts.dynamic = Some(tensor);
+        }
+        // A scalar over dynamic extents.
+        Value::Atom(Atom::Runtime(count)) if count.kind == ScalarKind::Int => {
+            if length.is_none() {
+                parts.count = upper_bound(&count);
+                parts.length = match &count.node {
+                    Node::Extent(extent) => Some(extent.clone()),
+                    _ => None,
+                };
+            }
+            parts.dynamic = Some(count_of(context, builder, &count, expr.span)?);
+        }
+        other => {
+            let message = format!("a loop count must be a single int, this is {}", other.text());
+            return Err(context.error(&UNEXPECTED_VALUE, expr.span, message));
+        }
+    }
+    Ok(parts)
+}
+
+/// The initial value of a loop-carried tensor or pack; a scalar fills the declared shape.
+fn carried_init(context: &mut Context, builder: &mut Builder, carried: &ast::Carried) -> Composed<Value> {
+    let value = tensors(context, builder, &carried.init)?;
+    check_ranks(context, &carried.name, &value, carried.init.span)?;
+    if let Some(spec) = &carried.type_spec {
+        check_written(context, builder, &carried.name, spec, &value, carried.init.span)?;
+    }
+    if let Value::Atom(Atom::Stack(_)) = value {
+        return Ok(value);
+    }
+    let length = carried.type_spec.as_ref().and_then(|s| s.pack.as_ref());
+    let length = match length.and_then(|pack| pack.length.as_ref()) {
+        Some(length) => {
+            let declared = builder.evaluator(context.limits).int(length);
+            declared.map_err(|s| context.failed(s))?
+        }
+        None => None,
+    };
+    let items: Vec<Atom> = match &value {
+        Value::Pack(pack) => pack.items.to_vec(),
+        // One scalar initializes all tensors of a declared pack.
+        Value::Atom(atom) if atom.scalar().is_some() => {
+            let count = length.and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
+            if count > context.limits.pack_length {
+                return Err(context.error(&LIMIT_EXCEEDED, carried.span, "the pack is too long"));
+            }
+            vec![atom.clone(); count]
+        }
+        Value::Atom(atom) => vec![atom.clone()],
+        Value::Null => Vec::new(),
+    };
+    let packed = matches!(value, Value::Pack(_)) || length.is_some();
+    if let Some(declared) = length
+        && (usize::try_from(declared) != Ok(items.len()) || matches!(value, Value::Atom(Atom::Tensor(_))))
+    {
+        let message = format!(
+            "`{}` is declared with {declared} tensors, its initial value is {}",
+            carried.name.name,
+            value.text()
+        );
+        return Err(context.error(&UNEXPECTED_VALUE, carried.init.span, message));
+    }
+    let mut tensors = Vec::with_capacity(items.len());
+    for (item, atom) in items.iter().enumerate() {
+        tensors.push(Atom::Tensor(carried_tensor(context, builder, carried, item, atom)?));
+    }
+    match (packed, tensors.as_slice()) {
+        (true, _) => Ok(Value::pack(tensors)),
+        (false, [single]) => Ok(Value::Atom(single.clone())),
+        _ => Err(context.error(
+            &UNEXPECTED_VALUE,
+            carried.init.span,
+            format!("a loop-carried value must be a tensor, this is {}", value.text()),
+        )),
+    }
+}
+
+/// One tensor of an initial value.
+fn carried_tensor(
+    context: &mut Context,
+    builder: &mut Builder,
+    carried: &ast::Carried,
+    item: usize,
+    atom: &Atom,
+) -> Composed<TensorRef> {
+    if let Atom::Tensor(tensor) = atom {
+        return Ok(tensor.clone());
+    }
+    let Some(expr) = atom.to_expr() else {
+        let message = format!("a loop-carried value must be a tensor, this is {}", atom.text());
+        return Err(context.error(&UNEXPECTED_VALUE, carried.init.span, message));
+    };
+    let tensor = match &carried.type_spec {
+        Some(spec) => {
+            let declaration = ast::Declaration {
+                name: carried.name.clone(),
+                type_spec: spec.clone(),
+                default: None,
+                bounds: Vec::new(),
+                span: carried.span,
+            };
+            let kind = tensor_kind(context, builder, &spec.base)?;
+            match spec.shape {
+                Some(_) => declared_tensors(context, builder, &declaration, item + 1)?.pop(),
+                None => None,
+            }
+            .unwrap_or(TensorType { kind, shape: Vec::new() })
+        }
+        None => TensorType { kind: expr.kind, shape: Vec::new() },
+    };
+    if let (None, Some(expr)) = (atom.scalar(), as_kind(&expr, tensor.kind))
+        && is_shape_scalar(&expr)
+    {
+        return filled(context, builder, &expr, tensor, carried.span);
+    }
+    let scalar = atom.scalar().and_then(|s| coerce_scalar(s, tensor.kind));
+    let Some(scalar) = scalar else {
+        let message = format!(
+            "`{}` is {}, its initial value is {}",
+            carried.name.name,
+            tensor.kind.name(),
+            atom.text()
+        );
+        return Err(context.error(&UNEXPECTED_VALUE, carried.init.span, message));
+    };
+    Ok(builder.constant(tensor, ConstantData::Splat(scalar), carried.span))
+}
+
+/// The number of unrolled bodies, multiplied by that of the enclosing loops; `None` if it exceeds the limit.
+fn unrolled_bodies(context: &Context, builder: &Builder, iterations: u64) -> Option<usize> {
+    let iterations = usize::try_from(iterations).ok()?;
+    let bodies = builder.unrolled.checked_mul(iterations.max(1))?;
+    (bodies <= context.limits.unrolled).then_some(bodies)
+}
+
+/// The value for the next iteration. Its types must not change; with `reshaped` (unrolled loops without a declared shape,
+/// 2.10.1), only the element types must not change.
+pub(crate) fn next_carried(
+    context: &mut Context,
+    builder: &mut Builder,
+    item: &ast::Carried,
+    old: &Value,
+    new: &Value,
+    reshaped: bool,
+) -> Composed<Value> {
+    if Form::new(old) != Form::new(new) {
+        let words = |value: &Value| match Form::new(value) {
+            Form::Single => "a single tensor".to_string(),
+            Form::Stack => "a pack of dynamic length".to_string(),
+            Form::Pack(length) => format!("a pack of {length} tensors"),
+        };
+        let message =
+            format!("`{}` is {} before an iteration and {} after it", item.name.name, words(old), words(new));
+        return Err(context.error(&BRANCH_RESULTS, item.span, message));
+    }
+    let mut next = Vec::with_capacity(new.atoms().len());
+    for (old, new) in old.atoms().iter().zip(new.atoms()) {
+        let (Atom::Tensor(old) | Atom::Stack(old)) = old else {
+            return Err(Reported);
+        };
+        let tensor = tensor_of(context, builder, new, old.tensor.kind, item.span)?;
+        let kept =
+            tensor.tensor.kind == old.tensor.kind && (reshaped || tensor.tensor.shape == old.tensor.shape);
+        if !kept {
+            let [before, after] = [old, &tensor].map(|t| t.tensor.text());
+            let name = &item.name.name;
+            let message = if before == after {
+                format!(
+                    "`{name}` is {before} before an iteration, and after it {after} with another dynamic extent"
+                )
+            } else {
+                format!("`{name}` is {before} before an iteration and {after} after it")
+            };
+            let differing = Diagnostic::error(&BRANCH_RESULTS, item.span, message);
+            return Err(context.report(differing.with_help(
+                "loop-carried values keep one type and shape; with `unroll` instead of `do`, and without a declared shape, each iteration may have another one",
+            )));
+        }
+        next.push(tensor);
+    }
+    let formed = formed(&[Form::new(new)], next).into_iter().next();
+    formed.ok_or(Reported)
 }

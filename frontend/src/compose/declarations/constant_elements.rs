@@ -2,21 +2,22 @@
 //! Constants as expressions of index symbols (2.7).
 
 use crate::ast::{Declaration, Expr, LoopBound};
+use crate::compose::calls::Composed;
+use crate::compose::context::Context;
 use crate::compose::invocations::builder::Builder;
-use crate::compose::invocations::coercion::coerce_scalar;
+use crate::compose::invocations::generic_types::coerce_scalar;
 use crate::diagnostics::codes::{CONSTANT_VALUE, LIMIT_EXCEEDED, UNEXPECTED_VALUE};
+use crate::eval::ranges::signed;
 use crate::eval::stop::{EvalResult, stop, stop_with_help};
 use crate::eval::{Atom, Demands, Evaluator, FormulaState, Scope, Value};
 use crate::limits::Limits;
 use crate::model::{self, Extent, FormulaIndex, Node, TensorType, shape_text};
+use crate::source::Span;
 use skript_semantics::{Scalar, ScalarOp};
 
 /// Rejects a constant whose value is known only at run time.
-///
-/// # Errors
-/// An element is not a number at compile time.
 pub(crate) fn known_while_composing(declaration: &Declaration, value: &Value) -> EvalResult<()> {
-    let open = value.atoms().iter().find(|atom| matches!(atom, Atom::Run(_) | Atom::Series(_)));
+    let open = value.atoms().iter().find(|atom| matches!(atom, Atom::Runtime(_) | Atom::Series(_)));
     let (Some(open), Some(default)) = (open, &declaration.default) else {
         return Ok(());
     };
@@ -47,52 +48,39 @@ pub(crate) fn computed_elements(
     let mut extents: Vec<i64> = Vec::new();
     for LoopBound { name, bound, .. } in &declaration.bounds {
         let value = builder.evaluator(limits).eval(bound)?;
-        let mut own = Vec::new();
+        let mut names = Vec::new();
         for atom in value.atoms() {
             match atom {
-                Atom::Int(n) => own.push((*n).max(0)),
-                Atom::Run(_) => {
-                    return stop(
-                        &UNEXPECTED_VALUE,
-                        bound.span,
-                        format!(
-                            "the elements of the constant `{}` are computed at compile time, but the bound of `{}` is known only at run time; write one value for all elements, or compute them by a formula",
-                            declaration.name.name, name.name
-                        ),
+                Atom::Int(n) => names.push((*n).max(0)),
+                Atom::Runtime(_) => {
+                    let message = format!(
+                        "the elements of the constant `{}` are computed at compile time, but the bound of `{}` is known only at run time; write one value for all elements, or compute them by a formula",
+                        declaration.name.name, name.name
                     );
+                    return stop(&UNEXPECTED_VALUE, bound.span, message);
                 }
                 other => {
-                    return stop(
-                        &UNEXPECTED_VALUE,
-                        bound.span,
-                        format!("a bound must be an int, this is {}", other.describe()),
-                    );
+                    let message = format!("a bound must be an int, this is {}", other.describe());
+                    return stop(&UNEXPECTED_VALUE, bound.span, message);
                 }
             }
         }
-        extents.extend(&own);
-        symbols.push((name.name.clone(), matches!(value, Value::Pack(_)), own));
+        extents.extend(&names);
+        symbols.push((name.name.clone(), matches!(value, Value::Pack(_)), names));
     }
-    let shape: Vec<i64> =
-        tensor.shape.iter().map(|extent| i64::try_from(extent.bound()).unwrap_or(i64::MAX)).collect();
+    let shape: Vec<i64> = tensor.shape.iter().map(|extent| signed(extent.bound())).collect();
     if extents != shape {
-        return stop(
-            &CONSTANT_VALUE,
-            declaration.span,
-            format!(
-                "`{}` has the shape {}, but its index symbols have the bounds {extents:?}: it needs one for each dimension, in order",
-                declaration.name.name,
-                shape_text(&tensor.shape),
-            ),
+        let message = format!(
+            "`{}` has the shape {}, but its index symbols have the bounds {extents:?}: it needs one for each dimension, in order",
+            declaration.name.name,
+            shape_text(&tensor.shape),
         );
+        return stop(&CONSTANT_VALUE, declaration.span, message);
     }
     let total = extents.iter().try_fold(1usize, |product, n| product.checked_mul(usize::try_from(*n).ok()?));
     let Some(total) = total.filter(|t| *t <= limits.constant_elements) else {
-        return stop(
-            &LIMIT_EXCEEDED,
-            declaration.span,
-            "the index symbols span too many elements (limit `constant_elements`)",
-        );
+        let message = "the index symbols span too many elements (limit `constant_elements`)";
+        return stop(&LIMIT_EXCEEDED, declaration.span, message);
     };
     let elements = Elements { builder, value: default, symbols, limits };
     let closed = elements.closed_form(&extents);
@@ -105,7 +93,7 @@ pub(crate) fn computed_elements(
         let value = match computed {
             Some(scalar) => Value::Atom(Atom::from_scalar(scalar)),
             // Values without a closed form, and values that are undefined there.
-            None => elements.at(&mut scope, &point)?,
+            None => elements.evaluate(&mut scope, &point)?,
         };
         let scalar = match &value {
             Value::Atom(atom) => atom.scalar().and_then(|s| coerce_scalar(s, kind)),
@@ -113,11 +101,8 @@ pub(crate) fn computed_elements(
         };
         known_while_composing(declaration, &value)?;
         let Some(scalar) = scalar else {
-            return stop(
-                &CONSTANT_VALUE,
-                default.span,
-                format!("each element must be one {}, this is {}", kind.name(), value.text()),
-            );
+            let message = format!("each element must be one {}, this is {}", kind.name(), value.text());
+            return stop(&CONSTANT_VALUE, default.span, message);
         };
         scalars.push(scalar);
         for (coordinate, extent) in point.iter_mut().zip(&extents).rev() {
@@ -141,14 +126,14 @@ struct Elements<'a, 'p> {
 }
 
 impl Elements<'_, '_> {
-    /// The value at one point.
-    fn at(&self, scope: &mut Scope, point: &[i64]) -> EvalResult<Value> {
+    /// Evaluates the value at one point.
+    fn evaluate(&self, scope: &mut Scope, point: &[i64]) -> EvalResult<Value> {
         self.bind(scope, point.iter().map(|location| Atom::Int(*location)));
         self.evaluator(scope, &self.builder.demands).eval(self.value)
     }
 
-    /// The value as an expression of the index symbols, if it is one at all points: elements are then computed without
-    /// lookups of names.
+    /// The value as one expression of the index symbols for all points, if possible: elements are then computed without
+    /// name lookups.
     fn closed_form(&self, extents: &[i64]) -> Option<model::Expr> {
         let mut scope = self.builder.scope.clone();
         scope.push();
@@ -160,20 +145,20 @@ impl Elements<'_, '_> {
         let mut evaluator = self.evaluator(&scope, &demands);
         evaluator.formula = Some(FormulaState {
             indices: FormulaIndex::over(&shape),
-            in_turns: true,
+            keeps_order: true,
             ..FormulaState::default()
         });
         let (value, guards) = evaluator.guarded(|e| e.eval(self.value)).ok()?;
         let clamped = evaluator.formula.is_some_and(|state| state.clamped);
         match value {
-            Value::Atom(Atom::Run(expr)) if guards.is_empty() && !clamped => Some((*expr).clone()),
+            Value::Atom(Atom::Runtime(expr)) if guards.is_empty() && !clamped => Some((*expr).clone()),
             _ => None,
         }
     }
 
     fn bind(&self, scope: &mut Scope, mut locations: impl Iterator<Item = Atom>) {
-        for (name, packed, own) in &self.symbols {
-            let values: Vec<Atom> = locations.by_ref().take(own.len()).collect();
+        for (name, packed, extents) in &self.symbols {
+            let values: Vec<Atom> = locations.by_ref().take(extents.len()).collect();
             let value = match (packed, values.first()) {
                 (false, Some(single)) => Value::Atom(single.clone()),
                 (false, None) => Value::Null,
@@ -189,7 +174,7 @@ impl Elements<'_, '_> {
     }
 }
 
-/// The value at a point; `None` if it has none. Only the selected branch needs one.
+/// The value at a point; `None` if it is undefined. Only the selected branch must be defined.
 fn at_point(expr: &model::Expr, point: &[i64]) -> Option<Scalar> {
     let of = |expr: &model::Expr| at_point(expr, point);
     let choose = |condition, then, otherwise| match of(condition)? {
@@ -226,99 +211,42 @@ fn at_point(expr: &model::Expr, point: &[i64]) -> Option<Scalar> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::compose::testing::{assert_composes, composed};
-    use skript_semantics::Scalar;
-
-    fn graph(extent: &str, constant: &str) -> String {
-        format!(
-            "operator o {{ @input {{ x: real[n]; }} @constant {{ c: real[n] = {constant}; }} @output {{ y: real[n]; }} \
-             @lower {{ y[i,] = x[i,] + c[i,], i < n; }} }} \
-             graph G {{ @input {{ x: real[{extent}]; }} @output {{ y: real[~]; }} @compose {{ y = o(x); }} }}"
-        )
-    }
-
-    /// The elements of a constant, and whether they have a closed form.
-    fn elements(value: &str) -> Vec<f64> {
-        let text = format!(
-            "operator o {{ @attrib {{ p: int.. = [5, 7, 6]; q: real.. = [0.5, 2.0, 0.25]; }} @output {{ y: real[3,4]; }} \
-             @constant {{ c: real[3,4] = {value}, i < 3, j < 4; }} @lower {{ y[i,j] = c[i,j], i < 3, j < 4; }} }} \
-             graph G {{ @output {{ y: real[3,4]; }} @compose {{ y = o(); }} }}"
-        );
-        let model = composed(&text).unwrap();
-        let mut constants = model.functions.iter().flat_map(|f| &f.constants);
-        let (_, data) = constants.next().unwrap();
-        let number = |scalar| match scalar {
-            Scalar::Real(x) => x,
-            other => panic!("{other:?}"),
-        };
-        data.scalars().map(number).collect()
-    }
-
-    #[test]
-    fn s2_7_what_only_the_run_knows_is_no_value() {
-        for constant in
-            ["c: int[2] = n", "c: int[2] = [n, 4]", "c: bool[2] = n > 2", "c: int[2] = n + i, i < 2"]
-        {
-            let text = |extent: &str| {
-                format!(
-                    "operator o {{ @input {{ x: real[n]; }} @constant {{ {constant}; }} @output {{ y: real[n]; }} \
-                     @lower {{ y[i,] = x[i,], i < n; }} }} \
-                     graph G {{ @input {{ x: real[{extent}]; }} @output {{ y: real[~]; }} @compose {{ y = o(x); }} }}"
-                )
-            };
-            assert_composes(&text("3"));
-            let found = composed(&text("n|3")).err().unwrap();
-            assert!(format!("{found:?}").contains("known only at run time"), "{found:?}");
+/// Binds a name of an operator or graph to its value.
+pub(crate) fn name_value(
+    context: &mut Context,
+    builder: &mut Builder,
+    name: &str,
+    value: Value,
+    span: Span,
+) -> Composed<()> {
+    if let Value::Pack(pack) = &value {
+        let items = context.total_size.pack_items.saturating_add(pack.len());
+        let max_items = context.limits.pack_items;
+        if items > max_items {
+            let message = format!(
+                "with `{name}`, which has {} items, the packs of this model have more than {max_items} together (limit `pack_items`)",
+                pack.len()
+            );
+            return Err(context.error(&LIMIT_EXCEEDED, span, message));
         }
+        context.total_size.pack_items = items;
     }
+    builder.scope.set(name, value);
+    Ok(())
+}
 
-    #[test]
-    fn s2_7_elements_are_those_of_the_expression() {
-        let each = |value: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
-            let locations = (0..3).flat_map(|i| (0..4).map(move |j| (i, j)));
-            locations.map(|(i, j)| value(i, j)).collect()
-        };
-        let (p, q) = ([5.0, 7.0, 6.0], [0.5, 2.0, 0.25]);
-        assert_eq!(
-            elements("q[i] * real(p[j % 3] - i / 2)"),
-            each(&|i, j| q[i] * (p[j % 3] - (i / 2) as f64))
+/// Adds the elements of a computed constant to the total, which is limited.
+pub(crate) fn hold_constant(context: &mut Context, name: &str, elements: u64, span: Span) -> Composed<()> {
+    let elements = usize::try_from(elements).unwrap_or(usize::MAX);
+    let sum = context.total_size.constant_elements.saturating_add(elements);
+    let max_elements = context.limits.constant_elements;
+    if sum > max_elements {
+        let message = format!(
+            "with constant `{name}`, which has {elements} computed elements, the constants of this model have more than \
+                 {max_elements} together (limit `constant_elements`)"
         );
-        // Only the selected value is defined.
-        assert_eq!(
-            elements("j < 3 ? q[j] : i > 0 && 6 / i > 5 ? 1.0 : `sqrt`(4.0)"),
-            each(&|i, j| if j < 3 {
-                q[j]
-            } else if i == 1 {
-                1.0
-            } else {
-                2.0
-            })
-        );
-        // Not an expression of the symbols.
-        assert_eq!(
-            elements("real(([0:i + 1] + ..) + [p.., j][-1])"),
-            each(&|i, j| (i * (i + 1) / 2 + j) as f64)
-        );
+        return Err(context.error(&LIMIT_EXCEEDED, span, message));
     }
-
-    #[test]
-    fn s2_7_elements_without_a_value_are_refused() {
-        use crate::compose::testing::assert_fires;
-        use crate::diagnostics::codes::{DIVISION_BY_ZERO, INDEX_OUT_OF_RANGE, INTEGER_OVERFLOW};
-        assert_fires(&DIVISION_BY_ZERO, &graph("4", "real(6 / (i - 2)), i < n"));
-        assert_fires(&INDEX_OUT_OF_RANGE, &graph("4", "real([1, 2, 4][i]), i < n"));
-        assert_fires(&INDEX_OUT_OF_RANGE, &graph("4", "i > 2 ? real([1, 2, 4][i]) : 0.0, i < n"));
-        assert_fires(&INTEGER_OVERFLOW, &graph("4", "real(3000000000 ** i), i < n"));
-    }
-
-    #[test]
-    fn s2_7_index_symbols_run_over_extents_that_are_known() {
-        assert_composes(&graph("4", "real(i * i), i < n"));
-        assert_composes(&graph("s|4", "2.0"));
-        let found = composed(&graph("s|4", "real(i * i), i < n")).unwrap_err();
-        let message = &found.first().unwrap().message;
-        assert!(message.contains("the bound of `i` is known only at run time"), "{message}");
-    }
+    context.total_size.constant_elements = sum;
+    Ok(())
 }

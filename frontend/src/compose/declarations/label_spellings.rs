@@ -8,8 +8,8 @@ use rustc_hash::FxHashSet;
 
 use crate::model::Variable;
 
-/// The number of `_` up to which all combinations are tried; with more, each is tried separately.
-const TRIED_TOGETHER: usize = 4;
+/// The maximum number of `_` for which all combinations are tried; with more, each `_` is tried separately.
+const MAX_COMBINED: usize = 4;
 
 /// Adds aliases to the names of the variables below the graph `root`. An alias of several variables is dropped.
 pub(in crate::compose) fn add_spellings(variables: &mut [Variable], root: &str) {
@@ -39,14 +39,14 @@ pub(in crate::compose) fn add_spellings(variables: &mut [Variable], root: &str) 
 
 /// Aliases of a path below its graph: `lab.w` as `lab_w`, `lab_w` as `lab.w`, `vs_1` as `vs:1`.
 fn other_spellings(path: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut spellings = Vec::new();
     if path.contains(['.', ':']) {
-        found.push(path.replace(['.', ':'], "_"));
+        spellings.push(path.replace(['.', ':'], "_"));
     }
     let locations: Vec<usize> = path.match_indices('_').map(|(at, _)| at).collect();
     // An identifier may begin with `_`, and a part of a path is not empty.
     let locations: Vec<usize> = locations.into_iter().filter(|at| *at > 0 && *at + 1 < path.len()).collect();
-    let chosen: Vec<Vec<usize>> = if locations.len() <= TRIED_TOGETHER {
+    let chosen: Vec<Vec<usize>> = if locations.len() <= MAX_COMBINED {
         (1..1u32 << locations.len())
             .map(|set| {
                 locations
@@ -63,10 +63,10 @@ fn other_spellings(path: &str) -> Vec<String> {
     for set in chosen {
         let dotted: String =
             path.char_indices().map(|(at, c)| if set.contains(&at) { '.' } else { c }).collect();
-        found.push(dotted);
+        spellings.push(dotted);
     }
     let numbered: Vec<String> = std::iter::once(path)
-        .chain(found.iter().map(String::as_str))
+        .chain(spellings.iter().map(String::as_str))
         .filter_map(|name| {
             let at = name.rfind('_')?;
             let (before, number) = (name.get(..at)?, name.get(at + 1..)?);
@@ -74,9 +74,9 @@ fn other_spellings(path: &str) -> Vec<String> {
             (is_number && !before.is_empty()).then(|| format!("{before}:{number}"))
         })
         .collect();
-    found.extend(numbered);
-    found.retain(|name| name != path);
-    found
+    spellings.extend(numbered);
+    spellings.retain(|name| name != path);
+    spellings
 }
 
 #[cfg(test)]
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_of_several_is_of_none() {
+    fn ambiguous_aliases_are_dropped() {
         let variable = |name: &str| Variable {
             name: name.to_string(),
             aliases: Vec::new(),

@@ -12,12 +12,10 @@ pub(in crate::compose) enum AssignedTensors {
     Tensors(Vec<TensorRef>),
     /// An item of a pack of dynamic length, which is stored as one tensor.
     Item(TensorRef, Atom),
-    /// A tensor of a pack that each step selects.
+    /// A tensor of a pack that is selected in each step.
     Selected(Selected),
 }
 
-/// # Errors
-/// A target that is not an output, or an item that is undetermined.
 pub(in crate::compose) fn targets(
     evaluator: &mut Evaluator,
     scope: &Scope,
@@ -33,7 +31,7 @@ pub(in crate::compose) fn targets(
             (None, None) => Value::Null,
         };
         return match index {
-            Value::Atom(index @ (Atom::Int(_) | Atom::Run(_))) => {
+            Value::Atom(index @ (Atom::Int(_) | Atom::Runtime(_))) => {
                 let location = match stack.tensor.shape.first() {
                     Some(length) => evaluator.position_in_stack(&index, length, target.span)?,
                     None => index,
@@ -55,17 +53,17 @@ pub(in crate::compose) fn targets(
             Ok(position) => pack.items.get(position).cloned().into_iter().collect(),
             Err(run) => {
                 let variable = crate::eval::index::free_index(&run);
-                let in_turns = evaluator.formula.as_ref().is_some_and(|f| f.in_turns);
-                if let Some(position) = variable.filter(|_| !in_turns) {
+                let keeps_order = evaluator.formula.as_ref().is_some_and(|f| f.keeps_order);
+                if let Some(position) = variable.filter(|_| !keeps_order) {
                     return Err(Stop::Unroll(position));
                 }
-                return match (Selected::of(&pack.items, &run, variable.is_some()), variable) {
+                return match (Selected::new(&pack.items, &run, variable.is_some()), variable) {
                     (Some(selected), _) => Ok(AssignedTensors::Selected(selected)),
                     (None, Some(position)) => Err(Stop::Unroll(position)),
                     (None, None) => stop(
                         &FORMULA,
                         item.span,
-                        "the tensors of this pack differ in shape, and data decide which one is written",
+                        "the tensors of this pack differ in shape, and the tensor to write is known only at run time",
                     ),
                 };
             }
@@ -81,11 +79,8 @@ pub(in crate::compose) fn targets(
             Atom::Tensor(tensor) => tensors.push(tensor),
             Atom::Poison => return Err(Stop::Poison),
             other => {
-                return stop(
-                    &FORMULA,
-                    target.span,
-                    format!("`{}` is {}, not an output", target.name.name, other.describe()),
-                );
+                let message = format!("`{}` is {}, not an output", target.name.name, other.describe());
+                return stop(&FORMULA, target.span, message);
             }
         }
     }

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `@lower` blocks to formulas in normal form (2.12).
-
-use rustc_hash::FxHashSet;
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+//! Converts `@lower` blocks to formulas in normal form (2.12).
 
 use crate::ast::{Expr, Ident, IterationCount, LoopBound, Lowering, LoweringOp};
 use crate::compose::accesses::Spans;
 use crate::compose::accesses::bounds::secure;
-use crate::compose::accesses::step_conditions::with_found;
-use crate::compose::composer::{Composed, Composer, Reported};
+use crate::compose::accesses::step_conditions::with_recorded_steps;
+use crate::compose::calls::{Composed, Reported};
+use crate::compose::context::Context;
+use crate::compose::declarations::tensors::declare_outputs;
 use crate::compose::formulas::assigned_tensors::{AssignedTensors, targets};
 use crate::compose::formulas::full_slices::FullSlices;
-use crate::compose::formulas::index_order::{check_index_order, write_selected};
-use crate::compose::formulas::write_partition::split;
+use crate::compose::formulas::index_order::{check_index_order, split, write_selected};
 use crate::compose::invocations::builder::Builder;
-use crate::compose::packs::accumulation::{Reduction, accumulation, writes_each_once};
-use crate::compose::packs::packed_assignment::{self, PackExtents};
+use crate::compose::packs::packed_assignment::{
+    self, PackExtents, Reduction, accumulation, same_lengths, writes_each_once,
+};
+use crate::compose::shapes::checks::keep_demands;
 use crate::compose::shapes::dynamic_extent::{extent_of, largest};
 use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
-use crate::eval::evaluator::Every;
 use crate::eval::ranges::collect_facts;
+use crate::eval::scope::Every;
+use crate::eval::series::fold::together;
 use crate::eval::stop::{EvalResult, computed_guard, stop};
 use crate::eval::value::count;
 use crate::eval::{Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, TargetIndex, Value, runtime};
@@ -27,221 +28,224 @@ use crate::model::{
     self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target, ValueId,
 };
 use crate::source::Span;
+use rustc_hash::FxHashSet;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 /// The maximum size of locals without tensor reads that are substituted at their uses.
 const INLINE_NODES: usize = 48;
 
-/// An index variable that was replaced by its values: its bound, the item in it, the value.
+/// An unrolled index variable: the position of its bound, the item within the bound, and the current value.
 type Fixed = ((usize, usize), i64);
 
 /// One attempt at a formula, before initial values are selected.
 pub(in crate::compose) struct Draft {
     pub formula: Formula,
-    /// Indices of the formula outside of one that was replaced by its values.
+    /// The indices of the formula that enclose an unrolled index.
     pub outer: Vec<usize>,
-    /// Lengths that must be equal for the formula.
+    /// Pairs of lengths that the formula requires to be equal.
     pub beside: Vec<PackExtents>,
     /// Conditions to check at run time.
     pub(crate) demands: Vec<Demand>,
-    /// Formulas before it, which stop the run if they find a step out of bounds.
+    /// Formulas to execute before this one, which stop the run if they find a step out of bounds.
     pub searches: Vec<Formula>,
     /// The formula as written, which determines the initial values of its outputs.
     pub(crate) as_written: Accumulation,
 }
 
-impl<'p> Composer<'p, '_> {
-    pub(crate) fn lowered(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
-        self.declare_outputs(builder)?;
-        let definition = builder.found.definition;
-        let mut formulas = Vec::new();
-        let mut written: FxHashSet<ValueId> = FxHashSet::default();
-        let mut result = Ok(());
-        for lowering in &definition.lowers {
-            match self.lowering(builder, lowering) {
-                Ok(drafts) => {
-                    // An assignment to no elements has no effect.
-                    for mut draft in drafts.into_iter().filter(|d| !d.formula.targets.is_empty()) {
-                        let kind = draft.as_written;
-                        let found: Vec<usize> = draft.formula.findings.iter().map(|f| f.target).collect();
-                        for (position, target) in draft.formula.targets.iter_mut().enumerate() {
-                            if !found.contains(&position) && written.insert(target.output) {
-                                target.init = Init::Fill(kind.identity(target.value.kind));
-                            }
+pub(crate) fn lowered(context: &mut Context, builder: &mut Builder) -> Composed<()> {
+    declare_outputs(context, builder)?;
+    let definition = builder.operator.definition;
+    let mut formulas = Vec::new();
+    let mut written: FxHashSet<ValueId> = FxHashSet::default();
+    let mut result = Ok(());
+    for lowering in &definition.lowers {
+        match drafts_of(context, builder, lowering) {
+            Ok(drafts) => {
+                // An assignment to no elements has no effect.
+                for mut draft in drafts.into_iter().filter(|d| !d.formula.targets.is_empty()) {
+                    let kind = draft.as_written;
+                    let findings: Vec<usize> = draft.formula.findings.iter().map(|f| f.target).collect();
+                    for (position, target) in draft.formula.targets.iter_mut().enumerate() {
+                        if !findings.contains(&position) && written.insert(target.output) {
+                            target.init = Init::Fill(kind.identity(target.value.kind));
                         }
-                        self.same_lengths(builder, draft.beside);
-                        result = self.keep_demands(builder, draft.demands).and(result);
-                        draft.searches.push(draft.formula);
-                        formulas.extend(with_found(builder, draft.searches));
                     }
-                }
-                Err(reported) => result = Err(reported),
-            }
-        }
-        result?;
-        for port in &builder.function.outputs {
-            for output in port.tensors.values() {
-                if !written.contains(output) {
-                    formulas.extend(fill(builder, *output));
+                    same_lengths(builder, draft.beside);
+                    result = keep_demands(context, builder, draft.demands).and(result);
+                    draft.searches.push(draft.formula);
+                    formulas.extend(with_recorded_steps(builder, draft.searches));
                 }
             }
+            Err(reported) => result = Err(reported),
         }
-        builder.function.body = Body::Formulas(formulas);
-        Ok(())
     }
-
-    fn lowering(&mut self, builder: &Builder<'p>, lowering: &Lowering) -> Composed<Vec<Draft>> {
-        let result = self.unrolled(builder, lowering);
-        result.map_err(|stop| self.stopped(lowering, stop))
-    }
-
-    fn stopped(&mut self, lowering: &Lowering, stop: Stop) -> Reported {
-        match stop {
-            Stop::Unroll(_) => {
-                self.error(&FORMULA, lowering.span, "this formula cannot be unrolled over its index")
+    result?;
+    for port in &builder.function.outputs {
+        for output in port.tensors.values() {
+            if !written.contains(output) {
+                formulas.extend(fill(builder, *output));
             }
-            other => self.failed(other),
         }
     }
+    builder.function.body = Body::Formulas(formulas);
+    Ok(())
+}
 
-    /// `unroll..(k -> n)`: one formula for each k.
-    fn unrolled(&self, builder: &Builder<'p>, lowering: &Lowering) -> EvalResult<Vec<Draft>> {
-        let mut drafts = Vec::new();
-        let Some(unroll) = &lowering.unroll else {
-            self.ordered(builder, &builder.scope, lowering, &mut drafts)?;
-            return Ok(drafts);
-        };
-        let mut evaluator = builder.evaluator(self.limits);
-        let count = match &unroll.count {
-            Some(expr) => match evaluator.eval(expr)? {
-                Value::Atom(Atom::Run(_)) => {
-                    let around = looped(lowering, unroll, expr);
-                    self.ordered(builder, &builder.scope, &around, &mut drafts)?;
-                    return Ok(drafts);
-                }
-                _ => evaluator.int(expr)?.unwrap_or(0),
-            },
-            None => 0,
-        };
-        self.check_unrolled(count, unroll.span)?;
-        for k in 0..count {
-            let mut scope = builder.scope.clone();
-            scope.push();
-            if let Some(index) = &unroll.index {
-                scope.set(index.name.clone(), Value::int(k));
-            }
-            self.ordered(builder, &scope, lowering, &mut drafts)?;
+fn drafts_of(context: &mut Context, builder: &Builder, lowering: &Lowering) -> Composed<Vec<Draft>> {
+    let result = unrolled(context, builder, lowering);
+    result.map_err(|stop| stopped(context, lowering, stop))
+}
+
+fn stopped(context: &mut Context, lowering: &Lowering, stop: Stop) -> Reported {
+    match stop {
+        Stop::Unroll(_) => {
+            context.error(&FORMULA, lowering.span, "this formula cannot be unrolled over its index")
         }
-        Ok(drafts)
-    }
-
-    /// The formulas of a statement, in the order of its loops.
-    fn ordered(
-        &self,
-        builder: &Builder<'p>,
-        scope: &Scope,
-        lowering: &Lowering,
-        drafts: &mut Vec<Draft>,
-    ) -> EvalResult<()> {
-        let mut found = Vec::new();
-        self.expand_formula(builder, scope, lowering, &mut Vec::new(), &mut found)?;
-        if let Err(refusal) = check_index_order(&found, lowering) {
-            let mut attempt = Attempt::new(self, builder, lowering);
-            attempt.in_turns = true;
-            let Ok(formula) = attempt.run(scope, &[]) else {
-                return Err(refusal);
-            };
-            found = vec![attempt.draft(formula, Vec::new())];
-        }
-        drafts.append(&mut found);
-        Ok(())
-    }
-
-    /// A statement that must become one formula, after the formulas before it.
-    pub(crate) fn one_formula(
-        &mut self,
-        builder: &mut Builder<'p>,
-        lowering: &Lowering,
-    ) -> Composed<(Vec<Formula>, Formula)> {
-        let (formula, demands, searches) = {
-            let mut attempt = Attempt::new(self, builder, lowering);
-            attempt.in_turns = true;
-            attempt.counts = true;
-            let formula = match &lowering.unroll {
-                Some(_) => Err(Stop::Unroll(0)),
-                None => attempt.run(&builder.scope, &[]),
-            };
-            (formula, attempt.demands.take(), attempt.searches)
-        };
-        let formula = formula.map_err(|stop| self.stopped(lowering, stop))?;
-        self.keep_demands(builder, demands)?;
-        Ok((with_found(builder, searches), formula))
-    }
-
-    fn check_unrolled(&self, count: i64, span: Span) -> EvalResult<()> {
-        if usize::try_from(count).is_ok_and(|n| n > self.limits.unrolled) {
-            return stop(
-                &LIMIT_EXCEEDED,
-                span,
-                format!(
-                    "unrolling yields {count} formulas, but the limit `unrolled` is {}",
-                    self.limits.unrolled
-                ),
-            );
-        }
-        Ok(())
-    }
-
-    /// Normalizes the formula; if an index must be a compile-time value, once for each of its values.
-    fn expand_formula(
-        &self,
-        builder: &Builder<'p>,
-        scope: &Scope,
-        lowering: &Lowering,
-        fixed: &mut Vec<Fixed>,
-        drafts: &mut Vec<Draft>,
-    ) -> EvalResult<()> {
-        let mut attempt = Attempt::new(self, builder, lowering);
-        match attempt.run(scope, fixed) {
-            Ok(formula) => {
-                let last = fixed.iter().map(|(key, _)| *key).max();
-                let outer = attempt
-                    .keys
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, (key, _))| last.is_some_and(|last| *key < last));
-                let outer: Vec<usize> = outer.map(|(position, _)| position).collect();
-                let parts = split(formula).into_iter();
-                drafts.extend(parts.map(|formula| attempt.draft(formula, outer.clone())));
-                if drafts.len() > self.limits.unrolled {
-                    self.check_unrolled(i64::try_from(drafts.len()).unwrap_or(i64::MAX), lowering.span)?;
-                }
-                Ok(())
-            }
-            Err(Stop::Unroll(position)) => {
-                let Some((key, Some(extent))) = attempt.keys.get(position).copied() else {
-                    return Err(Stop::Unroll(position));
-                };
-                self.check_unrolled(extent, lowering.span)?;
-                for value in 0..extent {
-                    fixed.push((key, value));
-                    let result = self.expand_formula(builder, scope, lowering, fixed, drafts);
-                    fixed.pop();
-                    result?;
-                }
-                Ok(())
-            }
-            Err(stop) => Err(stop),
-        }
+        other => context.failed(other),
     }
 }
 
-/// Values of an index with a formula each at most, where a bound depends on the index and could be a condition: each loop then has its
-/// own extent, and no iteration that does nothing. Bufferization takes long for many, of which loops in each other have the product.
-const MOST_FORMULAS: i64 = 4;
+/// `unroll..(k -> n)`: one formula for each k.
+fn unrolled(context: &Context, builder: &Builder, lowering: &Lowering) -> EvalResult<Vec<Draft>> {
+    let mut drafts = Vec::new();
+    let Some(unroll) = &lowering.unroll else {
+        ordered(context, builder, &builder.scope, lowering, &mut drafts)?;
+        return Ok(drafts);
+    };
+    let mut evaluator = builder.evaluator(context.limits);
+    let count = match &unroll.count {
+        Some(expr) => match evaluator.eval(expr)? {
+            Value::Atom(Atom::Runtime(_)) => {
+                let around = looped(lowering, unroll, expr);
+                ordered(context, builder, &builder.scope, &around, &mut drafts)?;
+                return Ok(drafts);
+            }
+            _ => evaluator.int(expr)?,
+        },
+        None => None,
+    };
+    let Some(count) = count else {
+        return Ok(drafts);
+    };
+    check_unrolled(context, count, unroll.span)?;
+    for k in 0..count {
+        let mut scope = builder.scope.clone();
+        scope.push();
+        if let Some(index) = &unroll.index {
+            scope.set(index.name.clone(), Value::int(k));
+        }
+        ordered(context, builder, &scope, lowering, &mut drafts)?;
+    }
+    Ok(drafts)
+}
 
-/// The state of one attempt.
+/// The state of the formula that an evaluator worked on.
+fn state_of(evaluator: Evaluator) -> FormulaState {
+    let state = evaluator.formula;
+    state.unwrap_or_else(|| unreachable!("internal compiler error: an evaluator without a formula"))
+}
+
+/// Appends the formulas of a statement, in the order of its loops.
+fn ordered(
+    context: &Context,
+    builder: &Builder,
+    scope: &Scope,
+    lowering: &Lowering,
+    drafts: &mut Vec<Draft>,
+) -> EvalResult<()> {
+    let mut expanded = Vec::new();
+    expand_formula(context, builder, scope, lowering, &mut Vec::new(), &mut expanded)?;
+    if let Err(refusal) = check_index_order(&expanded, lowering) {
+        let mut attempt = Attempt::new(context, builder, lowering);
+        attempt.keeps_order = true;
+        let Ok(formula) = attempt.run(scope, &[]) else {
+            return Err(refusal);
+        };
+        expanded = vec![attempt.draft(formula, Vec::new())];
+    }
+    drafts.append(&mut expanded);
+    Ok(())
+}
+
+/// Converts a statement to exactly one formula; also returns the searches to execute before it.
+pub(crate) fn one_formula(
+    context: &mut Context,
+    builder: &mut Builder,
+    lowering: &Lowering,
+) -> Composed<(Vec<Formula>, Formula)> {
+    let (formula, demands, searches) = {
+        let mut attempt = Attempt::new(context, builder, lowering);
+        attempt.keeps_order = true;
+        attempt.counts = true;
+        let formula = match &lowering.unroll {
+            Some(_) => Err(Stop::Unroll(0)),
+            None => attempt.run(&builder.scope, &[]),
+        };
+        (formula, attempt.demands.take(), attempt.searches)
+    };
+    let formula = formula.map_err(|stop| stopped(context, lowering, stop))?;
+    keep_demands(context, builder, demands)?;
+    Ok((with_recorded_steps(builder, searches), formula))
+}
+
+fn check_unrolled(context: &Context, count: i64, span: Span) -> EvalResult<()> {
+    if usize::try_from(count).is_ok_and(|n| n > context.limits.unrolled) {
+        let message = format!(
+            "unrolling yields {count} formulas, but the limit `unrolled` is {}",
+            context.limits.unrolled
+        );
+        return stop(&LIMIT_EXCEEDED, span, message);
+    }
+    Ok(())
+}
+
+/// Normalizes the formula; if an index must be a compile-time value, once for each of its values.
+fn expand_formula(
+    context: &Context,
+    builder: &Builder,
+    scope: &Scope,
+    lowering: &Lowering,
+    fixed: &mut Vec<Fixed>,
+    drafts: &mut Vec<Draft>,
+) -> EvalResult<()> {
+    let mut attempt = Attempt::new(context, builder, lowering);
+    match attempt.run(scope, fixed) {
+        Ok(formula) => {
+            let last = fixed.iter().map(|(key, _)| *key).max();
+            let outer =
+                attempt.keys.iter().enumerate().filter(|(_, (key, _))| last.is_some_and(|last| *key < last));
+            let outer: Vec<usize> = outer.map(|(position, _)| position).collect();
+            let parts = split(formula).into_iter();
+            drafts.extend(parts.map(|formula| attempt.draft(formula, outer.clone())));
+            if drafts.len() > context.limits.unrolled {
+                check_unrolled(context, count(drafts.len()), lowering.span)?;
+            }
+            Ok(())
+        }
+        Err(Stop::Unroll(position)) => {
+            let Some((key, Some(extent))) = attempt.keys.get(position).copied() else {
+                return Err(Stop::Unroll(position));
+            };
+            check_unrolled(context, extent, lowering.span)?;
+            for value in 0..extent {
+                fixed.push((key, value));
+                let result = expand_formula(context, builder, scope, lowering, fixed, drafts);
+                fixed.pop();
+                result?;
+            }
+            Ok(())
+        }
+        Err(stop) => Err(stop),
+    }
+}
+
+/// The maximum extent of an index that is unrolled because a bound depends on it, although the bound could become a condition.
+/// Unrolled loops have exact extents and no iterations without effect. Bufferization is slow for many of them, and nested loops
+/// multiply their number.
+const MAX_FORMULAS: i64 = 4;
+
 struct Attempt<'a, 'p, 's> {
-    composer: &'a Composer<'p, 's>,
+    context: &'a Context<'p, 's>,
     builder: &'a Builder<'p>,
     lowering: &'a Lowering,
     indices: Vec<FormulaIndex>,
@@ -254,8 +258,8 @@ struct Attempt<'a, 'p, 's> {
     demands: Demands,
     searches: Vec<Formula>,
     as_written: Accumulation,
-    /// See [`FormulaState::in_turns`].
-    in_turns: bool,
+    /// See [`FormulaState::keeps_order`].
+    keeps_order: bool,
     /// Whether the formula counts the steps that write.
     counts: bool,
     /// The message for bounds that are null.
@@ -263,9 +267,9 @@ struct Attempt<'a, 'p, 's> {
 }
 
 impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
-    fn new(composer: &'a Composer<'p, 's>, builder: &'a Builder<'p>, lowering: &'a Lowering) -> Self {
+    fn new(context: &'a Context<'p, 's>, builder: &'a Builder<'p>, lowering: &'a Lowering) -> Self {
         Attempt {
-            composer,
+            context,
             builder,
             lowering,
             indices: Vec::new(),
@@ -277,7 +281,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             demands: Demands::default(),
             searches: Vec::new(),
             as_written: accumulation(lowering.op),
-            in_turns: false,
+            keeps_order: false,
             counts: false,
         }
     }
@@ -298,7 +302,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             scope,
             &self.builder.types,
             self.builder.edition,
-            self.composer.limits,
+            self.context.limits,
             &self.demands,
         );
         evaluator.formula = Some(FormulaState { indices: self.indices.clone(), ..state });
@@ -314,7 +318,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             let packed = matches!(value, Value::Pack(_));
             if value.is_null() {
                 scope.set(bound.name.name.clone(), Value::Null);
-                let text = self.composer.source_text(bound.bound.span);
+                let text = self.context.source_text(bound.bound.span);
                 let name = &bound.name.name;
                 self.null_bounds.push(format!(
                     "the bound `{text}` of `{name}` is null, so `{name}` is not an index: write a value, or a fallback, `{name} < ({text} ?? 1)`"
@@ -335,8 +339,8 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         }
         let pack = packed_assignment::length(&scope, lowering).map(|length| (false, 0, length));
         let slice = || self.sliced(&scope).map(|(at, extent)| (true, at, extent));
-        let every = pack.or_else(slice);
-        let every = every.map(|(is_slice, dimension, length)| {
+        let iterated = pack.or_else(slice);
+        let every = iterated.map(|(is_slice, dimension, length)| {
             let index = self.indices.len();
             self.indices.push(FormulaIndex {
                 name: format!("{}.item", lowering.target.name.name),
@@ -353,13 +357,13 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             facts,
             guards: vec![Vec::new()],
             every,
-            in_turns: self.in_turns,
+            keeps_order: self.keeps_order,
             ..FormulaState::default()
         };
         for (name, expr) in &lowering.locals {
             let mut evaluator = self.evaluator(&scope, std::mem::take(&mut state));
             let evaluated = evaluator.guarded(|e| e.eval(expr));
-            state = evaluator.formula.take().unwrap_or_default();
+            state = state_of(evaluator);
             let (value, guards) = evaluated?;
             let value = self.local(&name.name, value);
             if guards.is_empty() {
@@ -377,7 +381,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         })
     }
 
-    /// See [`packed::sliced`]. In a formula that counts its steps, a slice is one step.
+    /// See [`packed_assignment::sliced`]. In a formula that counts its steps, a slice is one step.
     fn sliced(&self, scope: &Scope) -> Option<(usize, Extent)> {
         if self.counts {
             return None;
@@ -406,30 +410,27 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         }
         let extent = match extent {
             Atom::Int(n) => *n,
-            Atom::Run(expr) => match crate::eval::index::free_index(expr) {
-                Some(other) if self.stands_for_values(other, expr) => {
+            Atom::Runtime(expr) => match crate::eval::index::free_index(expr) {
+                Some(other) if self.unrolls_for_bound(other, expr) => {
                     return Err(Stop::Unroll(other));
                 }
-                rests_on => {
-                    let extent = match rests_on {
+                cause => {
+                    let extent = match cause {
                         Some(_) => largest(expr, &self.indices),
                         None => extent_of(expr),
                     };
                     let Some(extent) = extent else {
                         return if runtime::reads(expr) {
-                            stop(
-                                &FORMULA,
-                                span,
-                                "a bound cannot depend on tensor data; bound the index by an extent and write a condition, \
-                                 `j < n | j < x[i,]`",
-                            )
+                            let message = "a bound cannot depend on tensor data; bound the index by an extent and write a condition, \
+                                 `j < n | j < x[i,]`";
+                            stop(&FORMULA, span, message)
                         } else {
                             stop(&FORMULA, span, "this bound has no upper bound; limit it, `bound << 100`")
                         };
                     };
                     let position = self.indices.len();
                     let index = model::Expr::index(position);
-                    if rests_on.is_some() {
+                    if cause.is_some() {
                         let bound = (**expr).clone();
                         self.within.push(runtime::compare(ScalarOp::Lt, index.clone(), bound));
                     }
@@ -446,19 +447,19 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         let position = self.indices.len();
         self.indices.push(FormulaIndex {
             name,
-            // A negative bound makes an empty range, as zero does.
-            extent: Extent::Fixed(u64::try_from(extent).unwrap_or(0)),
+            // The range of a negative bound is empty.
+            extent: Extent::Fixed(extent.max(0).unsigned_abs()),
         });
         self.keys.push((key, Some(extent.max(0))));
         Ok(Atom::from_expr(model::Expr::index(position)))
     }
 
-    /// Whether to make a formula for each value of an index that a bound depends on. Where there are many, the bound is a condition
-    /// instead, if it has a maximum.
-    fn stands_for_values(&self, index: usize, bound: &model::Expr) -> bool {
+    /// Whether to unroll an index that a bound depends on. If the index has many values and the bound has a maximum, the bound
+    /// becomes a condition instead.
+    fn unrolls_for_bound(&self, index: usize, bound: &model::Expr) -> bool {
         let extent = self.keys.get(index).and_then(|(_, extent)| *extent);
-        let is_static = extent.filter(|_| !self.in_turns);
-        is_static.is_some_and(|n| n <= MOST_FORMULAS || largest(bound, &self.indices).is_none())
+        let is_static = extent.filter(|_| !self.keeps_order);
+        is_static.is_some_and(|n| n <= MAX_FORMULAS || largest(bound, &self.indices).is_none())
     }
 
     /// A local: substituted if it is small and reads no tensor, else let-bound.
@@ -466,7 +467,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         let packed = matches!(value, Value::Pack(_));
         let mut atoms = Vec::with_capacity(value.atoms().len());
         for (item, atom) in value.atoms().iter().enumerate() {
-            let Atom::Run(expr) = atom else {
+            let Atom::Runtime(expr) = atom else {
                 atoms.push(atom.clone());
                 continue;
             };
@@ -497,7 +498,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             Some(expr) => {
                 let (value, guards) = evaluator.guarded(|e| {
                     let conditions = e.eval(expr)?;
-                    e.together(conditions, expr.span)
+                    together(e, conditions, expr.span)
                 })?;
                 let holds = condition(&value, guards, expr.span)?;
                 if let Some(state) = &mut evaluator.formula {
@@ -517,19 +518,16 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             ports.any(|port| port.tensors.values().contains(&id))
         };
         if !outputs.iter().all(|o| written_to(o.id)) {
-            return stop(
-                &FORMULA,
-                lowering.target.span,
-                format!("`{}` is not an output", lowering.target.name.name),
-            );
+            let message = format!("`{}` is not an output", lowering.target.name.name);
+            return stop(&FORMULA, lowering.target.span, message);
         }
         let mut indices = evaluator.target_indices(&lowering.target.subscripts)?;
         if let Some(item) = item {
             indices.insert(0, TargetIndex::One(item));
         }
-        let every = evaluator.formula.as_ref().and_then(|f| f.every.as_ref());
-        let every = every.map(|every| (every.dimension, every.index));
-        let slices = FullSlices::of(&indices, &outputs, (every, self.indices.len()), lowering)?;
+        let state = evaluator.formula.as_ref();
+        let every = state.and_then(|f| f.every.as_ref()).map(|every| (every.dimension, every.index));
+        let slices = FullSlices::new(&indices, &outputs, (every, self.indices.len()), lowering)?;
         let outputs = slices.repeated(outputs);
         let mut subscripts = Vec::with_capacity(outputs.len());
         for (output, indices) in outputs.iter().zip(slices.locations) {
@@ -542,7 +540,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
                     && writes_each_once(output, subscripts, &self.indices) =>
             {
                 let checks = &self.builder.function.checks;
-                Reduction::of(&mut evaluator, &lowering.value, checks)?
+                Reduction::from_fold(&mut evaluator, &lowering.value, checks)?
             }
             _ => None,
         };
@@ -550,59 +548,19 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             Some(reduction) => reduction.value(self.indices.len()),
             None => evaluator.eval(&lowering.value)?,
         };
-        let values: Vec<Atom> = match &value {
-            Value::Null => {
-                return stop(
-                    &FORMULA,
-                    lowering.value.span,
-                    "the value of the formula is null here; resolve it with `??`",
-                );
-            }
-            Value::Atom(Atom::Series(series)) => {
-                vec![evaluator.item_here(series, lowering.value.span)?; outputs.len()]
-            }
-            Value::Atom(atom) => vec![atom.clone(); outputs.len()],
-            Value::Pack(pack) if pack.len() == outputs.len() && selected.is_none() => pack.items.to_vec(),
-            Value::Pack(pack) if every.is_some() && outputs.len() == 1 => {
-                vec![evaluator.item_of_pack_here(pack, lowering.value.span)?]
-            }
-            Value::Pack(pack) => {
-                return stop(
-                    &PACK_LENGTHS_DIFFER,
-                    lowering.value.span,
-                    format!(
-                        "{} values are assigned to {} tensors",
-                        pack.len(),
-                        if selected.is_some() { 1 } else { outputs.len() }
-                    ),
-                );
-            }
-        };
-        let state = evaluator.formula.take().unwrap_or_default();
+        let spread = (outputs.len(), every.is_some(), selected.is_some());
+        let values = assigned_values(&mut evaluator, &value, spread, lowering.value.span)?;
+        let state = state_of(evaluator);
         if let Some(reduction) = &reduction {
             self.as_written = reduction.kind;
         }
-        let guards = state.guards.into_iter().next().unwrap_or_default();
+        let Some(guards) = state.guards.into_iter().next() else {
+            unreachable!("internal compiler error: a formula without a frame of guards")
+        };
         let mut written = Vec::with_capacity(outputs.len());
         for ((output, subscripts), value) in outputs.iter().zip(subscripts).zip(values) {
-            let expr = match value.to_expr() {
-                Some(expr) if expr.kind == output.tensor.kind => expr,
-                _ if matches!(value, Atom::Guarded(_)) => {
-                    return computed_guard(lowering.value.span);
-                }
-                _ => {
-                    return stop(
-                        &FORMULA,
-                        lowering.value.span,
-                        format!(
-                            "the output is {}, the value is {}",
-                            output.tensor.kind.name(),
-                            value.kind().map_or(value.describe(), ScalarKind::name)
-                        ),
-                    );
-                }
-            };
-            written.push(Target { output: output.id, subscripts, value: expr, init: Init::Continue });
+            let value = written_value(&value, output.tensor.kind, lowering.value.span)?;
+            written.push(Target { output: output.id, subscripts, value, init: Init::Continue });
         }
         let mut formula = Formula {
             indices: std::mem::take(&mut self.indices)
@@ -618,12 +576,15 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
             span: lowering.span,
         };
         if let Some(selected) = selected {
-            self.composer
-                .check_unrolled(count(outputs.len()).saturating_mul(count(outputs.len())), lowering.span)?;
+            check_unrolled(
+                self.context,
+                count(outputs.len()).saturating_mul(count(outputs.len())),
+                lowering.span,
+            )?;
             write_selected(&mut formula, &selected);
         }
         if let Some(every) = state.every {
-            self.beside = packed_assignment::check(every, &mut formula, lowering, self.composer.limits)?;
+            self.beside = packed_assignment::check(every, &mut formula, lowering, self.context.limits)?;
         }
         let function = &self.builder.function;
         let beside = (self.beside.as_slice(), state.positions.as_slice());
@@ -652,7 +613,7 @@ fn looped(lowering: &Lowering, unroll: &IterationCount, count: &Expr) -> Lowerin
     around
 }
 
-/// A condition as one expression, with its own guards first.
+/// Combines a condition with its guards, which come first.
 fn condition(value: &Value, guards: Vec<model::Expr>, span: Span) -> EvalResult<model::Expr> {
     let mut result =
         guards.into_iter().reduce(runtime::and).unwrap_or_else(|| model::Expr::literal(Scalar::Bool(true)));
@@ -660,18 +621,15 @@ fn condition(value: &Value, guards: Vec<model::Expr>, span: Span) -> EvalResult<
         match atom.to_expr() {
             Some(expr) if expr.kind == ScalarKind::Bool => result = runtime::and(result, expr),
             _ => {
-                return stop(
-                    &FORMULA,
-                    span,
-                    format!("a condition must be bool, this is {}", atom.describe()),
-                );
+                let message = format!("a condition must be bool, this is {}", atom.describe());
+                return stop(&FORMULA, span, message);
             }
         }
     }
     Ok(result)
 }
 
-/// Guards that read no tensor come first, then the condition, then the others.
+/// Guards that read no tensor come first, then the condition, then the remaining guards.
 fn predicate(guards: Vec<model::Expr>, condition: Option<model::Expr>) -> Option<model::Expr> {
     let (reading, plain): (Vec<_>, Vec<_>) = guards.into_iter().partition(runtime::reads);
     let whole = plain.into_iter().chain(condition).chain(reading).reduce(runtime::and)?;
@@ -683,18 +641,48 @@ fn fill(builder: &Builder, output: ValueId) -> Option<Formula> {
     let declared = builder.function.values.get(output.0 as usize)?;
     let value = declared.tensor.kind.default_value();
     let indices = FormulaIndex::over(&declared.tensor.shape);
-    Some(Formula {
-        targets: vec![Target {
-            output,
-            subscripts: (0..indices.len()).map(model::Expr::index).collect(),
-            value: model::Expr::literal(value),
-            init: Init::Fill(value),
-        }],
-        indices,
-        locals: Vec::new(),
-        predicate: None,
-        kind: Accumulation::Assign,
-        findings: Vec::new(),
-        span: declared.span,
+    let target = Target {
+        output,
+        subscripts: (0..indices.len()).map(model::Expr::index).collect(),
+        value: model::Expr::literal(value),
+        init: Init::Fill(value),
+    };
+    Some(Formula::assignment(indices, target, declared.span))
+}
+
+/// The values to assign to `outputs` tensors. `every`: a pack is assigned item by item; `selected`: each step writes one of the
+/// tensors.
+fn assigned_values(
+    evaluator: &mut Evaluator,
+    value: &Value,
+    (outputs, every, selected): (usize, bool, bool),
+    span: Span,
+) -> EvalResult<Vec<Atom>> {
+    Ok(match value {
+        Value::Null => {
+            let message = "the value of the formula is null here; resolve it with `??`";
+            return stop(&FORMULA, span, message);
+        }
+        Value::Atom(Atom::Series(series)) => vec![evaluator.item_here(series, span)?; outputs],
+        Value::Atom(atom) => vec![atom.clone(); outputs],
+        Value::Pack(pack) if pack.len() == outputs && !selected => pack.items.to_vec(),
+        Value::Pack(pack) if every && outputs == 1 => vec![evaluator.item_of_pack_here(pack, span)?],
+        Value::Pack(pack) => {
+            let tensors = if selected { 1 } else { outputs };
+            let message = format!("{} values are assigned to {tensors} tensors", pack.len());
+            return stop(&PACK_LENGTHS_DIFFER, span, message);
+        }
     })
+}
+
+/// Converts the assigned value to an expression; reports an error if its type is not that of the output.
+fn written_value(value: &Atom, kind: ScalarKind, span: Span) -> EvalResult<model::Expr> {
+    match value.to_expr() {
+        Some(expr) if expr.kind == kind => Ok(expr),
+        _ if matches!(value, Atom::Guarded(_)) => computed_guard(span),
+        _ => {
+            let given = value.kind().map_or(value.describe(), ScalarKind::name);
+            stop(&FORMULA, span, format!("the output is {}, the value is {given}", kind.name()))
+        }
+    }
 }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
+use crate::compose::operators::OperatorRef;
 use crate::compose::shapes::dynamic_extent::Canonical;
 use skript_semantics::ScalarKind;
 
@@ -28,9 +29,9 @@ pub(crate) enum Argument {
     Null,
     Single(ArgumentItem),
     Pack(Vec<ArgumentItem>),
-    /// A pack without tensors: the type that they would have.
+    /// An empty pack, with the type of its items.
     Empty(ArgumentItem),
-    /// A pack of dynamic length: the type of its items, and of the tensor that holds all of them.
+    /// A pack of dynamic length: the type of its items, and the type of the tensor that holds all of them.
     Stack(ArgumentItem, Rc<TensorType>),
 }
 
@@ -45,10 +46,32 @@ pub(crate) struct ArgumentList {
     pub arguments: Vec<Argument>,
     pub spans: Vec<Span>,
     pub invocation: Span,
-    /// For each tensor of the arguments in order, the number of the first equal one; empty if no tensor occurs twice.
+    /// For each tensor of the arguments in order, the index of the first equal tensor; empty if no tensor occurs twice.
     pub same: Vec<usize>,
     /// Dynamic extents in attributes that no argument has: the callee's names for them, and their upper bounds.
     pub extents: Vec<(String, u64)>,
+}
+
+impl ArgumentList {
+    /// The identity of an instance: everything that its function may depend on.
+    pub(crate) fn instance_key(&self, operator: &OperatorRef) -> String {
+        let mut key = format!("{:p}", operator.definition);
+        for (name, ty) in &self.types {
+            // Writing to a string cannot fail.
+            let _ = write!(key, "<{name}={}>", ty.name());
+        }
+        for (name, (value, _)) in &self.attributes {
+            let _ = write!(key, "|{name}={value:?}");
+        }
+        for argument in &self.arguments {
+            key.push(';');
+            argument.describe_into(&mut key);
+        }
+        if !self.same.is_empty() {
+            let _ = write!(key, ";same {:?}", self.same);
+        }
+        key
+    }
 }
 
 impl Default for ArgumentList {
@@ -73,13 +96,13 @@ impl ArgumentList {
 }
 
 impl ArgumentItem {
-    pub(crate) fn of(atom: &Atom, canonical: &mut Canonical) -> Option<Self> {
+    pub(crate) fn new(atom: &Atom, canonical: &mut Canonical) -> Option<Self> {
         match atom {
             Atom::Tensor(t) if t.tensor.fixed_shape().is_some() => {
                 Some(ArgumentItem::Tensor(Rc::clone(&t.tensor)))
             }
             Atom::Tensor(t) => Some(ArgumentItem::Tensor(Rc::new(canonical.tensor(&t.tensor)))),
-            Atom::Run(expr) if is_shape_scalar(expr) => Some(ArgumentItem::Scalar(expr.kind)),
+            Atom::Runtime(expr) if is_shape_scalar(expr) => Some(ArgumentItem::Scalar(expr.kind)),
             other => other.scalar().map(|s| ArgumentItem::Scalar(s.kind())),
         }
     }
@@ -101,8 +124,8 @@ impl ArgumentItem {
 }
 
 impl Argument {
-    /// The argument; `None` if something in the value cannot be passed to an operator.
-    pub(crate) fn of(value: &Value, canonical: &mut Canonical) -> Option<Self> {
+    /// Describes a value; `None` if an item cannot be passed to an operator.
+    pub(crate) fn new(value: &Value, canonical: &mut Canonical) -> Option<Self> {
         Some(match value {
             Value::Null => Argument::Null,
             Value::Atom(Atom::Stack(stack)) => {
@@ -110,7 +133,7 @@ impl Argument {
                 let item = whole.item();
                 Argument::Stack(ArgumentItem::Tensor(Rc::new(item)), Rc::new(whole))
             }
-            Value::Atom(atom) => Argument::Single(ArgumentItem::of(atom, canonical)?),
+            Value::Atom(atom) => Argument::Single(ArgumentItem::new(atom, canonical)?),
             Value::Pack(Pack { items, tensor: Some(tensor), .. }) if items.is_empty() => {
                 Argument::Empty(ArgumentItem::Tensor(Rc::clone(tensor)))
             }
@@ -121,7 +144,7 @@ impl Argument {
                     if let Some(name) = &name {
                         canonical.enter(format!("{name}[{position}]"));
                     }
-                    items.push(ArgumentItem::of(item, canonical)?);
+                    items.push(ArgumentItem::new(item, canonical)?);
                 }
                 Argument::Pack(items)
             }
@@ -137,15 +160,15 @@ impl Argument {
         }
     }
 
-    /// The items, or one of the type that they would have if there are none, for types and shapes.
-    pub(crate) fn telling(&self) -> &[ArgumentItem] {
+    /// The items, for checks of types and shapes; for an empty pack, one item that represents their type.
+    pub(crate) fn typed_items(&self) -> &[ArgumentItem] {
         match self {
             Argument::Empty(item) => std::slice::from_ref(item),
             other => other.items(),
         }
     }
 
-    /// Extents of absent tensors do not belong to the callee: they are renamed after all others.
+    /// Renames the extents of an empty pack, after those of all other arguments: they do not belong to tensors of the callee.
     pub(crate) fn name_extents(&mut self, canonical: &mut Canonical) {
         if let Argument::Empty(ArgumentItem::Tensor(tensor)) = self {
             *tensor = Rc::new(canonical.tensor(tensor));

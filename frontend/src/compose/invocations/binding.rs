@@ -1,642 +1,407 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Binding of an invocation: types, attributes, inputs, in the order of 2.6.1.
 
-use std::rc::Rc;
-
-use skript_semantics::ScalarKind;
-
 use crate::ast::{BlockKind, Declaration, Expr, TypeSpec};
-use crate::compose::composer::{Composed, Composer, Reported};
+use crate::compose::calls::{Composed, Reported};
+use crate::compose::context::Context;
+use crate::compose::declarations::tensors::declared_tensors;
+use crate::compose::declarations::types::tensor_kind;
 use crate::compose::invocations::arguments::{Argument, ArgumentItem, ArgumentList};
-use crate::compose::invocations::builder::Builder;
-use crate::compose::invocations::coercion::{coerced, converts};
-use crate::compose::shapes::affine_extent::{Bound, collect_names};
-use crate::diagnostics::Diagnostic;
-use crate::diagnostics::codes::{
-    ARGUMENT_COUNT, ARGUMENT_KIND, ATTRIBUTE_LENGTH, ATTRIBUTE_MISSING, ATTRIBUTE_VALUE, SHAPE_NOT_BOUND,
+use crate::compose::invocations::attribute_lengths::{
+    attribute_lengths, deferred_attributes, packed_lengths, spread_attributes,
 };
+use crate::compose::invocations::attributes::given_attributes;
+use crate::compose::invocations::builder::{Builder, Form};
+use crate::compose::invocations::default_input::{
+    default_input, replaced_default, report_unknown_extent, unknown_extent_of_default,
+};
+use crate::compose::invocations::generic_types::{converts, deduce_types};
+use crate::compose::packs::dynamic_length::{input_length, length_awaits_others, stack, stacked_length};
+use crate::compose::shapes::affine_extent::{Bound, collect_names, unify, unknown_names};
+use crate::compose::shapes::input_shape::{
+    bind_shapes, check_length_bound, declare_bounded, shape_is_bindable,
+};
+use crate::compose::shapes::size::check_size;
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{ARGUMENT_COUNT, ARGUMENT_KIND, RANK_MISMATCH, SHAPE_NOT_BOUND};
 use crate::eval::value::count;
-use crate::eval::{Atom, Pack, TypeName, Value};
+use crate::eval::{Atom, Pack, TensorRef, Value};
 use crate::model::{self, Extent, Port, PortTensors, TensorType};
 use crate::source::Span;
+use skript_semantics::ScalarKind;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
-impl<'p> Composer<'p, '_> {
-    pub(crate) fn bind(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
-        self.deduce_types(builder, list)?;
-        self.given_attributes(builder, list)?;
+pub(crate) fn bind(context: &mut Context, builder: &mut Builder, list: &ArgumentList) -> Composed<()> {
+    deduce_types(context, builder, list)?;
+    given_attributes(context, builder, list)?;
+    if builder.entry {
+        // No arguments determine these lengths, and inputs may be declared by them.
+        packed_lengths(context, builder, list)?;
+    }
+    bind_inputs(context, builder, list)?;
+    spread_attributes(context, builder, list)?;
+    deferred_attributes(context, builder, list)?;
+    attribute_lengths(context, builder, list)
+}
+
+/// Step 2: binds inputs in binding order.
+fn bind_inputs(context: &mut Context, builder: &mut Builder, list: &ArgumentList) -> Composed<()> {
+    let definition = builder.operator.definition;
+    if list.arguments.len() > definition.inputs.len() {
+        let message = format!(
+            "`{}` has {} inputs, but there are {} arguments",
+            definition.name.name,
+            definition.inputs.len(),
+            list.arguments.len()
+        );
+        let diagnostic = Diagnostic::error(&ARGUMENT_COUNT, list.span(definition.inputs.len()), message);
+        return Err(context.report(diagnostic.with_label_at(definition.name.span, "declared here")));
+    }
+    // Inputs with fixed extents come first: they determine names that other inputs share.
+    let fixed =
+        |input: &Declaration| builder.entry && context.options.input_shapes.contains_key(&input.name.name);
+    let (first, then): (Vec<_>, Vec<_>) =
+        definition.inputs.iter().enumerate().partition(|(_, input)| fixed(input));
+    let given = |index: usize, input: &Declaration| {
         if builder.entry {
-            // No arguments determine these lengths, and inputs may be declared by them.
-            self.packed_lengths(builder, list)?;
+            !is_absent(context, input)
+        } else {
+            !matches!(list.arguments.get(index), None | Some(Argument::Null))
         }
-        self.bind_inputs(builder, list)?;
-        self.spread_attributes(builder, list)?;
-        self.deferred_attributes(builder, list)?;
-        self.attribute_lengths(builder, list)
-    }
-
-    /// Step 1: given values and constant defaults; reports all that do not have the declared type.
-    fn given_attributes(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
-        let mut bound = Ok(());
-        for attribute in &builder.found.definition.attributes {
-            bound = self.given_attribute(builder, attribute, list).and(bound);
-        }
-        bound
-    }
-
-    fn given_attribute(
-        &mut self,
-        builder: &mut Builder<'p>,
-        attribute: &Declaration,
-        list: &ArgumentList,
-    ) -> Composed<()> {
-        let name = &attribute.name.name;
-        match list.attributes.get(name) {
-            Some((Value::Null, span)) if !attribute.type_spec.optional && attribute.default.is_none() => {
-                return Err(self.missing_attribute(builder.entry, attribute, *span));
-            }
-            // A null value counts as none; the default is used.
-            Some((Value::Null, _)) if !attribute.type_spec.optional => {}
-            Some((value, span)) => {
-                let value = self.attribute_value(builder, attribute, value, *span)?;
-                return self.name_value(builder, name, value, *span);
-            }
-            None => {}
-        }
-        match &attribute.default {
-            None if attribute.type_spec.optional => {
-                builder.scope.set(name.clone(), Value::Null);
-            }
-            None => {
-                let location = if builder.entry { attribute.span } else { list.invocation };
-                return Err(self.missing_attribute(builder.entry, attribute, location));
-            }
-            Some(default) => {
-                let mut names = Vec::new();
-                collect_names(default, &mut names);
-                if names.is_empty() {
-                    self.default_attribute(builder, attribute, default, list)?;
+    };
+    let inputs = first.into_iter().chain(then);
+    let (mut waiting, optional): (Vec<_>, Vec<_>) =
+        inputs.partition(|(index, input)| given(*index, input) && !input.type_spec.optional);
+    let mut optional = Some(optional);
+    let mut ports = BTreeMap::new();
+    let mut declared = !builder.entry;
+    loop {
+        let before = waiting.len();
+        let mut next = Vec::new();
+        for (index, input) in waiting {
+            match try_input(context, builder, list, index, input)? {
+                Some(port) => {
+                    ports.insert(index, port);
                 }
+                None => next.push((index, input)),
             }
         }
-        Ok(())
-    }
-
-    fn missing_attribute(&mut self, entry: bool, attribute: &Declaration, span: Span) -> Reported {
-        let name = &attribute.name.name;
-        self.report(
-            Diagnostic::error(&ATTRIBUTE_MISSING, span, format!("attribute `{name}` has no value"))
-                .with_label_at(
-                    attribute.span,
-                    match attribute.default {
-                        Some(_) => "the default is null here",
-                        None => "declared here without a default",
-                    },
-                )
-                .with_help(if entry {
-                    format!("write a default, or pass `--set {name}=…`")
-                } else {
-                    format!("write `{{{name}=…}}`")
-                }),
-        )
-    }
-
-    pub(crate) fn default_attribute(
-        &mut self,
-        builder: &mut Builder<'p>,
-        attribute: &Declaration,
-        default: &Expr,
-        list: &ArgumentList,
-    ) -> Composed<()> {
-        let value = builder.evaluator(self.limits).eval(default);
-        let value = value.map_err(|s| self.failed(s))?;
-        if value.is_null() {
-            // 2.5: an optional default that is null counts as none.
-            let location = if builder.entry { attribute.span } else { list.invocation };
-            return Err(self.missing_attribute(builder.entry, attribute, location));
+        waiting = next;
+        if waiting.len() < before {
+            continue;
         }
-        let value = self.attribute_value(builder, attribute, &value, default.span)?;
-        self.name_value(builder, &attribute.name.name, value, default.span)
-    }
-
-    /// The value converted to the declared type.
-    fn attribute_value(
-        &mut self,
-        builder: &Builder<'p>,
-        attribute: &Declaration,
-        value: &Value,
-        span: Span,
-    ) -> Composed<Value> {
-        let spec = &attribute.type_spec;
-        let declared = self.named_type(builder, &spec.base)?;
-        let packed = spec.pack.is_some();
-        let converted = coerced(value, declared);
-        let fits = packed || !matches!(value, Value::Pack(_) | Value::Atom(Atom::Series(_)));
-        match converted {
-            Some(value) if fits => Ok(value),
-            _ => {
-                let pack = if packed { ".." } else { "" };
-                Err(self.report(
-                    Diagnostic::error(
-                        &ATTRIBUTE_VALUE,
-                        span,
-                        format!(
-                            "attribute `{}` is {}{pack}, it cannot be {}",
-                            attribute.name.name,
-                            declared.name(),
-                            value.text()
-                        ),
-                    )
-                    .with_label_at(attribute.span, "declared here"),
-                ))
+        if !declared && !waiting.is_empty() && optional.is_some() {
+            declared = true;
+            for (_, input) in &waiting {
+                declare_bounded(context, builder, input)?;
             }
+        } else if let Some(inputs) = optional.take() {
+            waiting.extend(inputs);
+        } else if let Some((_, input)) = waiting.first() {
+            return Err(unbound_input(context, builder, input, list));
+        } else {
+            break;
         }
     }
+    builder.function.inputs = ports.into_values().collect();
+    Ok(())
+}
 
-    pub(crate) fn named_type(
-        &mut self,
-        builder: &Builder<'p>,
-        name: &crate::ast::Ident,
-    ) -> Composed<TypeName> {
-        let result = builder.evaluator(self.limits).type_named(name);
-        result.map_err(|s| self.failed(s))
+fn unbound_input(
+    context: &mut Context,
+    builder: &mut Builder,
+    input: &Declaration,
+    list: &ArgumentList,
+) -> Reported {
+    if let Some(extent) = unknown_extent_of_default(builder, input) {
+        return report_unknown_extent(context, input, extent, list.invocation);
     }
-
-    /// The element kind of a declared tensor.
-    pub(crate) fn tensor_kind(
-        &mut self,
-        builder: &Builder<'p>,
-        name: &crate::ast::Ident,
-    ) -> Composed<ScalarKind> {
-        match self.named_type(builder, name)? {
-            TypeName::Scalar(kind) => Ok(kind),
-            TypeName::Str => {
-                Err(self.error(&ARGUMENT_KIND, name.span, "tensors cannot have elements of type str"))
-            }
-        }
+    if builder.entry && graph_input(context, builder, input).is_err() {
+        // The missing value of a name has been reported.
+        return Reported;
     }
+    let message = format!("the shape of input `{}` has several parts of unknown length", input.name.name);
+    let diagnostic = Diagnostic::error(&SHAPE_NOT_BOUND, input.type_spec.span, message);
+    context.report(diagnostic.with_label_at(list.invocation, "invoked here"))
+}
 
-    /// Step 2: binds inputs in binding order.
-    fn bind_inputs(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
-        let definition = builder.found.definition;
-        if list.arguments.len() > definition.inputs.len() {
-            return Err(self.report(
-                Diagnostic::error(
-                    &ARGUMENT_COUNT,
-                    list.span(definition.inputs.len()),
-                    format!(
-                        "`{}` has {} inputs, but there are {} arguments",
-                        definition.name.name,
-                        definition.inputs.len(),
-                        list.arguments.len()
-                    ),
-                )
-                .with_label_at(definition.name.span, "declared here"),
-            ));
+/// Binds one input; `None` if its shape cannot be bound yet.
+fn try_input(
+    context: &mut Context,
+    builder: &mut Builder,
+    list: &ArgumentList,
+    index: usize,
+    input: &Declaration,
+) -> Composed<Option<Port>> {
+    spread_attributes(context, builder, list)?;
+    let (argument, location) = if builder.entry && !is_absent(context, input) {
+        replaced_default(context, builder, input);
+        match context.options.input_shapes.get(&input.name.name).cloned() {
+            Some(shapes) => (fixed_input(context, builder, input, shapes)?, input.name.span),
+            None if awaits_others(builder, input) => return Ok(None),
+            None => return graph_input(context, builder, input).map(Some),
         }
-        let mut ports: Vec<Option<Port>> = vec![None; definition.inputs.len()];
-        let mut remaining: Vec<usize> = Vec::new();
-        let mut last: Vec<usize> = Vec::new();
-        // Fixed extents come first: they give values to names that other inputs share.
-        let fixed = |input: &Declaration| builder.entry && self.input_shapes.contains_key(&input.name.name);
-        let (first, then): (Vec<_>, Vec<_>) =
-            definition.inputs.iter().enumerate().partition(|(_, input)| fixed(input));
-        for (index, input) in first.into_iter().chain(then) {
-            let given = if builder.entry {
-                !self.is_absent(input)
-            } else {
-                !matches!(list.arguments.get(index), None | Some(Argument::Null))
-            };
-            if given && !input.type_spec.optional {
-                remaining.push(index);
-            } else {
-                last.push(index);
-            }
-        }
-        let mut failure = None;
-        let mut may_be_optional = false;
-        let mut declared = !builder.entry;
-        while !remaining.is_empty() {
-            let mut waiting = Vec::new();
-            let before = remaining.len();
-            for index in remaining {
-                match self.try_input(builder, list, index)? {
-                    Some(port) => {
-                        if let Some(slot) = ports.get_mut(index) {
-                            *slot = Some(port);
-                        }
-                    }
-                    None => waiting.push(index),
-                }
-            }
-            if waiting.len() == before && !declared {
-                declared = true;
-                for input in waiting.iter().filter_map(|i| definition.inputs.get(*i)) {
-                    self.declare_bounded(builder, input)?;
-                }
-            } else if waiting.len() == before {
-                if may_be_optional || last.is_empty() {
-                    failure = waiting.first().copied();
-                    break;
-                }
-                may_be_optional = true;
-                waiting.append(&mut last);
-            }
-            remaining = waiting;
-        }
-        if failure.is_none() {
-            let mut waiting = last;
-            loop {
-                let before = waiting.len();
-                let mut next = Vec::new();
-                for index in waiting {
-                    match self.try_input(builder, list, index)? {
-                        Some(port) => {
-                            if let Some(slot) = ports.get_mut(index) {
-                                *slot = Some(port);
-                            }
-                        }
-                        None => next.push(index),
-                    }
-                }
-                waiting = next;
-                if waiting.is_empty() {
-                    break;
-                }
-                if waiting.len() == before {
-                    failure = waiting.first().copied();
-                    break;
-                }
-            }
-        }
-        if let Some(index) = failure
-            && let Some(input) = definition.inputs.get(index)
+    } else {
+        (list.arguments.get(index).cloned().unwrap_or(Argument::Null), list.span(index))
+    };
+    if matches!(argument, Argument::Null) {
+        return absent_input(context, builder, input, location);
+    }
+    let spec = &input.type_spec;
+    let what = format!("input `{}`", input.name.name);
+    let kind = tensor_kind(context, builder, &spec.base)?;
+    check_argument(context, input, &argument, kind, location)?;
+    let known = argument.typed_items().iter().map(|item| match item {
+        ArgumentItem::Tensor(tensor) => (**tensor).clone(),
+        ArgumentItem::Scalar(_) => TensorType { kind, shape: Vec::new() },
+    });
+    let known: Vec<TensorType> = known.collect();
+    let rank = known.first().map(|t| t.shape.len());
+    if !shape_is_bindable(context, builder, spec, rank, &what, location)? {
+        return Ok(None);
+    }
+    if let Some(pack) = &spec.pack
+        && let Some(length) = &pack.length
+    {
+        let what = format!("the length of {what}");
+        let bound = Bound { what: &what, location };
+        let actual = match &argument {
+            Argument::Stack(_, whole) => match whole.shape.first() {
+                Some(length) => extents(context, builder, std::slice::from_ref(length), location)?.pop(),
+                None => None,
+            },
+            _ => Some(Atom::Int(count(argument.items().len()))),
+        };
+        let actual = actual.map_or(Value::Null, Value::Atom);
+        check_length_bound(context, builder, pack, &actual, &bound)?;
+        unify(context, builder, length, &actual, &bound)?;
+    }
+    let length = bound_length(context, builder, spec, &argument, location)?;
+    let mut shapes = Vec::with_capacity(known.len());
+    for tensor in &known {
+        if let Some(first) = rank
+            && tensor.shape.len() != first
         {
-            if let Some(extent) = Self::unknown_extent_of_default(builder, input) {
-                return Err(self.report_unknown_extent(input, extent, list.invocation));
-            }
-            if builder.entry {
-                // Reports the name without a value.
-                self.graph_input(builder, input)?;
-            }
-            return Err(self.report(
-                Diagnostic::error(
-                    &SHAPE_NOT_BOUND,
-                    input.type_spec.span,
-                    format!("the shape of input `{}` has several parts of unknown length", input.name.name),
-                )
-                .with_label_at(list.invocation, "invoked here"),
-            ));
+            let other = tensor.shape.len();
+            let message =
+                format!("the tensors of a pack must have the same rank; here are {first} and {other}");
+            return Err(context.error(&RANK_MISMATCH, location, message));
         }
-        builder.function.inputs = ports.into_iter().flatten().collect();
-        Ok(())
+        shapes.push(extents(context, builder, &tensor.shape, location)?);
     }
+    let packed = spec.pack.is_some();
+    bind_shapes(context, builder, spec, &shapes, packed, length.as_ref(), &what, location)?;
+    Ok(Some(argument_tensors(builder, list, (index, input), (&argument, kind), &known)))
+}
 
-    /// Binds one input; `None` if its shape cannot be bound yet.
-    fn try_input(
-        &mut self,
-        builder: &mut Builder<'p>,
-        list: &ArgumentList,
-        index: usize,
-    ) -> Composed<Option<Port>> {
-        let definition = builder.found.definition;
-        let Some(input) = definition.inputs.get(index) else {
-            return Ok(None);
-        };
-        self.spread_attributes(builder, list)?;
-        let name = input.name.name.clone();
-        let what = format!("input `{name}`");
-        let absent = builder.entry && self.is_absent(input);
-        if builder.entry && !absent {
-            self.replaced_default(builder, input);
-        }
-        let fixed = match self.input_shapes.get(&name) {
-            Some(shapes) if builder.entry && !absent => {
-                let shapes = shapes.clone();
-                Some(self.fixed_input(builder, input, shapes)?)
-            }
-            _ => None,
-        };
-        if builder.entry && !absent && fixed.is_none() {
-            if Self::awaits_others(builder, input) {
-                return Ok(None);
-            }
-            return self.graph_input(builder, input).map(Some);
-        }
-        let location = match fixed {
-            Some(_) => input.name.span,
-            None => list.span(index),
-        };
-        let argument = fixed.as_ref().or(list.arguments.get(index));
-        let argument = argument.unwrap_or(&Argument::Null);
-        let port = |tensors| Some(Port { name: name.clone(), tensors, span: input.name.span });
-        let spec = &input.type_spec;
-        if let Argument::Null = argument {
-            if let Some(default) = &input.default {
-                if Self::unknown_extent_of_default(builder, input).is_some() {
-                    return Ok(None);
-                }
-                self.default_input(builder, input, default)?;
-                return Ok(port(PortTensors::Null));
-            }
-            if !spec.optional {
-                return Err(self.report(
-                    Diagnostic::error(&ARGUMENT_COUNT, location, format!("input `{name}` has no argument"))
-                        .with_label_at(input.span, "declared here"),
-                ));
-            }
-            builder.scope.set(name.clone(), Value::Null);
-            self.null_symbols(builder, input);
-            return Ok(port(PortTensors::Null));
-        }
-        let kind = self.tensor_kind(builder, &spec.base)?;
-        for item in argument.telling() {
-            let fits = match item {
-                ArgumentItem::Tensor(tensor) => tensor.kind == kind,
-                ArgumentItem::Scalar(scalar) => converts(*scalar, kind),
-            };
-            if !fits {
-                return Err(self.report(
-                    Diagnostic::error(
-                        &ARGUMENT_KIND,
-                        location,
-                        format!("{what} is {}, this is {}", kind.name(), item.kind().name()),
-                    )
-                    .with_label_at(input.span, "declared here"),
-                ));
-            }
-        }
-        let packed = spec.pack.is_some();
-        let is_pack = matches!(argument, Argument::Pack(_) | Argument::Empty(_) | Argument::Stack(..));
-        if packed != is_pack {
-            let (declared, given) =
-                if packed { ("a pack", "a single tensor") } else { ("a single tensor", "a pack") };
-            return Err(self.report(
-                Diagnostic::error(&ARGUMENT_KIND, location, format!("{what} is {declared}, this is {given}"))
-                    .with_label_at(input.span, "declared here"),
-            ));
-        }
-        let known: Vec<TensorType> = argument
-            .telling()
-            .iter()
-            .map(|item| match item {
-                ArgumentItem::Tensor(tensor) => (**tensor).clone(),
-                ArgumentItem::Scalar(_) => TensorType { kind, shape: Vec::new() },
-            })
-            .collect();
-        let rank = known.first().map(|t| t.shape.len());
-        if !self.shape_is_bindable(builder, spec, rank, &what, location)? {
+fn extents(
+    context: &mut Context,
+    builder: &Builder,
+    shape: &[Extent],
+    location: Span,
+) -> Composed<Vec<Atom>> {
+    context.evaluated(builder, |evaluator| {
+        shape.iter().map(|extent| evaluator.extent_atom(extent, location)).collect()
+    })
+}
+
+/// An input without an argument: its default, or null.
+fn absent_input(
+    context: &mut Context,
+    builder: &mut Builder,
+    input: &Declaration,
+    location: Span,
+) -> Composed<Option<Port>> {
+    let name = &input.name.name;
+    if let Some(default) = &input.default {
+        if unknown_extent_of_default(builder, input).is_some() {
             return Ok(None);
         }
-        if let (Some(pack), Argument::Pack(_) | Argument::Empty(_)) = (&spec.pack, argument)
-            && let Some(length) = &pack.length
+        default_input(context, builder, input, default)?;
+    } else if input.type_spec.optional {
+        builder.scope.set(name.clone(), Value::Null);
+        null_symbols(builder, input);
+    } else {
+        let message = format!("input `{name}` has no argument");
+        let diagnostic = Diagnostic::error(&ARGUMENT_COUNT, location, message);
+        return Err(context.report(diagnostic.with_label_at(input.span, "declared here")));
+    }
+    Ok(Some(Port { name: name.clone(), tensors: PortTensors::Null, span: input.name.span }))
+}
+
+/// Checks that an argument has the declared type, and that it is a pack exactly if the input is declared as one.
+fn check_argument(
+    context: &mut Context,
+    input: &Declaration,
+    argument: &Argument,
+    kind: ScalarKind,
+    location: Span,
+) -> Composed<()> {
+    let fits = |item: &&ArgumentItem| match item {
+        ArgumentItem::Tensor(tensor) => tensor.kind == kind,
+        ArgumentItem::Scalar(scalar) => converts(*scalar, kind),
+    };
+    let packed = input.type_spec.pack.is_some();
+    let is_pack = matches!(argument, Argument::Pack(_) | Argument::Empty(_) | Argument::Stack(..));
+    let (declared, given) = if let Some(item) = argument.typed_items().iter().find(|item| !fits(item)) {
+        (kind.name(), item.kind().name())
+    } else if packed == is_pack {
+        return Ok(());
+    } else if packed {
+        ("a pack", "a single tensor")
+    } else {
+        ("a single tensor", "a pack")
+    };
+    let message = format!("input `{}` is {declared}, this is {given}", input.name.name);
+    let diagnostic = Diagnostic::error(&ARGUMENT_KIND, location, message);
+    Err(context.report(diagnostic.with_label_at(input.span, "declared here")))
+}
+
+/// Declares the tensors of an argument in the callee, and binds the name of the input to them.
+fn argument_tensors(
+    builder: &mut Builder,
+    list: &ArgumentList,
+    (index, input): (usize, &Declaration),
+    (argument, kind): (&Argument, ScalarKind),
+    known: &[TensorType],
+) -> Port {
+    let (form, types) = match argument {
+        Argument::Stack(_, whole) => (Form::Stack, vec![(**whole).clone()]),
+        Argument::Pack(items) => (Form::Pack(items.len()), known.to_vec()),
+        Argument::Empty(_) => (Form::Pack(0), Vec::new()),
+        Argument::Single(_) | Argument::Null => (Form::Single, known.to_vec()),
+    };
+    let port = builder.declare(&input.name, form, types.clone());
+    let tensors = port.tensors.values().iter().zip(types).enumerate().map(|(item, (id, tensor))| {
+        let tensor = TensorRef { id: *id, tensor: Rc::new(tensor) };
+        builder.one_of(list, list.location(index, item), tensor)
+    });
+    let tensors: Vec<TensorRef> = tensors.collect();
+    // The declaration determines the type of an empty pack.
+    let none = || known.first().cloned().map(Rc::new);
+    let value = match form.value(&mut tensors.into_iter()) {
+        Value::Pack(pack) => {
+            let tensor = none().filter(|_| pack.items.is_empty());
+            Value::Pack(Pack { kind: Some(kind), tensor, ..pack })
+        }
+        // Formulas unroll packs of static length.
+        Value::Atom(Atom::Stack(whole))
+            if whole.tensor.shape.first() == Some(&Extent::Fixed(0))
+                && builder.operator.definition.has_block(BlockKind::Lower) =>
         {
-            let what = format!("the length of {what}");
-            let bound = Bound { what: &what, location };
-            let actual = Value::int(count(argument.items().len()));
-            self.check_length_bound(builder, pack, &actual, &bound)?;
-            self.unify(builder, length, &actual, &bound)?;
+            Value::Pack(Pack { kind: Some(kind), tensor: none(), ..Pack::new(Vec::new()) })
         }
-        if let Argument::Stack(_, whole) = argument
-            && let Some(pack) = &spec.pack
-            && let Some(length) = &pack.length
-            && let Some(extent) = whole.shape.first()
-        {
-            let actual = builder.evaluator(self.limits).extent_atom(extent, location);
-            let actual = Value::Atom(actual.map_err(|s| self.failed(s))?);
-            let what = format!("the length of {what}");
-            let bound = Bound { what: &what, location };
-            self.check_length_bound(builder, pack, &actual, &bound)?;
-            self.unify(builder, length, &actual, &bound)?;
-        }
-        let length = self.bound_length(builder, spec, argument, location)?;
-        let mut shapes = Vec::with_capacity(known.len());
-        for tensor in &known {
-            if let Some(first) = rank
-                && tensor.shape.len() != first
-            {
-                return Err(self.error(
-                    &crate::diagnostics::codes::RANK_MISMATCH,
-                    location,
-                    format!(
-                        "the tensors of a pack have one rank; here are {first} and {}",
-                        tensor.shape.len()
-                    ),
-                ));
-            }
-            let mut shape = Vec::new();
-            for extent in &tensor.shape {
-                let atom = builder.evaluator(self.limits).extent_atom(extent, location);
-                shape.push(atom.map_err(|s| self.failed(s))?);
-            }
-            shapes.push(shape);
-        }
-        let length = length.as_ref();
-        self.bind_shapes(builder, spec, &shapes, packed, length, &what, location)?;
-        if let Argument::Stack(_, whole) = argument {
-            let value = builder.value(Some(name.clone()), (**whole).clone(), input.name.span);
-            let id = value.id;
-            let value = builder.one_of(list, list.location(index, 0), value);
-            let none = whole.shape.first() == Some(&Extent::Fixed(0));
-            let own = if none && builder.found.definition.has_block(BlockKind::Lower) {
-                // A formula iterates over static items one by one.
-                builder.tensors.insert(name.clone());
-                Value::Pack(Pack {
-                    kind: Some(kind),
-                    tensor: known.into_iter().next().map(Rc::new),
-                    ..Pack::new(Vec::new())
-                })
-            } else {
-                Value::Atom(Atom::Stack(value))
-            };
-            builder.scope.set(name.clone(), own);
-            return Ok(port(PortTensors::Stack(id)));
-        }
-        let mut values = Vec::new();
-        let mut atoms = Vec::new();
-        let items = argument.items().len();
-        let none = known.get(items).cloned().map(Rc::new);
-        for (item, tensor) in known.into_iter().take(items).enumerate() {
-            let value_name = if packed { format!("{name}:{}", item + 1) } else { name.clone() };
-            let value = builder.value(Some(value_name), tensor, input.name.span);
-            values.push(value.id);
-            let value = builder.one_of(list, list.location(index, item), value);
-            atoms.push(Atom::Tensor(value));
-        }
-        builder.tensors.insert(name.clone());
-        if packed {
-            // The declaration determines the type of an empty pack.
-            let kind = Some(kind);
-            let pack = Pack { kind, tensor: none, ..Pack::new(atoms) };
-            builder.scope.set(name.clone(), Value::Pack(pack));
-            return Ok(port(PortTensors::Pack(values)));
-        }
-        let (Some(atom), Some(id)) = (atoms.into_iter().next(), values.first()) else {
-            return Err(Reported);
-        };
-        builder.scope.set(name.clone(), Value::Atom(atom));
-        Ok(port(PortTensors::Single(*id)))
-    }
+        value => value,
+    };
+    builder.scope.set(input.name.name.clone(), value);
+    port
+}
 
-    /// The length of a pack of dynamic length, as named in its declaration: packs with one name have one length.
-    fn bound_length(
-        &mut self,
-        builder: &Builder<'p>,
-        spec: &TypeSpec,
-        argument: &Argument,
-        location: Span,
-    ) -> Composed<Option<Atom>> {
-        let whole = match argument {
-            Argument::Stack(_, whole) => whole,
-            Argument::Empty(_) => return Ok(Some(Atom::Int(0))),
-            _ => return Ok(None),
-        };
-        let mut evaluator = builder.evaluator(self.limits);
-        let declared = spec.pack.as_ref().and_then(|p| p.length.as_ref());
-        let length = match (declared, whole.shape.first()) {
-            (Some(declared), _) => evaluator.eval(declared),
-            (None, Some(extent)) => evaluator.extent_atom(extent, location).map(Value::Atom),
-            (None, None) => Ok(Value::Null),
-        };
-        match length.map_err(|s| self.failed(s))? {
-            Value::Atom(atom) => Ok(Some(atom)),
-            _ => Ok(None),
+/// The length of a pack of dynamic length, in terms of its declaration: packs that declare the same name have the same
+/// length.
+fn bound_length(
+    context: &mut Context,
+    builder: &Builder,
+    spec: &TypeSpec,
+    argument: &Argument,
+    location: Span,
+) -> Composed<Option<Atom>> {
+    let whole = match argument {
+        Argument::Stack(_, whole) => whole,
+        Argument::Empty(_) => return Ok(Some(Atom::Int(0))),
+        _ => return Ok(None),
+    };
+    let declared = spec.pack.as_ref().and_then(|p| p.length.as_ref());
+    let length = match (declared, whole.shape.first()) {
+        (Some(declared), _) => context.value(builder, declared)?,
+        (None, Some(extent)) => {
+            Value::Atom(context.evaluated(builder, |evaluator| evaluator.extent_atom(extent, location))?)
         }
+        (None, None) => Value::Null,
+    };
+    match length {
+        Value::Atom(atom) => Ok(Some(atom)),
+        _ => Ok(None),
     }
+}
 
-    /// 2.6.1: names that only an absent input would bind are null.
-    fn null_symbols(&mut self, builder: &mut Builder<'p>, input: &Declaration) {
-        let mut names = Vec::new();
-        let spec = &input.type_spec;
-        let mut exprs: Vec<&Expr> = Vec::new();
-        exprs.extend(&spec.rank);
-        exprs.extend(spec.pack.iter().filter_map(|p| p.length.as_ref()));
-        for extent in spec.shape.iter().flatten() {
-            exprs.extend(&extent.extent);
-            exprs.extend(extent.pack.iter().filter_map(|p| p.length.as_ref()));
-        }
-        for expr in exprs {
-            collect_names(expr, &mut names);
-        }
-        for name in names {
-            if builder.scope.get(&name).is_none() {
-                builder.scope.set(name, Value::Null);
-            }
+/// 2.6.1: names that only an absent input would bind are null.
+fn null_symbols(builder: &mut Builder, input: &Declaration) {
+    let mut names = Vec::new();
+    let spec = &input.type_spec;
+    let mut exprs: Vec<&Expr> = Vec::new();
+    exprs.extend(&spec.rank);
+    exprs.extend(spec.pack.iter().filter_map(|p| p.length.as_ref()));
+    for extent in spec.shape.iter().flatten() {
+        exprs.extend(&extent.extent);
+        exprs.extend(extent.pack.iter().filter_map(|p| p.length.as_ref()));
+    }
+    for expr in exprs {
+        collect_names(expr, &mut names);
+    }
+    for name in names {
+        if builder.scope.get(&name).is_none() {
+            builder.scope.set(name, Value::Null);
         }
     }
+}
 
-    /// Whether the entry graph's run omits an input: one with a default unless it is given, an optional one if it is
-    /// declared absent.
-    fn is_absent(&self, input: &Declaration) -> bool {
-        let name = &input.name.name;
-        match input.default {
-            Some(_) => !self.given_inputs.contains(name),
-            None => input.type_spec.optional && self.absent_inputs.contains(name),
-        }
+/// Whether an input of the entry graph is absent: one with a default unless callers pass it, an optional one if callers
+/// omit it.
+fn is_absent(context: &Context, input: &Declaration) -> bool {
+    let name = &input.name.name;
+    match input.default {
+        Some(_) => !context.options.given_inputs.contains(name),
+        None => input.type_spec.optional && context.options.absent_inputs.contains(name),
     }
+}
 
-    /// Whether an extent of an input of the entry graph, or its bound, uses a name that only another input can bind:
-    /// `real[s]` or `real[r|s]` where `real[s|4]` comes later (2.6.1).
-    fn awaits_others(builder: &Builder<'p>, input: &Declaration) -> bool {
-        if Self::length_awaits_others(builder, input) {
-            return true;
-        }
-        let extents = || input.type_spec.shape.iter().flatten();
-        let bounded = extents().filter(|extent| extent.bound.is_some());
-        let names = bounded.flat_map(|extent| &extent.extent);
-        let own: Vec<String> = names.flat_map(|expr| Self::unknown_names(builder, expr)).collect();
-        extents().any(|extent| {
-            let known = extent.bound.as_ref().or(extent.extent.as_ref());
-            let names = known.map(|expr| Self::unknown_names(builder, expr));
-            let mut names = names.into_iter().flatten();
-            names.any(|name| extent.bound.is_none() || !own.contains(&name))
-        })
+/// Whether an extent of an input of the entry graph, or its bound, uses a name that only another input can bind:
+/// `real[s]` or `real[r|s]` where `real[s|4]` comes later (2.6.1).
+fn awaits_others(builder: &Builder, input: &Declaration) -> bool {
+    if length_awaits_others(builder, input) {
+        return true;
     }
+    let extents = || input.type_spec.shape.iter().flatten();
+    let bounded = extents().filter(|extent| extent.bound.is_some());
+    let names = bounded.flat_map(|extent| &extent.extent);
+    let unknown: Vec<String> = names.flat_map(|expr| unknown_names(builder, expr)).collect();
+    extents().any(|extent| {
+        let known = extent.bound.as_ref().or(extent.extent.as_ref());
+        let names = known.map(|expr| unknown_names(builder, expr));
+        let mut names = names.into_iter().flatten();
+        names.any(|name| extent.bound.is_none() || !unknown.contains(&name))
+    })
+}
 
-    /// An input of the entry graph whose extents were fixed: bound as if it were an argument.
-    fn fixed_input(
-        &mut self,
-        builder: &Builder<'p>,
-        input: &Declaration,
-        shapes: Vec<Vec<u64>>,
-    ) -> Composed<Argument> {
-        let kind = self.tensor_kind(builder, &input.type_spec.base)?;
-        let mut items = Vec::with_capacity(shapes.len());
-        for extents in shapes {
-            let shape = extents.into_iter().map(model::Extent::Fixed).collect();
-            let tensor = TensorType { kind, shape };
-            self.check_size(&tensor, input.span)?;
-            items.push(ArgumentItem::Tensor(Rc::new(tensor)));
-        }
-        Ok(match (input.type_spec.pack.is_some(), items.as_slice()) {
-            (false, [single]) => Argument::Single(single.clone()),
-            _ => Argument::Pack(items),
-        })
+/// An input of the entry graph whose extents were fixed: bound as if it were an argument.
+fn fixed_input(
+    context: &mut Context,
+    builder: &Builder,
+    input: &Declaration,
+    shapes: Vec<Vec<u64>>,
+) -> Composed<Argument> {
+    let kind = tensor_kind(context, builder, &input.type_spec.base)?;
+    let mut items = Vec::with_capacity(shapes.len());
+    for extents in shapes {
+        let shape = extents.into_iter().map(model::Extent::Fixed).collect();
+        let tensor = TensorType { kind, shape };
+        check_size(context, &tensor, input.span)?;
+        items.push(ArgumentItem::Tensor(Rc::new(tensor)));
     }
+    Ok(match (input.type_spec.pack.is_some(), items.as_slice()) {
+        (false, [single]) => Argument::Single(single.clone()),
+        _ => Argument::Pack(items),
+    })
+}
 
-    /// An input of the entry graph: its shape is the declared one.
-    fn graph_input(&mut self, builder: &mut Builder<'p>, input: &Declaration) -> Composed<Port> {
-        let name = input.name.name.clone();
-        let span = input.name.span;
-        let port = |tensors| Port { name: name.clone(), tensors, span };
-        if let Some(length) = self.stacked_length(builder, input)? {
-            let stack = self.stack(builder, input, length)?;
-            return Ok(port(PortTensors::Stack(stack.id)));
-        }
-        let packed = input.type_spec.pack.is_some();
-        let length = self.input_length(builder, input)?;
-        let tensors = self.declared_tensors(builder, input, length.unwrap_or(1))?;
-        let mut values = Vec::new();
-        let mut atoms = Vec::new();
-        for (item, tensor) in tensors.into_iter().enumerate() {
-            let value_name = if packed { format!("{name}:{}", item + 1) } else { name.clone() };
-            let value = builder.value(Some(value_name), tensor, span);
-            values.push(value.id);
-            atoms.push(Atom::Tensor(value));
-        }
-        builder.tensors.insert(name.clone());
-        if packed {
-            builder.scope.set(name.clone(), Value::pack(atoms));
-            return Ok(port(PortTensors::Pack(values)));
-        }
-        let (Some(atom), Some(id)) = (atoms.into_iter().next(), values.first().copied()) else {
-            return Err(Reported);
-        };
-        builder.scope.set(name.clone(), Value::Atom(atom));
-        Ok(port(PortTensors::Single(id)))
+/// An input of the entry graph, with the declared shape.
+fn graph_input(context: &mut Context, builder: &mut Builder, input: &Declaration) -> Composed<Port> {
+    if let Some(length) = stacked_length(context, builder, input)? {
+        return stack(context, builder, input, length);
     }
-
-    /// The declared number of tensors of a pack; `None` for a single tensor.
-    pub(crate) fn declared_length(
-        &mut self,
-        builder: &Builder<'p>,
-        declaration: &Declaration,
-    ) -> Composed<Option<usize>> {
-        let Some(pack) = &declaration.type_spec.pack else {
-            return Ok(None);
-        };
-        let name = &declaration.name.name;
-        let Some(length) = &pack.length else {
-            return Err(self.error(
-                &ATTRIBUTE_LENGTH,
-                declaration.span,
-                format!("the length of the pack `{name}` is unknown"),
-            ));
-        };
-        let value = {
-            let mut evaluator = builder.evaluator(self.limits);
-            match evaluator.int(length) {
-                Ok(Some(n)) => evaluator.length(n, length.span).map(Some),
-                Ok(None) => Ok(None),
-                Err(stop) => Err(stop),
-            }
-        };
-        match value.map_err(|s| self.failed(s))? {
-            Some(n) => Ok(Some(n)),
-            None => Err(self.error(
-                &ATTRIBUTE_LENGTH,
-                length.span,
-                format!("the length of the pack `{name}` is null"),
-            )),
-        }
-    }
+    let form = Form::declared(input_length(context, builder, input)?);
+    let tensors = declared_tensors(context, builder, input, form.count())?;
+    Ok(builder.declare(&input.name, form, tensors))
 }

@@ -1,109 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Builds one instance: binding, helper symbols and assertions, declarations, body.
 
+use crate::ast::{BlockKind, DefinitionKind};
+use crate::compose::blocks::update::formulas_apart;
+use crate::compose::calls::Composed;
+use crate::compose::composer::Composer;
+use crate::compose::context::Context;
+use crate::compose::declarations::helper_symbols::{later_assertions, report_violations, symbols};
+use crate::compose::declarations::tensors::{declare_outputs, local_tensors};
+use crate::compose::formulas::lower_block::lowered;
+use crate::compose::formulas::write_counter::{counted_writes, write_counter};
+use crate::compose::instances::InstanceInfo;
+use crate::compose::invocations::arguments::ArgumentList;
+use crate::compose::invocations::binding::bind;
+use crate::compose::invocations::builder::Builder;
+use crate::compose::operators::OperatorRef;
+use crate::compose::quantization::quantizers::{own_quantizers, quantization, simulate_given};
+use crate::compose::shapes::checks::settle;
+use crate::compose::shapes::dynamic_extent::shape_expr;
+use crate::compose::synthesized_functions::empty_function;
+use crate::diagnostics::codes::{LIMIT_EXCEEDED, TENSOR_UNKNOWN};
+use crate::eval::TypeName;
+use crate::model::{self, AttributeValue, Body, Function, FunctionId};
 use std::sync::Arc;
 
-use crate::ast::{BlockKind, DefinitionKind};
-use crate::compose::composer::{CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported};
-use crate::compose::formulas::write_counter::write_counter;
-use crate::compose::invocations::arguments::ArgumentList;
-use crate::compose::invocations::builder::Builder;
-use crate::compose::shapes::dynamic_extent::shape_expr;
-use crate::diagnostics::Diagnostic;
-use crate::diagnostics::codes::{LIMIT_EXCEEDED, SHARED_VARIABLE, TENSOR_UNKNOWN};
-use crate::eval::{TensorRef, TypeName};
-use crate::model::{self, AttributeValue, Body, Function, FunctionId};
-
 impl<'p> Composer<'p, '_> {
-    /// A variable that the body or one of its invocations declares: instances share it by name.
-    pub(crate) fn capture(
-        &mut self,
-        builder: &mut Builder<'p>,
-        name: CaptureName,
-        value_name: Option<String>,
-    ) -> Composed<TensorRef> {
-        let (path, tensor) = (name.path.clone(), name.tensor.clone());
-        let location = name.invocation.unwrap_or(name.span);
-        builder.capture(name, value_name).map_err(|known| {
-            let message = format!(
-                "variable `{path}` is {} here, but another instance has it as {}",
-                tensor.text(),
-                known.tensor.text()
-            );
-            self.report(
-                Diagnostic::error(&SHARED_VARIABLE, location, message)
-                    .with_label_at(
-                        known.invocation.unwrap_or(known.span),
-                        format!("{} here", known.tensor.text()),
-                    )
-                    .with_help(
-                        "one file cannot hold both: write another label for one of the instances, `y = label: op(x)`",
-                    ),
-            )
-        })
-    }
-
     /// Composes an instance of the definition for these arguments.
     pub(crate) fn instantiate(
         &mut self,
-        found: Definitions<'p>,
+        operator: OperatorRef<'p>,
         list: &ArgumentList,
         entry: bool,
     ) -> Composed<FunctionId> {
         let call = (!entry).then_some(list.invocation);
-        self.enter(&found, call)?;
-        let result = self.instance(found, list, entry);
-        self.leave();
+        self.context.enter(&operator, call)?;
+        let result = self.instance(operator, list, entry);
+        self.context.leave();
         result
     }
 
-    fn instance(&mut self, found: Definitions<'p>, list: &ArgumentList, entry: bool) -> Composed<FunctionId> {
-        let definition = found.definition;
-        if self.functions.len() >= self.limits.instances {
-            return Err(self.error(
-                &LIMIT_EXCEEDED,
-                list.invocation,
-                format!(
-                    "the model has more than {} different operator instances (limit `instances`)",
-                    self.limits.instances
-                ),
-            ));
+    fn instance(
+        &mut self,
+        operator: OperatorRef<'p>,
+        list: &ArgumentList,
+        entry: bool,
+    ) -> Composed<FunctionId> {
+        let definition = operator.definition;
+        if self.context.functions.len() >= self.context.limits.instances {
+            let message = format!(
+                "the model has more than {} different operator instances (limit `instances`)",
+                self.context.limits.instances
+            );
+            return Err(self.context.error(&LIMIT_EXCEEDED, list.invocation, message));
         }
         let function = Function {
-            name: self.qualified(&found),
-            role: Self::role(&found),
-            attributes: Vec::new(),
-            types: Vec::new(),
-            values: Vec::new(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            items_of_none: Vec::new(),
-            captures: Vec::new(),
-            updates: Vec::new(),
-            capture_variables: Vec::new(),
+            role: operator.role(),
             extents: list.extents.iter().map(|(name, _)| name.clone()).collect(),
-            checks: Vec::new(),
-            result_checks: Vec::new(),
-            constants: Vec::new(),
-            body: Body::Intrinsic,
-            numbers: self.numbers,
-            span: definition.name.span,
+            numbers: self.context.options.numbers,
+            ..empty_function(&self.context.operators.qualified(&operator), definition.name.span)
         };
-        let edition = self.program.edition(found.module);
+        let edition = self.context.program.edition(operator.module);
         let quantizers = std::mem::take(&mut self.passed_quantizers);
-        let mut builder = Builder::new(found, edition, function, entry, quantizers);
-        let root = if entry { self.qualified(&found) } else { String::new() };
-        let made = self.fill(&mut builder, list, &root);
-        match (made, &mut self.known) {
+        let mut builder = Builder::new(operator, edition, function, entry, quantizers);
+        let root = if entry { self.context.operators.qualified(&operator) } else { String::new() };
+        let filled = self.fill(&mut builder, list, &root);
+        match (filled, &mut self.known) {
             (Err(failure), Some(known)) if entry => {
                 known.append(&mut builder.function.values);
                 return Err(failure);
             }
-            // If its body cannot be composed, its declarations may determine its outputs.
-            (Err(_), Some(_)) => self.declare_alone(&mut builder)?,
-            (made, _) => made?,
+            // If the body cannot be composed, the declarations may determine the outputs.
+            (Err(_), Some(_)) => declare_alone(&mut self.context, &mut builder)?,
+            (filled, _) => filled?,
         }
-        builder.function.attributes = self.attribute_values(&builder);
+        builder.function.attributes = attribute_values(&builder);
         builder.function.types = builder
             .types
             .iter()
@@ -112,7 +82,6 @@ impl<'p> Composer<'p, '_> {
                 TypeName::Str => None,
             })
             .collect();
-        let id = FunctionId(u32::try_from(self.functions.len()).map_err(|_| Reported)?);
         let public = definition.public || definition.kind == DefinitionKind::Graph;
         let mut tensors = builder.named_below;
         if public {
@@ -120,96 +89,92 @@ impl<'p> Composer<'p, '_> {
         } else {
             tensors.extend(definition.constants.iter().map(|c| c.name.name.clone()))
         }
-        self.infos.push(InstanceInfo {
+        let info = InstanceInfo {
             captures: builder.captures,
             tensors,
             quantization: builder.quantization,
             invocations: builder.invocations,
             is_composite: definition.has_block(BlockKind::Compose),
-        });
-        self.functions.push(builder.function);
-        Ok(id)
-    }
-
-    /// The declared outputs of an operator whose body could not be composed.
-    fn declare_alone(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
-        builder.function.outputs.clear();
-        builder.function.updates.clear();
-        builder.blocks.clear();
-        self.intrinsic(builder)
+        };
+        self.context.add(builder.function, info)
     }
 
     /// Binds the arguments of the instance, and composes its body.
     fn fill(&mut self, builder: &mut Builder<'p>, list: &ArgumentList, root: &str) -> Composed<()> {
-        let definition = builder.found.definition;
-        let reported = self.sink.diagnostics().len();
-        if let Err(failure) = self.bind(builder, list) {
-            self.say_reasons(builder, reported);
+        let definition = builder.operator.definition;
+        let reported = self.context.calls.sink.diagnostics().len();
+        if let Err(failure) = bind(&mut self.context, builder, list) {
+            report_violations(&mut self.context, builder, reported);
             return Err(failure);
         }
-        self.settle(builder)?;
-        self.symbols(builder)?;
-        self.own_quantizers(builder, root);
-        self.local_tensors(builder)?;
-        self.settle(builder)?;
-        self.later_assertions(builder, false)?;
+        settle(&mut self.context, builder)?;
+        symbols(&mut self.context, builder)?;
+        own_quantizers(&mut self.context, builder, root);
+        local_tensors(&mut self.context, builder)?;
+        settle(&mut self.context, builder)?;
+        later_assertions(&mut self.context, builder, false)?;
         if !definition.has_block(BlockKind::Lower) {
-            self.simulate_given(builder)?;
+            simulate_given(self, builder)?;
         }
         let counter = write_counter(definition).filter(|k| builder.scope.get(k).is_none());
         if definition.has_block(BlockKind::Lower)
             && let Some(counter) = counter
             && definition.updates.is_empty()
         {
-            self.counted_writes(builder, list, counter)?;
+            counted_writes(&mut self.context, builder, list, counter)?;
         } else if definition.has_block(BlockKind::Lower) {
-            self.lowered(builder)?;
-            self.settle(builder)?;
+            lowered(&mut self.context, builder)?;
+            settle(&mut self.context, builder)?;
             if !definition.updates.is_empty() {
-                self.formulas_apart(builder, list)?;
+                formulas_apart(&mut self.context, builder, list)?;
                 self.composed_updates(builder)?;
             }
         } else if definition.has_block(BlockKind::Compose) || definition.kind == DefinitionKind::Graph {
             self.composed(builder)?;
         } else {
-            self.intrinsic(builder)?;
+            intrinsic(&mut self.context, builder)?;
         }
-        self.settle(builder)?;
-        self.later_assertions(builder, true)?;
-        let own = self.quantization(builder, root)?;
-        builder.quantization.splice(0..0, own);
+        settle(&mut self.context, builder)?;
+        later_assertions(&mut self.context, builder, true)?;
+        let entries = quantization(&mut self.context, builder, root)?;
+        builder.quantization.splice(0..0, entries);
         Ok(())
     }
+}
 
-    fn attribute_values(&self, builder: &Builder) -> Vec<(String, AttributeValue)> {
-        let run_time = |expr: &model::Expr| {
-            Some(AttributeValue::Run { kind: expr.kind, value: Arc::new(shape_expr(expr)?) })
-        };
-        builder
-            .found
-            .definition
-            .attributes
-            .iter()
-            .map(|declared| {
-                let name = declared.name.name.clone();
-                let value =
-                    builder.scope.get(&name).map_or(AttributeValue::Null, |v| v.attribute_with(&run_time));
-                (name, value)
-            })
-            .collect()
-    }
+/// The declared outputs of an operator whose body could not be composed.
+fn declare_alone(context: &mut Context, builder: &mut Builder) -> Composed<()> {
+    builder.function.outputs.clear();
+    builder.function.updates.clear();
+    builder.blocks.clear();
+    intrinsic(context, builder)
+}
 
-    /// An operator without a body: its outputs have the declared types.
-    fn intrinsic(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
-        if builder.found.definition.outputs.is_empty() {
-            return Err(self.error(
-                &TENSOR_UNKNOWN,
-                builder.found.definition.name.span,
-                format!("`{}` has neither body nor outputs", builder.function.name),
-            ));
-        }
-        self.declare_outputs(builder)?;
-        builder.function.body = Body::Intrinsic;
-        Ok(())
+fn attribute_values(builder: &Builder) -> Vec<(String, AttributeValue)> {
+    let run_time = |expr: &model::Expr| {
+        Some(AttributeValue::Run { kind: expr.kind, value: Arc::new(shape_expr(expr)?) })
+    };
+    builder
+        .operator
+        .definition
+        .attributes
+        .iter()
+        .map(|declared| {
+            let name = declared.name.name.clone();
+            let value =
+                builder.scope.get(&name).map_or(AttributeValue::Null, |v| v.attribute_with(&run_time));
+            (name, value)
+        })
+        .collect()
+}
+
+/// An operator without a body: its outputs have the declared types.
+fn intrinsic(context: &mut Context, builder: &mut Builder) -> Composed<()> {
+    if builder.operator.definition.outputs.is_empty() {
+        let message = format!("`{}` has neither body nor outputs", builder.function.name);
+        return Err(context.error(&TENSOR_UNKNOWN, builder.operator.definition.name.span, message));
     }
+    declare_outputs(context, builder)?;
+    builder.function.body = Body::Intrinsic;
+    Ok(())
 }

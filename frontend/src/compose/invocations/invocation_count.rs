@@ -3,7 +3,8 @@
 //! the model.
 
 use crate::ast::{Component, ComponentValue, ExprKind, Loop};
-use crate::compose::composer::Composer;
+use crate::compose::operators::{OperatorRef, OperatorTable};
+use rustc_hash::FxHashMap;
 
 /// The maximum number of iterations of `do` loops without condition that are unrolled.
 pub(crate) const UNROLLED_ITERATIONS: u64 = 32;
@@ -12,69 +13,88 @@ pub(crate) const UNROLLED_ITERATIONS: u64 = 32;
 /// unrolled.
 pub(crate) const UNROLLED_INVOCATIONS: usize = 1 << 11;
 
-/// The maximum nesting of operators that is analysed; deeper ones count as too many.
+/// The maximum nesting of operators that is analysed; more deeply nested operators count as too many invocations.
 const DEPTH: usize = 128;
 
-impl<'p> Composer<'p, '_> {
+/// The number of invocations in operators, by module and name; 0 for operators that are being analysed.
+#[derive(Default)]
+pub(crate) struct InvocationCounts<'p> {
+    known: FxHashMap<(&'p str, &'p str), usize>,
+}
+
+impl<'p> InvocationCounts<'p> {
     /// The number of invocations of a right-hand side in a module, including nested ones. An estimate, because counts
     /// of loops and conditions need values.
-    pub(crate) fn reach(&mut self, module: &str, value: &ComponentValue) -> usize {
-        self.reach_of_value(module, value, DEPTH)
+    pub(crate) fn estimate(
+        &mut self,
+        operators: &OperatorTable<'p>,
+        module: &str,
+        value: &ComponentValue,
+    ) -> usize {
+        self.in_value(operators, module, value, DEPTH)
     }
 
-    fn reach_of_value(&mut self, module: &str, value: &ComponentValue, depth: usize) -> usize {
+    fn in_value(
+        &mut self,
+        operators: &OperatorTable<'p>,
+        module: &str,
+        value: &ComponentValue,
+        depth: usize,
+    ) -> usize {
         let Some(depth) = depth.checked_sub(1) else {
             return usize::MAX;
         };
-        let mut of = |value: &ComponentValue| self.reach_of_value(module, value, depth);
+        let mut count = |value: &ComponentValue| self.in_value(operators, module, value, depth);
         match value {
             ComponentValue::Invocation(invocation) => {
-                let Some(found) = self.lookup(module, &invocation.operator) else {
+                let Some(operator) = operators.lookup(module, &invocation.operator) else {
                     return 1;
                 };
-                let key = (found.module, found.definition.name.name.as_str());
-                let known = self.invocation_counts.get(&key).copied();
-                let inside = known.unwrap_or_else(|| {
-                    self.invocation_counts.insert(key, 0);
-                    let definition = found.definition;
-                    let all = definition.composes.iter().chain(&definition.updates);
-                    let sum = self.reach_of_all(found.module, all, depth);
-                    self.invocation_counts.insert(key, sum);
-                    sum
-                });
-                inside.saturating_add(1)
+                self.in_operator(operators, operator, depth).saturating_add(1)
             }
-            ComponentValue::Block(block) => self.reach_of_all(module, &block.components, depth),
+            ComponentValue::Block(block) => self.in_all(operators, module, &block.components, depth),
             ComponentValue::If(branching) => {
-                let all = branching
-                    .arms
-                    .iter()
-                    .flat_map(|(condition, then)| [condition, then])
-                    .chain([&*branching.otherwise])
-                    .map(of);
-                all.fold(0, usize::saturating_add)
+                let arms = branching.arms.iter().flat_map(|(condition, then)| [condition, then]);
+                arms.chain([&*branching.otherwise]).map(count).fold(0, usize::saturating_add)
             }
             ComponentValue::Loop(looping) => {
-                let tests = [&looping.before, &looping.after].into_iter().flatten();
-                let tests = tests.map(&mut of).fold(0, usize::saturating_add);
-                let body = of(&looping.body);
+                let conditions = [&looping.before, &looping.after].into_iter().flatten();
+                let tests = conditions.map(&mut count).fold(0, usize::saturating_add);
+                let body = count(&looping.body);
                 let unrolled = body.saturating_mul(written_count(looping));
-                let stays = !looping.unroll && unrolled > UNROLLED_INVOCATIONS;
-                tests.saturating_add(if stays { body } else { unrolled })
+                let is_kept = !looping.unroll && unrolled > UNROLLED_INVOCATIONS;
+                tests.saturating_add(if is_kept { body } else { unrolled })
             }
             ComponentValue::Expr(_) | ComponentValue::Error(_) => 0,
         }
     }
 
-    fn reach_of_all<'c>(
+    fn in_operator(
         &mut self,
+        operators: &OperatorTable<'p>,
+        operator: OperatorRef<'p>,
+        depth: usize,
+    ) -> usize {
+        if let Some(count) = self.known.get(&operator.key()) {
+            return *count;
+        }
+        self.known.insert(operator.key(), 0);
+        let definition = operator.definition;
+        let components = definition.composes.iter().chain(&definition.updates);
+        let count = self.in_all(operators, operator.module, components, depth);
+        self.known.insert(operator.key(), count);
+        count
+    }
+
+    fn in_all<'c>(
+        &mut self,
+        operators: &OperatorTable<'p>,
         module: &str,
         components: impl IntoIterator<Item = &'c Component>,
         depth: usize,
     ) -> usize {
-        let each =
-            components.into_iter().map(|component| self.reach_of_value(module, &component.value, depth));
-        each.fold(0, usize::saturating_add)
+        let counts = components.into_iter().map(|c| self.in_value(operators, module, &c.value, depth));
+        counts.fold(0, usize::saturating_add)
     }
 }
 
@@ -82,11 +102,10 @@ impl<'p> Composer<'p, '_> {
 fn written_count(looping: &Loop) -> usize {
     let count = looping.count.as_ref().and_then(|c| c.count.as_ref());
     match count.map(|count| &count.kind) {
-        Some(ExprKind::Int(n))
-            if looping.unroll || u64::try_from(*n).is_ok_and(|n| n <= UNROLLED_ITERATIONS) =>
-        {
-            usize::try_from(*n).unwrap_or(1)
-        }
+        Some(ExprKind::Int(n)) => match (usize::try_from(*n), u64::try_from(*n)) {
+            (Ok(times), Ok(n)) if looping.unroll || n <= UNROLLED_ITERATIONS => times,
+            _ => 1,
+        },
         _ => 1,
     }
 }
@@ -121,7 +140,7 @@ mod tests {
 
     /// Each operator would double the model if all of their loops were unrolled.
     #[test]
-    fn short_loops_of_operators_within_each_other_stay_loops() {
+    fn deep_nests_of_short_loops_are_not_unrolled() {
         assert!(kept(8).iter().all(|kept| !kept));
         let many = kept(18);
         assert!(many.iter().take(8).all(|kept| !kept));

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use crate::compose::quantization::narrow_ints::{range, too_narrow};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::CONSTANT_VALUE;
-use crate::eval::ranges::Interval;
-use crate::model::storage_range::{made, unheld};
+use crate::eval::ranges::{Interval, signed};
+use crate::model::storage_range::{computed_reals, unheld};
 use crate::model::{
     Block, Body, ConstantData, Expr, Formula, Function, FunctionId, Invoke, Loop, Model, Node, Operation,
     Port, Target, ValueId,
@@ -18,11 +18,11 @@ use crate::model::{
 use skript_semantics::{Scalar, ScalarKind};
 
 /// The maximum number of analysed functions, once for each set of arguments; beyond it nothing is known.
-const CALLS: usize = 1 << 16;
+const MAX_CALLS: usize = 1 << 16;
 /// The maximum nesting of operators that is analysed.
-const DEPTH: usize = 256;
+const MAX_DEPTH: usize = 256;
 
-/// What is known about the elements of a tensor.
+/// Facts about the elements of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Decided {
     /// The interval of the ints that do not depend on data, and whether these are all elements.
@@ -75,9 +75,9 @@ pub(crate) fn fact(facts: &Facts, id: ValueId) -> Option<Decided> {
 /// `positions`: the largest index that an intrinsic may return.
 pub fn misfits(model: &Model, positions: &dyn Fn(&Function) -> Option<u64>) -> Vec<Diagnostic> {
     let mut reader = Reader { model, positions, known: HashMap::new() };
-    let mut found = Vec::new();
+    let mut diagnostics = Vec::new();
     if model.numbers.work() == model.numbers {
-        return found;
+        return diagnostics;
     }
     for function in &model.functions {
         let Body::Block(block) = &function.body else {
@@ -85,11 +85,11 @@ pub fn misfits(model: &Model, positions: &dyn Fn(&Function) -> Option<u64>) -> V
         };
         block.visit(&mut |operation| {
             if let Operation::Invoke(invoke) = operation {
-                found.extend(reader.constant_results(function, invoke));
+                diagnostics.extend(reader.constant_results(function, invoke));
             }
         });
     }
-    found
+    diagnostics
 }
 
 /// A function, and the knowledge about its inputs.
@@ -120,7 +120,7 @@ impl<'m> Reader<'m> {
         }
         let results = self.results(invoke.callee, Vec::new(), 0);
         let numbers = self.model.numbers;
-        let say = |(id, decided): (Option<ValueId>, Option<Decided>)| {
+        let diagnostic = |(id, decided): (Option<ValueId>, Option<Decided>)| {
             let value = function.values.get(id?.0 as usize)?;
             let name = value.name.as_deref();
             match decided? {
@@ -137,7 +137,7 @@ impl<'m> Reader<'m> {
                 }
             }
         };
-        given.into_iter().zip(results).filter_map(say).collect()
+        given.into_iter().zip(results).filter_map(diagnostic).collect()
     }
 
     /// The outputs and updates of a function, from the knowledge about its inputs.
@@ -154,7 +154,7 @@ impl<'m> Reader<'m> {
         let Some(function) = self.model.function(id) else {
             return Vec::new();
         };
-        if depth >= DEPTH || self.known.len() >= CALLS {
+        if depth >= MAX_DEPTH || self.known.len() >= MAX_CALLS {
             return Vec::new();
         }
         let mut facts = vec![None; function.values.len()];
@@ -178,9 +178,9 @@ impl<'m> Reader<'m> {
                 }
             }
         }
-        let found: Vec<_> = results(function).iter().map(|id| fact(&facts, *id)).collect();
-        self.known.insert(key, found.clone());
-        found
+        let decided: Vec<_> = results(function).iter().map(|id| fact(&facts, *id)).collect();
+        self.known.insert(key, decided.clone());
+        decided
     }
 
     fn constant(&self, data: &ConstantData) -> Option<Decided> {
@@ -227,7 +227,7 @@ impl<'m> Reader<'m> {
         }
     }
 
-    /// The values that an iteration reads from earlier ones are unknown.
+    /// The values that an iteration reads from earlier iterations are unknown.
     fn iterate(&mut self, l: &'m Loop, facts: &mut Facts, depth: usize) {
         for (item, pack) in &l.scans {
             let items = pack.iter().map(|id| fact(facts, *id));
@@ -276,12 +276,12 @@ impl<'m> Reader<'m> {
 
     /// A real that the formula produces from constants, or copies, and that the storage type cannot represent.
     fn real(&self, formula: &Formula, target: &Target, facts: &Facts) -> Option<Decided> {
-        let mut made = made(formula, target).into_iter();
-        let own = made.find_map(|s| match s {
+        let mut reals = computed_reals(formula, target).into_iter();
+        let computed = reals.find_map(|s| match s {
             Scalar::Real(x) if unheld(self.model.numbers, s).is_some() => Some(Decided::Unheld(x.to_bits())),
             _ => None,
         });
-        own.or_else(|| moved(&target.value, formula, facts))
+        computed.or_else(|| moved(&target.value, formula, facts))
     }
 }
 
@@ -306,9 +306,9 @@ pub(crate) fn constants(function: &Function) -> Vec<Option<Decided>> {
     facts
 }
 
-/// From zero to a last int.
+/// The interval from zero to `last`.
 fn natural(last: u64) -> Interval {
-    Interval { low: 0, high: i64::try_from(last).unwrap_or(i64::MAX) }
+    Interval { low: 0, high: signed(last) }
 }
 
 fn ints(data: &ConstantData) -> Option<Decided> {
@@ -335,65 +335,4 @@ fn tensors(ports: &[Port]) -> Vec<ValueId> {
 fn results(function: &Function) -> Vec<ValueId> {
     let updates = function.updates.iter().map(|(_, new)| *new);
     tensors(&function.outputs).into_iter().chain(updates).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::compose::ComposeOptions;
-    use crate::compose::testing::composed_with;
-    use crate::limits::Limits;
-    use skript_semantics::{IntType, Numbers, RealType};
-
-    const PARTS: &str = "operator pass { @input { a: int[n]; } @output { b: int[n]; } @lower { b[i,] = a[i,], i < n; } } \
-        operator real_pass { @input { a: real[n]; } @output { b: real[n]; } @lower { b[i,] = a[i,], i < n; } } \
-        operator sum { @input { a: int[n]; c: int[n]; } @output { b: int[n]; } @lower { b[i,] = a[i,] + c[i,], i < n; } } \
-        operator third { @input { a: int[n]; } @output { b: int[n]; } @lower { b[i,] = a[i,] / 3, i < n; } } \
-        operator upto { @attrib { m: int; } @output { b: int[m]; } @lower { b[i,] = i, i < m; } } ";
-
-    /// The messages for a graph of one composite operator with this body, in i8 and f16.
-    fn messages(rest: &str, body: &str) -> Vec<String> {
-        let text = format!(
-            "{PARTS} operator f {{ @input {{ x: int[3]; r: real[3]; c: bool[]; }} {rest} @compose {{ {body} }} }} \
-             graph G {{ @input {{ x: int[3]; r: real[3]; c: bool[]; }} @output {{ y: int[3]; z: real[3]; }} \
-             @compose {{ y, z = f(x, r, c); }} }}"
-        );
-        let options = ComposeOptions {
-            numbers: Numbers { real: RealType::F16, int: IntType::I8 },
-            ..ComposeOptions::default()
-        };
-        match composed_with(&text, &options, &Limits::default()) {
-            Ok(_) => Vec::new(),
-            Err(found) => found.iter().map(|d| format!("{}: {}", d.code.id, d.message)).collect(),
-        }
-    }
-
-    const ADDED: &str = "@constant { k: int[3] = 125; } @output { y: int[3]; z: real[3]; }";
-    const LARGE: &str = "@constant { k: int[3] = [300, 44, 1]; } @output { y: int[3]; z: real[3]; }";
-
-    #[test]
-    fn what_an_operator_returns_is_checked() {
-        let y300 = ["SK3004: `y` may be 300, which does not fit i8"];
-        assert_eq!(messages(LARGE, "y = k; w = sum(x, k); z = r;"), y300);
-        assert_eq!(messages(LARGE, "y = pass(k); w = sum(x, y); z = r;"), y300);
-        let branch = "w = sum(x, k); y = if c then w else k; z = r;";
-        assert_eq!(messages(LARGE, branch), y300);
-        let steps = "z = r; y = with s: int[3] = x do..(2) { t = sum(s, x); yield k; };";
-        assert_eq!(messages(LARGE, steps), y300);
-        assert_eq!(
-            messages(ADDED, "u = upto{m=3}(); v = sum(u, u); y = sum(v, k); z = r;"),
-            ["SK3004: `y` may be 129, which does not fit i8"]
-        );
-        let real = "@constant { k: real[3] = 1e5; } @output { y: int[3]; z: real[3]; }";
-        assert_eq!(
-            messages(real, "y = x; w = real_pass(k); z = real_pass(w);"),
-            ["SK0750: `z` gets 1e5, which does not fit f16 (at most 6.5504e4 in size); --real=f32 holds it"]
-        );
-    }
-
-    #[test]
-    fn what_stays_inside_or_rests_on_data_is_not() {
-        assert!(messages(LARGE, "w = sum(x, k); y = third(w); z = r;").is_empty());
-        assert!(messages(LARGE, "w = sum(k, k); v = third(w); y = third(v); z = r;").is_empty());
-        assert!(messages(ADDED, "u = upto{m=3}(); y = sum(u, k); z = r;").is_empty());
-    }
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An entry of `@quantize` whose quantizer is simulated (2.14).
-
-use std::fmt::Write as _;
+//! A quantizer of a tensor, as an invocation that is not bound yet (2.14).
 
 use crate::ast::Path;
 use crate::compose::invocations::arguments::ArgumentList;
 use crate::source::Span;
+use std::fmt::Write as _;
 
 /// An entry for a tensor of the current function or of one of its invocations.
 #[derive(Clone, Debug)]
@@ -21,7 +20,7 @@ pub(crate) struct Quantizer<'p> {
 }
 
 impl Quantizer<'_> {
-    /// Instances with different simulated quantizers are different.
+    /// Appends the quantizer to the key of an instance: instances with different simulated quantizers are not shared.
     pub(crate) fn describe_into(&self, key: &mut String) {
         // Writing to a string cannot fail.
         let _ = write!(

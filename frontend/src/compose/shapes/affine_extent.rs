@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Binding of names in extents and lengths: `2 * k + 1` against an actual value (2.6).
 
-use crate::ast::{BinaryOp, Expr, ExprKind, Item, StringPiece, Subscript, UnaryOp};
-use crate::compose::composer::{Composed, Composer};
+use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::compose::calls::{Composed, Reported};
+use crate::compose::context::Context;
 use crate::compose::invocations::builder::Builder;
-use crate::compose::shapes::checks::{Verdict, composed_text, equality, parts, text, verdict};
+use crate::compose::shapes::checks::{
+    Verdict, composed_text, equality, keep_extent_check, parts, text, verdict,
+};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{AFFINE_EXTENT, EXTENT_MISMATCH, SHAPE_NOT_BOUND};
+use crate::eval::series::fold::together;
 use crate::eval::stop::EvalResult;
 use crate::eval::{Atom, Evaluator, Stop, Value};
 use crate::source::Span;
 use skript_semantics::ScalarOp;
 use skript_symbolic::{Line, Ring};
 
-/// What is bound, for messages.
+/// The extent or length that is bound, for messages.
 pub(crate) struct Bound<'a> {
     /// "extent 1 of input `x`", "the length of attribute `a`".
     pub what: &'a str,
@@ -21,217 +25,194 @@ pub(crate) struct Bound<'a> {
     pub location: Span,
 }
 
-impl<'p> Composer<'p, '_> {
-    /// Names of the expression without a value.
-    pub(crate) fn unknown_names(builder: &Builder, expr: &Expr) -> Vec<String> {
-        let mut names = Vec::new();
-        collect_names(expr, &mut names);
-        names.retain(|n| builder.scope.get(n).is_none());
-        names
-    }
+/// Names of the expression without a value.
+pub(crate) fn unknown_names(builder: &Builder, expr: &Expr) -> Vec<String> {
+    let mut names = Vec::new();
+    collect_names(expr, &mut names);
+    names.retain(|n| builder.scope.get(n).is_none());
+    names
+}
 
-    /// Equates `expr` with `actual` (an int or a pack of ints): checks it, or binds its one unknown name.
-    pub(crate) fn unify(
-        &mut self,
-        builder: &mut Builder<'p>,
-        expr: &Expr,
-        actual: &Value,
-        bound: &Bound,
-    ) -> Composed<()> {
-        let unknown = Self::unknown_names(builder, expr);
-        match unknown.as_slice() {
-            [] => {
-                let declared = builder.evaluator(self.limits).eval(expr);
-                let declared = declared.map_err(|s| self.failed(s))?;
-                self.compare_extents(builder, expr, &declared, actual, bound)
-            }
-            [name] => {
-                let mut evaluator = builder.evaluator(self.limits);
-                let solved = solution(&mut evaluator, expr, name, actual);
-                match solved {
-                    Ok(Some(value)) => {
-                        if value.atoms().iter().any(|a| matches!(a, Atom::Int(i) if *i < 0)) {
-                            return Err(self.no_solution(name, expr, actual, bound));
-                        }
-                        builder.scope.set(name.clone(), value);
-                        self.check_solution(builder, name, expr, actual, bound)
+/// Equates `expr` with `actual` (an int or a pack of ints): checks the equality, or binds the only unknown name.
+pub(crate) fn unify(
+    context: &mut Context,
+    builder: &mut Builder,
+    expr: &Expr,
+    actual: &Value,
+    bound: &Bound,
+) -> Composed<()> {
+    let unknown = unknown_names(builder, expr);
+    match unknown.as_slice() {
+        [] => {
+            let declared = context.value(builder, expr)?;
+            compare_extents(context, builder, expr, &declared, actual, bound)
+        }
+        [name] => {
+            let mut evaluator = builder.evaluator(context.limits);
+            let solved = solution(&mut evaluator, expr, name, actual);
+            match solved {
+                Ok(Some(value)) => {
+                    if value.atoms().iter().any(|a| matches!(a, Atom::Int(i) if *i < 0)) {
+                        return Err(no_solution(context, name, expr, actual, bound));
                     }
-                    Ok(None) => Err(self.no_solution(name, expr, actual, bound)),
-                    Err(stop) => Err(self.failed(stop)),
+                    builder.scope.set(name.clone(), value);
+                    check_solution(context, builder, name, expr, actual, bound)
                 }
+                Ok(None) => Err(no_solution(context, name, expr, actual, bound)),
+                Err(stop) => Err(context.failed(stop)),
             }
-            names => Err(self.report(
-                Diagnostic::error(
-                    &SHAPE_NOT_BOUND,
-                    expr.span,
-                    format!("{} has several unknown names: {}", bound.what, names.join(", ")),
-                )
-                .with_label_at(bound.location, "bound to this"),
-            )),
         }
-    }
-
-    /// Division of a dynamic extent by the factor happens at run time: a check requires that it is exact and not
-    /// negative.
-    fn check_solution(
-        &mut self,
-        builder: &mut Builder<'p>,
-        name: &str,
-        expr: &Expr,
-        actual: &Value,
-        bound: &Bound,
-    ) -> Composed<()> {
-        if matches!(expr.kind, ExprKind::Name(_))
-            || !actual.atoms().iter().any(|a| matches!(a, Atom::Run(_) | Atom::Series(_)))
-        {
-            return Ok(());
-        }
-        let result = {
-            let mut evaluator = builder.evaluator(self.limits);
-            let solved = evaluator.scope.get(name).cloned().unwrap_or(Value::Null);
-            evaluator.eval(expr).and_then(|again| {
-                let fits = evaluator.elementwise(&again, actual, expr.span, |e, d, a| {
-                    e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], expr.span)
-                })?;
-                let sign = evaluator
-                    .map(&solved, |e, s| e.operation(ScalarOp::Ge, &[s, Atom::Int(0)], expr.span))?;
-                let both = evaluator.elementwise(&fits, &sign, expr.span, |e, a, b| {
-                    e.operation(ScalarOp::And, &[a.clone(), b.clone()], expr.span)
-                })?;
-                evaluator.together(both, expr.span)
-            })
-        };
-        let conditions = result.map_err(|s| self.failed(s))?;
-        match verdict(&conditions) {
-            Ok(Verdict::Holds) => Ok(()),
-            Ok(Verdict::Open(condition)) => {
-                let source = self.source_text(expr.span);
-                let mut message = Vec::new();
-                let what = bound.what;
-                text(&format!("{what}: no integer `{name}` >= 0 makes `{source}` equal to "), &mut message);
-                parts(actual, &mut message);
-                self.keep_extent_check(builder, condition, message, expr.span);
-                Ok(())
-            }
-            _ => Err(self.no_solution(name, expr, actual, bound)),
-        }
-    }
-
-    fn no_solution(
-        &mut self,
-        name: &str,
-        expr: &Expr,
-        actual: &Value,
-        bound: &Bound,
-    ) -> crate::compose::composer::Reported {
-        let text = self.source_text(expr.span);
-        self.report(
+        names => Err(context.report(
             Diagnostic::error(
-                &AFFINE_EXTENT,
+                &SHAPE_NOT_BOUND,
                 expr.span,
-                format!("{}: no integer `{name}` >= 0 makes `{text}` equal to {}", bound.what, actual.text()),
+                format!("{} has several unknown names: {}", bound.what, names.join(", ")),
             )
-            .with_label_at(bound.location, format!("this gives {}", actual.text())),
-        )
-    }
-
-    /// Extents of packs of dynamic length.
-    fn compare_series(
-        &mut self,
-        builder: &mut Builder<'p>,
-        expr: &Expr,
-        declared: &Value,
-        actual: &Value,
-        bound: &Bound,
-    ) -> Composed<()> {
-        let equal = {
-            let mut evaluator = builder.evaluator(self.limits);
-            let equal = evaluator.elementwise(declared, actual, bound.location, |e, d, a| {
-                e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], bound.location)
-            });
-            equal.and_then(|equal| evaluator.together(equal, bound.location))
-        };
-        let equal = equal.map_err(|s| self.failed(s))?;
-        let source = self.source_text(expr.span);
-        let mut message = Vec::new();
-        text(&format!("{} must be `{source}` = ", bound.what), &mut message);
-        parts(declared, &mut message);
-        text(", it is ", &mut message);
-        parts(actual, &mut message);
-        match verdict(&equal) {
-            Ok(Verdict::Holds) => Ok(()),
-            Ok(Verdict::Open(condition)) => {
-                self.keep_extent_check(builder, condition, message, expr.span);
-                Ok(())
-            }
-            _ => Err(self.report(
-                Diagnostic::error(&EXTENT_MISMATCH, expr.span, composed_text(&message))
-                    .with_label_at(bound.location, format!("this gives {}", actual.text())),
-            )),
-        }
-    }
-
-    fn compare_extents(
-        &mut self,
-        builder: &mut Builder<'p>,
-        expr: &Expr,
-        declared: &Value,
-        actual: &Value,
-        bound: &Bound,
-    ) -> Composed<()> {
-        if let (Value::Atom(Atom::Series(_)), _) | (_, Value::Atom(Atom::Series(_))) = (declared, actual) {
-            return self.compare_series(builder, expr, declared, actual, bound);
-        }
-        let pairs: Option<Vec<(Atom, Atom)>> = match (declared, actual) {
-            (Value::Atom(Atom::Bool(b)), Value::Atom(a)) => Some(vec![(Atom::Int(i64::from(*b)), a.clone())]),
-            (Value::Atom(d), actual) => Some(actual.atoms().iter().map(|a| (d.clone(), a.clone())).collect()),
-            (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => {
-                Some(d.items.iter().cloned().zip(a.items.iter().cloned()).collect())
-            }
-            // A name that is null because its input is absent prescribes nothing.
-            (Value::Null, _) => Some(Vec::new()),
-            _ => None,
-        };
-        let mut equal = pairs.is_some();
-        for (d, a) in pairs.into_iter().flatten() {
-            match equality(&d, &a) {
-                Verdict::Holds => {}
-                Verdict::Fails => equal = false,
-                Verdict::Open(condition) => {
-                    let mut message = Vec::new();
-                    let source = self.source_text(expr.span);
-                    text(&format!("{} must be `{source}` = ", bound.what), &mut message);
-                    parts(&Value::Atom(d), &mut message);
-                    text(", it is ", &mut message);
-                    parts(&Value::Atom(a), &mut message);
-                    self.keep_extent_check(builder, condition, message, expr.span);
-                }
-            }
-        }
-        if equal {
-            if let ExprKind::Name(name) = &expr.kind {
-                learn_fixed(builder, &name.name, declared, actual);
-            }
-            return Ok(());
-        }
-        let text = self.source_text(expr.span);
-        let given = declared.text();
-        let declared_text = if text == given { format!("`{text}`") } else { format!("`{text}` = {given}") };
-        Err(self.report(
-            Diagnostic::error(
-                &EXTENT_MISMATCH,
-                expr.span,
-                format!("{} must be {declared_text}, it is {}", bound.what, actual.text()),
-            )
-            .with_label_at(bound.location, format!("this gives {}", actual.text())),
-        ))
+            .with_label_at(bound.location, "bound to this"),
+        )),
     }
 }
 
-/// A dynamic extent that must equal a static one becomes static; every run checks it before anything else.
+/// A dynamic extent is divided by the factor at run time; adds a check that the quotient is exact and not negative.
+fn check_solution(
+    context: &mut Context,
+    builder: &mut Builder,
+    name: &str,
+    expr: &Expr,
+    actual: &Value,
+    bound: &Bound,
+) -> Composed<()> {
+    if matches!(expr.kind, ExprKind::Name(_))
+        || !actual.atoms().iter().any(|a| matches!(a, Atom::Runtime(_) | Atom::Series(_)))
+    {
+        return Ok(());
+    }
+    let conditions = context.evaluated(builder, |evaluator| {
+        let solved = evaluator.scope.get(name).cloned().unwrap_or(Value::Null);
+        evaluator.eval(expr).and_then(|again| {
+            let fits = evaluator.elementwise(&again, actual, expr.span, |e, d, a| {
+                e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], expr.span)
+            })?;
+            let sign =
+                evaluator.map(&solved, |e, s| e.operation(ScalarOp::Ge, &[s, Atom::Int(0)], expr.span))?;
+            let both = evaluator.elementwise(&fits, &sign, expr.span, |e, a, b| {
+                e.operation(ScalarOp::And, &[a.clone(), b.clone()], expr.span)
+            })?;
+            together(evaluator, both, expr.span)
+        })
+    })?;
+    match verdict(&conditions) {
+        Ok(Verdict::Holds) => Ok(()),
+        Ok(Verdict::Open(condition)) => {
+            let source = context.source_text(expr.span);
+            let mut message = Vec::new();
+            let what = bound.what;
+            text(&format!("{what}: no integer `{name}` >= 0 makes `{source}` equal to "), &mut message);
+            parts(actual, &mut message);
+            keep_extent_check(builder, condition, message, expr.span);
+            Ok(())
+        }
+        _ => Err(no_solution(context, name, expr, actual, bound)),
+    }
+}
+
+fn no_solution(context: &mut Context, name: &str, expr: &Expr, actual: &Value, bound: &Bound) -> Reported {
+    let text = context.source_text(expr.span);
+    let message =
+        format!("{}: no integer `{name}` >= 0 makes `{text}` equal to {}", bound.what, actual.text());
+    let diagnostic = Diagnostic::error(&AFFINE_EXTENT, expr.span, message);
+    context.report(diagnostic.with_label_at(bound.location, format!("this gives {}", actual.text())))
+}
+
+/// Extents of packs of dynamic length.
+fn compare_series(
+    context: &mut Context,
+    builder: &mut Builder,
+    expr: &Expr,
+    declared: &Value,
+    actual: &Value,
+    bound: &Bound,
+) -> Composed<()> {
+    let equal = context.evaluated(builder, |evaluator| {
+        let equal = evaluator.elementwise(declared, actual, bound.location, |e, d, a| {
+            e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], bound.location)
+        });
+        equal.and_then(|equal| together(evaluator, equal, bound.location))
+    })?;
+    let source = context.source_text(expr.span);
+    let mut message = Vec::new();
+    text(&format!("{} must be `{source}` = ", bound.what), &mut message);
+    parts(declared, &mut message);
+    text(", it is ", &mut message);
+    parts(actual, &mut message);
+    match verdict(&equal) {
+        Ok(Verdict::Holds) => Ok(()),
+        Ok(Verdict::Open(condition)) => {
+            keep_extent_check(builder, condition, message, expr.span);
+            Ok(())
+        }
+        _ => Err(context.report(
+            Diagnostic::error(&EXTENT_MISMATCH, expr.span, composed_text(&message))
+                .with_label_at(bound.location, format!("this gives {}", actual.text())),
+        )),
+    }
+}
+
+fn compare_extents(
+    context: &mut Context,
+    builder: &mut Builder,
+    expr: &Expr,
+    declared: &Value,
+    actual: &Value,
+    bound: &Bound,
+) -> Composed<()> {
+    if let (Value::Atom(Atom::Series(_)), _) | (_, Value::Atom(Atom::Series(_))) = (declared, actual) {
+        return compare_series(context, builder, expr, declared, actual, bound);
+    }
+    let pairs: Option<Vec<(Atom, Atom)>> = match (declared, actual) {
+        (Value::Atom(Atom::Bool(b)), Value::Atom(a)) => Some(vec![(Atom::Int(i64::from(*b)), a.clone())]),
+        (Value::Atom(d), actual) => Some(actual.atoms().iter().map(|a| (d.clone(), a.clone())).collect()),
+        (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => {
+            Some(d.items.iter().cloned().zip(a.items.iter().cloned()).collect())
+        }
+        // A name that is null because its input is absent imposes no constraint.
+        (Value::Null, _) => Some(Vec::new()),
+        _ => None,
+    };
+    let mut equal = pairs.is_some();
+    for (d, a) in pairs.into_iter().flatten() {
+        match equality(&d, &a) {
+            Verdict::Holds => {}
+            Verdict::Fails => equal = false,
+            Verdict::Open(condition) => {
+                let mut message = Vec::new();
+                let source = context.source_text(expr.span);
+                text(&format!("{} must be `{source}` = ", bound.what), &mut message);
+                parts(&Value::Atom(d), &mut message);
+                text(", it is ", &mut message);
+                parts(&Value::Atom(a), &mut message);
+                keep_extent_check(builder, condition, message, expr.span);
+            }
+        }
+    }
+    if equal {
+        if let ExprKind::Name(name) = &expr.kind {
+            learn_fixed(builder, &name.name, declared, actual);
+        }
+        return Ok(());
+    }
+    let text = context.source_text(expr.span);
+    let given = declared.text();
+    let declared_text = if text == given { format!("`{text}`") } else { format!("`{text}` = {given}") };
+    let message = format!("{} must be {declared_text}, it is {}", bound.what, actual.text());
+    let diagnostic = Diagnostic::error(&EXTENT_MISMATCH, expr.span, message);
+    Err(context.report(diagnostic.with_label_at(bound.location, format!("this gives {}", actual.text()))))
+}
+
+/// Replaces a dynamic extent that must equal a static one by the static one; a run-time check precedes its uses.
 fn learn_fixed(builder: &mut Builder, name: &str, declared: &Value, actual: &Value) {
     let better = |d: &Atom, a: &Atom| match (d, a) {
-        (Atom::Run(_), Atom::Int(n)) => Atom::Int(*n),
+        (Atom::Runtime(_), Atom::Int(n)) => Atom::Int(*n),
         (d, _) => d.clone(),
     };
     let value = match (declared, actual) {
@@ -252,7 +233,7 @@ fn solution(evaluator: &mut Evaluator, expr: &Expr, name: &str, actual: &Value) 
     let Some(line) = line(evaluator, expr, name)? else {
         return Ok(None);
     };
-    line.solve(actual, &mut Packs::at(evaluator, expr.span))
+    line.solve(actual, &mut Packs::new(evaluator, expr.span))
 }
 
 /// The expression as a function of a name; `None` if it is not affine.
@@ -261,13 +242,13 @@ fn line(evaluator: &mut Evaluator, expr: &Expr, name: &str) -> EvalResult<Option
     if let ExprKind::Name(ident) = &expr.kind
         && ident.name == name
     {
-        return Ok(Some(Line::unknown(&mut Packs::at(evaluator, span))));
+        return Ok(Some(Line::unknown(&mut Packs::new(evaluator, span))));
     }
     let mut names = Vec::new();
     collect_names(expr, &mut names);
     if !names.iter().any(|n| n == name) {
         let value = evaluator.eval(expr)?;
-        let mut ring = Packs::at(evaluator, span);
+        let mut ring = Packs::new(evaluator, span);
         return Ok(Some(Line::constant(value, &mut ring)));
     }
     match &expr.kind {
@@ -280,14 +261,14 @@ fn line(evaluator: &mut Evaluator, expr: &Expr, name: &str) -> EvalResult<Option
                 UnaryOp::Minus => -1,
                 UnaryOp::Not => return Ok(None),
             };
-            let mut ring = Packs::at(evaluator, span);
+            let mut ring = Packs::new(evaluator, span);
             line.scale(&Value::int(sign), &mut ring).map(Some)
         }
         ExprKind::Binary { op, left, right } => {
             let (Some(a), Some(b)) = (line(evaluator, left, name)?, line(evaluator, right, name)?) else {
                 return Ok(None);
             };
-            let mut ring = Packs::at(evaluator, span);
+            let mut ring = Packs::new(evaluator, span);
             match op {
                 BinaryOp::Add => a.add(&b, &mut ring).map(Some),
                 BinaryOp::Sub => a.sub(&b, &mut ring).map(Some),
@@ -306,7 +287,7 @@ struct Packs<'e, 'v> {
 }
 
 impl<'e, 'v> Packs<'e, 'v> {
-    fn at(evaluator: &'e mut Evaluator<'v>, span: Span) -> Self {
+    fn new(evaluator: &'e mut Evaluator<'v>, span: Span) -> Self {
         Packs { evaluator, span }
     }
 
@@ -365,112 +346,9 @@ impl Ring for Packs<'_, '_> {
 
 /// All names that an expression mentions, each once.
 pub(crate) fn collect_names(expr: &Expr, names: &mut Vec<String>) {
-    let mut add = |name: &str| {
-        if !names.iter().any(|n| n == name) {
-            names.push(name.to_string());
+    for name in expr.names() {
+        if !names.contains(&name.name) {
+            names.push(name.name.clone());
         }
-    };
-    match &expr.kind {
-        ExprKind::Name(ident) => add(&ident.name),
-        ExprKind::Property { base, .. } => add(&base.name),
-        ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::Default(_) | ExprKind::Error => {
-        }
-        ExprKind::Str(literal) => {
-            for piece in &literal.pieces {
-                if let StringPiece::Format(expr) = piece {
-                    collect_names(expr, names);
-                }
-            }
-        }
-        ExprKind::List(items) => {
-            for item in items {
-                collect_item_names(item, names);
-            }
-        }
-        ExprKind::Index { base, subscripts, .. } => {
-            collect_names(base, names);
-            for subscript in subscripts {
-                collect_subscript_names(subscript, names);
-            }
-        }
-        ExprKind::Substitute { base, subscript, value } => {
-            collect_names(base, names);
-            collect_subscript_names(subscript, names);
-            collect_names(value, names);
-        }
-        ExprKind::Unary { operand, .. } => collect_names(operand, names),
-        ExprKind::NullTest(value) => collect_names(value, names),
-        ExprKind::Binary { left, right, .. } | ExprKind::Is { left, right } => {
-            collect_names(left, names);
-            collect_names(right, names);
-        }
-        ExprKind::In { item, pack } => {
-            collect_names(item, names);
-            collect_names(pack, names);
-        }
-        ExprKind::Coalesce { value, fallback } => {
-            collect_names(value, names);
-            collect_names(fallback, names);
-        }
-        ExprKind::Select { condition, then, otherwise } => {
-            collect_names(condition, names);
-            collect_names(then, names);
-            if let Some(otherwise) = otherwise {
-                collect_names(otherwise, names);
-            }
-        }
-        ExprKind::Fold { pack, .. } => collect_names(pack, names),
-        ExprKind::Cast { value, .. } => collect_names(value, names),
-        ExprKind::Builtin { argument, .. } => collect_names(argument, names),
-        ExprKind::Guard { index, remap } => {
-            collect_names(index, names);
-            if let Some(remap) = remap {
-                collect_names(&remap.0, names);
-                collect_names(&remap.1, names);
-            }
-        }
-    }
-}
-
-fn collect_item_names(item: &Item, names: &mut Vec<String>) {
-    match item {
-        Item::Expr(expr) => collect_names(expr, names),
-        Item::Range { begin, end, stride, .. } => {
-            for expr in [Some(begin), Some(end), stride.as_ref()].into_iter().flatten() {
-                collect_names(expr, names);
-            }
-        }
-        Item::Expand { value, count, .. } => {
-            for expr in [Some(value), count.as_ref()].into_iter().flatten() {
-                collect_names(expr, names);
-            }
-        }
-        Item::Zip { packs, count, .. } => {
-            for expr in packs.iter().chain(count.as_ref()) {
-                collect_names(expr, names);
-            }
-        }
-    }
-}
-
-fn collect_subscript_names(subscript: &Subscript, names: &mut Vec<String>) {
-    let exprs: Vec<&Expr> = match subscript {
-        Subscript::Expr(expr) => vec![expr],
-        Subscript::Range { begin, end, stride, .. } => {
-            [begin, end, stride].into_iter().filter_map(|e| e.as_ref()).collect()
-        }
-        Subscript::Expand { value, count, .. } => {
-            [Some(value), count.as_ref()].into_iter().flatten().collect()
-        }
-        Subscript::Guard { index, remap, .. } => {
-            let mut exprs = vec![index];
-            if let Some((low, high)) = remap {
-                exprs.extend([low, high]);
-            }
-            exprs
-        }
-    };
-    for expr in exprs {
-        collect_names(expr, names);
     }
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Run-time checks: conditions over dynamic extents (2.6, 2.8, 3.1).
 
-use skript_semantics::{ScalarKind, ScalarOp};
-
-use crate::compose::composer::{Composed, Composer, Reported};
+use crate::compose::calls::{Composed, Reported};
+use crate::compose::context::Context;
 use crate::compose::invocations::builder::Builder;
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, UNEXPECTED_VALUE};
@@ -12,6 +11,7 @@ use crate::eval::{Atom, Demand, Value, runtime};
 use crate::model::check::is_shape_scalar;
 use crate::model::{Check, CheckKind, Expr, MessagePart};
 use crate::source::Span;
+use skript_semantics::{ScalarKind, ScalarOp};
 
 /// The value of a condition at compile time.
 pub(crate) enum Verdict {
@@ -28,7 +28,7 @@ pub(crate) fn verdict(value: &Value) -> Result<Verdict, Atom> {
         match item {
             Atom::Bool(true) => {}
             Atom::Bool(false) => return Ok(Verdict::Fails),
-            Atom::Run(expr) if expr.kind == ScalarKind::Bool => match decided(expr) {
+            Atom::Runtime(expr) if expr.kind == ScalarKind::Bool => match decided(expr) {
                 Some(true) => {}
                 Some(false) => return Ok(Verdict::Fails),
                 None => {
@@ -81,7 +81,7 @@ pub(crate) fn parts(value: &Value, message: &mut Vec<MessagePart>) {
 
 fn atom_parts(atom: &Atom, message: &mut Vec<MessagePart>) {
     match atom {
-        Atom::Run(expr) if is_shape_scalar(expr) => {
+        Atom::Runtime(expr) if is_shape_scalar(expr) => {
             message.push(MessagePart::Value((**expr).clone()));
         }
         Atom::Series(series) => {
@@ -95,7 +95,6 @@ fn atom_parts(atom: &Atom, message: &mut Vec<MessagePart>) {
     }
 }
 
-/// Appends text.
 pub(crate) fn text(piece: &str, message: &mut Vec<MessagePart>) {
     match message.last_mut() {
         Some(MessagePart::Text(last)) => last.push_str(piece),
@@ -103,7 +102,7 @@ pub(crate) fn text(piece: &str, message: &mut Vec<MessagePart>) {
     }
 }
 
-/// The message at compile time: dynamic values as their extents.
+/// The message at compile time: dynamic values are printed as their extents.
 pub(crate) fn composed_text(message: &[MessagePart]) -> String {
     let pieces = message.iter().map(|part| match part {
         MessagePart::Text(piece) => piece.clone(),
@@ -122,78 +121,64 @@ pub(crate) fn keep(checks: &mut Vec<Check>, check: Check) {
     }
 }
 
-impl<'p> Composer<'p, '_> {
-    /// Adds a run-time check for declared and actual extents that composition cannot compare.
-    pub(crate) fn keep_extent_check(
-        &mut self,
-        builder: &mut Builder,
-        condition: Expr,
-        message: Vec<MessagePart>,
-        span: Span,
-    ) {
-        let check = Check { kind: CheckKind::Extent, condition, message, span };
-        keep(&mut builder.function.checks, check);
-    }
+/// Adds a run-time check for declared and actual extents that composition cannot compare.
+pub(crate) fn keep_extent_check(
+    builder: &mut Builder,
+    condition: Expr,
+    message: Vec<MessagePart>,
+    span: Span,
+) {
+    let check = Check { kind: CheckKind::Extent, condition, message, span };
+    keep(&mut builder.function.checks, check);
+}
 
-    /// Adds the checks that evaluated expressions require of positions, at the beginning of the function.
-    pub(crate) fn settle(&mut self, builder: &mut Builder) -> Composed<()> {
-        let demands = builder.demands.take();
-        self.keep_demands(builder, demands)
-    }
+/// Adds the checks that evaluated expressions require of positions, at the beginning of the function.
+pub(crate) fn settle(context: &mut Context, builder: &mut Builder) -> Composed<()> {
+    let demands = builder.demands.take();
+    keep_demands(context, builder, demands)
+}
 
-    /// As above, at the current position of the block, because the values may be computed in the block, which may be a
-    /// branch.
-    pub(crate) fn settle_here(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
-        for demand in builder.demands.take() {
-            if let Some(check) = self.open_check(demand)? {
-                self.check_here(builder, check)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds run-time checks for positions that composition could not check.
-    pub(crate) fn keep_demands(&mut self, builder: &mut Builder, demands: Vec<Demand>) -> Composed<()> {
-        for demand in demands {
-            let checks = &builder.function.checks;
-            if let Some(check) = self.open_check(demand)?
-                && !checks.iter().any(|c| c.condition == check.condition)
-            {
-                builder.function.checks.push(check);
-            }
-        }
-        Ok(())
-    }
-
-    /// The run-time check of a condition; `None` if it always holds.
-    pub(crate) fn open_check(&mut self, demand: Demand) -> Composed<Option<Check>> {
-        match decided(&demand.condition) {
-            Some(true) => Ok(None),
-            Some(false) => {
-                let message = composed_text(&demand.message);
-                Err(self.error(demand.code, demand.span, message))
-            }
-            None => Ok(Some(Check {
-                kind: if std::ptr::eq(demand.code, &ACCESS_OUT_OF_RANGE) {
-                    CheckKind::Access
-                } else {
-                    CheckKind::Extent
-                },
-                condition: demand.condition,
-                message: demand.message,
-                span: demand.span,
-            })),
+/// Adds run-time checks for positions that composition could not check.
+pub(crate) fn keep_demands(
+    context: &mut Context,
+    builder: &mut Builder,
+    demands: Vec<Demand>,
+) -> Composed<()> {
+    for demand in demands {
+        let checks = &builder.function.checks;
+        if let Some(check) = open_check(context, demand)?
+            && !checks.iter().any(|c| c.condition == check.condition)
+        {
+            builder.function.checks.push(check);
         }
     }
+    Ok(())
+}
 
-    /// Reports a condition that is not a bool.
-    pub(crate) fn not_bool(&mut self, what: &str, atom: &Atom, span: Span) -> Reported {
-        self.report(Diagnostic::error(
-            &UNEXPECTED_VALUE,
-            span,
-            format!("{what} must be bool, this is {}", atom.describe()),
-        ))
+/// The run-time check of a condition; `None` if it always holds.
+pub(crate) fn open_check(context: &mut Context, demand: Demand) -> Composed<Option<Check>> {
+    match decided(&demand.condition) {
+        Some(true) => Ok(None),
+        Some(false) => {
+            let message = composed_text(&demand.message);
+            Err(context.error(demand.code, demand.span, message))
+        }
+        None => Ok(Some(Check {
+            kind: if std::ptr::eq(demand.code, &ACCESS_OUT_OF_RANGE) {
+                CheckKind::Access
+            } else {
+                CheckKind::Extent
+            },
+            condition: demand.condition,
+            message: demand.message,
+            span: demand.span,
+        })),
     }
+}
+
+pub(crate) fn not_bool(context: &mut Context, what: &str, atom: &Atom, span: Span) -> Reported {
+    let message = format!("{what} must be bool, this is {}", atom.describe());
+    context.report(Diagnostic::error(&UNEXPECTED_VALUE, span, message))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use skript_semantics::{Scalar, ScalarOp};
 
 use crate::eval::ranges::{Known, Work, box_facts, extent_expr, upper_bound};
 use crate::eval::sum::Sum;
+use crate::eval::value::count;
 use crate::eval::{Atom, Pack, Value};
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, FormulaIndex, Node, ShapeExpr, TensorType};
@@ -50,7 +51,7 @@ pub(crate) fn largest(expr: &Expr, indices: &[FormulaIndex]) -> Option<Extent> {
     })
 }
 
-/// As above over the names of dynamic extents, for expressions that read no element.
+/// The expression in terms of the names of dynamic extents; `None` if it reads elements of tensors.
 pub(crate) fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
     Some(match &expr.node {
         Node::Literal(Scalar::Int(value)) => ShapeExpr::Constant(*value),
@@ -61,7 +62,7 @@ pub(crate) fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
         Node::Apply { op, operands } => {
             ShapeExpr::Apply { op: *op, operands: operands.iter().map(shape_expr).collect::<Option<_>>()? }
         }
-        // A selection from a list in the document.
+        // A lookup in a list of literals.
         Node::Table { items, index } => {
             let index = shape_expr(index)?;
             let apply = |op, operands| ShapeExpr::Apply { op, operands };
@@ -70,7 +71,7 @@ pub(crate) fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
             let mut locations = numbers.into_iter().enumerate().rev();
             let (_, last) = locations.next()?;
             locations.fold(last, |others, (location, number)| {
-                let location = ShapeExpr::Constant(i64::try_from(location).unwrap_or(i64::MAX));
+                let location = ShapeExpr::Constant(count(location));
                 let here = apply(ScalarOp::Eq, vec![index.clone(), location]);
                 apply(ScalarOp::Select, vec![here, number, others])
             })
@@ -79,9 +80,9 @@ pub(crate) fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
     })
 }
 
-/// Renames the extents of arguments to symbols in the order of their first use, so that equal instances are found
-/// independent of the caller's names. An extent of an input is named after the position of its first use in the
-/// language's syntax: messages show the name.
+/// Renames the extents of arguments to symbols in the order of their first use, so that instances compare equal
+/// independently of the caller's names. The symbol for an extent of an input spells its first use in the syntax of the
+/// language, because messages show it.
 #[derive(Default)]
 pub(crate) struct Canonical {
     /// The input whose extents are renamed, if it has a name.
@@ -105,8 +106,7 @@ impl Canonical {
 
     pub(crate) fn tensor(&mut self, tensor: &TensorType) -> TensorType {
         let shape = tensor.shape.iter().enumerate().map(|(dimension, extent)| {
-            let location = self.input.as_ref();
-            let location = location.map(|input| format!("{input}.shape[{dimension}]"));
+            let location = self.input.as_ref().map(|input| format!("{input}.shape[{dimension}]"));
             self.extent(extent, location)
         });
         TensorType { kind: tensor.kind, shape: shape.collect() }
@@ -116,7 +116,7 @@ impl Canonical {
     pub(crate) fn stack(&mut self, tensor: &TensorType) -> TensorType {
         let shape = tensor.shape.iter().enumerate().map(|(dimension, extent)| {
             let location = self.input.as_ref().map(|input| match dimension.checked_sub(1) {
-                Some(own) => format!("{input}[0].shape[{own}]"),
+                Some(inner) => format!("{input}[0].shape[{inner}]"),
                 None => format!("{input}.size"),
             });
             self.extent(extent, location)
@@ -145,7 +145,7 @@ impl Canonical {
     /// An attribute's value with dynamic extents in the callee's terms.
     pub(crate) fn attribute(&mut self, value: &Value) -> Value {
         let atom = |this: &mut Self, atom: &Atom| match atom {
-            Atom::Run(expr) => Atom::from_expr(this.expr(expr)),
+            Atom::Runtime(expr) => Atom::from_expr(this.expr(expr)),
             Atom::Series(series) => Atom::Series(Rc::new(series.map(|expr| this.expr(expr)))),
             other => other.clone(),
         };
@@ -171,21 +171,7 @@ impl Canonical {
         if let Some(extent) = extent {
             return extent_expr(&extent);
         }
-        let node = match &expr.node {
-            Node::Apply { op, operands } => {
-                Node::Apply { op: *op, operands: operands.iter().map(|o| self.expr(o)).collect() }
-            }
-            Node::Table { items, index } => {
-                Node::Table { items: items.clone(), index: Box::new(self.expr(index)) }
-            }
-            Node::Select { condition, then, otherwise } => Node::Select {
-                condition: Box::new(self.expr(condition)),
-                then: Box::new(self.expr(then)),
-                otherwise: Box::new(self.expr(otherwise)),
-            },
-            other => other.clone(),
-        };
-        Expr { kind: expr.kind, node }
+        expr.with_children(|child| Some(self.expr(child))).unwrap_or_else(|| expr.clone())
     }
 
     fn known(&self, extent: &Extent) -> Option<Extent> {
@@ -199,12 +185,13 @@ impl Canonical {
     /// Symbols that no tensor of the callee determines: their names in the callee, and the extents in the caller's
     /// terms.
     pub(crate) fn parameters(&self) -> Vec<(String, Extent)> {
-        let own = self.symbols.iter().skip(self.learned);
-        own.map(|(name, expr, bound)| {
-            let extent = Extent::Dynamic { expr: Arc::clone(expr), bound: *bound };
-            (name.clone(), extent)
-        })
-        .collect()
+        let parameters = self.symbols.iter().skip(self.learned);
+        parameters
+            .map(|(name, expr, bound)| {
+                let extent = Extent::Dynamic { expr: Arc::clone(expr), bound: *bound };
+                (name.clone(), extent)
+            })
+            .collect()
     }
 
     /// The caller's expression for each symbol.
@@ -228,10 +215,10 @@ pub(crate) fn translated_operations(tensor: &TensorType, meanings: &FxHashMap<St
         Extent::Fixed(_) => 0,
         Extent::Dynamic { expr, .. } => expr.operations_with(&mut size),
     });
-    extents.max().unwrap_or(0)
+    extents.fold(0, usize::max)
 }
 
-/// A callee's tensor type in the caller's terms; symbols of the callee become new ones of the caller.
+/// A callee's tensor type in the caller's terms; symbols of the callee become new symbols of the caller.
 pub(crate) fn translated(
     tensor: &TensorType,
     meanings: &mut FxHashMap<String, ShapeExpr>,

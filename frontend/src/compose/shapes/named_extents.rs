@@ -2,58 +2,55 @@
 //! Names for long expressions over dynamic extents (3.1).
 //!
 //! Expressed in terms of the inputs, the extents of a chain of operators grow with its length, and double where an operator
-//! uses an extent twice. A long one therefore gets a name, whose value is the extent of the first tensor that has it. Equal
-//! expressions share one name, so that extents remain provably equal.
+//! uses an extent twice. A long extent therefore gets a name, whose value is read from the first tensor with this extent.
+//! Equal expressions share one name, so that extents remain provably equal.
 
-use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
-
-use crate::compose::composer::{Composed, Composer};
+use crate::compose::calls::Composed;
+use crate::compose::context::Context;
 use crate::compose::invocations::builder::Builder;
 use crate::compose::shapes::dynamic_extent::{translated, translated_operations};
 use crate::diagnostics::codes::LIMIT_EXCEEDED;
 use crate::model::{Extent, ShapeExpr, TensorType};
 use crate::source::Span;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// The maximum number of operations of an expression without a name.
-const WRITTEN_OUT: usize = 64;
+const MAX_UNNAMED_OPERATIONS: usize = 64;
 
-impl<'p> Composer<'p, '_> {
-    /// The type of a callee's result in the caller's terms, with names for long extents.
-    pub(crate) fn result_type(
-        &mut self,
-        builder: &mut Builder<'p>,
-        tensor: &TensorType,
-        meanings: &mut FxHashMap<String, ShapeExpr>,
-        span: Span,
-    ) -> Composed<TensorType> {
-        let mut shape = Vec::with_capacity(tensor.shape.len());
-        for extent in &tensor.shape {
-            let extent = TensorType { kind: tensor.kind, shape: vec![extent.clone()] };
-            let operations = translated_operations(&extent, meanings);
-            if operations > self.limits.extent_operations {
-                let message = format!(
-                    "an extent of this result has {operations} operations on dynamic extents; the limit `extent_operations` is {}",
-                    self.limits.extent_operations
-                );
-                return Err(self.error(&LIMIT_EXCEEDED, span, message));
-            }
-            let extent = translated(&extent, meanings, &mut || builder.fresh_extent());
-            shape.extend(extent.shape.into_iter().map(|extent| match extent {
-                Extent::Dynamic { expr, bound } if operations > WRITTEN_OUT => {
-                    Extent::Dynamic { expr: named(builder, expr), bound }
-                }
-                short => short,
-            }));
+/// The type of a callee's result in the caller's terms, with names for long extents.
+pub(crate) fn result_type(
+    context: &mut Context,
+    builder: &mut Builder,
+    tensor: &TensorType,
+    meanings: &mut FxHashMap<String, ShapeExpr>,
+    span: Span,
+) -> Composed<TensorType> {
+    let mut shape = Vec::with_capacity(tensor.shape.len());
+    for extent in &tensor.shape {
+        let extent = TensorType { kind: tensor.kind, shape: vec![extent.clone()] };
+        let operations = translated_operations(&extent, meanings);
+        if operations > context.limits.extent_operations {
+            let message = format!(
+                "an extent of this result has {operations} operations on dynamic extents; the limit `extent_operations` is {}",
+                context.limits.extent_operations
+            );
+            return Err(context.error(&LIMIT_EXCEEDED, span, message));
         }
-        Ok(TensorType { kind: tensor.kind, shape })
+        let extent = translated(&extent, meanings, &mut || builder.fresh_extent());
+        shape.extend(extent.shape.into_iter().map(|extent| match extent {
+            Extent::Dynamic { expr, bound } if operations > MAX_UNNAMED_OPERATIONS => {
+                Extent::Dynamic { expr: named(builder, expr), bound }
+            }
+            short => short,
+        }));
     }
+    Ok(TensorType { kind: tensor.kind, shape })
 }
 
-/// The name of an expression. Inside branches and loops only names from outside can be reused: names defined there end
-/// with them.
-fn named(builder: &mut Builder<'_>, expr: Arc<ShapeExpr>) -> Arc<ShapeExpr> {
+/// The name of an expression. Inside branches and loops only names from outside can be reused, because a name defined
+/// inside is not visible after the branch or loop.
+fn named(builder: &mut Builder, expr: Arc<ShapeExpr>) -> Arc<ShapeExpr> {
     if let Some(name) = builder.named_extents.get(&expr) {
         return Arc::clone(name);
     }

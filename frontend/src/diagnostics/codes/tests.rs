@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The fenced documents of the Markdown files, and the tests that need options or generated text.
+//! Tests of the fenced documents in the Markdown files, and tests that need options or generated text.
 //!
 //! A fence has the language `sknd`, a kind, and options:
 //! - `wrong`: the document is rejected with this code alone; `warning`: it has a warning of this code alone; `right`: it
@@ -66,7 +66,7 @@ fn test_page(page: &str, failures: &mut Vec<String>) {
 
 fn test_document(id: &str, fence: &str, text: &str) -> Result<(), String> {
     let mut words = fence.split(' ');
-    let kind = words.next().unwrap_or_default();
+    let kind = words.next().unwrap();
     let (mut edition, mut stage, mut count) = (None, None, 1);
     let mut document = text.to_string();
     for option in words {
@@ -148,10 +148,10 @@ fn import_chain(length: usize) -> Vec<&'static str> {
 
 #[test]
 fn import_depth() {
-    let most = Limits::default().import_depth;
-    assert_eq!(import_chain(most + 1), ["SK1513"]);
+    let max_depth = Limits::default().import_depth;
+    assert_eq!(import_chain(max_depth + 1), ["SK1513"]);
     // Near miss.
-    assert!(import_chain(most).is_empty());
+    assert!(import_chain(max_depth).is_empty());
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn assert_fails_with_help(result: Result<Model, Vec<Diagnostic>>, id: &str, help
     assert_eq!(reported[0].help.as_deref(), Some(help));
 }
 
-/// Operators that each invoke the next one three times.
+/// Operators that each invoke the next operator three times.
 fn invocation_chain(length: u32) -> String {
     let step = |n: u32| {
         format!(
@@ -267,7 +267,7 @@ fn machine_int() {
     assert!(composed_with_extent(128).is_ok());
 }
 
-/// The operators of one file share a variable.
+/// Invocations with the same label share a variable.
 #[test]
 fn shared_variable() {
     let scaled = "@input { a: real[n]; } @output { b: real[n]; } @variable { w: real[n]; } \
@@ -284,7 +284,7 @@ fn checks(text: &str) -> Vec<CheckKind> {
 
 /// SK9203
 #[test]
-fn assertion_at_run_time() {
+fn run_time_assertion() {
     let asserted = |condition: &str| {
         checks(&format!(
             "operator f {{ @input {{ a: real[n]; }} @output {{ b: real[n]; }} @assert {{ {condition}: 'odd', n; }} \
@@ -316,7 +316,7 @@ fn extents_disagree() {
 
 /// SK9205
 #[test]
-fn access_at_run_time() {
+fn run_time_access() {
     let read = |index: &str| {
         checks(&format!(
             "operator last {{ @input {{ x: real[n]; }} @output {{ y: real[]; }} @lower {{ y[] = x[{index},]; }} }} \

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Elementwise functions, items and joins of packs of dynamic length (2.4).
 
-use std::rc::Rc;
-
-use skript_semantics::ScalarOp;
-
-use super::{Series, at, binary, refused, series_of};
 use crate::ast::Subscript;
+use crate::eval::dynamic_pack::ranges::range_positions;
 use crate::eval::evaluator::Evaluator;
+use crate::eval::position::item_position;
 use crate::eval::runtime;
+use crate::eval::series::zip::side_by_side;
+use crate::eval::series::{Series, at_position, binary, refused, series_of};
 use crate::eval::stop::EvalResult;
 use crate::eval::value::{Atom, Value, count};
 use crate::model::Expr;
 use crate::program::Edition;
 use crate::source::Span;
+use skript_semantics::ScalarOp;
+use std::rc::Rc;
 
 impl Evaluator<'_> {
     /// Applies a function to every item.
@@ -30,7 +31,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Applies a function to pairs of items if one of the values is such a pack; `None` if neither is.
+    /// Applies a function to pairs of items if one of the values is a pack of dynamic length; `None` if neither is.
     pub(in crate::eval) fn pairs_of_series(
         &mut self,
         a: &Value,
@@ -40,7 +41,7 @@ impl Evaluator<'_> {
     ) -> Option<EvalResult<Value>> {
         let (left, right) = (series_of(a), series_of(b));
         let series = left.or(right)?;
-        let item = |value: &Value, own: Option<&Rc<Series>>| match (own, value) {
+        let item = |value: &Value, series: Option<&Rc<Series>>| match (series, value) {
             (Some(series), _) => Some(Atom::from_expr(series.item.clone())),
             (None, Value::Atom(atom)) => Some(atom.clone()),
             (None, _) => None,
@@ -49,7 +50,7 @@ impl Evaluator<'_> {
             return Some(Ok(Value::Null));
         }
         if let (Some(x), Some(y)) = (left, right)
-            && let Err(stop) = self.side_by_side(&x.length, &y.length, span)
+            && let Err(stop) = side_by_side(self, &x.length, &y.length, span)
         {
             return Some(Err(stop));
         }
@@ -89,17 +90,18 @@ impl Evaluator<'_> {
             [Subscript::Expr(index)] => {
                 let index = self.eval(index)?;
                 self.map(&index, |this, index| {
-                    let Some(position) = this.item_position(&index, &series.length, span) else {
+                    let Some(position) = item_position(this, &index, &series.length, span) else {
                         return refused("its index must be an int", span);
                     };
                     Ok(Atom::from_expr(series.at(&position)))
                 })
             }
             [range @ Subscript::Range { .. }] => {
-                let Some(locations) = self.range_positions(&series.length, range)? else {
+                let Some(locations) = range_positions(self, &series.length, range)? else {
                     return Ok(Value::Null);
                 };
-                let part = Series::of(locations.length.clone(), |i| Some(series.at(&locations.at(i)?)));
+                let part =
+                    Series::from_items(locations.length.clone(), |i| Some(series.at(&locations.at(i)?)));
                 match part {
                     Some(part) => Ok(part.into_value()),
                     None => refused("this range of it is not supported", span),
@@ -123,34 +125,33 @@ impl Evaluator<'_> {
             exprs.map(|e| e.filter(|e| e.kind == kind)).collect()
         };
         let (Some(before), Some(after)) = (exprs(before), exprs(after)) else {
-            return refused(
-                "a list that contains it may otherwise contain only single numbers of its type",
-                span,
-            );
+            let message = "a list that contains it may otherwise contain only single numbers of its type";
+            return refused(message, span);
         };
         let int = |n: usize| Expr::int(count(n));
         let shift = int(before.len());
         let joined = || {
             let end = binary(ScalarOp::Add, series.length.clone(), shift.clone())?;
             let length = binary(ScalarOp::Add, end.clone(), int(after.len()))?;
-            Series::of(length, |i| {
+            Series::from_items(length, |i| {
                 let inner = series.at(&binary(ScalarOp::Sub, i.clone(), shift.clone())?);
                 // If the single items continue the series, no select is needed.
-                let continues = |(position, item): (usize, &Expr)| at(&inner, &int(position)) == *item;
+                let continues =
+                    |(position, item): (usize, &Expr)| at_position(&inner, &int(position)) == *item;
                 let choice = |op, location: Expr, then: Expr, otherwise: Expr| {
                     let here = runtime::operation(op, vec![i.clone(), location], Edition::Draft6)?;
                     Some(runtime::select(here, then, otherwise))
                 };
                 let mut item = inner.clone();
-                for (position, own) in after.into_iter().enumerate() {
+                for (position, single) in after.into_iter().enumerate() {
                     let location = binary(ScalarOp::Add, end.clone(), int(position))?;
-                    item = choice(ScalarOp::Ge, location, own, item)?;
+                    item = choice(ScalarOp::Ge, location, single, item)?;
                 }
                 if before.iter().enumerate().all(continues) {
                     return Some(item);
                 }
-                for (position, own) in before.into_iter().enumerate().rev() {
-                    item = choice(ScalarOp::Le, int(position), own, item)?;
+                for (position, single) in before.into_iter().enumerate().rev() {
+                    item = choice(ScalarOp::Le, int(position), single, item)?;
                 }
                 Some(item)
             })

@@ -1,164 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Folds of packs of dynamic length (2.4), in closed form where there is one.
+//! Folds of packs of dynamic length (2.4), in closed form if one exists.
 
-use skript_semantics::{ScalarKind, ScalarOp};
-
-use super::items::{disjoint, found_among, unrolled};
-use super::{Series, binary, refused, series_of};
 use crate::ast::{Expr as Text, ExprKind, FoldOp};
 use crate::diagnostics::codes::LIMIT_EXCEEDED;
+use crate::eval::broadcast::{given_or, typed};
+use crate::eval::conditions::where_holds;
 use crate::eval::demand::Demand;
 use crate::eval::evaluator::Evaluator;
 use crate::eval::fold::{accumulation, comparison};
 use crate::eval::ranges::{decided, upper_bound};
 use crate::eval::runtime;
 use crate::eval::runtime::literal_bool;
+use crate::eval::series::items::{disjoint, found_among, unrolled};
+use crate::eval::series::{Series, binary, refused, series_of};
 use crate::eval::stop::{EvalResult, stop};
 use crate::eval::value::{Atom, Value};
 use crate::model::Expr;
 use crate::source::Span;
+use skript_semantics::{ScalarKind, ScalarOp};
 
 /// The maximum number of operations of a fold that is combined from parts.
-const JOINED_OPERATIONS: usize = 1 << 10;
+const MAX_JOINED_OPERATIONS: usize = 1 << 10;
 
-impl Evaluator<'_> {
-    /// Conditions; those of a pack of dynamic length are combined to one: that all of them hold.
-    pub(crate) fn together(&mut self, conditions: Value, span: Span) -> EvalResult<Value> {
-        match &conditions {
-            Value::Atom(Atom::Series(series)) if series.kind() == ScalarKind::Bool => {
-                self.fold_series(series, FoldOp::And, false, span)
-            }
-            _ => Ok(conditions),
+/// Combines the conditions of a pack of dynamic length to one condition, which holds if all of them hold. Other values
+/// are returned unchanged.
+pub(crate) fn together(evaluator: &mut Evaluator, conditions: Value, span: Span) -> EvalResult<Value> {
+    match &conditions {
+        Value::Atom(Atom::Series(series)) if series.kind() == ScalarKind::Bool => {
+            fold_series(evaluator, series, FoldOp::And, false, span)
         }
-    }
-
-    /// All items of a pack in a packed assignment that is at one of them.
-    pub(crate) fn whole_pack(&mut self, pack: &Text) -> EvalResult<Value> {
-        let every = self.formula.as_mut().and_then(|f| f.every.take());
-        let value = self.eval(pack);
-        if let Some(formula) = &mut self.formula {
-            formula.every = every;
-        }
-        Ok(self.typed(value?, pack))
-    }
-
-    /// `pack << .. ?? fallback` for a pack that may be empty at run time; `None` for other expressions.
-    pub(in crate::eval) fn extremum_or(
-        &mut self,
-        value: &Text,
-        fallback: &Text,
-        span: Span,
-    ) -> EvalResult<Option<Value>> {
-        let ExprKind::Fold { pack, op: op @ (FoldOp::Min | FoldOp::Max), cumulative: false } = &value.kind
-        else {
-            return Ok(None);
-        };
-        if self.refuses_empty_folds() {
-            return Ok(None);
-        }
-        let pack = self.whole_pack(pack)?;
-        let folded = self.fold(&pack, *op, false, value.span)?;
-        let length = match series_of(&pack) {
-            // The shared extent exists even if there are no tensors.
-            Some(series) if series.shared().is_none() => series.length.clone(),
-            _ => return self.given_or(folded, value, fallback, span).map(Some),
-        };
-        let none = runtime::compare(ScalarOp::Le, length, Expr::int(0));
-        if decided(&none) == Some(false) {
-            return Ok(Some(folded));
-        }
-        let fallback = self.where_holds(&none, true, |this| this.eval(fallback))?;
-        let chosen = self.elementwise(&fallback, &folded, span, |this, fallback, folded| {
-            this.choose(&none, fallback, folded, span)
-        });
-        chosen.map(Some)
-    }
-
-    pub(in crate::eval) fn fold_series(
-        &mut self,
-        series: &Series,
-        op: FoldOp,
-        cumulative: bool,
-        span: Span,
-    ) -> EvalResult<Value> {
-        if op == FoldOp::Uniform {
-            // 2.4: values that cannot be derived at compile time are null.
-            return Ok(series
-                .shared()
-                .cloned()
-                .map_or(Value::Null, |item| Value::Atom(Atom::from_expr(item))));
-        }
-        let most = self.limits.extent_operations;
-        if cumulative {
-            let folded = Series::of(series.length.clone(), |i| cumulated(series, op, i, most));
-            return match folded {
-                Some(folded) => Ok(folded.into_value()),
-                None => self.too_long(series, "this cumulative fold", span),
-            };
-        }
-        if matches!(op, FoldOp::Min | FoldOp::Max) {
-            self.require_items(op, &series.length, span)?;
-        }
-        match folded(series, op, most) {
-            Some(folded) => Ok(Value::Atom(self.of_bounded_size(folded, span)?)),
-            None => self.too_long(series, "this fold", span),
-        }
-    }
-
-    /// Folds without a closed form are unrolled to the upper bound of the length.
-    fn too_long<T>(&self, series: &Series, what: &str, span: Span) -> EvalResult<T> {
-        let Some(items) = upper_bound(&series.length) else {
-            return refused(&format!("{what} has no closed form"), span);
-        };
-        stop(
-            &LIMIT_EXCEEDED,
-            span,
-            format!(
-                "the length of this pack is known at run time only, and {what} has no closed form: unrolled for up to {items} items, it has more than {} operations (limit `extent_operations`); lower the \
-                 bound of the length, or raise the limit",
-                self.limits.extent_operations
-            ),
-        )
-    }
-
-    /// `item in pack`.
-    pub(in crate::eval) fn in_series(
-        &mut self,
-        item: &Atom,
-        series: &Series,
-        span: Span,
-    ) -> EvalResult<Atom> {
-        let most = self.limits.extent_operations;
-        match item.to_expr().and_then(|item| among(&item, series, most)) {
-            Some(found) => Ok(Atom::from_expr(found)),
-            None => self.too_long(series, "a search in it", span),
-        }
+        _ => Ok(conditions),
     }
 }
 
-/// All items folded, in closed form if there is one; `None` if it takes more than so many operations otherwise.
-fn folded(series: &Series, op: FoldOp, most: usize) -> Option<Expr> {
+/// Evaluates a pack with all its items, inside a packed assignment that processes one item.
+pub(crate) fn whole_pack(evaluator: &mut Evaluator, pack: &Text) -> EvalResult<Value> {
+    let every = evaluator.formula.as_mut().and_then(|f| f.every.take());
+    let value = evaluator.eval(pack);
+    if let Some(formula) = &mut evaluator.formula {
+        formula.every = every;
+    }
+    Ok(typed(evaluator, value?, pack))
+}
+
+/// `pack << .. ?? fallback` for a pack that may be empty at run time; `None` for other expressions.
+pub(in crate::eval) fn extremum_or(
+    evaluator: &mut Evaluator,
+    value: &Text,
+    fallback: &Text,
+    span: Span,
+) -> EvalResult<Option<Value>> {
+    let ExprKind::Fold { pack, op: op @ (FoldOp::Min | FoldOp::Max), cumulative: false } = &value.kind else {
+        return Ok(None);
+    };
+    if evaluator.refuses_empty_folds() {
+        return Ok(None);
+    }
+    let pack = whole_pack(evaluator, pack)?;
+    let folded = evaluator.fold(&pack, *op, false, value.span)?;
+    let length = match series_of(&pack) {
+        // The shared extent exists even if there are no tensors.
+        Some(series) if series.shared().is_none() => series.length.clone(),
+        _ => return given_or(evaluator, folded, value, fallback, span).map(Some),
+    };
+    let none = runtime::compare(ScalarOp::Le, length, Expr::int(0));
+    if decided(&none) == Some(false) {
+        return Ok(Some(folded));
+    }
+    let fallback = where_holds(evaluator, &none, true, |this| this.eval(fallback))?;
+    let chosen = evaluator.elementwise(&fallback, &folded, span, |this, fallback, folded| {
+        this.choose(&none, fallback, folded, span)
+    });
+    chosen.map(Some)
+}
+
+pub(in crate::eval) fn fold_series(
+    evaluator: &mut Evaluator,
+    series: &Series,
+    op: FoldOp,
+    cumulative: bool,
+    span: Span,
+) -> EvalResult<Value> {
+    if op == FoldOp::Uniform {
+        // 2.4: values that cannot be derived at compile time are null.
+        return Ok(series.shared().cloned().map_or(Value::Null, |item| Value::Atom(Atom::from_expr(item))));
+    }
+    let max_operations = evaluator.limits.extent_operations;
+    if cumulative {
+        let folded = Series::from_items(series.length.clone(), |i| cumulated(series, op, i, max_operations));
+        return match folded {
+            Some(folded) => Ok(folded.into_value()),
+            None => too_long(evaluator, series, "this cumulative fold", span),
+        };
+    }
+    if matches!(op, FoldOp::Min | FoldOp::Max) {
+        evaluator.require_items(op, &series.length, span)?;
+    }
+    match folded(series, op, max_operations) {
+        Some(folded) => Ok(Value::Atom(evaluator.of_bounded_size(folded, span)?)),
+        None => too_long(evaluator, series, "this fold", span),
+    }
+}
+
+/// Folds without a closed form are unrolled to the upper bound of the length.
+fn too_long<T>(evaluator: &Evaluator, series: &Series, what: &str, span: Span) -> EvalResult<T> {
+    let Some(items) = upper_bound(&series.length) else {
+        return refused(&format!("{what} has no closed form"), span);
+    };
+    let message = format!(
+        "the length of this pack is known at run time only, and {what} has no closed form: unrolled for up to {items} items, it has more than {} operations (limit `extent_operations`); lower the \
+             bound of the length, or raise the limit",
+        evaluator.limits.extent_operations
+    );
+    stop(&LIMIT_EXCEEDED, span, message)
+}
+
+/// `item in pack`.
+pub(in crate::eval) fn in_series(
+    evaluator: &mut Evaluator,
+    item: &Atom,
+    series: &Series,
+    span: Span,
+) -> EvalResult<Atom> {
+    let max_operations = evaluator.limits.extent_operations;
+    match item.to_expr().and_then(|item| among(&item, series, max_operations)) {
+        Some(found) => Ok(Atom::from_expr(found)),
+        None => too_long(evaluator, series, "a search in it", span),
+    }
+}
+
+/// Folds all items, in closed form if one exists; otherwise `None` if the fold takes more than `max_operations` operations.
+fn folded(series: &Series, op: FoldOp, max_operations: usize) -> Option<Expr> {
     let whole = prefix(series, op, &series.length);
     whole
         .or_else(|| compared(series, op))
-        .or_else(|| in_parts(series, op, most).filter(is_small))
-        .or_else(|| unrolled(series, op, &series.length, most))
+        .or_else(|| in_parts(series, op, max_operations).filter(is_small))
+        .or_else(|| unrolled(series, op, &series.length, max_operations))
 }
 
 /// Whether a select between folds is small enough as an operand: a pack that may be empty is evaluated twice.
 fn is_small(folded: &Expr) -> bool {
-    folded.size() <= JOINED_OPERATIONS
+    folded.size() <= MAX_JOINED_OPERATIONS
 }
 
-/// The fold of the items before a position, and the fold of those after it.
-fn in_parts(series: &Series, op: FoldOp, most: usize) -> Option<Expr> {
+/// Combines the fold of the items before a position and the fold of the items after it.
+fn in_parts(series: &Series, op: FoldOp, max_operations: usize) -> Option<Expr> {
     let (before, after) = series.parts()?;
-    let (first, second) = (folded(&before, op, most)?, folded(&after, op, most)?);
+    let (first, second) = (folded(&before, op, max_operations)?, folded(&after, op, max_operations)?);
     let empty = |part: &Series| runtime::compare(ScalarOp::Le, part.length.clone(), Expr::int(0));
     match comparison(op) {
         None => {
             let both = joined(op, first.clone(), second.clone())?;
-            // Without items, the shared extent is the result for all.
+            // The fold of an empty part is its shared extent, which must not affect the result.
             Some(match op {
                 FoldOp::Min | FoldOp::Max => {
                     let second_counts = runtime::select(empty(&after), first, both);
@@ -170,7 +163,7 @@ fn in_parts(series: &Series, op: FoldOp, most: usize) -> Option<Expr> {
         // Comparing neighbours does not decide whether all differ.
         Some(ScalarOp::Ne) => {
             let differ = binary(ScalarOp::And, first, second)?;
-            binary(ScalarOp::And, differ, disjoint(&before, &after, most)?)
+            binary(ScalarOp::And, differ, disjoint(&before, &after, max_operations)?)
         }
         Some(scalar) => {
             let last = before.at(&runtime::plus(&before.length, -1));
@@ -182,21 +175,21 @@ fn in_parts(series: &Series, op: FoldOp, most: usize) -> Option<Expr> {
     }
 }
 
-/// Combines two folds to that of all their items.
+/// Combines two folds to the fold of all their items.
 fn joined(op: FoldOp, first: Expr, second: Expr) -> Option<Expr> {
     binary(accumulation(op)?, first, second)
 }
 
 /// The fold of the items up to this position.
-fn cumulated(series: &Series, op: FoldOp, position: &Expr, most: usize) -> Option<Expr> {
+fn cumulated(series: &Series, op: FoldOp, position: &Expr, max_operations: usize) -> Option<Expr> {
     let count = runtime::plus(position, 1);
     let in_parts = || {
         let (before, after) = series.parts()?;
         let inside = runtime::compare(ScalarOp::Lt, position.clone(), before.length.clone());
         let location = binary(ScalarOp::Sub, position.clone(), before.length.clone())?;
-        let own = cumulated(&before, op, position, most)?;
-        let further = cumulated(&after, op, &location, most)?;
-        let both = joined(op, folded(&before, op, most)?, further.clone())?;
+        let within_before = cumulated(&before, op, position, max_operations)?;
+        let further = cumulated(&after, op, &location, max_operations)?;
+        let both = joined(op, folded(&before, op, max_operations)?, further.clone())?;
         let both = match op {
             FoldOp::Min | FoldOp::Max => {
                 let none = runtime::compare(ScalarOp::Le, before.length.clone(), Expr::int(0));
@@ -204,9 +197,9 @@ fn cumulated(series: &Series, op: FoldOp, position: &Expr, most: usize) -> Optio
             }
             _ => both,
         };
-        Some(runtime::select(inside, own, both)).filter(is_small)
+        Some(runtime::select(inside, within_before, both)).filter(is_small)
     };
-    prefix(series, op, &count).or_else(in_parts).or_else(|| unrolled(series, op, &count, most))
+    prefix(series, op, &count).or_else(in_parts).or_else(|| unrolled(series, op, &count, max_operations))
 }
 
 /// The fold of the first `count` items; `None` if there is no closed form.
@@ -240,7 +233,7 @@ fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
     match op {
         FoldOp::Add => binary(ScalarOp::Mul, shared.clone(), as_kind(shared.kind, count.clone())?),
         FoldOp::Mul => binary(ScalarOp::Pow, shared.clone(), as_kind(shared.kind, count.clone())?),
-        // Without items, all are true, and none is.
+        // Without items, `&&` is true and `||` is false.
         FoldOp::And => Some(runtime::select(none(), literal_bool(true), shared)),
         FoldOp::Or => Some(runtime::and(some(), shared)),
         FoldOp::Min | FoldOp::Max => Some(shared),
@@ -248,22 +241,22 @@ fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
     }
 }
 
-/// Whether one of the items equals this one, in closed form if there is one; `None` if it takes more than so many
-/// operations otherwise.
-pub(in crate::eval) fn among(item: &Expr, series: &Series, most: usize) -> Option<Expr> {
+/// Whether the pack contains the item, in closed form if one exists; otherwise `None` if the search takes more than
+/// `max_operations` operations.
+pub(in crate::eval) fn among(item: &Expr, series: &Series, max_operations: usize) -> Option<Expr> {
     if let Some(shared) = series.shared() {
         let some = runtime::compare(ScalarOp::Gt, series.length.clone(), Expr::int(0));
         let equal = binary(ScalarOp::Eq, item.clone(), shared.clone())?;
         return binary(ScalarOp::And, some, equal);
     }
     if let Some((before, after)) = series.parts() {
-        let before = among(item, &before, most)?;
-        return binary(ScalarOp::Or, before, among(item, &after, most)?);
+        let before = among(item, &before, max_operations)?;
+        return binary(ScalarOp::Or, before, among(item, &after, max_operations)?);
     }
-    among_line(item, series).or_else(|| found_among(item, series, most))
+    among_line(item, series).or_else(|| found_among(item, series, max_operations))
 }
 
-/// Whether one of the items, which are an arithmetic sequence of ints, equals this one.
+/// Whether the pack, an arithmetic sequence of ints, contains the item.
 fn among_line(item: &Expr, series: &Series) -> Option<Expr> {
     if series.kind() != ScalarKind::Int || item.kind != ScalarKind::Int {
         return None;

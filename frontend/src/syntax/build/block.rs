@@ -5,7 +5,7 @@ use super::super::grammar::{Pair, Rule};
 use super::Builder;
 use crate::ast::{
     AssertedValue, Assertion, AttributeAssignment, Expr, ExprKind, Ident, Import, Quantization,
-    StringLiteral, Using, UsingItem, UsingListItem, UsingTarget,
+    StringLiteral, Target, Using,
 };
 
 impl Builder<'_> {
@@ -26,51 +26,13 @@ impl Builder<'_> {
     }
 
     pub(in super::super) fn using(&mut self, pair: &Pair) -> Using {
-        let mut target = None;
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::using_item => target = Some(UsingTarget::Name(self.using_item(&child))),
-                Rule::using_list => target = Some(UsingTarget::List(self.using_list(&child))),
-                _ => {}
-            }
-        }
+        let target = pair.clone().into_inner().next().and_then(|p| self.target(&p));
+        let span = self.span(pair);
         Using {
-            target: target.unwrap_or_else(|| UsingTarget::List(Vec::new())),
+            target: target.unwrap_or(Target::List { items: Vec::new(), span }),
             value: self.first_expr(pair),
-            span: self.span(pair),
+            span,
         }
-    }
-
-    fn using_item(&mut self, pair: &Pair) -> UsingItem {
-        let pack = pair.clone().into_inner().find(|p| p.as_rule() == Rule::pack_spec);
-        UsingItem {
-            name: self.first_ident(pair),
-            pack: pack.map(|p| self.pack_spec(&p)),
-            span: self.span(pair),
-        }
-    }
-
-    fn using_list(&mut self, pair: &Pair) -> Vec<UsingListItem> {
-        let mut items = Vec::new();
-        for child in pair.clone().into_inner() {
-            match child.as_rule() {
-                Rule::omitted => items.push(UsingListItem::Omitted(self.span(&child))),
-                Rule::using_item => items.push(UsingListItem::Item(self.using_item(&child))),
-                Rule::using_zip => {
-                    let names = self.idents(&child);
-                    let pack = child.clone().into_inner().find(|p| p.as_rule() == Rule::pack_spec);
-                    if let Some(pack) = pack {
-                        items.push(UsingListItem::Zip {
-                            names,
-                            pack: self.pack_spec(&pack),
-                            span: self.span(&child),
-                        });
-                    }
-                }
-                _ => {}
-            }
-        }
-        items
     }
 
     pub(in super::super) fn assertion(&mut self, pair: &Pair) -> Assertion {
@@ -97,7 +59,7 @@ impl Builder<'_> {
                 "values to print follow a message, and there is none",
                 "write `condition: \"message\", value, …;`",
             );
-            // Anything may be in the position of the condition.
+            // The expression in the position of the condition may be anything.
             condition = self.error_expr(span);
         }
         Assertion { condition, message, values, span }
@@ -154,8 +116,8 @@ impl Builder<'_> {
     }
 }
 
-/// After `c ? a` in an assertion, `: "text"` is the message and not the third operand: separates it, also after `d ? e
-/// : c ? a`.
+/// Splits the message from the condition of an assertion: after `c ? a` and after `d ? e : c ? a`, `: "text"` is the
+/// message and not the third operand.
 fn take_message(condition: &mut Expr) -> Option<StringLiteral> {
     let ExprKind::Select { then, otherwise, .. } = &mut condition.kind else {
         return None;

@@ -12,7 +12,7 @@ use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{SYNTAX, YIELD};
 use crate::source::Span;
 
-/// An operator, and the span of its name, followed by a type without `>`.
+/// The error for a type argument without `>` after the name of an operator.
 pub(crate) fn open_type_list(behind: Span, operator: (Span, &str), ty: &str) -> Diagnostic {
     let (location, name) = operator;
     Diagnostic::error(&SYNTAX, behind, "`>` is missing here")
@@ -41,41 +41,42 @@ impl Builder<'_> {
         Component { targets, value: value.unwrap_or(ComponentValue::Error(span)), span }
     }
 
-    fn target(&mut self, pair: &Pair) -> Option<Target> {
-        let inner = pair.clone().into_inner().next()?;
-        if inner.as_rule() == Rule::target_item {
-            return self.target_item(&inner).map(Target::Item);
-        }
-        let mut items = Vec::new();
-        for child in inner.clone().into_inner() {
-            if child.as_rule() == Rule::target_item {
-                items.extend(self.target_item(&child));
+    /// The left-hand side of a component or a helper.
+    pub(super) fn target(&mut self, pair: &Pair) -> Option<Target> {
+        match pair.as_rule() {
+            Rule::target => self.target(&pair.clone().into_inner().next()?),
+            Rule::target_list | Rule::using_list => {
+                let items = pair.clone().into_inner().filter_map(|p| self.target_item(&p)).collect();
+                Some(Target::List { items, span: self.span(pair) })
             }
+            _ => self.target_item(pair).map(Target::Item),
         }
-        Some(Target::List { items, span: self.span(&inner) })
     }
 
     fn target_item(&mut self, pair: &Pair) -> Option<TargetItem> {
+        if pair.as_rule() == Rule::target_item {
+            return self.target_item(&pair.clone().into_inner().next()?);
+        }
         let span = self.span(pair);
-        let inner = pair.clone().into_inner().next()?;
         let mut type_spec = None;
         let mut pack = None;
-        for child in inner.clone().into_inner() {
+        for child in pair.clone().into_inner() {
             match child.as_rule() {
                 Rule::type_spec => type_spec = Some(self.type_spec(&child)),
                 Rule::pack_spec => pack = Some(self.pack_spec(&child)),
                 _ => {}
             }
         }
-        Some(match inner.as_rule() {
-            Rule::target_name => TargetItem::Name {
-                name: self.first_ident(&inner),
+        Some(match pair.as_rule() {
+            Rule::target_name | Rule::using_item => TargetItem::Name {
+                name: self.first_ident(pair),
                 pack: pack.or_else(|| type_spec.as_ref().and_then(|t| t.pack.clone())),
                 type_spec,
                 span,
             },
-            Rule::target_zip => TargetItem::Zip { names: self.idents(&inner), pack, span },
-            _ => TargetItem::Omitted(span),
+            Rule::target_zip | Rule::using_zip => TargetItem::Zip { names: self.idents(pair), pack, span },
+            Rule::omitted => TargetItem::Omitted(span),
+            _ => return None,
         })
     }
 
@@ -100,8 +101,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Reports `math.abs<real(x)`, which is not a comparison; returns whether it did. Names without dots are looked up
-    /// in the visible ones.
+    /// Reports `math.abs<real(x)`, which is not a comparison; returns whether it was reported. Names without dots are
+    /// looked up among the visible names.
     fn report_open_type_list(&mut self, pair: &Pair) -> bool {
         let text = pair.as_str();
         let tokens = scan(text);
@@ -123,10 +124,10 @@ impl Builder<'_> {
         if at == 0 || !is_open || is_property {
             return false;
         }
+        let Some(path) = text.get(first.start..operator.end) else { return false };
         let start = pair.as_span().start();
         let behind = self.span_at(start + ty.end, start + ty.end);
         let location = self.span_at(start + first.start, start + operator.end);
-        let path = text.get(first.start..operator.end).unwrap_or_default();
         let ty = word(at + 2);
         self.sink.report(open_type_list(behind, (location, path), ty));
         true
@@ -141,14 +142,11 @@ impl Builder<'_> {
                 Rule::label => block.label = Some(self.first_ident(&child)),
                 rule @ (Rule::component | Rule::yield_line) => {
                     if let Some(first) = block.yield_span {
+                        let message = "nothing may follow `yield` in a block";
                         self.sink.report(
-                            Diagnostic::error(
-                                &YIELD,
-                                self.span(&child),
-                                "nothing may follow `yield` in a block",
-                            )
-                            .with_label_at(first, "the block ends here")
-                            .with_help("move `yield` to the end of the block"),
+                            Diagnostic::error(&YIELD, self.span(&child), message)
+                                .with_label_at(first, "the block ends here")
+                                .with_help("move `yield` to the end of the block"),
                         );
                     }
                     if rule == Rule::component {
@@ -222,7 +220,7 @@ impl Builder<'_> {
 
     fn looping(&mut self, pair: &Pair) -> ComponentValue {
         let span = self.span(pair);
-        let mut found = Loop {
+        let mut parsed = Loop {
             carried: Vec::new(),
             scans: Vec::new(),
             before: None,
@@ -239,14 +237,14 @@ impl Builder<'_> {
                     for carried in child.into_inner() {
                         if carried.as_rule() == Rule::carried {
                             let carried = self.carried(&carried);
-                            found.carried.push(carried);
+                            parsed.carried.push(carried);
                         }
                     }
                 }
                 Rule::for_clause => {
                     for scan in child.into_inner() {
                         if scan.as_rule() == Rule::scan {
-                            found.scans.push(Scan {
+                            parsed.scans.push(Scan {
                                 item: self.first_ident(&scan),
                                 pack: self.first_expr(&scan),
                                 span: self.span(&scan),
@@ -255,11 +253,11 @@ impl Builder<'_> {
                     }
                 }
                 Rule::while_clause => {
-                    let condition = child.clone().into_inner().find(|p| p.as_rule() == Rule::part);
-                    let condition = condition.map(|p| self.part(&p));
+                    let part = child.clone().into_inner().find(|p| p.as_rule() == Rule::part);
+                    let condition = part.map(|p| self.part(&p));
                     if !in_body {
-                        found.before = condition;
-                    } else if found.before.is_some() {
+                        parsed.before = condition;
+                    } else if parsed.before.is_some() {
                         self.error_with_help(
                             &SYNTAX,
                             self.span(&child),
@@ -267,20 +265,20 @@ impl Builder<'_> {
                             "keep `while` either before `do` or after the body",
                         );
                     } else {
-                        found.after = condition;
+                        parsed.after = condition;
                     }
                 }
                 Rule::kw_do => in_body = true,
                 Rule::kw_unroll => {
                     in_body = true;
-                    found.unroll = true;
+                    parsed.unroll = true;
                 }
-                Rule::count => found.count = Some(self.count(&child)),
-                Rule::part => found.body = self.part(&child),
+                Rule::count => parsed.count = Some(self.count(&child)),
+                Rule::part => parsed.body = self.part(&child),
                 _ => {}
             }
         }
-        ComponentValue::Loop(Box::new(found))
+        ComponentValue::Loop(Box::new(parsed))
     }
 
     fn carried(&mut self, pair: &Pair) -> Carried {

@@ -92,19 +92,19 @@ impl Builder<'_> {
     }
 
     pub(super) fn optional_expr(&mut self, pair: &Pair) -> Option<Expr> {
-        let found = pair.clone().into_inner().find(|p| p.as_rule() == Rule::expr);
-        found.map(|p| self.expr(&p))
+        let child = pair.clone().into_inner().find(|p| p.as_rule() == Rule::expr);
+        child.map(|p| self.expr(&p))
     }
 
     /// All direct children that are expressions.
     pub(super) fn exprs(&mut self, pair: &Pair) -> Vec<Expr> {
-        let mut found = Vec::new();
+        let mut exprs = Vec::new();
         for child in pair.clone().into_inner() {
             if child.as_rule() == Rule::expr {
-                found.push(self.expr(&child));
+                exprs.push(self.expr(&child));
             }
         }
-        found
+        exprs
     }
 
     /// Rule `expr`.
@@ -352,8 +352,8 @@ impl Builder<'_> {
                 Rule::guard => return self.guard(&child),
                 Rule::slice_tail => {
                     let mut part = |rule| {
-                        let found = child.clone().into_inner().find(|p| p.as_rule() == rule);
-                        found.map(|p| self.first_expr(&p))
+                        let part_pair = child.clone().into_inner().find(|p| p.as_rule() == rule);
+                        part_pair.map(|p| self.first_expr(&p))
                     };
                     let end = part(Rule::slice_end);
                     let stride = part(Rule::slice_stride);

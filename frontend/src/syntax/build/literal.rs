@@ -70,7 +70,7 @@ impl Builder<'_> {
         let inside = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
         let mut at = 0;
         while let Some(c) = inside.get(at..).and_then(|rest| rest.chars().next()) {
-            // Offset of `c` in the text that pest sees.
+            // The offset of `c` in the parsed text.
             let location = start + 1 + at;
             match c {
                 '\\' => {
@@ -127,7 +127,7 @@ impl Builder<'_> {
         }
     }
 
-    /// `offset`: of the piece in the parsed text.
+    /// `offset`: the position of the piece in the parsed text.
     fn format_piece(&mut self, piece: &str, offset: usize) -> Expr {
         let span: Span = self.span_at(offset, offset + piece.len());
         let outer = self.base;
@@ -138,7 +138,7 @@ impl Builder<'_> {
     }
 }
 
-/// The offset of the brace that closes the one at `open`, without braces in inner strings.
+/// The offset of the brace that closes the brace at `open`; braces in inner strings are ignored.
 fn closing_brace(text: &str, open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     let mut quote = None;

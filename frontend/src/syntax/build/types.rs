@@ -87,7 +87,7 @@ impl Builder<'_> {
         spec
     }
 
-    /// Whether it is `static`.
+    /// Whether the marker is `static`.
     fn marker(&mut self, pair: &Pair) -> bool {
         let word = pair.as_str().trim();
         let span = self.span(pair);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Branches whose results have different shapes.
+//! Tests of branches whose results have different shapes.
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn a_dimension_that_is_removed_if_its_extent_is_1_stays() {
     let text = statements(inputs(), vec![constant("one", &[1], &[1])], nodes);
     let checks = ["math.not(", "onnx.kept{extent=1}(", "y = onnx.of_branch(z, "];
     assert!(checks.iter().all(|check| text.contains(check)), "{text}");
-    // The number of dimensions is the first extent of the positions.
+    // The rank is the first extent of the positions.
     let nodes = vec![
         node("NonZero", &["x"], &["z"], vec![]),
         node("Shape", &["z"], &["s"], vec![]),

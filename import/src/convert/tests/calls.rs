@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Models that are converted for the arrays of a call.
+//! Tests of models that are converted for the arrays of a call.
 
 use skript_tensor::Tensor;
 
@@ -21,7 +21,7 @@ fn ints(values: &[i64]) -> Tensor {
     Tensor::from_bytes(skript_tensor::ElementType::I64, &shape, &bytes).unwrap()
 }
 
-/// The document for a call, and the inputs that became constants.
+/// The document for a call with these arrays, and the inputs that became constants.
 fn called(file: &ModelFile, arrays: &[(&str, Tensor)]) -> Result<(String, Vec<String>), String> {
     let arrays: Vec<(String, Tensor)> =
         arrays.iter().map(|(name, array)| ((*name).to_owned(), array.clone())).collect();
@@ -70,7 +70,7 @@ fn values_that_decide_shapes_become_constants() {
     assert!(main.contains("y: real[2,3]"), "{main}");
 }
 
-/// A model that computes `operators[0]` or `operators[1]` of `x`, by the sum of `x` or by `flag`.
+/// A model that applies `operators[0]` or `operators[1]` to `x`, depending on the sum of `x` or on `flag`.
 fn selected(condition: &str, operators: [&str; 2]) -> ModelFile {
     let branch = |name: &str, operator: &str| AttributeProto {
         name: name.into(),
@@ -100,7 +100,7 @@ fn a_flag_that_selects_a_branch_becomes_a_constant() {
     assert!(!main.contains("math.exp") && main.contains("math.neg"), "{main}");
     let (main, _) = called(&file, &[("x", reals(&[2])), ("flag", ints(&[1]))]).unwrap();
     assert!(main.contains("math.exp") && !main.contains("math.neg"), "{main}");
-    // Reals select a branch when the model runs.
+    // Reals select a branch at run time.
     let file = selected("positive", ["Exp", "Neg"]);
     let (main, constants) = called(&file, &[("x", reals(&[2])), ("flag", ints(&[0]))]).unwrap();
     assert!(constants.is_empty());
@@ -118,7 +118,7 @@ fn bounds_follow_from_shapes() {
 }
 
 #[test]
-fn question_marks_are_no_names() {
+fn question_marks_are_not_names() {
     let nodes = vec![node("Relu", &["x"], &["y"], vec![])];
     let file = file(vec![value("x", F32, &["?", "?"])], nodes);
     let (main, _) = called(&file, &[("x", reals(&[6, 7]))]).unwrap();

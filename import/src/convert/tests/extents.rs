@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Dynamic dimensions that meet in a node, and slices whose ends data decide.
+//! Tests of nodes that combine dynamic dimensions, and of slices with data-dependent ends.
 
 use super::*;
 
 /// The statements of `Expand(a, Shape(b))`.
-fn repeated(own: &[&str], other: &[&str]) -> String {
-    let inputs = vec![value("a", F32, own), value("b", F32, other)];
+fn repeated(a: &[&str], b: &[&str]) -> String {
+    let inputs = vec![value("a", F32, a), value("b", F32, b)];
     let nodes = vec![node("Shape", &["b"], &["s"], vec![]), node("Expand", &["a", "s"], &["y"], vec![])];
     statements(inputs, vec![], nodes)
 }
@@ -13,14 +13,14 @@ fn repeated(own: &[&str], other: &[&str]) -> String {
 #[test]
 fn dynamic_extents_are_repeated_if_they_are_1() {
     let text = repeated(&["m"], &["n"]);
-    let found = "onnx.expand{shape=[((m >> n) << (m * n))], target=[n]}(a)";
-    assert!(text.contains(found), "{text}");
+    let statement = "onnx.expand{shape=[((m >> n) << (m * n))], target=[n]}(a)";
+    assert!(text.contains(statement), "{text}");
     let text = repeated(&["4"], &["n"]);
     assert!(text.contains("shape=[4], target=[n]"), "{text}");
     let text = repeated(&["m", "3"], &["2", "1", "3"]);
     assert!(text.contains("onnx.expand{shape=[2, m, 3]}(a)"), "{text}");
     let text = repeated(&["3"], &["4"]);
-    assert!(text.contains("the extent 3 of a dimension cannot be repeated to 4"), "{text}");
+    assert!(text.contains("the extent 3 of a dimension cannot be broadcast to 4"), "{text}");
     let text = repeated(&["n"], &["n"]);
     assert!(!text.contains("expand"), "{text}");
 }
@@ -39,7 +39,7 @@ fn the_first_row_is_repeated_to_all_rows() {
 }
 
 #[test]
-fn slices_by_data_have_the_distance_of_their_ends() {
+fn data_dependent_slices_have_the_distance_of_their_ends() {
     let initializer = vec![constant("z", &[1], &[0]), constant("two", &[1], &[2])];
     let nodes = vec![
         node("Add", &["b", "two"], &["e"], vec![]),
@@ -68,8 +68,8 @@ fn linked_models_have_linked_data() {
     use std::os::unix::fs::symlink;
     let folder = tempfile::tempdir().unwrap();
     let [files, links] = ["blobs", "snapshots"].map(|name| folder.path().join(name));
-    for own in [&files, &links] {
-        std::fs::create_dir(own).unwrap();
+    for directory in [&files, &links] {
+        std::fs::create_dir(directory).unwrap();
     }
     let entry = StringStringEntryProto { key: "location".into(), value: "w.bin".into() };
     let tensor = TensorProto {
@@ -88,7 +88,7 @@ fn linked_models_have_linked_data() {
     symlink("../blobs/5678", links.join("w.bin")).unwrap();
     let imported = convert(&links.join("net.onnx"), Options::default());
     assert!(imported.is_ok(), "{:?}", imported.err());
-    // Data elsewhere, or of a model that is not a link.
+    // Data elsewhere, and data of a model that is not a link, are refused.
     std::fs::write(folder.path().join("secret"), [0; 8]).unwrap();
     std::fs::remove_file(links.join("w.bin")).unwrap();
     symlink("../secret", links.join("w.bin")).unwrap();
@@ -104,13 +104,13 @@ fn linked_models_have_linked_data() {
 #[test]
 fn a_tensor_without_elements_needs_no_file() {
     let entries = [("location", "none.bin"), ("length", "0")];
-    let entries = entries.map(|(key, value)| StringStringEntryProto { key: key.into(), value: value.into() });
+    let entry = |(key, value): (&str, &str)| StringStringEntryProto { key: key.into(), value: value.into() };
     let tensor = TensorProto {
         name: "w".into(),
         dims: vec![0],
         data_type: 1,
         data_location: 1,
-        external_data: entries.to_vec(),
+        external_data: entries.map(entry).to_vec(),
         ..TensorProto::default()
     };
     let nodes = vec![node("Concat", &["x", "w"], &["y"], vec![int("axis", 0)])];
@@ -120,7 +120,7 @@ fn a_tensor_without_elements_needs_no_file() {
 
 #[test]
 fn reductions_of_shapes_are_known() {
-    for (operator, found) in
+    for (operator, expected) in
         [("ReduceProd", "shape=[3 * n]"), ("ReduceSum", "shape=[n + 3]"), ("ReduceMax", "shape=[(n >> 3)]")]
     {
         let nodes = vec![
@@ -129,6 +129,6 @@ fn reductions_of_shapes_are_known() {
             node("ConstantOfShape", &["count"], &["y"], vec![]),
         ];
         let text = statements(vec![value("x", F32, &["n", "3"])], vec![], nodes);
-        assert!(text.contains(found), "{operator}: {text}");
+        assert!(text.contains(expected), "{operator}: {text}");
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tensors in files beside the model.
+//! Tests of external data.
 
 use super::*;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names, shapes and bounds of inputs from the command line, and reasons behind a refused node.
+//! Tests of names, shapes and bounds of inputs, and of reasons after a refused node.
 
 use skript_tensor::Tensor;
 
 use super::*;
 
-/// The document of `image[batch,3] → Exp`, with these options, or its message.
+/// The document of `image[batch,3] → Exp` with these options, or the message of its refusal.
 fn with(options: Options) -> String {
     let nodes = vec![node("Exp", &["image"], &["y"], vec![])];
     let bytes = model(vec![value("image", F32, &["batch", "3"])], vec![], nodes);
@@ -29,7 +29,7 @@ fn inputs_have_the_names_of_both_languages() {
         let main = shaped(name, &[Some(2), Some(3)]);
         assert!(main.contains("x_image: real[2,3];"), "{main}");
     }
-    assert_eq!(shaped("x", &[Some(2), Some(3)]), "the model has no input `x`; there is `image`");
+    assert_eq!(shaped("x", &[Some(2), Some(3)]), "the model has no input `x`; its inputs are `image`");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn bounds_are_at_least_1() {
 }
 
 #[test]
-fn nodes_behind_a_refused_one_have_their_own_reasons() {
+fn nodes_after_a_refused_one_have_separate_reasons() {
     let body = GraphProto { node: vec![node("Smear", &["b"], &["i"], vec![])], ..GraphProto::default() };
     let branch = |name: &str, body: GraphProto| AttributeProto {
         name: name.into(),

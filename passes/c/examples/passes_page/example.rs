@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The IR before and after a pass: a part of one of its tests, and what `skript-opt` makes of it.
+//! The IR before and after a pass: a part of one of its tests, and the output of `skript-opt` for it.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 /// Flags of tests that do not change the output.
 const SILENT: [&str; 2] = ["--split-input-file", "--verify-roundtrip"];
 
-/// The shortest example in the tests of a pass.
+/// An example from the tests of a pass.
 pub struct Example {
     /// The command line.
     pub flags: String,
@@ -19,11 +19,11 @@ pub struct Example {
 }
 
 impl Example {
-    /// The example of the pass with this flag.
-    pub fn of(flag: &str, skript_opt: &Path) -> Option<Example> {
+    /// The shortest example of the pass with this flag.
+    pub fn for_pass(flag: &str, skript_opt: &Path) -> Option<Example> {
         let folder = format!("../test/passes/{flag}");
         let tests = super::project().join("docs").join(&folder);
-        let mut found = Vec::new();
+        let mut examples = Vec::new();
         for entry in std::fs::read_dir(tests).ok()?.flatten() {
             let name = entry.file_name().into_string().unwrap_or_default();
             if name == "errors.mlir" || !name.ends_with(".mlir") {
@@ -41,10 +41,10 @@ impl Example {
                 let (before, after) = inputs.filter_map(run).next()?;
                 Some(Example { flags: command_line(&flags), before, after, path: format!("{folder}/{name}") })
             });
-            found.extend(example);
+            examples.extend(example);
         }
         let length = |e: &Example| e.before.lines().count() + e.after.lines().count();
-        found.into_iter().min_by_key(|e| (length(e), e.path.clone()))
+        examples.into_iter().min_by_key(|e| (length(e), e.path.clone()))
     }
 }
 
@@ -92,9 +92,8 @@ fn without_comments(lines: &[&str]) -> String {
 /// The output of skript-opt without the enclosing module; `None` if it fails.
 fn run(skript_opt: &Path, flags: &[String], input: &str) -> Option<String> {
     let mut command = Command::new(skript_opt);
-    let command = command.arg("-").args(flags);
-    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.stderr(Stdio::null()).spawn().ok()?;
+    command.arg("-").args(flags).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
     child.stdin.take()?.write_all(input.as_bytes()).ok()?;
     let done = child.wait_with_output().ok().filter(|done| done.status.success())?;
     let text = String::from_utf8(done.stdout).ok()?;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The documentation at the head of a pass's file.
+//! Reads the module documentation of a pass.
 
-/// The parts of a head that the page shows. Its first paragraph repeats the summary, and is left out.
+/// The documentation shown on the page. The first paragraph is dropped, as it repeats the summary.
 #[derive(Default)]
 pub struct Head {
-    /// Paragraphs without the sentences below.
+    /// Paragraphs, without the sentences of the other fields.
     pub description: Vec<String>,
     /// The text after `Requires:`.
     pub requires: Option<String>,
@@ -13,11 +13,10 @@ pub struct Head {
 }
 
 impl Head {
-    /// The head of a Rust file, below its license.
-    pub fn of(source: &str) -> Head {
+    /// Reads the module documentation below the license.
+    pub fn from_source(source: &str) -> Head {
         let lines = source.lines().skip_while(|line| !line.starts_with("//!"));
-        let lines = lines.map_while(|line| line.strip_prefix("//!"));
-        let lines: Vec<&str> = lines.map(str::trim).collect();
+        let lines: Vec<&str> = lines.map_while(|line| line.strip_prefix("//!")).map(str::trim).collect();
         let mut head = Head::default();
         for paragraph in lines.split(|line| line.is_empty()).skip(1) {
             head.add(paragraph);
@@ -46,19 +45,19 @@ impl Head {
     }
 }
 
-/// The sentences of a paragraph: each ends with a full stop outside of code spans, before a space.
+/// Splits a paragraph into sentences: each ends with a full stop outside code spans, before a space.
 fn sentences(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
+    let mut sentences = Vec::new();
     let (mut begin, mut in_code) = (0, false);
     for (at, character) in text.char_indices() {
         in_code ^= character == '`';
         if character == '.' && !in_code && text[at + 1..].starts_with(' ') {
-            found.push(&text[begin..=at]);
+            sentences.push(&text[begin..=at]);
             begin = at + 2;
         }
     }
-    found.push(&text[begin..]);
-    found
+    sentences.push(&text[begin..]);
+    sentences
 }
 
 fn capital(text: &str) -> String {

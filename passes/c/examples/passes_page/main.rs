@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Writes docs/passes.md to stdout: every pass, and every named pipeline with its passes.
 //!
-//! The text of a pass is the head of its file; its example is a part of one of its tests, and what `skript-opt` makes of it. So
-//! the page follows the sources, and the IR on it is what the tests run.
+//! The text of a pass is the module documentation of its file. Its example is a part of one of its tests, with the output of
+//! `skript-opt`. Therefore, the page matches the sources, and its IR is tested.
 
 mod example;
 mod head;
@@ -29,12 +29,12 @@ pub fn project() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// `skript-opt` of the same build: examples are in a folder beside it.
+/// The path of `skript-opt` in the same build: examples are in a sibling folder of it.
 fn skript_opt() -> std::io::Result<PathBuf> {
-    let own = std::env::current_exe()?;
-    let folder = own.parent().and_then(Path::parent);
-    let found = folder.map(|f| f.join("skript-opt")).filter(|p| p.is_file());
-    found.ok_or_else(|| std::io::Error::other("build skript-opt first: cargo build --release"))
+    let executable = std::env::current_exe()?;
+    let folder = executable.parent().and_then(Path::parent);
+    let tool = folder.map(|f| f.join("skript-opt")).filter(|p| p.is_file());
+    tool.ok_or_else(|| std::io::Error::other("build skript-opt first: cargo build --release"))
 }
 
 /// The texts of all Rust files below a folder, in the order of their paths.
@@ -77,12 +77,12 @@ fn page(sources: &[String], skript_opt: &Path) -> Result<String, std::fmt::Error
     Ok(page)
 }
 
-/// What a pass does and why, what it requires and guarantees, its options, the IR before and after it.
+/// Writes the section of a pass: its description, requirements, guarantees and options, and the IR before and after it.
 fn section(page: &mut String, pass: &Pass, sources: &[String], skript_opt: &Path) -> std::fmt::Result {
     writeln!(page, "\n## `--{}`\n\n{}", pass.flag, sentence(pass.summary))?;
     let flag = format!("    flag: \"{}\"", pass.flag);
     let source = sources.iter().find(|text| text.contains(&flag));
-    let head = source.map(|text| Head::of(text)).unwrap_or_default();
+    let head = source.map(|text| Head::from_source(text)).unwrap_or_default();
     for paragraph in &head.description {
         writeln!(page, "\n{paragraph}")?;
     }
@@ -96,8 +96,8 @@ fn section(page: &mut String, pass: &Pass, sources: &[String], skript_opt: &Path
         ("Runs on", anchor),
         ("Creates operations of", dialects),
     ];
-    let facts = facts.iter().filter_map(|(what, text)| Some((what, text.as_ref()?)));
-    for (position, (what, text)) in facts.enumerate() {
+    let stated = facts.iter().filter_map(|(what, text)| Some((what, text.as_ref()?)));
+    for (position, (what, text)) in stated.enumerate() {
         let space = if position == 0 { "\n" } else { "" };
         writeln!(page, "{space}- **{what}:** {text}")?;
     }
@@ -108,7 +108,7 @@ fn section(page: &mut String, pass: &Pass, sources: &[String], skript_opt: &Path
             writeln!(page, "| `{name}` | `{default}` | {summary} |")?;
         }
     }
-    if let Some(example) = Example::of(pass.flag, skript_opt) {
+    if let Some(example) = Example::for_pass(pass.flag, skript_opt) {
         let Example { flags, before, after, path } = example;
         writeln!(page, "\nBefore ([test]({path})):\n```mlir\n{before}\n```")?;
         writeln!(page, "After `{flags}`:\n```mlir\n{after}\n```")?;
@@ -116,7 +116,7 @@ fn section(page: &mut String, pass: &Pass, sources: &[String], skript_opt: &Path
     Ok(())
 }
 
-/// With a capital at the beginning and a full stop at the end.
+/// Adds a capital at the beginning and a full stop at the end.
 fn sentence(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().map(|c| c.to_uppercase().to_string());

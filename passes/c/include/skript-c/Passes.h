@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Passes.h - the passes of the skript dialect, in libSkriptPasses.
  *
- * A pass has the defaults of its options; with other options, write it in a pipeline:
- * mlirParsePassPipeline(…, "skript-plan-memory"). docs/passes.md describes all of them. */
+ * The functions create passes with default options. To set options, parse a pipeline that contains the pass:
+ * mlirParsePassPipeline(…, "skript-plan-memory"). docs/passes.md describes all passes. */
 
 #ifndef SKRIPT_C_PASSES_H
 #define SKRIPT_C_PASSES_H
@@ -153,6 +153,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreatePrepareVariablesPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateRaiseToNamedLinalgPass(void);
 /* --skript-scalarize-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateScalarizeElementwisePass(void);
+/* --skript-scan-prefixes */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateScanPrefixesPass(void);
 /* --skript-separate-inits */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSeparateInitsPass(void);
 /* --skript-set-target */
@@ -161,6 +163,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateSetTargetPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateShareLoopsPass(void);
 /* --skript-shuffle-reads */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateShuffleReadsPass(void);
+/* --skript-slice-gathers */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSliceGathersPass(void);
 /* --skript-sort-comparisons */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSortComparisonsPass(void);
 /* --skript-split-clamps */

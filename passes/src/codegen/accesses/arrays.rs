@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays as the elements that they have of their memory.
+//! Models arrays by offset, strides and extents in their memory.
 
-use super::Walk;
+use super::Verifier;
 use crate::extents::size::element_bytes;
 use crate::ir::attribute_names::BYTES;
 use crate::ir::types::DYNAMIC;
@@ -12,19 +12,19 @@ use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 use skript_symbolic::Polynomial;
 
-/// The elements of an array in its memory.
+/// The layout of an array in its memory.
 #[derive(Clone, Debug)]
 pub(super) struct Array {
-    /// Elements of the memory.
+    /// The number of elements of the memory.
     pub(super) size: Polynomial,
-    /// The first element.
+    /// The position of the first element in the memory.
     pub(super) offset: Polynomial,
     pub(super) strides: Vec<Polynomial>,
     pub(super) extents: Vec<Polynomial>,
 }
 
 impl Array {
-    /// An array with static extents in a separate allocation.
+    /// Models an array with static extents in a separate allocation.
     pub(super) fn of_type(r#type: Type) -> Option<Array> {
         let memref = MemRefType::try_from(r#type).ok()?;
         let extents = memref::extents(r#type);
@@ -47,7 +47,7 @@ impl Array {
         })
     }
 
-    /// A contiguous array in a separate allocation.
+    /// Models a contiguous array in a separate allocation.
     fn dense(extents: Vec<Polynomial>) -> Option<Array> {
         let mut size = Polynomial::constant(1);
         let mut strides = Vec::new();
@@ -59,7 +59,7 @@ impl Array {
         Some(Array { size, offset: Polynomial::constant(0), strides, extents })
     }
 
-    /// The address of an element.
+    /// Returns the position of an element in the memory.
     pub(super) fn address(&self, subscripts: &[Polynomial]) -> Option<Polynomial> {
         let mut steps = subscripts.iter().zip(&self.strides);
         steps.try_fold(self.offset.clone(), |address, (subscript, stride)| {
@@ -68,8 +68,8 @@ impl Array {
     }
 }
 
-impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
-    /// Records the array that an operation creates or views. Arrays that are not understood have none.
+impl<'c: 'a, 'a> Verifier<'_, 'c, 'a> {
+    /// Records the array that an operation creates or views, if it is modelled.
     pub(super) fn array(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Result<(), PassError> {
         let Ok(result) = op.result(0).map(Value::from) else {
             return Ok(());
@@ -77,10 +77,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let array = match name {
             ops::memref::VIEW => self.view(op, result)?,
             ops::memref::ALLOC | ops::memref::ALLOCA => {
-                let extents = self.listed_extents(op, result);
-                extents.and_then(Array::dense)
+                self.listed_extents(op, result).and_then(Array::dense)
             }
-            // An argument that is a pointer has as many bytes as its array has at most.
+            // The size of a pointer argument's memory is the size of the array type.
             ops::memref::GET_GLOBAL | ops::builtin::UNREALIZED_CONVERSION_CAST => {
                 Array::of_type(result.r#type())
             }
@@ -97,7 +96,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// The extents of a result whose dynamic ones are operands.
+    /// Returns the extents of a result; dynamic extents are operands of the operation.
     fn listed_extents(&mut self, op: OperationRef<'c, 'a>, result: Value<'c, 'a>) -> Option<Vec<Polynomial>> {
         let mut dynamic = 0..;
         let extents = memref::extents(result.r#type()).into_iter();
@@ -109,25 +108,24 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             .collect()
     }
 
-    /// A typed view of bytes, which are inside of their slot.
+    /// Returns the array of a typed view of bytes. Proves that the view is in the bounds of the bytes and of its slot.
     fn view(&mut self, op: OperationRef<'c, 'a>, result: Value<'c, 'a>) -> Result<Option<Array>, PassError> {
-        let own = self.listed_extents(op, result).and_then(Array::dense);
-        let Some(own) = own else {
+        let Some(array) = self.listed_extents(op, result).and_then(Array::dense) else {
             return Ok(None);
         };
         let (source, offset) = (op.operand(0)?, op.operand(1)?);
         let Some(bytes) = self.arrays.get(&ValueKey::of(source)).cloned() else {
-            return Ok(Some(own));
+            return Ok(Some(array));
         };
         let element = MemRefType::try_from(result.r#type())?.element().to_string();
         let element = element_bytes(&element).and_then(|bytes| i64::try_from(bytes).ok());
         let offset = self.number(offset);
-        let size = element.and_then(|element| own.size.scale(element));
+        let size = element.and_then(|element| array.size.scale(element));
         let Some((size, first)) = size.zip(bytes.offset.add(&offset)) else {
-            return Ok(Some(own));
+            return Ok(Some(array));
         };
         let last = size.plus(-1).and_then(|last| first.add(&last));
-        if let Some(last) = last.filter(|_| own.size.as_constant() != Some(0)) {
+        if let Some(last) = last.filter(|_| array.size.as_constant() != Some(0)) {
             self.prove(op, &bytes, &first, &last)?;
         }
         if let Some(slot) = typed::integer(op, BYTES) {
@@ -137,10 +135,10 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 self.prove(op, &slot, &zero, &last)?;
             }
         }
-        Ok(Some(own))
+        Ok(Some(array))
     }
 
-    /// The view of an operation's first operand.
+    /// Returns the array of a view of the operation's first operand.
     fn viewed(&mut self, op: OperationRef<'c, 'a>, name: &str, result: Value<'c, 'a>) -> Option<Array> {
         let source = op.operand(0).ok()?;
         let source = self.arrays.get(&ValueKey::of(source)).cloned()?;
@@ -159,16 +157,14 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             ops::memref::TRANSPOSE => {
                 let order = maps::indices(op.attribute("permutation").ok()?);
                 let order: Vec<usize> = order.into_iter().collect::<Option<_>>()?;
-                let of = |values: &[Polynomial]| -> Option<Vec<Polynomial>> {
-                    order.iter().map(|d| values.get(*d).cloned()).collect()
-                };
-                Some(Array { strides: of(&source.strides)?, extents: of(&source.extents)?, ..source })
+                let (strides, extents) = (picked(&source.strides, &order)?, picked(&source.extents, &order)?);
+                Some(Array { strides, extents, ..source })
             }
             _ => None,
         }
     }
 
-    /// The offsets, sizes and strides that an operation lists: constants in attributes, others as operands.
+    /// Returns the offsets, sizes and strides of a view operation; dynamic values are operands.
     fn static_and_dynamic(&mut self, op: OperationRef<'c, 'a>) -> Option<[Vec<Polynomial>; 3]> {
         let mut operands = op.operands().skip(1);
         let lists = ["static_offsets", "static_sizes", "static_strides"].map(|name| {
@@ -187,16 +183,14 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     fn subview(&mut self, op: OperationRef<'c, 'a>, result: Value<'c, 'a>, source: &Array) -> Option<Array> {
         let [offsets, sizes, steps] = self.static_and_dynamic(op)?;
         let offset = source.address(&offsets)?;
-        let strides = source.strides.iter().zip(&steps);
-        let strides: Vec<Polynomial> = strides.map(|(s, n)| s.mul(n)).collect::<Option<_>>()?;
+        let strides = source.strides.iter().zip(&steps).map(|(s, n)| s.mul(n));
+        let strides: Vec<Polynomial> = strides.collect::<Option<_>>()?;
         let kept = kept(&typed::i64s(op, "static_sizes"), &memref::extents(result.r#type()))?;
-        let of = |values: &[Polynomial]| -> Option<Vec<Polynomial>> {
-            kept.iter().map(|d| values.get(*d).cloned()).collect()
-        };
-        Some(Array { size: source.size.clone(), offset, strides: of(&strides)?, extents: of(&sizes)? })
+        let (strides, extents) = (picked(&strides, &kept)?, picked(&sizes, &kept)?);
+        Some(Array { size: source.size.clone(), offset, strides, extents })
     }
 
-    /// Records offset, sizes and strides as results.
+    /// Records the results of `memref.extract_strided_metadata`: offset, sizes and strides.
     fn metadata(&mut self, op: OperationRef<'c, 'a>) {
         let source = op.operand(0).ok().map(ValueKey::of);
         let source = source.and_then(|source| self.arrays.get(&source).cloned());
@@ -218,15 +212,19 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     }
 }
 
-/// The dimensions of a part that its type has: it may lack some with one element.
+/// Returns the values at these positions.
+fn picked(values: &[Polynomial], positions: &[usize]) -> Option<Vec<Polynomial>> {
+    positions.iter().map(|position| values.get(*position).cloned()).collect()
+}
+
+/// Returns the dimensions of a subview that remain in its type: a rank-reducing subview drops dimensions of size 1.
 fn kept(sizes: &[i64], extents: &[i64]) -> Option<Vec<usize>> {
     match (sizes.split_last(), extents.split_last()) {
         (None, None) => Some(Vec::new()),
         (None, Some(_)) => None,
         (Some((size, before)), last) => {
-            let with = last.filter(|(extent, _)| *extent == size);
-            let with = with.and_then(|(_, extents)| kept(before, extents));
-            match with {
+            let same = last.filter(|(extent, _)| *extent == size);
+            match same.and_then(|(_, extents)| kept(before, extents)) {
                 Some(mut dimensions) => {
                     dimensions.push(before.len());
                     Some(dimensions)
@@ -238,18 +236,17 @@ fn kept(sizes: &[i64], extents: &[i64]) -> Option<Vec<usize>> {
     }
 }
 
-/// An array with merged dimensions, which follow each other without gaps.
+/// Returns the array of a `memref.collapse_shape`, whose merged dimensions are contiguous.
 fn collapsed(op: OperationRef, source: &Array) -> Option<Array> {
     let (mut strides, mut extents) = (Vec::new(), Vec::new());
     for group in shape::reassociation(op)? {
         let mut extent = Polynomial::constant(1);
         let mut stride = Polynomial::constant(1);
         for dimension in group.into_iter().rev() {
-            let own = source.extents.get(dimension)?;
             if extent.as_constant() == Some(1) {
                 stride = source.strides.get(dimension)?.clone();
             }
-            extent = extent.mul(own)?;
+            extent = extent.mul(source.extents.get(dimension)?)?;
         }
         strides.push(stride);
         extents.push(extent);
@@ -257,7 +254,7 @@ fn collapsed(op: OperationRef, source: &Array) -> Option<Array> {
     Some(Array { strides, extents, ..source.clone() })
 }
 
-/// An array with split dimensions.
+/// Returns the array of a `memref.expand_shape`.
 fn expanded(op: OperationRef, source: Array, extents: Vec<Polynomial>) -> Option<Array> {
     let mut strides = vec![Polynomial::constant(1); extents.len()];
     for (group, stride) in shape::reassociation(op)?.into_iter().zip(&source.strides) {
@@ -275,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_may_lack_dimensions_of_one_element() {
+    fn a_subview_may_drop_dimensions_of_size_one() {
         assert_eq!(kept(&[1, 4, 1], &[4, 1]), Some(vec![1, 2]));
         assert_eq!(kept(&[1, 4, 1], &[1, 4]), Some(vec![0, 1]));
         assert_eq!(kept(&[1, DYNAMIC], &[DYNAMIC]), Some(vec![1]));

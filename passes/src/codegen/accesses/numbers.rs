@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Integers as polynomials.
+//! Models integers as polynomials.
 
-use super::{Walk, is_number};
+use super::{Verifier, is_number};
 use crate::ir::arith::{CompareIntegers, Constant};
 use crate::ir::shape::Dim;
 use crate::ir::{self, ValueKey, ops};
@@ -10,13 +10,13 @@ use melior::ir::operation::{OperationLike, OperationRef};
 use skript_dialect::melior;
 use skript_symbolic::{Definition, Polynomial};
 
-/// Numbers of `arith.cmpi`'s predicates.
+// The predicate values of `arith.cmpi`; the lists contain less, at most, greater, at least.
 const EQ: i64 = 0;
 const SIGNED_LESS: [i64; 4] = [2, 3, 4, 5];
 const UNSIGNED_LESS: [i64; 4] = [6, 7, 8, 9];
 
-impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
-    /// The number of a value: a new symbol if nothing is known of it.
+impl<'c: 'a, 'a> Verifier<'_, 'c, 'a> {
+    /// Returns the polynomial of a value: a new symbol if the value is not modelled.
     pub(super) fn number(&mut self, value: Value<'c, 'a>) -> Polynomial {
         if let Some(known) = self.numbers.get(&ValueKey::of(value)) {
             return known.clone();
@@ -26,48 +26,48 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         number
     }
 
-    /// A number that depends on elements of arrays.
+    /// Defines a new symbol without bounds that depends on elements of arrays.
     pub(super) fn unknown(&mut self) -> Polynomial {
         self.define(Definition::Between(None, None), true)
     }
 
-    /// A new symbol of a definition.
-    pub(super) fn define(&mut self, definition: Definition, of_elements: bool) -> Polynomial {
+    /// Defines a new symbol.
+    pub(super) fn define(&mut self, definition: Definition, depends_on_elements: bool) -> Polynomial {
         let symbol = self.prover.define(definition);
-        self.mark(of_elements);
+        self.mark(depends_on_elements);
         symbol
     }
 
-    /// Records that the newest symbols depend on elements if one of these numbers does.
-    pub(super) fn extend_marks(&mut self, of: &[&Polynomial]) {
-        let of_elements = of.iter().any(|number| self.depends_on_elements(number));
-        self.mark(of_elements);
+    /// Records that the newest symbols depend on elements if one of `sources` does.
+    pub(super) fn extend_marks(&mut self, sources: &[&Polynomial]) {
+        let depends_on_elements = sources.iter().any(|number| self.depends_on_elements(number));
+        self.mark(depends_on_elements);
     }
 
-    /// Records of the newest symbols whether they depend on elements.
-    fn mark(&mut self, of_elements: bool) {
+    /// Records whether the newest symbols depend on elements.
+    fn mark(&mut self, depends_on_elements: bool) {
         let count = self.prover.next_symbol().0;
-        self.from_elements.resize(count, of_elements);
+        self.from_elements.resize(count, depends_on_elements);
     }
 
     /// Whether a number depends on elements of arrays.
     pub(super) fn depends_on_elements(&self, value: &Polynomial) -> bool {
-        let mut symbols = value.symbols();
-        symbols.any(|symbol| self.from_elements.get(symbol.0).copied().unwrap_or(true))
+        // A symbol without a mark may depend on anything.
+        value.symbols().any(|symbol| self.from_elements.get(symbol.0) != Some(&false))
     }
 
-    /// An index from `first` up to, not including, `end`, in steps.
+    /// Defines an index in the half-open range from `first` to `end`, with a step.
     pub(super) fn index(&mut self, first: &Polynomial, end: &Polynomial, step: &Polynomial) -> Polynomial {
         let span = end.sub(first);
-        let step = step.as_constant().filter(|step| *step > 1);
-        let is_exact = |step: &i64| span.as_ref().is_some_and(|s| s.is_multiple_of(*step));
-        let Some(last) = end.plus(-step.filter(is_exact).unwrap_or(1)) else {
+        let is_exact = |step: &i64| *step > 1 && span.as_ref().is_some_and(|s| s.is_multiple_of(*step));
+        let last_step = step.as_constant().filter(is_exact).unwrap_or(1);
+        let Some(last) = end.plus(-last_step) else {
             return self.unknown();
         };
         self.prover.assume_at_most(first, &last);
         self.prover.derive_positive(end);
-        let of_elements = self.depends_on_elements(first) || self.depends_on_elements(&last);
-        self.define(Definition::Range(first.clone(), last), of_elements)
+        let depends_on_elements = self.depends_on_elements(first) || self.depends_on_elements(&last);
+        self.define(Definition::Range(first.clone(), last), depends_on_elements)
     }
 
     /// Records the results of an operation on integers.
@@ -77,18 +77,18 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 continue;
             }
             let operands: Vec<Value> = op.operands().collect();
-            let of_elements = operands.iter().any(|operand| {
+            let depends_on_elements = operands.iter().any(|operand| {
                 let known = self.numbers.get(&ValueKey::of(*operand));
                 known.is_some_and(|number| self.depends_on_elements(number))
             });
             let number = self.computed(op, name, &operands);
-            self.mark(of_elements);
+            self.mark(depends_on_elements);
             let number = number.unwrap_or_else(|| self.unknown());
             self.numbers.insert(ValueKey::of(result), number);
         }
     }
 
-    /// The result of an operation; `None` if it is unknown.
+    /// Computes the result of an operation; `None` if the operation is not modelled.
     fn computed(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -98,8 +98,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         match (name, operands) {
             (ops::arith::CONSTANT, []) => Some(Polynomial::constant(Constant::cast(op)?.integer()?)),
             (ops::memref::DIM, [array, _]) => {
-                let array = self.arrays.get(&ValueKey::of(*array))?;
-                array.extents.get(Dim::cast(op)?.dimension()?).cloned()
+                self.arrays.get(&ValueKey::of(*array))?.extents.get(Dim::cast(op)?.dimension()?).cloned()
             }
             (ops::arith::INDEX_CAST | ops::arith::INDEX_CASTUI | ops::arith::EXTSI, [x]) => {
                 Some(self.number(*x))
@@ -118,7 +117,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
 
     fn binary(&mut self, name: &str, x: &Polynomial, y: &Polynomial) -> Option<Polynomial> {
         let zero = Polynomial::constant(0);
-        let is_natural = |walk: &Self, value: &Polynomial| walk.prover.at_most(&zero, value);
+        let is_natural = |verifier: &Self, value: &Polynomial| verifier.prover.at_most(&zero, value);
         Some(match name {
             ops::arith::ADDI => x.add(y)?,
             ops::arith::SUBI => x.sub(y)?,
@@ -127,11 +126,11 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             ops::arith::MINSI => self.prover.min(x, y),
             ops::arith::MAXSI => self.prover.max(x, y),
             ops::arith::MINUI if is_natural(self, x) && is_natural(self, y) => self.prover.min(x, y),
-            // Any number, as unsigned: the extents that a caller passes are clamped like this.
-            ops::arith::MINUI => {
-                let most = [x, y].into_iter().filter_map(Polynomial::as_constant).min();
-                let most = most.filter(|most| *most >= 0)?;
-                self.define(Definition::Between(Some(0), Some(most)), false)
+            // Emitted code clamps the extents that a caller passes by such operations: as unsigned numbers, they are arbitrary.
+            ops::arith::MINUI | ops::arith::ANDI => {
+                let constants = [x, y].into_iter().filter_map(Polynomial::as_constant);
+                let max = constants.min().filter(|max| *max >= 0)?;
+                self.define(Definition::Between(Some(0), Some(max)), false)
             }
             ops::arith::MAXUI if is_natural(self, x) && is_natural(self, y) => self.prover.max(x, y),
             ops::arith::FLOORDIVSI => self.prover.quotient(x, y.as_constant()?)?,
@@ -149,18 +148,13 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             ops::arith::REMUI | ops::arith::REMSI if is_natural(self, x) && is_natural(self, y) => {
                 self.prover.remainder(x, y)
             }
-            ops::arith::ANDI => {
-                let mask = [x, y].into_iter().filter_map(Polynomial::as_constant).min();
-                let mask = mask.filter(|mask| *mask >= 0)?;
-                self.define(Definition::Between(Some(0), Some(mask)), false)
-            }
             _ => return None,
         })
     }
 
-    /// Assumes what a condition says if it is true, or if it is not.
+    /// Assumes that a condition holds, or that it does not hold.
     pub(super) fn learn(&mut self, condition: Value<'c, 'a>, holds: bool) {
-        let Some((op, _)) = ir::definition(condition) else {
+        let Some(op) = ir::defining_op(condition) else {
             return;
         };
         if holds && ir::name(op) == ops::arith::ANDI {
@@ -183,8 +177,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             return;
         }
         let orders = [SIGNED_LESS, UNSIGNED_LESS].concat();
-        // Less, at most, greater, at least.
-        let order = orders.iter().position(|own| *own == predicate);
+        let order = orders.iter().position(|order| *order == predicate);
         let (low, high, is_strict) = match (order.map(|order| order % 4), holds) {
             (Some(0), true) | (Some(3), false) => (x, y, true),
             (Some(1), true) | (Some(2), false) => (x, y, false),
@@ -200,7 +193,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     }
 }
 
-/// Two to the power of a constant.
+/// Returns 2 to the power of a constant.
 fn power_of_two(exponent: &Polynomial) -> Option<i64> {
     let exponent = u32::try_from(exponent.as_constant()?).ok()?;
     1_i64.checked_shl(exponent).filter(|power| *power > 0)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loops and branches.
+//! Verifies the accesses in blocks, loops and branches.
 
-use super::Walk;
+use super::Verifier;
 use crate::ir::memref::is_view;
-use crate::ir::{self, ValueKey, ops, typed};
+use crate::ir::scf::Bounds;
+use crate::ir::{self, ValueKey, ops};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 use skript_symbolic::Polynomial;
 
-impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
-    /// The operations of a block, in order.
+impl<'c: 'a, 'a> Verifier<'_, 'c, 'a> {
+    /// Verifies the operations of a block, in order.
     pub(super) fn block(&mut self, block: BlockRef<'c, 'a>) -> Result<(), PassError> {
         for op in ir::operations(block) {
             self.operation(op)?;
@@ -22,10 +23,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let name = ir::name(op);
         match name.as_str() {
             ops::func::CALL => self.call(op),
-            ops::scf::FOR => self.counted(op),
-            ops::scf::PARALLEL => self.parallel(op),
+            ops::scf::FOR | ops::scf::PARALLEL => self.looped(op),
             ops::scf::IF => self.branch(op),
-            // The operations after a check run only if its condition holds.
+            // The operations after a check are executed only if its condition holds.
             ops::skript::CHECK => {
                 self.learn(op.operand(0)?, true);
                 Ok(())
@@ -48,10 +48,10 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
     }
 
-    /// The regions of an operation with arguments of which nothing is known.
+    /// Verifies the regions of an operation that is not modelled, with arbitrary block arguments.
     fn inside(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
         for block in ir::blocks(op) {
-            ir::arguments(block).into_iter().for_each(|own| self.forget(own));
+            ir::arguments(block).into_iter().for_each(|argument| self.forget(argument));
             let mark = self.prover.mark();
             self.block(block)?;
             self.prover.rollback(mark);
@@ -60,7 +60,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// Drops all facts about a value.
+    /// Discards all facts about a value.
     fn forget(&mut self, value: Value<'c, 'a>) {
         let key = ValueKey::of(value);
         self.numbers.remove(&key);
@@ -68,40 +68,21 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         self.masks.remove(&key);
     }
 
-    fn counted(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
-        let (first, end, step) = (op.operand(0)?, op.operand(1)?, op.operand(2)?);
-        let [first, end, step] = [first, end, step].map(|bound| self.number(bound));
+    /// Verifies the body of an `scf.for` or `scf.parallel`.
+    fn looped(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
         let Some(block) = ir::first_block(op) else {
             return Ok(());
         };
+        let bounds = Bounds::all(op).into_iter();
+        let bounds: Vec<[Polynomial; 3]> =
+            bounds.map(|b| [b.lower, b.upper, b.step].map(|bound| self.number(bound))).collect();
         let mark = self.prover.mark();
-        let index = self.index(&first, &end, &step);
         let mut arguments = ir::arguments(block).into_iter();
-        if let Some(own) = arguments.next() {
-            self.numbers.insert(ValueKey::of(own), index);
+        for ([first, end, step], variable) in bounds.iter().zip(arguments.by_ref()) {
+            let index = self.index(first, end, step);
+            self.numbers.insert(ValueKey::of(variable), index);
         }
         arguments.for_each(|carried| self.forget(carried));
-        self.block(block)?;
-        self.prover.rollback(mark);
-        op.results().for_each(|result| self.forget(result.into()));
-        Ok(())
-    }
-
-    fn parallel(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
-        let operands: Vec<Value> = op.operands().collect();
-        let rank = typed::segments(op).first().copied().unwrap_or(0);
-        let Some(block) = ir::first_block(op) else {
-            return Ok(());
-        };
-        let mark = self.prover.mark();
-        for (n, own) in ir::arguments(block).into_iter().enumerate() {
-            let bounds = [n, rank + n, 2 * rank + n].map(|position| operands.get(position));
-            if let [Some(first), Some(end), Some(step)] = bounds {
-                let [first, end, step] = [first, end, step].map(|bound| self.number(*bound));
-                let index = self.index(&first, &end, &step);
-                self.numbers.insert(ValueKey::of(own), index);
-            }
-        }
         self.block(block)?;
         self.prover.rollback(mark);
         op.results().for_each(|result| self.forget(result.into()));
@@ -121,8 +102,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
         for (position, result) in op.results().map(Value::from).enumerate() {
             self.forget(result);
-            let yielded = ends.iter().map(|end| end.get(position).copied());
-            let yielded: Option<Vec<Value>> = yielded.collect();
+            let yielded: Option<Vec<Value>> = ends.iter().map(|end| end.get(position).copied()).collect();
             if let (Some([one, other]), true) = (yielded.as_deref(), result.r#type().is_index()) {
                 let (one, other) = (self.number(*one), self.number(*other));
                 let number = self.prover.either(&one, &other);
@@ -133,7 +113,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// Proves that all elements of the arrays of an operation are inside of their memory.
+    /// Proves that all elements of an operation's arrays are in-bounds.
     fn whole_arrays(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
         for operand in op.operands() {
             let Some(array) = self.arrays.get(&ValueKey::of(operand)).cloned() else {
@@ -146,7 +126,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             };
             let zero = Polynomial::constant(0);
             let is_empty = array.extents.iter().any(|e| e.as_constant() == Some(0));
-            // Without elements there is no access.
+            // An empty array is not accessed.
             for extent in &last {
                 self.prover.assume_at_most(&zero, extent);
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Accesses of scalars and vectors.
+//! Verifies accesses of scalars and vectors.
 
-use super::Walk;
+use super::Verifier;
 use super::arrays::Array;
 use crate::ir::arith::Constant;
 use crate::ir::{ValueKey, dense, ops, typed, vector};
@@ -13,21 +13,22 @@ use skript_symbolic::Polynomial;
 /// The lanes of a vector that may be accessed.
 #[derive(Clone, Debug)]
 pub(super) enum Mask {
-    /// The first lanes, at most as many as each of these numbers.
+    /// The first lanes. Their number is at most the minimum of these numbers.
     First(Vec<Polynomial>),
-    /// Any of them: elements of arrays decide.
+    /// Arbitrary lanes, which depend on elements of arrays.
     Any,
 }
 
-/// An access of memory by operands: the array, the first subscript, and a mask.
+/// The operand positions of a memory access.
 struct Form {
     array: usize,
+    /// The position of the mask among the operands after the subscripts.
     mask: Option<usize>,
-    /// The vector in memory: a result, or an operand.
+    /// The stored vector: operand 0, or a position after the subscripts. `None` for a load, whose result is the vector.
     vector: Option<usize>,
 }
 
-/// The positions of the operands of an access without subscripts; a mask and a vector follow the subscripts.
+/// The operand positions of an access; `None` for other operations.
 fn form(name: &str) -> Option<Form> {
     let (array, mask, vector) = match name {
         ops::memref::LOAD | ops::vector::LOAD => (0, None, None),
@@ -41,7 +42,7 @@ fn form(name: &str) -> Option<Form> {
     Some(Form { array, mask, vector })
 }
 
-impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
+impl<'c: 'a, 'a> Verifier<'_, 'c, 'a> {
     /// Records the lanes that a mask selects.
     pub(super) fn mask(&mut self, op: OperationRef<'c, 'a>, name: &str) {
         let result = op.results().next().map(Value::from);
@@ -59,7 +60,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 _ => Mask::Any,
             },
             ops::arith::ANDI => {
-                let masks = operands.iter().map(|own| self.masks.get(&ValueKey::of(*own)));
+                let masks = operands.iter().map(|operand| self.masks.get(&ValueKey::of(*operand)));
                 let counts = masks.filter_map(|mask| match mask {
                     Some(Mask::First(counts)) => Some(counts.clone()),
                     Some(Mask::Any) | None => None,
@@ -76,7 +77,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         self.masks.insert(ValueKey::of(result), mask);
     }
 
-    /// Proves that a load or a store is inside of its memory.
+    /// Proves that a load or a store is in bounds of its memory.
     pub(super) fn access(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Result<(), PassError> {
         let Some(form) = form(name) else {
             return Ok(());
@@ -110,7 +111,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         self.lanes(op, &array, &first, &lanes, mask, distances)
     }
 
-    /// Proves that the lanes of a vector are inside of its memory.
+    /// Proves that the lanes of a vector are in bounds of their memory.
     fn lanes(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -121,31 +122,28 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         distances: Option<Value<'c, 'a>>,
     ) -> Result<(), PassError> {
         let all: i64 = lanes.iter().product();
-        let mask = mask.map(|mask| self.masks.get(&ValueKey::of(mask)));
-        let counts = match mask {
+        let counts = match mask.map(|mask| self.masks.get(&ValueKey::of(mask))) {
             None => Vec::new(),
             Some(Some(Mask::First(counts))) => counts.clone(),
-            // Elements decide which lanes there are.
+            // The active lanes depend on elements.
             Some(Some(Mask::Any) | None) => return Ok(()),
         };
-        let distance = match distances {
+        let distance = match distances.map(equal_distance) {
             None => 1,
-            // Elements decide, or the distances are unequal.
-            Some(distances) => match equal_distance(distances) {
-                Some(distance) => distance,
-                None => return Ok(()),
-            },
+            Some(Some(distance)) => distance,
+            // The distances depend on elements, or are unequal.
+            Some(None) => return Ok(()),
         };
         let mark = self.prover.mark();
         let mut last = Polynomial::constant(all - 1);
         for count in counts {
-            // Without lanes there is no access.
+            // A vector without active lanes is not accessed, so at least one lane is assumed to be active.
             self.prover.assume_at_most(&Polynomial::constant(1), &count);
-            let Some(own) = count.plus(-1) else {
+            let Some(last_active) = count.plus(-1) else {
                 self.prover.rollback(mark);
                 return Ok(());
             };
-            last = self.prover.min(&last, &own);
+            last = self.prover.min(&last, &last_active);
             self.extend_marks(&[&last, &count]);
         }
         let last = last.scale(distance).and_then(|last| first.add(&last));
@@ -158,7 +156,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     }
 }
 
-/// The lanes of a constant mask, if they are the first ones.
+/// Returns the number of active lanes of a constant mask, if they are the first lanes.
 fn constant_mask(op: OperationRef) -> Option<i64> {
     let kind = op.result(0).ok()?.r#type();
     if vector::element_or_self(kind).to_string() != "i1" {
@@ -170,12 +168,12 @@ fn constant_mask(op: OperationRef) -> Option<i64> {
     };
     let value = Constant::cast(op)?.value().ok()?;
     let bools = dense::bools(value, usize::try_from(*lanes).ok()?);
-    let first = bools.iter().take_while(|own| **own != 0).count();
-    let is_first = bools.iter().skip(first).all(|own| *own == 0);
+    let first = bools.iter().take_while(|lane| **lane != 0).count();
+    let is_first = bools.iter().skip(first).all(|lane| *lane == 0);
     i64::try_from(first).ok().filter(|_| is_first)
 }
 
-/// The distance of neighbouring lanes of a constant vector that begins with 0.
+/// Returns the stride of a constant index vector that begins with 0; `None` if the distances of its lanes differ.
 fn equal_distance(distances: Value) -> Option<i64> {
     let text = Constant::of(distances)?.text();
     let (_, list) = text.split_once('[')?;
@@ -183,6 +181,6 @@ fn equal_distance(distances: Value) -> Option<i64> {
     let numbers: Option<Vec<i64>> = list.split(',').map(|n| n.trim().parse().ok()).collect();
     let numbers = numbers?;
     let distance = *numbers.get(1)?;
-    let are_equal = (0..).zip(&numbers).all(|(lane, own)| *own == lane * distance);
+    let are_equal = (0..).zip(&numbers).all(|(lane, number)| *number == lane * distance);
     (are_equal && distance >= 0).then_some(distance)
 }

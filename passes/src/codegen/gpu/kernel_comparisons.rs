@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Comparisons of widened integers with constants, in the type that was widened.
+//! Narrows comparisons of sign-extended integers with constants to 32 bits.
 //!
-//! They have the same results, and Mesa 22.3 computes those of 64 bits with some constants wrong where it narrows them itself.
+//! The results do not change. Without this rewrite, Mesa 22.3 narrows 64-bit comparisons itself, and miscompiles some of them.
 
-use crate::ir::{self, Builder, arith, ops};
-use melior::ir::attribute::IntegerAttribute;
+use crate::ir::{self, Builder, ops, types};
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::PassError;
 
-/// Replaces comparisons of numbers of 32 bits that were widened with their sign, and constants that have 32 bits.
+/// Replaces comparisons of sign-extended 32-bit integers with constants that fit 32 bits.
 pub(super) fn narrow(function: OperationRef) -> Result<(), PassError> {
     for op in ir::walk::named(function, ops::arith::CMPI) {
-        let context = ir::context::of(op);
-        let number: Type = IntegerType::new(context, 32).into();
+        let at = Builder::at(op);
+        let number = types::int(at.context, 32);
         let [left, right] = ir::both_operands(op)?;
-        let at = Builder::before(context, op)?;
-        let of = |value: i64| {
-            let value = IntegerAttribute::new(number, value).into();
-            at.value(ops::arith::CONSTANT, &[], &[("value", value)], number)
-        };
         let operands = match (widened(left, number), constant(left), widened(right, number), constant(right))
         {
-            (Some(left), _, _, Some(right)) => [left, of(right)?],
-            (_, Some(left), Some(right), _) => [of(left)?, right],
+            (Some(left), _, _, Some(right)) => [left, at.int(right, number)],
+            (_, Some(left), Some(right), _) => [at.int(left, number), right],
             _ => continue,
         };
         let predicate = [("predicate", op.attribute("predicate")?)];
@@ -36,17 +29,14 @@ pub(super) fn narrow(function: OperationRef) -> Result<(), PassError> {
     Ok(())
 }
 
-/// What was widened to a value, if it has this type.
+/// Returns the integer of type `number` whose sign extension is `value`.
 fn widened<'c: 'a, 'a>(value: Value<'c, 'a>, number: Type<'c>) -> Option<Value<'c, 'a>> {
-    let (cast, _) = ir::definition(value)?;
-    let names = [ops::arith::EXTSI, ops::arith::INDEX_CAST];
-    let source = names.contains(&ir::name(cast).as_str()).then(|| ir::operand(cast));
-    let source = source?.ok()?;
-    (source.r#type() == number).then_some(source)
+    let cast = ir::defining_op(value)?;
+    let is_extension = [ops::arith::EXTSI, ops::arith::INDEX_CAST].contains(&ir::name(cast).as_str());
+    ir::operand(cast).ok().filter(|source| is_extension && source.r#type() == number)
 }
 
-/// A constant of 32 bits.
+/// Returns the constant value if it fits 32 bits.
 fn constant(value: Value) -> Option<i64> {
-    let known = arith::Constant::of(value).and_then(arith::Constant::integer)?;
-    i32::try_from(known).ok().map(i64::from)
+    i32::try_from(ir::integer(value)?).ok().map(i64::from)
 }

@@ -1,95 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions in kernels: GPUs have no C library.
+//! Math functions in kernels: GPUs have no C library.
 //!
-//! `skript-expand-kernel-math` expands remainders and powers of integers, which neither PTX nor SPIR-V has with the table's results.
-//! `skript-approximate-math` runs after `skript-expand-math`, this project's recipes, and replaces functions that those leave by
-//! upstream's polynomials. `skript-call-math-intrinsics` replaces what PTX has by calls of LLVM's intrinsics, for which upstream's
-//! lowering would call functions of CUDA's library.
+//! `skript-expand-kernel-math` expands remainders and integer powers, for which neither PTX nor SPIR-V has operations with the
+//! required results. `skript-approximate-math` runs after `skript-expand-math` and replaces the remaining functions by MLIR's
+//! polynomial approximations. `skript-call-math-intrinsics` calls LLVM intrinsics for functions with PTX instructions; MLIR's
+//! lowering would call the CUDA library.
 //!
-//! Requires: kernels. Guarantees: no function of `math` on f32 in kernels that neither NVPTX nor SPIR-V has.
+//! Requires: kernels. Guarantees: kernels have no operation of `math` on f32 that neither NVPTX nor SPIR-V supports.
 
-use crate::codegen::library_math::remainder;
-use crate::ir::splice::splice;
-use crate::ir::{self, Builder, ops};
+use crate::ir::{self, Builder, ops, steps};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
+use skript_semantics::expansion::{self, rounding};
+use skript_semantics::{Class, Expansion, Scalar};
+use std::collections::BTreeSet;
 
 /// The pass `skript-expand-kernel-math`.
 pub(crate) const EXPAND: Pass = Pass {
     flag: "skript-expand-kernel-math",
-    summary: "expand remainders and powers of integers in kernels into other functions",
+    summary: "expand remainders and integer powers in kernels",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::Scf],
     run: |root, _, _| {
         for op in kernels(root) {
-            let kind = kind(op)?;
-            let text = match (ir::name(op).as_str(), kind.as_str()) {
-                (ops::arith::REMF, "f32") => remainder(false),
-                (ops::arith::REMF, "f64") => remainder(true),
-                (ops::math::TRUNC, _) => TRUNCATION.replace("TYPE", &kind),
-                (ops::arith::REMSI, "i64" | "index") => INTEGER_REMAINDER.replace("TYPE", &kind),
-                (ops::math::IPOWI, _) => INTEGER_POWER.replace("TYPE", &kind),
-                _ => continue,
-            };
-            let operands: Vec<Value> = op.operands().collect();
-            let made = splice(op, &operands, &text, &[("%r".to_owned(), kind)])?;
-            let value = made.values.first().copied().ok_or("an expansion without a value")?;
-            ir::replace_uses(op.result(0)?.into(), value);
-            ir::erase(op);
+            if let Some(expansion) = expansion(op) {
+                steps::replace(op, &expansion)?;
+            }
         }
         Ok(())
     },
     ..Pass::NONE
 };
 
-/// Towards 0.
-const TRUNCATION: &str = "
-  %zero = arith.constant 0.0 : TYPE
-  %lower = math.floor %0 : TYPE
-  %upper = math.ceil %0 : TYPE
-  %is_negative = arith.cmpf olt, %0, %zero : TYPE
-  %r = arith.select %is_negative, %upper, %lower : TYPE
-";
-
-/// By the quotient: drivers of Vulkan compute that of the least number, whose absolute value is none, but not its remainder.
-const INTEGER_REMAINDER: &str = "
-  %quotient = arith.divsi %0, %1 : TYPE
-  %product = arith.muli %quotient, %1 : TYPE
-  %r = arith.subi %0, %product : TYPE
-";
-
-/// By the bits of the exponent, which is not negative.
-const INTEGER_POWER: &str = "
-  %zero = arith.constant 0 : TYPE
-  %one = arith.constant 1 : TYPE
-  %begin = arith.constant 0 : index
-  %step = arith.constant 1 : index
-  %end = arith.constant 63 : index
-  %power:3 = scf.for %n = %begin to %end step %step iter_args(%held = %one, %square = %0, %rest = %1)
-      -> (TYPE, TYPE, TYPE) {
-    %bit = arith.andi %rest, %one : TYPE
-    %is_set = arith.cmpi ne, %bit, %zero : TYPE
-    %product = arith.muli %held, %square : TYPE
-    %next = arith.select %is_set, %product, %held : TYPE
-    %squared = arith.muli %square, %square : TYPE
-    %shifted = arith.shrui %rest, %one : TYPE
-    scf.yield %next, %squared, %shifted : TYPE, TYPE, TYPE
-  }
-  %r = arith.ori %power#0, %zero : TYPE
-";
+fn expansion(op: OperationRef) -> Option<Expansion> {
+    let class = steps::class_of(op.result(0).ok()?.r#type())?;
+    let function: for<'b> fn(expansion::Value<'b>, expansion::Value<'b>) -> expansion::Value<'b> =
+        match (ir::name(op).as_str(), class) {
+            (ops::math::TRUNC, _) => {
+                return Some(Expansion::record([class], |[x]| rounding::trunc_by_sides(x)));
+            }
+            (ops::arith::REMF, Class::F32 | Class::F64) => rounding::real_remainder,
+            (ops::arith::REMSI, Class::I64 | Class::Index) => rounding::integer_remainder,
+            (ops::math::IPOWI, _) => rounding::integer_power,
+            _ => return None,
+        };
+    Some(Expansion::record([class; 2], |[x, y]| function(x, y)))
+}
 
 /// The pass `skript-approximate-math`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-approximate-math",
-    summary: "functions of f32 in kernels become polynomials",
+    summary: "replace f32 functions in kernels by polynomials",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::Scf, Dialect::Vector],
     run: |root, _, _| {
         for kernels in ir::walk::named(root, ops::gpu::MODULE) {
-            // Drivers of GPUs know no multiplication that may or may not be fused.
+            // SPIR-V has no multiply-add with optional fusion.
             for op in ir::walk::named(kernels, ops::llvm::INTR_FMULADD) {
-                let at = Builder::before(ir::context::of(op), op)?;
+                let at = Builder::at(op);
                 let operands: Vec<Value> = op.operands().collect();
                 let result: Value = op.result(0)?.into();
                 let fused = at.value(ops::math::FMA, &operands, &[], result.r#type())?;
@@ -108,33 +77,24 @@ pub(crate) const PASS: Pass = Pass {
 /// The pass `skript-call-math-intrinsics`.
 pub(crate) const INTRINSICS: Pass = Pass {
     flag: "skript-call-math-intrinsics",
-    summary: "functions in kernels that PTX has become calls of LLVM's intrinsics",
+    summary: "call LLVM intrinsics for functions in kernels that have PTX instructions",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Llvm],
     run: |root, _, _| {
         for op in kernels(root) {
             let name = ir::name(op);
-            let known = CALLED.iter().find(|(known, _)| *known == name);
-            let Some((_, intrinsic)) = known else {
+            let Some((_, intrinsic)) = CALLED.iter().find(|(known, _)| *known == name) else {
                 continue;
             };
-            let kind = kind(op)?;
-            let operands: Vec<Value> = op.operands().collect();
-            let names: Vec<String> = (0..operands.len()).map(|n| format!("%{n}")).collect();
-            let types = vec![kind.as_str(); operands.len()].join(", ");
-            let call = format!(
-                "llvm.call_intrinsic \"llvm.{intrinsic}.{kind}\"({}) : ({types}) -> {kind}",
-                names.join(", ")
-            );
-            let text = if name == ops::math::RSQRT {
-                format!(
-                    "%root = {call}\n%one = arith.constant 1.0 : {kind}\n%r = arith.divf %one, %root : {kind}"
-                )
-            } else {
-                format!("%r = {call}")
-            };
-            let made = splice(op, &operands, &text, &[("%r".to_owned(), kind)])?;
-            let value = made.values.first().copied().ok_or("a call without a value")?;
+            let at = Builder::at(op);
+            let (operands, r#type): (Vec<Value>, _) = (op.operands().collect(), op.result(0)?.r#type());
+            let call =
+                ir::llvm::call_intrinsic(&at, &format!("llvm.{intrinsic}.{type}"), &operands, &[r#type])?;
+            let mut value: Value = call.result(0)?.into();
+            if name == ops::math::RSQRT {
+                let one = at.constant(Scalar::Real(1.0), r#type)?;
+                value = at.divf(one, value);
+            }
             ir::replace_uses(op.result(0)?.into(), value);
             ir::erase(op);
         }
@@ -143,7 +103,7 @@ pub(crate) const INTRINSICS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Functions that LLVM has instructions of PTX for.
+/// Functions for which LLVM selects PTX instructions, with the names of the intrinsics.
 const CALLED: &[(&str, &str)] = &[
     (ops::math::ABSF, "fabs"),
     (ops::math::CEIL, "ceil"),
@@ -157,21 +117,13 @@ const CALLED: &[(&str, &str)] = &[
     (ops::math::TRUNC, "trunc"),
 ];
 
-/// The operations of kernels.
+/// Returns the operations of all kernels.
 fn kernels<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let modules = ir::walk::named(root, ops::gpu::MODULE).into_iter();
     modules.flat_map(ir::nested).collect()
 }
 
-/// The type of an operation's result; empty without one.
-fn kind(op: OperationRef) -> Result<String, PassError> {
-    Ok(match op.result_count() {
-        0 => String::new(),
-        _ => op.result(0)?.r#type().to_string(),
-    })
-}
-
-/// Functions that remain in kernels, and that GPUs have.
+/// Functions that remain in kernels, because GPUs support them.
 const AVAILABLE: &[&str] = &[
     ops::math::ABSF,
     ops::math::ABSI,
@@ -188,20 +140,14 @@ const AVAILABLE: &[&str] = &[
     ops::math::TRUNC,
 ];
 
-/// Functions without code for GPUs, with the type of their results: LLVM would end the process at them.
+/// Returns the functions without a GPU implementation, with the types of their results: LLVM would abort the process.
 pub(super) fn unavailable(root: OperationRef) -> Vec<String> {
-    let all = ir::nested(root).into_iter();
-    let math = all.filter(|op| {
-        let name = ir::name(*op);
+    let unavailable = |op: OperationRef| {
+        let name = ir::name(op);
         let is_function = name.starts_with("math.") || name == ops::arith::REMF;
-        is_function && !AVAILABLE.contains(&name.as_str())
-    });
-    let names = math.map(|op| {
-        let result = op.result(0).map(|result| result.r#type().to_string());
-        format!("{} on {}", ir::name(op), result.unwrap_or_default())
-    });
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    names.dedup();
-    names
+        let result = op.result(0).ok().filter(|_| is_function && !AVAILABLE.contains(&name.as_str()))?;
+        Some(format!("{name} on {}", result.r#type()))
+    };
+    let names: BTreeSet<String> = ir::nested(root).into_iter().filter_map(unavailable).collect();
+    names.into_iter().collect()
 }

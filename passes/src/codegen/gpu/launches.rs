@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-lower-launches`: lowers launches of kernels, and reads of arrays of the device, to calls of the runtime.
+//! `skript-lower-launches`: lowers kernel launches, and host reads of device memory, to calls of the runtime.
 //!
-//! Addresses of arrays of the device are numbers to the host: it adds offsets to them, and passes them on.
+//! Device addresses are integers in host code, which adds offsets to them and passes them to the runtime.
 //! ```text
 //! void skript_launch(int64_t kernel, int64_t blocks, int64_t threads, const uint64_t *arguments, int64_t count);
 //! int64_t skript_device_read(uint64_t address, int64_t bytes);
 //! uint64_t skript_device_constant(const void *bytes, int64_t length);
 //! ```
-//! An argument is a word: the bits of a number, or an address. Calls of intrinsics become calls of `skript_device_intrinsic`.
+//! An argument is a 64-bit word: the bits of a number, or an address. Calls of intrinsics become calls of
+//! `skript_device_intrinsic`.
 //!
-//! Requires: `skript-outline-kernels`. Guarantees: no launch and no module of kernels is left, and the entry accesses arrays of
-//! the host only.
+//! Requires: `skript-outline-kernels`. Guarantees: no launch and no GPU module is left, and the entry accesses only host memory.
 
-use super::layout::{self, Layout};
+#![allow(
+    clippy::indexing_slicing,
+    reason = "the metadata of an array are its offset, its extents and its strides"
+)]
+
+use super::layout;
 use crate::ir::func::{callee, declare, symbol};
-use crate::ir::{self, Builder, attributes, ops, types};
+use crate::ir::{self, Builder, ops, types};
 use crate::schedule::gpu::memory_space::{HostMemory, is_array, is_constant};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::MemRefType;
-use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
 
 const LAUNCH: &str = "skript_launch";
@@ -40,20 +44,14 @@ pub(crate) const PASS: Pass = Pass {
         };
         let context = rewriter.context();
         let entry = ir::entry(root)?;
-        let memory = HostMemory::of(entry);
-        let names = ir::first_block(kernels).map(ir::operations);
-        let names: Vec<String> = names.unwrap_or_default().into_iter().filter_map(symbol).collect();
+        let memory = HostMemory::new(entry);
+        let names: Vec<String> = ir::children(kernels).into_iter().filter_map(symbol).collect();
         let launches = ir::walk::named(entry, ops::gpu::LAUNCH_FUNC);
         let first = ir::operations(ir::body(entry)?).first().copied();
         let first = first.ok_or_else(|| PassError::at(entry, "is empty"))?;
-        let most = launches.iter().map(|op| op.operand_count()).max();
-        let most = i64::try_from(most.unwrap_or(1)).map_err(|_| "too many arguments")?;
-        let stack = Builder::before(context, first)?.value(
-            ops::memref::ALLOCA,
-            &[],
-            &[("operandSegmentSizes", attributes::i32s(context, &[0, 0]))],
-            types::memref(&[most], types::word(context)),
-        )?;
+        // A module with reads but without launches needs the array too, so it has at least one word.
+        let words = launches.iter().map(|op| op.operand_count()).max().unwrap_or(1);
+        let stack = Builder::at(first).words(ir::signed(words));
         for op in launches {
             launch(op, &names, stack, &memory)?;
         }
@@ -72,8 +70,7 @@ pub(crate) const PASS: Pass = Pass {
         declare(root, LAUNCH, &[word, word, word, index, word], &[])?;
         declare(root, READ, &[index, word], &[word])?;
         declare(root, CONSTANT, &[index, word], &[word])?;
-        let block = ir::blocks(root).first().copied().ok_or("a module without a body")?;
-        for op in ir::operations(block) {
+        for op in ir::children(root) {
             if symbol(op).as_deref() == Some(skript_intrinsics::compiled::SYMBOL) {
                 ir::set_string(op, "sym_name", INTRINSIC);
             }
@@ -87,31 +84,17 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-fn call<'c: 'a, 'a>(
-    name: &str,
-    operands: &[Value<'c, 'a>],
-    results: &[Type<'c>],
-    at: &Builder<'c, 'a>,
-) -> Result<OperationRef<'c, 'a>, PassError> {
-    let callee = FlatSymbolRefAttribute::new(at.context, name).into();
-    let none = Vec::new();
-    Ok(at.create(ops::func::CALL, operands, &[("callee", callee)], results, none)?)
-}
-
-/// Replaces a launch.
+/// Replaces a launch by a call.
 fn launch<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     names: &[String],
     stack: Value<'c, 'a>,
     memory: &HostMemory,
 ) -> Result<(), PassError> {
-    let context = ir::context::of(op);
-    let at = Builder::before(context, op)?;
+    let at = Builder::at(op);
     let kernel = op.attribute("kernel")?.to_string();
-    let name = kernel.rsplit('@').next().unwrap_or_default();
-    let number = names.iter().position(|known| known == name);
-    let number = number.and_then(|n| i64::try_from(n).ok());
-    let number = number.ok_or_else(|| PassError::at(op, "launches no kernel of the module"))?;
+    let number = kernel.rsplit_once('@').and_then(|(_, name)| names.iter().position(|known| known == name));
+    let number = number.ok_or_else(|| PassError::at(op, "launches a kernel that the module lacks"))?;
     let operands: Vec<Value> = op.operands().collect();
     let (Some(blocks), Some(threads), Some(arguments)) =
         (operands.first(), operands.get(3), operands.get(6..))
@@ -119,63 +102,52 @@ fn launch<'c: 'a, 'a>(
         return Err(PassError::at(op, "is malformed"));
     };
     for (position, argument) in (0_i64..).zip(arguments) {
-        let word = if is_array(*argument) {
-            address(*argument, memory, &at)?
-        } else {
-            layout::word(*argument, &at)?
-        };
-        let place = at.index(position)?;
-        at.create(ops::memref::STORE, &[word, stack, place], &[], &[], Vec::new())?;
+        let word =
+            if is_array(*argument) { address(*argument, memory, &at)? } else { layout::word(&at, *argument) };
+        at.store(word, stack, &[at.idx(position)]);
     }
-    let count = i64::try_from(arguments.len()).map_err(|_| "too many arguments")?;
     let operands = [
-        layout::constant(number, &at)?,
-        layout::word(*blocks, &at)?,
-        layout::word(*threads, &at)?,
-        layout::pointer(stack, &at)?,
-        layout::constant(count, &at)?,
+        layout::constant(&at, ir::signed(number)),
+        layout::word(&at, *blocks),
+        layout::word(&at, *threads),
+        at.aligned_pointer(stack),
+        layout::constant(&at, ir::signed(arguments.len())),
     ];
-    call(LAUNCH, &operands, &[], &at)?;
+    at.call(LAUNCH, &operands);
     ir::erase(op);
     Ok(())
 }
 
-/// The address of an array on the device.
+/// Computes the device address of an array.
 fn address<'c: 'a, 'a>(
     array: Value<'c, 'a>,
     memory: &HostMemory,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
-    let word = types::word(at.context);
-    let pointer = layout::pointer(array, at)?;
-    if is_constant(array) && memory.holds(array) {
-        let r#type = MemRefType::try_from(array.r#type())?;
-        let extents = ir::memref::extents(array.r#type());
-        let count: i64 = extents.iter().product();
-        let length = layout::constant(count * layout::bytes(r#type.element())?, at)?;
-        let made = call(CONSTANT, &[pointer, length], &[word], at)?;
-        return Ok(made.result(0)?.into());
+    let pointer = at.aligned_pointer(array);
+    if !is_constant(array) || !memory.holds(array) {
+        return Ok(layout::word(at, pointer));
     }
-    layout::word(pointer, at)
+    let extents = ir::memref::extents(array.r#type());
+    let count: i64 = extents.iter().product();
+    let length = count * layout::bytes(types::element_or_self(array.r#type()))?;
+    let operands = [pointer, layout::constant(at, length)];
+    Ok(at.result(at.call_with(CONSTANT, &operands, &[types::word(at.context)]), 0))
 }
 
-/// Replaces a read of an array of the device.
+/// Replaces a load from device memory by a call.
 fn read<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), PassError> {
-    let context = ir::context::of(op);
-    let at = Builder::before(context, op)?;
-    let index = Type::index(context);
+    let at = Builder::at(op);
     let array = ir::operand(op)?;
     let position: Vec<Value> = op.operands().skip(1).collect();
     let result: Value = op.result(0)?.into();
     let bytes = layout::bytes(result.r#type())?;
-    let number = layout::linear(&Layout::of(array, &at)?, &position, &at)?;
-    let offset = at.value(ops::arith::MULI, &[number, at.index(bytes)?], &[], index)?;
-    let address = [layout::pointer(array, &at)?, offset];
-    let address = at.value(ops::arith::ADDI, &address, &[], index)?;
-    let operands = [address, layout::constant(bytes, &at)?];
-    let word = call(READ, &operands, &[types::word(context)], &at)?;
-    let value = layout::of_word(word.result(0)?.into(), result.r#type(), &at)?;
-    ir::replace_uses(result, value);
+    let metadata = at.metadata(array);
+    let number = layout::linear(&at, metadata[0], &metadata[1 + position.len()..], &position);
+    let offset = at.muli(number, at.idx(bytes));
+    let address = at.addi(at.aligned_pointer(array), offset);
+    let word = at.call_with(READ, &[address, layout::constant(&at, bytes)], &[types::word(at.context)]);
+    ir::replace_uses(result, layout::of_word(&at, at.result(word, 0), result.r#type()));
     ir::erase(op);
     Ok(())
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a function consists of beside its integer constants.
+//! The structure of a function without its integer constants.
 
 use crate::ir::llvm::{Division, ElementPointer};
-use crate::ir::{self, ValueKey, ops, typed};
+use crate::ir::{self, ValueKey, ops, typed, types};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::IntegerType;
@@ -10,7 +10,7 @@ use melior::ir::{AttributeLike, Type, TypeLike, Value, ValueLike};
 use skript_dialect::op::is;
 use std::collections::HashMap;
 
-/// Where a number of a function is.
+/// The position of a constant in a function.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'c, 'a> {
     /// A constant operand.
@@ -19,7 +19,7 @@ pub(super) enum Place<'c, 'a> {
     Index(OperationRef<'c, 'a>, usize),
 }
 
-/// An integer that other functions of the same structure may have another for.
+/// An integer constant, which may differ between functions of the same structure.
 pub(super) struct Number<'c, 'a> {
     pub(super) place: Place<'c, 'a>,
     pub(super) value: i64,
@@ -29,25 +29,25 @@ pub(super) struct Number<'c, 'a> {
 /// A function in the LLVM dialect.
 pub(super) struct Shape<'c, 'a> {
     pub(super) function: OperationRef<'c, 'a>,
-    /// Equal for functions of one structure.
+    /// The structure: equal for functions that differ only in their constants.
     pub(super) key: Vec<usize>,
-    /// In the order of the key.
+    /// The constants, in the order of the key.
     pub(super) numbers: Vec<Number<'c, 'a>>,
-    /// The numbers of values and blocks.
+    /// The numbers of values and blocks, by address.
     known: HashMap<usize, usize>,
-    /// Whether addresses of such elements have no numbers of fields, by the type attribute.
+    /// Whether the element type of a pointer computation is a scalar, by the type attribute.
     elements: HashMap<usize, bool>,
 }
 
-/// Begins the operations, operands, … of a list.
+/// The separator of operations, operands, results, … in the key.
 const MARK: usize = usize::MAX;
 
-/// Stands for the number of a value that is a constant.
+/// The placeholder of a constant operand.
 const CONSTANT: usize = usize::MAX - 1;
 
 impl<'c: 'a, 'a> Shape<'c, 'a> {
-    /// `None` for a function without a body, one that other modules see, and one with regions in its operations.
-    pub(super) fn of(function: OperationRef<'c, 'a>) -> Option<Self> {
+    /// `None` for functions without a body, functions that are visible to other modules, and operations with regions.
+    pub(super) fn read(function: OperationRef<'c, 'a>) -> Option<Self> {
         let has = |name, value| function.attribute(name).is_ok_and(|a| a.to_string() == value);
         if !has("linkage", INTERNAL) && !has("sym_visibility", PRIVATE) {
             return None;
@@ -77,7 +77,8 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
     }
 
     fn operation(&mut self, op: OperationRef<'c, 'a>) {
-        // Constants belong to their users: their order differs where one value has several meanings.
+        // Constants are added with their users: if some constants of a function are equal, it defines fewer constants, in
+        // another order.
         if is(&op, ops::llvm::MLIR_CONSTANT) {
             return;
         }
@@ -100,11 +101,8 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
     }
 
     fn operand(&mut self, op: OperationRef<'c, 'a>, position: usize, operand: Value<'c, 'a>) {
-        let constant = ir::definition(operand).map(|(maker, _)| maker);
-        let Some(value) = constant
-            .filter(|maker| is(maker, ops::llvm::MLIR_CONSTANT))
-            .and_then(|maker| maker.attribute("value").ok())
-        else {
+        let constant = ir::defined_by(operand, ops::llvm::MLIR_CONSTANT);
+        let Some(value) = constant.and_then(|constant| constant.attribute("value").ok()) else {
             return self.value(operand);
         };
         let r#type = operand.r#type();
@@ -112,7 +110,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         let integer = IntegerType::try_from(r#type);
         let is_wide = integer.is_ok_and(|integer| [32, 64].contains(&integer.width()));
         match IntegerAttribute::try_from(value) {
-            Ok(number) if is_wide && !self.stays(op, operand) => self.numbers.push(Number {
+            Ok(number) if is_wide && !self.must_be_constant(op, operand) => self.numbers.push(Number {
                 place: Place::Operand(op, position),
                 value: number.value(),
                 r#type,
@@ -121,22 +119,21 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         }
     }
 
-    /// Whether code for a variable operand would be slower, or of another kind.
-    fn stays(&self, user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> bool {
-        let is_divisor =
-            Division::cast(user).is_some_and(|own| own.divisor().is_ok_and(|divisor| divisor == value));
-        // What the first block divides, it divides once.
+    /// Whether an operand must remain a constant, because code for a variable would be slower or invalid.
+    fn must_be_constant(&self, user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> bool {
+        let is_divisor = Division::cast(user).is_some_and(|division| division.divisor() == Ok(value));
+        // The first block is executed only once.
         let is_repeated = user.block() != ir::first_block(self.function);
-        is_divisor && is_repeated || KEEP_CONSTANTS.iter().any(|name| is(&user, name))
+        is_divisor && is_repeated || CONSTANT_OPERANDS.iter().any(|name| is(&user, name))
     }
 
-    /// A value by its number and its type.
+    /// Adds a value by its number and its type.
     fn value(&mut self, value: Value<'c, 'a>) {
         self.named(ValueKey::of(value).number());
         self.key.push(value.r#type().to_raw().ptr as usize);
     }
 
-    /// What MLIR has at an address, by its number in the function.
+    /// Adds the value or block at an address by its number in the function.
     fn named(&mut self, address: usize) {
         let next = self.known.len();
         self.key.push(*self.known.entry(address).or_insert(next));
@@ -154,7 +151,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         }
     }
 
-    /// Adds the indices of an address, if none of them is the number of a field.
+    /// Adds the indices of a pointer computation; `None` if one of them may be a struct field.
     fn indices(&mut self, op: OperationRef<'c, 'a>) -> Option<()> {
         let element = op.attribute("elem_type").ok()?;
         let number = element.to_raw().ptr as usize;
@@ -163,7 +160,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         if !is_scalar {
             return None;
         }
-        let i64 = Type::from(IntegerType::new(ir::context::of(op), 64));
+        let word = types::word(ir::context::of(op));
         for (position, index) in typed::i32s(op, ElementPointer::INDICES).into_iter().enumerate() {
             let is_static = index != ElementPointer::DYNAMIC;
             self.key.push(usize::from(is_static));
@@ -171,7 +168,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
                 self.numbers.push(Number {
                     place: Place::Index(op, position),
                     value: i64::from(index),
-                    r#type: i64,
+                    r#type: word,
                 });
             }
         }
@@ -179,11 +176,11 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
     }
 }
 
-/// The linkage of functions that no other module sees.
+/// The linkage of functions that are local to their module.
 const INTERNAL: &str = "#llvm.linkage<internal>";
 
-/// The visibility of functions that get this linkage.
+/// The visibility of functions whose linkage becomes internal later.
 const PRIVATE: &str = "\"private\"";
 
-/// Operations whose integer operands stay constants.
-const KEEP_CONSTANTS: &[&str] = &[ops::llvm::ALLOCA, ops::llvm::EXTRACTELEMENT, ops::llvm::INSERTELEMENT];
+/// Operations whose integer operands must be constants.
+const CONSTANT_OPERANDS: &[&str] = &[ops::llvm::ALLOCA, ops::llvm::EXTRACTELEMENT, ops::llvm::INSERTELEMENT];

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loop-carried elements of trailing loops that only reduce: loaded before the loops, stored after them.
+//! Loop-carried elements of trailing reduction loops: loaded before the loops, stored after them.
 //!
-//! The load and the store are executed even if a guard skips every point, or another loop is empty; then the element
-//! may be outside of the tensor.
+//! The load and the store are executed even if a guard skips every point, or another loop is empty. In this case the
+//! element may be outside of the tensor, so its subscripts are checked first.
 
 use super::{Loops, Lowering};
+use crate::facts::Facts;
 use crate::formula::Refusal;
-use crate::formula::equal_extents::EqualExtents;
+use crate::formula::linalg::combine;
 use crate::ir::ops;
-use crate::ir::{Builder, types};
+use crate::ir::{Builder, memref, types};
 use crate::structure::{Extent, Reading, Term, TermId};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
@@ -17,8 +18,9 @@ use skript_semantics::ScalarOp;
 /// Targets and dimensions with subscripts that may be out of bounds.
 type Unproven = Vec<(usize, usize)>;
 
-/// The first of the trailing loops that only reduce. Past the last loop if there is none, or if subscripts may not be
-/// computed at skipped points. Affine loops have loop-carried elements only if they are proven in bounds.
+/// Returns the depth of the first trailing loop that only reduces. The result is past the last loop if there is no such loop,
+/// or if subscripts cannot be computed at skipped points. Affine loops have loop-carried elements only if the subscripts are
+/// proven in bounds.
 pub(super) fn depth(reading: &Reading, loops: Loops, order: &[usize]) -> usize {
     let nest = &reading.nest;
     let depth = nest.extents.len();
@@ -32,8 +34,8 @@ pub(super) fn depth(reading: &Reading, loops: Loops, order: &[usize]) -> usize {
     let mut first = 0;
     for term in nest.reachable(&roots) {
         if let Some(Term::Index(position)) = nest.terms.get(term) {
-            let own = order.iter().position(|index| index == position);
-            first = first.max(own.unwrap_or(depth) + 1);
+            let level = order.iter().position(|index| index == position);
+            first = first.max(level.unwrap_or(depth) + 1);
         }
         if !is_speculatable(reading, term) {
             return depth + 1;
@@ -58,8 +60,8 @@ fn is_speculatable(reading: &Reading, term: TermId) -> bool {
 
 fn unproven(reading: &Reading) -> Unproven {
     let nest = &reading.nest;
-    let same = EqualExtents::default();
-    let mut found = Vec::new();
+    let mut facts = Facts::default();
+    let mut unproven = Vec::new();
     for ((number, target), out) in nest.targets.iter().enumerate().zip(&reading.outs) {
         let addresses = target.subscripts.iter().zip(&target.extents);
         for (dimension, (subscript, extent)) in addresses.enumerate() {
@@ -67,22 +69,22 @@ fn unproven(reading: &Reading) -> Unproven {
             let index = form.as_ref().and_then(|form| form.as_index());
             let bound = index.and_then(|index| *reading.bounds.get(index)?);
             let is_inside = match (bound, *extent) {
-                (Some(bound), _) => same.is_extent(*out, dimension, bound),
+                (Some(bound), _) => facts.is_extent(*out, dimension, bound, 1),
                 (None, Extent::Dynamic(_)) => false,
                 (None, Extent::Static(extent)) => form
                     .and_then(|form| form.range(&nest.extents))
                     .is_some_and(|range| range.low >= 0 && range.high < extent),
             };
             if !is_inside {
-                found.push((number, dimension));
+                unproven.push((number, dimension));
             }
         }
     }
-    found
+    unproven
 }
 
 impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
-    /// The trailing loops with loop-carried elements. Points whose element is out of bounds are skipped.
+    /// Emits the trailing loops with loop-carried elements. The loops do not run if an element is out of bounds.
     pub(super) fn accumulate(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         let unproven = match self.loops {
             Loops::Scf => unproven(self.reading),
@@ -101,13 +103,13 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// Whether these subscripts are in bounds; `None` if there are none.
+    /// Computes whether these subscripts are in bounds; `None` if the list is empty.
     fn inside(
         &mut self,
         unproven: &Unproven,
         at: &Builder<'c, 'a>,
     ) -> Result<Option<Value<'c, 'a>>, Refusal> {
-        let (index, flag) = (Type::index(at.context), types::flag(at.context));
+        let flag = types::flag(at.context);
         let mut holds = None;
         for (target, dimension) in unproven {
             let address = *self
@@ -115,9 +117,8 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 .get(*dimension)
                 .ok_or(Refusal::Shape("has too few subscripts"))?;
             let buffer = self.destination(*target)?;
-            let number = at.index(i64::try_from(*dimension).unwrap_or(i64::MAX))?;
-            let extent = at.value(ops::memref::DIM, &[buffer, number], &[], index)?;
-            for (op, limit) in [(ScalarOp::Ge, at.index(0)?), (ScalarOp::Lt, extent)] {
+            let extent = memref::extent(at, buffer, *dimension)?;
+            for (op, limit) in [(ScalarOp::Ge, at.idx(0)), (ScalarOp::Lt, extent)] {
                 let one = at.scalar(op, &[address, limit], flag)?;
                 holds = Some(match holds {
                     Some(others) => at.scalar(ScalarOp::And, &[others, one], flag)?,
@@ -166,7 +167,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(op.results().map(Into::into).collect())
     }
 
-    /// One step that yields the new elements.
+    /// Emits one step that yields the new elements.
     fn guarded_step(
         &mut self,
         present: &[Value<'c, 'a>],
@@ -177,7 +178,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             let values = this.values(at)?;
             let mut combined = Vec::new();
             for (value, present) in values.into_iter().zip(present) {
-                combined.push(this.combine(value, *present, at)?);
+                combined.push(combine(this.reading, value, *present, at)?);
             }
             Ok(combined)
         })

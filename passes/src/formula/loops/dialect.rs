@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loops of one dialect or the other.
+//! Creates loops of the dialects `affine` and `scf`.
 
 use crate::formula::Refusal;
 use crate::ir::ops;
-use crate::ir::{Builder, attributes, maps};
+use crate::ir::{Builder, attributes, maps, types};
 use crate::structure::Affine;
-use melior::ir::attribute::IntegerAttribute;
+use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, BlockRef, OperationRef, Region, Type, Value, ValueLike};
 use skript_dialect::op;
 
-/// The dialect of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loops {
     Affine,
@@ -21,22 +20,23 @@ pub(crate) enum Loops {
 /// The end of a loop.
 #[derive(Clone, Copy)]
 pub(crate) enum End<'c, 'a> {
+    /// A static end.
     Fixed(i64),
-    /// Dynamic.
+    /// A dynamic end.
     Value(Value<'c, 'a>),
 }
 
-/// The indices of a loop.
+/// The half-open range of a loop's index.
 #[derive(Clone, Copy)]
 pub(crate) struct Range<'c, 'a> {
-    /// The first one; 0 if there is none. Loops of `affine` begin at 0.
+    /// The first index; `None` for 0. Loops of `affine` always begin at 0.
     pub start: Option<Value<'c, 'a>>,
-    /// One past the last one. Before the start, there are no indices.
+    /// The end, which is not included. If it is less than the start, the range is empty.
     pub end: End<'c, 'a>,
 }
 
 impl<'c, 'a> Range<'c, 'a> {
-    /// From 0 on.
+    /// The range from 0 to `end`.
     pub(crate) fn to(end: End<'c, 'a>) -> Self {
         Range { start: None, end }
     }
@@ -50,7 +50,7 @@ impl Loops {
         }
     }
 
-    /// A loop over a range; the block of its region has the index, then the loop-carried values.
+    /// Creates a loop over a range; the arguments of its region are the index, then the loop-carried values.
     pub(crate) fn create<'c: 'a, 'a>(
         self,
         range: Range<'c, 'a>,
@@ -63,9 +63,9 @@ impl Loops {
             (Loops::Scf, end) => {
                 let start = match range.start {
                     Some(start) => start,
-                    None => at.index(0)?,
+                    None => at.idx(0),
                 };
-                let mut operands = vec![start, end.value(at)?, at.index(1)?];
+                let mut operands = vec![start, end.value(at), at.idx(1)];
                 operands.extend(carried);
                 Ok(at.create(ops::scf::FOR, &operands, &[], &results, vec![region])?)
             }
@@ -92,9 +92,8 @@ impl Loops {
         }
     }
 
-    /// A loop from 0 to `end` whose iterations may run in parallel; `body` is at the end of the region's block, which
-    /// has the index.
-    /// index.
+    /// Creates a parallel loop from 0 to `end`; `body` is the insertion point at the end of the region's block, whose
+    /// argument is the index.
     pub(crate) fn create_parallel<'c: 'a, 'a>(
         self,
         end: End<'c, 'a>,
@@ -102,12 +101,10 @@ impl Loops {
         body: &Builder<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Refusal> {
-        let unknown = || Refusal::Shape("has loops that are not loaded");
-        let parsed = |text: &str| Attribute::parse(at.context, text).ok_or_else(unknown);
         match self {
             Loops::Scf => {
                 body.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
-                let operands = [at.index(0)?, end.value(at)?, at.index(1)?];
+                let operands = [at.idx(0), end.value(at), at.idx(1)];
                 let segments = attributes::i32s(at.context, &[1, 1, 1, 0]);
                 let named = [("operandSegmentSizes", segments)];
                 at.create(ops::scf::PARALLEL, &operands, &named, &[], vec![region])?;
@@ -115,14 +112,17 @@ impl Loops {
             Loops::Affine => {
                 body.create(ops::affine::YIELD, &[], &[], &[], Vec::new())?;
                 let (operands, upper) = end.affine(at)?;
-                let one = parsed("dense<1> : tensor<1xi32>")?;
+                let word = types::int(at.context, 32);
+                let one = at.i32_attribute(1);
+                let one = attributes::listed(types::tensor(&[1], word), &[one]);
+                let list = |items: &[Attribute<'c>]| ArrayAttribute::new(at.context, items).into();
                 let named = [
-                    ("reductions", parsed("[]")?),
+                    ("reductions", list(&[])),
                     ("lowerBoundsMap", bound(0, Affine::constant(0), at)?),
                     ("lowerBoundsGroups", one),
                     ("upperBoundsMap", upper),
                     ("upperBoundsGroups", one),
-                    ("steps", parsed("[1]")?),
+                    ("steps", list(&[attributes::i64(at.context, 1)])),
                 ];
                 at.create(ops::affine::PARALLEL, &operands, &named, &[], vec![region])?;
             }
@@ -155,7 +155,7 @@ impl Loops {
         self.fill_rest(value, buffer, extents, &mut Vec::new(), at)
     }
 
-    /// The loops that `indices` does not have yet.
+    /// Emits the loops over the dimensions after `indices`, and the store.
     fn fill_rest<'c: 'a, 'a>(
         self,
         value: Value<'c, 'a>,
@@ -190,14 +190,14 @@ impl Loops {
 }
 
 impl<'c: 'a, 'a> End<'c, 'a> {
-    pub(super) fn value(self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
-        Ok(match self {
-            End::Fixed(extent) => at.index(extent)?,
+    pub(super) fn value(self, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+        match self {
+            End::Fixed(extent) => at.idx(extent),
             End::Value(value) => value,
-        })
+        }
     }
 
-    /// The operands and the map of an upper bound.
+    /// Returns the operands and the map of an upper bound.
     fn affine(self, at: &Builder<'c, 'a>) -> Result<(Vec<Value<'c, 'a>>, Attribute<'c>), Refusal> {
         match self {
             End::Fixed(extent) => Ok((Vec::new(), bound(0, Affine::constant(extent), at)?)),
@@ -209,12 +209,13 @@ impl<'c: 'a, 'a> End<'c, 'a> {
     }
 }
 
-/// A map that bounds a loop.
+/// Builds the map of a loop bound.
 fn bound<'c>(dimensions: usize, form: Affine, at: &Builder<'c, '_>) -> Result<Attribute<'c>, Refusal> {
-    maps::map(at.context, dimensions, &[form]).ok_or(Refusal::Shape("has bounds that no affine map holds"))
+    maps::map(at.context, dimensions, &[form])
+        .ok_or(Refusal::Shape("has bounds that an affine map cannot represent"))
 }
 
-/// Whether affine accepts the value as a dimension: one of a function's outermost block.
+/// Whether affine accepts the value as a dimension: it must be defined in the outermost block of a function.
 pub(super) fn is_dimension(value: Value) -> bool {
     let is_function = |block: BlockRef| {
         let parent = block.parent_operation();

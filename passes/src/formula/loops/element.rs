@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The elements that a formula reads and writes: their addresses, loads and stores.
+//! Emits the accesses of a formula: addresses, loads and stores of elements.
 
 use super::{Loops, Lowering, moved};
 use crate::formula::Refusal;
@@ -12,7 +12,7 @@ use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
 
 impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
-    /// The element that an access reads.
+    /// Emits the element that an access reads.
     pub(super) fn read(
         &self,
         copier: &Copier<'c, 'a>,
@@ -37,7 +37,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(at.value(ops::memref::LOAD, &operands, &[], element)?)
     }
 
-    /// The subscripts in the order of the dimensions of a tensor's buffer.
+    /// Returns the subscripts in the order of the dimensions of a tensor's buffer.
     fn arranged(&self, tensor: Value<'c, 'a>, subscripts: &[Value<'c, 'a>]) -> Vec<Value<'c, 'a>> {
         match self.moved(self.read_tensor(tensor)) {
             Some(dimension) => moved::to_end(subscripts, dimension),
@@ -45,19 +45,19 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         }
     }
 
-    /// The tensor that a region's argument stands for; other values are tensors themselves.
+    /// Returns the destination for a region's argument, and any other value unchanged.
     fn read_tensor(&self, value: Value<'c, 'a>) -> Value<'c, 'a> {
         for block in self.reading.blocks() {
             let outputs = copy::arguments(block).into_iter().skip(self.reading.indices);
-            let found = outputs.zip(&self.reading.outs).find(|(own, _)| *own == value);
-            if let Some((_, out)) = found {
+            let mut outputs = outputs.zip(&self.reading.outs);
+            if let Some((_, out)) = outputs.find(|(argument, _)| *argument == value) {
                 return *out;
             }
         }
         value
     }
 
-    /// The element at a subscript; if conditions decide the subscript, branches that yield it.
+    /// Loads the element at a subscript. If the subscript depends on conditions, emits branches that yield the element.
     fn affine_load(
         &self,
         buffer: Value<'c, 'a>,
@@ -75,7 +75,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         loaded.first().copied().ok_or(nothing)
     }
 
-    /// The result of `each` for the forms that hold at a point.
+    /// Emits branches that compute `each` for the forms that hold at a point. Returns their results.
     fn by_pieces(
         &self,
         address: &Pieces<Vec<Affine>>,
@@ -102,13 +102,13 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(op.results().map(Into::into).collect())
     }
 
-    /// The dimensions of affine maps at this point: the indices of the enclosing loops, and extents.
+    /// Returns the dimensions of affine maps at this point: the indices of the enclosing loops, then extents.
     fn dimensions(&self) -> impl Iterator<Item = Value<'c, 'a>> {
         let extents = self.extents.values.iter().map(|(_, extent)| *extent);
         self.indices.iter().copied().chain(extents)
     }
 
-    /// The position of each of them in forms.
+    /// Returns the position of each of [`Self::dimensions`] in affine forms.
     fn positions(&self) -> impl Iterator<Item = usize> {
         let extents = self.extents.values.iter().map(|(position, _)| *position);
         (0..self.indices.len()).chain(extents)
@@ -116,7 +116,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
 
     fn map(&self, forms: &[Affine], at: &Builder<'c, 'a>) -> Result<Attribute<'c>, Refusal> {
         maps::map_of(at.context, self.positions(), forms)
-            .ok_or(Refusal::Shape("has subscripts that no affine map holds"))
+            .ok_or(Refusal::Shape("has subscripts that an affine map cannot represent"))
     }
 
     fn pieces(&self, addresses: &[Value<'c, 'a>]) -> Result<Pieces<Vec<Affine>>, Refusal> {
@@ -128,14 +128,14 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             .ok_or(Refusal::Shape("has subscripts that are not affine in its indices"))
     }
 
-    /// The subscripts of a target, built here if the inner loops have not begun.
+    /// Emits the subscripts of a target at this point.
     fn target_addresses(
         &mut self,
         target: usize,
         at: &Builder<'c, 'a>,
     ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         self.map_indices(self.reading.body);
-        let addresses = self.reading.subscripts.get(target).cloned().unwrap_or_default();
+        let addresses = self.reading.subscripts.get(target).cloned().ok_or(melior::Error::OperationBuild)?;
         let mut built = Vec::new();
         for address in addresses {
             built.push(self.subscript(address, at)?);
@@ -167,7 +167,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(value)
     }
 
-    /// The subscripts of a target, computed at this point; none if they are affine maps.
+    /// Emits the subscripts of a target at this point; returns an empty list for affine loops, whose subscripts are maps.
     pub(super) fn target_position(
         &mut self,
         target: usize,
@@ -179,7 +179,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         }
     }
 
-    /// The element of a target at this point.
+    /// Loads the element of a target at this point.
     pub(super) fn load(
         &self,
         target: usize,
@@ -198,7 +198,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(at.value(ops::memref::LOAD, &operands, &[], element)?)
     }
 
-    /// Writes a target's element at this point.
+    /// Stores the element of a target at this point.
     pub(super) fn store(
         &self,
         target: usize,
@@ -229,5 +229,5 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     }
 }
 
-/// Builds the code of one piece; returns the values that it yields.
+/// Emits the code of one piece; returns the values that the piece yields.
 type Each<'s, 'c, 'a> = dyn Fn(&[Affine], &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> + 's;

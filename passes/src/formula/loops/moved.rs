@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Copies of tensors with one dimension moved to the end, and back.
+//! Moves one dimension of a tensor to the end, and back.
 
 use crate::formula::Refusal;
-use crate::ir::linalg::{self, Generic, generic_attributes};
-use crate::ir::{self, Builder, Copier, copy, maps, ops, types};
+use crate::ir::generic::{Access, LoopNest, Operand, copy_of, rebuild};
+use crate::ir::{self, Builder, Copier, linalg, maps, memref, ops, types};
 use crate::structure::Affine;
-use melior::ir::attribute::ArrayAttribute;
-use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 
 /// Moves item `dimension` to the end.
@@ -19,13 +17,13 @@ pub(super) fn to_end<T: Clone>(items: &[T], dimension: usize) -> Vec<T> {
     items
 }
 
-/// The tensor with a dimension at the end. It has static extents.
+/// Moves a dimension of a tensor to the end. The tensor must have static extents.
 pub(super) fn moved<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     dimension: usize,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
-    let extents = types::extents(tensor.r#type()).unwrap_or_default();
+    let extents = types::shape(tensor.r#type());
     let from: Vec<usize> = to_end(&(0..extents.len()).collect::<Vec<_>>(), dimension);
     match recomputed(tensor, &from, at)? {
         Some(computed) => Ok(computed),
@@ -33,7 +31,7 @@ pub(super) fn moved<'c: 'a, 'a>(
     }
 }
 
-/// A view of a buffer, with its last dimension as this one: as a tensor of type `of` has it.
+/// Views a buffer with its last dimension moved back to `dimension`, as in a tensor of type `of`.
 pub(super) fn restored<'c: 'a, 'a>(
     buffer: Value<'c, 'a>,
     of: Type<'c>,
@@ -51,108 +49,58 @@ pub(super) fn restored<'c: 'a, 'a>(
     }
     let mut from: Vec<usize> = (0..extents.len().saturating_sub(1)).collect();
     from.insert(dimension.min(from.len()), from.len());
-    let of = |items: &[i64]| -> Vec<String> {
-        let items = from.iter().filter_map(|n| items.get(*n));
-        items.map(i64::to_string).collect()
-    };
-    let r#type =
-        format!("memref<{}x{}, strided<[{}]>>", of(&extents).join("x"), element, of(&strides).join(", "));
-    let r#type = Type::parse(at.context, &r#type).ok_or_else(unknown)?;
+    let of = |items: &[i64]| -> Vec<i64> { from.iter().filter_map(|n| items.get(*n)).copied().collect() };
+    let r#type = memref::strided(at.context, &of(&extents), element, (0, &of(&strides)), None);
     let forms: Vec<Affine> = from.iter().map(|n| Affine::index(*n)).collect();
     let map = maps::map(at.context, forms.len(), &forms).ok_or_else(unknown)?;
     let named = [("permutation", map)];
     Ok(at.value(ops::memref::TRANSPOSE, &[buffer], &named, r#type)?)
 }
 
-/// The tensor in the new order, if it is a map that nothing else uses: its loops write the new order.
+/// Rebuilds the elementwise operation that computes the tensor, so that it writes the new order of dimensions. `None` if the tensor is
+/// computed otherwise, or has other users.
 fn recomputed<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     from: &[usize],
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, Refusal> {
-    let Some((op, _)) = ir::definition(tensor) else {
+    let Some(nest) = ir::definition(tensor).and_then(|(op, _)| LoopNest::read(op)) else {
         return Ok(None);
     };
-    let Some(generic) = Generic::cast(op) else {
-        return Ok(None);
-    };
-    let rank = from.len();
-    let identity: Vec<Affine> = (0..rank).map(Affine::index).collect();
-    let mut indexing = generic.indexing_maps();
-    let written = indexing.pop();
-    let is_map = op.result_count() == 1
-        && generic.reductions() == vec![false; rank]
-        && written.is_some()
-        && written == maps::map(at.context, rank, &identity);
-    let uses = ir::users(tensor);
-    let Some(body) = generic.body().filter(|_| is_map && uses.len() == 1) else {
-        return Ok(None);
-    };
-    let arguments = copy::arguments(body);
-    let present = arguments.last().copied();
-    if present.is_none_or(skript_dialect::op::is_used) {
+    let is_written = |output: &Operand<'c, 'a>| nest.is_in_order(output) && !output.is_read();
+    let is_map = nest.reductions == vec![false; from.len()] && nest.output().is_some_and(is_written);
+    if !is_map || nest.is_on_arrays() || ir::users(tensor).len() != 1 {
         return Ok(None);
     }
-    let unknown = || Refusal::Shape("moves a dimension of a value that is not a tensor");
-    let element = types::element_of(tensor.r#type()).ok_or_else(unknown)?;
-    let extents = types::extents(tensor.r#type()).ok_or_else(unknown)?;
-    let new: Option<Vec<i64>> = from.iter().map(|n| extents.get(*n).copied()).collect();
-    let r#type = types::tensor(&new.ok_or_else(unknown)?, element);
-    let init = at.value(ops::tensor::EMPTY, &[], &[], r#type)?;
-    let forms: Vec<Affine> = from.iter().map(|n| Affine::index(*n)).collect();
-    indexing.push(maps::map(at.context, rank, &forms).ok_or_else(unknown)?);
-    let mut operands: Vec<Value> = op.operands().collect();
+    let r#type = moved_type(tensor, from)?;
+    let mut operands: Vec<Access> = nest.operands.iter().map(Operand::access).collect();
     operands.pop();
-    operands.push(init);
-    let kinds: Vec<Type> = arguments.iter().map(|a| a.r#type()).collect();
-    let (region, inside, own) = at.region(&kinds);
-    let mut copier = Copier::new();
-    for (old, new) in arguments.into_iter().zip(own) {
-        copier.set(old, new);
-    }
-    for op in ir::operations(body) {
-        copier.copy(op, &inside.with_location(op.location()), &mut |_, _, _| Ok(false))?;
-    }
-    let indexing = ArrayAttribute::new(at.context, &indexing).into();
-    let others = [("indexing_maps", indexing)];
-    let computed = copy::with_attributes(op, &operands, &[r#type], vec![region], &others, at)?;
+    let init = at.value(ops::tensor::EMPTY, &[], &[], r#type)?;
+    operands.push(Access(init, from.iter().copied().map(Affine::index).collect()));
+    let computed = rebuild(at, &nest, &operands, &nest.reductions, |body, elements| {
+        nest.copy_payload(Copier::new(), elements, body, &mut |_, _, _| Ok(false))
+    })?;
     let value = computed.result(0)?.into();
     linalg::reorder_loops(computed, from, at.context);
     Ok(Some(value))
 }
 
-/// A copy: dimension n of it is dimension `from[n]` of the tensor.
+/// The type of the result: its dimension n is dimension `from[n]` of `tensor`.
+fn moved_type<'c>(tensor: Value<'c, '_>, from: &[usize]) -> Result<Type<'c>, Refusal> {
+    let unknown = || Refusal::Shape("moves a dimension of a value that is not a tensor");
+    let extents = types::extents(tensor.r#type()).ok_or_else(unknown)?;
+    let new: Option<Vec<i64>> = from.iter().map(|n| extents.get(*n).copied()).collect();
+    Ok(types::tensor(&new.ok_or_else(unknown)?, types::element_or_self(tensor.r#type())))
+}
+
+/// Transposes a tensor: dimension n of the copy is dimension `from[n]` of the tensor.
 fn transposed<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     from: &[usize],
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
-    let unknown = || Refusal::Shape("moves a dimension of a value that is not a tensor");
-    let extents = types::extents(tensor.r#type()).ok_or_else(unknown)?;
-    let element = types::element_of(tensor.r#type()).ok_or_else(unknown)?;
-    let new: Option<Vec<i64>> = from.iter().map(|n| extents.get(*n).copied()).collect();
-    let r#type = types::tensor(&new.ok_or_else(unknown)?, element);
-    let init = at.value(ops::tensor::EMPTY, &[], &[], r#type)?;
-    let rank = from.len();
-    let position = |old: usize| from.iter().position(|own| *own == old);
-    let read: Option<Vec<Affine>> = (0..rank).map(|old| position(old).map(Affine::index)).collect();
-    let written: Vec<Affine> = (0..rank).map(Affine::index).collect();
-    let maps = [read.ok_or_else(unknown)?, written];
-    let maps: Vec<_> = maps
-        .iter()
-        .map(|forms| maps::map(at.context, rank, forms))
-        .collect::<Option<_>>()
-        .ok_or_else(unknown)?;
-    let attributes = generic_attributes(at.context, &maps, vec![false; rank], [1, 1]);
-    let (region, body, arguments) = at.region(&[element, element]);
-    let read = arguments.get(..1).unwrap_or_default();
-    body.create(ops::linalg::YIELD, read, &[], &[], Vec::new())?;
-    let op = at.create(
-        ops::linalg::GENERIC,
-        &[tensor, init],
-        &attributes.ok_or_else(unknown)?,
-        &[r#type],
-        vec![region],
-    )?;
-    Ok(op.result(0)?.into())
+    let position = |old: usize| from.iter().position(|from| *from == old).map(Affine::index);
+    let read: Option<Vec<Affine>> = (0..from.len()).map(position).collect();
+    let read = read.ok_or(Refusal::Shape("moves a dimension twice"))?;
+    Ok(copy_of(at, Access(tensor, read), moved_type(tensor, from)?, &[])?)
 }

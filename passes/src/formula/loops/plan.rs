@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How the loops of a formula run: their order, their ranges, and lanes along which a formula that runs in order is computed.
+//! Plans the loops of a formula: their order, their ranges, and the lanes along which a sequential formula is computed.
 
 use super::whole::Whole;
 use super::{Loops, Options};
@@ -11,34 +11,35 @@ use melior::ir::{Value, ValueLike};
 use skript_semantics::ScalarOp;
 use std::collections::HashMap;
 
-/// Iterations of the innermost loop if a formula is computed in lanes: as many as the widest vectors have f32.
+/// Iterations of the innermost loop if a formula is computed in lanes: the number of f32 lanes of the widest vectors.
 const LANES: i64 = 16;
 
-/// Iterations of the innermost loop if steps of several chains alternate: while one waits for its last result, others are computed.
+/// Iterations of the innermost loop if several dependence chains are interleaved to hide the latency.
 const CHAINS: i64 = 8;
 
-/// Chains that alternate if their elements have addresses that differ by multiples of [`PAGE`]: more do not fit the ways of the nearest
-/// cache.
+/// Number of interleaved chains if the addresses of their elements differ by multiples of [`PAGE`]: more chains would exceed the
+/// associativity of the L1 cache.
 const CHAINS_OF_PAGES: i64 = 4;
 
-/// Bytes after which addresses use the same lines of the nearest cache.
+/// Addresses that differ by a multiple of this number of bytes map to the same set of the L1 cache.
 const PAGE: i64 = 4096;
 
-/// Most iterations of the innermost loop in a block of columns, so that threads share the columns: still a good part of a page.
+/// Maximum number of iterations of the innermost loop in a block of columns: small enough to distribute the blocks over threads, and
+/// large enough to use a large part of a page.
 const COLUMNS: i64 = 512;
 
-/// Points of a formula below which lanes do not pay for the transposed copies.
-const LEAST_POINTS: i64 = 1 << 12;
+/// Minimum number of points of a formula for which lanes amortize the transposed copies.
+const MIN_POINTS: i64 = 1 << 12;
 
-/// Operations of a point that take as long as one of its elements to be transposed.
+/// Cost of transposing one element, as the number of operations of a point that take the same time.
 const COPY: usize = 4;
 
 /// The loops of a formula.
 #[derive(Default)]
 pub(super) struct Plan {
-    /// Index numbers, outermost first.
+    /// The indices of the loops, outermost first.
     pub order: Vec<usize>,
-    /// Bounds of indices by values of outer ones.
+    /// Bounds of indices that depend on outer indices.
     pub bounds: Vec<IndexBound>,
     /// Whether the loop at a depth may be parallel.
     pub parallel: Vec<bool>,
@@ -48,19 +49,19 @@ pub(super) struct Plan {
     pub whole: Option<Whole>,
 }
 
-/// The innermost loop runs along an index whose iterations access disjoint elements of the outputs, in blocks. Blocks are the
-/// outermost loop.
+/// The lanes of a formula: the innermost loop runs along an index without a loop-carried dependence, in blocks. The loop over blocks is
+/// the outermost loop.
 pub(super) struct Lanes {
     /// The extent of the index.
     pub extent: i64,
-    /// Iterations of a block.
+    /// The number of iterations of a block.
     pub width: i64,
-    /// Dimensions that become the last ones, by tensor: these are copied. None for chains that are computed where they are.
+    /// For each tensor that is copied, the dimension that becomes the last one. Empty for interleaved chains, which are not copied.
     pub moved: HashMap<ValueKey, usize>,
 }
 
 impl Plan {
-    pub(super) fn of(reading: &Reading, loops: Loops, options: Options) -> Plan {
+    pub(super) fn new(reading: &Reading, loops: Loops, options: Options) -> Plan {
         let nest = &reading.nest;
         let number = nest.extents.len();
         let disjoint = |depth| options.parallel && nest.is_disjoint(depth);
@@ -83,7 +84,7 @@ impl Plan {
         }
         plan.keep_known_bounds(reading);
         if (options.lanes || options.threads) && runs_in_order {
-            plan.whole = Whole::of(reading, &plan, options.iterations);
+            plan.whole = Whole::new(reading, &plan, options.iterations);
         }
         for (depth, parallel) in plan.parallel.iter_mut().enumerate() {
             let index = plan.order.get(depth);
@@ -92,7 +93,7 @@ impl Plan {
         plan
     }
 
-    /// Selects the order of a formula whose loops run in order, or over ranges.
+    /// Selects the loop order of a formula that is sequential, or whose loops run over ranges.
     fn reorder(&mut self, reading: &Reading, runs_in_order: bool, options: Options) {
         let nest = &reading.nest;
         let free = nest.free_indices();
@@ -107,7 +108,7 @@ impl Plan {
         if options.lanes && runs_in_order {
             let lanes = match innermost.filter(|index| is_vector(*index)) {
                 Some(_) if self.outer_iterations(nest, &free) >= CHAINS => None,
-                // Blocks are the outermost loop: no other loop may carry anything from one to the next.
+                // The loop over blocks is the outermost loop, so the index must not have a loop-carried dependence.
                 Some(index) => {
                     let lanes = Lanes::columns(reading, index).filter(|_| is_free(&index));
                     lanes.map(|lanes| (index, lanes))
@@ -119,7 +120,7 @@ impl Plan {
                         .max_by_key(|(extent, index)| (*extent, std::cmp::Reverse(*index)));
                     best.and_then(|(extent, index)| {
                         let chains = || Lanes::chains(reading, index, extent, &self.bounds);
-                        let lanes = Lanes::of(reading, index, extent).or_else(chains)?;
+                        let lanes = Lanes::new(reading, index, extent).or_else(chains)?;
                         Some((index, lanes))
                     })
                 }
@@ -130,7 +131,7 @@ impl Plan {
                 self.lanes = Some(lanes);
             }
         }
-        // Inside of loops that run in order, parallel loops are too short.
+        // Parallel loops inside of sequential loops are too short.
         let outer = self.order.iter().take_while(|index| is_free(index)).count();
         let last = self.order.len().saturating_sub(1);
         self.parallel = (0..self.order.len())
@@ -139,31 +140,30 @@ impl Plan {
         self.bounds.retain(|bound| self.lanes.is_none() || Some(&bound.index) != self.order.last());
     }
 
-    /// Moves all loops that carry nothing outwards. The one along which memory is contiguous is the last of them: consecutive threads
-    /// access consecutive elements.
+    /// Makes all loops without a loop-carried dependence the outer loops. The loop along which memory is contiguous is the last of them,
+    /// so that consecutive threads access consecutive elements.
     fn keep_outside(&mut self, free: &[bool], options: Options) {
         let is_free = |index: &usize| free.get(*index) == Some(&true);
-        // A stable sort: the other loops keep their order.
+        // The sort is stable, so the other loops keep their order.
         self.order.sort_by_key(|index| !is_free(index));
         self.parallel = self.order.iter().map(|i| options.parallel && is_free(i)).collect();
-        // A thread that a condition on its own index excludes does nothing.
+        // The bounds of parallel loops are dropped: a thread checks the condition instead.
         self.bounds.retain(|bound| !is_free(&bound.index));
     }
 
-    /// Iterations of the outer loops that carry nothing; dynamic ones count as many.
+    /// The number of iterations of the outer loops without a loop-carried dependence; a dynamic extent counts as the maximum.
     fn outer_iterations(&self, nest: &Nest, free: &[bool]) -> i64 {
         let outer = self.order.split_last().map_or(&[][..], |(_, outer)| outer);
-        let outer = outer.iter().take_while(|i| free.get(**i) == Some(&true));
+        let parallel = outer.iter().take_while(|i| free.get(**i) == Some(&true));
         let extent = |index: &usize| nest.extents.get(*index)?.as_static();
-        let extents = outer.map(|index| extent(index).unwrap_or(i64::MAX));
-        extents.fold(1, i64::saturating_mul)
+        parallel.map(|index| extent(index).unwrap_or(i64::MAX)).fold(1, i64::saturating_mul)
     }
 
-    /// Drops bounds whose values are not known where their loops begin.
+    /// Drops bounds whose values are not available at the beginning of their loops.
     fn keep_known_bounds(&mut self, reading: &Reading) {
         let nest = &reading.nest;
         let order = &self.order;
-        let depth = |index: usize| order.iter().position(|own| *own == index);
+        let depth = |index: usize| order.iter().position(|other| *other == index);
         self.bounds.retain(|bound| {
             let begin = depth(bound.index);
             let needed = nest.reachable(&[bound.value]);
@@ -174,19 +174,19 @@ impl Plan {
         });
     }
 
-    /// The conjuncts that hold in the loops.
+    /// Whether a conjunct holds at all points of the loops.
     pub(super) fn holds(&self, term: TermId) -> bool {
         self.bounds.iter().any(|bound| bound.conjunct == term)
     }
 }
 
 impl Lanes {
-    /// `None` if lanes do not pay, or if tensors have dynamic extents or encodings.
-    fn of(reading: &Reading, index: usize, extent: i64) -> Option<Lanes> {
+    /// `None` if lanes are not profitable, or if tensors have dynamic extents or encodings.
+    fn new(reading: &Reading, index: usize, extent: i64) -> Option<Lanes> {
         let nest = &reading.nest;
         let extents = nest.static_extents()?;
         let points = extents.iter().try_fold(1i64, |all, e| all.checked_mul(*e));
-        if reading.is_dynamic || extent < LANES / 2 || points? < LEAST_POINTS {
+        if reading.is_dynamic || extent < LANES / 2 || points? < MIN_POINTS {
             return None;
         }
         let is_plain = |tensor: &Value| types::encoding_of(tensor.r#type()).is_none();
@@ -199,7 +199,7 @@ impl Lanes {
                 moved.insert(ValueKey::of(*tensor), dimension);
             }
         }
-        // Outputs must have the dimension: they are free along it.
+        // Each output must have such a dimension, because its elements are disjoint along the index.
         let mut outs = reading.outs.iter();
         let pays = work(reading, index) >= COPY * moved.len();
         (outs.all(|out| moved.contains_key(&ValueKey::of(*out))) && pays).then_some(Lanes {
@@ -209,12 +209,12 @@ impl Lanes {
         })
     }
 
-    /// Whether the lanes of a block are copies of the body: a loop over elements that are apart would become gathers.
+    /// Whether the loop over the lanes of a block is unrolled: LLVM would vectorize a loop over noncontiguous elements with gathers.
     pub(super) fn is_unrolled(&self) -> bool {
         self.width <= CHAINS
     }
 
-    /// Chains that alternate, each along its own elements; `None` if there are too few.
+    /// Interleaves independent dependence chains; `None` if there are too few chains.
     fn chains(reading: &Reading, index: usize, extent: i64, bounds: &[IndexBound]) -> Option<Lanes> {
         let is_static = !reading.is_dynamic && reading.nest.static_extents().is_some();
         let is_plain = is_static && bounds.is_empty() && extent >= CHAINS;
@@ -228,7 +228,7 @@ impl Lanes {
         })
     }
 
-    /// Blocks of columns of a formula whose other loops run in order; `None` if there is one block.
+    /// Divides the columns of a formula whose other loops are sequential into blocks; `None` if there is only one block.
     fn columns(reading: &Reading, index: usize) -> Option<Lanes> {
         let extents = reading.nest.static_extents()?;
         let extent = *extents.get(index)?;
@@ -242,7 +242,8 @@ impl Lanes {
     }
 }
 
-/// Bytes between the elements of the first output that steps of an index write; `None` if one dimension alone does not depend on it.
+/// Returns the bytes between the elements of the first output that consecutive steps of an index write; `None` unless exactly one
+/// dimension depends on the index.
 fn distance(reading: &Reading, index: usize) -> Option<i64> {
     let dimension = moved_dimension(reading, 0, index)?;
     let kind = reading.outs.first()?.r#type();
@@ -252,35 +253,20 @@ fn distance(reading: &Reading, index: usize) -> Option<i64> {
     Some(elements.saturating_mul(i64::try_from(element).ok()?))
 }
 
-/// Operations of a point that depend on data or on an index; a function counts as many.
+/// The weighted number of operations of a point that depend on data or on an index.
 fn work(reading: &Reading, index: usize) -> usize {
     let nest = &reading.nest;
     let terms = nest.reachable(&nest.roots()).into_iter();
     let varies = |id: &TermId| {
         let reached = nest.reachable(&[*id]);
-        let own = |term: &Term| matches!(term, Term::Access { .. }) || *term == Term::Index(index);
-        reached.iter().filter_map(|id| nest.terms.get(*id)).any(own)
+        let reads = |term: &Term| matches!(term, Term::Access { .. }) || *term == Term::Index(index);
+        reached.iter().filter_map(|id| nest.terms.get(*id)).any(reads)
     };
     let terms = terms.filter(varies);
     let cost = |term: &Term| match term {
         Term::Apply { op, .. } => match op {
             ScalarOp::Div | ScalarOp::CeilDiv | ScalarOp::Mod | ScalarOp::Sqrt => 4,
-            ScalarOp::Pow
-            | ScalarOp::Exp
-            | ScalarOp::Log
-            | ScalarOp::Sin
-            | ScalarOp::Cos
-            | ScalarOp::Tan
-            | ScalarOp::Asin
-            | ScalarOp::Acos
-            | ScalarOp::Atan
-            | ScalarOp::Sinh
-            | ScalarOp::Cosh
-            | ScalarOp::Tanh
-            | ScalarOp::Asinh
-            | ScalarOp::Acosh
-            | ScalarOp::Atanh
-            | ScalarOp::Erf => 16,
+            op if op.is_transcendental() => 16,
             _ => 1,
         },
         Term::Branch { .. } => 1,
@@ -289,24 +275,21 @@ fn work(reading: &Reading, index: usize) -> usize {
     terms.filter_map(|term| nest.terms.get(term)).map(cost).sum()
 }
 
-/// The dimension of a tensor that all accesses have at this index, and no other dimension.
+/// Returns the dimension of a tensor whose subscript is the index in all accesses, if no other subscript depends on the index.
 fn moved_dimension(reading: &Reading, tensor: usize, index: usize) -> Option<usize> {
     let nest = &reading.nest;
     let accesses = nest.accesses(&nest.roots());
-    let reads = accesses.iter().filter(|(_, of, _)| *of == tensor);
-    let reads = reads.map(|(_, _, subscripts)| *subscripts);
+    let reads = accesses.iter().filter(|(_, of, _)| *of == tensor).map(|(_, _, subscripts)| *subscripts);
     let writes = nest.targets.get(tensor).into_iter();
     let mut all = reads.chain(writes.map(|t| t.subscripts.as_slice()));
     let uses = |term: &TermId| {
-        let reached = nest.reachable(&[*term]);
-        let mut reached = reached.iter();
-        reached.any(|id| nest.terms.get(*id) == Some(&Term::Index(index)))
+        nest.reachable(&[*term]).iter().any(|id| nest.terms.get(*id) == Some(&Term::Index(index)))
     };
     let dimension = |subscripts: &[TermId]| {
-        let mut own = subscripts.iter().enumerate().filter(|(_, term)| uses(term));
-        let (dimension, term) = own.next()?;
+        let mut using = subscripts.iter().enumerate().filter(|(_, term)| uses(term));
+        let (dimension, term) = using.next()?;
         let is_index = nest.affine(*term)?.as_index() == Some(index);
-        (is_index && own.next().is_none()).then_some(dimension)
+        (is_index && using.next().is_none()).then_some(dimension)
     };
     let first = dimension(all.next()?)?;
     all.all(|subscripts| dimension(subscripts) == Some(first)).then_some(first)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loops over the range of an index that the predicate states.
+//! Computes the ranges of loops whose indices the predicate bounds.
 
 use super::Lowering;
 use super::dialect::{End, Range};
 use crate::formula::Refusal;
 use crate::ir::skript::Access;
+use crate::ir::walk::parents;
 use crate::ir::{self, Builder, ValueKey, ops};
 use crate::structure::TermId;
 use crate::structure::order::Side;
@@ -13,26 +14,26 @@ use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_semantics::ScalarOp;
 
 impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
-    /// The range of the loop at a depth, which ends at `end` unless the predicate bounds it.
+    /// Computes the range of the loop at a depth: up to `end`, or less if the predicate bounds the index.
     pub(super) fn range(
         &mut self,
         depth: usize,
         end: End<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Range<'c, 'a>, Refusal> {
-        let own = self.plan.order.get(depth).copied();
-        let bounds = self.plan.bounds.iter().filter(|b| Some(b.index) == own);
-        let bounds: Vec<_> = bounds.copied().collect();
+        let index_of_loop = self.plan.order.get(depth).copied();
+        let bounds: Vec<_> =
+            self.plan.bounds.iter().filter(|b| Some(b.index) == index_of_loop).copied().collect();
         let mut range = Range::to(end);
         let index = Type::index(at.context);
         for bound in bounds {
             let value = self.bounding(bound.conjunct, bound.value, at)?;
             if bound.side.is_low() {
-                // Above: the next one, from at least -1 on, so that the sum does not wrap.
-                let least = at.index(if bound.side == Side::Above { -1 } else { 0 })?;
-                let mut low = at.scalar(ScalarOp::Max, &[value, least], index)?;
+                // An exclusive lower bound becomes inclusive by adding 1. It is first clamped to -1, so that the sum does not wrap.
+                let min = at.idx(if bound.side == Side::Above { -1 } else { 0 });
+                let mut low = at.scalar(ScalarOp::Max, &[value, min], index)?;
                 if bound.side == Side::Above {
-                    low = at.scalar(ScalarOp::Add, &[low, at.index(1)?], index)?;
+                    low = at.scalar(ScalarOp::Add, &[low, at.idx(1)], index)?;
                 }
                 range.start = Some(match range.start {
                     Some(start) => at.scalar(ScalarOp::Max, &[start, low], index)?,
@@ -40,14 +41,15 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 });
             }
             if bound.side.is_high() {
-                let one = at.index(1)?;
-                let end = range.end.value(at)?;
+                let one = at.idx(1);
+                let end = range.end.value(at);
                 let high = match bound.side {
                     Side::Below => value,
-                    // At most: below the next one; the end is the greatest, so the sum does not wrap.
+                    // An inclusive upper bound becomes exclusive by adding 1. It is first clamped to the end, so that the sum does not
+                    // wrap.
                     _ => {
-                        let least = at.scalar(ScalarOp::Min, &[value, end], index)?;
-                        at.scalar(ScalarOp::Add, &[least, one], index)?
+                        let last = at.scalar(ScalarOp::Min, &[value, end], index)?;
+                        at.scalar(ScalarOp::Add, &[last, one], index)?
                     }
                 };
                 range.end = End::Value(at.scalar(ScalarOp::Min, &[end, high], index)?);
@@ -56,7 +58,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(range)
     }
 
-    /// Whether the operation is a conjunct that holds in the loops.
+    /// Whether the operation is a conjunct of the predicate that holds at all points of the loops.
     pub(super) fn is_implied(&self, op: OperationRef<'c, 'a>) -> bool {
         if self.plan.bounds.is_empty() {
             return false;
@@ -66,7 +68,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         compares && term.is_some_and(|term| self.plan.holds(term))
     }
 
-    /// The value that bounds an index in a comparison, computed at this point, as an index.
+    /// Computes, at this point, the value that bounds an index in a comparison, as an index.
     fn bounding(
         &mut self,
         conjunct: TermId,
@@ -95,7 +97,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(at.value(ops::skript::CAST, &[built], &[], index)?)
     }
 
-    /// A value of a region, whose operations are copied to this point with those that they need.
+    /// Computes a value of a region at this point: copies its operation, and the operations that it depends on.
     fn on_demand(&mut self, value: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         let known = self.copier.get(value);
         if ValueKey::of(known) != ValueKey::of(value) {
@@ -105,14 +107,10 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             return Ok(value);
         };
         let op = result.owner();
-        let mut parent = op.parent_operation();
-        while let Some(outer) = parent.filter(|outer| *outer != self.reading.op) {
-            parent = outer.parent_operation();
-        }
-        if parent.is_none() {
+        if !parents(op).any(|parent| parent == self.reading.op) {
             return Ok(value);
         }
-        // The tensor of an access is no value of the region.
+        // The tensor of an access is not a value of the region.
         let skipped = usize::from(Access::cast(op).is_some());
         for operand in op.operands().skip(skipped) {
             let built = self.on_demand(operand, at)?;

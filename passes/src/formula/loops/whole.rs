@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas that run in order and write each element of their outputs once, from elements that were written before.
+//! Sequential formulas that write each element of their outputs once, from elements that were written earlier.
 //!
-//! Such a formula needs no copy of what its outputs held: an element keeps its value only where the guard does not hold, and gets it there.
-//! What the innermost loop wrote in its last iteration is a loop-carried value.
+//! The outputs of such a formula are not initialized with a copy: if the guard does not hold, the loop writes the initial value of the
+//! element. The elements that the innermost loop wrote in the previous iteration are loop-carried values.
 
 use super::Lowering;
 use super::plan::{Lanes, Plan};
@@ -15,27 +15,27 @@ use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_semantics::{Scalar, ScalarOp};
 
-/// How the outputs are written.
+/// The subscripts at which the outputs are written.
 pub(super) struct Whole {
-    /// By target and dimension.
+    /// The subscript along each dimension of each target.
     places: Vec<Vec<Place>>,
-    /// Whether the innermost loop that is no lane carries what it wrote last.
+    /// Whether the innermost loop, except the loop over the lanes, carries the elements that its previous iteration wrote.
     carries: bool,
 }
 
 /// A subscript of a target.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
-    /// 0, of an extent of 1.
+    /// 0, along a dimension of extent 1.
     First,
     /// The index with this number.
     Along(usize),
-    /// The last subscript less the index with this number.
+    /// The last position minus the index with this number.
     Against(usize, i64),
 }
 
 impl Place {
-    fn of(nest: &Nest, subscript: TermId, extent: Extent) -> Option<Place> {
+    fn new(nest: &Nest, subscript: TermId, extent: Extent) -> Option<Place> {
         let (form, extent) = (nest.affine(subscript)?, extent.as_static()?);
         if extent == 1 {
             return (form == Affine::constant(0)).then_some(Place::First);
@@ -70,9 +70,9 @@ impl Place {
 }
 
 impl Whole {
-    /// `None` if the formula does not write its outputs like this, or if the contents of one are not in memory for another reader.
-    /// A loop of more iterations than `most` carries nothing; 0 is any number.
-    pub(super) fn of(reading: &Reading, plan: &Plan, most: i64) -> Option<Whole> {
+    /// `None` if the formula does not write each element once, or if the initial contents of an output are neither one value nor in
+    /// memory for another reader. A loop of more than `max_iterations` iterations does not carry elements; 0 means no limit.
+    pub(super) fn new(reading: &Reading, plan: &Plan, max_iterations: i64) -> Option<Whole> {
         let nest = &reading.nest;
         let copies = plan.lanes.as_ref().is_some_and(|lanes| !lanes.moved.is_empty());
         if nest.kind.op().is_some() || reading.is_dynamic || copies || !plan.bounds.is_empty() {
@@ -81,13 +81,13 @@ impl Whole {
         let places = (nest.targets.iter())
             .map(|target| {
                 let subscripts = target.subscripts.iter().zip(&target.extents);
-                subscripts.map(|(s, e)| Place::of(nest, *s, *e)).collect()
+                subscripts.map(|(s, e)| Place::new(nest, *s, *e)).collect()
             })
             .collect::<Option<Vec<Vec<Place>>>>()?;
         let is_once = |places: &Vec<Place>| {
             (nest.extents.iter().enumerate()).all(|(index, extent)| {
-                let own = places.iter().filter(|place| place.index() == Some(index));
-                own.count() == usize::from(extent.as_static() != Some(1))
+                let uses = places.iter().filter(|place| place.index() == Some(index));
+                uses.count() == usize::from(extent.as_static() != Some(1))
             })
         };
         if places.is_empty() || !places.iter().all(is_once) || !is_kept(reading) {
@@ -98,10 +98,9 @@ impl Whole {
         let mut loops = plan.order.iter().rev().skip(usize::from(lanes.is_some()));
         let is_short = |index: &&usize| {
             let extent = nest.extents.get(**index).and_then(|e| e.as_static());
-            most == 0 || extent.is_some_and(|extent| extent <= most)
+            max_iterations == 0 || extent.is_some_and(|extent| extent <= max_iterations)
         };
-        let innermost = loops.next().filter(|_| lanes != Some(false));
-        let innermost = innermost.filter(is_short);
+        let innermost = loops.next().filter(|_| lanes != Some(false)).filter(is_short);
         let reads = nest.accesses(&nest.roots());
         for (_, tensor, subscripts) in reads {
             let Some(target) = nest.tensors.get(tensor)?.destination else {
@@ -117,7 +116,8 @@ impl Whole {
         Some(whole)
     }
 
-    /// How many iterations after the writing one, by index, an element is read; negative: before.
+    /// Returns, for each index, the iteration that writes an element relative to the iteration that reads it: a negative number means
+    /// that the element is written in an earlier iteration.
     fn distance(&self, nest: &Nest, target: usize, subscripts: &[TermId]) -> Option<Vec<i64>> {
         let mut distance = vec![0; nest.extents.len()];
         for (place, subscript) in self.places.get(target)?.iter().zip(subscripts) {
@@ -134,19 +134,17 @@ impl Whole {
     }
 }
 
-/// Whether an iteration at this distance is executed earlier in loops of this order.
+/// Whether an iteration at this distance is executed earlier, for this order of loops.
 fn is_before(distance: &[i64], order: &[usize]) -> bool {
-    let mut distances = order.iter().filter_map(|index| distance.get(*index));
-    distances.find(|d| **d != 0).is_some_and(|d| *d < 0)
+    order.iter().filter_map(|index| distance.get(*index)).find(|d| **d != 0).is_some_and(|d| *d < 0)
 }
 
-/// Whether the distance is that of the last iteration of the loop along an index.
+/// Whether the distance is the previous iteration of the loop along an index.
 fn is_last(distance: &[i64], index: usize) -> bool {
-    let mut distances = distance.iter().enumerate();
-    distances.all(|(own, iterations)| *iterations == -i64::from(own == index))
+    distance.iter().enumerate().all(|(other, iterations)| *iterations == -i64::from(other == index))
 }
 
-/// Whether the contents that the outputs begin with are one value, or are read elsewhere too.
+/// Whether the initial contents of each output are one value, or are also an operand that is in memory.
 fn is_kept(reading: &Reading) -> bool {
     let reads = reading.tensors.iter().skip(reading.outs.len());
     let operands: Vec<_> = reads.copied().collect();
@@ -161,43 +159,43 @@ fn is_kept(reading: &Reading) -> bool {
     })
 }
 
-/// A number that no iteration uses.
+/// Emits the initial loop-carried value, which no iteration uses.
 fn zero<'c: 'a, 'a>(kind: Type<'c>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     let is_real = types::reals(kind).is_some();
     let number = if is_real { Scalar::Real(0.0) } else { Scalar::Int(0) };
     at.constant(number, kind)
 }
 
-/// Values of the loop that is being built.
+/// The state of a carrying loop under construction.
 #[derive(Default)]
 pub(super) struct LastWritten<'c, 'a> {
-    /// What the last iteration wrote, by lane and target.
+    /// The elements that the previous iteration wrote, by lane and target.
     values: Vec<Vec<Value<'c, 'a>>>,
-    /// The index that the loop runs along.
+    /// The index of the loop.
     index: usize,
-    /// The lane that is being built.
+    /// The current lane.
     lane: usize,
-    /// What this iteration wrote, by lane and target.
+    /// The elements that this iteration wrote, by lane and target.
     written: Vec<Vec<Value<'c, 'a>>>,
 }
 
 impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
-    /// Whether the loop at this depth carries what it wrote.
+    /// Whether the loop at this depth carries the elements that it wrote.
     pub(super) fn carries_at(&self, depth: usize) -> bool {
         let carries = self.plan.whole.as_ref().is_some_and(|whole| whole.carries);
         let lanes = usize::from(self.plan.lanes.is_some());
         carries && depth + 1 + lanes == self.plan.order.len()
     }
 
-    /// A loop with the elements that it wrote last as loop-carried values; the first iteration reads none.
+    /// Emits a loop with the elements that its previous iteration wrote as loop-carried values; the first iteration does not use them.
     pub(super) fn carrying_loop(
         &mut self,
         depth: usize,
         lanes: usize,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Refusal> {
-        let nothing = Refusal::Shape("has no loop");
-        let extent = self.extent(depth).ok_or(nothing)?;
+        let nothing = || Refusal::Shape("has no loop");
+        let extent = self.extent(depth).ok_or_else(nothing)?;
         let mut first = Vec::new();
         for _ in 0..lanes {
             for out in &self.reading.outs {
@@ -209,13 +207,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let mut types = vec![Type::index(at.context)];
         types.extend(first.iter().map(|value| value.r#type()));
         let (region, inner, arguments) = at.region(&types);
-        let nothing = Refusal::Shape("has no loop");
-        let (index, values) = arguments.split_first().ok_or(nothing)?;
+        let (index, values) = arguments.split_first().ok_or_else(nothing)?;
         let targets = self.reading.outs.len().max(1);
         let outer = self.copier.clone();
         self.last = Some(LastWritten {
             values: values.chunks(targets).map(<[_]>::to_vec).collect(),
-            index: self.plan.order.get(depth).copied().unwrap_or_default(),
+            index: self.plan.order.get(depth).copied().ok_or_else(nothing)?,
             ..LastWritten::default()
         });
         self.indices.push(*index);
@@ -230,14 +227,14 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// The value of an access that reads what the last iteration of the innermost loop wrote.
+    /// Returns the loop-carried value for an access to an element that the previous iteration of the innermost loop wrote.
     pub(super) fn last_written(&self, access: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
         let (last, whole) = (self.last.as_ref()?, self.plan.whole.as_ref()?);
         let tensor = Access::cast(access)?.tensor().ok()?;
         let target = (self.reading.blocks()).find_map(|block| {
             let outputs = copy::arguments(block).into_iter().skip(self.reading.indices);
             let mut outputs = outputs;
-            outputs.position(|own| own == tensor)
+            outputs.position(|output| output == tensor)
         })?;
         let subscripts = access.operands().skip(1);
         let subscripts =
@@ -245,11 +242,10 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let distance = whole.distance(&self.reading.nest, target, &subscripts)?;
         let is_last = (distance.iter().enumerate())
             .all(|(index, iterations)| *iterations == -i64::from(index == last.index));
-        let values = last.values.get(last.lane).filter(|_| is_last)?;
-        values.get(target).copied()
+        last.values.get(last.lane).filter(|_| is_last)?.get(target).copied()
     }
 
-    /// One step of a formula that writes whole outputs: the elements keep their values where the guard does not hold.
+    /// Emits one step of a formula that writes each element once: if the guard does not hold, the step writes the initial values.
     pub(super) fn write_whole(&mut self, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         let (mut kept, mut positions) = (Vec::new(), Vec::new());
         for target in 0..self.destinations.len() {
@@ -269,27 +265,26 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// The subscripts of a target.
+    /// Emits the subscripts of a target.
     fn place(&self, target: usize, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         let places = self.plan.whole.as_ref().and_then(|w| w.places.get(target));
         let places = places.ok_or(Refusal::Shape("has too few destinations"))?;
         let value = |index: usize| {
-            let depth = self.plan.order.iter().position(|own| *own == index);
-            let value = depth.and_then(|depth| self.indices.get(depth)).copied();
-            value.ok_or(Refusal::Shape("has no loop"))
+            let depth = self.plan.order.iter().position(|other| *other == index);
+            depth.and_then(|depth| self.indices.get(depth)).copied().ok_or(Refusal::Shape("has no loop"))
         };
         let subscript = |place: &Place| match place {
-            Place::First => Ok(at.index(0)?),
+            Place::First => Ok(at.idx(0)),
             Place::Along(index) => value(*index),
             Place::Against(index, last) => {
-                let operands = [at.index(*last)?, value(*index)?];
+                let operands = [at.idx(*last), value(*index)?];
                 Ok(at.scalar(ScalarOp::Sub, &operands, Type::index(at.context))?)
             }
         };
         places.iter().map(subscript).collect()
     }
 
-    /// What an output holds before the formula.
+    /// Emits the initial value of an element of an output.
     fn first_element(
         &self,
         target: usize,

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a payload counts for two elements of one array, by their order and that of their positions.
+//! Evaluates the payload of a counting sum for two elements of an array, by the order of their values and positions.
 
 use crate::ir::arith::{self, Constant};
+use crate::ir::generic::LoopNest;
 use crate::ir::{self, ValueKey, linalg, ops};
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{BlockRef, Value, ValueLike};
+use melior::ir::{Value, ValueLike};
+use skript_dialect::op;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// How the other element relates to the own one.
+/// The order of the other element relative to the own element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relation {
     Less,
@@ -19,7 +21,7 @@ pub(super) enum Relation {
     BothNan,
 }
 
-/// One of the two elements that are compared.
+/// One of the two compared elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Own,
@@ -34,40 +36,29 @@ enum Known {
     Position(Side),
 }
 
-/// The payload of a count: the arguments of the block are two elements and the count.
-pub(super) struct Payload<'c, 'a> {
+/// A payload that adds a count for each pair of elements.
+pub(super) struct Payload<'n, 'c, 'a> {
+    nest: &'n LoopNest<'c, 'a>,
+    /// The count, which the payload adds to the accumulator.
     counted: Value<'c, 'a>,
-    body: BlockRef<'c, 'a>,
-    /// The loops of the positions: of the other element, and of the own one.
+    /// The loops over the positions of the other element, and over the positions of the own element.
     loops: [usize; 2],
-    /// The number of the argument that is the own element.
+    /// The number of the operand that reads the own element.
     own: usize,
 }
 
-impl<'c: 'a, 'a> Payload<'c, 'a> {
-    /// `None` if the payload is no sum of integers.
-    pub(super) fn of(body: BlockRef<'c, 'a>, loops: [usize; 2], own: usize) -> Option<Self> {
-        let end = ir::operations(body).last().copied()?;
-        let sum = linalg::Yield::cast(end)?.value().ok()?;
-        let (sum, _) = ir::definition(sum)?;
-        if ir::name(sum) != ops::arith::ADDI {
-            return None;
-        }
-        let operands = [sum.operand(0).ok()?, sum.operand(1).ok()?];
-        let is_count = |value: Value<'c, 'a>| argument(value, body) == Some(2);
-        let counted = match operands.map(is_count) {
-            [true, false] => operands[1],
-            [false, true] => operands[0],
-            _ => return None,
-        };
-        Some(Payload { counted, body, loops, own })
+impl<'n, 'c: 'a, 'a> Payload<'n, 'c, 'a> {
+    /// `None` if the payload is not a sum of integers.
+    pub(super) fn new(nest: &'n LoopNest<'c, 'a>, loops: [usize; 2], own: usize) -> Option<Self> {
+        let sum = nest.accumulation().filter(|sum| op::is(&sum.op, ops::arith::ADDI))?;
+        Some(Payload { nest, counted: sum.value, loops, own })
     }
 
-    /// What is counted for two elements; `None` if it depends on more than their order.
+    /// Computes the count for two elements; `None` if it depends on more than their order.
     pub(super) fn count(&self, relation: Relation, positions: Ordering) -> Option<i64> {
         let mut known = HashMap::new();
-        for op in ir::operations(self.body) {
-            if let Some(value) = self.step(op, relation, positions, &known)
+        for op in &self.nest.payload {
+            if let Some(value) = self.step(*op, relation, positions, &known)
                 && let Ok(result) = op.result(0)
             {
                 known.insert(ValueKey::of(result), value);
@@ -80,23 +71,23 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
     }
 
     fn value(&self, value: Value<'c, 'a>, known: &HashMap<ValueKey, Known>) -> Option<Known> {
-        match argument(value, self.body) {
+        match self.nest.position(value) {
             Some(number) if number == self.own => return Some(Known::Element(Side::Own)),
             Some(0 | 1) => return Some(Known::Element(Side::Other)),
             Some(_) => return None,
             None => {}
         }
-        if let Some(found) = known.get(&ValueKey::of(value)) {
-            return Some(*found);
+        if let Some(known) = known.get(&ValueKey::of(value)) {
+            return Some(*known);
         }
         let constant = Constant::of(value)?;
-        // A truth value is 1, not the integer of one bit with a sign.
+        // The value of `true` is 1, not -1 as in a signed 1-bit integer.
         let number = constant.integer()?;
         let is_truth = constant.text().starts_with("true");
         Some(Known::Number(if is_truth { 1 } else { number }))
     }
 
-    /// The value of an operation, of the values of those before it.
+    /// Computes the value of an operation from the values of the operations before it.
     fn step(
         &self,
         op: OperationRef<'c, 'a>,
@@ -130,7 +121,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
                     _ => None,
                 };
             }
-            // Conversions that keep the order.
+            // These conversions preserve the order.
             ops::arith::EXTF | ops::arith::EXTSI | ops::arith::INDEX_CAST => match operand(0)? {
                 Known::Number(number) if is_truth(op.operand(0).ok()?) => -number,
                 other => return Some(other),
@@ -145,18 +136,12 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
     }
 }
 
-/// Whether a value has one bit.
+/// Whether a value is a bool.
 fn is_truth(value: Value<'_, '_>) -> bool {
     value.r#type().to_string() == "i1"
 }
 
-/// The number of the block's argument that a value is.
-fn argument(value: Value<'_, '_>, body: BlockRef<'_, '_>) -> Option<usize> {
-    let argument = ir::argument(value)?;
-    (argument.owner() == body).then(|| argument.argument_number())
-}
-
-/// The result of a comparison.
+/// Computes the result of a comparison.
 fn compared<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     left: Known,
@@ -178,7 +163,7 @@ fn compared<'c: 'a, 'a>(
     };
     if !is_real {
         let order = order?;
-        // Elements have signs; positions are the same without.
+        // Elements are signed; positions are not negative, so unsigned comparisons of positions give the same results.
         let is_signed = predicate < 6 || matches!(left, Known::Position(_));
         return is_signed.then(|| match predicate {
             0 => order.is_eq(),
@@ -189,7 +174,7 @@ fn compared<'c: 'a, 'a>(
             _ => order.is_ge(),
         });
     }
-    // Bits of a predicate: equal, greater, less, unordered.
+    // The bits of a predicate are equal, greater, less, unordered.
     let bit = match order {
         Some(Ordering::Equal) => 1,
         Some(Ordering::Greater) => 2,
@@ -204,7 +189,7 @@ fn compared<'c: 'a, 'a>(
     Some(bits & bit != 0)
 }
 
-/// The order of two elements; `None` if one is NaN.
+/// Returns the order of two elements; `None` if one of them is NaN.
 fn order(relation: Relation, left: Side, right: Side) -> Option<Ordering> {
     if left == right {
         let is_nan = match left {

@@ -1,57 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The code of sums of several products at once.
+//! Emits the code of dot-product instructions.
 
 #![allow(clippy::indexing_slicing, reason = "loops, steps and addresses of one nest have equal lengths")]
 
 use super::{Dot, Instruction};
-use crate::ir::ops;
+use crate::ir::{types, vector};
 use crate::schedule::payload::Known;
-use crate::schedule::writer::{Point, State, Writer, properties};
+use crate::schedule::writer::{Point, State, Writer};
+use melior::ir::{Type, Value};
 use std::collections::HashMap;
 
-impl Writer<'_> {
-    /// The loop over groups, and what is left of one.
+impl<'c: 'a, 'a> Writer<'_, 'c, 'a> {
+    /// Emits the loop over groups, and the remainder.
     pub(in crate::schedule) fn grouped(
         &mut self,
         l: usize,
-        state: &State,
+        state: &State<'c, 'a>,
         points: &[Point],
-        mut accumulators: Vec<String>,
-    ) -> Vec<String> {
+        mut accumulators: Vec<Value<'c, 'a>>,
+    ) -> Vec<Value<'c, 'a>> {
         let (extent, size) = (self.nest.loops[l].extent, self.nest.group_size());
         let whole = extent / size * size;
         if whole > 0 {
-            let range = (self.constant(0), self.constant(whole));
-            accumulators = self.accumulating_loop(l, range, size, state, accumulators, |w, state, inner| {
+            let range = [self.constant(0), self.constant(whole)];
+            accumulators = self.accumulating_loop(l, range, size, state, &accumulators, |w, state, inner| {
                 w.dot_step(l, state, points, inner, size)
             });
         }
         if whole < extent {
             let last = self.constant(whole);
-            let state = self.at(state, l, &last);
+            let state = self.with_loop(state, l, last);
             accumulators = self.dot_step(l, &state, points, accumulators, extent - whole);
         }
         accumulators
     }
 
-    /// Adds groups of products along a loop at all points, of so many products each.
+    /// Adds one group of `count` products along a loop at all points.
     fn dot_step(
         &mut self,
         l: usize,
-        state: &State,
+        state: &State<'c, 'a>,
         points: &[Point],
-        accumulators: Vec<String>,
+        accumulators: Vec<Value<'c, 'a>>,
         count: i64,
-    ) -> Vec<String> {
+    ) -> Vec<Value<'c, 'a>> {
         let Some((dot, packed)) = self.nest.dot.zip(self.plan.packed) else {
             return accumulators;
         };
-        let mut known: HashMap<(usize, i64), Vec<String>> = HashMap::new();
+        let mut known: HashMap<(usize, i64), Vec<Value>> = HashMap::new();
         let members = self.members(l, state, count);
         let mut payloads: Vec<Known> = members.iter().map(|_| Known::default()).collect();
         let mut results = Vec::new();
         for (number, (point, accumulator)) in points.iter().zip(accumulators).enumerate() {
-            let mut factors: Vec<Vec<String>> = Vec::new();
+            let mut factors: Vec<Vec<Value>> = Vec::new();
             for position in 0..2 {
                 let key = (position, self.distance(position, point));
                 let is_known = self.dynamic_steps(position, point).is_empty();
@@ -60,11 +61,11 @@ impl Writer<'_> {
                     None => {
                         let address = self.address(position, state, point);
                         let words = if position == packed {
-                            self.load_words(dot, position, &address)
+                            self.load_words(dot, position, address)
                         } else {
-                            self.load_group(dot, position, &address, count)
+                            self.load_group(dot, position, address, count)
                         };
-                        self.prepared(dot, position == dot.unsigned, &words)
+                        self.prepared(dot, position == dot.unsigned, words)
                     }
                 };
                 known.insert(key, factor.clone());
@@ -75,20 +76,20 @@ impl Writer<'_> {
             let guards: Vec<_> =
                 guards.map(|(state, known)| self.guard(state, number, point, known)).collect();
             results.push(if self.uses_instruction(dot) {
-                self.sum_of_products(dot, &accumulator, unsigned, signed)
+                self.sum_of_products(dot, accumulator, unsigned, signed)
             } else {
-                self.sum_one_by_one(&accumulator, unsigned, signed, &guards)
+                self.sum_one_by_one(accumulator, unsigned, signed, &guards)
             });
         }
         results
     }
 
-    /// The states of the members of a group along a loop.
-    fn members(&mut self, l: usize, state: &State, count: i64) -> Vec<State> {
-        let first = state.values.get(&l).cloned();
+    /// Returns the state of each member of a group along a loop.
+    fn members(&mut self, l: usize, state: &State<'c, 'a>, count: i64) -> Vec<State<'c, 'a>> {
+        let first = state.values.get(&l).copied();
         let members = (0..count).map(|number| {
             let mut member = state.clone();
-            if let Some(first) = first.as_ref().filter(|_| self.body.predicate.is_some()) {
+            if let Some(first) = first.filter(|_| self.body.predicate.is_some()) {
                 member.values.insert(l, self.offset(first, number));
             }
             member
@@ -96,133 +97,110 @@ impl Writer<'_> {
         members.collect()
     }
 
-    /// The groups of all lanes, as words.
-    fn load_words(&mut self, dot: Dot, position: usize, address: &str) -> String {
-        let (array, lanes) = (self.signature.flat(position), self.plan.lanes);
-        let kind = format!("vector<{}x{}>", dot.group() * lanes, dot.instruction.element());
-        let group = self.define(&format!("vector.load %l{position}[{address}] : {array}, {kind}"));
-        self.define(&format!("vector.bitcast {group} : {kind} to vector<{lanes}xi32>"))
+    /// The type of a vector of 32-bit words, one for each lane.
+    fn words(&self) -> Type<'c> {
+        self.vector_type(types::int(self.at.context, 32))
     }
 
-    /// A group for all lanes, as words; elements beyond `count` are zeros.
-    fn load_group(&mut self, dot: Dot, position: usize, address: &str, count: i64) -> String {
-        let (array, element) = (self.signature.flat(position), dot.instruction.element());
-        let (lanes, size) = (self.plan.lanes, dot.group());
-        let bits = format!("i{}", 32 / size);
-        let kind = format!("vector<{size}x{bits}>");
+    /// Loads the groups of all lanes as words.
+    fn load_words(&mut self, dot: Dot, position: usize, address: Value<'c, 'a>) -> Value<'c, 'a> {
+        let group = self.at.load_vector(self.view(position), &[address], self.groups(dot), None);
+        self.at.vector_bitcast(group, self.words())
+    }
+
+    /// The type of a vector with the groups of all lanes.
+    fn groups(&self, dot: Dot) -> Type<'c> {
+        vector::of(&[dot.group() * self.plan.lanes], dot.instruction.element(self.at.context))
+    }
+
+    /// Loads a group and broadcasts it to all lanes, as words; elements beyond `count` are zeros.
+    fn load_group(&mut self, dot: Dot, position: usize, address: Value<'c, 'a>, count: i64) -> Value<'c, 'a> {
+        let (array, element) = (self.view(position), dot.instruction.element(self.at.context));
+        let size = dot.group();
+        let context = self.at.context;
+        let bits = types::int(context, if size == 2 { 16 } else { 8 });
+        let kind = vector::of(&[size], bits);
         let group = if count == size {
-            let own = format!("vector<{size}x{element}>");
-            let group = self.define(&format!("vector.load %l{position}[{address}] : {array}, {own}"));
-            if own == kind {
-                group
-            } else {
-                self.define(&format!("vector.bitcast {group} : {own} to {kind}"))
-            }
+            let loaded_type = vector::of(&[size], element);
+            let group = self.at.load_vector(array, &[address], loaded_type, None);
+            if loaded_type == kind { group } else { self.at.vector_bitcast(group, kind) }
         } else {
-            let mut group = self.define(&format!("arith.constant dense<0> : {kind}"));
+            let mut group = self.at.zero(kind);
             for number in 0..count {
-                let at = self.offset(address, number);
-                let mut own = self.define(&format!("memref.load %l{position}[{at}] : {array}"));
+                let place = self.offset(address, number);
+                let mut value = self.at.load(array, &[place]);
                 if element != bits {
-                    own = self.define(&format!("arith.bitcast {own} : {element} to {bits}"));
+                    value = self.at.bitcast(value, bits);
                 }
-                group = self.define(&format!("vector.insert {own}, {group} [{number}] : {bits} into {kind}"));
+                group = self.at.insert_lane(value, group, number);
             }
             group
         };
-        let word = self.define(&format!("vector.bitcast {group} : {kind} to vector<1xi32>"));
-        let word = self.define(&format!("vector.extract {word}[0] : i32 from vector<1xi32>"));
-        self.define(&format!("vector.broadcast {word} : i32 to vector<{lanes}xi32>"))
+        let word = self.at.vector_bitcast(group, vector::of(&[1], types::int(context, 32)));
+        self.at.broadcast(self.at.extract(word, 0), self.plan.lanes)
     }
 
-    /// The products of the payload as the instruction of the target computes them.
+    /// Whether the products of the payload are computed by the dot-product instruction.
     fn uses_instruction(&self, dot: Dot) -> bool {
         dot.instruction != Instruction::Vdpbf16ps || self.body.is_approximate(&self.body.value)
     }
 
-    /// Words as the instruction reads them: for products of 16 bits, and for those of f32, the even and the odd elements.
-    fn prepared(&mut self, dot: Dot, is_unsigned: bool, words: &str) -> Vec<String> {
-        let lanes = self.plan.lanes;
-        let as_kind = |w: &mut Self, kind: &str| {
-            w.define(&format!("vector.bitcast {words} : vector<{lanes}xi32> to {kind}"))
-        };
+    /// Converts words to the operands of the instructions. For 16-bit products and for f32 products, these are the even and the odd
+    /// elements.
+    fn prepared(&mut self, dot: Dot, is_unsigned: bool, words: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+        let at = self.at;
         if dot.instruction == Instruction::Vpmaddwd {
-            let kind = format!("vector<{}xi16>", 2 * lanes);
-            let pairs = as_kind(self, &kind);
-            let right = if is_unsigned { ops::arith::SHRUI } else { ops::arith::SHRSI };
-            let eight = self.define(&format!("arith.constant dense<8> : {kind}"));
-            let mut apply =
-                |name: &str, value: &str| self.define(&format!("{name} {value}, {eight} : {kind}"));
-            let odd = apply(right, &pairs);
-            let raised = apply(ops::arith::SHLI, &pairs);
-            let even = apply(right, &raised);
-            return vec![even, odd];
+            let kind = vector::of(&[2 * self.plan.lanes], types::int(at.context, 16));
+            let pairs = at.vector_bitcast(words, kind);
+            let eight = at.int(8, kind);
+            let right = |value| if is_unsigned { at.shrui(value, eight) } else { at.shrsi(value, eight) };
+            let odd = right(pairs);
+            return vec![right(at.shli(pairs, eight)), odd];
         }
         if !self.uses_instruction(dot) {
-            let (kind, reals) = (self.vector_type("i32"), self.vector_type("f32"));
-            let mut half = |name: &str, number: i64| {
-                let number = self.define(&format!("arith.constant dense<{number}> : {kind}"));
-                let bits = self.define(&format!("{name} {words}, {number} : {kind}"));
-                self.define(&format!("arith.bitcast {bits} : {kind} to {reals}"))
-            };
-            return vec![half(ops::arith::SHLI, 16), half(ops::arith::ANDI, -65536)];
+            let (kind, real) = (self.words(), Type::float32(at.context));
+            let upper = at.bitcast(at.shli(words, at.int(16, kind)), real);
+            return vec![upper, at.bitcast(at.andi(words, at.int(-65536, kind)), real)];
         }
-        let element = dot.instruction.element();
-        let kind = format!("vector<{}x{element}>", dot.group() * lanes);
-        vec![as_kind(self, &kind)]
+        vec![at.vector_bitcast(words, self.groups(dot))]
     }
 
-    /// The accumulator plus groups of products.
+    /// Adds groups of products to the accumulator by dot-product instructions.
     fn sum_of_products(
         &mut self,
         dot: Dot,
-        accumulator: &str,
-        unsigned: &[String],
-        signed: &[String],
-    ) -> String {
-        let lanes = self.plan.lanes;
-        let sums = self.vector_type(&self.body.accumulator.clone());
-        let mut sum = accumulator.to_owned();
-        let intrinsic = dot.instruction.intrinsic(lanes).unwrap_or_default();
+        accumulator: Value<'c, 'a>,
+        unsigned: &[Value<'c, 'a>],
+        signed: &[Value<'c, 'a>],
+    ) -> Value<'c, 'a> {
+        let (at, sums) = (self.at, self.sums());
+        let intrinsic = dot.instruction.intrinsic(self.plan.lanes);
+        let intrinsic = intrinsic.unwrap_or_else(|| unreachable!("internal compiler error: no instruction"));
         if dot.instruction == Instruction::Vpmaddwd {
-            let kind = format!("vector<{}xi16>", 2 * lanes);
-            for (left, right) in unsigned.iter().zip(signed) {
-                let own = self.define(&format!(
-                    "llvm.call_intrinsic \"{intrinsic}\"({left}, {right}) : ({kind}, {kind}) -> {sums}"
-                ));
-                sum = self.define(&format!("{} {sum}, {own} : {sums}", ops::arith::ADDI));
-            }
-            return sum;
+            let pairs = unsigned.iter().zip(signed);
+            return pairs.fold(accumulator, |sum, (left, right)| {
+                at.addi(sum, at.intrinsic(intrinsic, &[*left, *right], sums))
+            });
         }
-        let kind = format!("vector<{}x{}>", dot.group() * lanes, dot.instruction.element());
-        let (left, right) = (&unsigned[0], &signed[0]);
-        self.define(&format!(
-            "llvm.call_intrinsic \"{intrinsic}\"({accumulator}, {left}, {right}) : ({sums}, {kind}, {kind}) -> {sums}"
-        ))
+        at.intrinsic(intrinsic, &[accumulator, unsigned[0], signed[0]], sums)
     }
-    /// The accumulator plus the products of a group, each where its guard is true.
+
+    /// Adds the products of a group to the accumulator one by one, each if its guard is true.
     fn sum_one_by_one(
         &mut self,
-        accumulator: &str,
-        left: &[String],
-        right: &[String],
-        guards: &[Option<(String, bool)>],
-    ) -> String {
-        let sums = self.vector_type(&self.body.accumulator.clone());
-        let mut sum = accumulator.to_owned();
-        let (name, attributes) = match self.body.applied(&self.body.value) {
-            Some((name, .., attributes)) => (name.to_owned(), properties(attributes)),
-            None => return sum,
+        accumulator: Value<'c, 'a>,
+        left: &[Value<'c, 'a>],
+        right: &[Value<'c, 'a>],
+        guards: &[Option<Value<'c, 'a>>],
+    ) -> Value<'c, 'a> {
+        let Some((.., operator)) = self.body.applied(&self.body.value) else {
+            return accumulator;
         };
-        for ((left, right), guard) in left.iter().zip(right).zip(guards) {
-            let own = self
-                .define(&format!("\"{name}\"({left}, {right}) {attributes} : ({sums}, {sums}) -> {sums}"));
-            let next = self.combine(&sum, &own, &sums);
-            sum = match guard {
-                Some((mask, is_vector)) => self.selected(mask, *is_vector, [&next, &sum], &sums),
-                None => next,
-            };
-        }
-        sum
+        let members = left.iter().zip(right).zip(guards);
+        members.fold(accumulator, |sum, ((left, right), guard)| {
+            let product = operator.apply(&self.at, &[*left, *right], self.sums());
+            let next = self.combine(sum, product);
+            guard.map_or(next, |guard| self.at.select(guard, next, sum))
+        })
     }
 }

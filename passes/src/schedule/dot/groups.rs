@@ -7,8 +7,8 @@ use super::{Dot, in_groups};
 use crate::schedule::nest::{LoopKind, Nest};
 
 impl Nest {
-    /// The reduction that groups are along if an operand is packed: the one with most iterations along which the elements of the other
-    /// operand are contiguous.
+    /// Returns the reduction loop along which products are grouped if operand `packed` is packed: the longest reduction loop along
+    /// which the elements of the other operand are contiguous.
     pub(in crate::schedule) fn group_along(&self, packed: usize) -> Option<usize> {
         let group = self.dot?.group();
         let other = self.inputs().iter().enumerate();
@@ -18,30 +18,29 @@ impl Nest {
         else {
             return None;
         };
-        let own = &self.operands[packed];
+        let packed_operand = &self.operands[packed];
         let fits = |l: &usize| {
             self.loops[*l].kind == LoopKind::Reduction
                 && self.loops[*l].source.is_none()
                 && self.loops[*l].extent >= group - 1
                 && other.strides[*l] == 1
                 && other.extents[*l].is_empty()
-                && own.strides[*l] != 0
+                && packed_operand.strides[*l] != 0
         };
-        let loops = (0..self.loops.len()).filter(fits);
-        loops.max_by_key(|l| self.loops[*l].extent)
+        (0..self.loops.len()).filter(fits).max_by_key(|l| self.loops[*l].extent)
     }
 
-    /// Products that are summed at once.
+    /// The number of products that one instruction sums.
     pub(in crate::schedule) fn group_size(&self) -> i64 {
         self.dot.map_or(1, Dot::group)
     }
 
-    /// The iterations of a loop in whole groups.
+    /// Rounds the iterations of a loop up to full groups.
     pub(in crate::schedule) fn in_groups(&self, extent: i64) -> i64 {
         in_groups(extent, self.group_size())
     }
 
-    /// Products that one instruction sums, on average over a loop in groups: the last group may have fewer.
+    /// The average number of products that one instruction sums over a loop in groups: the last group may have fewer.
     pub(in crate::schedule) fn products_at_once(&self, extent: i64) -> f64 {
         let groups = self.in_groups(extent) / self.group_size();
         extent as f64 / groups.max(1) as f64

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which arrays begin at addresses that are multiples of the longest access of a thread.
+//! The alignment of arrays: whether the address of an array is a multiple of the longest vector access of a thread.
 //!
-//! Devices allocate memory at multiples of 64 bytes ([`skript_runtime::device::Device`]), and the plan of memory keeps that.
+//! Devices allocate memory at multiples of 64 bytes ([`skript_runtime::device::Device`]), and the memory planner preserves this
+//! alignment.
 
 use super::code::VECTOR;
 use crate::ir::types::DYNAMIC;
@@ -10,10 +11,10 @@ use melior::ir::operation::OperationLike;
 use melior::ir::r#type::MemRefType;
 use melior::ir::{Value, ValueLike};
 
-/// Views that an array is one of at most.
+/// Maximum length of a chain of views.
 const DEPTH: usize = 64;
 
-/// Whether the address of the buffer that an array is a part of is a multiple of [`VECTOR`]. Offsets of parts are not considered.
+/// Whether the address of the buffer that contains an array is a multiple of [`VECTOR`]. The offsets of subviews are ignored.
 pub(super) fn is_aligned(array: Value) -> bool {
     let mut array = array;
     for _ in 0..DEPTH {
@@ -27,15 +28,14 @@ pub(super) fn is_aligned(array: Value) -> bool {
         };
         match ir::name(op).as_str() {
             ops::memref::ALLOC | ops::memref::GET_GLOBAL => return true,
-            // An array that the threads of a block share, once it is in its memory.
+            // This allocation later becomes an array in shared memory.
             ops::memref::ALLOCA => {
                 let alignment = typed::integer(op, "alignment");
-                return alignment.is_some_and(|bytes| bytes.unsigned_abs() % VECTOR == 0);
+                return alignment.is_some_and(|bytes| bytes % VECTOR == 0);
             }
             ops::memref::VIEW => {
-                let shift = op.operand(1).ok().and_then(super::threads::constant);
-                let bytes = i64::try_from(VECTOR).unwrap_or(i64::MAX);
-                if shift.is_none_or(|shift| shift % bytes != 0) {
+                let shift = op.operand(1).ok().and_then(ir::integer);
+                if shift.is_none_or(|shift| shift % VECTOR != 0) {
                     return false;
                 }
             }
@@ -54,7 +54,7 @@ pub(super) fn is_aligned(array: Value) -> bool {
     false
 }
 
-/// A number that the dynamic offset of an array in its buffer is a multiple of, in elements: 1 if nothing is known.
+/// Returns a divisor of the dynamic offset of an array in its buffer, in elements: 1 if nothing is known.
 pub(super) fn offset_factor(array: Value) -> i64 {
     let known = || {
         let view = memref::Subview::of(array)?;
@@ -70,7 +70,7 @@ pub(super) fn offset_factor(array: Value) -> i64 {
             if *offset != 0 {
                 factor = greatest_divisor(factor, stride);
             }
-            // A dynamic extent is a multiple of one.
+            // A dynamic extent is a multiple of 1.
             if *extent != DYNAMIC {
                 stride = stride.checked_mul((*extent).max(1))?;
             }
@@ -80,7 +80,7 @@ pub(super) fn offset_factor(array: Value) -> i64 {
     known().unwrap_or(1)
 }
 
-/// The greatest number that divides both.
+/// The greatest common divisor.
 fn greatest_divisor(a: i64, b: i64) -> i64 {
     match b {
         0 => a,

@@ -1,563 +1,408 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes the code of a thread as text: index arithmetic with constants folded, elements of arrays, the payload of a reduction.
+//! The code of a thread: addresses and elements of arrays, and the payload of a reduction.
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "operands, steps and captures of a payload are those of its nest"
+)]
 
 use super::super::body::{Body, Operand, Step};
 use super::super::nest::{Address, LoopKind, Nest};
 use super::super::signature::{AT_RUN_TIME, Signature};
-use super::super::writer::properties;
-use super::outline::MOST_BLOCKS;
-use crate::ir::attribute_names::RESIDENT;
-use crate::ir::ops;
-use crate::ir::splice::Lines;
+use super::launch::{Launch, blocks};
+use super::outline::MAX_BLOCKS;
+use crate::ir::numbers::{Number, Numbers};
+use crate::ir::{self, Builder, ValueKey, attributes, memref, ops, types};
+use crate::schedule::contraction::product;
+use crate::schedule::counts::as_i64;
 use crate::schedule::targets::gpus::{DirectCopy, Language};
+use melior::ir::block::BlockLike;
+use melior::ir::{Attribute, BlockRef, Region, Type, Value, ValueLike};
 use std::collections::HashMap;
 
-/// An integer of the code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Number {
-    /// A constant.
-    Known(i64),
-    /// A value, by its name.
-    Value(String),
-}
-
-/// The memory space of arrays that the threads of a block share.
-pub(super) const SHARED: &str = "#gpu.address_space<workgroup>";
-
-/// An array that the threads of a block share.
-pub(super) struct Shared {
-    name: String,
-    kind: String,
-    pub(super) element: String,
+/// An array in the shared memory of a block.
+pub(super) struct Shared<'c, 'a> {
+    name: Name,
+    pub(super) array: Value<'c, 'a>,
+    pub(super) element: Type<'c>,
     extents: Vec<i64>,
-    /// The first element, in an array that others are parts of as well.
-    first: i64,
+    /// The offset of the first element, if several shared arrays are parts of one array.
+    pub(super) first: i64,
 }
 
-impl Shared {
-    /// The line that defines it as a part of an array of a type.
-    pub(super) fn view(&self, array: &str, kind: &str) -> String {
-        let list = |numbers: &[i64]| {
-            let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
-            numbers.join(", ")
-        };
-        format!(
-            "{} = memref.reinterpret_cast {array} to offset: [{}], sizes: [{}], strides: [{}] : {kind} to {}\n",
-            self.name,
-            self.first,
-            list(&self.extents),
-            list(&strides(&self.extents)),
-            self.kind
-        )
+/// The content of a shared array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    /// A copy of elements of an input.
+    Copy(usize),
+    /// The result of each thread.
+    Results,
+    /// Factors of products, by side, if a warp simulates a matrix unit.
+    Factors(usize),
+}
+
+impl<'c: 'a, 'a> Shared<'c, 'a> {
+    /// The array as a view of the array that it is a part of.
+    pub(super) fn view(&self, of: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+        let strides = strides(&self.extents);
+        let offset = (self.first, None);
+        at.reinterpret_cast(of, offset, &self.extents, &strides, self.array.r#type())
     }
 
-    /// The element after the last one, where others may begin.
+    /// The end of the array, where the next part may begin.
     pub(super) fn end(&self) -> i64 {
         let count: i64 = self.extents.iter().product();
         self.first + (count + 15) / 16 * 16
     }
 }
 
-/// The strides of an array without gaps.
+/// The strides of a contiguous array.
 fn strides(extents: &[i64]) -> Vec<i64> {
     let mut stride = 1;
-    let mut found: Vec<i64> = Vec::new();
+    let mut strides: Vec<i64> = Vec::new();
     for extent in extents.iter().rev() {
-        found.push(stride);
+        strides.push(stride);
         stride *= extent;
     }
-    found.reverse();
-    found
+    strides.reverse();
+    strides
 }
 
 /// The values that the payload reads at one point.
 #[derive(Default)]
-pub(super) struct Point {
+pub(super) struct Point<'c, 'a> {
     /// Elements of the operands, by position.
-    pub(super) inputs: HashMap<usize, String>,
+    pub(super) inputs: HashMap<usize, Value<'c, 'a>>,
     /// Values of the original operation's dimensions, as indices.
-    pub(super) indices: HashMap<usize, String>,
-    /// The result of the reduction, for what follows it.
-    pub(super) reduced: String,
+    pub(super) indices: HashMap<usize, Value<'c, 'a>>,
+    /// The result of the reduction, for the epilogue.
+    pub(super) reduced: Option<Value<'c, 'a>>,
 }
 
-/// The array and its dimension that have the dynamic extent of a loop.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Dynamic {
-    /// The array, as a value of the code, with its type.
-    pub(super) array: String,
-    pub(super) kind: String,
+/// The array and the dimension that define the dynamic extent of a loop.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Dynamic<'c, 'a> {
+    pub(super) array: Value<'c, 'a>,
     pub(super) dimension: usize,
     /// The upper bound of the extent, if there is one.
     pub(super) most: Option<i64>,
 }
 
 /// The dynamic extents of a nest, by loop.
-pub(super) type Extents = HashMap<usize, Dynamic>;
+pub(super) type Extents<'c, 'a> = HashMap<usize, Dynamic<'c, 'a>>;
 
-/// What the host knows of a kernel's arrays.
+/// Properties of a kernel's arrays that are known on the host.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Caller {
-    pub(super) extents: Extents,
-    /// Whether the address of the buffer that each operand is a part of is a multiple of [`VECTOR`].
+pub(super) struct Caller<'c, 'a> {
+    /// The arrays, then captured scalars.
+    pub(super) arguments: Vec<Value<'c, 'a>>,
+    pub(super) extents: Extents<'c, 'a>,
+    /// Whether the address of each operand's buffer is a multiple of [`VECTOR`].
     pub(super) aligned: Vec<bool>,
-    /// Elements of the longest access of a thread.
+    /// Elements of a thread's widest access.
     pub(super) lanes: i64,
-    /// Types of elements that are accessed several at a time.
+    /// Element types with vector accesses.
     pub(super) vectors: &'static [&'static str],
-    /// How threads copy into the memory of a block without registers.
+    /// How threads copy into shared memory without registers.
     pub(super) copies: Option<DirectCopy>,
-    /// Products that a loop adds in an iteration beside other operations ([`Gpu::unrolled`]).
+    /// Unrolled products of a loop in kernels with other operations ([`Gpu::unrolled`]).
     pub(super) unrolled: u32,
-    /// The dimensions of each operand, and a number that its dynamic offset is a multiple of.
-    pub(super) placed: Vec<(usize, i64)>,
+    /// A divisor of each operand's dynamic offset.
+    pub(super) placed: Vec<i64>,
 }
 
-/// Bytes of the longest access of a thread.
-pub(super) const VECTOR: u64 = 16;
+/// Bytes of a thread's widest access.
+pub(super) const VECTOR: i64 = 16;
 
-/// The extent of each loop that a mapping is selected for: of a dynamic one its upper bound, or an estimate.
+/// The expected extent of each loop, by which a mapping is selected: the upper bound of a dynamic extent, or an estimate.
 pub(super) fn expected(nest: &Nest, extents: &Extents) -> Vec<i64> {
     let loops = nest.loops.iter().enumerate();
     let most = |l: usize| extents.get(&l).and_then(|own| own.most);
     loops.map(|(l, own)| most(l).unwrap_or(own.extent)).collect()
 }
 
-/// The product of the extents of some loops.
-pub(super) fn product(extents: &[i64], loops: &[usize]) -> i64 {
-    let own = loops.iter().filter_map(|l| extents.get(*l));
-    own.fold(1, |all, extent| all.saturating_mul(*extent))
+/// Where the thread's code is.
+enum Place<'c, 'a> {
+    /// On the host, before the launch.
+    Host,
+    Launch(Launch<'c, 'a>),
+    /// In a block with other code: the block computes all tiles, one after the other.
+    Inside {
+        tiles: Region<'c>,
+        tile: Value<'c, 'a>,
+    },
 }
 
 /// The code of a reduction's thread.
-pub(super) struct Code<'r> {
-    pub(super) lines: Lines,
+pub(super) struct Code<'r, 'c, 'a> {
+    /// Index arithmetic at the end of the code: 32-bit where all addresses fit.
+    pub(super) numbers: Numbers<'c, 'a>,
     pub(super) nest: &'r Nest,
-    pub(super) body: &'r Body,
-    pub(super) signature: &'r Signature,
-    /// The type of index arithmetic: 32 bits where all addresses fit.
-    pub(super) kind: &'static str,
-    /// The lines of the host, before the launch.
-    host: String,
+    pub(super) body: &'r Body<'c>,
+    signature: &'r Signature<'c>,
+    host: Builder<'c, 'a>,
+    place: Place<'c, 'a>,
+    /// The block that contains the host's code, if threads run it. Its arguments are the thread number and shared arrays.
+    inside: Option<BlockRef<'c, 'a>>,
     /// The extent of each loop.
-    extents: Vec<Number>,
-    caller: &'r Caller,
+    extents: Vec<Number<'c, 'a>>,
+    caller: &'r Caller<'c, 'a>,
     /// The stride of each operand along each loop.
-    strides: Vec<Vec<Number>>,
-    /// Blocks that a processor of NVIDIA's has registers for, at least; 0 where that is left to the assembler.
+    strides: Vec<Vec<Number<'c, 'a>>>,
+    /// The operands as flat arrays.
+    views: Vec<Value<'c, 'a>>,
+    /// Minimum resident blocks per SM (`.minnctapersm`); 0 lets ptxas decide.
     pub(super) resident: u32,
     /// The arrays that the threads of a block share.
-    shared: Vec<Shared>,
-    /// Whether these are parts of one array for each type of elements, which the caller has.
-    is_inside: bool,
-    /// Steps of the payload that this region computed already, by their operands.
-    known: HashMap<(usize, Vec<String>), String>,
+    shared: Vec<Shared<'c, 'a>>,
+    /// Steps of the payload that are already computed in this region, by number and operands.
+    known: HashMap<(usize, Vec<ValueKey>), Value<'c, 'a>>,
 }
 
-impl<'r> Code<'r> {
-    /// The lines until [`Code::begin`] are those of the host.
-    pub(super) fn new(nest: &'r Nest, body: &'r Body, signature: &'r Signature, caller: &'r Caller) -> Self {
-        let extents = &caller.extents;
-        let mut code = Code {
-            lines: Lines::default(),
+impl<'r, 'c: 'a, 'a> Code<'r, 'c, 'a> {
+    /// Begins on the host, until [`Code::begin`].
+    pub(super) fn new(
+        host: Builder<'c, 'a>,
+        nest: &'r Nest,
+        body: &'r Body<'c>,
+        signature: &'r Signature<'c>,
+        caller: &'r Caller<'c, 'a>,
+    ) -> Self {
+        let bits = if fits(nest, &caller.extents) { 32 } else { 64 };
+        let numbers = Numbers { at: host, kind: types::int(host.context, bits) };
+        let extents = nest.loops.iter().enumerate().map(|(l, own)| match caller.extents.get(&l) {
+            None => Number::Known(own.extent),
+            Some(own) => numbers.number(host.dim(own.array, own.dimension)),
+        });
+        let extents: Vec<Number> = extents.collect();
+        let strides_of = |operand: &Address| {
+            let stride = |l: usize| match operand.extents.get(l).map_or(&[][..], Vec::as_slice) {
+                [] => Number::Known(operand.strides[l]),
+                own => all(&numbers, Number::Known(operand.factor(l)), &extents, own),
+            };
+            (0..nest.loops.len()).map(stride).collect()
+        };
+        let strides = nest.operands.iter().map(strides_of).collect();
+        Code {
+            numbers,
             nest,
             body,
             signature,
-            kind: if fits(nest, extents) { "i32" } else { "i64" },
-            host: String::new(),
-            extents: Vec::new(),
+            host,
+            place: Place::Host,
+            inside: None,
+            extents,
             caller,
-            strides: Vec::new(),
+            strides,
+            views: Vec::new(),
             resident: 0,
             shared: Vec::new(),
-            is_inside: false,
             known: HashMap::new(),
-        };
-        for (l, own) in nest.loops.iter().enumerate() {
-            let extent = match extents.get(&l) {
-                None => Number::Known(own.extent),
-                Some(own) => {
-                    let dimension = format!("arith.constant {} : index", own.dimension);
-                    let dimension = code.lines.value(dimension);
-                    let (array, kind) = (&own.array, &own.kind);
-                    let extent = format!("memref.dim {array}, {dimension} : {kind}");
-                    let extent = code.lines.value(extent);
-                    code.number(&extent)
-                }
-            };
-            code.extents.push(extent);
         }
-        for operand in &nest.operands {
-            let loops = 0..nest.loops.len();
-            let strides = loops.map(|l| {
-                let extents = operand.extents.get(l).map_or(&[][..], Vec::as_slice);
-                if extents.is_empty() {
-                    return Number::Known(operand.strides.get(l).copied().unwrap_or(0));
-                }
-                code.product(Number::Known(operand.factor(l)), extents)
-            });
-            let strides = strides.collect();
-            code.strides.push(strides);
-        }
-        code
     }
 
-    /// Begins the lines of the threads.
-    pub(super) fn begin(&mut self) {
-        self.host = self.lines.take();
-        self.known.clear();
-    }
-
-    /// A number times the extents of some loops.
-    fn product(&mut self, first: Number, loops: &[usize]) -> Number {
-        let mut all = first;
-        for l in loops {
-            let extent = self.extents.get(*l).cloned().unwrap_or(Number::Known(1));
-            all = self.multiply(&all, &extent);
-        }
-        all
-    }
-
-    /// The code of blocks of threads: `gpu.launch`. Block b of B computes tiles b, b + B, b + 2B, …, each as the lines say for `%block`.
-    /// `tiles` is a number of the host.
-    pub(super) fn launch(mut self, tiles: &Number, threads: i64) -> String {
-        let shared: Vec<String> =
-            self.shared.iter().map(|own| format!("{} : {}", own.name, own.kind)).collect();
-        let body = self.lines.take();
-        let tiles = match tiles {
-            Number::Known(tiles) => format!(
-                "%tiles = arith.constant {tiles} : index\n%blocks = arith.constant {} : index",
-                tiles.clamp(&1, &MOST_BLOCKS)
-            ),
-            Number::Value(tiles) => format!(
-                "%tiles = arith.index_cast {tiles} : {} to index\n\
-                 %most = arith.constant {MOST_BLOCKS} : index\n\
-                 %few = arith.minui %tiles, %most : index\n%blocks = arith.maxui %few, %one : index",
-                self.kind
-            ),
-        };
-        let resident = match self.resident {
-            0 => String::new(),
-            count => format!(" {{{RESIDENT} = {count} : i32}}"),
-        };
-        format!(
-            "{}%none = arith.constant 0 : index\n%one = arith.constant 1 : index\n{tiles}\n\
-             %threads = arith.constant {threads} : index\n\
-             gpu.launch blocks(%bx, %by, %bz) in (%gx = %blocks, %gy = %one, %gz = %one) \
-             threads(%thread, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) workgroup({}) {{\n\
-             scf.for %block = %bx to %tiles step %gx {{\n{body}}}\ngpu.terminator\n}}{resident}",
-            self.host,
-            shared.join(", "),
-        )
-    }
-
-    /// The code of a block that does more than that: all tiles, one after the other. `thread` is the number of the thread. The shared
-    /// arrays are views that the caller defines ([`Shared::view`]).
-    pub(super) fn inside(mut self, tiles: &Number, thread: &str) -> (String, Vec<Shared>) {
-        let body = self.lines.take();
-        let count = match tiles {
-            Number::Known(tiles) => format!("arith.constant {tiles} : index"),
-            Number::Value(tiles) => {
-                format!("arith.index_cast {tiles} : {} to index", self.kind)
-            }
-        };
-        let text = format!(
-            "{}%none = arith.constant 0 : index\n%one = arith.constant 1 : index\n%tiles = {count}\n\
-             %thread = arith.addi {thread}, %none : index\n\
-             scf.for %block = %none to %tiles step %one {{\n{body}}}",
-            self.host
-        );
-        (text, self.shared)
-    }
-
-    /// How threads copy elements of operands into the memory of a block without registers: where operands are in that of the device.
-    pub(super) fn direct_copies(&self) -> Option<DirectCopy> {
-        self.caller.copies.filter(|_| !self.is_inside)
-    }
-
-    /// The number of dynamic extents, each with an array of its own.
-    pub(super) fn dynamic_extents(&self) -> usize {
-        self.caller.extents.len()
-    }
-
-    /// The attributes of a loop over so many products of a copy, as text.
-    pub(super) fn unrolling(&self, count: &Number) -> String {
-        let unroll = match (self.caller.unrolled, count) {
-            (0, _) => return String::new(),
-            (own, _) if self.is_inside => format!("count = {own} : i32"),
-            (_, Number::Known(_)) => "full = true".to_owned(),
-            (_, Number::Value(_)) => return String::new(),
-        };
-        format!(" {{loop_annotation = #llvm.loop_annotation<unroll = <disable = false, {unroll}>>}}")
-    }
-
-    /// Lets shared arrays be parts of one for each type of elements, for [`Code::inside`].
+    /// Lets the threads of a block run this code: it is at the end of a block with one argument, the thread number.
+    /// Shared arrays become further arguments: parts of one array for each element type.
     pub(super) fn share_inside(&mut self) {
-        self.is_inside = true;
+        self.inside = Some(self.host.block);
     }
 
-    /// An array of this shape, as MLIR writes it, that the threads of a block share, one for each name; returns its type.
-    pub(super) fn share(&mut self, name: &str, shape: &str, element: &str) -> String {
-        if let Some(known) = self.shared.iter().find(|own| own.name == name) {
-            return known.kind.clone();
+    /// Begins the threads' code, which computes one tile.
+    pub(super) fn begin(&mut self) {
+        if self.inside.is_some() {
+            let (tiles, at, tile) = self.host.region(&[self.host.index_type()]);
+            self.numbers.at = at;
+            self.place = Place::Inside { tiles, tile: tile[0] };
+        } else {
+            let launch = Launch::new(&self.host);
+            self.numbers.at = launch.at;
+            self.place = Place::Launch(launch);
         }
-        let extents: Vec<i64> = shape.split('x').filter_map(|n| n.parse().ok()).collect();
-        let others = self.shared.iter().filter(|own| own.element == element);
-        let first = if self.is_inside {
-            others.map(Shared::end).max().unwrap_or(0)
-        } else {
-            // An array of its own.
-            0
-        };
-        let kind = if self.is_inside {
-            let strides: Vec<String> = strides(&extents).iter().map(i64::to_string).collect();
-            let strides = strides.join(", ");
-            format!("memref<{shape}x{element}, strided<[{strides}], offset: {first}>, {SHARED}>")
-        } else {
-            format!("memref<{shape}x{element}, {SHARED}>")
-        };
-        self.shared.push(Shared {
-            name: name.to_owned(),
-            kind: kind.clone(),
-            element: element.to_owned(),
-            extents,
-            first,
-        });
-        kind
+        self.views = self.flat_arrays();
     }
 
-    /// The first element of a shared array in the array that it is a part of.
-    pub(super) fn first_shared(&self, name: &str) -> i64 {
-        let own = self.shared.iter().find(|own| own.name == name);
-        own.map_or(0, |own| own.first)
-    }
-
-    /// Begins another region: values of the last one are not available.
-    pub(super) fn enter(&mut self) {
+    /// Continues in another region, where values of the previous region are not available.
+    pub(super) fn enter(&mut self, at: Builder<'c, 'a>) {
+        self.numbers.at = at;
         self.known.clear();
     }
 
-    /// The name of a value.
-    pub(super) fn name(&mut self, number: &Number) -> String {
-        match number {
-            Number::Known(value) => {
-                let kind = self.kind;
-                self.lines.value(format!("arith.constant {value} : {kind}"))
+    /// The end of the code.
+    pub(super) fn at(&self) -> Builder<'c, 'a> {
+        self.numbers.at
+    }
+
+    /// Completes the code, with `threads` threads per block; returns the shared arrays if the launch belongs to other code.
+    pub(super) fn end(self, tiles: Number<'c, 'a>, threads: i64) -> Vec<Shared<'c, 'a>> {
+        let host = self.host;
+        let numbers = Numbers { at: host, ..self.numbers };
+        let all = numbers.index(tiles);
+        match self.place {
+            Place::Host => unreachable!("internal compiler error: a kernel without threads"),
+            Place::Launch(launch) => {
+                let [blocks, one] = match tiles {
+                    Number::Known(tiles) => [host.idx(tiles.clamp(1, MAX_BLOCKS)), host.idx(1)],
+                    Number::Value(_) => blocks(&host, all),
+                };
+                launch.end([all, blocks, one, host.idx(threads)], self.resident);
             }
-            Number::Value(name) => name.clone(),
-        }
-    }
-
-    fn binary(&mut self, op: &str, a: &Number, b: &Number) -> Number {
-        let (a, b) = (self.name(a), self.name(b));
-        let kind = self.kind;
-        Number::Value(self.lines.value(format!("{op} {a}, {b} : {kind}")))
-    }
-
-    pub(super) fn add(&mut self, a: &Number, b: &Number) -> Number {
-        match (a, b) {
-            (Number::Known(a), Number::Known(b)) => Number::Known(a + b),
-            (Number::Known(0), other) | (other, Number::Known(0)) => other.clone(),
-            _ => self.binary(ops::arith::ADDI, a, b),
-        }
-    }
-
-    /// The difference of two numbers.
-    pub(super) fn subtract(&mut self, a: &Number, b: &Number) -> Number {
-        match (a, b) {
-            (Number::Known(a), Number::Known(b)) => Number::Known(a - b),
-            (_, Number::Known(0)) => a.clone(),
-            _ => self.binary(ops::arith::SUBI, a, b),
-        }
-    }
-
-    pub(super) fn times(&mut self, a: &Number, factor: i64) -> Number {
-        self.multiply(a, &Number::Known(factor))
-    }
-
-    /// The product of two numbers.
-    pub(super) fn multiply(&mut self, a: &Number, b: &Number) -> Number {
-        match (a, b) {
-            (Number::Known(a), Number::Known(b)) => Number::Known(a.saturating_mul(*b)),
-            (Number::Known(0), _) | (_, Number::Known(0)) => Number::Known(0),
-            (Number::Known(1), other) | (other, Number::Known(1)) => other.clone(),
-            _ => self.binary(ops::arith::MULI, a, b),
-        }
-    }
-
-    /// The quotient and the remainder of a number that is not negative.
-    pub(super) fn split(&mut self, a: &Number, by: &Number) -> (Number, Number) {
-        match (a, by) {
-            (_, Number::Known(..=1)) => (a.clone(), Number::Known(0)),
-            (Number::Known(a), Number::Known(by)) => (Number::Known(a / by), Number::Known(a % by)),
-            _ => {
-                let quotient = self.binary(ops::arith::DIVUI, a, by);
-                (quotient, self.binary(ops::arith::REMUI, a, by))
+            Place::Inside { tiles, .. } => {
+                self.numbers.at.op(ops::scf::YIELD, &[], &[], &[], Vec::new());
+                host.op(ops::scf::FOR, &[host.idx(0), all, host.idx(1)], &[], &[], vec![tiles]);
             }
         }
+        self.shared
     }
 
-    /// The number of parts of a size that cover so many elements.
-    pub(super) fn parts(&mut self, count: &Number, size: i64) -> Number {
-        let more = self.add(count, &Number::Known(size - 1));
-        self.split(&more, &Number::Known(size)).0
+    /// How threads copy elements of operands into shared memory without registers, if the operands are in device memory.
+    pub(super) fn direct_copies(&self) -> Option<DirectCopy> {
+        self.caller.copies.filter(|_| self.inside.is_none())
     }
 
-    /// A number, at most `most`.
-    pub(super) fn at_most(&mut self, a: &Number, most: &Number) -> Number {
-        match (a, most) {
-            (Number::Known(a), Number::Known(most)) => Number::Known(*a.min(most)),
-            _ => self.binary(ops::arith::MINUI, a, most),
+    /// The loop annotation of a loop over the products of a copy, if it has one.
+    pub(super) fn unrolling(&self, count: Number) -> Option<Attribute<'c>> {
+        let count = match (self.caller.unrolled, count) {
+            (0, _) => return None,
+            (own, _) if self.inside.is_some() => Some(own),
+            (_, Number::Known(_)) => None,
+            (_, Number::Value(_)) => return None,
+        };
+        Some(attributes::unrolled(self.host.context, count))
+    }
+
+    /// An array with these extents in shared memory, one for each name.
+    pub(super) fn share(&mut self, name: Name, extents: &[i64], element: Type<'c>) -> Value<'c, 'a> {
+        if let Some(known) = self.shared.iter().find(|own| own.name == name) {
+            return known.array;
         }
-    }
-
-    /// Whether a number is less than a count, as a bool.
-    pub(super) fn is_below(&mut self, a: &Number, count: &Number) -> String {
-        let (a, count) = (self.name(a), self.name(count));
-        let kind = self.kind;
-        self.lines.value(format!("arith.cmpi ult, {a}, {count} : {kind}"))
-    }
-
-    /// A number as an index.
-    pub(super) fn index(&mut self, a: &Number) -> String {
-        match a {
-            Number::Known(value) => self.lines.value(format!("arith.constant {value} : index")),
-            Number::Value(name) => {
-                let kind = self.kind;
-                self.lines.value(format!("arith.index_cast {name} : {kind} to index"))
+        let (first, array) = match (&self.place, self.inside) {
+            (Place::Launch(launch), _) => (0, launch.share(memref::shared(extents, element))),
+            (_, Some(block)) => {
+                let others = self.shared.iter().filter(|own| own.element == element);
+                let first = others.map(Shared::end).max().unwrap_or(0);
+                let context = self.host.context;
+                let space = Some(attributes::workgroup(context));
+                let kind = memref::strided(context, extents, element, (first, &strides(extents)), space);
+                (first, block.add_argument(kind, self.host.location))
             }
+            (_, None) => unreachable!("internal compiler error: an array of threads before they begin"),
+        };
+        self.shared.push(Shared { name, array, element, extents: extents.to_vec(), first });
+        array
+    }
+
+    /// The offset of a shared array in the array that it is a part of.
+    pub(super) fn first_shared(&self, name: Name) -> i64 {
+        let shared = self.shared.iter().find(|shared| shared.name == name);
+        shared.map_or(0, |shared| shared.first)
+    }
+
+    /// The number of the tile, and the number of the thread in its block.
+    pub(super) fn tile_and_thread(&self) -> [Value<'c, 'a>; 2] {
+        match (&self.place, self.inside) {
+            (Place::Launch(launch), _) => [launch.tile, launch.thread],
+            (Place::Inside { tile, .. }, Some(block)) => [*tile, ir::arguments(block)[0]],
+            _ => unreachable!("internal compiler error: a thread before threads begin"),
         }
     }
 
-    /// An index as a number.
-    pub(super) fn number(&mut self, index: &str) -> Number {
-        let kind = self.kind;
-        let value = self.lines.value(format!("arith.index_cast {index} : index to {kind}"));
-        Number::Value(value)
-    }
-
-    /// The number of the thread in its block.
-    pub(super) fn thread(&mut self) -> Number {
-        self.number("%thread")
-    }
-
-    /// The iteration of each of some loops, the last one fastest.
-    pub(super) fn iterations(&mut self, number: &Number, loops: &[usize]) -> Vec<(usize, Number)> {
-        let mut rest = number.clone();
-        let mut found = Vec::new();
+    /// The iteration of each loop for a linear number; the last loop varies fastest.
+    pub(super) fn iterations(&self, number: Number<'c, 'a>, loops: &[usize]) -> Vec<(usize, Number<'c, 'a>)> {
+        let mut rest = number;
+        let mut iterations = Vec::new();
         for (position, l) in loops.iter().enumerate().rev() {
-            let extent = self.extents.get(*l).cloned().unwrap_or(Number::Known(1));
             if position == 0 {
-                found.push((*l, rest.clone()));
+                iterations.push((*l, rest));
             } else {
-                let (quotient, own) = self.split(&rest, &extent);
-                found.push((*l, own));
+                let extent = self.extents.get(*l).copied().unwrap_or(Number::Known(1));
+                let (quotient, own) = self.numbers.split(rest, extent);
+                iterations.push((*l, own));
                 rest = quotient;
             }
         }
-        found.reverse();
-        found
+        iterations.reverse();
+        iterations
     }
 
-    /// Adds the part of an operand's address that follows from iterations.
+    /// Adds the contribution of iterations to an operand's address.
     pub(super) fn address(
-        &mut self,
+        &self,
         operand: usize,
-        first: &Number,
-        iterations: &[(usize, Number)],
-    ) -> Number {
-        let mut sum = first.clone();
-        for (l, iteration) in iterations {
-            let own = self.strides.get(operand).and_then(|own| own.get(*l));
-            let stride = own.cloned().unwrap_or(Number::Known(0));
-            let part = self.multiply(iteration, &stride);
-            sum = self.add(&sum, &part);
-        }
-        sum
+        first: Number<'c, 'a>,
+        iterations: &[(usize, Number<'c, 'a>)],
+    ) -> Number<'c, 'a> {
+        let stride = |l: usize| self.strides.get(operand).and_then(|own| own.get(l)).copied();
+        iterations.iter().fold(first, |sum, (l, iteration)| {
+            let part = self.numbers.multiply(*iteration, stride(*l).unwrap_or(Number::Known(0)));
+            self.numbers.add(sum, part)
+        })
     }
 
     /// The address of an operand's first element.
-    pub(super) fn offset(&self, operand: usize) -> Number {
+    pub(super) fn offset(&self, operand: usize) -> Number<'c, 'a> {
         Number::Known(self.nest.operands.get(operand).map_or(0, |own| own.offset))
     }
 
     /// The number of iterations of some loops.
-    pub(super) fn count(&mut self, loops: &[usize]) -> Number {
-        self.product(Number::Known(1), loops)
+    pub(super) fn count(&self, loops: &[usize]) -> Number<'c, 'a> {
+        all(&self.numbers, Number::Known(1), &self.extents, loops)
     }
 
-    /// Defines the flat view of each array, `%l0`, `%l1`, ….
-    pub(super) fn views(&mut self) {
-        for (position, kind) in self.signature.arrays.iter().enumerate() {
-            let window = self.signature.windows.get(position);
-            let offset = if window.is_some_and(|(offset, _)| *offset == AT_RUN_TIME) {
-                self.dynamic_offset(position, kind)
-            } else {
-                String::new()
-            };
-            let view = self.signature.view(position, &format!("%{position}"), kind, &offset);
-            self.lines.line(format!("%l{position} = {view}"));
-        }
-    }
-
-    /// The offset of an array, as an index.
-    fn dynamic_offset(&mut self, position: usize, kind: &str) -> String {
-        let rank = self.caller.placed.get(position).map_or(0, |own| own.0);
-        let (base, offset) = (self.lines.name(), self.lines.name());
-        let names = match rank {
-            0 => String::new(),
-            _ => format!(", {}:{rank}, {}:{rank}", self.lines.name(), self.lines.name()),
-        };
-        let indices = vec!["index"; 1 + 2 * rank].join(", ");
-        let element = self.element(position);
-        self.lines.line(format!(
-            "{base}, {offset}{names} = memref.extract_strided_metadata %{position} : {kind} -> memref<{element}>, {indices}"
-        ));
-        offset
+    /// The operands as flat arrays.
+    fn flat_arrays(&self) -> Vec<Value<'c, 'a>> {
+        let at = self.at();
+        let arrays = self.caller.arguments.iter().zip(&self.signature.windows).enumerate();
+        let views = arrays.map(|(position, (array, (offset, _)))| {
+            let offset = (*offset == AT_RUN_TIME).then(|| at.offset_of(*array));
+            self.signature.view(position, *array, offset, &at)
+        });
+        views.collect()
     }
 
     /// The element type of an operand.
-    pub(super) fn element(&self, operand: usize) -> &'r str {
-        let element = self.signature.elements.get(operand);
-        element.map_or("", String::as_str)
+    pub(super) fn element(&self, operand: usize) -> Type<'c> {
+        self.signature.elements[operand]
+    }
+
+    /// The flat array of an operand.
+    pub(super) fn view(&self, operand: usize) -> Value<'c, 'a> {
+        self.views[operand]
     }
 
     /// An element of an operand.
-    pub(super) fn load(&mut self, operand: usize, address: &Number) -> String {
-        let address = self.index(address);
-        let array = self.signature.flat(operand);
-        self.lines.value(format!("memref.load %l{operand}[{address}] : {array}"))
+    pub(super) fn load(&self, operand: usize, address: Number<'c, 'a>) -> Value<'c, 'a> {
+        let address = self.numbers.index(address);
+        self.at().load(self.view(operand), &[address])
     }
 
     /// Writes an element of an operand.
-    pub(super) fn store(&mut self, value: &str, operand: usize, address: &Number) {
-        let address = self.index(address);
-        let array = self.signature.flat(operand);
-        self.lines.line(format!("memref.store {value}, %l{operand}[{address}] : {array}"));
+    pub(super) fn store(&self, value: Value<'c, 'a>, operand: usize, address: Number<'c, 'a>) {
+        let address = self.numbers.index(address);
+        self.at().store(value, self.view(operand), &[address]);
     }
 
-    /// The number of consecutive elements of an operand along a loop, at most `most`, that a thread accesses at once: a power of two.
-    /// Groups of so many iterations of the loop have such elements, at addresses that are multiples of their size.
+    /// The number of consecutive elements of an operand along a loop, at most `most`, that a thread accesses at once: a
+    /// power of two. Groups of that many iterations of the loop are aligned to their size.
     pub(super) fn width(&self, operand: usize, along: Option<usize>, most: i64) -> i64 {
-        let found = along.and_then(|l| {
-            let own = self.nest.operands.get(operand)?;
-            let bytes = crate::extents::size::element_bytes(self.element(operand))?;
-            let extent = self.nest.loops.get(l).filter(|own| own.source.is_none())?;
-            let is_fixed = own.extents.get(l).is_some_and(Vec::is_empty);
-            let is_next = is_fixed && own.strides.get(l) == Some(&1);
-            let is_aligned = self.caller.aligned.get(operand).copied().unwrap_or(false);
-            let is_known = self.caller.vectors.contains(&self.element(operand));
+        let width = along.and_then(|l| {
+            let address = self.nest.operands.get(operand)?;
+            let bytes = crate::extents::size::element_bytes(&self.element(operand).to_string())?;
+            let extent = self.nest.loops.get(l).filter(|l| l.source.is_none())?;
+            let is_fixed = address.extents.get(l).is_some_and(Vec::is_empty);
+            let is_next = is_fixed && address.strides.get(l) == Some(&1);
+            let is_aligned = self.caller.aligned.get(operand) == Some(&true);
+            let is_known = self.caller.vectors.contains(&self.element(operand).to_string().as_str());
             if !is_next || !is_aligned || !is_known {
                 return None;
             }
-            let strides = (0..self.nest.loops.len()).filter(|other| *other != l);
-            let strides = strides.map(|other| own.factor(other));
+            let others = (0..self.nest.loops.len()).filter(|other| *other != l);
+            let strides = others.map(|other| address.factor(other));
             let offset = match self.signature.windows.get(operand)?.0 {
-                AT_RUN_TIME => self.caller.placed.get(operand).map_or(1, |own| own.1),
+                AT_RUN_TIME => *self.caller.placed.get(operand)?,
                 offset => offset,
             };
-            let all = strides.chain([extent.extent, own.offset, offset]);
-            let mut width = most.min(self.caller.lanes).min(i64::try_from(VECTOR / bytes).ok()?);
+            let all = strides.chain([extent.extent, address.offset, offset]);
+            let mut width = most.min(self.caller.lanes).min(VECTOR / as_i64(bytes));
             for number in all {
                 while width > 1 && number % width != 0 {
                     width /= 2;
@@ -565,141 +410,149 @@ impl<'r> Code<'r> {
             }
             Some(width)
         });
-        found.unwrap_or(1).max(1)
+        width.map_or(1, |width| width.max(1))
     }
 
-    /// Consecutive elements of an operand, and their type: one element, or a vector.
-    pub(super) fn load_vector(&mut self, operand: usize, address: &Number, width: i64) -> String {
-        if width == 1 {
-            return self.load(operand, address);
-        }
-        let address = self.index(address);
-        let array = self.signature.flat(operand);
-        let kind = vector(self.element(operand), width);
-        let alignment = alignment(self.element(operand), width);
-        self.lines.value(format!("vector.load %l{operand}[{address}] {alignment} : {array}, {kind}"))
+    /// Consecutive elements of an operand: one element, or a vector.
+    pub(super) fn load_vector(&self, operand: usize, address: Number<'c, 'a>, width: i64) -> Value<'c, 'a> {
+        let address = self.numbers.index(address);
+        load(&self.at(), self.view(operand), &[address], self.element(operand), width)
     }
 
     /// Writes consecutive elements of an operand.
-    pub(super) fn store_vector(&mut self, values: &[String], operand: usize, address: &Number) {
-        if let [value] = values {
-            return self.store(value, operand, address);
-        }
-        let width = i64::try_from(values.len()).unwrap_or(1);
-        let address = self.index(address);
-        let array = self.signature.flat(operand);
-        let kind = vector(self.element(operand), width);
-        let alignment = alignment(self.element(operand), width);
-        let all = format!("vector.from_elements {} : {kind}", values.join(", "));
-        let all = self.lines.value(all);
-        self.lines.line(format!("vector.store {all}, %l{operand}[{address}] {alignment} : {array}, {kind}"));
+    pub(super) fn store_vector(&self, values: &[Value<'c, 'a>], operand: usize, address: Number<'c, 'a>) {
+        let address = self.numbers.index(address);
+        store(&self.at(), values, self.view(operand), &[address]);
     }
 
-    /// The elements of a vector.
-    pub(super) fn lanes(&mut self, all: &str, element: &str, width: i64) -> Vec<String> {
-        if width == 1 {
-            return vec![all.to_owned()];
-        }
-        let kind = vector(element, width);
-        let lane = |n| self.lines.value(format!("vector.extract {all}[{n}] : {element} from {kind}"));
-        (0..width).map(lane).collect()
-    }
-
-    /// Adds the elements that the start or the end of a result reads to its point.
+    /// Adds the elements that the prologue or epilogue of a result reads to its point.
     pub(super) fn ends(
-        &mut self,
-        point: &mut Point,
-        is_read: impl Fn(&Body, usize) -> bool,
-        iterations: &[(usize, Number)],
+        &self,
+        point: &mut Point<'c, 'a>,
+        is_read: impl Fn(&Body<'c>, usize) -> bool,
+        iterations: &[(usize, Number<'c, 'a>)],
     ) {
         for operand in self.nest.output..self.nest.operands.len() {
             if is_read(self.body, operand) {
-                let offset = self.offset(operand);
-                let address = self.address(operand, &offset, iterations);
-                let element = self.load(operand, &address);
-                point.inputs.insert(operand, element);
+                let address = self.address(operand, self.offset(operand), iterations);
+                point.inputs.insert(operand, self.load(operand, address));
             }
         }
     }
 
     /// The combination of two values.
-    pub(super) fn combine(&mut self, a: &str, b: &str) -> String {
-        let combine = &self.body.combine;
-        let kind = &self.body.accumulator;
-        self.lines.value(format!(
-            "\"{}\"({a}, {b}) {} : ({kind}, {kind}) -> {kind}",
-            combine.name,
-            properties(&combine.attributes)
-        ))
+    pub(super) fn combine(&self, a: Value<'c, 'a>, b: Value<'c, 'a>) -> Value<'c, 'a> {
+        self.body.combine.operator.apply(&self.at(), &[a, b], self.body.accumulator)
     }
 
-    /// A value of the payload at a point. Values that do not differ between points are computed once.
-    pub(super) fn payload(&mut self, operand: &Operand, point: &Point) -> String {
+    /// A value of the payload at a point. Values that are equal at all points are computed once.
+    pub(super) fn payload(&mut self, operand: &Operand, point: &Point<'c, 'a>) -> Value<'c, 'a> {
         let number = match operand {
-            Operand::Input(position) => {
-                return point.inputs.get(position).cloned().unwrap_or_default();
-            }
+            Operand::Input(position) => return point.inputs[position],
             Operand::Capture(position) => {
-                return format!("%{}", self.signature.arrays.len() + position);
+                return self.caller.arguments[self.signature.arrays.len() + position];
             }
-            Operand::Reduced => return point.reduced.clone(),
+            Operand::Reduced => {
+                return point.reduced.unwrap_or_else(|| {
+                    unreachable!("internal compiler error: a result before the reduction")
+                });
+            }
             Operand::Step(number) => *number,
         };
-        let body = self.body;
-        let (operands, text) = match body.steps.get(number) {
-            Some(Step::Constant { attribute, .. }) => (Vec::new(), format!("arith.constant {attribute}")),
-            Some(Step::Index { dimension }) => match point.indices.get(dimension) {
-                Some(known) => return known.clone(),
-                // A loop of one iteration.
-                None => (Vec::new(), "arith.constant 0 : index".to_owned()),
-            },
-            Some(Step::Apply { name, attributes, operands, operand_elements, element }) => {
-                let names: Vec<String> = operands.iter().map(|o| self.payload(o, point)).collect();
-                let text = format!(
-                    "\"{name}\"({}) {} : ({}) -> {element}",
-                    names.join(", "),
-                    properties(attributes),
-                    operand_elements.join(", ")
-                );
-                (names, text)
-            }
-            None => return String::new(),
-        };
-        let key = (number, operands);
-        if let Some(known) = self.known.get(&key) {
-            return known.clone();
+        let step = &self.body.steps[number];
+        if let Step::Index { dimension } = step
+            && let Some(known) = point.indices.get(dimension)
+        {
+            return *known;
         }
-        let name = self.lines.value(text);
-        self.known.insert(key, name.clone());
-        name
+        let operands: Vec<Value> = match step {
+            Step::Apply { operands, .. } => operands.iter().map(|own| self.payload(own, point)).collect(),
+            Step::Constant(_) | Step::Index { .. } => Vec::new(),
+        };
+        let key = (number, operands.iter().map(|own| ValueKey::of(*own)).collect());
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let at = self.at();
+        let value = match step {
+            Step::Constant(value) => at.literal(*value),
+            // The loop has one iteration.
+            Step::Index { .. } => at.idx(0),
+            Step::Apply { operator, element, .. } => operator.apply(&at, &operands, *element),
+        };
+        self.known.insert(key, value);
+        value
     }
 }
 
-/// The most elements that a thread accesses at once, and their types.
+/// A number times the extents of some loops.
+fn all<'c: 'a, 'a>(
+    numbers: &Numbers<'c, 'a>,
+    first: Number<'c, 'a>,
+    extents: &[Number<'c, 'a>],
+    loops: &[usize],
+) -> Number<'c, 'a> {
+    let factors = loops.iter().filter_map(|l| extents.get(*l));
+    factors.fold(first, |all, extent| numbers.multiply(all, *extent))
+}
+
+/// The number of elements of a thread's widest access, and the element types with such accesses.
 pub(super) fn vectors(language: Language) -> (i64, &'static [&'static str]) {
     match language {
-        // SPIR-V has no longer vectors, and none of bf16.
+        // SPIR-V has at most 4 elements per vector, and no bf16.
         Language::SpirV => (4, &["f16", "f32", "f64", "i32", "i64"]),
         Language::Ptx | Language::Amdgcn => (8, &["bf16", "f16", "f32", "f64", "i32", "i64"]),
     }
 }
 
-/// The type of so many elements.
-pub(super) fn vector(element: &str, width: i64) -> String {
+/// The type of `width` elements.
+pub(super) fn vector(element: Type<'_>, width: i64) -> Type<'_> {
+    if width == 1 { element } else { ir::vector::of(&[width], element) }
+}
+
+/// The bytes of `width` elements.
+pub(super) fn bytes(element: Type, width: i64) -> i64 {
+    let bytes = crate::extents::size::element_bytes(&element.to_string());
+    let bytes = bytes.unwrap_or_else(|| unreachable!("internal compiler error: no bytes of {element}"));
+    as_i64(bytes).saturating_mul(width)
+}
+
+/// Consecutive elements of an array at a multiple of their size: one element, or a vector.
+pub(super) fn load<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    array: Value<'c, 'a>,
+    place: &[Value<'c, 'a>],
+    element: Type<'c>,
+    width: i64,
+) -> Value<'c, 'a> {
     match width {
-        1 => element.to_owned(),
-        width => format!("vector<{width}x{element}>"),
+        1 => at.load(array, place),
+        width => at.load_vector(array, place, vector(element, width), Some(bytes(element, width))),
     }
 }
 
-/// The attribute of an access whose address is a multiple of its size.
-pub(super) fn alignment(element: &str, width: i64) -> String {
-    let bytes = crate::extents::size::element_bytes(element).unwrap_or(1);
-    let bytes = bytes.saturating_mul(width.unsigned_abs());
-    format!("{{alignment = {bytes} : i64}}")
+/// Writes consecutive elements of an array at a multiple of their size.
+pub(super) fn store<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    values: &[Value<'c, 'a>],
+    array: Value<'c, 'a>,
+    place: &[Value<'c, 'a>],
+) {
+    if let [value] = values {
+        return at.store(*value, array, place);
+    }
+    let width = as_i64(values.len());
+    let element = values[0].r#type();
+    let all = at.vector_of_elements(values, vector(element, width));
+    at.store_vector(all, array, place, Some(bytes(element, width)));
 }
 
-/// Whether all addresses and numbers of iterations fit into 32 bits.
+/// The elements of a vector; for width 1, the value itself.
+pub(super) fn lanes<'c: 'a, 'a>(at: &Builder<'c, 'a>, all: Value<'c, 'a>, width: i64) -> Vec<Value<'c, 'a>> {
+    if width == 1 { vec![all] } else { (0..width).map(|n| at.extract(all, n)).collect() }
+}
+
+/// Whether all addresses and iteration counts fit into 32 bits.
 fn fits(nest: &Nest, extents: &Extents) -> bool {
     let most = i64::from(i32::MAX) / 2;
     let largest: Option<Vec<i64>> = nest
@@ -724,12 +577,12 @@ fn fits(nest: &Nest, extents: &Extents) -> bool {
             .fold(1_i64, |all, (stride, extent)| all.saturating_add(stride.saturating_mul(extent - 1)))
     };
     let of = |kind| {
-        let own = nest.loops.iter().enumerate().filter(|(_, own)| own.kind == kind);
-        product(&largest, &own.map(|(l, _)| l).collect::<Vec<_>>())
+        let loops: Vec<usize> = nest.loops_of_kind(kind).collect();
+        product(&largest, &loops)
     };
     let spans = nest.operands.iter().map(span);
     let offsets = nest.operands.iter().map(|own| own.offset.saturating_abs());
-    // Tiles may exceed their loops, and numbers of blocks their product.
+    // Tiles may exceed their loops, and block counts their product.
     let counts = [of(LoopKind::Parallel), of(LoopKind::Reduction)];
     let mut sizes = spans.chain(offsets).chain(counts);
     sizes.all(|size| size < most)

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-check-iterations`: checks before a launch that its threads execute no more iterations of loops than the device allows.
+//! `skript-check-iterations`: checks before a launch that its threads do not execute more loop iterations than the device allows.
 //!
-//! Drivers may end the loops of a thread after some number of iterations, without an error. The device says after how many; the host
-//! computes how many a thread executes at most, from the kernel's loops and the operands of the launch. A launch needs no check if
-//! that is a known number up to `iterations`, which every device allows. Where data alone bound a loop, one iteration counts.
+//! Drivers may terminate the loops of a thread after a number of iterations, without an error. The runtime returns this number for the
+//! device; the host computes the maximum number of iterations of a thread from the kernel's loops and the operands of the launch. A
+//! launch does not need a check if the maximum is a constant of at most `iterations`, which every device allows. A loop whose number of
+//! iterations depends on data counts as one iteration.
 //!
-//! Requires: `skript-outline-kernels`. Guarantees: kernels are the same.
+//! Requires: `skript-outline-kernels`. Guarantees: kernels do not change.
 
-use super::threads::{Bounds, constant};
 use crate::ir::attribute_names::COUNTED;
+use crate::ir::builder::arith::Integers;
 use crate::ir::func::{declare, symbol};
+use crate::ir::scf::Bounds;
 use crate::ir::{self, Builder, ValueKey, attributes, definition, ops, types};
 use melior::Context;
 use melior::ir::attribute::FlatSymbolRefAttribute;
@@ -21,12 +23,12 @@ use std::collections::HashMap;
 /// The pass `skript-check-iterations`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-check-iterations",
-    summary: "check that threads execute no more iterations of loops than the device allows",
+    summary: "check that threads do not execute more loop iterations than the device allows",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func],
     options: &[PassOption {
         name: "iterations",
-        summary: "iterations of loops that a thread may execute on every device",
+        summary: "number of loop iterations that a thread may execute on every device",
         default: "65535",
     }],
     run: |root, options, rewriter| {
@@ -39,15 +41,15 @@ pub(crate) const PASS: Pass = Pass {
             kernels.into_iter().filter_map(|kernel| Some((symbol(kernel)?, kernel))).collect();
         for launch in ir::walk::named(ir::entry(root)?, ops::gpu::LAUNCH_FUNC) {
             let kernel = launch.attribute("kernel")?.to_string();
-            let name = kernel.rsplit('@').next().unwrap_or_default();
+            let name = kernel.rsplit('@').next().unwrap_or(&kernel);
             let Some(kernel) = kernels.get(name).filter(|_| !launch.has_attribute(COUNTED)) else {
                 continue;
             };
-            let most = Counter::of(launch, *kernel).body(*kernel)?;
-            if !matches!(most, Count::Known(most) if most <= allowed) {
+            let max = Counter::new(launch, *kernel).body(*kernel)?;
+            if !matches!(max, Count::Known(max) if max <= allowed) {
                 let context = rewriter.context();
                 declare(root, ALLOWED, &[], &[types::word(context)])?;
-                check(launch, &most, context)?;
+                check(launch, &max, context)?;
                 ir::set_attribute(launch, COUNTED, attributes::unit(context));
             }
         }
@@ -55,31 +57,28 @@ pub(crate) const PASS: Pass = Pass {
     },
 };
 
-/// `int64_t skript_device_iterations(void)`: after how many iterations the device ends the loops of a thread.
+/// `int64_t skript_device_iterations(void)` returns the number of iterations after which the device terminates the loops of a thread.
 const ALLOWED: &str = "skript_device_iterations";
 
-/// What a failed check says: `most` iterations, of which the device allows some.
+/// The message of a failed check. Its values are the maximum number of iterations of a thread, and the number that the device allows.
 const MESSAGE: &str = "a thread of the device executes up to {0} iterations of loops here, and its driver ends them after {1} without an error: \
                        use another device, or the processor";
 
 fn check<'c: 'a, 'a>(
     launch: OperationRef<'c, 'a>,
-    most: &Count,
+    max: &Count,
     context: &'c Context,
 ) -> Result<(), PassError> {
     let at = Builder::before(context, launch)?.with_location(launch.location());
     let callee = FlatSymbolRefAttribute::new(context, ALLOWED).into();
     let word = types::word(context);
     let allowed = at.value(ops::func::CALL, &[], &[("callee", callee)], word)?;
-    let most = most.value(launch, &at)?;
-    let most = at.value(ops::arith::INDEX_CAST, &[most], &[], word)?;
-    let holds = at.compare(LESS_OR_EQUAL, most, allowed)?;
-    at.check(holds, "SK9201", MESSAGE, &[most, allowed])?;
+    let max = max.value(launch, &at)?;
+    let max = at.index_cast(max, word);
+    let holds = at.cmpi(Integers::SignedAtMost, max, allowed);
+    at.check(holds, "SK9201", MESSAGE, &[max, allowed])?;
     Ok(())
 }
-
-/// The predicate `sle` of `arith.cmpi`.
-const LESS_OR_EQUAL: i64 = 3;
 
 /// A number that the host computes.
 #[derive(Clone)]
@@ -87,12 +86,12 @@ enum Count {
     Known(i64),
     /// An operand of the launch.
     Operand(usize),
-    /// Of two numbers, by an operation of `arith`.
+    /// The result of a binary operation of `arith`.
     Binary(&'static str, Box<[Count; 2]>),
 }
 
 impl Count {
-    /// Of two numbers: computed here where both are known.
+    /// Combines two numbers; the result is known if both are.
     fn binary(name: &'static str, known: fn(i64, i64) -> i64, one: Count, other: Count) -> Count {
         match (&one, &other) {
             (Count::Known(one), Count::Known(other)) => Count::Known(known(*one, *other)),
@@ -122,11 +121,11 @@ impl Count {
         }
     }
 
-    fn at_least(self, least: i64) -> Count {
-        Count::binary(ops::arith::MAXSI, i64::max, self, Count::Known(least))
+    fn at_least(self, min: i64) -> Count {
+        Count::binary(ops::arith::MAXSI, i64::max, self, Count::Known(min))
     }
 
-    /// The number as a value of type `index`.
+    /// Emits the number as a value of type `index`.
     fn value<'c: 'a, 'a>(
         &self,
         launch: OperationRef<'c, 'a>,
@@ -134,14 +133,10 @@ impl Count {
     ) -> Result<Value<'c, 'a>, PassError> {
         let index = Type::index(at.context);
         Ok(match self {
-            Count::Known(known) => at.index(*known)?,
+            Count::Known(known) => at.idx(*known),
             Count::Operand(number) => {
-                let own = launch.operand(*number)?;
-                if own.r#type() == index {
-                    own
-                } else {
-                    at.value(ops::arith::INDEX_CAST, &[own], &[], index)?
-                }
+                let operand = launch.operand(*number)?;
+                if operand.r#type() == index { operand } else { at.index_cast(operand, index) }
             }
             Count::Binary(name, operands) => {
                 let [one, other] = &**operands;
@@ -152,46 +147,47 @@ impl Count {
     }
 }
 
-/// A side of the range of a number.
+/// A side of the range of an integer.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
-    Least,
-    Most,
+    Min,
+    Max,
 }
 
 impl Side {
     fn other(self) -> Side {
         match self {
-            Side::Least => Side::Most,
-            Side::Most => Side::Least,
+            Side::Min => Side::Max,
+            Side::Max => Side::Min,
         }
     }
 }
 
-/// Counts iterations of loops of a launched kernel.
+/// Counts the loop iterations of a launched kernel.
 struct Counter<'c, 'a> {
     launch: OperationRef<'c, 'a>,
-    /// Arguments of the kernel, by their numbers.
+    /// The number of each argument of the kernel.
     arguments: HashMap<ValueKey, usize>,
-    /// Loops, by their indices.
+    /// The loop of each loop index.
     loops: HashMap<ValueKey, OperationRef<'c, 'a>>,
 }
 
-type Found = Result<Option<Count>, PassError>;
+/// A number; `None` if it depends on data.
+type CountResult = Result<Option<Count>, PassError>;
 
 impl<'c: 'a, 'a> Counter<'c, 'a> {
-    fn of(launch: OperationRef<'c, 'a>, kernel: OperationRef<'c, 'a>) -> Self {
-        let first = |op| ir::first_block(op).map(ir::arguments).unwrap_or_default();
-        let arguments = first(kernel).into_iter().map(ValueKey::of);
+    fn new(launch: OperationRef<'c, 'a>, kernel: OperationRef<'c, 'a>) -> Self {
+        let first = |op| ir::first_block(op).into_iter().flat_map(ir::arguments);
+        let arguments = first(kernel).map(ValueKey::of);
         let loops = ir::walk::named(kernel, ops::scf::FOR).into_iter();
         Counter {
             launch,
             arguments: arguments.zip(0..).collect(),
-            loops: loops.filter_map(|op| Some((ValueKey::of(*first(op).first()?), op))).collect(),
+            loops: loops.filter_map(|op| Some((ValueKey::of(first(op).next()?), op))).collect(),
         }
     }
 
-    /// The iterations of all loops in the regions of an operation.
+    /// Counts the iterations of all loops in the regions of an operation.
     fn body(&self, op: OperationRef<'c, 'a>) -> Result<Count, PassError> {
         let mut all = Count::Known(0);
         for inner in ir::blocks(op).into_iter().flat_map(ir::operations) {
@@ -200,33 +196,26 @@ impl<'c: 'a, 'a> Counter<'c, 'a> {
         Ok(all)
     }
 
-    /// The iterations of all loops of an operation.
+    /// Counts the iterations of all loops of an operation.
     fn iterations(&self, op: OperationRef<'c, 'a>) -> Result<Count, PassError> {
         if op.region_count() == 0 {
             return Ok(Count::Known(0));
         }
         let mut all = self.body(op)?;
-        let bounds = match ir::name(op).as_str() {
-            ops::scf::FOR => vec![[op.operand(0)?, op.operand(1)?, op.operand(2)?]],
-            ops::scf::PARALLEL => {
-                let (lower, upper, step) = Bounds::of(op).into_parts();
-                let bounds = lower.into_iter().zip(upper).zip(step);
-                bounds.map(|((lower, upper), step)| [lower, upper, step]).collect()
-            }
-            ops::scf::WHILE => return Ok(all.plus(Count::Known(1))),
-            _ => Vec::new(),
-        };
-        for bounds in bounds.into_iter().rev() {
+        if ir::name(op) == ops::scf::WHILE {
+            return Ok(all.plus(Count::Known(1)));
+        }
+        for bounds in Bounds::all(op).into_iter().rev() {
             let count = self.length(bounds)?.unwrap_or(Count::Known(1));
             all = count.times(all.plus(Count::Known(1)));
         }
         Ok(all)
     }
 
-    /// The most iterations between bounds; `None` if data decide.
-    fn length(&self, [lower, upper, step]: [Value<'c, 'a>; 3]) -> Found {
+    /// Computes the maximum number of iterations between bounds; `None` if it depends on data.
+    fn length(&self, Bounds { lower, upper, step }: Bounds<'c, 'a>) -> CountResult {
         let (Some(lower), Some(upper), Some(step)) =
-            (self.bound(lower, Side::Least)?, self.bound(upper, Side::Most)?, self.bound(step, Side::Least)?)
+            (self.bound(lower, Side::Min)?, self.bound(upper, Side::Max)?, self.bound(step, Side::Min)?)
         else {
             return Ok(None);
         };
@@ -237,9 +226,9 @@ impl<'c: 'a, 'a> Counter<'c, 'a> {
         }))
     }
 
-    /// The least or the most that an integer of the kernel is; `None` if data decide.
-    fn bound(&self, value: Value<'c, 'a>, side: Side) -> Found {
-        if let Some(known) = constant(value) {
+    /// Computes the minimum or maximum of an integer of the kernel; `None` if it depends on data.
+    fn bound(&self, value: Value<'c, 'a>, side: Side) -> CountResult {
+        if let Some(known) = ir::integer(value) {
             return Ok(Some(Count::Known(known)));
         }
         let Some((op, _)) = definition(value) else {
@@ -251,9 +240,9 @@ impl<'c: 'a, 'a> Counter<'c, 'a> {
         };
         let one_less = |count: Count| count.minus(Count::Known(1));
         Ok(match (ir::name(op).as_str(), side) {
-            (ops::gpu::BLOCK_ID | ops::gpu::THREAD_ID, Side::Least) => Some(Count::Known(0)),
-            (ops::gpu::BLOCK_ID, Side::Most) => self.size(0)?.map(one_less),
-            (ops::gpu::THREAD_ID, Side::Most) => self.size(3)?.map(one_less),
+            (ops::gpu::BLOCK_ID | ops::gpu::THREAD_ID, Side::Min) => Some(Count::Known(0)),
+            (ops::gpu::BLOCK_ID, Side::Max) => self.size(0)?.map(one_less),
+            (ops::gpu::THREAD_ID, Side::Max) => self.size(3)?.map(one_less),
             (ops::gpu::GRID_DIM, _) => self.size(0)?,
             (ops::gpu::BLOCK_DIM, _) => self.size(3)?,
             (
@@ -267,46 +256,45 @@ impl<'c: 'a, 'a> Counter<'c, 'a> {
             (ops::arith::ADDI, _) => both(side, side)?.map(|(one, other)| one.plus(other)),
             (ops::arith::SUBI, _) => both(side, side.other())?.map(|(one, other)| one.minus(other)),
             (ops::arith::MULI, _) => {
-                // Of numbers that are not negative, as extents and numbers of threads are.
-                let factors = [operand(0, Side::Least)?, operand(1, Side::Least)?];
+                // Both factors must be nonnegative, as extents and numbers of threads are.
+                let factors = [operand(0, Side::Min)?, operand(1, Side::Min)?];
                 let is_positive = |count: &Option<Count>| match count {
-                    Some(Count::Known(least)) => *least >= 0,
+                    Some(Count::Known(min)) => *min >= 0,
                     other => other.is_some(),
                 };
                 let both = both(side, side)?.filter(|_| factors.iter().all(is_positive));
                 both.map(|(one, other)| one.times(other))
             }
             (ops::arith::MINSI | ops::arith::MINUI, _) => {
-                lesser([operand(0, side)?, operand(1, side)?], side == Side::Most)
+                minimum([operand(0, side)?, operand(1, side)?], side == Side::Max)
             }
             (ops::arith::MAXSI | ops::arith::MAXUI, _) => {
-                greater([operand(0, side)?, operand(1, side)?], side == Side::Least)
+                maximum([operand(0, side)?, operand(1, side)?], side == Side::Min)
             }
-            (ops::arith::SELECT, Side::Least) => lesser([operand(1, side)?, operand(2, side)?], false),
-            (ops::arith::SELECT, Side::Most) => greater([operand(1, side)?, operand(2, side)?], false),
-            (ops::arith::REMUI, Side::Least) => Some(Count::Known(0)),
-            (ops::arith::REMUI, Side::Most) => operand(1, side)?.map(one_less),
+            (ops::arith::SELECT, Side::Min) => minimum([operand(1, side)?, operand(2, side)?], false),
+            (ops::arith::SELECT, Side::Max) => maximum([operand(1, side)?, operand(2, side)?], false),
+            (ops::arith::REMUI, Side::Min) => Some(Count::Known(0)),
+            (ops::arith::REMUI, Side::Max) => operand(1, side)?.map(one_less),
             (ops::arith::DIVUI | ops::arith::DIVSI | ops::arith::FLOORDIVSI, _) => {
                 let divided = both(side, side)?;
                 divided.and_then(|(one, by)| quotient(ops::arith::DIVSI, i64::div_euclid, one, by))
             }
             (ops::arith::CEILDIVUI | ops::arith::CEILDIVSI, _) => {
-                let divided = both(side, side)?;
-                divided.and_then(|(one, by)| quotient(ops::arith::CEILDIVSI, ceiling, one, by))
+                both(side, side)?.and_then(|(one, by)| quotient(ops::arith::CEILDIVSI, ceiling, one, by))
             }
             _ => None,
         })
     }
 
-    /// An argument of the kernel, or the index of a loop.
-    fn argument(&self, value: Value<'c, 'a>, side: Side) -> Found {
+    /// Computes the minimum or maximum of an argument of the kernel, or of a loop index.
+    fn argument(&self, value: Value<'c, 'a>, side: Side) -> CountResult {
         let key = ValueKey::of(value);
         if let Some(number) = self.arguments.get(&key) {
             return self.size(SIZES + number);
         }
         match (self.loops.get(&key), side) {
-            (Some(op), Side::Least) => self.bound(op.operand(0)?, side),
-            (Some(op), Side::Most) => {
+            (Some(op), Side::Min) => self.bound(op.operand(0)?, side),
+            (Some(op), Side::Max) => {
                 let end = self.bound(op.operand(1)?, side)?;
                 Ok(end.map(|end| end.minus(Count::Known(1))))
             }
@@ -314,43 +302,42 @@ impl<'c: 'a, 'a> Counter<'c, 'a> {
         }
     }
 
-    /// An integer that the kernel is launched with.
-    fn size(&self, number: usize) -> Found {
-        let own = self.launch.operand(number)?;
-        let is_integer = ["index", "i64", "i32"].contains(&own.r#type().to_string().as_str());
-        Ok(match constant(own) {
+    /// Returns an integer operand of the launch.
+    fn size(&self, number: usize) -> CountResult {
+        let operand = self.launch.operand(number)?;
+        let is_integer = ["index", "i64", "i32"].contains(&operand.r#type().to_string().as_str());
+        Ok(match ir::integer(operand) {
             Some(known) => Some(Count::Known(known)),
             None => is_integer.then_some(Count::Operand(number)),
         })
     }
 }
 
-/// The lesser of two numbers. `one_is_enough`: where one of them alone bounds the result.
-fn lesser([one, other]: [Option<Count>; 2], one_is_enough: bool) -> Option<Count> {
+/// The minimum of two numbers. If `one_is_enough`, one number is a bound of the result if the other is unknown.
+fn minimum([one, other]: [Option<Count>; 2], one_is_enough: bool) -> Option<Count> {
     match (one, other) {
         (Some(one), Some(other)) => Some(Count::binary(ops::arith::MINSI, i64::min, one, other)),
         (one, other) => one.or(other).filter(|_| one_is_enough),
     }
 }
 
-/// The greater of two numbers. `one_is_enough`: where one of them alone bounds the result.
-fn greater([one, other]: [Option<Count>; 2], one_is_enough: bool) -> Option<Count> {
+/// The maximum of two numbers. If `one_is_enough`, one number is a bound of the result if the other is unknown.
+fn maximum([one, other]: [Option<Count>; 2], one_is_enough: bool) -> Option<Count> {
     match (one, other) {
         (Some(one), Some(other)) => Some(Count::binary(ops::arith::MAXSI, i64::max, one, other)),
         (one, other) => one.or(other).filter(|_| one_is_enough),
     }
 }
 
-/// A quotient by a positive constant.
+/// The quotient by a positive constant; `None` for other divisors.
 fn quotient(name: &'static str, known: fn(i64, i64) -> i64, one: Count, by: Count) -> Option<Count> {
-    let is_positive = matches!(by, Count::Known(by) if by > 0);
-    is_positive.then(|| Count::binary(name, known, one, by))
+    matches!(by, Count::Known(by) if by > 0).then(|| Count::binary(name, known, one, by))
 }
 
-/// Operands of a launch before the arguments of the kernel.
+/// Number of operands of a launch before the arguments of the kernel.
 const SIZES: usize = 6;
 
-/// A quotient, rounded up; the divisor is positive.
+/// The quotient, rounded up; the divisor is positive.
 fn ceiling(one: i64, other: i64) -> i64 {
     one.saturating_add(other - 1).div_euclid(other)
 }

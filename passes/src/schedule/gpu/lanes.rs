@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-widen-iterations`: lets an iteration of a parallel loop compute several consecutive elements.
+//! `skript-widen-iterations`: computes several consecutive elements in one iteration of a parallel loop.
 //!
-//! A thread of a GPU then reads and writes up to 16 bytes at once, and computes positions once for them. That is done where results
-//! are next to each other along the innermost loop, at addresses that are multiples of their size, and the loop has enough iterations
-//! for all threads. Other arrays are read element by element.
+//! A thread of a GPU then reads and writes up to 16 bytes per access, and computes the common part of addresses once. The pass widens a
+//! loop if its results are contiguous and aligned along the innermost loop, and if enough iterations remain for all threads. Other
+//! arrays are read element by element.
 //!
 //! Requires: loops instead of linalg operations. Guarantees: every element is computed by the same operations as before.
 
 use super::alignment::is_aligned;
 use super::code::{VECTOR, vectors};
-use super::threads::{Bounds, constant};
 use crate::extents::size::element_bytes;
+use crate::ir::scf::Bounds;
 use crate::ir::{self, Builder, ValueKey, attributes, memref, ops};
+use crate::schedule::counts::{as_i64, as_usize};
 use crate::schedule::targets::gpus::Gpu;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
@@ -22,35 +23,39 @@ use std::collections::{HashMap, HashSet};
 /// The pass `skript-widen-iterations`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-widen-iterations",
-    summary: "let iterations of parallel loops compute several elements",
+    summary: "compute several consecutive elements in one iteration of a parallel loop",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::MemRef, Dialect::Scf, Dialect::Vector],
     options: &[
         super::GPU,
-        PassOption { name: "least", summary: "the iterations that a loop keeps", default: "65536" },
+        PassOption {
+            name: "least",
+            summary: "minimum number of iterations of a widened loop",
+            default: "65536",
+        },
     ],
     run: |root, options, _| {
         let gpu = super::named_gpu(options)?;
-        let least: u64 = options.get("least")?;
+        let min_iterations: u64 = options.get("least")?;
         for op in ir::walk::named(ir::entry(root)?, ops::scf::PARALLEL) {
-            widen(op, gpu, least)?;
+            widen(op, gpu, min_iterations)?;
         }
         Ok(())
     },
 };
 
-/// What a load or store accesses in consecutive iterations.
+/// The access pattern of a load or store in consecutive iterations.
 enum Access {
     /// The same element.
     Same,
-    /// Consecutive elements; groups of so many, a power of two, are at addresses that are multiples of their size.
+    /// Consecutive elements; groups of this number of elements, a power of two, are aligned to their size.
     Next(i64),
-    /// Elements anywhere.
+    /// Any other elements.
     Other,
 }
 
 /// Widens a loop if that is possible.
-fn widen<'c: 'a, 'a>(op: OperationRef<'c, 'a>, gpu: &Gpu, least: u64) -> Result<(), PassError> {
+fn widen<'c: 'a, 'a>(op: OperationRef<'c, 'a>, gpu: &Gpu, min_iterations: u64) -> Result<(), PassError> {
     let Some(body) = ir::first_block(op).filter(|_| op.result_count() == 0) else {
         return Ok(());
     };
@@ -75,12 +80,14 @@ fn widen<'c: 'a, 'a>(op: OperationRef<'c, 'a>, gpu: &Gpu, least: u64) -> Result<
         }
         if name == ops::memref::STORE {
             match access(*op, inner, gpu, &varies) {
-                Access::Next(own) => width = width.min(own),
+                Access::Next(count) => width = width.min(count),
                 Access::Same | Access::Other => return Ok(()),
             }
         }
     }
-    while width > 1 && (extent % width != 0 || rest.is_some_and(|rest| few(extent / width, rest, least))) {
+    while width > 1
+        && (extent % width != 0 || rest.is_some_and(|rest| few(extent / width, rest, min_iterations)))
+    {
         width /= 2;
     }
     if width < 2 || !operations.iter().any(|op| ir::name(*op) == ops::memref::STORE) {
@@ -97,13 +104,10 @@ fn widen<'c: 'a, 'a>(op: OperationRef<'c, 'a>, gpu: &Gpu, least: u64) -> Result<
         if !is_widened {
             continue;
         }
-        let own = match access(*op, inner, gpu, &varies) {
-            Access::Next(own) => own >= width,
-            Access::Same | Access::Other => false,
-        };
+        let is_wide = matches!(access(*op, inner, gpu, &varies), Access::Next(count) if count >= width);
         match ir::name(*op).as_str() {
             ops::memref::STORE => lanes.store(*op)?,
-            ops::memref::LOAD if own => lanes.load(*op)?,
+            ops::memref::LOAD if is_wide => lanes.load(*op)?,
             _ => lanes.copy(*op)?,
         }
         replaced.push(*op);
@@ -111,44 +115,41 @@ fn widen<'c: 'a, 'a>(op: OperationRef<'c, 'a>, gpu: &Gpu, least: u64) -> Result<
     for op in replaced.into_iter().rev() {
         ir::erase(op);
     }
-    let step = Builder::before(ir::context::of(op), op)?.index(width)?;
+    let step = Builder::before(ir::context::of(op), op)?.idx(width);
     ir::mutation::set_operand(op, op.operand_count().saturating_sub(1), step);
     Ok(())
 }
 
-/// Whether so many iterations are fewer than a loop keeps.
-fn few(extent: i64, rest: i64, least: u64) -> bool {
-    extent.saturating_mul(rest).unsigned_abs() < least
+/// Whether a loop has fewer iterations than the minimum.
+fn few(extent: i64, rest: i64, min_iterations: u64) -> bool {
+    extent.saturating_mul(rest).unsigned_abs() < min_iterations
 }
 
-/// The number of iterations of the innermost loop, which begins at 0, and of the others together; `None` if it is not known.
+/// Returns the number of iterations of the innermost loop, which begins at 0, and the product of the iterations of the other loops; `None`
+/// if a number is unknown.
 fn iterations(op: OperationRef) -> Option<(i64, Option<i64>)> {
-    let (lower, upper, step) = Bounds::of(op).into_parts();
-    let is = |value: Option<&Value>, wanted| value.and_then(|v| constant(*v)) == Some(wanted);
-    if !is(lower.last(), 0) || !is(step.last(), 1) {
-        return None;
-    }
-    let (last, others) = upper.split_last()?;
-    let extent = constant(*last).filter(|extent| *extent > 0)?;
-    let mut counts = others.iter().zip(&lower).map(|(upper, lower)| {
-        let (upper, lower) = (constant(*upper)?, constant(*lower)?);
+    let bounds = Bounds::all(op);
+    let (last, others) = bounds.split_last()?;
+    let extent = ir::integer(last.upper).filter(|extent| last.are_numbers() && *extent > 0)?;
+    let mut counts = others.iter().map(|bounds| {
+        let (upper, lower) = (ir::integer(bounds.upper)?, ir::integer(bounds.lower)?);
         Some(upper.saturating_sub(lower).max(0))
     });
     Some((extent, counts.try_fold(1_i64, |all, n| all.checked_mul(n?))))
 }
 
-/// The values that differ from iteration to iteration of the innermost loop.
+/// Returns the values that are not invariant in the innermost loop.
 fn varying<'c: 'a, 'a>(inner: Value<'c, 'a>, operations: &[OperationRef<'c, 'a>]) -> HashSet<ValueKey> {
-    let mut found = HashSet::from([ValueKey::of(inner)]);
+    let mut varying = HashSet::from([ValueKey::of(inner)]);
     for op in operations {
-        if op.operands().any(|v| found.contains(&ValueKey::of(v))) {
-            found.extend(op.results().map(ValueKey::of));
+        if op.operands().any(|v| varying.contains(&ValueKey::of(v))) {
+            varying.extend(op.results().map(ValueKey::of));
         }
     }
-    found
+    varying
 }
 
-/// What a load or a store accesses.
+/// Determines the access pattern of a load or a store.
 fn access<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     inner: Value<'c, 'a>,
@@ -177,7 +178,7 @@ fn access<'c: 'a, 'a>(
     }
 }
 
-/// The largest number of consecutive elements along the last dimension of an array that a thread accesses at once.
+/// Returns the maximum number of consecutive elements along the last dimension of an array that a thread can access at once.
 fn consecutive(array: Value, gpu: &Gpu) -> Option<i64> {
     let kind = MemRefType::try_from(array.r#type()).ok()?;
     let element = kind.element().to_string();
@@ -189,10 +190,10 @@ fn consecutive(array: Value, gpu: &Gpu) -> Option<i64> {
     let (strides, offset) = kind.strides_and_offset();
     let (last, outer) = strides.split_last()?;
     let extents = memref::extents(array.r#type());
-    // Steps along a dimension of one element are not made.
-    let outer = outer.iter().zip(&extents).filter(|(_, extent)| **extent != 1);
-    let mut width = lanes.min(i64::try_from(VECTOR / bytes).ok()?);
-    for number in outer.map(|(stride, _)| *stride).chain([offset]) {
+    // The stride of a dimension with one element is irrelevant.
+    let steps = outer.iter().zip(&extents).filter(|(_, extent)| **extent != 1);
+    let mut width = lanes.min(VECTOR / as_i64(bytes));
+    for number in steps.map(|(stride, _)| *stride).chain([offset]) {
         while width > 1 && (number == ir::types::DYNAMIC || number % width != 0) {
             width /= 2;
         }
@@ -203,12 +204,12 @@ fn consecutive(array: Value, gpu: &Gpu) -> Option<i64> {
 /// The values of a group of iterations.
 struct Lanes<'c, 'a> {
     width: i64,
-    /// The values of each, in place of one that varies.
+    /// For each varying value, its value in each iteration.
     values: HashMap<ValueKey, Vec<Value<'c, 'a>>>,
 }
 
 impl<'c: 'a, 'a> Lanes<'c, 'a> {
-    /// The numbers of the iterations.
+    /// Computes the loop index of each iteration.
     fn count(&mut self, inner: Value<'c, 'a>, operations: &[OperationRef<'c, 'a>]) -> Result<(), PassError> {
         let Some(first) = operations.first() else {
             return Ok(());
@@ -217,32 +218,29 @@ impl<'c: 'a, 'a> Lanes<'c, 'a> {
         let at = Builder::before(context, *first)?.with_location(first.location());
         let mut numbers = vec![inner];
         for lane in 1..self.width {
-            let lane = at.index(lane)?;
-            let kind = Type::index(context);
-            numbers.push(at.value(ops::arith::ADDI, &[inner, lane], &[], kind)?);
+            let lane = at.idx(lane);
+            numbers.push(at.addi(inner, lane));
         }
         self.values.insert(ValueKey::of(inner), numbers);
         Ok(())
     }
 
-    /// The value of an iteration in place of another one.
-    fn of(&self, value: Value<'c, 'a>, lane: usize) -> Value<'c, 'a> {
-        let known = self.values.get(&ValueKey::of(value));
-        let known = known.and_then(|lanes| lanes.get(lane)).copied();
-        known.unwrap_or(value)
+    /// Returns the replacement of a value in an iteration.
+    fn lane(&self, value: Value<'c, 'a>, lane: usize) -> Value<'c, 'a> {
+        self.values.get(&ValueKey::of(value)).and_then(|lanes| lanes.get(lane)).copied().unwrap_or(value)
     }
 
     fn lanes(&self) -> std::ops::Range<usize> {
-        0..usize::try_from(self.width).unwrap_or(0)
+        0..as_usize(self.width)
     }
 
-    /// One operation for each iteration.
+    /// Copies an operation for each iteration.
     fn copy(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
         let at = Builder::before(ir::context::of(op), op)?.with_location(op.location());
         let mut results: Vec<Vec<Value>> = vec![Vec::new(); op.result_count()];
         for lane in self.lanes() {
             let copy = at.insert(melior::ir::Operation::clone(&op));
-            ir::outline::replace_operands(copy, |value| Some(self.of(value, lane)));
+            ir::outline::replace_operands(copy, |value| Some(self.lane(value, lane)));
             for (all, result) in results.iter_mut().zip(copy.results()) {
                 all.push(result.into());
             }
@@ -253,20 +251,20 @@ impl<'c: 'a, 'a> Lanes<'c, 'a> {
         Ok(())
     }
 
-    /// The vector of consecutive elements of an array, and what says that its address is a multiple of its size.
+    /// Returns the type of a vector of consecutive elements of an array, and the attribute of its alignment.
     fn vector(
         &self,
         op: OperationRef<'c, 'a>,
         array: Value<'c, 'a>,
     ) -> Result<(Type<'c>, melior::ir::Attribute<'c>), PassError> {
         let element = MemRefType::try_from(array.r#type())?.element();
-        let bytes = element_bytes(&element.to_string()).ok_or("elements that are no bytes")?;
-        let bytes = i64::try_from(bytes).unwrap_or(1).saturating_mul(self.width);
+        let bytes = element_bytes(&element.to_string()).ok_or("elements that are not whole bytes")?;
+        let bytes = as_i64(bytes).saturating_mul(self.width);
         let context = ir::context::of(op);
         Ok((ir::vector::of(&[self.width], element), attributes::i64(context, bytes)))
     }
 
-    /// One load for all iterations.
+    /// Emits one vector load for all iterations.
     fn load(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
         let context = ir::context::of(op);
         let at = Builder::before(context, op)?.with_location(op.location());
@@ -286,7 +284,7 @@ impl<'c: 'a, 'a> Lanes<'c, 'a> {
         Ok(())
     }
 
-    /// One store for all iterations.
+    /// Emits one vector store for all iterations.
     fn store(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
         let context = ir::context::of(op);
         let at = Builder::before(context, op)?.with_location(op.location());
@@ -296,7 +294,7 @@ impl<'c: 'a, 'a> Lanes<'c, 'a> {
         };
         let array = op.operand(1)?;
         let (kind, bytes) = self.vector(op, array)?;
-        let values: Vec<Value> = self.lanes().map(|lane| self.of(*value, lane)).collect();
+        let values: Vec<Value> = self.lanes().map(|lane| self.lane(*value, lane)).collect();
         let all = at.value(ops::vector::FROM_ELEMENTS, &values, &[], kind)?;
         let operands = [&[all][..], target].concat();
         at.create(ops::vector::STORE, &operands, &[("alignment", bytes)], &[], Vec::new())?;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-split-loops`: splits loops that are long for one thread into several kernels, for drivers that end a thread's loops early.
+//! `skript-split-loops`: splits loops that are too long for one thread into several kernels, for drivers that terminate long loops.
 //!
-//! A sequential loop that would be a kernel of one thread, or that each iteration of a parallel loop consists of, becomes a loop of
-//! the host over parts of its iterations: what one part leaves in arrays the next one reads. A part is so short that a thread executes at most
-//! `iterations` iterations of all of its loops together. Loops whose bodies alone have more stay on the host, and their inner
-//! loops are split; those with loop-carried values are left, as they are.
+//! A sequential loop that would be a kernel of one thread, or that is the body of a parallel loop, becomes a loop of the host over
+//! chunks of its iterations. Each chunk is a kernel, which reads the arrays that the previous chunk wrote. In a chunk, a thread executes
+//! at most `iterations` iterations of all of its loops together. If a single iteration exceeds the limit, the loop remains on the host,
+//! and its inner loops are split. Loops with loop-carried values are not split.
 //!
 //! Requires: loops instead of linalg operations. Guarantees: every element is computed by the same operations in the same order.
 
 use super::memory_space::HostMemory;
 use super::sequences::{Role, Roles};
-use super::threads::{Bounds, constant};
 use crate::ir::attribute_names::SPLIT;
+use crate::ir::scf::Bounds;
 use crate::ir::{self, Builder, attributes, definition, ops, uses};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, Type, Value};
@@ -20,40 +20,44 @@ use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 /// The pass `skript-split-loops`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-split-loops",
-    summary: "split loops that are long for one thread into several kernels",
+    summary: "split loops that are too long for one thread into several kernels",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Scf],
     options: &[PassOption {
         name: "iterations",
-        summary: "iterations of loops that a thread executes in one kernel at most",
+        summary: "maximum number of loop iterations that a thread executes in one kernel",
         default: "32768",
     }],
     run: |root, options, _| {
-        let most: i64 = options.get("iterations")?;
-        if most < 1 {
+        let max_iterations: i64 = options.get("iterations")?;
+        if max_iterations < 1 {
             return Err(PassError::from("a thread executes at least 1 iteration"));
         }
         let entry = ir::entry(root)?;
-        let memory = HostMemory::of(entry);
+        let memory = HostMemory::new(entry);
         let roles = Roles { memory: &memory };
-        split_in(ir::body(entry)?, &roles, most)
+        split_in(ir::body(entry)?, &roles, max_iterations)
     },
 };
 
 /// Splits the loops of a block of the host.
-fn split_in<'c: 'a, 'a>(block: BlockRef<'c, 'a>, roles: &Roles, most: i64) -> Result<(), PassError> {
+fn split_in<'c: 'a, 'a>(
+    block: BlockRef<'c, 'a>,
+    roles: &Roles,
+    max_iterations: i64,
+) -> Result<(), PassError> {
     for op in ir::operations(block) {
-        match roles.of(op) {
-            Role::Writes if ir::name(op) == ops::scf::FOR => alone(op, roles, most)?,
-            // Branches that the host decides when their loops are its own.
+        match roles.role(op) {
+            Role::Writes if ir::name(op) == ops::scf::FOR => alone(op, roles, max_iterations)?,
+            // The host evaluates the condition of a branch, or of a branch whose loops become loops of the host.
             Role::Decides | Role::Writes => {
                 for inner in ir::blocks(op) {
-                    split_in(inner, roles, most)?;
+                    split_in(inner, roles, max_iterations)?;
                 }
             }
             Role::Parallel if !op.has_attribute(SPLIT) => {
                 if let Some(inner) = only_loop(op)
-                    && let Some(Length::Parts(part)) = Length::of(inner, most)
+                    && let Some(Length::Parts(part)) = Length::from_loop(inner, max_iterations)
                 {
                     parts(inner, op, part)?;
                 }
@@ -65,15 +69,15 @@ fn split_in<'c: 'a, 'a>(block: BlockRef<'c, 'a>, roles: &Roles, most: i64) -> Re
 }
 
 /// Splits a loop of the host that would be a kernel of one thread.
-fn alone<'c: 'a, 'a>(op: OperationRef<'c, 'a>, roles: &Roles, most: i64) -> Result<(), PassError> {
-    match Length::of(op, most) {
+fn alone<'c: 'a, 'a>(op: OperationRef<'c, 'a>, roles: &Roles, max_iterations: i64) -> Result<(), PassError> {
+    match Length::from_loop(op, max_iterations) {
         Some(Length::Parts(part)) => {
             let around = within_parallel(op)?;
             parts(op, around, part)
         }
         Some(Length::Whole) if op.result_count() == 0 => {
             for inner in ir::blocks(op) {
-                split_in(inner, roles, most)?;
+                split_in(inner, roles, max_iterations)?;
             }
             Ok(())
         }
@@ -81,31 +85,32 @@ fn alone<'c: 'a, 'a>(op: OperationRef<'c, 'a>, roles: &Roles, most: i64) -> Resu
     }
 }
 
-/// How a long loop becomes shorter.
+/// The way in which a long loop is split.
 enum Length {
-    /// By parts of so many indices.
+    /// Into chunks; the field is the range of indices of a chunk.
     Parts(i64),
-    /// By its inner loops: a single iteration is too long.
+    /// By splitting its inner loops, because a single iteration is too long.
     Whole,
 }
 
 impl Length {
-    /// `None` for loops that are short, that have loop-carried values, or whose iterations have an unknown length.
-    fn of(op: OperationRef, most: i64) -> Option<Length> {
-        let step = constant(op.operand(2).ok()?).filter(|step| *step > 0)?;
+    /// `None` for short loops, loops with loop-carried values, and loops whose iterations have an unknown length.
+    fn from_loop(op: OperationRef, max_iterations: i64) -> Option<Length> {
+        let step = ir::integer(op.operand(2).ok()?).filter(|step| *step > 0)?;
         let each = 1 + body(op)?;
-        let all = count(op).map(|count| count.saturating_mul(each));
-        if op.result_count() > 0 || all.is_some_and(|all| all <= most) {
+        let count = Bounds::all(op).first().copied().and_then(length);
+        let all = count.map(|count| count.saturating_mul(each));
+        if op.result_count() > 0 || all.is_some_and(|all| all <= max_iterations) {
             return None;
         }
-        Some(match most / each {
+        Some(match max_iterations / each {
             0 => Length::Whole,
             part => Length::Parts(part.checked_mul(step)?),
         })
     }
 }
 
-/// The loop that an iteration of a parallel loop consists of, beside computations without effects.
+/// Returns the only loop in the body of a parallel loop, if all other operations of the body are pure.
 fn only_loop<'c: 'a, 'a>(parallel: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     if ir::name(parallel) != ops::scf::PARALLEL {
         return None;
@@ -113,32 +118,32 @@ fn only_loop<'c: 'a, 'a>(parallel: OperationRef<'c, 'a>) -> Option<OperationRef<
     let mut operations = ir::operations(ir::first_block(parallel)?);
     operations.pop();
     let mut loops = operations.iter().filter(|op| ir::name(**op) == ops::scf::FOR);
-    let found = *loops.next()?;
-    let mut others = operations.iter().filter(|op| **op != found);
+    let inner = *loops.next()?;
+    let mut others = operations.iter().filter(|op| **op != inner);
     if !others.all(|op| op.region_count() == 0 && op::is_pure(op)) {
         return None;
     }
-    // The host computes the bounds of parts.
-    let own = ir::arguments(ir::first_block(parallel)?);
+    // The host computes the bounds of chunks, so the bounds of the loop must not depend on the parallel loop.
+    let indices = ir::arguments(ir::first_block(parallel)?);
     let is_outside = |value: Value<'c, 'a>| match definition(value) {
-        Some((op, _)) => constant(value).is_some() || op.parent_operation() != Some(parallel),
-        None => !own.contains(&value),
+        Some((op, _)) => ir::integer(value).is_some() || op.parent_operation() != Some(parallel),
+        None => !indices.contains(&value),
     };
-    found.operands().take(3).all(is_outside).then_some(found)
+    inner.operands().take(3).all(is_outside).then_some(inner)
 }
 
-/// A parallel loop of one iteration that consists of an operation.
+/// Moves an operation into a new parallel loop with one iteration. Returns the parallel loop.
 fn within_parallel<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, PassError> {
     let context = ir::context::of(op);
     let at = Builder::before(context, op)?.with_location(op.location());
     let (region, inside, _) = at.region(&[Type::index(context)]);
     let end = inside.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
-    ir::scf::close_parallel(&at, &[at.index(1)?], 1, region)?;
+    ir::scf::close_parallel(&at, &[at.idx(1)], 1, region)?;
     uses::move_before(op, end);
     ir::walk::parent(op).ok_or_else(|| PassError::at(op, "is in no loop"))
 }
 
-/// Executes `around`, in which `op` is the only loop, once for each part of the indices of `op`.
+/// Executes `around`, in which `op` is the only loop, once for each chunk of the indices of `op`.
 fn parts<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     around: OperationRef<'c, 'a>,
@@ -149,20 +154,20 @@ fn parts<'c: 'a, 'a>(
     let outside = Builder::before(context, around)?.with_location(op.location());
     let bound = |n: usize| -> Result<Value<'c, 'a>, PassError> {
         let value = op.operand(n)?;
-        // A constant may be one of the body.
-        Ok(match constant(value) {
-            Some(known) => outside.index(known)?,
+        // A constant may be defined in the body, so it is recreated.
+        Ok(match ir::integer(value) {
+            Some(known) => outside.idx(known),
             None => value,
         })
     };
     let (lower, upper) = (bound(0)?, bound(1)?);
     let (region, inside, arguments) = outside.region(&[index]);
     let first = *arguments.first().ok_or("a loop without an index")?;
-    let length = inside.index(part)?;
-    let end = inside.value(ops::arith::ADDI, &[first, length], &[], index)?;
-    let end = inside.value(ops::arith::MINSI, &[end, upper], &[], index)?;
+    let length = inside.idx(part);
+    let end = inside.addi(first, length);
+    let end = inside.minsi(end, upper);
     let finish = inside.create(ops::scf::YIELD, &[], &[], &[], Vec::new())?;
-    let width = outside.index(part)?;
+    let width = outside.idx(part);
     let operands = [lower, upper, width];
     outside.create(ops::scf::FOR, &operands, &[], &[], vec![region])?;
     uses::move_before(around, finish);
@@ -172,54 +177,43 @@ fn parts<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The most iterations of the loops in the regions of an operation, together; `None` if they are not known.
+/// Returns the maximum number of iterations of all loops in the regions of an operation together; `None` if it is unknown.
 fn body(op: OperationRef) -> Option<i64> {
     let inner = ir::blocks(op).into_iter().flat_map(ir::operations);
-    inner.map(iterations).try_fold(0_i64, |all, own| Some(all.saturating_add(own?)))
+    inner.map(iterations).try_fold(0_i64, |all, count| Some(all.saturating_add(count?)))
 }
 
-/// The most iterations of loops that an operation executes.
+/// Returns the maximum number of loop iterations that an operation executes.
 fn iterations(op: OperationRef) -> Option<i64> {
     if op.region_count() == 0 {
         return Some(0);
     }
     let inner = body(op)?;
-    Some(match ir::name(op).as_str() {
-        ops::scf::FOR => count(op)?.saturating_mul(inner.saturating_add(1)),
-        ops::scf::PARALLEL => {
-            // A loop for each dimension.
-            let bounds = Bounds::of(op).into_parts();
-            let loops = bounds.0.iter().zip(&bounds.1).zip(&bounds.2);
-            let counts = loops.map(|((lower, upper), step)| length(*lower, *upper, *step));
-            counts.rev().try_fold(inner, |all, count| Some(count?.saturating_mul(all.saturating_add(1))))?
-        }
-        ops::scf::WHILE => return None,
-        _ => inner,
-    })
+    if ir::name(op) == ops::scf::WHILE {
+        return None;
+    }
+    // A parallel loop is a nest of loops, one for each dimension.
+    let counts = Bounds::all(op).into_iter().rev().map(length);
+    counts.into_iter().try_fold(inner, |all, count| Some(count?.saturating_mul(all.saturating_add(1))))
 }
 
-/// The most iterations of a loop.
-fn count(op: OperationRef) -> Option<i64> {
-    length(op.operand(0).ok()?, op.operand(1).ok()?, op.operand(2).ok()?)
-}
-
-/// The most iterations between bounds.
-fn length(lower: Value, upper: Value, step: Value) -> Option<i64> {
-    let all = bounded(upper, Side::Most)?.saturating_sub(bounded(lower, Side::Least)?);
-    let step = constant(step).filter(|step| *step > 0)?;
+/// Returns the maximum number of iterations between bounds.
+fn length(bounds: Bounds) -> Option<i64> {
+    let all = bounded(bounds.upper, Side::Max)?.saturating_sub(bounded(bounds.lower, Side::Min)?);
+    let step = ir::integer(bounds.step).filter(|step| *step > 0)?;
     Some(all.max(0).saturating_add(step - 1) / step)
 }
 
-/// A side of the range of a number.
+/// A side of the range of an integer.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
-    Least,
-    Most,
+    Min,
+    Max,
 }
 
-/// The least or the most that a number is, as far as its computation bounds it.
+/// Returns the lower or upper bound of an integer that follows from its computation.
 fn bounded(value: Value, side: Side) -> Option<i64> {
-    if let Some(known) = constant(value) {
+    if let Some(known) = ir::integer(value) {
         return Some(known);
     }
     let (op, _) = definition(value)?;
@@ -227,20 +221,20 @@ fn bounded(value: Value, side: Side) -> Option<i64> {
     let both = || [operand(0), operand(1)];
     match (ir::name(op).as_str(), side) {
         (ops::arith::INDEX_CAST, _) => operand(0),
-        // One of two is enough.
-        (ops::arith::MINSI, Side::Most) => both().into_iter().flatten().min(),
-        (ops::arith::MAXSI, Side::Least) => both().into_iter().flatten().max(),
-        // As unsigned numbers: negative ones are large, and the lesser is not negative if one of them is not.
-        (ops::arith::MINUI, Side::Most) => {
-            let known = (0..2).filter_map(|n| constant(op.operand(n).ok()?));
+        // The bound of one operand is sufficient.
+        (ops::arith::MINSI, Side::Max) => both().into_iter().flatten().min(),
+        (ops::arith::MAXSI, Side::Min) => both().into_iter().flatten().max(),
+        // As unsigned integers, negative ones are large. So the minimum is not negative if one operand is not negative.
+        (ops::arith::MINUI, Side::Max) => {
+            let known = (0..2).filter_map(|n| ir::integer(op.operand(n).ok()?));
             known.filter(|known| *known >= 0).min()
         }
-        (ops::arith::MINUI, Side::Least) => {
-            let mut known = (0..2).filter_map(|n| constant(op.operand(n).ok()?));
+        (ops::arith::MINUI, Side::Min) => {
+            let mut known = (0..2).filter_map(|n| ir::integer(op.operand(n).ok()?));
             known.any(|known| known >= 0).then_some(0)
         }
-        (ops::arith::MINSI, Side::Least) => Some(operand(0)?.min(operand(1)?)),
-        (ops::arith::MAXSI, Side::Most) => Some(operand(0)?.max(operand(1)?)),
+        (ops::arith::MINSI, Side::Min) => Some(operand(0)?.min(operand(1)?)),
+        (ops::arith::MAXSI, Side::Max) => Some(operand(0)?.max(operand(1)?)),
         _ => None,
     }
 }

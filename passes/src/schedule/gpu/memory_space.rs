@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which arrays of the entry are in the memory of the host: extents, the context of a call, arrays on the stack, constants.
-//! All others are in the memory of the device.
+//! The memory space of each array of the entry. Extents, the context of a call, arrays on the stack, and constants are in host
+//! memory; all other arrays are in device memory.
 
 use crate::ir::{self, argument, attribute_names, attributes, memref, ops};
 use melior::ir::block::BlockLike;
@@ -15,16 +15,18 @@ pub(crate) struct HostMemory {
 
 impl HostMemory {
     /// Reads the attributes of the entry's arguments.
-    pub(crate) fn of(entry: OperationRef) -> HostMemory {
-        let own = ir::argument_attributes(entry).into_iter().enumerate();
-        let is_host = |own| {
+    pub(crate) fn new(entry: OperationRef) -> HostMemory {
+        let arguments = ir::argument_attributes(entry).into_iter().enumerate();
+        let is_host = |attributes| {
             let marks = [attribute_names::EXTENTS, attribute_names::RESULT_EXTENTS, attribute_names::CONTEXT];
-            marks.iter().any(|mark| attributes::entry(own, mark).is_some())
+            marks.iter().any(|mark| attributes::entry(attributes, mark).is_some())
         };
-        HostMemory { arguments: own.filter(|(_, own)| is_host(*own)).map(|(n, _)| n).collect() }
+        HostMemory {
+            arguments: arguments.filter(|(_, attributes)| is_host(*attributes)).map(|(n, _)| n).collect(),
+        }
     }
 
-    /// Whether a memref is in the memory of the host.
+    /// Whether a memref is in host memory.
     pub(crate) fn holds(&self, value: Value) -> bool {
         let root = memref::root(value);
         if let Some(argument) = argument(root) {

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-outline-kernels`: turns code that accesses arrays into kernels of a GPU and launches of them.
+//! `skript-outline-kernels`: converts code that accesses arrays to kernels of a GPU and launches of them.
 //!
-//! A parallel loop becomes a kernel whose threads share its iterations, a `gpu.launch` one of its blocks. Sequential code that writes
-//! arrays becomes a kernel of one thread. Loops and branches that contain parallel loops, run-time checks and calls stay in the entry;
-//! what they read of arrays stays a load there.
+//! A parallel loop becomes a kernel whose threads share its iterations; a `gpu.launch` becomes a kernel with its blocks. Sequential code
+//! that writes arrays becomes a kernel with one thread. Loops and branches that contain parallel loops, run-time checks and calls remain
+//! in the entry, with the loads that they depend on.
 //!
-//! Requires: planned memory, and loops instead of linalg operations. Guarantees: the entry writes arrays of the host only (see
-//! [`super::memory_space`]); kernels are `gpu.func` in one `gpu.module`, equal ones are one, and their arguments are scalars and
-//! buffers.
+//! Requires: planned memory, and loops instead of linalg operations. Guarantees: the entry only writes arrays of the host (see
+//! [`super::memory_space`]); kernels are distinct `gpu.func` in one `gpu.module`, and their arguments are scalars and buffers.
 
 use super::code::VECTOR;
 use super::memory_space::{HostMemory, is_array};
 use super::sequences::{Block, Role, Roles, Sequence};
-use super::threads::{Bounds, distribute};
+use super::threads::{counts, distribute};
 use crate::ir::attribute_names::RESIDENT;
 use crate::ir::outline::Outlined;
+use crate::ir::scf::Bounds;
 use crate::ir::{self, Builder, attributes, ops, regions};
+use crate::schedule::buffer_uses::sort_in_block;
+use crate::schedule::counts::as_i64;
 use melior::Context;
-use melior::ir::attribute::{StringAttribute, TypeAttribute};
+use melior::ir::attribute::{ArrayAttribute, StringAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef};
 use melior::ir::r#type::FunctionType;
@@ -28,7 +30,7 @@ use std::collections::{HashMap, HashSet};
 /// The pass `skript-outline-kernels`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-outline-kernels",
-    summary: "turn code that accesses arrays into kernels of a GPU",
+    summary: "convert code that accesses arrays to kernels of a GPU",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::Gpu, Dialect::MemRef, Dialect::Scf],
     options: &[PassOption { name: "block", summary: "threads of a block", default: "256" }],
@@ -38,7 +40,7 @@ pub(crate) const PASS: Pass = Pass {
             return Err(PassError::from("a block has 1 to 1024 threads"));
         }
         let entry = ir::entry(root)?;
-        let memory = HostMemory::of(entry);
+        let memory = HostMemory::new(entry);
         lower_copies(entry, &memory)?;
         hoist_loads(entry, &memory);
         let mut outliner = Outliner {
@@ -58,10 +60,10 @@ pub(crate) const PASS: Pass = Pass {
 /// The symbol of the module of kernels.
 pub(crate) const KERNELS: &str = "kernels";
 
-/// Blocks of a kernel; the threads of more iterations than these have compute several.
-pub(super) const MOST_BLOCKS: i64 = 1 << 15;
+/// The maximum number of blocks of a kernel. Threads compute several iterations if there are more iterations than threads.
+pub(super) const MAX_BLOCKS: i64 = 1 << 15;
 
-/// Copies of contiguous arrays become parallel loops.
+/// Converts copies of arrays to parallel loops.
 fn lower_copies(entry: OperationRef, memory: &HostMemory) -> Result<(), PassError> {
     for op in ir::nested(entry) {
         let Some(copy) = ir::memref::Copy::cast(op) else {
@@ -78,11 +80,11 @@ fn lower_copies(entry: OperationRef, memory: &HostMemory) -> Result<(), PassErro
         for (position, extent) in (0_i64..).zip(&extents) {
             counts.push(match *extent {
                 ir::types::DYNAMIC => {
-                    let operands = [to, at.index(position)?];
+                    let operands = [to, at.idx(position)];
                     let index = melior::ir::Type::index(context);
                     at.value(ops::memref::DIM, &operands, &[], index)?
                 }
-                extent => at.index(extent)?,
+                extent => at.idx(extent),
             });
         }
         let types = vec![melior::ir::Type::index(context); extents.len()];
@@ -104,7 +106,7 @@ fn lower_copies(entry: OperationRef, memory: &HostMemory) -> Result<(), PassErro
     Ok(())
 }
 
-/// Extents that the caller passes are read at the beginning: kernels get them as arguments.
+/// Moves the loads of extents that the caller passes to the beginning, so that kernels get them as arguments.
 fn hoist_loads(entry: OperationRef, memory: &HostMemory) {
     let Some(first) = ir::first_block(entry).and_then(|b| ir::operations(b).first().copied()) else {
         return;
@@ -137,7 +139,7 @@ struct Outliner<'c, 'a, 'm> {
     /// The body of the module of kernels.
     kernels: Option<BlockRef<'c, 'a>>,
     names: HashSet<String>,
-    /// Names of kernels by their text without a name.
+    /// The names of kernels by their text without the name.
     known: HashMap<String, String>,
 }
 
@@ -145,21 +147,21 @@ struct Outliner<'c, 'a, 'm> {
 enum Size<'c, 'a> {
     /// One thread.
     One,
-    /// Enough threads for so many iterations.
+    /// Enough threads for a number of iterations.
     Iterations(Value<'c, 'a>),
-    /// So many blocks, and threads of each.
+    /// The number of blocks, and of threads in a block.
     Blocks(Value<'c, 'a>, u32),
 }
 
 impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
-    /// Outlines what a block of the entry has.
+    /// Outlines the operations of a block of the entry.
     fn walk(&mut self, block: BlockRef<'c, 'a>) -> Result<(), PassError> {
         let operations = ir::operations(block);
         let memory = self.roles.memory;
         let roles = Roles { memory };
         let mut sequences = Block::new(&roles, &operations);
         for op in operations {
-            match roles.of(op) {
+            match roles.role(op) {
                 Role::Writes => {
                     sequences.add(op);
                     continue;
@@ -173,7 +175,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
                 _ => {}
             }
             self.sequences(sequences.take(op))?;
-            match roles.of(op) {
+            match roles.role(op) {
                 Role::Parallel => {
                     let next = op.next_in_block().ok_or("a loop that ends its block")?;
                     let reads = sequences.reads_of_inputs(op, self.entry);
@@ -185,7 +187,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
                     }
                 }
                 _ if ir::name(op).starts_with("linalg.") => {
-                    return Err(PassError::at(op, "is no loop"));
+                    return Err(PassError::at(op, "is not a loop"));
                 }
                 _ => {}
             }
@@ -194,26 +196,23 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         Ok(())
     }
 
-    /// Kernels of one thread.
-    fn sequences(&mut self, found: Vec<(Sequence<'c, 'a>, OperationRef<'c, 'a>)>) -> Result<(), PassError> {
-        for (sequence, next) in found {
+    /// Outlines kernels with one thread.
+    fn sequences(&mut self, all: Vec<(Sequence<'c, 'a>, OperationRef<'c, 'a>)>) -> Result<(), PassError> {
+        for (sequence, next) in all {
             self.sequence(sequence, next)?;
         }
         Ok(())
     }
 
-    /// A kernel of one thread, before an operation.
+    /// Outlines a kernel with one thread, which is launched before an operation.
     fn sequence(&mut self, sequence: Sequence<'c, 'a>, next: OperationRef<'c, 'a>) -> Result<(), PassError> {
-        let order = |op: &OperationRef<'c, 'a>, other: &OperationRef<'c, 'a>| {
-            if ir::is_before(*op, *other) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater }
-        };
         let mut part = copies(&sequence.reads, &sequence.writes)?;
         part.extend(&sequence.writes);
-        part.sort_by(order);
+        sort_in_block(&mut part);
         self.outline(&part, next, Size::One, |_| Ok(()))
     }
 
-    /// The kernel of a parallel loop.
+    /// Outlines the kernel of a parallel loop.
     fn parallel(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -226,21 +225,21 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
             Ok::<_, PassError>(part)
         };
         if ir::name(op) == ops::gpu::LAUNCH {
-            // The host keeps the values that it launches with.
+            // The sizes of the launch must be values of the host.
             let (blocks, threads) = launched(op)?;
             let part = copied(op)?;
             let size = Size::Blocks(blocks, threads);
             return self.outline(&part, next, size, open_launch);
         }
         let at = Builder::before(self.context, op)?;
-        // The host computes the number, from its own values.
-        let (_, all) = Bounds::of(op).counts(&at)?;
+        // The host computes the number of iterations from its values.
+        let (_, all) = counts(&Bounds::all(op), &at)?;
         let part = copied(op)?;
         let block = self.block;
         self.outline(&part, next, Size::Iterations(all), |op| Ok(distribute(op, block)?))
     }
 
-    /// Moves operations into a kernel, which is launched before `next`. `map` gets the last of them.
+    /// Moves operations into a kernel, which is launched before `next`. `map` gets the last operation.
     fn outline(
         &mut self,
         part: &[OperationRef<'c, 'a>],
@@ -249,9 +248,9 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         map: impl FnOnce(OperationRef<'c, 'a>) -> Result<(), PassError>,
     ) -> Result<(), PassError> {
         let kernels = self.kernels()?;
-        let names = (0..).map(|number| format!("kernel_{number}"));
-        let name = names.into_iter().find(|name| !self.names.contains(name));
-        let name = name.unwrap_or_default();
+        let mut names = (0..).map(|number| format!("kernel_{number}"));
+        let name = names.find(|name| !self.names.contains(name));
+        let name = name.unwrap_or_else(|| unreachable!("internal compiler error: no name is left"));
         let mut outlined = Outlined::new(self.context, kernels, &name, part)?;
         for constant in constants(part) {
             outlined.pass_disjoint(constant);
@@ -287,17 +286,16 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         let name = self.merged(kernel, name);
         let at = Builder::before(self.context, next)?.with_location(location);
         let blocks = match size {
-            Size::One => at.index(1)?,
-            Size::Iterations(all) => blocks(&at, all, self.block)?,
+            Size::One => at.idx(1),
+            Size::Iterations(all) => blocks(&at, all, self.block),
             Size::Blocks(blocks, _) => blocks,
         };
-        let one = at.index(1)?;
-        let width = at.index(i64::from(threads))?;
+        let one = at.idx(1);
+        let width = at.idx(i64::from(threads));
         let operands = [&[blocks, one, one, width, one, one][..], &captured].concat();
         let number = i32::try_from(captured.len()).map_err(|_| "too many arguments")?;
         let segments = [0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, number, 0];
-        let symbol = format!("@{KERNELS}::@{name}");
-        let symbol = Attribute::parse(self.context, &symbol).ok_or("a kernel without a name")?;
+        let symbol = attributes::nested_symbol(self.context, KERNELS, &name);
         let attributes =
             [("operandSegmentSizes", attributes::i32s(self.context, &segments)), ("kernel", symbol)];
         at.create(ops::gpu::LAUNCH_FUNC, &operands, &attributes, &[], Vec::new())?;
@@ -311,8 +309,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         }
         let block = ir::blocks(self.root).first().copied();
         let block = block.ok_or("a module without a body")?;
-        let known = ir::operations(block);
-        let known = known.into_iter().find(|op| ir::name(*op) == ops::gpu::MODULE);
+        let known = ir::operations(block).into_iter().find(|op| ir::name(*op) == ops::gpu::MODULE);
         let module = match known {
             Some(module) => module,
             None => {
@@ -330,15 +327,14 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         Ok(body)
     }
 
-    /// The name of a kernel with this text: `kernel`, which has the name `name`, or an equal one instead.
+    /// The name of the first kernel that is equal to `kernel`, whose name is `name`. Erases `kernel` if it is not the first.
     fn merged(&mut self, kernel: OperationRef<'c, 'a>, name: String) -> String {
         let flags = OperationPrintingFlags::new().use_local_scope();
-        let text = kernel.to_string_with_flags(flags);
-        let text = text.map(|text| text.replacen(&format!("@{name}("), "@(", 1));
-        let Ok(text) = text else {
+        let Ok(text) = kernel.to_string_with_flags(flags) else {
             self.names.insert(name.clone());
             return name;
         };
+        let text = text.replacen(&format!("@{name}("), "@(", 1);
         if let Some(known) = self.known.get(&text) {
             ir::erase(kernel);
             return known.clone();
@@ -349,21 +345,21 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
     }
 }
 
-/// The numbers of blocks and threads of a `gpu.launch` of one dimension.
+/// The numbers of blocks and threads of a one-dimensional `gpu.launch`.
 fn launched<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(Value<'c, 'a>, u32), PassError> {
-    let size = |n: usize| op.operand(n).ok().and_then(super::threads::constant);
+    let size = |n: usize| op.operand(n).ok().and_then(ir::integer);
     let others = [1, 2, 4, 5].map(size);
     let threads = size(3).and_then(|threads| u32::try_from(threads).ok());
     match (op.operand(0), threads) {
         (Ok(blocks), Some(threads)) if others == [Some(1); 4] => Ok((blocks, threads)),
-        _ => Err(PassError::at(op, "is no launch of one dimension")),
+        _ => Err(PassError::at(op, "is not a one-dimensional launch")),
     }
 }
 
-/// Arguments of the body of a `gpu.launch` before those for memory that a block shares.
+/// The number of arguments of the body of a `gpu.launch` before the shared arrays.
 const SIZES: usize = 12;
 
-/// Replaces a `gpu.launch` in a kernel by its body. What the body shares stays arguments, which become the kernel's.
+/// Replaces a `gpu.launch` in a kernel by its body. Shared arrays become arguments of the kernel.
 fn open_launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), PassError> {
     let context = ir::context::of(op);
     let at = Builder::before(context, op)?;
@@ -380,9 +376,7 @@ fn open_launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), PassError> {
         let Some((name, axis)) = names.get(position / 3).zip(["x", "y", "z"].get(position % 3)) else {
             continue;
         };
-        let axis = Attribute::parse(context, &format!("#gpu<dim {axis}>"));
-        let axis = axis.ok_or("a launch without dimensions")?;
-        let value = at.value(name, &[], &[("dimension", axis)], index)?;
+        let value = at.value(name, &[], &[("dimension", attributes::axis(context, axis))], index)?;
         ir::replace_uses(argument, value);
     }
     regions::inline(op, &regions::take(op, 0)?)?;
@@ -390,27 +384,22 @@ fn open_launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), PassError> {
     Ok(())
 }
 
-/// The number of blocks for so many iterations: at least 1.
-fn blocks<'c: 'a, 'a>(
-    at: &Builder<'c, 'a>,
-    iterations: Value<'c, 'a>,
-    block: u32,
-) -> Result<Value<'c, 'a>, PassError> {
+/// The number of blocks for a number of iterations; at least 1.
+fn blocks<'c: 'a, 'a>(at: &Builder<'c, 'a>, iterations: Value<'c, 'a>, block: u32) -> Value<'c, 'a> {
     let block = i64::from(block);
-    if let Some(known) = super::threads::constant(iterations) {
+    if let Some(known) = ir::integer(iterations) {
         let blocks = known.saturating_add(block - 1) / block.max(1);
-        return Ok(at.index(blocks.clamp(1, MOST_BLOCKS))?);
+        return at.idx(blocks.clamp(1, MAX_BLOCKS));
     }
-    let index = melior::ir::Type::index(at.context);
-    let size = at.index(block)?;
-    let blocks = at.value(ops::arith::CEILDIVUI, &[iterations, size], &[], index)?;
-    let most = at.index(MOST_BLOCKS)?;
-    let blocks = at.value(ops::arith::MINUI, &[blocks, most], &[], index)?;
-    let one = at.index(1)?;
-    Ok(at.value(ops::arith::MAXUI, &[blocks, one], &[], index)?)
+    let size = at.idx(block);
+    let blocks = at.ceildivui(iterations, size);
+    let max_blocks = at.idx(MAX_BLOCKS);
+    let blocks = at.minui(blocks, max_blocks);
+    let one = at.idx(1);
+    at.maxui(blocks, one)
 }
 
-/// The constant arrays that operations read: kernels get their addresses.
+/// The constant arrays that operations read. Kernels get their addresses.
 fn constants<'c: 'a, 'a>(part: &[OperationRef<'c, 'a>]) -> Vec<Value<'c, 'a>> {
     let mut seen = HashSet::new();
     let all = part.iter().flat_map(|op| ir::outline::captured(*op));
@@ -419,12 +408,12 @@ fn constants<'c: 'a, 'a>(part: &[OperationRef<'c, 'a>]) -> Vec<Value<'c, 'a>> {
     constants.filter(|root| seen.insert(ir::ValueKey::of(*root))).collect()
 }
 
-/// Copies operations for `users`, which use the copies from now on. Views and constants stay.
+/// Copies operations for `users`, which then use the copies.
 fn copies<'c: 'a, 'a>(
     reads: &[OperationRef<'c, 'a>],
     users: &[OperationRef<'c, 'a>],
 ) -> Result<Vec<OperationRef<'c, 'a>>, PassError> {
-    let mut found: Vec<OperationRef<'c, 'a>> = Vec::new();
+    let mut copies: Vec<OperationRef<'c, 'a>> = Vec::new();
     let mut map = HashMap::new();
     for read in reads {
         let context = ir::context::of(*read);
@@ -433,22 +422,21 @@ fn copies<'c: 'a, 'a>(
         for (old, new) in read.results().zip(copy.results()) {
             map.insert(ir::ValueKey::of(old), Value::from(new));
         }
-        found.push(copy);
+        copies.push(copy);
     }
-    for op in found.iter().chain(users) {
+    for op in copies.iter().chain(users) {
         for inner in ir::outline::with_nested(*op) {
             ir::outline::replace_operands(inner, |operand| map.get(&ir::ValueKey::of(operand)).copied());
         }
     }
-    Ok(found)
+    Ok(copies)
 }
 
-/// The attributes of arrays that a block shares: their addresses are multiples of the longest access of a thread.
-fn aligned(context: &Context, shared: i64) -> Result<Attribute<'_>, PassError> {
-    let one = format!("{{llvm.align = {VECTOR} : i64}}");
-    let all: Vec<&str> = (0..shared).map(|_| one.as_str()).collect();
-    let all = Attribute::parse(context, &format!("[{}]", all.join(", ")));
-    all.ok_or_else(|| PassError::from("an alignment without a value"))
+/// The attributes of shared arrays. Their alignment is the size of the largest access of a thread.
+fn aligned(context: &Context, shared: usize) -> Attribute<'_> {
+    let bytes = attributes::i64(context, VECTOR);
+    let one = attributes::dictionary(context, &[("llvm.align", bytes)]);
+    ArrayAttribute::new(context, &vec![one; shared]).into()
 }
 
 /// The `gpu.func` of a `func.func` without results.
@@ -463,25 +451,23 @@ fn kernel_of<'c: 'a, 'a>(
     Builder::before(context, end)?.create(ops::gpu::RETURN, &[], &[], &[], Vec::new())?;
     ir::erase(end);
     let threads = i32::try_from(threads).map_err(|_| "a block with too many threads")?;
-    let size = format!("array<i32: {threads}, 1, 1>");
-    let size = Attribute::parse(context, &size).ok_or("a size of no block")?;
-    let own = function.attribute("function_type")?;
-    let inputs = FunctionType::try_from(TypeAttribute::try_from(own)?.value())?.input_count();
-    let all = ir::arguments(ir::body(function)?).len();
-    let shared = i64::try_from(all.saturating_sub(inputs)).map_err(|_| "too many arguments")?;
-    let attributes = [
+    let size = attributes::i32s(context, &[threads, 1, 1]);
+    let function_type = function.attribute("function_type")?;
+    let inputs = FunctionType::try_from(TypeAttribute::try_from(function_type)?.value())?.input_count();
+    let mut named = vec![
         ("sym_name", function.attribute("sym_name")?),
-        ("function_type", own),
+        ("function_type", function_type),
         ("gpu.kernel", attributes::unit(context)),
         ("known_block_size", size),
-        // Arguments after those of the type are memory that a block shares.
-        ("workgroup_attributions", attributes::i64(context, shared)),
-        ("workgroup_attrib_attrs", aligned(context, shared)?),
     ];
-    let count = if shared == 0 { 4 } else { 6 };
-    let attributes = attributes.get(..count).unwrap_or_default();
+    // Arguments that are not in the function type are shared arrays.
+    let shared = ir::arguments(ir::body(function)?).len().saturating_sub(inputs);
+    if shared > 0 {
+        named.push(("workgroup_attributions", attributes::i64(context, as_i64(shared))));
+        named.push(("workgroup_attrib_attrs", aligned(context, shared)));
+    }
     let region = regions::take(function, 0)?;
-    let kernel = at.create(ops::gpu::FUNC, &[], attributes, &[], vec![region])?;
+    let kernel = at.create(ops::gpu::FUNC, &[], &named, &[], vec![region])?;
     ir::erase(function);
     Ok(kernel)
 }

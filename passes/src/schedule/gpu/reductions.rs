@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-map-reductions`: maps reductions to blocks of threads of a GPU that share memory.
+//! `skript-map-reductions`: maps reductions to GPU kernels with shared memory.
 //!
-//! A reduction is read as for kernels of processors ([`crate::schedule::reading`]). One whose inputs are shared by many elements of the
-//! result is computed in tiles ([`super::contraction`]), another one with long rows by several threads for each row ([`super::row`]).
-//! The elementwise operations that start and finish its results become part of the code.
-//! Loops that select a position are computed by several threads as well ([`super::selections`]).
-//! The result is a `gpu.launch`. Others stay.
+//! A reduction is analyzed as for CPU kernels ([`crate::schedule::reading`]). A contraction is computed in tiles ([`super::tiles`]). In
+//! other reductions with long rows, several threads compute each row ([`super::row`]). The elementwise operations that compute the
+//! initial and final values of the results become part of the kernel. Loops that select a position, such as an argmax, are also
+//! distributed over several threads ([`super::selections`]). The result is a `gpu.launch`. Other operations are not changed.
 //!
-//! Requires: buffers before memory is planned. Guarantees: results are the same for every number of blocks that run at the same time.
+//! Requires: buffers before memory is planned. Guarantees: results do not depend on the number of concurrent blocks.
 
 use super::alignment::{is_aligned, offset_factor};
-use super::code::{Caller, Code, Dynamic, Extents, Number, expected, vectors};
-use super::contraction::{Contraction, Share};
+use super::code::{Caller, Code, Dynamic, Extents, Shared, expected, vectors};
 use super::matrix_unit::{Format, Unit};
 use super::row::Rows;
 use super::selections;
@@ -19,26 +17,26 @@ use super::tiles::{self, Plan};
 use crate::extents::size::{element_bytes, extent};
 use crate::ir::effects::Effects;
 use crate::ir::func;
-use crate::ir::memref::may_overlap;
-use crate::ir::splice::splice;
-use crate::ir::{self, attribute_names, attributes, linalg, ops, uses};
+use crate::ir::{self, Builder, attribute_names, attributes, linalg, ops};
 use crate::schedule::body::Body;
+use crate::schedule::buffer_uses::sort_in_block;
 use crate::schedule::caller::branch_before;
+use crate::schedule::contraction::{Contraction, Share};
 use crate::schedule::elementwise::Merged;
 use crate::schedule::nest::Nest;
-use crate::schedule::reading::{Reduction, read};
+use crate::schedule::reading::{Reduction, read_apart};
+use crate::schedule::signature::Signature;
 use crate::schedule::targets::gpus::{Gpu, MatrixTile, Precision};
-use melior::ir::attribute::DenseI64ArrayAttribute;
+use melior::ir::Value;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Value, ValueLike};
 use skript_dialect::{Pass, PassError};
 use std::collections::HashSet;
 
 /// The pass `skript-map-reductions`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-map-reductions",
-    summary: "map reductions to blocks of threads that share memory",
+    summary: "map reductions to GPU kernels with shared memory",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: super::DIALECTS,
     options: &[super::GPU, super::PRECISION],
@@ -48,14 +46,14 @@ pub(crate) const PASS: Pass = Pass {
         let entry = ir::entry(root)?;
         let reduces = |op: &OperationRef| {
             let generic = linalg::Generic::cast(*op);
-            let reduces = generic.is_some_and(|generic| generic.reductions().contains(&true));
+            let reduces = generic.is_some_and(|generic| generic.reduces());
             reduces && runs_on_host(*op, entry)
         };
-        // Elementwise operations may become part of a kernel.
-        let found = ir::walk::named(entry, ops::linalg::GENERIC).into_iter();
-        let found: Vec<OperationRef> = found.filter(reduces).collect();
+        // The list contains only reductions, because elementwise operations may be erased when they become part of a kernel.
+        let mut reductions = ir::walk::named(entry, ops::linalg::GENERIC);
+        reductions.retain(reduces);
         let mut effects = Effects::new(func::functions(root));
-        for op in found {
+        for op in reductions {
             map(op, (gpu, precision), &mut effects)?;
         }
         map_selections(entry, gpu)
@@ -64,43 +62,35 @@ pub(crate) const PASS: Pass = Pass {
 
 /// Replaces loops of the host that select positions.
 fn map_selections<'c: 'a, 'a>(entry: OperationRef<'c, 'a>, gpu: &Gpu) -> Result<(), PassError> {
-    let loops = ir::nested(entry).into_iter().filter(|op| {
+    let is_loop = |op: &OperationRef| {
         let name = ir::name(*op);
         [ops::scf::PARALLEL, ops::scf::FOR].contains(&name.as_str()) && runs_on_host(*op, entry)
-    });
-    // With the loops around each, as inner ones are erased together with outer ones.
-    let with_parents = loops.map(|op| {
-        let mut parents = Vec::new();
-        let mut parent = op.parent_operation();
-        while let Some(own) = parent.filter(|own| *own != entry) {
-            parents.push(uses::key(own));
-            parent = own.parent_operation();
-        }
-        (op, parents)
-    });
-    let mut loops: Vec<_> = with_parents.collect();
-    loops.sort_by_key(|(_, parents)| parents.len());
+    };
+    let loops: Vec<OperationRef> = ir::nested(entry).into_iter().filter(is_loop).collect();
+    // Outer loops come first in the list; replacing an outer loop also erases its inner loops.
     let mut erased = HashSet::new();
-    for (op, parents) in loops {
-        let key = uses::key(op);
-        if !parents.iter().any(|own| erased.contains(own)) && selections::map(op, gpu)? {
-            erased.insert(key);
+    for op in loops {
+        if !erased.contains(&ir::key(op)) {
+            let inner: Vec<usize> = ir::nested(op).into_iter().map(ir::key).collect();
+            if selections::map(op, gpu)? {
+                erased.extend(inner);
+            }
         }
     }
     Ok(())
 }
 
-/// Points of the smallest reduction inside of a loop that gets a kernel of its own.
-const ENOUGH: i64 = 1 << 12;
+/// Minimum number of points of a reduction inside a loop that becomes a separate kernel.
+const MIN_POINTS: i64 = 1 << 12;
 
-/// Whether the host decides when the operation runs.
+/// Whether the control flow around an operation is on the host: only sequential loops and branches enclose it.
 pub(super) fn runs_on_host(op: OperationRef, entry: OperationRef) -> bool {
     let mut parent = op.parent_operation();
-    while let Some(own) = parent.filter(|own| *own != entry) {
-        if !matches!(ir::name(own).as_str(), ops::scf::FOR | ops::scf::IF | ops::scf::WHILE) {
+    while let Some(enclosing) = parent.filter(|parent| *parent != entry) {
+        if !matches!(ir::name(enclosing).as_str(), ops::scf::FOR | ops::scf::IF | ops::scf::WHILE) {
             return false;
         }
-        parent = own.parent_operation();
+        parent = enclosing.parent_operation();
     }
     true
 }
@@ -111,24 +101,20 @@ fn map<'c: 'a, 'a>(
     target: (&Gpu, Precision),
     effects: &mut Effects<'c, 'a>,
 ) -> Result<(), PassError> {
-    let Some(reduction) = read(op) else {
+    let Some(reduction) = read_apart(op) else {
         return Ok(());
     };
-    let inputs = reduction.arrays.get(..reduction.nest.output);
-    let mut inputs = inputs.unwrap_or_default().iter();
-    let output = reduction.output();
-    let overlaps = output.is_none_or(|output| inputs.any(|input| may_overlap(*input, output)));
     let parent = op.parent_operation();
-    let is_nested = parent.is_some_and(|own| ir::name(own) != ops::func::FUNC);
-    if overlaps || is_nested && reduction.nest.volume() < ENOUGH {
+    let is_nested = parent.is_some_and(|parent| ir::name(parent) != ops::func::FUNC);
+    if is_nested && reduction.nest.volume() < MIN_POINTS {
         return Ok(());
     }
     let bare = Merged { reduction: reduction.clone(), last: op, others: Vec::new() };
-    let merged = Merged::of(op, reduction, effects);
+    let merged = Merged::around(op, reduction, effects);
     if replace(op, merged, target)? { Ok(()) } else { replace(op, bare, target).map(|_| ()) }
 }
 
-/// Replaces the reduction `op` and the elementwise operations around it. False if no mapping fits.
+/// Replaces the reduction `op` and the elementwise operations around it. Returns false if no mapping fits.
 fn replace<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     merged: Merged<'c, 'a>,
@@ -138,106 +124,124 @@ fn replace<'c: 'a, 'a>(
     if reduction.fix_offsets().is_none() {
         return Ok(false);
     }
-    for (kind, array) in reduction.signature.arrays.iter_mut().zip(&reduction.arrays) {
-        *kind = array.r#type().to_string();
-    }
+    let context = ir::context::of(op);
     if op != last {
-        let parts = [op.location(), last.location()];
-        let location = ir::location::fused(ir::context::of(op), &parts, None);
+        let location = ir::location::fused(context, &[op.location(), last.location()], None);
         ir::mutation::set_location(last, location);
     }
     let kernels = Kernels { reduction: &reduction, operands: op.operands().collect(), gpu, precision };
     let body = &reduction.body;
     if let Some((open, _, condition)) = body.cases()
-        && let Some((blocks, arguments)) = kernels.tiled(&open)
+        && let Some(tiled) = kernels.tiled(&open, Share::whole(gpu))
     {
         let condition = reduction.captured.get(condition).copied();
         let condition = condition.ok_or("a condition without a value")?;
-        let [then, otherwise] = branch_before(last, condition, last.location())?;
-        splice(then, &arguments, &blocks, &[])?;
+        let [then, otherwise] = branch_before(last, condition, last.location());
+        tiled.launch(Builder::before(context, then)?);
         others.push(last);
-        others.sort_by(|a, b| {
-            if ir::is_before(*a, *b) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater }
-        });
+        sort_in_block(&mut others);
         for op in others {
             ir::move_before(op, otherwise);
         }
         return Ok(true);
     }
-    let Some((blocks, arguments)) = kernels.tiled(body).or_else(|| kernels.shared()) else {
+    let host = Builder::before(context, last)?;
+    if let Some(tiled) = kernels.tiled(body, Share::whole(gpu)) {
+        tiled.launch(host);
+    } else if !kernels.launch_shared(host) {
         return Ok(false);
-    };
-    splice(last, &arguments, &blocks, &[])?;
+    }
     others.into_iter().for_each(ir::erase);
     ir::erase(last);
     Ok(true)
 }
 
-/// A kernel as text, and the values that it refers to.
-type Kernel<'c, 'a> = (String, Vec<Value<'c, 'a>>);
-
 /// The kernels of a reduction.
 pub(super) struct Kernels<'r, 'c, 'a> {
     pub(super) reduction: &'r Reduction<'c, 'a>,
-    /// Those of the operation, which have the dynamic extents.
+    /// The operands of the operation, which define the dynamic extents.
     pub(super) operands: Vec<Value<'c, 'a>>,
     pub(super) gpu: &'r Gpu,
     pub(super) precision: Precision,
 }
 
-impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
-    /// The kernel of a contraction in tiles.
-    fn tiled(&self, body: &Body) -> Option<Kernel<'c, 'a>> {
-        self.tiles(body, Share::whole(self.gpu), false, |code, tiles, threads| code.launch(&tiles, threads))
+/// A contraction in tiles.
+pub(super) struct Tiled<'r, 'c, 'a> {
+    nest: Nest,
+    caller: Caller<'c, 'a>,
+    body: &'r Body<'c>,
+    signature: &'r Signature<'c>,
+    contraction: Contraction,
+    plan: Plan<'c, 'a>,
+}
+
+impl<'c: 'a, 'a> Tiled<'_, 'c, 'a> {
+    /// The number of threads of a block.
+    pub(super) fn threads(&self) -> i64 {
+        self.plan.threads()
     }
 
-    /// The code of a contraction in tiles, which `end` completes with the number of tiles and that of threads.
-    pub(super) fn tiles<T>(
-        &self,
-        body: &Body,
-        share: Share,
-        is_inside: bool,
-        end: impl FnOnce(Code, Number, i64) -> T,
-    ) -> Option<(T, Vec<Value<'c, 'a>>)> {
+    /// Launches blocks that compute the tiles.
+    fn launch(self, host: Builder<'c, 'a>) {
+        let code = Code::new(host, &self.nest, self.body, self.signature, &self.caller);
+        let (code, tiles, threads) = tiles::write(&self.contraction, code, self.plan);
+        code.end(tiles, threads);
+    }
+
+    /// Writes the code of the contraction as a part of a larger kernel, at the end of a block whose argument is the thread. Returns the
+    /// shared arrays, which are additional arguments of the block.
+    pub(super) fn inside(self, at: Builder<'c, 'a>) -> Vec<Shared<'c, 'a>> {
+        let mut code = Code::new(at, &self.nest, self.body, self.signature, &self.caller);
+        code.share_inside();
+        let (code, tiles, threads) = tiles::write(&self.contraction, code, self.plan);
+        code.end(tiles, threads)
+    }
+}
+
+impl<'r, 'c: 'a, 'a> Kernels<'r, 'c, 'a> {
+    /// Plans the contraction in tiles; `None` if no tile fits.
+    pub(super) fn tiled<'b>(&self, body: &'b Body<'c>, share: Share) -> Option<Tiled<'b, 'c, 'a>>
+    where
+        'r: 'b,
+    {
         if body.predicate.is_some() || !body.used_dimensions().is_empty() {
             return None;
         }
         let nest = self.nest(&[]);
-        let (caller, arguments) = self.caller(&nest)?;
+        let caller = self.caller(&nest)?;
         let expected = expected(&nest, &caller.extents);
-        let contraction = Contraction::of(&nest)?;
+        let contraction = Contraction::from_nest(&nest)?;
         let signature = &self.reduction.signature;
         let elements = &signature.elements;
-        let format = Format::of(&contraction, body, elements, self.precision);
+        let format = Format::for_contraction(&contraction, body, elements, self.precision);
         let matrices = || {
             let (format, unit) = format.zip(self.gpu.matrices)?;
-            let bytes = element_bytes(elements.first()?)?;
-            let own = |tile: &MatrixTile| Unit::new(unit.kind, format, tile, bytes);
-            let tiles = unit.tiles.iter().copied().filter(|tile| own(tile).bytes(tile) <= share.memory);
+            let bytes = element_bytes(&elements.first()?.to_string())?;
+            let unit_for = |tile: &MatrixTile| Unit::new(unit.kind, format, tile, bytes);
+            let tiles = unit.tiles.iter().copied().filter(|tile| unit_for(tile).bytes(tile) <= share.memory);
             let tile = contraction.matrix_tile(&expected, tiles, share)?;
-            Some(Plan::Warps(tile, Box::new(own(&tile))))
+            Some(Plan::Warps(tile, Box::new(unit_for(&tile))))
         };
         let threads = || {
             let tile = contraction.tile(&expected, elements, self.gpu, share)?;
             Some(Plan::Threads(tile))
         };
         let plan = matrices().or_else(threads)?;
-        let mut code = Code::new(&nest, body, signature, &caller);
-        if is_inside {
-            code.share_inside();
-        }
-        let (code, tiles, threads) = tiles::write(&contraction, code, plan);
-        Some((end(code, tiles, threads), arguments))
+        Some(Tiled { nest, caller, body, signature, contraction, plan })
     }
 
-    /// The kernel of a reduction whose rows several threads share.
-    fn shared(&self) -> Option<Kernel<'c, 'a>> {
+    /// Launches a reduction whose rows are computed by several threads each. Returns false if this is not possible or not faster.
+    fn launch_shared(&self, host: Builder<'c, 'a>) -> bool {
         let body = &self.reduction.body;
         let nest = self.nest(&body.used_dimensions());
-        let (caller, arguments) = self.caller(&nest)?;
-        let rows = Rows::of(&nest, &expected(&nest, &caller.extents), body, self.gpu)?;
-        let code = Code::new(&nest, body, &self.reduction.signature, &caller);
-        Some((rows.write(code), arguments))
+        let Some(caller) = self.caller(&nest) else {
+            return false;
+        };
+        let Some(rows) = Rows::new(&nest, &expected(&nest, &caller.extents), body, self.gpu) else {
+            return false;
+        };
+        rows.write(Code::new(host, &nest, body, &self.reduction.signature, &caller));
+        true
     }
 
     fn nest(&self, used_dimensions: &[usize]) -> Nest {
@@ -247,53 +251,39 @@ impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
         nest
     }
 
-    /// What the host knows, and all arguments: those of the reduction, and the arrays with the dynamic extents of a nest.
-    fn caller(&self, nest: &Nest) -> Option<(Caller, Vec<Value<'c, 'a>>)> {
-        let mut arguments = self.reduction.arguments();
+    /// Returns the properties of arrays and extents that are known in host code.
+    fn caller(&self, nest: &Nest) -> Option<Caller<'c, 'a>> {
         let mut extents = Extents::new();
-        for (l, own) in nest.loops.iter().enumerate() {
-            let Some((operand, dimension)) = own.source else {
+        for (l, r#loop) in nest.loops.iter().enumerate() {
+            let Some((operand, dimension)) = r#loop.source else {
                 continue;
             };
             let array = *self.operands.get(operand)?;
             let most = bound(array, dimension);
-            let dynamic = Dynamic {
-                array: format!("%{}", arguments.len()),
-                kind: array.r#type().to_string(),
-                dimension,
-                most,
-            };
-            extents.insert(l, dynamic);
-            arguments.push(array);
+            extents.insert(l, Dynamic { array, dimension, most });
         }
         let arrays = self.reduction.arrays.iter();
-        let aligned = arrays.clone().map(|array| is_aligned(*array)).collect();
-        let placed = arrays.map(|array| {
-            let rank = ir::memref::extents(array.r#type()).len();
-            (rank, offset_factor(*array))
-        });
         let (lanes, vectors) = vectors(self.gpu.language);
-        let caller = Caller {
+        Some(Caller {
+            arguments: self.reduction.arguments(),
             extents,
-            aligned,
+            aligned: arrays.clone().map(|array| is_aligned(*array)).collect(),
             lanes,
             vectors,
             copies: self.gpu.copies,
             unrolled: self.gpu.unrolled,
-            placed: placed.collect(),
-        };
-        Some((caller, arguments))
+            placed: arrays.map(|array| offset_factor(*array)).collect(),
+        })
     }
 }
 
-/// The upper bound of an extent; an argument of a function declares it.
+/// Returns the upper bound of an extent, which function arguments declare.
 fn bound(array: Value, dimension: usize) -> Option<i64> {
-    let declared = ir::argument(array).and_then(|own| {
-        let function = own.owner().parent_operation()?;
-        let own = *ir::argument_attributes(function).get(own.argument_number())?;
-        let bounds = attributes::entry(own, attribute_names::BOUNDS)?;
-        let bounds = DenseI64ArrayAttribute::try_from(bounds).ok()?;
-        bounds.element(dimension).ok()
+    let declared = ir::argument(array).and_then(|argument| {
+        let function = argument.owner().parent_operation()?;
+        let attributes = *ir::argument_attributes(function).get(argument.argument_number())?;
+        let bounds = attributes::entry(attributes, attribute_names::BOUNDS)?;
+        attributes::integers(bounds)?.get(dimension).copied()
     });
     declared.or_else(|| i64::try_from(extent(array, dimension)?).ok())
 }

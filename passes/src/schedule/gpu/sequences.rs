@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which consecutive operations of a block of host code become one kernel of one thread.
+//! Collects the sequences of operations in host code that become single-threaded kernels.
 //!
-//! Such a sequence stores to arrays of the device. It takes the reads and the computations that only it needs along, as long as
-//! nothing between them and the sequence writes.
+//! Such a sequence stores to arrays of the device. It includes the reads and the computations that only the sequence uses, if no
+//! operation between them and the sequence writes.
 
 use super::memory_space::HostMemory;
 use crate::ir::attribute_names::SPLIT;
+use crate::ir::scf::Bounds;
 use crate::ir::{self, ValueKey, ops, uses};
 use melior::ir::Value;
 use melior::ir::block::BlockLike;
@@ -13,23 +14,23 @@ use melior::ir::operation::{OperationLike, OperationRef};
 use skript_dialect::op;
 use std::collections::{HashMap, HashSet};
 
-/// What an operation of host code is for the device.
+/// The role of a host operation for the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Reads arrays of the device, or computes: may be part of a kernel.
+    /// Reads arrays of the device, or computes: the operation may be part of a kernel.
     Reads,
-    /// Writes arrays of the device, without a decision of the host: is part of a kernel.
+    /// Writes arrays of the device without control flow on the host: the operation is part of a kernel.
     Writes,
-    /// Has regions with such operations, and decides which of them run.
+    /// Control flow on the host around operations on the device.
     Decides,
-    /// A parallel loop, or blocks of threads: a kernel of its own.
+    /// A parallel loop or a launch: a separate kernel.
     Parallel,
-    /// Everything else.
+    /// Any other operation of the host.
     Host,
 }
 
-/// Iterations of a parallel loop that are enough for a kernel of its own inside of a sequential loop.
-const ENOUGH: i64 = 32;
+/// Minimum number of iterations of a parallel loop inside a sequential loop that becomes a separate kernel.
+const MIN_ITERATIONS: i64 = 32;
 
 /// Roles of operations.
 pub(super) struct Roles<'m> {
@@ -37,8 +38,7 @@ pub(super) struct Roles<'m> {
 }
 
 impl Roles<'_> {
-    /// The role of an operation.
-    pub(super) fn of<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Role {
+    pub(super) fn role<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Role {
         match ir::name(op).as_str() {
             ops::scf::PARALLEL if op.result_count() == 0 => Role::Parallel,
             ops::gpu::LAUNCH => Role::Parallel,
@@ -54,15 +54,15 @@ impl Roles<'_> {
     }
 
     fn of_region<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Role {
-        let mut found = Role::Reads;
+        let mut combined = Role::Reads;
         for inner in ir::blocks(op).into_iter().flat_map(ir::operations) {
             let role = match ir::name(inner).as_str() {
                 ops::scf::YIELD | ops::scf::CONDITION | ops::scf::REDUCE => Role::Reads,
-                // An array of the kernel.
+                // The array is local to the kernel.
                 ops::memref::ALLOCA => Role::Reads,
-                _ => self.of(inner),
+                _ => self.role(inner),
             };
-            found = match (found, role) {
+            combined = match (combined, role) {
                 (_, Role::Host | Role::Decides) | (Role::Decides, _) => Role::Decides,
                 (_, Role::Parallel) if is_large(inner) => Role::Decides,
                 (_, Role::Parallel | Role::Writes) | (Role::Writes, _) => Role::Writes,
@@ -70,10 +70,10 @@ impl Roles<'_> {
                 (other, _) => other,
             };
         }
-        // What a kernel computes reaches the host through arrays only.
-        match found {
+        // A kernel has no results, so an operation with used results remains on the host.
+        match combined {
             Role::Writes if op.results().any(op::is_used) => Role::Decides,
-            _ => found,
+            _ => combined,
         }
     }
 }
@@ -83,31 +83,29 @@ fn is_large(op: OperationRef) -> bool {
     if ir::name(op) == ops::gpu::LAUNCH || op.has_attribute(SPLIT) {
         return true;
     }
-    let bounds: Vec<Value> = op.operands().collect();
-    let rank = bounds.len() / 3;
-    let constant = |n: usize| bounds.get(n).and_then(|value| super::threads::constant(*value));
-    let count = |n: usize| Some(constant(rank + n)?.saturating_sub(constant(n)?).max(0));
-    let all = (0..rank).try_fold(1_i64, |all, n| Some(all.saturating_mul(count(n)?)));
-    all.is_none_or(|all| all >= ENOUGH)
+    let all =
+        Bounds::all(op).iter().try_fold(1_i64, |all, bounds| Some(all.saturating_mul(bounds.iterations()?)));
+    all.is_none_or(|all| all >= MIN_ITERATIONS)
 }
 
-/// The operations of a kernel of one thread.
+/// The operations of a single-threaded kernel.
 pub(super) struct Sequence<'c, 'a> {
-    /// What writes: moves into the kernel.
+    /// Operations that write, which move into the kernel.
     pub(super) writes: Vec<OperationRef<'c, 'a>>,
-    /// What it needs: is copied into the kernel. In the order of the block.
+    /// Operations whose results the writes use, which are copied into the kernel, in the order of the block.
     pub(super) reads: Vec<OperationRef<'c, 'a>>,
 }
 
-/// A block of host code, while its sequences are collected.
+/// A block of host code whose sequences are being collected.
 pub(super) struct Block<'c, 'a, 'm> {
     roles: &'m Roles<'m>,
-    /// The block's operations before the first kernel was outlined.
+    /// The operations of the block, before kernels are outlined.
     operations: Vec<OperationRef<'c, 'a>>,
     /// The positions of the block's operations.
     order: HashMap<usize, usize>,
     /// The position after the last operation that may write and is not part of the sequence.
     since: usize,
+    /// The writes of the current sequence.
     writes: Vec<OperationRef<'c, 'a>>,
 }
 
@@ -123,12 +121,12 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
         }
     }
 
-    /// Adds an operation that writes to the sequence.
+    /// Appends an operation that writes to the current sequence.
     pub(super) fn add(&mut self, op: OperationRef<'c, 'a>) {
         self.writes.push(op);
     }
 
-    /// Whether the host, or another kernel, needs a result of an operation that reads after the sequence began.
+    /// Whether the host or another kernel uses a result of an operation that reads after the beginning of the sequence.
     pub(super) fn is_needed_outside(&self, op: OperationRef<'c, 'a>) -> bool {
         if self.writes.is_empty() {
             return false;
@@ -144,7 +142,7 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
                     if !seen.insert(uses::key(user)) {
                         continue;
                     }
-                    match self.roles.of(user) {
+                    match self.roles.role(user) {
                         Role::Writes => {}
                         Role::Reads if user.next_in_block().is_some() => pending.push(user),
                         _ => return true,
@@ -155,10 +153,10 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
         false
     }
 
-    /// The sequences so far, which end before `after`, each with the operation that its kernel is launched before.
+    /// Returns the sequences so far, which end before `after`, each with the operation before which its kernel is launched.
     ///
-    /// What the host, or a later kernel, needs of arrays is read by the host, at its position in the block. A sequence ends
-    /// there, because the host reads after the kernels that were launched before.
+    /// If the host or a later kernel uses an element of an array, the host reads it at its position in the block. A sequence ends at this
+    /// position, because the read must follow the kernels that were launched before.
     pub(super) fn take(
         &mut self,
         after: OperationRef<'c, 'a>,
@@ -166,40 +164,40 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
         let Some(end) = self.order.get(&uses::key(after)).copied() else {
             return Vec::new();
         };
-        let mut found = Vec::new();
-        let mut rest = std::mem::take(&mut self.writes);
-        while let Some(first) = rest.first().and_then(|op| self.order.get(&uses::key(*op))) {
+        let mut sequences = Vec::new();
+        let mut pending = std::mem::take(&mut self.writes);
+        while let Some(first) = pending.first().and_then(|op| self.order.get(&uses::key(*op))) {
             let Some((position, read)) = self.read_for_later(*first, end) else {
                 break;
             };
             let is_before =
                 |op: &OperationRef<'c, 'a>| self.order.get(&uses::key(*op)).is_some_and(|n| *n < position);
-            let (before, behind) = rest.iter().partition(|op| is_before(op));
-            rest = behind;
+            let (before, behind) = pending.iter().partition(|op| is_before(op));
+            pending = behind;
             self.writes = before;
-            found.extend(self.take(read));
+            sequences.extend(self.take(read));
         }
-        if !rest.is_empty() {
-            let sequence = Sequence { reads: self.reads(&rest), writes: rest };
-            found.push((sequence, after));
+        if !pending.is_empty() {
+            let sequence = Sequence { reads: self.reads(&pending), writes: pending };
+            sequences.push((sequence, after));
             self.since = end;
         }
-        found
+        sequences
     }
 
-    /// The first operation after position `from` that reads arrays for operations from position `end` on.
+    /// Returns the first operation after position `from` that reads arrays for operations at or after position `end`.
     fn read_for_later(&self, from: usize, end: usize) -> Option<(usize, OperationRef<'c, 'a>)> {
         let mut between = self.operations.get(from..end)?.iter().enumerate();
         between
             .find(|(_, op)| {
-                self.roles.of(**op) == Role::Reads
+                self.roles.role(**op) == Role::Reads
                     && !self.arrays_read(**op).is_empty()
                     && self.is_used_from(**op, end)
             })
             .map(|(n, op)| (from + n, *op))
     }
 
-    /// Whether operations from a position on need a result.
+    /// Whether operations at or after a position use a result of an operation.
     fn is_used_from(&self, op: OperationRef<'c, 'a>, end: usize) -> bool {
         let mut pending = vec![op];
         let mut seen = HashSet::new();
@@ -214,7 +212,7 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
                 if *position >= end {
                     return true;
                 }
-                if seen.insert(uses::key(user)) && self.roles.of(user) == Role::Reads {
+                if seen.insert(uses::key(user)) && self.roles.role(user) == Role::Reads {
                     pending.push(user);
                 }
             }
@@ -222,15 +220,15 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
         false
     }
 
-    /// Notes an operation that may write.
+    /// Records an operation that may write.
     pub(super) fn pass(&mut self, op: OperationRef<'c, 'a>) {
         self.since = self.order.get(&uses::key(op)).map_or(0, |n| n + 1);
     }
 
-    /// What the operations need of the block, and may compute themselves.
+    /// Returns the operations of the block whose results the given operations use, and that can be copied into their kernel.
     pub(super) fn reads(&self, of: &[OperationRef<'c, 'a>]) -> Vec<OperationRef<'c, 'a>> {
-        let own: HashSet<usize> = of.iter().map(|op| uses::key(*op)).collect();
-        let mut found: HashMap<usize, OperationRef> = HashMap::new();
+        let keys: HashSet<usize> = of.iter().map(|op| uses::key(*op)).collect();
+        let mut needed: HashMap<usize, OperationRef> = HashMap::new();
         let mut seen: HashSet<ValueKey> = HashSet::new();
         let mut pending: Vec<Value> = of.iter().flat_map(|op| ir::outline::captured(*op)).collect();
         while let Some(value) = pending.pop() {
@@ -244,27 +242,27 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
             let Some(position) = self.order.get(&uses::key(op)).copied() else {
                 continue;
             };
-            // Views at positions that are computed move with the computation.
+            // A view whose offsets are computed is copied together with the computation.
             let is_fixed = op.operands().all(|value| self.is_fixed(value));
-            if own.contains(&uses::key(op)) || ir::outline::is_rebuilt(op) && is_fixed {
+            if keys.contains(&uses::key(op)) || ir::outline::is_rebuilt(op) && is_fixed {
                 continue;
             }
             if self.is_movable(op, position) {
-                found.insert(position, op);
+                needed.insert(position, op);
                 pending.extend(ir::outline::captured(op));
             }
         }
-        let mut found: Vec<(usize, OperationRef)> = found.into_iter().collect();
-        found.sort_by_key(|(position, _)| *position);
-        found.into_iter().map(|(_, op)| op).collect()
+        let mut needed: Vec<(usize, OperationRef)> = needed.into_iter().collect();
+        needed.sort_by_key(|(position, _)| *position);
+        needed.into_iter().map(|(_, op)| op).collect()
     }
 
-    /// Whether a value is a constant, or not of the block.
+    /// Whether a value is a constant, or is not defined in the block.
     fn is_fixed(&self, value: Value<'c, 'a>) -> bool {
         let op = ir::definition(value).map(|(op, _)| op);
         op.is_none_or(|op| {
-            let is_own = self.order.contains_key(&uses::key(op));
-            !is_own || op.operand_count() == 0 && ir::outline::is_rebuilt(op)
+            let is_in_block = self.order.contains_key(&uses::key(op));
+            !is_in_block || op.operand_count() == 0 && ir::outline::is_rebuilt(op)
         })
     }
 
@@ -273,10 +271,9 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
         if reads.iter().any(|array| self.roles.memory.holds(*array)) {
             return false;
         }
-        self.roles.of(op) == Role::Reads && (position >= self.since || reads.is_empty())
+        self.roles.role(op) == Role::Reads && (position >= self.since || reads.is_empty())
     }
 
-    /// The arrays that an operation reads.
     fn arrays_read(&self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
         let all = ir::outline::with_nested(op).into_iter();
         let loads = all.filter(|op| ir::name(*op) == ops::memref::LOAD);
@@ -285,8 +282,8 @@ impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
 }
 
 impl<'c: 'a, 'a> Block<'c, 'a, '_> {
-    /// What a parallel loop needs of the block, as far as its threads may compute it: what does not read, or reads arrays that
-    /// nothing writes.
+    /// Returns the operations of the block that a parallel loop depends on and that its threads may compute: operations that do not read
+    /// arrays, or only arrays that are never written.
     pub(super) fn reads_of_inputs(
         &self,
         of: OperationRef<'c, 'a>,
@@ -297,7 +294,7 @@ impl<'c: 'a, 'a> Block<'c, 'a, '_> {
         let mut refused: HashSet<usize> = HashSet::new();
         for op in &all {
             let fits = self.arrays_read(*op).iter().all(is_input);
-            // A value of the host cannot be computed from values that the host does not have, but the other way round.
+            // The host cannot compute from values of the device, but a kernel can compute from values of the host.
             if !fits {
                 refused.insert(uses::key(*op));
             }
@@ -306,7 +303,7 @@ impl<'c: 'a, 'a> Block<'c, 'a, '_> {
     }
 }
 
-/// Whether an array is an argument of the entry that no operation writes.
+/// Whether an array is an argument of the entry that is never written.
 fn is_read_only<'c: 'a, 'a>(array: Value<'c, 'a>, entry: OperationRef<'c, 'a>) -> bool {
     let root = ir::memref::root(array);
     let body = ir::first_block(entry).map(|block| block.to_raw().ptr);

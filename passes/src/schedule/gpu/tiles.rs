@@ -1,78 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes the code of a block that computes a tile of a contraction.
+//! Emits the code of a block that computes a tile of a contraction.
 //!
-//! The block runs in steps along the reduction: its threads copy the inputs of a step into shared memory, and each adds the products of
-//! a smaller tile in registers. There are two copies: while the products of a step are added, the inputs of the next step are on their way into
-//! registers, so that threads wait for each other once a step. Where consecutive elements of an input are at aligned addresses,
-//! a thread copies several at once.
+//! The block runs in steps along the reduction: its threads copy the inputs of a step into shared memory, and each
+//! thread adds the products of a smaller tile in registers. Shared memory is double-buffered: while the products of a
+//! step are added, the inputs of the next step are loaded into registers, so that one barrier per step suffices. Where
+//! consecutive elements of an input are at aligned addresses, a thread copies several at once.
 //!
-//! Each element is accumulated by one thread, in the order of the formula, or by a unit that adds several products at once
-//! ([`super::matrix_unit`]).
+//! Each element is accumulated either by one thread, in the order of the formula, or by a matrix unit that adds several
+//! products at once ([`super::matrix_unit`]).
+
+#![allow(clippy::indexing_slicing, reason = "a tile has two sides")]
 
 use super::super::body::Body;
 use super::super::targets::gpus::{MatrixTile, Tile};
-use super::code::{Code, Number, Point, alignment, vector};
-use super::contraction::Contraction;
+use super::code::{self, Code, Name, Point, bytes};
 use super::matrix_unit::Unit;
-use crate::extents::size::element_bytes;
-use crate::ir::ops;
+use crate::ir::numbers::{Number, Numbers};
+use crate::ir::{mutation, types};
+use crate::schedule::contraction::{BUFFERS, Contraction, PADDING};
+use crate::schedule::counts::{as_i64, as_usize};
+use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
 use std::collections::HashMap;
 
-/// Copies of the inputs of a step.
-pub(super) const BUFFERS: u64 = 2;
-
-/// Elements between the lines of a copy that is written across them, so that they are in other banks of the memory.
-pub(super) const PADDING: u32 = 4;
-
-/// Bytes of the memory of a device that are read at once.
+/// Bytes per access of device memory.
 const SECTOR: i64 = 32;
 
-/// The type of elements that are carried as their bits, and that of these.
-const HALF: &str = "bf16";
-const BITS: &str = "i16";
-
-/// Consecutive rows, and columns, of a thread at most.
+/// Maximum number of consecutive rows or columns of a thread.
 const GROUP: i64 = 4;
 
 /// How a block computes its tile.
-pub(super) enum Plan {
-    /// Each thread a smaller tile.
+pub(super) enum Plan<'c, 'a> {
+    /// Each thread computes a smaller tile.
     Threads(Tile),
-    /// Each warp by a unit for products of matrices.
-    Warps(MatrixTile, Box<Unit>),
+    /// Each warp computes a smaller tile with a matrix unit.
+    Warps(MatrixTile, Box<Unit<'c, 'a>>),
 }
 
-/// The code of a block, the number of tiles and that of threads.
-pub(super) fn write<'r>(
+impl Plan<'_, '_> {
+    /// The threads of a block.
+    pub(super) fn threads(&self) -> i64 {
+        match self {
+            Plan::Threads(tile) => tile.threads(),
+            Plan::Warps(tile, _) => tile.threads(),
+        }
+    }
+}
+
+/// Emits the code of a block; returns it with the number of tiles and the number of threads.
+pub(super) fn write<'r, 'c: 'a, 'a>(
     contraction: &'r Contraction,
-    mut code: Code<'r>,
-    plan: Plan,
-) -> (Code<'r>, Number, i64) {
-    let (threads, sizes, shifts, step, unit) = match plan {
+    mut code: Code<'r, 'c, 'a>,
+    plan: Plan<'c, 'a>,
+) -> (Code<'r, 'c, 'a>, Number<'c, 'a>, i64) {
+    let threads = plan.threads();
+    let (sizes, shifts, step, unit) = match plan {
         Plan::Threads(tile) => {
             let sizes = [tile.rows, tile.columns].map(i64::from);
-            let own = [tile.thread_rows, tile.thread_columns].map(i64::from);
-            let shifts = [(sizes[0], own[0]), (sizes[1], own[1])];
-            let shifts = shifts.map(|(size, own)| (0..own).map(|n| shift(n, size, own)).collect());
-            (tile.threads(), sizes, shifts, i64::from(tile.depth), None)
+            let counts = [tile.thread_rows, tile.thread_columns].map(i64::from);
+            let shifts = [0, 1].map(|side| {
+                let (size, count) = (sizes[side], counts[side]);
+                (0..count).map(|n| shift(n, size, count)).collect()
+            });
+            (sizes, shifts, i64::from(tile.depth), None)
         }
         Plan::Warps(tile, unit) => {
             let sizes = tile.sizes.map(i64::from);
             let (shifts, step) = (unit.shifts(), unit.step);
             code.resident = tile.resident;
-            (tile.threads(), sizes, shifts, step, Some(*unit))
+            (sizes, shifts, step, Some(*unit))
         }
     };
+    let n = code.numbers;
     let [first, second] = &contraction.sides;
     let counts = [code.count(&first.loops), code.count(&second.loops)];
     let depth = code.count(&contraction.depth);
     let batch = code.count(&contraction.batch);
-    let steps = code.split(&depth, &Number::Known(step)).0;
-    let whole = code.times(&steps, step);
-    let [rows, columns] = &counts;
-    let across = [code.parts(rows, sizes[0]), code.parts(columns, sizes[1])];
-    let matrix = code.multiply(&across[0], &across[1]);
-    let tiles = code.multiply(&matrix, &batch);
+    let whole = n.multiply(n.split(depth, step).0, step);
+    let across = [n.parts(counts[0], sizes[0]), n.parts(counts[1], sizes[1])];
+    let tiles = n.multiply(n.multiply(across[0], across[1]), batch);
     code.begin();
     let mut writer = TileWriter {
         threads,
@@ -89,7 +94,7 @@ pub(super) fn write<'r>(
         thread: Number::Known(0),
         first: [Number::Known(0), Number::Known(0)],
         batch: Vec::new(),
-        lanes: [String::new(), String::new()],
+        lanes: None,
         copies: Vec::new(),
         shared: HashMap::new(),
     };
@@ -98,85 +103,87 @@ pub(super) fn write<'r>(
 }
 
 /// Consecutive elements of an input that a thread copies into shared memory at each step.
-pub(super) struct Copied {
+pub(super) struct Copied<'c, 'a> {
     pub(super) input: usize,
-    /// The side that it is an input of: 0 for rows.
+    /// The side that the input belongs to: 0 for rows.
     pub(super) side: usize,
-    /// The address without the iterations of the reduction.
-    base: Number,
-    /// The first product of the step.
-    pub(super) product: Number,
-    /// The first line: row or column.
-    pub(super) line: Number,
+    /// The address without the contribution of the reduction.
+    base: Number<'c, 'a>,
+    /// The first product, relative to the step.
+    pub(super) product: Number<'c, 'a>,
+    /// The first line (row or column), relative to the block.
+    pub(super) line: Number<'c, 'a>,
     /// The number of elements.
     pub(super) width: i64,
-    /// Whether they are consecutive products, instead of lines.
+    /// Whether the elements are consecutive products, instead of consecutive lines.
     pub(super) is_along_depth: bool,
-    /// Whether they are copied without registers between ([`super::direct_copies`]).
+    /// Whether they are copied without registers ([`super::direct_copies`]).
     pub(super) is_direct: bool,
 }
 
-/// The iterations of some loops.
-type Iterations = Vec<(usize, Number)>;
+/// The iteration of each of some loops.
+type Iterations<'c, 'a> = Vec<(usize, Number<'c, 'a>)>;
 
-/// A row or column of a thread: its iterations, and whether it is one of the result; `None` if all are.
-type Line = (Iterations, Option<String>);
+/// A row or column of a thread: its iterations, and whether it is in the result; `None` if it always is.
+type Line<'c, 'a> = (Iterations<'c, 'a>, Option<Value<'c, 'a>>);
 
-pub(super) struct TileWriter<'r> {
-    pub(super) code: Code<'r>,
+pub(super) struct TileWriter<'r, 'c, 'a> {
+    pub(super) code: Code<'r, 'c, 'a>,
     pub(super) contraction: &'r Contraction,
-    /// Rows and columns.
-    counts: [Number; 2],
-    /// Blocks along the rows, and along the columns.
-    across: [Number; 2],
-    /// Products of an element, and those of whole steps.
-    pub(super) depth: Number,
-    whole: Number,
+    /// The numbers of rows and columns of the result.
+    counts: [Number<'c, 'a>; 2],
+    /// The numbers of blocks along the rows and along the columns.
+    across: [Number<'c, 'a>; 2],
+    /// The reduction length, and its part in full steps.
+    pub(super) depth: Number<'c, 'a>,
+    whole: Number<'c, 'a>,
     /// Rows and columns of a block.
     pub(super) sizes: [i64; 2],
-    /// Rows and columns of a thread, from its first ones on.
+    /// Rows and columns of a thread, relative to its first ones.
     shifts: [Vec<i64>; 2],
-    /// What multiplies matrices, if threads do not.
-    pub(super) unit: Option<Unit>,
+    /// The matrix unit; `None` if threads multiply.
+    pub(super) unit: Option<Unit<'c, 'a>>,
     pub(super) threads: i64,
     pub(super) step: i64,
-    pub(super) thread: Number,
+    pub(super) thread: Number<'c, 'a>,
     /// The block's first row and column.
-    first: [Number; 2],
-    batch: Iterations,
-    /// The thread's first row and column in its block, as indices.
-    lanes: [String; 2],
-    pub(super) copies: Vec<Copied>,
-    /// The types of the inputs' arrays in shared memory.
-    pub(super) shared: HashMap<usize, String>,
+    first: [Number<'c, 'a>; 2],
+    batch: Iterations<'c, 'a>,
+    /// The thread's first row and column in its block, as indices; `None` with a matrix unit.
+    lanes: Option<[Value<'c, 'a>; 2]>,
+    pub(super) copies: Vec<Copied<'c, 'a>>,
+    /// The inputs' arrays in shared memory.
+    pub(super) shared: HashMap<usize, Value<'c, 'a>>,
 }
 
-/// The greatest power of two that divides a number, which is not zero.
+/// The greatest power of two that divides a positive number.
 fn power_of_two(number: i64) -> i64 {
     1 << number.trailing_zeros().min(16)
 }
 
-/// The number of rows or columns of a thread that follow each other.
+/// The number of consecutive rows or columns of a thread.
 fn group(own: i64) -> i64 {
     power_of_two(own).min(GROUP)
 }
 
-impl TileWriter<'_> {
+impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
+    /// Index arithmetic at the end of the code.
+    pub(super) fn n(&self) -> Numbers<'c, 'a> {
+        self.code.numbers
+    }
+
     fn write(&mut self) {
         let contraction = self.contraction;
-        self.code.views();
-        let [down, across] = self.across.clone();
-        let block = self.code.number("%block");
-        let (rest, column) = self.code.split(&block, &across);
-        let (batch, row) = if contraction.batch.is_empty() {
-            (Number::Known(0), rest)
-        } else {
-            self.code.split(&rest, &down)
-        };
+        let n = self.n();
+        let [down, across] = self.across;
+        let [tile, thread] = self.code.tile_and_thread();
+        let (rest, column) = n.split(n.number(tile), across);
+        let (batch, row) =
+            if contraction.batch.is_empty() { (Number::Known(0), rest) } else { n.split(rest, down) };
         let [rows, columns] = self.sizes;
-        self.first = [self.code.times(&row, rows), self.code.times(&column, columns)];
-        self.batch = self.code.iterations(&batch, &contraction.batch);
-        self.thread = self.code.thread();
+        self.first = [n.multiply(row, rows), n.multiply(column, columns)];
+        self.batch = self.code.iterations(batch, &contraction.batch);
+        self.thread = n.number(thread);
         for side in 0..2 {
             self.prepare(side);
         }
@@ -188,108 +195,94 @@ impl TileWriter<'_> {
             }
             None => self.place(),
         };
-        let mut lines = [Vec::new(), Vec::new()];
-        for ((side, lane), found) in lanes.iter().enumerate().zip(&mut lines) {
-            *found = self.lines(side, lane);
-        }
-        let [rows, columns] = &lines;
-        let mut sums: Vec<String> = Vec::new();
-        let start = self.code.body.start.clone();
-        for (row, _) in rows {
-            for (column, _) in columns {
+        let [rows, columns] = [0, 1].map(|side| self.lines(side, lanes[side]));
+        let mut sums: Vec<Value> = Vec::new();
+        for (row, _) in &rows {
+            for (column, _) in &columns {
                 let iterations = [self.batch.as_slice(), row, column].concat();
                 let mut point = Point::default();
                 self.code.ends(&mut point, Body::start_reads, &iterations);
-                sums.push(self.code.payload(&start, &point));
+                sums.push(self.code.payload(&self.code.body.start, &point));
             }
         }
         let sums = self.reduce(&sums);
-        self.finish(&sums, rows, columns);
+        self.finish(&sums, &rows, &columns);
     }
 
-    /// Rows and columns of a thread.
+    /// The number of rows or columns of a thread.
     fn own(&self, side: usize) -> i64 {
-        let shifts = self.shifts.get(side).map_or(1, Vec::len);
-        i64::try_from(shifts).unwrap_or(1).max(1)
+        as_i64(self.shifts[side].len())
     }
 
     /// The thread's first row and column.
-    fn place(&mut self) -> [Number; 2] {
+    fn place(&mut self) -> [Number<'c, 'a>; 2] {
         let [_, columns] = self.sizes;
-        let [own_rows, own_columns] = [self.own(0), self.own(1)];
-        let width = Number::Known(columns / own_columns);
-        let thread = self.thread.clone();
-        let (row, column) = self.code.split(&thread, &width);
-        let row = self.code.times(&row, group(own_rows));
-        let column = self.code.times(&column, group(own_columns));
-        self.lanes = [self.code.index(&row), self.code.index(&column)];
+        let counts = [self.own(0), self.own(1)];
+        let n = self.n();
+        let (row, column) = n.split(self.thread, columns / counts[1]);
+        let (row, column) = (n.multiply(row, group(counts[0])), n.multiply(column, group(counts[1])));
+        self.lanes = Some([n.index(row), n.index(column)]);
         [row, column]
     }
 
-    /// Writes what follows from the sums, given row by row.
-    fn finish(&mut self, sums: &[String], rows: &[Line], columns: &[Line]) {
-        let output = self.code.nest.output;
-        let own = self.contraction.sides.get(1);
-        let along = own.and_then(|side| side.loops.last()).copied();
+    /// Applies the epilogue to the sums and stores them; they are given row by row.
+    fn finish(&mut self, sums: &[Value<'c, 'a>], rows: &[Line<'c, 'a>], columns: &[Line<'c, 'a>]) {
+        let along = self.contraction.sides[1].loops.last().copied();
         let most = match self.unit {
             Some(_) => 2,
             None => group(self.own(1)),
         };
-        let width = self.code.width(output, along, most);
-        let together = usize::try_from(width).unwrap_or(1).max(1);
+        let width = self.code.width(self.code.nest.output, along, most);
+        let together = as_usize(width);
         let mut sums = sums.chunks(together);
+        let n = self.n();
         for (row, row_inside) in rows {
             for columns in columns.chunks(together) {
                 let Some(((_, column_inside), own)) = columns.first().zip(sums.next()) else {
                     continue;
                 };
-                let inside = match (row_inside, column_inside) {
-                    (Some(a), Some(b)) => Some(self.code.lines.value(format!("arith.andi {a}, {b} : i1"))),
-                    (Some(one), None) | (None, Some(one)) => Some(one.clone()),
-                    (None, None) => None,
+                let inside = match (*row_inside, *column_inside) {
+                    (Some(a), Some(b)) => Some(n.at.andi(a, b)),
+                    (one, other) => one.or(other),
                 };
-                if let Some(inside) = &inside {
-                    self.code.lines.line(format!("scf.if {inside} {{"));
-                    self.code.enter();
-                }
-                self.store(own, row, columns);
-                if inside.is_some() {
-                    self.code.enter();
-                    self.code.lines.line("}");
+                match inside {
+                    None => self.store(own, row, columns),
+                    Some(inside) => {
+                        n.at.when(inside, |at| {
+                            self.code.enter(at);
+                            self.store(own, row, columns);
+                        });
+                        self.code.enter(n.at);
+                    }
                 }
             }
         }
     }
 
-    /// Writes what follows from sums of one row and consecutive columns.
-    fn store(&mut self, sums: &[String], row: &Iterations, columns: &[Line]) {
+    /// Applies the epilogue to the sums of one row and consecutive columns, and stores them.
+    fn store(&mut self, sums: &[Value<'c, 'a>], row: &Iterations<'c, 'a>, columns: &[Line<'c, 'a>]) {
         let output = self.code.nest.output;
-        let finish = self.code.body.finish.clone();
-        let offset = self.code.offset(output);
         let mut values = Vec::new();
         let mut first = None;
         for (sum, (column, _)) in sums.iter().zip(columns) {
             let iterations = [self.batch.as_slice(), row, column].concat();
-            let mut point = Point { reduced: sum.clone(), ..Point::default() };
+            let mut point = Point { reduced: Some(*sum), ..Point::default() };
             self.code.ends(&mut point, Body::finish_reads, &iterations);
-            values.push(self.code.payload(&finish, &point));
-            if first.is_none() {
-                first = Some(self.code.address(output, &offset, &iterations));
-            }
+            values.push(self.code.payload(&self.code.body.finish, &point));
+            first.get_or_insert_with(|| self.code.address(output, self.code.offset(output), &iterations));
         }
         if let Some(address) = first {
-            self.code.store_vector(&values, output, &address);
+            self.code.store_vector(&values, output, address);
         }
     }
 
-    /// The loop along which elements of an input are copied, and whether it is one of the reduction.
+    /// The loop along which elements of an input are copied, and whether it is a reduction loop.
     fn direction(&self, side: usize, input: usize) -> (Option<usize>, bool) {
         let stride = |l: Option<&usize>| {
-            let own = self.code.nest.operands.get(input)?;
-            own.strides.get(*l?).copied()
+            let address = self.code.nest.operands.get(input)?;
+            address.strides.get(*l?).copied()
         };
-        let own = self.contraction.sides.get(side);
-        let line = own.and_then(|side| side.loops.last());
+        let line = self.contraction.sides[side].loops.last();
         let depth = self.contraction.depth.last();
         if stride(depth) == Some(1) && stride(line) != Some(1) {
             (depth.copied(), true)
@@ -298,77 +291,60 @@ impl TileWriter<'_> {
         }
     }
 
-    /// Consecutive threads that copy elements of one product, which are next to each other in memory. Copies for units for matrices have
-    /// products next to each other, in lines of which every eighth begins at the same bank: threads after as many as a part of memory needs
-    /// copy another product, which is in another bank.
+    /// The number of consecutive threads that copy elements of one product, which are contiguous in memory. Buffers for
+    /// matrix units have contiguous products, and every eighth line begins at the same bank. So after as many threads
+    /// as one memory access serves, the threads copy another product, which is in another bank.
     fn groups(&self, input: usize, size: i64, width: i64) -> i64 {
-        let bytes = element_bytes(self.code.element(input)).and_then(|bytes| i64::try_from(bytes).ok());
         match &self.unit {
             None => size / width,
-            Some(_) => (SECTOR / (width * bytes.unwrap_or(1)).max(1)).clamp(1, size / width),
+            Some(_) => (SECTOR / bytes(self.code.element(input), width).max(1)).clamp(1, size / width),
         }
     }
 
-    /// The elements that a thread copies at each step.
+    /// Plans the copies of the thread at each step.
     fn prepare(&mut self, side: usize) {
-        let contraction = self.contraction;
-        let Some(own) = contraction.sides.get(side) else {
-            return;
-        };
-        let size = self.sizes.get(side).copied().unwrap_or(1);
-        let count = self.counts.get(side).cloned().unwrap_or(Number::Known(1));
-        let is_whole = matches!(count, Number::Known(count) if count % size == 0);
-        let first = self.first.get(side).cloned().unwrap_or(Number::Known(0));
-        for input in &own.inputs {
+        let n = self.n();
+        let contraction_side = &self.contraction.sides[side];
+        let (size, count, first) = (self.sizes[side], self.counts[side], self.first[side]);
+        for input in &contraction_side.inputs {
             let (along, is_along_depth) = self.direction(side, *input);
             let (shape, element) = match &self.unit {
                 Some(unit) => {
-                    let lines = self.step + unit.padding();
-                    let shape = format!("{BUFFERS}x{size}x{lines}");
-                    (shape, unit.format.element())
+                    ([BUFFERS, size, self.step + unit.padding()], unit.format.element(n.at.context))
                 }
                 None => {
                     let padding = i64::from(is_along_depth) * i64::from(PADDING);
-                    let shape = format!("{BUFFERS}x{}x{}", self.step, size + padding);
-                    (shape, self.code.element(*input))
+                    ([BUFFERS, self.step, size + padding], self.code.element(*input))
                 }
             };
-            let kind = self.code.share(&format!("%s{input}"), &shape, element);
-            self.shared.insert(*input, kind);
-            let offset = self.code.offset(*input);
-            let batch = self.batch.clone();
-            let offset = self.code.address(*input, &offset, &batch);
+            let array = self.code.share(Name::Copy(*input), &shape, element);
+            self.shared.insert(*input, array);
+            let offset = self.code.address(*input, self.code.offset(*input), &self.batch);
             let each = size * self.step / self.threads;
             let width = self.code.width(*input, along, power_of_two(each));
             let is_direct = self.is_direct(*input, width, is_along_depth);
             for part in 0..each / width {
-                let shift = Number::Known(part * self.threads);
-                let thread = self.thread.clone();
-                let number = self.code.add(&thread, &shift);
+                let number = n.add(self.thread, part * self.threads);
                 let (product, line) = if is_along_depth {
-                    let groups = Number::Known(self.step / width);
-                    let (line, product) = self.code.split(&number, &groups);
-                    (self.code.times(&product, width), line)
+                    let (line, product) = n.split(number, self.step / width);
+                    (n.multiply(product, width), line)
                 } else {
                     let together = self.groups(*input, size, width);
-                    let (rest, low) = self.code.split(&number, &Number::Known(together));
+                    let (rest, low) = n.split(number, together);
                     let (high, product) = if together < size / width {
-                        self.code.split(&rest, &Number::Known(self.step))
+                        n.split(rest, self.step)
                     } else {
                         (Number::Known(0), rest)
                     };
-                    let high = self.code.times(&high, together);
-                    let line = self.code.add(&high, &low);
-                    (product, self.code.times(&line, width))
+                    (product, n.multiply(n.add(n.multiply(high, together), low), width))
                 };
-                let mut position = self.code.add(&first, &line);
-                if !is_whole {
+                let mut position = n.add(first, line);
+                if !count.is_multiple(size) {
                     let together = if is_along_depth { 1 } else { width };
-                    let last = self.code.subtract(&count, &Number::Known(together));
-                    position = self.code.at_most(&position, &last);
+                    position = n.at_most(position, n.subtract(count, together));
                 }
-                let iterations = self.code.iterations(&position, &own.loops);
-                let base = self.code.address(*input, &offset, &iterations);
+                let iterations = self.code.iterations(position, &contraction_side.loops);
+                let base = self.code.address(*input, offset, &iterations);
                 self.copies.push(Copied {
                     input: *input,
                     side,
@@ -383,321 +359,265 @@ impl TileWriter<'_> {
         }
     }
 
-    /// The rows, or the columns, of the thread, the first of which is `lane` in its block.
-    fn lines(&mut self, side: usize, lane: &Number) -> Vec<Line> {
-        let size = self.sizes.get(side).copied().unwrap_or(1);
-        let shifts = self.shifts.get(side).cloned().unwrap_or_default();
-        let count = self.counts.get(side).cloned().unwrap_or(Number::Known(1));
-        let is_whole = matches!(count, Number::Known(count) if count % size == 0);
-        let last = self.code.subtract(&count, &Number::Known(1));
-        let contraction = self.contraction;
-        let loops = contraction.sides.get(side);
-        let loops = loops.map(|side| side.loops.as_slice()).unwrap_or_default();
-        let first = self.first.get(side).cloned().unwrap_or(Number::Known(0));
-        let start = self.code.add(&first, lane);
-        let mut found = Vec::new();
-        for shift in shifts {
-            let mut position = self.code.add(&start, &Number::Known(shift));
+    /// The rows or columns of the thread; `lane` is the first one in its block.
+    fn lines(&mut self, side: usize, lane: Number<'c, 'a>) -> Vec<Line<'c, 'a>> {
+        let n = self.n();
+        let (size, count) = (self.sizes[side], self.counts[side]);
+        let loops = self.contraction.sides[side].loops.as_slice();
+        let last = n.subtract(count, 1);
+        let start = n.add(self.first[side], lane);
+        let lines = self.shifts[side].iter().map(|shift| {
+            let mut position = n.add(start, *shift);
             let mut inside = None;
-            if !is_whole {
-                inside = Some(self.code.is_below(&position, &count));
-                position = self.code.at_most(&position, &last);
+            if !count.is_multiple(size) {
+                inside = Some(n.is_below(position, count));
+                position = n.at_most(position, last);
             }
-            found.push((self.code.iterations(&position, loops), inside));
-        }
-        found
+            (self.code.iterations(position, loops), inside)
+        });
+        lines.collect()
     }
 
-    /// A loop that carries values of these types. `body` writes an iteration and returns its values.
+    /// Emits a loop with loop-carried values. `body` emits an iteration and returns the new values.
     pub(super) fn carrying(
         &mut self,
-        [from, to, step]: [&str; 3],
-        kind: &str,
-        (values, types): (&[String], &[String]),
-        attributes: &str,
-        body: impl FnOnce(&mut Self, &str, &[String]) -> Vec<String>,
-    ) -> Vec<String> {
-        let results = self.code.lines.name();
-        let iteration = self.code.lines.name();
-        let carried: Vec<String> = values.iter().map(|_| self.code.lines.name()).collect();
-        let inits = carried.iter().zip(values);
-        let inits: Vec<String> = inits.map(|(name, init)| format!("{name} = {init}")).collect();
-        let types = types.join(", ");
-        let own = match kind {
-            "index" => String::new(),
-            kind => format!(" : {kind}"),
-        };
-        self.code.lines.line(format!(
-            "{results}:{} = scf.for {iteration} = {from} to {to} step {step} iter_args({}) -> ({types}){own} {{",
-            values.len(),
-            inits.join(", ")
-        ));
-        self.code.enter();
-        let found = body(self, &iteration, &carried);
-        self.code.lines.line(format!("scf.yield {} : {types}\n}}{attributes}", found.join(", ")));
-        self.code.enter();
-        (0..values.len()).map(|n| format!("{results}#{n}")).collect()
-    }
-
-    fn types(&self, sums: usize) -> Vec<String> {
-        vec![self.code.body.accumulator.clone(); sums]
+        bounds: [Value<'c, 'a>; 3],
+        values: &[Value<'c, 'a>],
+        attribute: Option<Attribute<'c>>,
+        body: impl FnOnce(&mut Self, Value<'c, 'a>, &[Value<'c, 'a>]) -> Vec<Value<'c, 'a>>,
+    ) -> Vec<Value<'c, 'a>> {
+        let outside = self.code.at();
+        let made = outside.for_(bounds, values, |at, iteration, carried| {
+            self.code.enter(at);
+            body(self, iteration, carried)
+        });
+        if let Some(attribute) = attribute {
+            mutation::set(made, UNROLLING, attribute);
+        }
+        self.code.enter(outside);
+        outside.results(made)
     }
 
     /// Adds all products to the sums.
-    fn reduce(&mut self, sums: &[String]) -> Vec<String> {
-        let depth = self.depth.clone();
-        if let Number::Known(_) = depth {
+    fn reduce(&mut self, sums: &[Value<'c, 'a>]) -> Vec<Value<'c, 'a>> {
+        if let Number::Known(_) = self.depth {
             return self.steps(sums);
         }
-        // Without products nothing is read.
-        let is_any = self.code.is_below(&Number::Known(0), &depth);
-        let results = self.code.lines.name();
-        let types = self.types(sums.len()).join(", ");
-        let count = sums.len();
-        self.code.lines.line(format!("{results}:{count} = scf.if {is_any} -> ({types}) {{"));
-        self.code.enter();
-        let found = self.steps(sums);
-        self.code.enter();
-        self.code.lines.line(format!(
-            "scf.yield {} : {types}\n}} else {{\nscf.yield {} : {types}\n}}",
-            found.join(", "),
-            sums.join(", ")
-        ));
-        (0..count).map(|n| format!("{results}#{n}")).collect()
+        // Without products, no input is read.
+        let n = self.n();
+        let is_any = n.is_below(0, self.depth);
+        let types: Vec<Type> = sums.iter().map(|sum| sum.r#type()).collect();
+        let results = n.at.if_else(is_any, &types, |at, holds| {
+            if !holds {
+                return sums.to_vec();
+            }
+            self.code.enter(at);
+            self.steps(sums)
+        });
+        self.code.enter(n.at);
+        results
     }
 
-    /// All steps: whole ones, then the rest.
-    fn steps(&mut self, sums: &[String]) -> Vec<String> {
-        let (depth, whole) = (self.depth.clone(), self.whole.clone());
-        let mut elements = self.load(&Number::Known(0));
-        // All threads are done with the elements of the block's last tile.
+    /// Emits all steps: the full ones, then the remainder.
+    fn steps(&mut self, sums: &[Value<'c, 'a>]) -> Vec<Value<'c, 'a>> {
+        let n = self.n();
+        let (depth, whole, step) = (self.depth, self.whole, Number::Known(self.step));
+        let mut elements = self.load(Number::Known(0));
+        // All threads finish reading the buffers of the block's last tile before they are overwritten.
         self.wait_for_copies();
-        self.code.lines.line(ops::gpu::BARRIER);
-        self.copy_directly(&Number::Known(0));
+        n.at.barrier();
+        self.copy_directly(Number::Known(0));
         let mut sums = sums.to_vec();
         let is_exact = depth == whole && matches!(depth, Number::Known(_));
         if whole != Number::Known(0) {
-            let bounds = [Number::Known(0), whole.clone(), Number::Known(self.step)];
-            let bounds = bounds.map(|number| self.code.name(&number));
-            let bounds = bounds.each_ref().map(String::as_str);
-            let mut types = self.types(sums.len());
-            for copied in self.copies.iter().filter(|copied| !copied.is_direct) {
-                types.push(if self.carries_bits(copied) {
-                    BITS.to_owned()
-                } else {
-                    vector(self.code.element(copied.input), copied.width)
-                });
-            }
-            let (count, kind) = (sums.len(), self.code.kind);
+            let bounds = [Number::Known(0), whole, step].map(|number| n.value(number));
+            let count = sums.len();
             let values = [sums, elements].concat();
-            let found = self.carrying(bounds, kind, (&values, &types), "", |writer, first, values| {
-                let (sums, elements) = values.split_at(count.min(values.len()));
-                let first = Number::Value(first.to_owned());
-                let buffer = writer.fill(&first, elements, None);
-                let step = Number::Known(writer.step);
-                let mut next = writer.code.add(&first, &step);
-                writer.copy_next(&next, is_exact.then_some(&whole));
+            let results = self.carrying(bounds, &values, None, |writer, first, values| {
+                let (sums, elements) = values.split_at(count);
+                let n = writer.n();
+                let buffer = writer.fill(first.into(), elements, None);
+                let mut next = n.add(first, step);
+                writer.copy_next(next, is_exact.then_some(whole));
                 if is_exact {
-                    let last = writer.code.subtract(&whole, &step);
-                    next = writer.code.at_most(&next, &last);
+                    next = n.at_most(next, n.subtract(whole, step));
                 }
-                let elements = writer.load(&next);
-                let sums = writer.products(&buffer, &step, sums);
+                let elements = writer.load(next);
+                let sums = writer.products(buffer, step, sums);
                 [sums, elements].concat()
             });
-            let (own, others) = found.split_at(count.min(found.len()));
+            let (own, others) = results.split_at(count);
             (sums, elements) = (own.to_vec(), others.to_vec());
         }
         if is_exact {
             return sums;
         }
-        let rest = self.code.subtract(&depth, &whole);
+        let rest = n.subtract(depth, whole);
         if let Number::Known(_) = rest {
-            let buffer = self.fill(&whole, &elements, Some(&rest));
-            return self.products(&buffer, &rest, &sums);
+            let buffer = self.fill(whole, &elements, Some(rest));
+            return self.products(buffer, rest, &sums);
         }
-        let bounds = [whole.clone(), depth, Number::Known(self.step)];
-        let bounds = bounds.map(|number| self.code.name(&number));
-        let bounds = bounds.each_ref().map(String::as_str);
-        let (types, kind) = (self.types(sums.len()), self.code.kind);
-        self.carrying(bounds, kind, (&sums, &types), "", |writer, _, sums| {
-            let buffer = writer.fill(&whole, &elements, Some(&rest));
-            writer.products(&buffer, &rest, sums)
+        let bounds = [whole, depth, step].map(|number| n.value(number));
+        self.carrying(bounds, &sums, None, |writer, _, sums| {
+            let buffer = writer.fill(whole, &elements, Some(rest));
+            writer.products(buffer, rest, sums)
         })
     }
 
-    /// Whether the bits of an element are loop-carried instead of the element, as loops of SPIR-V cannot carry it.
+    /// Whether an element is loop-carried as an integer, because loops in SPIR-V do not support its type.
     fn carries_bits(&self, copied: &Copied) -> bool {
-        copied.width == 1 && self.code.element(copied.input) == HALF
+        copied.width == 1 && self.code.element(copied.input).is_bf16()
     }
 
-    /// The elements that the thread copies for the step at `first`, or for the products that there are.
-    fn load(&mut self, first: &Number) -> Vec<String> {
-        let copies = std::mem::take(&mut self.copies);
-        let mut elements = Vec::new();
-        for copied in copies.iter().filter(|copied| !copied.is_direct) {
+    /// Loads the elements that the thread copies for the step at `first`, clamped to the remaining products.
+    fn load(&mut self, first: Number<'c, 'a>) -> Vec<Value<'c, 'a>> {
+        let at = self.code.at();
+        let copies = self.copies.iter().filter(|copied| !copied.is_direct);
+        let elements = copies.map(|copied| {
             let address = self.source(copied, first);
-            let element = self.code.load_vector(copied.input, &address, copied.width);
-            elements.push(if self.carries_bits(copied) {
-                let bits = format!("arith.bitcast {element} : {HALF} to {BITS}");
-                self.code.lines.value(bits)
-            } else {
-                element
-            });
-        }
-        self.copies = copies;
-        elements
+            let element = self.code.load_vector(copied.input, address, copied.width);
+            if self.carries_bits(copied) { at.bitcast(element, types::int(at.context, 16)) } else { element }
+        });
+        elements.collect()
     }
 
-    /// The address of the elements that the thread copies for the step at `first`, or for the products that there are.
-    pub(super) fn source(&mut self, copied: &Copied, first: &Number) -> Number {
-        let contraction = self.contraction;
-        let depth = self.depth.clone();
-        let is_inside = match (&depth, first) {
-            (Number::Known(depth), Number::Known(first)) => first + self.step <= *depth,
+    /// The address of the elements that the thread copies for the step at `first`, clamped to the remaining products.
+    pub(super) fn source(&self, copied: &Copied<'c, 'a>, first: Number<'c, 'a>) -> Number<'c, 'a> {
+        let n = self.n();
+        let is_inside = match (self.depth, first) {
+            (Number::Known(depth), Number::Known(first)) => first + self.step <= depth,
             (Number::Known(depth), _) => depth % self.step == 0,
             _ => false,
         };
-        let mut product = self.code.add(first, &copied.product);
+        let mut product = n.add(first, copied.product);
         if !is_inside {
             let together = if copied.is_along_depth { copied.width } else { 1 };
-            let last = self.code.subtract(&depth, &Number::Known(together));
-            product = self.code.at_most(&product, &last);
+            product = n.at_most(product, n.subtract(self.depth, together));
         }
-        let iterations = self.code.iterations(&product, &contraction.depth);
-        self.code.address(copied.input, &copied.base, &iterations)
+        let iterations = self.code.iterations(product, &self.contraction.depth);
+        self.code.address(copied.input, copied.base, &iterations)
     }
 
-    /// Copies elements for the step at `first` into shared memory, and waits for the other threads. Returns the copy's number. `rest` is
-    /// the number of products, if the step has more.
-    fn fill(&mut self, first: &Number, elements: &[String], rest: Option<&Number>) -> String {
-        let step = Number::Known(self.step);
-        let number = self.code.split(first, &step).0;
-        let buffers = Number::Known(i64::try_from(BUFFERS).unwrap_or(1));
-        let buffer = self.code.split(&number, &buffers).1;
-        let buffer = self.code.index(&buffer);
-        let copies = std::mem::take(&mut self.copies);
-        let unit = self.unit.take();
-        let loaded = copies.iter().filter(|copied| !copied.is_direct);
+    /// The number of the buffer for the step at `first`.
+    pub(super) fn buffer(&self, first: Number<'c, 'a>) -> Number<'c, 'a> {
+        let n = self.n();
+        n.split(n.split(first, self.step).0, BUFFERS).1
+    }
+
+    /// Copies elements for the step at `first` into shared memory, followed by a barrier. Returns the number of the
+    /// buffer. `rest` is the number of remaining products, if the step has more.
+    fn fill(
+        &mut self,
+        first: Number<'c, 'a>,
+        elements: &[Value<'c, 'a>],
+        rest: Option<Number<'c, 'a>>,
+    ) -> Value<'c, 'a> {
+        let n = self.n();
+        let buffer = n.index(self.buffer(first));
+        let loaded = self.copies.iter().filter(|copied| !copied.is_direct);
         for (copied, all) in loaded.zip(elements) {
-            let all = &if self.carries_bits(copied) {
-                let element = format!("arith.bitcast {all} : {BITS} to {HALF}");
-                self.code.lines.value(element)
+            let all = if self.carries_bits(copied) {
+                n.at.bitcast(*all, self.code.element(copied.input))
             } else {
-                all.clone()
+                *all
             };
-            if let Some(unit) = &unit {
-                self.fill_matrix(unit, copied, (all, &buffer), rest);
-                continue;
+            match &self.unit {
+                Some(unit) => self.fill_matrix(unit, copied, (all, buffer), rest),
+                None => self.put(copied, all, buffer),
             }
-            self.put(copied, all, &buffer);
         }
-        self.copies = copies;
-        self.unit = unit;
         self.wait_for_copies();
-        self.code.lines.line(ops::gpu::BARRIER);
+        n.at.barrier();
         buffer
     }
 
-    /// Writes elements of an input into a copy, an index.
-    pub(super) fn put(&mut self, copied: &Copied, all: &str, buffer: &str) {
-        let kind = self.shared.get(&copied.input).cloned().unwrap_or_default();
-        let input = copied.input;
-        let line = self.code.index(&copied.line);
-        let element = self.code.element(input);
+    /// Stores elements of an input to the buffer with index `buffer`.
+    pub(super) fn put(&self, copied: &Copied<'c, 'a>, all: Value<'c, 'a>, buffer: Value<'c, 'a>) {
+        let n = self.n();
+        let array = self.shared[&copied.input];
+        let line = n.index(copied.line);
         if copied.width > 1 && !copied.is_along_depth {
-            let product = self.code.index(&copied.product);
-            let alignment = alignment(element, copied.width);
-            let own = vector(element, copied.width);
-            self.code.lines.line(format!(
-                "vector.store {all}, %s{input}[{buffer}, {product}, {line}] {alignment} : {kind}, {own}"
-            ));
-            return;
+            let product = n.index(copied.product);
+            let size = bytes(self.code.element(copied.input), copied.width);
+            return n.at.store_vector(all, array, &[buffer, product, line], Some(size));
         }
-        let lanes = self.code.lanes(all, element, copied.width);
-        for (shift, element) in (0..).zip(lanes) {
-            let product = self.code.add(&copied.product, &Number::Known(shift));
-            let product = self.code.index(&product);
-            self.code
-                .lines
-                .line(format!("memref.store {element}, %s{input}[{buffer}, {product}, {line}] : {kind}"));
+        for (shift, element) in (0_i64..).zip(code::lanes(&n.at, all, copied.width)) {
+            let product = n.index(n.add(copied.product, shift));
+            n.at.store(element, array, &[buffer, product, line]);
         }
     }
 
-    /// Adds so many products of a copy to each sum.
-    fn products(&mut self, buffer: &str, count: &Number, sums: &[String]) -> Vec<String> {
+    /// Adds `count` products of a buffer to each sum.
+    fn products(
+        &mut self,
+        buffer: Value<'c, 'a>,
+        count: Number<'c, 'a>,
+        sums: &[Value<'c, 'a>],
+    ) -> Vec<Value<'c, 'a>> {
         if let Some(unit) = self.unit.take() {
-            let found = self.multiply(&unit, buffer, sums);
+            let products = self.multiply(&unit, buffer, sums);
             self.unit = Some(unit);
-            return found;
+            return products;
         }
-        let bounds = [Number::Known(0), count.clone(), Number::Known(1)];
-        let bounds = bounds.map(|number| self.code.index(&number));
-        let bounds = bounds.each_ref().map(String::as_str);
-        let types = self.types(sums.len());
-        let own = self.code.unrolling(count);
-        self.carrying(bounds, "index", (sums, &types), &own, |writer, product, sums| {
-            writer.product(buffer, product, sums)
-        })
+        let n = self.n();
+        let bounds = [Number::Known(0), count, Number::Known(1)].map(|number| n.index(number));
+        let unrolling = self.code.unrolling(count);
+        self.carrying(bounds, sums, unrolling, |writer, product, sums| writer.product(buffer, product, sums))
     }
 
     /// Adds one product to each sum.
-    fn product(&mut self, buffer: &str, product: &str, sums: &[String]) -> Vec<String> {
+    fn product(
+        &mut self,
+        buffer: Value<'c, 'a>,
+        product: Value<'c, 'a>,
+        sums: &[Value<'c, 'a>],
+    ) -> Vec<Value<'c, 'a>> {
         let rows = self.elements(0, buffer, product);
         let columns = self.elements(1, buffer, product);
         let points = rows.iter().flat_map(|row| columns.iter().map(move |c| (row, c)));
-        let value = self.code.body.value.clone();
-        let mut found = Vec::new();
-        for ((row, column), sum) in points.zip(sums) {
-            let inputs = row.iter().chain(column).cloned().collect();
+        let sums = points.zip(sums).map(|((row, column), sum)| {
+            let inputs = row.iter().chain(column).copied().collect();
             let point = Point { inputs, ..Point::default() };
-            let value = self.code.payload(&value, &point);
-            found.push(self.code.combine(sum, &value));
-        }
-        found
+            let value = self.code.payload(&self.code.body.value, &point);
+            self.code.combine(*sum, value)
+        });
+        sums.collect()
     }
 
-    /// The elements of each row, or of each column, of the thread for a product.
-    fn elements(&mut self, side: usize, buffer: &str, product: &str) -> Vec<Vec<(usize, String)>> {
-        let shifts = self.shifts.get(side).cloned().unwrap_or_default();
-        let contraction = self.contraction;
-        let inputs = contraction.sides.get(side);
-        let inputs = inputs.map(|side| side.inputs.as_slice()).unwrap_or_default();
-        let lane = self.lanes.get(side).cloned().unwrap_or_default();
+    /// The elements of each row or column of the thread for a product.
+    fn elements(
+        &self,
+        side: usize,
+        buffer: Value<'c, 'a>,
+        product: Value<'c, 'a>,
+    ) -> Vec<Vec<(usize, Value<'c, 'a>)>> {
+        let at = self.code.at();
+        let lane = self.lanes.map(|lanes| lanes[side]);
+        let lane = lane.unwrap_or_else(|| unreachable!("internal compiler error: a thread without lines"));
         let width = group(self.own(side));
-        let together = usize::try_from(width).unwrap_or(1).max(1);
-        let mut found = Vec::new();
-        for first in shifts.iter().step_by(together) {
-            let first = format!("arith.constant {first} : index");
-            let first = self.code.lines.value(first);
-            let line = format!("arith.addi {lane}, {first} : index");
-            let line = self.code.lines.value(line);
+        let together = as_usize(width);
+        let mut elements = Vec::new();
+        for first in self.shifts[side].iter().step_by(together) {
+            let line = at.addi(lane, at.idx(*first));
             let mut lines = vec![Vec::new(); together];
-            for input in inputs {
-                let kind = self.shared.get(input).cloned().unwrap_or_default();
-                let element = self.code.element(*input);
-                let place = format!("%s{input}[{buffer}, {product}, {line}]");
-                let all = match width {
-                    1 => format!("memref.load {place} : {kind}"),
-                    _ => format!(
-                        "vector.load {place} {} : {kind}, {}",
-                        alignment(element, width),
-                        vector(element, width)
-                    ),
-                };
-                let all = self.code.lines.value(all);
-                let all = self.code.lanes(&all, element, width);
-                for (line, element) in lines.iter_mut().zip(all) {
+            for input in &self.contraction.sides[side].inputs {
+                let (array, element) = (self.shared[input], self.code.element(*input));
+                let all = code::load(&at, array, &[buffer, product, line], element, width);
+                for (line, element) in lines.iter_mut().zip(code::lanes(&at, all, width)) {
                     line.push((*input, element));
                 }
             }
-            found.append(&mut lines);
+            elements.append(&mut lines);
         }
-        found
+        elements
     }
 }
 
-/// The n-th row of a thread that has `own` of the block's `size`, from its first one on. Groups of rows are consecutive.
+/// The attribute with a loop's unroll count for LLVM.
+const UNROLLING: &str = "loop_annotation";
+
+/// The n-th row of a thread, relative to its first one. The thread has `own` of the block's `size` rows, in groups of
+/// consecutive rows.
 fn shift(n: i64, size: i64, own: i64) -> i64 {
     let group = group(own);
     n / group * (size / own * group) + n % group

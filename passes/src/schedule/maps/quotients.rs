@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Quotients by one divisor, without divisions.
+//! Replaces divisions by a loop-invariant divisor by multiplications.
 //!
-//! With `r = 1 / s`, rounded, and `q = x · r`, the remainder `e = x - q · s` of one fused operation gives `q + e · r`, fused, which is
-//! `x / s` rounded correctly (P. Markstein, *Computation of elementary functions on the IBM RISC System/6000 processor*, 1990). `q` is within
-//! 1.5 units in the last place of the quotient, so that `e · r` errs by at most 3 · 2⁻²⁴ of them: only a quotient as near to the middle of
-//! two numbers could be rounded the other way. The test below computes all of these quotients.
+//! With `r = 1 / s`, rounded, and `q = x · r`, one fused operation computes the remainder `e = x - q · s`. A second one computes
+//! `q + e · r`, which is `x / s` rounded correctly (P. Markstein, *Computation of elementary functions on the IBM RISC System/6000
+//! processor*, 1990). `q` is within 1.5 ulp of the quotient, so the error of `e · r` is at most 3 · 2⁻²⁴ ulp: only a quotient that is this
+//! close to the midpoint of two numbers could be rounded incorrectly. The test below computes all of these quotients.
 //!
-//! That needs numbers whose products do not leave the range of normal ones. The elements of several vectors are compared with
-//! [`LEAST`] and [`GREATEST`] at once; where one is beyond them, infinite, NaN or zero, all of them are divided.
+//! This requires that all products are normal numbers. The elements of several vectors are compared with [`MIN_NUMERATOR`] and
+//! [`MAX_NUMERATOR`] at once. If an element is out of this range, infinite, NaN or zero, all elements are divided.
 
-use super::{all, splat};
+use super::splat;
+use crate::ir::attributes;
+use crate::ir::builder::arith::Integers;
 use crate::ir::{self, Builder, ValueKey, ops, types, vector};
 use melior::Error;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, Type, TypeLike, Value, ValueLike};
+use melior::ir::{Type, TypeLike, Value, ValueLike};
 use std::collections::HashMap;
 
-/// 2⁻⁹⁵ and 2⁹⁰, as the bits of f32: a numerator is between them, or negative and its opposite is. The last bit of the remainder is at least
-/// 2⁻⁹⁵ · 2⁻⁴⁸, and quotients are between 2⁻¹²⁵ and 2¹²⁰.
-const LEAST: i64 = (127 - 95) << 23;
-const GREATEST: i64 = (127 + 90) << 23;
+/// 2⁻⁹⁵ and 2⁹⁰, as the bits of f32: the range of the magnitude of a numerator. The last bit of the remainder is at least 2⁻⁹⁵ · 2⁻⁴⁸, and
+/// the magnitudes of quotients are between 2⁻¹²⁵ and 2¹²⁰.
+const MIN_NUMERATOR: i64 = (127 - 95) << 23;
+const MAX_NUMERATOR: i64 = (127 + 90) << 23;
 
-/// 2⁻³⁰ and 2³⁰, in which a divisor is.
-const LEAST_DIVISOR: i64 = (127 - 30) << 23;
-const GREATEST_DIVISOR: i64 = (127 + 30) << 23;
+/// 2⁻³⁰ and 2³⁰, as the bits of f32: the range of the magnitude of a divisor.
+const MIN_DIVISOR: i64 = (127 - 30) << 23;
+const MAX_DIVISOR: i64 = (127 + 30) << 23;
 
-/// All bits but the sign.
+/// All bits except the sign.
 const MAGNITUDE: i64 = 0x7fff_ffff;
 
-/// The divisor of a division, if it does not differ along the innermost loop, and the numerator does.
+/// Returns the divisor of a division if it is invariant in the innermost loop, and the numerator is not.
 pub(super) fn divisor<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     varying: &HashMap<ValueKey, ()>,
@@ -42,12 +44,13 @@ pub(super) fn divisor<'c: 'a, 'a>(
     (is_real && differs(x) && !differs(s)).then_some(s)
 }
 
-/// What is computed of a divisor before the loop.
+/// The values that are computed from a divisor before the loop.
 pub(super) struct Divisor<'c, 'a> {
-    /// Vectors of it and of its reciprocal.
+    /// Splat vector of the divisor.
     value: Value<'c, 'a>,
+    /// Splat vector of the reciprocal.
     reciprocal: Value<'c, 'a>,
-    /// Vector of the number of bit patterns from [`LEAST`] on that numerators may have: 0 if the divisor is out of its range.
+    /// Splat vector of the number of bit patterns, from [`MIN_NUMERATOR`] on, that are valid numerators: 0 if the divisor is out of range.
     patterns: Value<'c, 'a>,
     lanes: i64,
 }
@@ -55,22 +58,20 @@ pub(super) struct Divisor<'c, 'a> {
 impl<'c: 'a, 'a> Divisor<'c, 'a> {
     pub(super) fn new(divisor: Value<'c, 'a>, lanes: i64, at: &Builder<'c, 'a>) -> Result<Self, Error> {
         let (real, word) = (divisor.r#type(), word(at));
-        let one = Attribute::parse(at.context, "1.0 : f32").ok_or(Error::OperationBuild)?;
-        let one = at.value(ops::arith::CONSTANT, &[], &[("value", one)], real)?;
-        let reciprocal = at.value(ops::arith::DIVF, &[one, divisor], &[], real)?;
+        let one = at.real(1.0, real);
+        let reciprocal = at.divf(one, divisor);
 
         let constant = |value: i64| -> Result<Value<'c, 'a>, Error> {
             let value = IntegerAttribute::new(word, value).into();
             at.value(ops::arith::CONSTANT, &[], &[("value", value)], word)
         };
-        let binary = |name, a, b| at.value(name, &[a, b], &[], word);
         let bits = at.value(ops::arith::BITCAST, &[divisor], &[], word)?;
-        let bits = binary(ops::arith::ANDI, bits, constant(MAGNITUDE)?)?;
-        let above = binary(ops::arith::SUBI, bits, constant(LEAST_DIVISOR)?)?;
-        let range = constant(GREATEST_DIVISOR - LEAST_DIVISOR)?;
-        let suits = at.compare(UNSIGNED_LESS, above, range)?;
-        let (most, none) = (constant(GREATEST - LEAST)?, constant(0)?);
-        let patterns = at.value(ops::arith::SELECT, &[suits, most, none], &[], word)?;
+        let bits = at.andi(bits, constant(MAGNITUDE)?);
+        let above = at.subi(bits, constant(MIN_DIVISOR)?);
+        let range = constant(MAX_DIVISOR - MIN_DIVISOR)?;
+        let is_in_range = at.cmpi(Integers::Less, above, range);
+        let (all, none) = (constant(MAX_NUMERATOR - MIN_NUMERATOR)?, constant(0)?);
+        let patterns = at.select(is_in_range, all, none);
         Ok(Divisor {
             value: splat(divisor, lanes, at)?,
             reciprocal: splat(reciprocal, lanes, at)?,
@@ -79,31 +80,27 @@ impl<'c: 'a, 'a> Divisor<'c, 'a> {
         })
     }
 
-    /// The quotients of several vectors.
+    /// Computes the quotients of several vectors.
     pub(super) fn quotients(
         &self,
         numerators: &[Value<'c, 'a>],
         at: &Builder<'c, 'a>,
     ) -> Result<Vec<Value<'c, 'a>>, Error> {
         let words = vector::of(&[self.lanes], word(at));
-        let constant = |value: i64| -> Result<Value<'c, 'a>, Error> {
-            let value = all(at, words, &format!("{value} : i32"))?;
-            at.value(ops::arith::CONSTANT, &[], &[("value", value)], words)
-        };
-        let binary = |name, a, b| at.value(name, &[a, b], &[], words);
+        let constant = |value: i64| -> Result<Value<'c, 'a>, Error> { Ok(at.int(value, words)) };
         let mut greatest = None;
         for x in numerators {
             let bits = at.value(ops::arith::BITCAST, &[*x], &[], words)?;
-            let bits = binary(ops::arith::ANDI, bits, constant(MAGNITUDE)?)?;
-            let above = binary(ops::arith::SUBI, bits, constant(LEAST)?)?;
+            let bits = at.andi(bits, constant(MAGNITUDE)?);
+            let above = at.subi(bits, constant(MIN_NUMERATOR)?);
             greatest = Some(match greatest {
                 None => above,
-                Some(other) => binary(ops::arith::MAXUI, other, above)?,
+                Some(other) => at.maxui(other, above),
             });
         }
         let greatest = greatest.ok_or(Error::OperationBuild)?;
-        let beyond = at.compare(UNSIGNED_NOT_LESS, greatest, self.patterns)?;
-        let kind = Attribute::parse(at.context, "#vector.kind<or>").ok_or(Error::OperationBuild)?;
+        let beyond = at.cmpi(Integers::AtLeast, greatest, self.patterns);
+        let kind = attributes::combining(at.context, "or");
         let any = at.value(ops::vector::REDUCTION, &[beyond], &[("kind", kind)], types::flag(at.context))?;
 
         let kinds: Vec<Type> = numerators.iter().map(|x| x.r#type()).collect();
@@ -135,13 +132,9 @@ fn word<'c>(at: &Builder<'c, '_>) -> Type<'c> {
     IntegerType::new(at.context, 32).into()
 }
 
-/// Codes of `arith.cmpi`.
-const UNSIGNED_LESS: i64 = 6;
-const UNSIGNED_NOT_LESS: i64 = 9;
-
 #[cfg(test)]
 mod tests {
-    /// The operations of the vectors, on scalars.
+    /// The algorithm on scalars.
     fn quotient(x: f32, s: f32) -> f32 {
         let r = 1.0 / s;
         let q = x * r;
@@ -149,13 +142,13 @@ mod tests {
         e.mul_add(r, q)
     }
 
-    /// Compares the quotients of 24-bit integers that are near to the middle of two numbers with divisions; returns how many these are.
+    /// Compares the quotients of 24-bit integers that are near a midpoint of two numbers with divisions; returns the number of quotients.
     ///
-    /// With `2ᵉ · x = m · s + k`, the quotient `x / s` is `|k| / (2ᵉ · s)` away from the middle `m / 2ᵉ`. For each `s` and `k`, the
+    /// With `2ᵉ · x = m · s + k`, the quotient `x / s` is `|k| / (2ᵉ · s)` away from the midpoint `m / 2ᵉ`. For each `s` and `k`, the
     /// equation has few solutions: `m = -k / s` modulo `2ᵉ`.
     fn compare_near_middles(divisors: impl Iterator<Item = u64>) -> u64 {
         const FIRST: u64 = 1 << 23;
-        const FARTHEST: i64 = 8;
+        const MAX_DISTANCE: i64 = 8;
         let mut compared = 0;
         for s in divisors {
             let zeros = s.trailing_zeros();
@@ -163,7 +156,7 @@ mod tests {
             let inverse = (0..6)
                 .fold(odd, |inverse, _| inverse.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(inverse))));
             for e in [24, 25] {
-                for k in (-FARTHEST..=FARTHEST).filter(|k| *k != 0 && k.trailing_zeros() >= zeros) {
+                for k in (-MAX_DISTANCE..=MAX_DISTANCE).filter(|k| *k != 0 && k.trailing_zeros() >= zeros) {
                     let step = 1_u64 << (e - zeros);
                     let first = (-(k >> zeros)).cast_unsigned().wrapping_mul(inverse) % step;
                     let middles = (first..1 << 25).step_by(step as usize);
@@ -191,8 +184,8 @@ mod tests {
     #[test]
     fn quotients_at_the_ends_of_the_ranges_are_rounded_correctly() {
         let of = |bits: i64| f32::from_bits(bits as u32);
-        let ends = [super::LEAST, super::GREATEST - 1].map(of);
-        let divisors = [super::LEAST_DIVISOR, super::GREATEST_DIVISOR - 1].map(of);
+        let ends = [super::MIN_NUMERATOR, super::MAX_NUMERATOR - 1].map(of);
+        let divisors = [super::MIN_DIVISOR, super::MAX_DIVISOR - 1].map(of);
         for x in ends.iter().flat_map(|x| [*x, -x, x * 1.100_001, x / 1.3 * 1.3]) {
             for s in divisors.iter().flat_map(|s| [*s, -s, s * 0.700_003, s * 1.3]) {
                 assert_eq!(quotient(x, s).to_bits(), (x / s).to_bits(), "{x:e} {s:e}");

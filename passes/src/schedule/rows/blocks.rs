@@ -1,41 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many rows a group computes together: what they access stays in the cache.
+//! Selects the number of rows in a block of a group, so that the arrays of a block fit the cache.
 
 use super::group::{Group, Row};
-use super::member::{Access, ESTIMATE, Kind, element_bytes, extents};
+use super::member::{Access, ESTIMATE, Kind, element_bytes};
 use super::storage::Storage;
 use crate::ir::{self, ValueKey, ops};
 use std::collections::HashSet;
 
-/// Bytes of a row of one array from which on a block is one row: it stays in the nearest cache, and reading row after row is what
-/// processors expect. Reductions of shorter rows are computed several at once, and so are those of rows whose elements are not
-/// next to each other.
+/// Minimum number of bytes of a long row. A block of long rows has one row: it fits the L1 cache, and the hardware prefetcher handles
+/// consecutive rows well. Blocks with shorter rows, or with rows whose elements are not contiguous, have several rows, whose reductions
+/// are computed together.
 const LONG_ROW: i64 = 1 << 10;
 
-/// Rows that a block has at most: more share nothing else.
-const MOST_ROWS: i64 = 64;
+/// Maximum number of rows in a block: larger blocks have no further reuse.
+const MAX_ROWS: i64 = 64;
 
-/// Rows of a product that are enough to read its other operand again for each block.
-const FEWEST_OF_PRODUCT: i64 = 16;
+/// Minimum number of rows of a product in a block: they amortize reading the other operand again for each block.
+const MIN_OF_PRODUCT: i64 = 16;
 
-/// Blocks have a number of rows that kernels divide into equal tiles.
+/// The number of rows in a block is a multiple of this, so that kernels can divide it into equal tiles.
 const TILE: i64 = 8;
 
-/// The number of rows in a block, by row.
+/// The number of rows in a block along each row loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Blocks(pub(super) Vec<i64>);
 
 impl Blocks {
-    /// `None` if the group gains nothing from blocks, or if one is a part of an array with strides that are not known.
-    pub(super) fn of(group: &Group, cache: i64) -> Option<Self> {
+    /// `None` if blocks are not faster, or if the strides of a block of an array are unknown.
+    pub(super) fn new(group: &Group, cache: i64) -> Option<Self> {
         Self::sized(group, cache).filter(|blocks| blocks.have_strides(group))
     }
 
     fn sized(group: &Group, cache: i64) -> Option<Self> {
-        let mut members = group.members.iter();
-        let has_product = members.any(|member| member.kind == Kind::Product);
+        let has_product = group.has_product();
         let limit = if has_product { cache / 8 * 5 } else { cache / 4 };
-        let storage = Storage::of(group);
+        let storage = Storage::new(group);
         let mut blocks = Blocks(vec![1; group.rows.len()]);
         if blocks.bytes(group, &storage)? > cache {
             return None;
@@ -51,22 +50,20 @@ impl Blocks {
         }
         for position in (0..group.rows.len()).rev() {
             let extent = group.rows.get(position)?.extent;
-            let most = extent.map_or(MOST_ROWS, |extent| extent.min(MOST_ROWS));
+            let max_rows = extent.map_or(MAX_ROWS, |extent| extent.min(MAX_ROWS));
             let fits = |rows: i64| {
                 let mut larger = blocks.clone();
-                if let Some(own) = larger.0.get_mut(position) {
-                    *own = rows;
-                }
+                larger.0.splice(position..=position, [rows]);
                 larger.bytes(group, &storage).is_some_and(|bytes| bytes <= limit)
             };
-            let rows = (1..=most).rev().find(|rows| *rows == 1 || fits(*rows))?;
+            let rows = (1..=max_rows).rev().find(|rows| *rows == 1 || fits(*rows))?;
             let rows = rounded(rows, extent);
             *blocks.0.get_mut(position)? = rows;
             if extent != Some(rows) {
                 break;
             }
         }
-        if has_product && !blocks.suits_products(group, cache) {
+        if has_product && !blocks.fits_products(group, cache) {
             return None;
         }
         let is_whole = |(row, block): (&Row, &i64)| row.extent == Some(*block);
@@ -74,7 +71,7 @@ impl Blocks {
         (!is_one).then_some(blocks)
     }
 
-    /// Bytes of the arrays that a block of rows accesses, without those that all rows share.
+    /// Bytes of the arrays that a block of rows accesses, except the arrays that all rows share.
     fn bytes(&self, group: &Group, storage: &Storage) -> Option<i64> {
         let mut counted: HashSet<Place> = HashSet::new();
         let mut all = 0_i64;
@@ -91,11 +88,11 @@ impl Blocks {
         Some(all)
     }
 
-    /// Bytes of an array that a block of rows accesses. Other dynamic extents are estimated.
+    /// Bytes of an array that a block of rows accesses. Dynamic extents other than the rows are estimated.
     pub(super) fn bytes_of(&self, group: &Group, number: usize, access: &Access) -> Option<i64> {
         let rows = group.rows_of(number, access);
         let mut bytes = element_bytes(access.array)?;
-        for (extent, row) in extents(access.array)?.into_iter().zip(rows) {
+        for (extent, row) in access.shape.iter().zip(rows) {
             let size = match row {
                 Some(row) => *self.0.get(row)?,
                 None => extent.unwrap_or(ESTIMATE),
@@ -105,13 +102,12 @@ impl Blocks {
         Some(bytes)
     }
 
-    /// Whether the strides of each array's part follow from the part's extents: a dynamic extent is whole in the part, or there is
-    /// one element along all dimensions before it.
+    /// Whether the strides of each array's slice in a block can be computed from the extents of the slice: the slice contains the full
+    /// dynamic extent, or it has one element along all dimensions before it.
     pub(super) fn have_strides(&self, group: &Group) -> bool {
         group.numbered().all(|(number, access)| {
             let rows = group.rows_of(number, access);
-            let extents = extents(access.array).unwrap_or_default();
-            let mut dimensions = extents.into_iter().zip(rows);
+            let mut dimensions = access.shape.iter().copied().zip(rows);
             let is_one = |(extent, row): &(Option<i64>, Option<usize>)| {
                 let size = match row {
                     Some(row) => self.0.get(*row).copied(),
@@ -124,21 +120,14 @@ impl Blocks {
         })
     }
 
-    /// Whether products have enough rows in a block, and an other operand that a cache holds.
-    fn suits_products(&self, group: &Group, cache: i64) -> bool {
-        let mut products =
-            group.members.iter().enumerate().filter(|(_, member)| member.kind == Kind::Product);
-        products.all(|(number, member)| {
-            let rows = group.rows.iter().zip(&self.0);
-            // The rows that some operand does not depend on are those of the product.
-            let own = rows.filter(|(row, _)| {
-                let l = row.loops.get(number).copied().unwrap_or_default();
-                let mut inputs = member.accesses.iter();
-                inputs.any(|access| access.dimension(l) == Some(None))
-            });
-            let own: i64 = own.map(|(_, block)| *block).product();
-            let mut inputs = member.accesses.iter().filter(|access| !access.writes);
-            own >= FEWEST_OF_PRODUCT
+    /// Whether each product has enough rows in a block, and its other operand fits a cache.
+    fn fits_products(&self, group: &Group, cache: i64) -> bool {
+        group.products().all(|(number, member)| {
+            // The rows of a product are the row loops that one of its operands does not depend on.
+            let rows = group.rows.iter().zip(&self.0).filter(|(row, _)| row.is_free_in(number, member));
+            let count: i64 = rows.map(|(_, block)| *block).product();
+            let mut inputs = member.inputs();
+            count >= MIN_OF_PRODUCT
                 && inputs.all(|access| {
                     let bytes = self.bytes_of(group, number, access);
                     bytes.is_some_and(|bytes| bytes <= cache * 2)
@@ -147,15 +136,15 @@ impl Blocks {
     }
 }
 
-/// Whether several members access arrays that have other elements beside the rows': each but the first finds a block in the cache.
-/// Windows are computed by blocks if those of a padded array are, which nothing else accesses: it need not be in memory.
+/// Whether a block is faster because several members access arrays with more than one element per row: for all members except the
+/// first, the block is in the cache. Windows are computed in blocks only if their padded array is local to the group, so that the
+/// padded array is never written to memory completely.
 pub(super) fn gains(group: &Group) -> bool {
     if group.members.iter().any(|m| m.kind == Kind::Window) {
-        let storage = Storage::of(group);
+        let storage = Storage::new(group);
         let written = group.numbered().filter(|(_, access)| access.writes);
-        let parts = written.filter(|(_, access)| !access.part.is_empty());
-        let parts: Vec<(usize, &Access)> = parts.collect();
-        // A kernel computes other operations with the elements that it writes.
+        let parts: Vec<(usize, &Access)> = written.filter(|(_, access)| !access.part.is_empty()).collect();
+        // Operations other than fills and copies are fused into the kernel that writes their operands.
         let pads = [ops::linalg::FILL, ops::memref::COPY];
         let is_pad = |number: usize| {
             let member = group.members.get(number);
@@ -173,14 +162,14 @@ pub(super) fn gains(group: &Group) -> bool {
     long.count() > 1
 }
 
-/// What arrays are in.
+/// The memory of an array.
 #[derive(PartialEq, Eq, Hash)]
 enum Place {
     Own(ValueKey),
     Shared(usize),
 }
 
-/// At most so many rows: a divisor of the extent if it is not much smaller, or a number of tiles.
+/// Rounds the number of rows down: to a divisor of the extent if it is greater than half, otherwise to a multiple of the tile.
 fn rounded(rows: i64, extent: Option<i64>) -> i64 {
     let divides = |rows: &i64| extent.is_some_and(|extent| extent % rows == 0);
     let divisor = (rows / 2 + 1..=rows).rev().find(divides);

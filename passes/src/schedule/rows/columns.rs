@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rows that are longer than memory has space for: their columns are computed in blocks, one after the other.
+//! Blocks of columns (online softmax): rows that are too long for shared memory are computed in blocks of columns, one after the other.
 //!
-//! The rows of an attention are such: contractions compute scores, the exponential function of each score minus the maximum of its row is
-//! a weight, and sums of weights, and of weights times values, are what is left. After a block of columns there are the maximum of the
-//! columns so far, and sums that belong to it: where the next block has a larger maximum, sums are multiplied by the exponential function of
-//! the difference first. A quotient of a weight and the sum of all weights is computed at the end, with the sum of products.
+//! An example is attention: contractions compute scores, the exponential function of each score minus the maximum of its row is a
+//! weight, and the results are sums of weights, and of weights times values. After each block of columns, the kernel has the maximum of
+//! the columns so far, and sums relative to this maximum. If the next block has a larger maximum, the sums are first multiplied by the
+//! exponential function of the difference. The division of weights by the sum of all weights is done at the end, on the sum of products.
 //!
-//! What operations are is read from their loops and payloads ([`payload`]). A maximum of −∞, that of columns that are all −∞, counts as zero, so that weights are
-//! zeros; rows without other columns are NaN at the end, as what the operations compute one after the other.
+//! Operations are recognized by their loops and payloads ([`payload`]). A maximum of −∞ (all columns are −∞) counts as zero, so that
+//! weights are zeros; the result of a row without other columns is NaN, as with separate operations.
 
 mod emit;
 mod payload;
@@ -16,43 +16,44 @@ use super::group::{Group, Row};
 use super::member::{Access, Kind, Member};
 use super::storage::Storage;
 use crate::ir::ValueKey;
-use melior::ir::r#type::MemRefType;
-use melior::ir::{ShapedTypeLike, Value, ValueLike};
+use crate::ir::types::element_or_self;
+use melior::ir::ValueLike;
 use payload::Payload;
 use skript_dialect::melior;
 use std::collections::{HashMap, HashSet};
 
 pub(super) use emit::emit;
 
-/// When a member is computed.
+/// The role of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// Before all columns.
+    /// Computed before all columns.
     Before,
-    /// With each block of columns.
+    /// Computed in each block of columns.
     Each,
-    /// So, where an operand is the maximum of the columns so far.
+    /// Weights, computed in each block of columns; the operand `maximum` is the maximum of the columns so far.
     Weights { maximum: usize },
-    /// So, without the division of weights by a sum, both operands, the sum by its number as well.
+    /// Weights divided by a sum. Each block of columns copies the weights; the division by the sum with number `divisor` is done at the
+    /// end. `weight` and `sum` are the operands.
     Quotients { weight: usize, sum: usize, divisor: usize },
-    /// It adds the columns of a block to a sum, or to the maximum.
+    /// Adds the columns of a block to the sum with this number, or to the maximum.
     Into(usize),
-    /// After all columns.
+    /// Computed after all columns.
     After,
 }
 
-/// What an array has, while the members are considered in their order.
+/// The content of an array, at a point in the order of members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Values of rows that are computed before all columns, by this member.
+    /// Values of rows that this member computes before all columns.
     Rows(usize),
-    /// Values of columns that no sum belongs to.
+    /// Values of columns that do not depend on a sum.
     Plain,
     /// Weights: exponential functions of differences from the maximum.
     Weights,
-    /// Weights divided by a sum.
+    /// Weights divided by the sum with this number.
     Quotients(usize),
-    /// A sum, or the maximum.
+    /// The sum with this number, or the maximum.
     Sum(usize),
     /// Values of rows that are computed after all columns.
     After,
@@ -61,12 +62,13 @@ enum State {
 /// A reduction along the columns.
 #[derive(Clone, Copy)]
 struct Sum {
-    /// The member, and the one that computes the first value, if the group has it.
+    /// The member that reduces.
     member: usize,
+    /// The member that computes the initial value, if it is in the group.
     first: Option<usize>,
-    /// Whether what is added are weights.
+    /// Whether weights are summed.
     has_weights: bool,
-    /// The sum that it is divided by at the end.
+    /// The sum by which this sum is divided at the end.
     divisor: Option<usize>,
 }
 
@@ -76,21 +78,22 @@ pub(super) struct Columns<'c, 'a> {
     pub(super) group: Group<'c, 'a>,
     roles: Vec<Role>,
     sums: Vec<Sum>,
-    /// The maximum, by the number of its sum, and the function of the differences.
+    /// The number of the sum that is the maximum.
     maximum: Option<usize>,
+    /// The exponential function of the differences from the maximum.
     function: Option<&'static str>,
 }
 
 impl<'c: 'a, 'a> Columns<'c, 'a> {
-    /// The columns of a group as far as it has members already; `None` if they cannot be computed in blocks.
-    pub(super) fn of(group: &Group<'c, 'a>) -> Option<Self> {
+    /// Analyzes the columns of the members of a group; `None` if they cannot be computed in blocks.
+    pub(super) fn new(group: &Group<'c, 'a>) -> Option<Self> {
         let mut accesses = group.numbered().map(|(_, access)| access);
         if !accesses.all(|access| access.part.is_empty()) {
             return None;
         }
         let loops = loops(group)?;
-        let own = group.members.iter().zip(&loops);
-        let extent = own
+        let members = group.members.iter().zip(&loops);
+        let extent = members
             .filter_map(|(member, l)| member.extent((*l)?))
             .reduce(|one, other| if one == other { one } else { Some(-1) })?;
         if extent == Some(-1) {
@@ -114,13 +117,13 @@ impl<'c: 'a, 'a> Columns<'c, 'a> {
         Some(columns)
     }
 
-    /// Whether weights are multiplied in a contraction, and nothing else reads or writes values of columns.
+    /// Whether a contraction multiplies weights, and only members access the values of columns.
     pub(super) fn is_complete(&self) -> bool {
         let is_product = |sum: &Sum| {
             let member = self.group.members.get(sum.member);
             sum.has_weights && member.is_some_and(|member| member.kind == Kind::Product)
         };
-        let storage = Storage::of(&self.group);
+        let storage = Storage::new(&self.group);
         let is_filled = self.sums.iter().all(|sum| sum.first.is_some());
         is_filled && self.sums.iter().any(is_product) && {
             let mut written = self.group.numbered().filter(|(_, access)| access.writes);
@@ -132,29 +135,28 @@ impl<'c: 'a, 'a> Columns<'c, 'a> {
         }
     }
 
-    /// The number of the row that columns are.
+    /// The number of the row that represents the columns.
     pub(super) fn number(&self) -> usize {
         self.group.rows.len().saturating_sub(1)
     }
 
     /// Whether an array of a member has columns.
     pub(super) fn has_columns(&self, number: usize, access: &Access) -> bool {
-        let rows = self.group.rows_of(number, access);
-        rows.contains(&Some(self.number()))
+        self.group.rows_of(number, access).contains(&Some(self.number()))
     }
 
-    /// The result of each sum, and that of the maximum once more for the functions of differences.
+    /// Returns the result of each sum, and the result of the maximum [`COPIES`] more times.
     pub(super) fn results(&self) -> impl Iterator<Item = (usize, &Access<'c, 'a>)> {
         let sums = self.sums.iter().map(|sum| sum.member);
         let largest = self.maximum.and_then(|n| self.sums.get(n));
         let copies = largest.into_iter().flat_map(|sum| [sum.member; COPIES]);
         sums.chain(copies).filter_map(|number| {
             let member = self.group.members.get(number)?;
-            Some((number, written(member)?))
+            Some((number, member.written()?))
         })
     }
 
-    /// A member without columns.
+    /// Analyzes a member without columns.
     fn of_rows(
         &mut self,
         number: usize,
@@ -178,7 +180,7 @@ impl<'c: 'a, 'a> Columns<'c, 'a> {
             if is_after { (Role::After, State::After) } else { (Role::Before, State::Rows(number)) };
         for access in member.accesses.iter().filter(|access| access.writes) {
             let known = states.insert(ValueKey::of(access.array), state);
-            // What is computed before all columns is not computed again, nor what follows them.
+            // An array of rows is computed only once, before or after all columns.
             let is_new = matches!(known, None | Some(State::Sum(_)));
             if !is_after && !is_new {
                 return None;
@@ -187,9 +189,9 @@ impl<'c: 'a, 'a> Columns<'c, 'a> {
         Some(role)
     }
 
-    /// A member that computes values of columns.
+    /// Analyzes a member that computes values of columns.
     fn of_columns(&mut self, member: &Member<'c, 'a>, states: &mut HashMap<ValueKey, State>) -> Option<Role> {
-        let own = written(member)?;
+        let output = member.written()?;
         let mut others = Vec::new();
         for access in member.accesses.iter().filter(|access| access.reads) {
             match states.get(&ValueKey::of(access.array)).copied() {
@@ -198,7 +200,7 @@ impl<'c: 'a, 'a> Columns<'c, 'a> {
                 Some(state) => others.push((access.operand, state)),
             }
         }
-        let payload = || Payload::of(member.op);
+        let payload = || Payload::new(member.op);
         let (role, state) = match others.as_slice() {
             [] => (Role::Each, State::Plain),
             _ if member.kind != Kind::Elementwise => return None,
@@ -217,7 +219,7 @@ impl<'c: 'a, 'a> Columns<'c, 'a> {
                     return None;
                 }
                 payload()?.quotient([*weight, *sum])?;
-                let result = self.group.members.get(divisor.member).and_then(written)?;
+                let result = self.group.members.get(divisor.member).and_then(Member::written)?;
                 if !self.is_one_of_each_row(divisor.member, result) {
                     return None;
                 }
@@ -232,21 +234,21 @@ impl<'c: 'a, 'a> Columns<'c, 'a> {
             }
             _ => return None,
         };
-        states.insert(ValueKey::of(own.array), state);
+        states.insert(ValueKey::of(output.array), state);
         Some(role)
     }
 
-    /// A member that reduces columns.
+    /// Analyzes a member that reduces columns.
     fn sum(
         &mut self,
         number: usize,
         member: &Member<'c, 'a>,
         states: &mut HashMap<ValueKey, State>,
     ) -> Option<Role> {
-        let own = written(member)?;
-        let payload = Payload::of(member.op)?;
+        let output = member.written()?;
+        let payload = Payload::new(member.op)?;
         let (mut weights, mut divisor, mut inputs) = (Vec::new(), None, 0);
-        for access in member.accesses.iter().filter(|access| !access.writes) {
+        for access in member.inputs() {
             inputs += 1;
             match states.get(&ValueKey::of(access.array)).copied() {
                 None | Some(State::Rows(_) | State::Plain) => {}
@@ -258,28 +260,28 @@ impl<'c: 'a, 'a> Columns<'c, 'a> {
                 Some(State::Sum(_) | State::After) => return None,
             }
         }
-        let first = match states.get(&ValueKey::of(own.array)).copied() {
+        let first = match states.get(&ValueKey::of(output.array)).copied() {
             Some(State::Rows(first)) => Some(first),
             None | Some(State::Sum(_)) => None,
             Some(_) => return None,
         };
-        // What fills the result is computed before the columns, into the array of the sum.
+        // The initial value must be written to the array of the sum before the columns.
         if let Some(first) = first {
             let writer = self.group.members.get(first)?;
-            let filled = written(writer)?;
+            let filled = writer.written()?;
             let is_filled = writer.covers(filled) && !filled.reads;
             let between = self.group.members.iter().take(number).skip(first + 1);
             let mut between = between.flat_map(|member| &member.accesses);
-            if !is_filled || !between.all(|access| access.array != own.array) {
+            if !is_filled || !between.all(|access| access.array != output.array) {
                 return None;
             }
         }
-        // Factors have the type of the maximum.
-        let kind = element(own.array)?;
+        // All sums must have the type of the maximum, because their factors have this type.
+        let element = |access: &Access| element_or_self(access.array.r#type()).to_string();
+        let kind = element(output);
         let maximum = self.maximum.and_then(|n| self.sums.get(n));
-        let maximum = maximum.and_then(|sum| written(self.group.members.get(sum.member)?));
-        let known = maximum.map(|access| element(access.array));
-        let is_type = known.is_none_or(|known| known.as_deref() == Some(kind.as_str()));
+        let maximum = maximum.and_then(|sum| self.group.members.get(sum.member)?.written());
+        let is_type = maximum.is_none_or(|access| element(access) == kind);
         if !is_type || !FLOATS.contains(&kind.as_str()) {
             return None;
         }
@@ -288,7 +290,7 @@ impl<'c: 'a, 'a> Columns<'c, 'a> {
                 let is_maximum = self.maximum.is_none()
                     && member.kind == Kind::Reduction
                     && payload.is_maximum()
-                    && self.is_one_of_each_row(number, own);
+                    && self.is_one_of_each_row(number, output);
                 if !is_maximum {
                     return None;
                 }
@@ -299,53 +301,46 @@ impl<'c: 'a, 'a> Columns<'c, 'a> {
         }
         let sum = self.sums.len();
         self.sums.push(Sum { member: number, first, has_weights: !weights.is_empty(), divisor });
-        states.insert(ValueKey::of(own.array), State::Sum(sum));
+        states.insert(ValueKey::of(output.array), State::Sum(sum));
         Some(Role::Into(sum))
     }
 
-    /// Whether an array has one element of each row.
+    /// Whether an array has one element per row.
     fn is_one_of_each_row(&self, number: usize, access: &Access) -> bool {
-        let extents = access.extents().unwrap_or_default();
-        let mut dimensions = self.group.rows_of(number, access).into_iter().zip(extents);
-        dimensions.all(|(row, extent)| row.is_some() || extent == Some(1))
+        let mut dimensions = self.group.rows_of(number, access).into_iter().zip(&access.extents);
+        dimensions.all(|(row, extent)| row.is_some() || *extent == Some(1))
     }
 }
 
-/// Arrays like that of the maximum: its last values, its values as the functions read them, the factors of sums.
+/// Number of additional arrays like the array of the maximum: for its previous values, its values as operands of the exponential function,
+/// and the factors of sums.
 const COPIES: usize = 3;
 
-/// Types of sums.
+/// Supported types of sums.
 const FLOATS: [&str; 2] = ["f32", "f64"];
 
-/// The only array that a member writes.
-fn written<'m, 'c, 'a>(member: &'m Member<'c, 'a>) -> Option<&'m Access<'c, 'a>> {
-    let mut written = member.accesses.iter().filter(|access| access.writes);
-    let own = written.next()?;
-    written.next().is_none().then_some(own)
-}
-
-/// The loop of each member along the columns: those that the first reduction of an array's elements reduces. `None` within for members that
-/// have none.
+/// Returns the loop of each member along the columns; `None` for members without such a loop. The columns are the elements that the first
+/// reduction reduces.
 fn loops(group: &Group) -> Option<Vec<Option<usize>>> {
-    let mut found: Vec<Option<usize>> = vec![None; group.members.len()];
+    let mut loops: Vec<Option<usize>> = vec![None; group.members.len()];
     let mut members = group.members.iter().enumerate();
     let (first, reduction) = members.find(|(_, member)| member.kind == Kind::Reduction)?;
     let mut reduced = reduction.reductions.iter().enumerate();
     let (l, _) = reduced.find(|(_, reduces)| **reduces)?;
     let is_only = reduced.all(|(_, reduces)| !*reduces);
-    *found.get_mut(first).filter(|_| is_only)? = Some(l);
-    // The dimension of each array that columns are, of those that members write: others may have rows there as well.
+    *loops.get_mut(first).filter(|_| is_only)? = Some(l);
+    // The dimension of the columns in each written array. Arrays that are only read may have rows along this dimension.
     let mut dimensions: HashMap<ValueKey, usize> = HashMap::new();
     let written = group.numbered().filter(|(_, access)| access.writes);
-    let written: HashSet<ValueKey> = written.map(|(_, own)| ValueKey::of(own.array)).collect();
+    let written: HashSet<ValueKey> = written.map(|(_, access)| ValueKey::of(access.array)).collect();
     for _ in 0..=group.members.len() {
         let mut is_new = false;
         for (number, member) in group.members.iter().enumerate() {
             for access in &member.accesses {
                 let key = ValueKey::of(access.array);
-                let own = found.get_mut(number)?;
+                let slot = loops.get_mut(number)?;
                 let is_written = written.contains(&key);
-                if let Some(l) = *own
+                if let Some(l) = *slot
                     && let Some(dimension) = access.dimension(l)?
                     && is_written
                 {
@@ -354,23 +349,17 @@ fn loops(group: &Group) -> Option<Vec<Option<usize>>> {
                         Some(known) if known == dimension => {}
                         Some(_) => return None,
                     }
-                } else if own.is_none()
+                } else if slot.is_none()
                     && let Some(dimension) = dimensions.get(&key)
                 {
-                    *own = Some(access.forms.get(*dimension)?.as_index()?);
+                    *slot = Some(access.forms.get(*dimension)?.as_index()?);
                     is_new = true;
                 }
             }
         }
         if !is_new {
-            return Some(found);
+            return Some(loops);
         }
     }
     None
-}
-
-/// The type of an array's elements.
-fn element(array: Value) -> Option<String> {
-    let kind = MemRefType::try_from(array.r#type()).ok()?;
-    Some(kind.element().to_string())
 }

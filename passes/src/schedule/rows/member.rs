@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operations on arrays as loop nests, for their fusion.
+//! Models operations on arrays as loop nests for fusion.
 
 use crate::extents::size;
-use crate::ir::linalg::{Fill, Generic, index_of};
+use crate::ir::generic::{LoopNest, Operand};
+use crate::ir::linalg::{Fill, index_of};
 use crate::ir::types::DYNAMIC;
-use crate::ir::{self, maps, memref, ops, typed};
+use crate::ir::{self, memref, ops};
 use crate::structure::Affine;
-use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
@@ -18,66 +18,67 @@ pub(super) struct Access<'c, 'a> {
     /// The number of the operand.
     pub(super) operand: usize,
     pub(super) array: Value<'c, 'a>,
-    /// The offset and size of each dimension, if the operand is a view of a part of the array; else empty.
+    /// The offset and size along each dimension if the operand is a slice of the array; empty if it is the full array.
     pub(super) part: Vec<(i64, i64)>,
-    /// The subscripts of the operand, by loops.
+    /// The extents of the array; `None` for dynamic extents.
+    pub(super) shape: Vec<Option<i64>>,
+    /// The extents of the operand; `None` for dynamic extents.
+    pub(super) extents: Vec<Option<i64>>,
+    /// The subscripts of the operand, as functions of the loop indices.
     pub(super) forms: Vec<Affine>,
     pub(super) writes: bool,
-    /// Whether a payload uses the element.
+    /// Whether the payload uses the element.
     pub(super) reads: bool,
 }
 
 impl<'c: 'a, 'a> Access<'c, 'a> {
-    /// An operand, whose subscripts are given; `None` without [`extents`].
-    fn of(operand: usize, value: Value<'c, 'a>, forms: Vec<Affine>) -> Option<Self> {
-        let whole = |array: Value<'c, 'a>, part| Access {
+    /// Creates the access of an operand with its subscripts; `None` if the operand has no [`shape`].
+    fn new(operand: usize, value: Value<'c, 'a>, forms: Vec<Affine>) -> Option<Self> {
+        let extents = shape(value).filter(|extents| extents.len() == forms.len())?;
+        let mut access = Access {
             operand,
-            array,
-            part,
-            forms: forms.clone(),
+            array: value,
+            part: Vec::new(),
+            shape: extents.clone(),
+            extents,
+            forms,
             writes: false,
             reads: false,
         };
-        if extents(value)?.len() != forms.len() {
-            return None;
+        // The operand may be a slice of an allocated array, such as the border or the interior of a padded array.
+        let source =
+            memref::Subview::of(value).and_then(|view| Some((view.source().ok()?, memref::part(view)?)));
+        if let Some((source, (offsets, sizes))) = source
+            && ir::defined_by(source, ops::memref::ALLOC).is_some()
+            && sizes.len() == access.forms.len()
+        {
+            access.array = source;
+            access.shape = shape(source)?;
+            access.extents = sizes.iter().copied().map(Some).collect();
+            access.part = offsets.into_iter().zip(sizes).collect();
         }
-        let Some(view) = memref::Subview::of(value) else {
-            return Some(whole(value, Vec::new()));
-        };
-        // Parts of an array that is allocated, such as the border and the interior of a padded one.
-        let source = view.source().ok()?;
-        let is_allocated =
-            ir::definition(source).is_some_and(|(maker, _)| ir::name(maker) == ops::memref::ALLOC);
-        match memref::part(view).filter(|(_, sizes)| is_allocated && sizes.len() == forms.len()) {
-            Some((offsets, sizes)) => Some(whole(source, offsets.into_iter().zip(sizes).collect())),
-            None => Some(whole(value, Vec::new())),
-        }
+        Some(access)
     }
 
-    /// The extents of the operand.
-    pub(super) fn extents(&self) -> Option<Vec<Option<i64>>> {
-        if self.part.is_empty() {
-            extents(self.array)
-        } else {
-            Some(self.part.iter().map(|(_, size)| Some(*size)).collect())
-        }
-    }
-
-    /// Whether the operand has all elements of the array along a dimension.
+    /// Whether the operand contains all elements of the array along a dimension.
     pub(super) fn is_whole(&self, dimension: usize) -> bool {
         let Some((offset, size)) = self.part.get(dimension) else {
             return true;
         };
-        let extents = extents(self.array).unwrap_or_default();
-        *offset == 0 && extents.get(dimension) == Some(&Some(*size))
+        *offset == 0 && self.shape.get(dimension) == Some(&Some(*size))
     }
 
-    /// The dimension that a loop alone subscripts; `None` within if no dimension depends on the loop, `None` if one does in
-    /// another way.
+    /// Whether each subscript is a loop index or 0.
+    pub(super) fn is_plain(&self) -> bool {
+        self.forms.iter().all(|form| form.as_index().is_some() || form.as_constant() == Some(0))
+    }
+
+    /// Returns the dimension whose subscript is the index of a loop: `Some(None)` if no subscript depends on the loop, `None` if a
+    /// subscript depends on it in another way.
     pub(super) fn dimension(&self, l: usize) -> Option<Option<usize>> {
         let mut dimensions = self.forms.iter().enumerate();
-        let found = dimensions.find(|(_, form)| form.indices().contains(&l));
-        let Some((dimension, form)) = found else {
+        let first = dimensions.find(|(_, form)| form.indices().contains(&l));
+        let Some((dimension, form)) = first else {
             return Some(None);
         };
         let is_only = dimensions.all(|(_, form)| !form.indices().contains(&l));
@@ -85,16 +86,16 @@ impl<'c: 'a, 'a> Access<'c, 'a> {
     }
 }
 
-/// What an operation computes at each point of its loops.
+/// The kind of computation at each point of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It reduces nothing.
+    /// No reduction.
     Elementwise,
-    /// It reduces the elements of an array, each read once.
+    /// A reduction of the elements of an array, each of which is read once.
     Reduction,
-    /// It reduces the elements of windows of an array.
+    /// A reduction of the elements of windows of an array.
     Window,
-    /// It reduces products of elements of several arrays, which are read again and again.
+    /// A reduction of products of elements of several arrays, which are read repeatedly.
     Product,
 }
 
@@ -106,15 +107,15 @@ pub(super) struct Member<'c, 'a> {
     /// Whether each loop is a reduction.
     pub(super) reductions: Vec<bool>,
     pub(super) kind: Kind,
-    /// The loops whose position the payload reads.
+    /// The loops whose indices the payload reads.
     indexed: HashSet<usize>,
-    /// Operations on scalars of one point.
+    /// The number of scalar operations of one point.
     operations: i64,
 }
 
 impl<'c: 'a, 'a> Member<'c, 'a> {
     /// `None` for other operations.
-    pub(super) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+    pub(super) fn from_op(op: OperationRef<'c, 'a>) -> Option<Self> {
         if let Some(fill) = Fill::cast(op) {
             return Self::of_all(op, &[(1, fill.destination().ok()?, true)]);
         }
@@ -122,16 +123,17 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
             let (source, target) = (copy.source().ok()?, copy.target().ok()?);
             return Self::of_all(op, &[(0, source, false), (1, target, true)]);
         }
-        Self::of_generic(op, Generic::cast(op)?)
+        Self::of_nest(LoopNest::read(op)?)
     }
 
-    /// An operation that reads or writes each element of its operands: their positions, the arrays, and whether it writes them.
+    /// Models an operation that reads or writes each element of its operands. `operands` has the number of each operand, the array, and
+    /// whether the operation writes it.
     fn of_all(op: OperationRef<'c, 'a>, operands: &[(usize, Value<'c, 'a>, bool)]) -> Option<Self> {
         let (_, first, _) = operands.first()?;
-        let rank = extents(*first)?.len();
+        let rank = shape(*first)?.len();
         let accesses = operands.iter().map(|(operand, array, writes)| {
             let forms = (0..rank).map(Affine::index).collect();
-            let access = Access::of(*operand, *array, forms)?;
+            let access = Access::new(*operand, *array, forms)?;
             Some(Access { writes: *writes, reads: !writes, ..access })
         });
         Some(Member {
@@ -144,117 +146,109 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
         })
     }
 
-    fn of_generic(op: OperationRef<'c, 'a>, generic: Generic<'c, 'a>) -> Option<Self> {
-        let inputs = *typed::segments(op).first()?;
-        // A payload may access any element of an array from outside.
-        let inner = ir::nested(op).into_iter();
+    fn of_nest(nest: LoopNest<'c, 'a>) -> Option<Self> {
+        // A payload that uses an array from outside could access any of its elements.
+        let inner = ir::nested(nest.op).into_iter();
         let mut values = inner.flat_map(|op| op.operands().collect::<Vec<_>>());
         if !values.all(|value| !value.r#type().is_mem_ref()) {
             return None;
         }
-        // A kernel sums four products of bytes at once, from packed weights.
-        let is_byte = |value: Value| {
-            let kind = MemRefType::try_from(value.r#type());
-            kind.is_ok_and(|kind| kind.element().to_string() == "i8")
-        };
-        let read = op.operands().take(inputs);
-        let bytes = read.filter(|value| is_byte(*value)).count();
-        let reduces = generic.reductions().contains(&true);
-        if reduces && bytes >= 2 {
+        // Contractions of bytes are not fused: their kernels sum four products per instruction, with packed weights.
+        let is_byte = |input: &&Operand| input.array().is_some_and(|kind| kind.element().to_string() == "i8");
+        if nest.reduces() && nest.inputs().iter().filter(is_byte).count() >= 2 {
             return None;
         }
-        let block = generic.body()?;
-        let mut accesses = Vec::new();
-        for ((operand, array), map) in op.operands().enumerate().zip(generic.indexing_maps()) {
-            if !array.r#type().is_mem_ref() {
-                continue;
-            }
-            let argument = block.argument(operand);
-            accesses.push(Access {
-                writes: operand >= inputs,
-                reads: argument.is_ok_and(|own| !ir::users(own.into()).is_empty()),
-                ..Access::of(operand, array, maps::forms(map)?)?
-            });
-        }
-        let body = ir::operations(block);
+        let arrays = nest.operands.iter().enumerate().filter(|(_, operand)| operand.array().is_some());
+        let accesses = arrays.map(|(number, operand)| {
+            let access = Access::new(number, operand.value, operand.forms.clone())?;
+            Some(Access { writes: number >= nest.inputs, reads: operand.is_read(), ..access })
+        });
         let mut member = Member {
-            op,
-            accesses,
-            reductions: generic.reductions(),
+            op: nest.op,
+            accesses: accesses.collect::<Option<_>>()?,
             kind: Kind::Elementwise,
-            indexed: body.iter().copied().filter_map(index_of).collect(),
-            operations: body.into_iter().map(ir::work::of_scalars).sum(),
+            indexed: nest.payload.iter().copied().filter_map(index_of).collect(),
+            // The terminator counts as one operation, the store.
+            operations: 1 + nest.payload.iter().copied().map(ir::work::of_scalars).sum::<i64>(),
+            reductions: nest.reductions,
         };
-        member.kind = member.own_kind()?;
+        member.kind = member.classify()?;
         Some(member)
     }
 
-    fn own_kind(&self) -> Option<Kind> {
+    fn classify(&self) -> Option<Kind> {
         if !self.reductions.contains(&true) {
             return Some(Kind::Elementwise);
         }
-        let subscripts = |access: &Access, l: usize| {
-            matches!(access.dimension(l), Some(Some(_))) || self.extent(l) == Some(Some(1))
-        };
-        let loops = || 0..self.reductions.len();
-        let mut inputs = self.accesses.iter().filter(|access| !access.writes);
-        if inputs.any(|access| loops().all(|l| subscripts(access, l))) {
+        if self.inputs().any(|access| self.has_all_loops(access)) {
             return Some(Kind::Reduction);
         }
-        let is_plain = |form: &Affine| form.as_index().is_some() || form.as_constant() == Some(0);
-        let mut forms = self.accesses.iter().flat_map(|access| &access.forms);
-        Some(if forms.all(is_plain) { Kind::Product } else { Kind::Window })
+        let mut accesses = self.accesses.iter();
+        Some(if accesses.all(Access::is_plain) { Kind::Product } else { Kind::Window })
     }
 
-    /// Operations on scalars of all points, where some loops have another extent.
+    /// Returns the operands that the operation only reads.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &Access<'c, 'a>> {
+        self.accesses.iter().filter(|access| !access.writes)
+    }
+
+    /// Returns the only array that the operation writes.
+    pub(super) fn written(&self) -> Option<&Access<'c, 'a>> {
+        let mut written = self.accesses.iter().filter(|access| access.writes);
+        let access = written.next()?;
+        written.next().is_none().then_some(access)
+    }
+
+    /// The number of scalar operations of all points; `extents` overrides the extents of some loops.
     pub(super) fn work(&self, extents: &HashMap<usize, i64>) -> i64 {
         self.points(extents).saturating_mul(self.operations)
     }
 
-    /// The points of all loops, where some have another extent.
+    /// The number of points of all loops; `extents` overrides the extents of some loops.
     pub(super) fn points(&self, extents: &HashMap<usize, i64>) -> i64 {
         let loops = 0..self.reductions.len();
         let extent = |l: usize| extents.get(&l).copied().or(self.extent(l).flatten());
-        let points = loops.map(|l| extent(l).unwrap_or(ESTIMATE));
-        points.fold(1, i64::saturating_mul)
+        loops.map(|l| extent(l).unwrap_or(ESTIMATE)).fold(1, i64::saturating_mul)
     }
 
-    /// Whether it reduces combinations of elements of several arrays.
+    /// Whether the operation reduces combinations of elements of several arrays.
     pub(super) fn is_contraction(&self) -> bool {
         let read = self.accesses.iter().filter(|a| a.reads && !a.writes);
         matches!(self.kind, Kind::Window | Kind::Product) && read.count() > 1
     }
 
-    /// The extent of a loop, by an array that it subscripts; `None` within if it is dynamic.
+    /// Returns the extent of a loop, from an array that its index subscripts: `Some(None)` if it is dynamic, `None` if there is no such
+    /// array.
     pub(super) fn extent(&self, l: usize) -> Option<Option<i64>> {
         self.accesses.iter().find_map(|access| {
             let dimension = access.dimension(l).flatten()?;
-            access.extents()?.get(dimension).copied()
+            access.extents.get(dimension).copied()
         })
     }
 
-    /// Whether each point accesses another element of an array, and all are accessed.
-    pub(super) fn covers(&self, access: &Access) -> bool {
-        let subscripts =
-            |l: usize| matches!(access.dimension(l), Some(Some(_))) || self.extent(l) == Some(Some(1));
-        let is_plain = |form: &Affine| form.as_index().is_some() || form.as_constant() == Some(0);
+    /// Whether the index of each loop with several iterations subscripts an operand.
+    fn has_all_loops(&self, access: &Access) -> bool {
+        let subscripts = |l| matches!(access.dimension(l), Some(Some(_))) || self.extent(l) == Some(Some(1));
         (0..self.reductions.len()).all(subscripts)
-            && access.forms.iter().all(is_plain)
-            && (0..access.forms.len()).all(|d| access.is_whole(d))
     }
 
-    /// Whether the iterations of a loop can be computed apart from each other, on parts of the arrays. The payload may read their positions
-    /// only if `has_positions`.
+    /// Whether each point accesses a different element of an array, and all elements are accessed.
+    pub(super) fn covers(&self, access: &Access) -> bool {
+        self.has_all_loops(access) && access.is_plain() && (0..access.forms.len()).all(|d| access.is_whole(d))
+    }
+
+    /// Whether the iterations of a loop can be computed independently, on slices of the arrays. The payload may read the loop index only if
+    /// `has_positions`.
     pub(super) fn is_divisible(&self, l: usize, has_positions: bool) -> bool {
         self.reductions.get(l) == Some(&false) && (has_positions || !self.indexed.contains(&l))
     }
 }
 
-/// An estimate of an extent that is not known, beside those of rows.
+/// The estimate of a dynamic extent other than the rows.
 pub(super) const ESTIMATE: i64 = 256;
 
-/// The extents of an array; `None` for arrays with dynamic strides that have gaps.
-pub(super) fn extents(array: Value) -> Option<Vec<Option<i64>>> {
+/// Returns the extents of an array; `None` for an array with dynamic strides that is not contiguous.
+pub(super) fn shape(array: Value) -> Option<Vec<Option<i64>>> {
     let kind = MemRefType::try_from(array.r#type()).ok()?;
     let has_static_strides = || {
         let (strides, _) = kind.strides_and_offset();
@@ -267,7 +261,7 @@ pub(super) fn extents(array: Value) -> Option<Vec<Option<i64>>> {
     Some(extents.map(|n| (n != DYNAMIC).then_some(n)).collect())
 }
 
-/// Bytes of an element of an array.
+/// Returns the bytes of an element of an array.
 pub(super) fn element_bytes(array: Value) -> Option<i64> {
     let kind = MemRefType::try_from(array.r#type()).ok()?;
     let bytes = size::element_bytes(&kind.element().to_string())?;

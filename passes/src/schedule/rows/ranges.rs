@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays of their own for what is in one allocation one after the other.
+//! Splits an allocation that holds several tensors one after the other into one allocation per tensor.
 //!
-//! Bufferization keeps several tensors in one array, such as the scores of all layers: operations on one of them do not look as if they alone
-//! accessed it. An operation that writes all elements, and reads none, begins another array. Memory that is planned later is
-//! as large as before.
+//! Bufferization may reuse one array for several tensors, such as the scores of all layers, so the uses of one tensor cannot be
+//! distinguished from the uses of the others. An operation that overwrites all elements without reading any starts a new array.
+//! The memory planner, which runs later, can reuse the memory, so the total does not grow.
 
 use super::member::Member;
 use crate::ir::copy::Copier;
 use crate::ir::memref::users_of_buffer;
-use crate::ir::{self, Builder, mutation, ops};
+use crate::ir::outline::replace_operands;
+use crate::ir::{self, Builder, ops};
+use crate::schedule::buffer_uses::sort_in_block;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, Value};
 use skript_dialect::{PassError, melior};
-use std::cmp::Ordering;
 
-/// Gives each array of a block an allocation of its own, where the block alone accesses it, and not by views.
+/// Allocates each live range of an array separately, if only this block accesses the array, and not through views.
 pub(super) fn separate<'c: 'a, 'a>(
     block: BlockRef<'c, 'a>,
     context: &'c melior::Context,
@@ -32,35 +33,27 @@ pub(super) fn separate<'c: 'a, 'a>(
         if !users.iter().all(is_direct) {
             continue;
         }
-        users.sort_by(|one, other| match one == other {
-            true => Ordering::Equal,
-            false if ir::is_before(*one, *other) => Ordering::Less,
-            false => Ordering::Greater,
-        });
+        sort_in_block(&mut users);
         users.dedup();
-        let mut own = array;
+        let mut part = array;
         for (number, user) in users.into_iter().enumerate() {
             if number > 0 && begins(user, array) {
                 let at = Builder::before(context, user)?.with_location(allocation.location());
                 let copy = Copier::new().rebuild(allocation, &at, &mut |_, _, _| Ok(false))?;
-                own = copy.result(0)?.into();
+                part = copy.result(0)?.into();
             }
-            for (position, operand) in user.operands().enumerate() {
-                if operand == array && own != array {
-                    mutation::set_operand(user, position, own);
-                }
-            }
+            replace_operands(user, |operand| (operand == array).then_some(part));
         }
     }
     Ok(())
 }
 
-/// Whether an operation writes all elements of an array, and reads none.
+/// Whether an operation overwrites all elements of an array without reading any.
 fn begins(op: OperationRef, array: Value) -> bool {
-    let Some(member) = Member::of(op) else {
+    let Some(member) = Member::from_op(op) else {
         return false;
     };
-    let mut own = member.accesses.iter().filter(|access| access.array == array);
-    let first = own.next().filter(|_| own.next().is_none());
+    let mut accesses = member.accesses.iter().filter(|access| access.array == array);
+    let first = accesses.next().filter(|_| accesses.next().is_none());
     first.is_some_and(|access| access.writes && !access.reads && member.covers(access))
 }

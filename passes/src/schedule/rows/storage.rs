@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays of a group that can be in one place: where one ends, the other begins, element by element.
+//! Assigns arrays of a group to shared memory slots: two arrays can share a slot if their live ranges do not overlap, or if an operation
+//! reads one and writes the other at the same element.
 
 use super::group::Group;
-use super::member::{Access, Kind, Member, extents};
+use super::member::{Access, Kind, Member};
 use crate::ir::memref::users_of_buffer;
 use crate::ir::{self, ValueKey, ops};
 use crate::schedule::buffer_uses::has_own_buffer;
@@ -11,130 +12,123 @@ use melior::ir::operation::OperationRef;
 use melior::ir::{Value, ValueLike};
 use std::collections::HashMap;
 
-/// The members from one that writes all elements of an array to the last one that reads them.
+/// A live range of an array: from the member that writes all elements to the last member that reads them.
 #[derive(Clone, Copy)]
 struct Range {
     first: usize,
     last: usize,
 }
 
-/// An array that members write, and what follows reads if it is not local.
-struct Own<'c, 'a> {
+/// An array that members write. Later operations may read it if it is not local.
+struct Buffer<'c, 'a> {
     array: Value<'c, 'a>,
-    /// Of an array that members alone access.
+    /// The allocation of an array that only members access.
     allocation: Option<OperationRef<'c, 'a>>,
-    /// By dimension.
+    /// For each dimension, the row loop along it.
     rows: Vec<Option<usize>>,
-    /// The dynamic extents beside rows; `None` for those that are not known.
+    /// The dynamic extents other than rows; `None` for an extent whose value is unknown.
     open: Vec<Option<ValueKey>>,
+    /// The live ranges.
     ranges: Vec<Range>,
 }
 
-/// The place of each array that members alone access. An array that others access as well is in a place if it is the only one of them
-/// there; all others of the place are in its memory.
+/// The slot of each array. A slot has any number of arrays that only members of the group access (local arrays), and at most one array
+/// that other operations access too. If there is such an array, the local arrays of the slot are stored in its memory.
 pub(super) struct Storage<'c, 'a> {
     places: HashMap<ValueKey, usize>,
-    /// By place: the array that others access as well.
+    /// For each slot, the array that other operations access too.
     homes: HashMap<usize, Value<'c, 'a>>,
-    /// The allocations of arrays that members alone access.
+    /// The allocations of the local arrays.
     locals: HashMap<ValueKey, OperationRef<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Storage<'c, 'a> {
-    pub(super) fn of(group: &Group<'c, 'a>) -> Self {
-        let mut owns: Vec<Own> = Vec::new();
+    pub(super) fn new(group: &Group<'c, 'a>) -> Self {
+        let mut buffers: Vec<Buffer> = Vec::new();
         for (number, access) in group.numbered() {
-            let is_known = owns.iter().any(|own| own.array == access.array);
-            let rows = || group.rows_of(number, access);
-            if let Some(own) = Own::of(group, access.array, rows).filter(|_| !is_known) {
-                owns.push(own);
+            let is_known = buffers.iter().any(|buffer| buffer.array == access.array);
+            if let Some(buffer) = Buffer::new(group, number, access).filter(|_| !is_known) {
+                buffers.push(buffer);
             }
         }
-        let mut places: Vec<Vec<&Own>> = Vec::new();
+        let mut places: Vec<Vec<&Buffer>> = Vec::new();
         let mut storage = Storage { places: HashMap::new(), homes: HashMap::new(), locals: HashMap::new() };
-        let fits =
-            |own: &Own<'c, 'a>, place: &Vec<&Own<'c, 'a>>| place.iter().all(|other| own.shares(other, group));
-        for own in &owns {
-            let Some(allocation) = own.allocation else {
+        let fits = |buffer: &Buffer<'c, 'a>, place: &Vec<&Buffer<'c, 'a>>| {
+            place.iter().all(|other| buffer.shares(other, group))
+        };
+        for buffer in &buffers {
+            let Some(allocation) = buffer.allocation else {
                 continue;
             };
-            let found = places.iter().position(|place| fits(own, place));
-            let number = found.unwrap_or(places.len());
+            let known = places.iter().position(|place| fits(buffer, place));
+            let number = known.unwrap_or(places.len());
             match places.get_mut(number) {
-                Some(place) => place.push(own),
-                None => places.push(vec![own]),
+                Some(place) => place.push(buffer),
+                None => places.push(vec![buffer]),
             }
-            let key = ValueKey::of(own.array);
+            let key = ValueKey::of(buffer.array);
             storage.places.insert(key, number);
             storage.locals.insert(key, allocation);
         }
-        for own in owns.iter().filter(|own| own.allocation.is_none()) {
+        for buffer in buffers.iter().filter(|buffer| buffer.allocation.is_none()) {
             let mut free = places.iter().enumerate();
-            let free = free.find(|(number, place)| !storage.homes.contains_key(number) && fits(own, place));
+            let free =
+                free.find(|(number, place)| !storage.homes.contains_key(number) && fits(buffer, place));
             if let Some((number, _)) = free {
-                storage.places.insert(ValueKey::of(own.array), number);
-                storage.homes.insert(number, own.array);
+                storage.places.insert(ValueKey::of(buffer.array), number);
+                storage.homes.insert(number, buffer.array);
             }
         }
         storage
     }
 
-    /// The array of a place that others access as well.
+    /// Returns the array of a slot that other operations access too.
     pub(super) fn home(&self, place: usize) -> Option<Value<'c, 'a>> {
         self.homes.get(&place).copied()
     }
 
-    /// The place of an array; `None` if it is the only one there.
+    /// Returns the slot of an array; `None` if the array does not share memory.
     pub(super) fn place(&self, array: Value) -> Option<usize> {
         self.places.get(&ValueKey::of(array)).copied()
     }
 
-    /// The allocations of the arrays that members alone access.
+    /// Returns the allocation of a local array.
     pub(super) fn allocation(&self, array: Value) -> Option<OperationRef<'c, 'a>> {
         self.locals.get(&ValueKey::of(array)).copied()
     }
 }
 
-impl<'c: 'a, 'a> Own<'c, 'a> {
-    fn of(
-        group: &Group<'c, 'a>,
-        array: Value<'c, 'a>,
-        rows: impl Fn() -> Vec<Option<usize>>,
-    ) -> Option<Self> {
-        let is_written = |(_, access): (usize, &Access)| access.writes && access.array == array;
-        let is_own = has_own_buffer(array) && group.numbered().any(is_written);
-        if !is_own {
+impl<'c: 'a, 'a> Buffer<'c, 'a> {
+    /// Analyzes the array of an operand; `None` if no member writes it, or if other operations access it through views.
+    fn new(group: &Group<'c, 'a>, number: usize, access: &Access<'c, 'a>) -> Option<Self> {
+        let array = access.array;
+        let is_same = |(_, other): &(usize, &Access<'c, 'a>)| other.array == array;
+        if !has_own_buffer(array) || !group.numbered().filter(is_same).any(|(_, other)| other.writes) {
             return None;
         }
-        // Other views of the array would have other types.
-        let users = ir::users(array);
-        let all = users_of_buffer(array)?;
+        let direct = ir::users(array);
+        let users = users_of_buffer(array)?;
         let is_member = |op: &OperationRef| group.members.iter().any(|member| member.op == *op);
         let accesses = |op: &OperationRef| {
-            let mut accesses = group.numbered().map(|(number, access)| {
-                let member = group.members.get(number);
-                member.is_some_and(|member| member.op == *op) && access.array == array
-            });
-            accesses.any(|is_own| is_own)
+            let mut accesses = group.numbered().filter(is_same);
+            accesses.any(|(n, _)| group.members.get(n).is_some_and(|member| member.op == *op))
         };
-        let mut known = all.iter();
-        if !known.all(|op| users.contains(op) || accesses(op)) {
+        if !users.iter().all(|op| direct.contains(op) || accesses(op)) {
             return None;
         }
-        let is_local = all.iter().all(is_member);
-        let allocation = ir::definition(array).map(|(op, _)| op);
-        let allocation = allocation.filter(|op| is_local && ir::name(*op) == ops::memref::ALLOC);
-        let rows = rows();
-        Some(Own {
+        let is_local = users.iter().all(is_member);
+        let allocation = ir::defined_by(array, ops::memref::ALLOC).filter(|_| is_local);
+        let rows = group.rows_of(number, access);
+        Some(Buffer {
             array,
             allocation,
-            open: open_extents(array, &rows),
+            open: open_extents(access, &rows),
             rows,
             ranges: ranges(group, array, allocation.is_some()),
         })
     }
 
-    /// Whether two arrays can be in one place.
+    /// Whether two arrays can share a slot.
     fn shares(&self, other: &Self, group: &Group) -> bool {
         let touches = |at: usize| {
             let member = group.members.get(at);
@@ -155,25 +149,23 @@ impl<'c: 'a, 'a> Own<'c, 'a> {
     }
 }
 
-/// The values of an array's dynamic extents beside its rows.
-fn open_extents(array: Value, rows: &[Option<usize>]) -> Vec<Option<ValueKey>> {
-    let maker = ir::definition(array).map(|(maker, _)| maker);
-    let extents = extents(array).unwrap_or_default().into_iter().zip(rows);
-    let open = extents.filter(|(extent, _)| extent.is_none()).enumerate();
-    let open = open.filter(|(_, (_, row))| row.is_none());
+/// Returns the values of an array's dynamic extents other than rows.
+fn open_extents(access: &Access, rows: &[Option<usize>]) -> Vec<Option<ValueKey>> {
+    let maker = ir::definition(access.array).map(|(maker, _)| maker);
+    let dynamic = access.shape.iter().zip(rows).filter(|(extent, _)| extent.is_none()).enumerate();
     let size = |number| ir::shape::dynamic_size(maker?, number).map(ValueKey::of);
-    open.map(|(number, _)| size(number)).collect()
+    dynamic.filter(|(_, (_, row))| row.is_none()).map(|(number, _)| size(number)).collect()
 }
 
-/// What others write before the group, or read after it, is there as long.
+/// Computes the live ranges of an array. An array that is not local may be live before the first and after the last member.
 fn ranges(group: &Group, array: Value, is_local: bool) -> Vec<Range> {
     let mut ranges: Vec<Range> = Vec::new();
     for (number, member) in group.members.iter().enumerate() {
-        let mut own = member.accesses.iter().filter(|access| access.array == array);
-        if own.clone().next().is_none() {
+        let mut accesses = member.accesses.iter().filter(|access| access.array == array);
+        if accesses.clone().next().is_none() {
             continue;
         }
-        let starts = own.all(|access| access.writes && !access.reads && member.covers(access));
+        let starts = accesses.all(|access| access.writes && !access.reads && member.covers(access));
         match ranges.last_mut() {
             Some(range) if !starts => range.last = number,
             None if !starts && !is_local => ranges.push(Range { first: 0, last: number }),
@@ -186,19 +178,18 @@ fn ranges(group: &Group, array: Value, is_local: bool) -> Vec<Range> {
     ranges
 }
 
-/// Whether an operation reads one array and writes the other at the same element.
+/// Whether an operation accesses both arrays at the same element, so that it can run in place.
 fn is_in_place(member: &Member, one: Value, other: Value) -> bool {
-    let mut own = member.accesses.iter().filter(|access| access.array == one || access.array == other);
-    let Some(first) = own.next() else {
+    let mut accesses = member.accesses.iter().filter(|access| access.array == one || access.array == other);
+    let Some(first) = accesses.next() else {
         return false;
     };
-    let extents = extents(first.array).unwrap_or_default();
-    // An index of a dimension with one element does not matter.
+    // The index of a dimension with one element is always 0.
     let forms = |access: &Access| -> Vec<Affine> {
-        let forms = access.forms.iter().zip(&extents);
+        let forms = access.forms.iter().zip(&first.shape);
         forms.filter(|(_, extent)| **extent != Some(1)).map(|(form, _)| form.clone()).collect()
     };
     member.kind == Kind::Elementwise
         && member.covers(first)
-        && own.all(|access| forms(access) == forms(first))
+        && accesses.all(|access| forms(access) == forms(first))
 }

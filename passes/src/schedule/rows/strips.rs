@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Windows of what a contraction computes: both are computed together, for one block of rows of windows after the other.
+//! Strips: fuses windows with the contraction that computes their input, in blocks of rows of windows.
 //!
-//! A pooling reads the result of a convolution, which left the nearest cache before. A strip is the rows that the windows of a block read:
-//! the operations that compute them write a small array. Blocks that follow each other are a sequence. Rows that windows of two of its
-//! blocks read are computed once; those that windows of two sequences read are computed twice.
+//! A pooling reads the result of a convolution, which has been evicted from the L1 cache before. A strip contains the rows that the
+//! windows of a block read: the operations that compute these rows write a small array. Consecutive blocks form a sequence. The rows that
+//! two adjacent blocks of a sequence share are computed once; the rows that two sequences share are computed twice.
 
 mod blocks;
 mod emit;
 mod lifetime;
 
 use super::group::{Touched, is_free};
-use super::member::{Access, Kind, Member, extents};
+use super::member::{Access, Kind, Member, shape};
 use crate::ir::effects::Effects;
 use crate::ir::memref::{root_of, users_of_buffer};
 use crate::ir::{self, ValueKey, ops};
@@ -22,43 +22,45 @@ use melior::ir::operation::OperationRef;
 use skript_dialect::melior;
 use std::collections::HashMap;
 
-/// Results of contractions as large as so many caches are read from far away: smaller ones are in the next cache.
+/// Minimum size of a contraction's result, as a multiple of the cache: larger results are evicted from the next cache level, too.
 const CACHES: i64 = 4;
 
 /// An operation and the rows that it computes.
 struct Part<'c, 'a> {
     member: Member<'c, 'a>,
-    /// Its loop over rows.
+    /// The loop over rows.
     row: usize,
-    /// Its loop over images.
+    /// The loop over images.
     image: Option<usize>,
-    /// The row of the windowed array that its first iteration computes; `None` for operations on the result of the windows.
+    /// The row of the windowed array that the first iteration computes; `None` for operations on the result of the windows.
     shift: Option<i64>,
 }
 
-/// An array that is replaced by one of a strip.
+/// An array that is replaced by an array of a strip.
 struct Local<'c, 'a> {
     array: Value<'c, 'a>,
     allocation: OperationRef<'c, 'a>,
     /// The dimension of rows.
     dimension: usize,
-    /// The dimension of images, which are computed apart from each other.
+    /// The dimension of images, which are computed independently.
     images: Option<usize>,
-    /// The row of the windowed array that is its first one.
+    /// The row of the windowed array that corresponds to the first row of this array.
     shift: i64,
 }
 
-/// A windowed reduction with the operations that compute what it reads.
+/// A windowed reduction with the operations that compute its input.
 pub(super) struct Strips<'c, 'a> {
-    /// In the order of the block.
+    /// The operations, in the order of the block.
     parts: Vec<Part<'c, 'a>>,
+    /// The arrays that are replaced.
     locals: HashMap<ValueKey, Local<'c, 'a>>,
     /// The number of rows of windows.
     extent: i64,
     /// The number of images; `None` if it is dynamic.
     images: Option<i64>,
-    /// Rows from one window to the next, and of one window.
+    /// The number of rows from one window to the next.
     step: i64,
+    /// The number of rows of a window.
     window: i64,
     /// The array that the windows read.
     input: Value<'c, 'a>,
@@ -66,7 +68,7 @@ pub(super) struct Strips<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Strips<'c, 'a> {
-    /// The windowed reduction at a position of a block, if its operand leaves the cache before it is read.
+    /// Analyzes the windowed reduction at a position of a block; `None` if its operand is not evicted from the cache before it is read.
     pub(super) fn around(
         block: &[OperationRef<'c, 'a>],
         position: usize,
@@ -74,7 +76,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         cache: i64,
     ) -> Option<Self> {
         let op = *block.get(position)?;
-        let member = Member::of(op).filter(|member| member.kind == Kind::Window)?;
+        let member = Member::from_op(op).filter(|member| member.kind == Kind::Window)?;
         if member.is_contraction() {
             return None;
         }
@@ -83,7 +85,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         images.or_else(|| Self::with(member, None, before, effects, cache))
     }
 
-    /// With a dimension of images of the windowed array, or without one.
+    /// Analyzes the strips with or without a dimension of images in the windowed array.
     fn with(
         member: Member<'c, 'a>,
         images: Option<usize>,
@@ -102,10 +104,10 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         if !input.part.is_empty() {
             return None;
         }
-        // The outermost rows of windows that are not of the same dimension as channels: consecutive rows are near in memory.
+        // The outermost loop over rows of windows is divided: consecutive rows are close in memory.
         let loops = 0..member.reductions.len();
         let mut windows = loops.filter_map(|l| window(&member, input, l));
-        let (row, dimension, step, window) = windows.next()?;
+        let (row, Moved { dimension, step, window }) = windows.next()?;
         let extent = member.extent(row).flatten()?;
         let image = match images {
             Some(images) => Some(input.forms.get(images)?.as_index()?),
@@ -146,8 +148,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
             return None;
         }
         let local = strips.locals.get(&ValueKey::of(input))?;
-        let bytes = strips.bytes_of_image(local)?;
-        let bytes = bytes.saturating_mul(count.unwrap_or(1));
+        let bytes = strips.bytes_of_image(local)?.saturating_mul(count.unwrap_or(1));
         if bytes <= cache.saturating_mul(CACHES) {
             return None;
         }
@@ -160,7 +161,8 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         Some(strips)
     }
 
-    /// Replaces an array by one of a strip, if it is allocated; whether it does. The dimensions are those of rows and images.
+    /// Marks an array to be replaced by an array of a strip, if it is allocated. Returns whether it is replaced. The dimensions are the
+    /// dimensions of rows and images.
     fn localize(&mut self, array: Value<'c, 'a>, [rows, images]: [Option<usize>; 2], shift: i64) -> bool {
         let Some(dimension) = rows else {
             return false;
@@ -169,9 +171,8 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         let Some(allocation) = maker.filter(|maker| ir::name(*maker) == ops::memref::ALLOC) else {
             return false;
         };
-        let known = extents(array).is_some_and(|extents| {
-            let mut dimensions = extents.iter().enumerate();
-            dimensions.all(|(d, extent)| extent.is_some() || images == Some(d))
+        let known = shape(array).is_some_and(|extents| {
+            extents.iter().enumerate().all(|(d, extent)| extent.is_some() || images == Some(d))
         });
         let local = Local { array, allocation, dimension, images, shift };
         if known {
@@ -180,7 +181,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         known
     }
 
-    /// Adds the operations before the windows that compute what they read.
+    /// Adds the operations that compute the input of the windows.
     fn collect(
         &mut self,
         before: &[OperationRef<'c, 'a>],
@@ -188,15 +189,15 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         effects: &mut Effects<'c, 'a>,
     ) -> Option<()> {
         let mut contractions = 0;
-        // Operations that stay before the loop, and must not need what moves into it.
+        // The operations that remain before the loop, which must not depend on operations that move into it.
         let mut others: Vec<Touched> = Vec::new();
         for op in before.iter().rev().copied() {
             let makes = |local: &Local| local.allocation == op;
             if self.locals.values().any(makes) || is_free(op) {
                 continue;
             }
-            let own = Touched::of(op, effects);
-            let is_apart = others.iter().all(|other| !other.conflicts(&own));
+            let touched = Touched::from_op(op, effects);
+            let is_apart = others.iter().all(|other| !other.conflicts(&touched));
             match self.part(op, result) {
                 Some(part) => {
                     if !is_apart {
@@ -209,20 +210,16 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
                         break;
                     }
                 }
-                None => others.push(own),
+                None => others.push(touched),
             }
         }
         (contractions == 1).then_some(())
     }
 
-    /// The part that an operation is, if it writes an array of the strip, or the result of the windows.
+    /// Creates the part for an operation that writes an array of the strip, or the result of the windows; `None` for other operations.
     fn part(&mut self, op: OperationRef<'c, 'a>, result: ValueKey) -> Option<Part<'c, 'a>> {
-        let member = Member::of(op)?;
-        let mut writes = member.accesses.iter().filter(|access| access.writes);
-        let written = writes.next()?.clone();
-        if writes.next().is_some() {
-            return None;
-        }
+        let member = Member::from_op(op)?;
+        let written = member.written()?.clone();
         if root_of(written.array) == result {
             return self.initial(member, &written);
         }
@@ -234,7 +231,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         };
         let offset = written.part.get(local.dimension).map_or(0, |(o, _)| *o);
         let shift = local.shift + offset;
-        // What it reads at the same rows alone may be of the strip as well.
+        // Arrays that the operation reads only at the same rows may also belong to the strip.
         if member.kind == Kind::Elementwise {
             for read in member.accesses.clone().into_iter().filter(|access| !access.writes) {
                 let of = |l: usize| read.dimension(l).flatten();
@@ -250,7 +247,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         self.agrees(&part).then_some(part)
     }
 
-    /// Replaces an array that one operation reads and others before it compute.
+    /// Marks an array to be replaced if `reader` is its last user.
     fn localize_if_free(
         &mut self,
         reader: OperationRef<'c, 'a>,
@@ -265,7 +262,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         }
     }
 
-    /// What initializes the result of the windows computes the same rows.
+    /// Creates the part that initializes the result of the windows, for the same rows.
     fn initial(&self, member: Member<'c, 'a>, written: &Access<'c, 'a>) -> Option<Part<'c, 'a>> {
         let last = self.parts.last()?;
         let mut accesses = last.member.accesses.iter();
@@ -273,23 +270,22 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         if output.array != written.array || output.part != written.part {
             return None;
         }
-        let own = |l: usize| {
+        let same_rows = |l: usize| {
             let dimension = output.dimension(l).flatten()?;
-            let own = written.forms.get(dimension)?.as_index()?;
-            let others = member.accesses.iter().filter(|access| !access.writes);
-            let mut others = others.map(|access| access.dimension(own));
-            let is_one = others.all(|dimension| dimension == Some(None));
-            (is_one && member.reductions.get(own) == Some(&false)).then_some(own)
+            let l = written.forms.get(dimension)?.as_index()?;
+            let mut others = member.inputs();
+            let is_alone = others.all(|access| access.dimension(l) == Some(None));
+            (is_alone && member.reductions.get(l) == Some(&false)).then_some(l)
         };
-        let row = own(last.row)?;
+        let row = same_rows(last.row)?;
         let image = match last.image {
-            Some(image) => Some(own(image)?),
+            Some(image) => Some(same_rows(image)?),
             None => None,
         };
         Some(Part { member, row, image, shift: None })
     }
 
-    /// Whether an operation accesses arrays of the strip at its own rows alone, and others so that a block needs a part of them.
+    /// Whether an operation accesses arrays of the strip only at its rows, and other arrays so that a block accesses a slice of them.
     fn agrees(&self, part: &Part<'c, 'a>) -> bool {
         let loops = [Some(part.row), part.image];
         let is_parallel = |l: &usize| part.member.reductions.get(*l) == Some(&false);
@@ -298,20 +294,19 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
                 let offset = access.part.get(local.dimension).map_or(0, |(o, _)| *o);
                 let dimensions = [Some(local.dimension), local.images];
                 let mut pairs = loops.iter().zip(dimensions);
-                let is_own =
+                let is_at_rows =
                     pairs.all(|(l, dimension)| l.is_none_or(|l| access.dimension(l) == Some(dimension)));
                 let has_images = local.images.is_none_or(|images| access.is_whole(images));
-                is_own && has_images && part.shift == Some(local.shift + offset)
+                is_at_rows && has_images && part.shift == Some(local.shift + offset)
             }
             None => !access.writes && moved(part, access).is_some(),
         };
         loops.iter().flatten().all(is_parallel) && part.member.accesses.iter().all(agrees)
     }
 
-    /// Whether nothing else accesses the arrays of a strip, and nothing reads the result of the windows.
+    /// Whether no other operation accesses the arrays of a strip, and no operation of the strip reads the result of the windows.
     fn is_sound(&self, result: ValueKey) -> bool {
-        let reads =
-            self.parts.iter().flat_map(|part| part.member.accesses.iter().filter(|access| !access.writes));
+        let reads = self.parts.iter().flat_map(|part| part.member.inputs());
         let mut reads = reads.map(|access| root_of(access.array));
         self.locals.values().all(|local| self.is_apart(local))
             && reads.all(|root| root != result)
@@ -322,70 +317,30 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
     }
 }
 
-/// The rows of windows along a loop: the loop, the dimension, the rows from one window to the next, and those of one.
-fn window(member: &Member, input: &Access, l: usize) -> Option<(usize, usize, i64, i64)> {
-    let mut dimensions = input.forms.iter().enumerate();
-    let (dimension, form) = dimensions.find(|(_, form)| form.indices().contains(&l))?;
-    if !dimensions.all(|(_, form)| !form.indices().contains(&l)) {
-        return None;
-    }
-    if form.offset() != 0 {
-        return None;
-    }
-    let (mut step, mut window) = (0, 1);
-    for (index, factor) in form.as_linear()? {
-        let is_reduction = member.reductions.get(index) == Some(&true);
-        match index == l {
-            true => step = factor,
-            false if is_reduction && factor > 0 => {
-                window += factor * (member.extent(index).flatten()? - 1);
-            }
-            false => return None,
-        }
-    }
-    let has_reduction = form.indices().len() > 1;
-    (step > 0 && window >= step && has_reduction).then_some((l, dimension, step, window))
+/// Returns the movement of windows along a loop, if the other loops of the subscript are the positions in a window.
+fn window(member: &Member, input: &Access, l: usize) -> Option<(usize, Moved)> {
+    let moved = moved_along(member, input, l)??;
+    let indices = input.forms.get(moved.dimension)?.indices();
+    let is_position = |index: &usize| *index == l || member.reductions.get(*index) == Some(&true);
+    let is_window = indices.len() > 1 && indices.iter().all(is_position);
+    (is_window && moved.window >= moved.step).then_some((l, moved))
 }
 
-/// How the part of an array that a block reads moves along a dimension.
+/// The movement of the slice of an array that an iteration reads, along a dimension.
 struct Moved {
     dimension: usize,
+    /// The distance between the slices of consecutive iterations.
     step: i64,
-    /// Rows that one iteration reads.
+    /// The number of elements that one iteration reads.
     window: i64,
-    /// Whether it moves with images instead of rows.
-    is_image: bool,
 }
 
-/// How an operand depends on rows and images, by dimension; `None` if in another way than windows do. What depends on images depends on
-/// rows as well: others are as weights, of which a kernel needs all at once.
-fn moved(part: &Part, access: &Access) -> Option<Vec<Moved>> {
-    let along = |l: usize, is_image: bool| {
-        let depends = |form: &Affine| form.indices().contains(&l);
-        let mut dimensions = access.forms.iter().enumerate();
-        let Some((dimension, form)) = dimensions.find(|(_, form)| depends(form)) else {
-            return Some(None);
-        };
-        let is_one = dimensions.all(|(_, form)| !depends(form));
-        if !is_one || form.offset() != 0 {
-            return None;
-        }
-        let (mut step, mut window) = (0, 1);
-        for (index, factor) in form.as_linear()? {
-            if factor <= 0 {
-                return None;
-            }
-            if index == l {
-                step = factor
-            } else {
-                window += factor * (part.member.extent(index).flatten()? - 1)
-            }
-        }
-        (step > 0).then_some(Some(Moved { dimension, step, window, is_image }))
-    };
-    let rows = along(part.row, false)?;
+/// Returns the movement of an operand with rows, and with images; `None` if the operand does not move like a window. An operand that
+/// depends on images must also depend on rows. Other operands are weights, all of which a kernel reads.
+fn moved(part: &Part, access: &Access) -> Option<[Option<Moved>; 2]> {
+    let rows = moved_along(&part.member, access, part.row)?;
     let images = match part.image {
-        Some(image) => along(image, true)?,
+        Some(image) => moved_along(&part.member, access, image)?,
         None => None,
     };
     let is_apart = match (&rows, &images) {
@@ -393,5 +348,26 @@ fn moved(part: &Part, access: &Access) -> Option<Vec<Moved>> {
         (None, Some(_)) => false,
         (_, None) => true,
     };
-    is_apart.then(|| rows.into_iter().chain(images).collect())
+    is_apart.then_some([rows, images])
+}
+
+/// Returns the movement of an operand with a loop: `Some(None)` if the operand does not depend on the loop, `None` if it does not move
+/// like a window.
+fn moved_along(member: &Member, access: &Access, l: usize) -> Option<Option<Moved>> {
+    let depends = |form: &Affine| form.indices().contains(&l);
+    let mut dimensions = access.forms.iter().enumerate();
+    let Some((dimension, form)) = dimensions.find(|(_, form)| depends(form)) else {
+        return Some(None);
+    };
+    if dimensions.any(|(_, form)| depends(form)) || form.offset() != 0 {
+        return None;
+    }
+    let (mut step, mut window) = (0, 1);
+    for (index, factor) in form.as_linear()? {
+        if factor <= 0 {
+            return None;
+        }
+        if index == l { step = factor } else { window += factor * (member.extent(index).flatten()? - 1) }
+    }
+    (step > 0).then_some(Some(Moved { dimension, step, window }))
 }

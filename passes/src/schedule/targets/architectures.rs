@@ -1,41 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Architectures of processors that code can be compiled for, as data. A new one is a row here, its processors in `cpus.rs`, and
-//! LLVM's initialization in `codegen/llvm_targets.rs`.
+//! Supported processor architectures, as data. A new architecture needs a row here, its processors in `cpus.rs`, and LLVM's
+//! initialization in `codegen/llvm_targets.rs`.
 
 use super::features;
 use super::triples::{ELF, EMBEDDED, System, WASM};
 use skript_runtime::artifact::Target;
 use skript_runtime::processor::{aarch64, x86_features};
 
-/// Vector registers that a target has if it has a feature.
+/// The vector registers of targets with a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vectors {
-    /// The feature; empty for those of every processor of the architecture.
+    /// The feature; empty if every processor of the architecture has these registers.
     pub(crate) feature: &'static str,
     /// Bits of a register.
     pub(crate) bits: u32,
     /// The number of registers.
     pub(crate) registers: u32,
-    /// LLVM's feature for registers whose length differs between processors, if `feature` is a name of ours for their least length; else
-    /// empty.
+    /// LLVM's feature for scalable registers, if `feature` is this compiler's name for their minimum length; otherwise empty.
     scalable: &'static str,
-    /// The feature without which `feature` gives no registers; empty for none.
+    /// Another feature that is required for the registers; may be empty.
     needs: &'static str,
 }
 
 impl Vectors {
-    /// Whether code for a target may use them.
+    /// Whether code for a target may use these registers.
     fn is_in(&self, target: &Target) -> bool {
         has(target, self.feature) && (self.needs.is_empty() || has(target, self.needs))
     }
 }
 
-/// Conversions of reals of 16 bits that a target has instructions for if it has a feature.
+/// Conversions of 16-bit floats that a feature adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conversions {
-    /// The feature; empty for those of every processor of the architecture.
+    /// The feature; empty if every processor of the architecture has these conversions.
     feature: &'static str,
-    /// A feature with which LLVM converts vectors one by one, or by calls; empty for none.
+    /// A feature with which LLVM would convert vectors element by element, or by calls; may be empty.
     unless: &'static str,
     /// The option of `skript-expand-narrow-reals`.
     names: &'static str,
@@ -45,34 +44,36 @@ const fn conversions(feature: &'static str, names: &'static str) -> Conversions 
     Conversions { feature, unless: "", names }
 }
 
-/// Bits of a scalable register of the least length, and the most times that a register is as long.
+/// Minimum number of bits of a scalable register.
 const GRANULE: u32 = 128;
-const MOST_GRANULES: u32 = 16;
 
-/// An architecture: what all of its processors have in common.
+/// Maximum length of a scalable register, in units of [`GRANULE`].
+const MAX_GRANULES: u32 = 16;
+
+/// An architecture: the properties that all of its processors share.
 #[derive(Debug)]
 pub(crate) struct Architecture {
     /// The name in tables: the first word of [`Self::triple`].
     pub(crate) name: &'static str,
     /// The first words of triples of this architecture.
     pub(super) words: &'static [&'static str],
-    /// The triple of a processor that is named without one.
+    /// The default triple.
     pub(crate) triple: &'static str,
-    /// The systems of its triples, and what follows them.
+    /// The supported systems of its triples, and their suffixes.
     pub(super) systems: &'static [System],
-    /// The processor where none is named.
+    /// The default processor.
     pub(crate) generic: &'static str,
-    /// Vector registers; the first row whose feature a target has is the target's.
+    /// Vector registers; the first row whose feature a target has applies.
     pub(crate) vectors: &'static [Vectors],
-    /// Names of features beyond those that the loader checks.
+    /// Names of features in addition to those that the loader checks.
     features: &'static [&'static str],
-    /// Features that need others directly: LLVM adds these with them, and takes them away with these.
+    /// Each feature with the features that it directly implies: LLVM enables these with it, and disables it with any of these.
     pub(super) implied: &'static [(&'static str, &'static [&'static str])],
-    /// Operations that LLVM compiles to calls of the C library: the option of `skript-expand-library-math`.
+    /// Operations that LLVM compiles to calls of the C library: the value of the option of `skript-expand-library-math`.
     pub(crate) library_math: &'static str,
-    /// Conversions of reals of 16 bits; the first row that fits a target is the target's.
+    /// Conversions of 16-bit floats; the first row whose features fit a target applies.
     conversions: &'static [Conversions],
-    /// Whether objects of parts of a module are joined ([`crate::codegen::merged_object`]); else LLVM links the parts before.
+    /// Whether the objects of a module's parts are merged ([`crate::codegen::merged_object`]); otherwise LLVM links the parts first.
     pub(crate) joins_objects: bool,
 }
 
@@ -94,7 +95,7 @@ pub(crate) const RISCV64: &str = "riscv64";
 pub(crate) const WASM32: &str = "wasm32";
 pub(crate) const ARM: &str = "arm";
 
-/// The architecture where none is known: that of the compiler's hosts.
+/// The default architecture: the architecture of the compiler's hosts.
 const HOST: Architecture = Architecture {
     name: X86_64,
     words: &["x86_64", "amd64"],
@@ -105,11 +106,11 @@ const HOST: Architecture = Architecture {
     features: &[],
     implied: features::X86_64,
     library_math: "ceil,floor,remf,round,roundeven,trunc",
-    conversions: &[conversions("avx512fp16", "f16-f32,f16-f64"), conversions("f16c", "f16-f32")],
+    conversions: &[conversions("f16c", "f16-f32")],
     joins_objects: true,
 };
 
-/// Every architecture. Where there are no vector registers, vectors of 64 bits are pairs of numbers in two registers.
+/// All architectures. If there are no vector registers, 64-bit vectors are pairs of numbers in two scalar registers.
 pub(crate) const ARCHITECTURES: &[Architecture] = &[
     HOST,
     Architecture {
@@ -192,31 +193,27 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
 ];
 
 impl Architecture {
-    /// The architecture of a triple, by its first word.
-    pub(crate) fn of(triple: &str) -> Option<&'static Architecture> {
-        let word = triple.split('-').next().unwrap_or_default();
+    /// Returns the architecture of a triple, by its first word.
+    pub(crate) fn for_triple(triple: &str) -> Option<&'static Architecture> {
+        let word = triple.split('-').next().unwrap_or(triple);
         ARCHITECTURES.iter().find(|known| known.words.contains(&word))
     }
 
-    /// The architecture of a name in tables.
+    /// Returns the architecture with a name in tables.
     pub(crate) fn named(name: &str) -> &'static Architecture {
-        let mut all = ARCHITECTURES.iter();
-        all.find(|known| known.name == name).unwrap_or(&HOST)
+        ARCHITECTURES.iter().find(|known| known.name == name).unwrap_or(&HOST)
     }
 
-    /// The architecture of a target; that of this compiler's hosts for a triple that is in no table.
+    /// Returns the architecture of a target; the architecture of the compiler's hosts for an unknown triple.
     pub(crate) fn of_target(target: &Target) -> &'static Architecture {
-        Architecture::of(&target.triple).unwrap_or(&HOST)
+        Architecture::for_triple(&target.triple).unwrap_or(&HOST)
     }
 
-    /// The names of features that a command line may change.
+    /// Returns the names of features that a command line may change.
     pub(crate) fn feature_names(&self) -> Vec<&'static str> {
         let mut names: Vec<&str> = match self.name {
-            // All code for this architecture is for its mode of 64 bits.
-            X86_64 => {
-                let names = x86_features::TABLE.iter().map(|f| f.name);
-                names.filter(|name| *name != "64bit").collect()
-            }
+            // Code for this architecture always uses the 64-bit mode.
+            X86_64 => x86_features::TABLE.iter().map(|f| f.name).filter(|name| *name != "64bit").collect(),
             AARCH64 => aarch64::NAMES.to_vec(),
             _ => Vec::new(),
         };
@@ -224,27 +221,28 @@ impl Architecture {
         names
     }
 
-    /// The vector registers of code for a target.
+    /// Returns the vector registers that code for a target uses.
     pub(crate) fn vectors(target: &Target) -> Option<&'static Vectors> {
         let mut rows = Architecture::of_target(target).vectors.iter();
         rows.find(|row| row.feature.is_empty() || row.is_in(target))
     }
 
-    /// A feature of vector registers that a target names, and the one that it needs and that the target has not.
+    /// Returns a feature of vector registers of a target, and the feature that it requires, if the target lacks the latter.
     pub(crate) fn missing(target: &Target) -> Option<[&'static str; 2]> {
         let mut rows = Architecture::of_target(target).vectors.iter();
         let missing = |row: &&Vectors| has(target, row.feature) && !row.is_in(target);
         rows.find(missing).map(|row| [row.feature, row.needs])
     }
 
-    /// Two features that state different least lengths of registers, if a list names two.
+    /// Returns two features of a list that state different minimum lengths of registers, if there are two.
     pub(crate) fn lengths_at_once(&self, names: &[&str]) -> Option<[&'static str; 2]> {
         let mut rows = self.vectors.iter();
         let mut stated = rows.by_ref().filter(|row| !row.scalable.is_empty() && names.contains(&row.feature));
         Some([stated.next()?.feature, stated.next()?.feature])
     }
 
-    /// The conversions of reals of 16 bits that a target has instructions for: the option of `skript-expand-narrow-reals`.
+    /// Returns the conversions of 16-bit floats for which a target has instructions: the value of the option of
+    /// `skript-expand-narrow-reals`.
     pub(crate) fn conversions(target: &Target) -> &'static str {
         let has = |feature: &str| !feature.is_empty() && has(target, feature);
         let mut rows = Architecture::of_target(target).conversions.iter();
@@ -252,33 +250,31 @@ impl Architecture {
         row.map_or("", |row| row.names)
     }
 
-    /// The least and the most length of scalable registers, in units of LLVM's `vscale`, if code for a target depends on it.
+    /// Returns the minimum and maximum length of scalable registers, in units of `vscale`, if code for a target depends on it.
     pub(crate) fn register_lengths(target: &Target) -> Option<(u32, u32)> {
         let row = Architecture::vectors(target)?;
-        (!row.scalable.is_empty()).then_some((row.bits / GRANULE, MOST_GRANULES))
+        (!row.scalable.is_empty()).then_some((row.bits / GRANULE, MAX_GRANULES))
     }
 
-    /// The changes of features by names that LLVM knows.
+    /// Returns the feature string of a target for LLVM, without the feature names of this compiler.
     pub(crate) fn llvm_features(target: &Target) -> String {
         let rows = Architecture::of_target(target).vectors;
         let known = |feature: &str| {
             let name = feature.trim_start_matches(['+', '-']);
-            let mut own = rows.iter().filter(|row| !row.scalable.is_empty());
-            match own.find(|row| row.feature == name) {
+            let mut scalable = rows.iter().filter(|row| !row.scalable.is_empty());
+            match scalable.find(|row| row.feature == name) {
                 None => Some(feature.to_owned()),
-                // Shorter registers are registers still.
+                // Removing a minimum length does not remove the scalable registers.
                 Some(row) => feature.starts_with('+').then(|| format!("+{}", row.scalable)),
             }
         };
-        let features = target.features.split(',').filter_map(known);
-        features.collect::<Vec<_>>().join(",")
+        target.features.split(',').filter_map(known).collect::<Vec<_>>().join(",")
     }
 }
 
 /// Whether code for a target may use a feature.
 pub(crate) fn has(target: &Target, feature: &str) -> bool {
-    let mut present = target.features.split(',');
-    present.any(|f| f.strip_prefix('+') == Some(feature))
+    target.features.split(',').any(|f| f.strip_prefix('+') == Some(feature))
 }
 
 #[cfg(test)]
@@ -286,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_of_scalable_registers_are_no_features_of_llvm() {
+    fn lengths_of_scalable_registers_are_not_passed_to_llvm() {
         let of = |features: &str| Target {
             triple: "aarch64-unknown-linux-gnu".to_owned(),
             cpu: "generic".to_owned(),
@@ -314,7 +310,7 @@ mod tests {
         assert_eq!(of("x86_64-unknown-linux-gnu", "+f16c"), "f16-f32");
         assert_eq!(of("aarch64-none-elf", ""), "f16-f32,f16-f64");
         assert_eq!(of(riscv, "+d,+zfh"), "f16-f32,f16-f64");
-        // Vectors have no instructions for f16.
+        // There are no vector instructions for f16.
         assert_eq!(of(riscv, "+d,+zfh,+v"), "");
         assert_eq!(of(riscv, "+d,+v,+zvfh"), "f16-f32,f16-f64");
         assert_eq!(of("wasm32-unknown-unknown", "+simd128"), "");

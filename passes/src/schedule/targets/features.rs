@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Features of processors that need others, as data: what a list of changes means.
+//! Implied features of processors, as data.
 
 use super::architectures::Architecture;
 
-/// What LLVM adds with a feature. The rows are those of `llvm::X86::updateImpliedFeatures`.
+/// Each feature with the features that it directly implies in LLVM, as in `llvm::X86::updateImpliedFeatures`.
 #[rustfmt::skip]
 pub(super) const X86_64: &[(&str, &[&str])] = &[
     ("sse2", &["sse"]), ("sse3", &["sse2"]), ("ssse3", &["sse3"]), ("sse4.1", &["ssse3"]), ("sse4.2", &["sse4.1"]),
@@ -17,7 +17,7 @@ pub(super) const X86_64: &[(&str, &[&str])] = &[
     ("amx-bf16", &["amx-tile"]), ("amx-int8", &["amx-tile"]), ("amx-fp16", &["amx-tile"]), ("amx-complex", &["amx-tile"]),
 ];
 
-/// Lengths of registers are names of the compiler; LLVM adds the rest.
+/// `sve256` and `sve512` are names of this compiler for register lengths; LLVM adds the other implied features.
 pub(super) const AARCH64: &[(&str, &[&str])] = &[
     ("neon", &["fp-armv8"]),
     ("sve", &["neon"]),
@@ -33,23 +33,23 @@ pub(super) const RISCV64: &[(&str, &[&str])] =
     &[("d", &["f"]), ("v", &["d", "zvl128b"]), ("zvl256b", &["zvl128b"]), ("zvl512b", &["zvl256b"])];
 
 impl Architecture {
-    /// A feature and all that it needs, itself first.
+    /// Returns a feature, then all features that it implies.
     pub(crate) fn with_needed<'a>(&self, feature: &'a str) -> Vec<&'a str>
     where
         'static: 'a,
     {
-        let mut found = vec![feature];
+        let mut features = vec![feature];
         let mut next = 0;
-        while let Some(name) = found.get(next).copied() {
+        while let Some(name) = features.get(next).copied() {
             let direct = self.implied.iter().filter(|(known, _)| *known == name);
             for needed in direct.flat_map(|(_, needed)| needed.iter().copied()) {
-                if !found.contains(&needed) {
-                    found.push(needed);
+                if !features.contains(&needed) {
+                    features.push(needed);
                 }
             }
             next += 1;
         }
-        found
+        features
     }
 }
 
@@ -59,7 +59,7 @@ mod tests {
     use crate::schedule::targets::architectures;
 
     #[test]
-    fn a_feature_brings_what_it_needs() {
+    fn implied_features_are_added() {
         let x86 = Architecture::named(architectures::X86_64);
         let needed = x86.with_needed("avx512bf16");
         for name in ["avx512bw", "avx512f", "fma", "sse"] {
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(x86.with_needed("bmi"), ["bmi"]);
     }
 
-    /// The features of a function that clang compiles with a feature.
+    /// Returns the features of a function that clang compiles with `feature`.
     fn clang(feature: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("f.c");
@@ -83,11 +83,10 @@ mod tests {
         let text = String::from_utf8_lossy(&clang.unwrap().stdout).into_owned();
         let (_, features) = text.split_once("\"target-features\"=\"").unwrap();
         let (features, _) = features.split_once('"').unwrap();
-        let added = features.split(',').filter_map(|f| f.strip_prefix('+'));
-        added.map(str::to_owned).collect()
+        features.split(',').filter_map(|f| f.strip_prefix('+')).map(str::to_owned).collect()
     }
 
-    /// clang lists what LLVM adds with a feature, and what instructions without vectors it has always.
+    /// clang lists the implied features, and features of scalar instructions that it always enables.
     #[test]
     fn the_rows_are_those_of_llvm() {
         let x86 = Architecture::named(architectures::X86_64);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! GPUs as data: how kernels are written for them, and their properties that decide how loops are mapped.
+//! Supported GPUs, as data: the languages of their kernels, and the properties that determine the mapping of loops.
+
+use skript_dialect::{Options, PassError, PassOption};
 
 pub use skript_runtime::artifact::Language;
 
-/// The triple of LLVM's target for a language; empty for SPIR-V, which MLIR writes.
+/// The LLVM triple of a language; empty for SPIR-V, which MLIR writes.
 pub(crate) fn triple(language: Language) -> &'static str {
     match language {
         Language::Ptx => "nvptx64-nvidia-cuda",
@@ -19,68 +21,69 @@ pub struct Gpu {
     pub name: &'static str,
     /// The language of its kernels.
     pub language: Language,
-    /// LLVM's features that code needs, such as the version of PTX.
+    /// LLVM's features that code requires, such as the version of PTX.
     pub features: &'static str,
-    /// Threads that execute one instruction together.
+    /// Number of threads of a warp.
     pub warp: u32,
-    /// Threads of a block where nothing else decides.
+    /// Default number of threads of a block.
     pub block: u32,
-    /// Registers of 32 bits that a thread has at most.
+    /// Maximum number of 32-bit registers of a thread.
     pub registers: u32,
-    /// Bytes of memory that a block shares.
+    /// Bytes of shared memory of a block.
     pub shared_memory: u32,
-    /// Blocks that run at the same time at least.
+    /// Minimum number of concurrent blocks.
     pub processors: u32,
-    /// Iterations of loops that a thread executes in one kernel at most, because drivers may end its loops early; 0 for any number.
+    /// Maximum number of loop iterations that a thread executes in one kernel, because drivers may terminate longer loops; 0 for any number.
     pub iterations: u32,
-    /// Products of an element that a loop adds in an iteration in a kernel with other operations, whose values stay in registers
-    /// meanwhile: assemblers unroll longer loops until none is left. In other kernels it adds those of a whole copy. 0 where that is theirs.
+    /// Number of products of an element that one loop iteration adds in a kernel with other operations, whose values occupy registers. It
+    /// limits unrolling by the assembler, which would use all registers. In other kernels, an iteration adds the products of a full copy. 0
+    /// for no limit.
     pub unrolled: u32,
-    /// The tiles that contractions are computed in.
+    /// The candidates for the tiles of contractions.
     pub tiles: &'static [Tile],
-    /// How threads copy from the memory of the device into that of a block without registers between; `None` if they do not.
+    /// The kind of copies from device memory directly into shared memory; `None` if copies use registers.
     pub copies: Option<DirectCopy>,
-    /// How a warp computes products of small matrices at once; `None` if it does not.
+    /// The matrix unit of a warp; `None` if there is none.
     pub matrices: Option<MatrixUnit>,
 }
 
-/// How threads copy from the memory of the device into that of a block without registers between.
+/// The kind of copies from device memory into shared memory without intermediate registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectCopy {
-    /// By the instruction `cp.async`, which NVIDIA's GPUs have from sm_80 on: threads go on, and wait for their copies later.
+    /// The instruction `cp.async` of NVIDIA GPUs from sm_80 on: copies are asynchronous, and threads wait for them later.
     Async,
-    /// By loads and stores in its place: a simulation, for tests.
+    /// A simulation by loads and stores, for tests.
     Simulated,
 }
 
-/// How warps of 32 threads compute products of matrices of 16 rows, 8 columns and 32 bytes of products of each element.
+/// A unit with which warps of 32 threads compute matrix products of 16 rows, 8 columns, and a depth of 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatrixUnit {
-    /// What computes them.
+    /// The instructions of the unit.
     pub kind: MatrixUnitKind,
-    /// The tiles of blocks.
+    /// The candidates for the tiles of blocks.
     pub tiles: &'static [MatrixTile],
 }
 
-/// What computes products of small matrices.
+/// The kind of matrix unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixUnitKind {
     /// Tensor cores, by the instruction `mma.sync`.
     Mma,
-    /// Threads, from the registers that `mma.sync` would read: a simulation, for tests.
+    /// A simulation by threads, for tests, with the register layout of `mma.sync`.
     Simulated,
 }
 
-/// The part of a contraction's result that a block computes by products of small matrices.
+/// The part of a contraction's result that a block computes with matrix units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatrixTile {
     /// Rows and columns of a block.
     pub sizes: [u32; 2],
-    /// Bytes of the products of each element that are computed from one copy in shared memory.
+    /// Depth of a copy in shared memory, in bytes of the input elements.
     pub depth: u32,
     /// Rows and columns of a warp.
     pub warp: [u32; 2],
-    /// Blocks that a processor has registers for, at least; 0 where the assembler of PTX selects enough registers by itself.
+    /// Minimum number of resident blocks per SM; 0 lets ptxas decide.
     pub resident: u32,
 }
 
@@ -93,19 +96,19 @@ impl MatrixTile {
         MatrixTile { resident, ..self }
     }
 
-    /// The threads of a block.
+    /// The number of threads of a block.
     pub(crate) fn threads(&self) -> i64 {
         let [rows, columns] = self.sizes;
-        let [own_rows, own_columns] = self.warp;
-        32 * i64::from(rows / own_rows.max(1)) * i64::from(columns / own_columns.max(1))
+        let [warp_rows, warp_columns] = self.warp;
+        32 * i64::from(rows / warp_rows.max(1)) * i64::from(columns / warp_columns.max(1))
     }
 
-    /// The cycles of a block for 4 bytes of products of each element: 512 products at a time, and 4 elements that are read from shared memory.
+    /// Estimates the cycles of a block for a depth of 4 bytes: 512 products per cycle, and the reads from shared memory.
     pub(crate) fn cycles(&self) -> i64 {
         let [rows, columns] = self.sizes.map(i64::from);
-        let [own_rows, own_columns] = self.warp.map(i64::from);
+        let [warp_rows, warp_columns] = self.warp.map(i64::from);
         let warps = self.threads() / 32;
-        rows * columns / 512 + warps * (own_rows + own_columns) / 16 + (rows + columns) / 8
+        rows * columns / 512 + warps * (warp_rows + warp_columns) / 16 + (rows + columns) / 8
     }
 }
 
@@ -118,22 +121,31 @@ const MATRIX_TILES: &[MatrixTile] = &[
     MatrixTile::new([32, 64], 64, [16, 16]).resident(2),
 ];
 
-/// How contractions on units for matrices round their inputs.
+/// The option that names the GPU.
+pub(crate) const GPU: PassOption = PassOption { name: "gpu", summary: "the GPU", default: "sm_80" };
+
+/// Returns the GPU that the option names.
+pub(crate) fn named_gpu(options: &Options) -> Result<&'static Gpu, PassError> {
+    let name = options.text(GPU.name);
+    Gpu::named(name).ok_or_else(|| PassError::from(format!("option gpu: {name} is not a GPU")))
+}
+
+/// The rounding of inputs of contractions on matrix units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// Not at all: nothing is computed by such units.
+    /// Inputs are not rounded: matrix units are not used.
     #[default]
     F32,
-    /// Inputs in f32 to 11 significant bits, with the exponents of f32.
+    /// f32 inputs are rounded to 11 significant bits, with the exponents of f32.
     Tf32,
-    /// Inputs in f32 to f16.
+    /// f32 inputs are rounded to f16.
     F16,
-    /// Inputs in f32 to bf16.
+    /// f32 inputs are rounded to bf16.
     Bf16,
 }
 
 impl Precision {
-    /// All, by their names.
+    /// All precisions by name.
     pub const ALL: &'static [(&'static str, Precision)] = &[
         ("f32", Precision::F32),
         ("tf32", Precision::Tf32),
@@ -141,27 +153,25 @@ impl Precision {
         ("bf16", Precision::Bf16),
     ];
 
-    /// The precision of a name.
+    /// Returns the precision with a name.
     pub fn named(name: &str) -> Option<Precision> {
-        let mut all = Precision::ALL.iter();
-        all.find(|(own, _)| *own == name).map(|(_, own)| *own)
+        Precision::ALL.iter().find(|(known, _)| *known == name).map(|(_, precision)| *precision)
     }
 
     /// The name on command lines.
     pub fn name(self) -> &'static str {
-        let mut all = Precision::ALL.iter();
-        all.find(|(_, own)| *own == self).map_or("f32", |own| own.0)
+        Precision::ALL.iter().find(|(_, precision)| *precision == self).map_or("f32", |(name, _)| name)
     }
 }
 
-/// The part of a contraction's result that a block computes, and that each of its threads computes.
+/// The part of a contraction's result that a block computes, and the part that each of its threads computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
     /// Rows of a block.
     pub rows: u32,
     /// Columns of a block.
     pub columns: u32,
-    /// Products of each element that are computed from one copy in shared memory.
+    /// Depth of a copy in shared memory: the number of products of each element.
     pub depth: u32,
     /// Rows of a thread.
     pub thread_rows: u32,
@@ -174,13 +184,13 @@ impl Tile {
         Tile { rows, columns, depth, thread_rows: thread[0], thread_columns: thread[1] }
     }
 
-    /// The threads of a block.
+    /// The number of threads of a block.
     pub(crate) fn threads(&self) -> i64 {
         let rows = self.rows / self.thread_rows.max(1);
         i64::from(rows * (self.columns / self.thread_columns.max(1)))
     }
 
-    /// The cycles of a block for one product of each element: 128 products at a time, and 8 elements that are copied.
+    /// Estimates the cycles of a block for one product of each element: 128 products and 8 copied elements per cycle.
     pub(crate) fn cycles(&self) -> i64 {
         let (rows, columns) = (i64::from(self.rows), i64::from(self.columns));
         rows * columns / 128 + (rows + columns) / 8
@@ -200,7 +210,7 @@ const TILES: &[Tile] = &[
     Tile::new(64, 16, 16, [4, 1]),
 ];
 
-/// NVIDIA's GPUs from sm_80 on.
+/// NVIDIA GPUs from sm_80 on.
 const AMPERE: Gpu = Gpu {
     name: "sm_80",
     language: Language::Ptx,
@@ -217,7 +227,7 @@ const AMPERE: Gpu = Gpu {
     matrices: Some(MatrixUnit { kind: MatrixUnitKind::Mma, tiles: MATRIX_TILES }),
 };
 
-/// AMD's GPUs for computations from MI200 on.
+/// AMD Instinct GPUs from MI200 on.
 const CDNA: Gpu = Gpu {
     name: "gfx90a",
     language: Language::Amdgcn,
@@ -234,7 +244,7 @@ const CDNA: Gpu = Gpu {
     matrices: None,
 };
 
-/// What Vulkan guarantees, or lavapipe has.
+/// The limits that Vulkan guarantees, or the limits of lavapipe.
 const VULKAN: Gpu = Gpu {
     name: "vulkan",
     language: Language::SpirV,
@@ -244,7 +254,7 @@ const VULKAN: Gpu = Gpu {
     registers: 255,
     shared_memory: 16 << 10,
     processors: 16,
-    // lavapipe ends the loops of a thread after twice as many.
+    // lavapipe terminates the loops of a thread after twice this number of iterations.
     iterations: 1 << 15,
     unrolled: 0,
     tiles: &[
@@ -257,15 +267,15 @@ const VULKAN: Gpu = Gpu {
     matrices: None,
 };
 
-/// Every architecture that the compiler knows.
+/// All supported GPU architectures.
 pub const GPUS: &[Gpu] = &[
     AMPERE,
     Gpu { name: "sm_90", ..AMPERE },
     CDNA,
-    // A group of instructions is executed by 32 threads.
+    // A warp has 32 threads.
     Gpu { name: "gfx1100", warp: 32, registers: 256, ..CDNA },
     VULKAN,
-    // Its blocks have warps of 32 threads.
+    // A Vulkan device with simulated matrix units, whose warps have 32 threads.
     Gpu {
         name: "vulkan-matrices",
         shared_memory: 32 << 10,
@@ -279,7 +289,7 @@ pub const GPUS: &[Gpu] = &[
 ];
 
 impl Gpu {
-    /// The architecture of a name.
+    /// Returns the architecture with a name.
     pub fn named(name: &str) -> Option<&'static Gpu> {
         GPUS.iter().find(|gpu| gpu.name == name)
     }

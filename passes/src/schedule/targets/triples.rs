@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Triples: the systems that code can be compiled for, as data, and the triple of LLVM for one that may be short.
+//! Target triples: the supported systems, as data, and the completion of short triples.
 
 use super::architectures::Architecture;
 
-/// A system, as the words of a triple name it.
+/// A system of a triple: an operating system, with its environments.
 #[derive(Debug)]
 pub(crate) struct System {
-    /// The word; versions may follow it where `environments` are none.
+    /// The name of the operating system; a version may follow it if `environments` is empty.
     name: &'static str,
-    /// The words that may follow it: calling conventions and C libraries that change nothing in objects.
+    /// The environments that may follow the name: calling conventions and C libraries that do not affect objects.
     environments: &'static [&'static str],
 }
 
@@ -16,7 +16,7 @@ const fn system(name: &'static str, environments: &'static [&'static str]) -> Sy
     System { name, environments }
 }
 
-/// Systems whose objects are ELF, with pointers of 64 bits.
+/// Systems with ELF objects and 64-bit pointers.
 pub(crate) const ELF: &[System] =
     &[system("linux", &["gnu", "musl", "android"]), system("freebsd", &[]), system("none", &["elf"])];
 
@@ -24,38 +24,38 @@ pub(crate) const ELF: &[System] =
 pub(crate) const WASM: &[System] =
     &[system("unknown", &["unknown"]), system("none", &[]), system("wasi", &[])];
 
-/// Processors that run one program.
+/// Systems of bare-metal processors.
 pub(crate) const EMBEDDED: &[System] = &[system("none", &["eabi", "eabihf"])];
 
-/// Words that name no system in the place of a vendor.
+/// Words at the position of the vendor that name neither a vendor nor a system.
 const NO_VENDOR: [&str; 3] = ["none", "unknown", "pc"];
 
 impl Architecture {
-    /// The complete triple of one that may be short: `riscv64`, `aarch64-linux-gnu`; `None` for another system than those of the
-    /// architecture.
+    /// Completes a triple that may be short, such as `riscv64` or `aarch64-linux-gnu`; `None` if the architecture does not support its
+    /// system.
     pub(crate) fn complete(&self, triple: &str) -> Option<String> {
         let words: Vec<&str> = triple.split('-').collect();
-        let own = self.triple.split('-').next()?;
+        let architecture = self.triple.split('-').next()?;
         let is = |system: &[&str]| self.systems.iter().any(|known| known.is(system));
         match &words[..] {
             [_] => Some(self.triple.to_owned()),
-            // A vendor is missing, or is the word for no system.
+            // The vendor is missing, or `none` is both the vendor and the system.
             [_, rest @ ..] if is(rest) => Some(match rest {
-                ["none", _] => format!("{own}-{}", rest.join("-")),
-                _ => format!("{own}-unknown-{}", rest.join("-")),
+                ["none", _] => format!("{architecture}-{}", rest.join("-")),
+                _ => format!("{architecture}-unknown-{}", rest.join("-")),
             }),
             [_, vendor, rest @ ..] if is(rest) && !vendor.is_empty() => {
-                Some(format!("{own}-{vendor}-{}", rest.join("-")))
+                Some(format!("{architecture}-{vendor}-{}", rest.join("-")))
             }
-            // Environments of no system.
+            // The system is missing; the environment is one of bare-metal systems.
             [_, vendor, environment] if NO_VENDOR.contains(vendor) && is(&["none", environment]) => {
-                Some(format!("{own}-{vendor}-{environment}"))
+                Some(format!("{architecture}-{vendor}-{environment}"))
             }
             _ => None,
         }
     }
 
-    /// The systems of the architecture's triples, for messages.
+    /// Lists the systems of the architecture's triples, for messages.
     pub(crate) fn system_names(&self) -> String {
         let words = |system: &System| match system.environments {
             [] => vec![system.name.to_owned()],
@@ -67,12 +67,12 @@ impl Architecture {
 }
 
 impl System {
-    /// Whether words of a triple name the system.
+    /// Whether the last words of a triple name this system.
     fn is(&self, words: &[&str]) -> bool {
-        // Versions: `android21`, `freebsd14.0`, `wasip1`.
+        // A version may follow a name: `android21`, `freebsd14.0`, `wasip1`.
         let begins = |word: &str, name: &str| {
-            let version = word.strip_prefix(name).map(|rest| rest.trim_start_matches('p'));
-            version.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
+            let version = word.strip_prefix(name).map(|version| version.trim_start_matches('p'));
+            version.is_some_and(|version| version.chars().all(|c| c.is_ascii_digit() || c == '.'))
         };
         match words {
             [name] => begins(name, self.name),
@@ -84,7 +84,7 @@ impl System {
     }
 }
 
-/// Whether programs of a triple have no C library: its system is none, or unknown.
+/// Whether programs for a triple have no C library, because its system is `none` or unknown.
 pub(crate) fn is_freestanding(triple: &str) -> bool {
     let mut words = triple.split('-').skip(1);
     words.all(|word| {
@@ -99,12 +99,12 @@ mod tests {
     use super::*;
 
     fn complete(triple: &str) -> Option<String> {
-        Architecture::of(triple)?.complete(triple)
+        Architecture::for_triple(triple)?.complete(triple)
     }
 
     #[test]
     fn triples_have_the_architecture_of_their_first_word() {
-        let name = |triple: &str| Architecture::of(triple).map(|a| a.name);
+        let name = |triple: &str| Architecture::for_triple(triple).map(|a| a.name);
         assert_eq!(name("arm64-linux-gnu"), Some("aarch64"));
         assert_eq!(name("thumbv7em-none-eabihf"), Some("arm"));
         for unknown in [
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn systems_without_a_library_are_found() {
+    fn freestanding_systems_are_recognized() {
         assert!(is_freestanding("wasm32-unknown-unknown"));
         assert!(is_freestanding("aarch64-none-elf"));
         assert!(!is_freestanding("riscv64-unknown-linux-gnu"));

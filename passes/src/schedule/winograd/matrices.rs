@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The matrices of Winograd's minimal filtering: `Aᵀ[(G g) ∘ (Bᵀ d)]` are the sums of a window `g` of three over `d`.
+//! The matrices of Winograd's minimal filtering: `Aᵀ[(G g) ∘ (Bᵀ d)]` is the correlation of `d` with a window `g` of three elements.
 //!
 //! A. Lavin, S. Gray, *Fast Algorithms for Convolutional Neural Networks* (2016). Both dimensions use the same matrices.
 
@@ -9,10 +9,10 @@ pub(super) type Ratio = (i64, i64);
 /// A matrix by rows.
 pub(super) type Matrix = &'static [&'static [Ratio]];
 
-/// The sums of a window of three at neighbouring positions, with fewer multiplications.
+/// An algorithm that computes the sums of a window of three elements at neighbouring positions with fewer multiplications.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Filtering {
-    /// Sums along one dimension of a tile.
+    /// Number of sums along one dimension of a tile.
     pub(super) outputs: i64,
     /// Aᵀ
     pub(super) output: Matrix,
@@ -23,12 +23,12 @@ pub(super) struct Filtering {
 }
 
 impl Filtering {
-    /// Elements along one dimension of a tile that the sums depend on.
+    /// Number of input elements along one dimension of a tile.
     pub(super) fn inputs(&self) -> i64 {
         self.outputs + WINDOW - 1
     }
 
-    /// The products of a tile for each pair of channels.
+    /// Number of products of a tile for each pair of channels.
     pub(super) fn products(&self) -> i64 {
         self.inputs() * self.inputs()
     }
@@ -85,7 +85,7 @@ mod tests {
     struct Exact(i128, i128);
 
     impl Exact {
-        fn of((numerator, denominator): Ratio) -> Exact {
+        fn from_ratio((numerator, denominator): Ratio) -> Exact {
             Exact(numerator.into(), denominator.into()).reduced()
         }
 
@@ -109,7 +109,7 @@ mod tests {
     type Table = Vec<Vec<Exact>>;
 
     fn table(matrix: Matrix) -> Table {
-        let row = |row: &&[Ratio]| row.iter().map(|r| Exact::of(*r)).collect();
+        let row = |row: &&[Ratio]| row.iter().map(|r| Exact::from_ratio(*r)).collect();
         matrix.iter().map(row).collect()
     }
 
@@ -121,8 +121,7 @@ mod tests {
     fn product(a: &Table, b: &Table) -> Table {
         let b = transposed(b);
         let dot = |row: &[Exact], column: &[Exact]| {
-            let terms = row.iter().zip(column).map(|(x, y)| x.times(*y));
-            terms.fold(Exact(0, 1), Exact::plus)
+            row.iter().zip(column).map(|(x, y)| x.times(*y)).fold(Exact(0, 1), Exact::plus)
         };
         let row = |row: &Vec<Exact>| b.iter().map(|column| dot(row, column)).collect();
         a.iter().map(row).collect()
@@ -134,10 +133,10 @@ mod tests {
         product(&product(&m, x), &transposed(&m))
     }
 
-    /// Small integers without a pattern.
+    /// Pseudorandom small integers.
     fn numbers(rows: i64, seed: i64) -> Table {
         let number = |i: i64, j: i64| (i * 37 + j * 101 + i * j * 13 + seed * 7) % 23 - 11;
-        let row = |i: i64| (0..rows).map(|j| Exact::of((number(i, j), 1))).collect();
+        let row = |i: i64| (0..rows).map(|j| Exact::from_ratio((number(i, j), 1))).collect();
         (0..rows).map(row).collect()
     }
 
@@ -168,18 +167,17 @@ mod tests {
         }
     }
 
-    /// `docs/numerics.md` has these factors: the largest sum of absolute values, relative to the largest elements.
+    /// `docs/numerics.md` lists these factors: the largest sum of absolute values, relative to the largest elements.
     #[test]
     fn growth_is_as_documented() {
         let norm = |row: &[Ratio]| {
-            let terms = row.iter().map(|(n, d)| Exact::of((n.abs(), *d)));
-            terms.fold(Exact(0, 1), Exact::plus)
+            row.iter().map(|(n, d)| Exact::from_ratio((n.abs(), *d))).fold(Exact(0, 1), Exact::plus)
         };
         let growth = |f: &Filtering| {
             let rows = f.output.iter().map(|row| {
                 let terms = row.iter().zip(f.filter).zip(f.input);
                 terms
-                    .map(|((a, g), b)| Exact::of((a.0.abs(), a.1)).times(norm(g)).times(norm(b)))
+                    .map(|((a, g), b)| Exact::from_ratio((a.0.abs(), a.1)).times(norm(g)).times(norm(b)))
                     .fold(Exact(0, 1), Exact::plus)
             });
             rows.map(|sum| sum.0 / sum.1).max()

@@ -1,60 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The function that computes a window in tiles, block after block.
+//! The function that computes a convolution by Winograd tiles, one block of tiles after the other.
 
-use super::text::{Source, flat};
-use crate::ir::ops;
+#![allow(clippy::indexing_slicing, reason = "the function has these arguments")]
 
-impl Source<'_> {
-    /// Calls the functions that transform the input, multiply, and transform the products, for each block. `steps` are those of the
-    /// products' function, if it has any; `weights` the elements of the transformed weights.
-    pub(super) fn whole(&self, names: &[String; 3], steps: Option<i64>, weights: i64) -> String {
+use super::emit::{Source, flat};
+use crate::ir::func::Definition;
+use crate::schedule::kernel::KERNEL;
+use melior::ir::{Operation, Type, Value};
+
+impl<'c> Source<'_, 'c> {
+    /// For each block, calls the functions that transform the input, multiply, and transform the products. `steps` is the number of
+    /// steps of the multiplying function, if it takes a range of steps; `weights` is the number of elements of the transformed weights.
+    pub(super) fn whole<'a>(&self, names: &[String; 3], steps: Option<i64>, weights: i64) -> Operation<'c>
+    where
+        'c: 'a,
+    {
         let shape = self.shape;
         let [input, product, output] = names;
-        let kind = |n: usize| self.signature.arrays.get(n).cloned().unwrap_or_default();
-        let image = kind(shape.window.image);
-        let (inputs, products) = (flat(shape.inputs()), flat(shape.products()));
-        let mut outputs = Vec::new();
-        for position in self.output_arrays() {
-            outputs.push((format!("%m{position}"), kind(position)));
-        }
-        for (position, capture) in self.body.captures.iter().enumerate() {
-            outputs.push((format!("%x{position}"), capture.clone()));
-        }
-        let list = |separator: &str| {
-            let all = outputs.iter().map(|(name, kind)| match separator {
-                "name" => name.clone(),
-                "type" => kind.clone(),
-                _ => format!("{name}: {kind}"),
-            });
-            all.collect::<Vec<_>>().join(", ")
-        };
-        let (names, types, arguments) = (list("name"), list("type"), list("both"));
+        let positions = std::iter::once(shape.window.image).chain(self.output_arrays());
+        let arrays = positions.map(|position| self.signature.arrays[position]);
+        let flats =
+            [weights, shape.inputs(), shape.products()].map(|elements| flat(self.context(), elements));
+        let types = arrays.chain(self.body.captures.iter().copied()).chain(flats);
+        let parameters: Vec<(Type, &[&str])> = types.map(|r#type| (r#type, &[][..])).collect();
+        let function: Definition<'c, 'a> = Definition::new(self.context(), self.location, &parameters);
+        let (arguments, given) = function.arguments.split_at(parameters.len() - flats.len());
+        let (image, others) = (arguments[0], &arguments[1..]);
+        let [weights, inputs, products] = [given[0], given[1], given[2]];
         let vectors = |channels: i64, lanes: i64| shape.rows * (channels / lanes);
-        let input_steps = vectors(shape.channels, shape.input_lanes);
-        let output_steps = vectors(shape.filters, shape.output_lanes);
-        let (constant, call) = (ops::arith::CONSTANT, ops::func::CALL);
-        let multiply = match steps {
-            None => {
-                format!("{call} @{product}(%v, %u, %p) : ({inputs}, {}, {products}) -> ()", flat(weights))
-            }
-            Some(_) => format!(
-                "{call} @{product}(%v, %u, %p, %zero, %steps) : ({inputs}, {}, {products}, index, index) -> ()",
-                flat(weights)
-            ),
-        };
-        format!(
-            "func.func private @KERNEL(%image: {image}, {arguments}, %u: {}, %v: {inputs}, %p: {products}) attributes {{llvm.linkage = #llvm.linkage<internal>}} {{\n  \
-             %zero = {constant} 0 : index\n  %all = {constant} {} : index\n  %rows = {constant} {} : index\n  \
-             %inputs = {constant} {input_steps} : index\n  %steps = {constant} {} : index\n  %outputs = {constant} {output_steps} : index\n  \
-             scf.for %first = %zero to %all step %rows {{\n    \
-             {call} @{input}(%image, %v, %first, %zero, %inputs) : ({image}, {inputs}, index, index, index) -> ()\n    \
-             {multiply}\n    \
-             {call} @{output}({names}, %p, %first, %zero, %outputs) : ({types}, {products}, index, index, index) -> ()\n  \
-             }}\n  return\n}}\n",
-            flat(weights),
-            shape.all_rows,
-            shape.rows,
-            steps.unwrap_or(0),
-        )
+        let at = function.at;
+        let zero = at.idx(0);
+        let (all, rows) = (at.idx(shape.all_rows), at.idx(shape.rows));
+        let input_steps = at.idx(vectors(shape.channels, shape.input_lanes));
+        let output_steps = at.idx(vectors(shape.filters, shape.output_lanes));
+        let steps = steps.map(|steps| [zero, at.idx(steps)]);
+        at.each([zero, all, rows], |at, first| {
+            at.call(input, &[image, inputs, first, zero, input_steps]);
+            let factors = [inputs, weights, products];
+            let range = steps.as_ref().map(|range| &range[..]).unwrap_or_default();
+            at.call(product, &[&factors[..], range].concat());
+            let block: [Value; 4] = [products, first, zero, output_steps];
+            at.call(output, &[others, &block].concat());
+        });
+        function.finish(KERNEL, &[], &[])
     }
 }

@@ -76,7 +76,7 @@ pub(super) enum Real {
     Add(Box<(Real, Real)>),
     Sub(Box<(Real, Real)>),
     Mul(Box<(Real, Real)>),
-    /// The function works in f64; its result is rounded.
+    /// The function computes in f64; its result is rounded.
     Unary(fn(f64) -> f64, Box<Real>),
     /// The function rounds by itself.
     Binary(fn(f64, f64) -> f64, Box<(Real, Real)>),
@@ -134,18 +134,21 @@ pub(super) enum Value {
 }
 
 impl Value {
-    pub(super) fn at(&self, point: &Point<'_>) -> Scalar {
+    pub(super) fn eval(&self, point: &Point<'_>) -> Scalar {
         match self {
-            Value::Int(e) => Scalar::Int(e.at(point)),
-            Value::Real(e) => Scalar::Real(e.at(point)),
-            Value::Bool(e) => Scalar::Bool(e.at(point)),
+            Value::Int(e) => Scalar::Int(e.eval(point)),
+            Value::Real(e) => Scalar::Real(e.eval(point)),
+            Value::Bool(e) => Scalar::Bool(e.eval(point)),
         }
     }
 }
 
 impl Point<'_> {
     fn register(&self, position: usize) -> i64 {
-        self.registers.get(position).copied().unwrap_or(0)
+        let Some(value) = self.registers.get(position) else {
+            unreachable!("each affine form has a register")
+        };
+        *value
     }
 
     fn local(&self, position: usize) -> Scalar {
@@ -157,7 +160,7 @@ impl Point<'_> {
             return value;
         }
         let value = match self.definitions.get(position) {
-            Some(definition) => definition.at(self),
+            Some(definition) => definition.eval(self),
             None => Scalar::Bool(false),
         };
         memo.set((self.step, value));
@@ -183,7 +186,7 @@ impl Address {
             }
         }
         for (subscript, stride, extent) in &self.dynamic {
-            let value = subscript.at(point);
+            let value = subscript.eval(point);
             if value < 0 || value >= *extent {
                 self.fail(point, value, *extent);
                 return None;
@@ -198,15 +201,15 @@ impl Address {
     }
 }
 
-fn load<'a>(point: &'a Point<'_>, element_position: Storage) -> Option<&'a Source<'a>> {
-    match element_position {
+fn load<'a>(point: &'a Point<'_>, storage: Storage) -> Option<&'a Source<'a>> {
+    match storage {
         Storage::Source(n) => point.sources.get(n),
         Storage::Written(_) => None,
     }
 }
 
-fn elements<'a>(point: &'a Point<'_>, element_position: Storage) -> Option<&'a Elements> {
-    match element_position {
+fn elements<'a>(point: &'a Point<'_>, storage: Storage) -> Option<&'a Elements> {
+    match storage {
         Storage::Written(n) => point.written.get(n).map(|w| &w.2),
         Storage::Source(n) => match point.sources.get(n) {
             Some(Source::Finished(elements)) => Some(elements),
@@ -216,47 +219,47 @@ fn elements<'a>(point: &'a Point<'_>, element_position: Storage) -> Option<&'a E
 }
 
 impl Int {
-    pub(super) fn at(&self, point: &Point<'_>) -> i64 {
+    pub(super) fn eval(&self, point: &Point<'_>) -> i64 {
         match self {
             Int::Constant(value) => *value,
             Int::Register(position) => point.register(*position),
-            Int::Load(element_position, address) => {
+            Int::Load(storage, address) => {
                 let Some(position) = address.position(point) else {
                     return 0;
                 };
-                let value = match load(point, *element_position) {
+                let value = match load(point, *storage) {
                     Some(Source::Int(v)) => v.get(position).copied(),
-                    _ => match elements(point, *element_position) {
+                    _ => match elements(point, *storage) {
                         Some(Elements::Int(v)) => v.get(position).copied(),
                         _ => None,
                     },
                 };
                 value.unwrap_or(0)
             }
-            Int::Unary(f, a) => f(a.at(point)),
-            Int::Binary(f, ab) => f(ab.0.at(point), ab.1.at(point)),
+            Int::Unary(f, a) => f(a.eval(point)),
+            Int::Binary(f, ab) => f(ab.0.eval(point), ab.1.eval(point)),
             Int::Table(items, index) => item(items, index, point).unwrap_or(0),
-            Int::Select(s) if s.0.at(point) => s.1.at(point),
-            Int::Select(s) => s.2.at(point),
-            Int::OfReal(a) => Scalar::Real(a.at(point)).to_int(),
-            Int::OfBool(a) => i64::from(a.at(point)),
+            Int::Select(s) if s.0.eval(point) => s.1.eval(point),
+            Int::Select(s) => s.2.eval(point),
+            Int::OfReal(a) => Scalar::Real(a.eval(point)).to_int(),
+            Int::OfBool(a) => i64::from(a.eval(point)),
             Int::Local(position) => point.local(*position).to_int(),
         }
     }
 }
 
 impl Real {
-    pub(super) fn at(&self, point: &Point<'_>) -> f64 {
+    pub(super) fn eval(&self, point: &Point<'_>) -> f64 {
         match self {
             Real::Constant(value) => *value,
-            Real::Load(element_position, address) => {
+            Real::Load(storage, address) => {
                 let Some(position) = address.position(point) else {
                     return 0.0;
                 };
-                let value = match load(point, *element_position) {
+                let value = match load(point, *storage) {
                     Some(Source::Real(v)) => v.get(position).map(|&x| f64::from(x)),
                     Some(Source::Double(v)) => v.get(position).copied(),
-                    _ => match elements(point, *element_position) {
+                    _ => match elements(point, *storage) {
                         // A partial sum is read as it would be stored.
                         Some(Elements::Real(v)) => v.get(position).map(|&x| point.numbers.narrow(x)),
                         _ => None,
@@ -264,56 +267,56 @@ impl Real {
                 };
                 value.unwrap_or(0.0)
             }
-            Real::Add(ab) => point.numbers.narrow(ab.0.at(point) + ab.1.at(point)),
-            Real::Sub(ab) => point.numbers.narrow(ab.0.at(point) - ab.1.at(point)),
-            Real::Mul(ab) => point.numbers.narrow(ab.0.at(point) * ab.1.at(point)),
-            Real::Unary(f, a) => point.numbers.narrow(f(a.at(point))),
-            Real::Binary(f, ab) => f(ab.0.at(point), ab.1.at(point)),
+            Real::Add(ab) => point.numbers.narrow(ab.0.eval(point) + ab.1.eval(point)),
+            Real::Sub(ab) => point.numbers.narrow(ab.0.eval(point) - ab.1.eval(point)),
+            Real::Mul(ab) => point.numbers.narrow(ab.0.eval(point) * ab.1.eval(point)),
+            Real::Unary(f, a) => point.numbers.narrow(f(a.eval(point))),
+            Real::Binary(f, ab) => f(ab.0.eval(point), ab.1.eval(point)),
             Real::Table(items, index) => item(items, index, point).unwrap_or(0.0),
-            Real::Select(s) if s.0.at(point) => s.1.at(point),
-            Real::Select(s) => s.2.at(point),
-            Real::OfInt(a) => point.numbers.narrow(Scalar::Int(a.at(point)).to_real()),
-            Real::OfBool(a) => Scalar::Bool(a.at(point)).to_real(),
+            Real::Select(s) if s.0.eval(point) => s.1.eval(point),
+            Real::Select(s) => s.2.eval(point),
+            Real::OfInt(a) => point.numbers.narrow(Scalar::Int(a.eval(point)).to_real()),
+            Real::OfBool(a) => Scalar::Bool(a.eval(point)).to_real(),
             Real::Local(position) => point.local(*position).to_real(),
         }
     }
 }
 
 impl Bool {
-    pub(super) fn at(&self, point: &Point<'_>) -> bool {
+    pub(super) fn eval(&self, point: &Point<'_>) -> bool {
         match self {
             Bool::Constant(value) => *value,
-            Bool::Load(element_position, address) => {
+            Bool::Load(storage, address) => {
                 let Some(position) = address.position(point) else {
                     return false;
                 };
-                let value = match load(point, *element_position) {
+                let value = match load(point, *storage) {
                     Some(Source::Bool(v)) => v.get(position).map(|&b| b != 0),
-                    _ => match elements(point, *element_position) {
+                    _ => match elements(point, *storage) {
                         Some(Elements::Bool(v)) => v.get(position).copied(),
                         _ => None,
                     },
                 };
                 value.unwrap_or(false)
             }
-            Bool::Ints(relation, ab) => relation.holds(ab.0.at(point), ab.1.at(point)),
-            Bool::Reals(relation, ab) => relation.holds(ab.0.at(point), ab.1.at(point)),
-            Bool::Bools(relation, ab) => relation.holds(ab.0.at(point), ab.1.at(point)),
+            Bool::Ints(relation, ab) => relation.holds(ab.0.eval(point), ab.1.eval(point)),
+            Bool::Reals(relation, ab) => relation.holds(ab.0.eval(point), ab.1.eval(point)),
+            Bool::Bools(relation, ab) => relation.holds(ab.0.eval(point), ab.1.eval(point)),
             // Both operands are total and without side effects, so evaluating the second lazily is equivalent.
-            Bool::And(ab) => ab.0.at(point) && ab.1.at(point),
-            Bool::Or(ab) => ab.0.at(point) || ab.1.at(point),
-            Bool::Implies(ab) => !ab.0.at(point) || ab.1.at(point),
-            Bool::Not(a) => !a.at(point),
+            Bool::And(ab) => ab.0.eval(point) && ab.1.eval(point),
+            Bool::Or(ab) => ab.0.eval(point) || ab.1.eval(point),
+            Bool::Implies(ab) => !ab.0.eval(point) || ab.1.eval(point),
+            Bool::Not(a) => !a.eval(point),
             Bool::Table(items, index) => item(items, index, point).unwrap_or(false),
-            Bool::Select(s) if s.0.at(point) => s.1.at(point),
-            Bool::Select(s) => s.2.at(point),
-            Bool::OfInt(a) => a.at(point) != 0,
-            Bool::OfReal(a) => a.at(point) != 0.0,
+            Bool::Select(s) if s.0.eval(point) => s.1.eval(point),
+            Bool::Select(s) => s.2.eval(point),
+            Bool::OfInt(a) => a.eval(point) != 0,
+            Bool::OfReal(a) => a.eval(point) != 0.0,
             Bool::Local(position) => point.local(*position).to_bool(),
         }
     }
 }
 
 fn item<T: Copy>(items: &[T], index: &Int, point: &Point<'_>) -> Option<T> {
-    items.get(usize::try_from(index.at(point)).ok()?).copied()
+    items.get(usize::try_from(index.eval(point)).ok()?).copied()
 }

@@ -7,7 +7,7 @@ use skript_frontend::model::{Expr, Formula, Node};
 use skript_semantics::Scalar;
 use std::borrow::Cow;
 
-/// The formula with the current values of all dynamic extents.
+/// Replaces all dynamic extents in the formula by their current values.
 pub(super) fn resolved<'f>(frame: &Frame<'_>, formula: &'f Formula) -> Result<Cow<'f, Formula>, EvalError> {
     let mut exprs = formula
         .locals
@@ -41,8 +41,7 @@ fn mentions(expr: &Expr) -> bool {
 fn resolve(frame: &Frame<'_>, expr: &mut Expr) -> Result<(), EvalError> {
     match &mut expr.node {
         Node::Extent(extent) => {
-            let value = i64::try_from(frame.extent(extent)?).unwrap_or(i64::MAX);
-            expr.node = Node::Literal(Scalar::Int(value));
+            expr.node = Node::Literal(Scalar::Int(frame.int_extent(extent)?));
             Ok(())
         }
         Node::Literal(_) | Node::Index(_) | Node::Local(_) => Ok(()),

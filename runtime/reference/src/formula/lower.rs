@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Converts expressions of the model to planned ones.
+//! Converts expressions of the model to planned expressions.
 
 use super::affine::{self, Affine};
 use super::expr::{Address, Bool, Int, Real, Relation, Storage, Value};
@@ -46,7 +46,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn place(&mut self, tensor: ValueId) -> Storage {
+    fn storage(&mut self, tensor: ValueId) -> Storage {
         if let Some(position) = self.written.iter().position(|&w| w == tensor) {
             return Storage::Written(position);
         }
@@ -87,7 +87,7 @@ impl Lowering<'_> {
 
     fn load(&mut self, tensor: ValueId, subscripts: &[Expr]) -> Lowered<(Storage, Box<Address>)> {
         let address = self.address(tensor, subscripts)?;
-        Ok((self.place(tensor), Box::new(address)))
+        Ok((self.storage(tensor), Box::new(address)))
     }
 
     fn int(&mut self, expr: &Expr) -> Lowered<Int> {
@@ -103,8 +103,8 @@ impl Lowering<'_> {
             Node::Extent(_) => return Err(internal("an extent is not resolved")),
             Node::Local(position) => Int::Local(*position),
             Node::Access { tensor, subscripts } => {
-                let (element_position, address) = self.load(*tensor, subscripts)?;
-                Int::Load(element_position, address)
+                let (storage, address) = self.load(*tensor, subscripts)?;
+                Int::Load(storage, address)
             }
             Node::Table { items, index } => {
                 Int::Table(items.iter().map(|i| i.to_int()).collect(), Box::new(self.int(index)?))
@@ -140,8 +140,8 @@ impl Lowering<'_> {
             Node::Index(_) | Node::Extent(_) => return Err(internal("an index is not a real")),
             Node::Local(position) => Real::Local(*position),
             Node::Access { tensor, subscripts } => {
-                let (element_position, address) = self.load(*tensor, subscripts)?;
-                Real::Load(element_position, address)
+                let (storage, address) = self.load(*tensor, subscripts)?;
+                Real::Load(storage, address)
             }
             Node::Table { items, index } => Real::Table(
                 items.iter().map(|i| self.numbers.narrow(i.to_real())).collect(),
@@ -186,8 +186,8 @@ impl Lowering<'_> {
             Node::Index(_) | Node::Extent(_) => return Err(internal("an index is not a bool")),
             Node::Local(position) => Bool::Local(*position),
             Node::Access { tensor, subscripts } => {
-                let (element_position, address) = self.load(*tensor, subscripts)?;
-                Bool::Load(element_position, address)
+                let (storage, address) = self.load(*tensor, subscripts)?;
+                Bool::Load(storage, address)
             }
             Node::Table { items, index } => {
                 Bool::Table(items.iter().map(|i| Scalar::to_bool(*i)).collect(), Box::new(self.int(index)?))

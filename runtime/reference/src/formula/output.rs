@@ -21,7 +21,7 @@ impl Elements {
         numbers: Numbers,
     ) -> Result<Elements, EvalError> {
         let too_large = || TensorError::TooLarge {
-            element: ElementType::run_time(kind, numbers),
+            element: ElementType::for_kind(kind, numbers),
             shape: extents.to_vec(),
         };
         let volume = shape::byte_length(ElementType::F64, extents).ok_or_else(too_large)? / 8;

@@ -7,7 +7,7 @@ use super::lower::Lowering;
 use super::output::Elements;
 use super::row::Row;
 use crate::error::{EvalError, Failure, internal};
-use crate::frame::Frame;
+use crate::frame::{Frame, signed};
 use skript_frontend::model::{Accumulation, Expr, Formula, Node, ValueId};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use skript_tensor::ElementType;
@@ -52,7 +52,7 @@ impl Plan {
         let extents = formula
             .indices
             .iter()
-            .map(|i| signed(frame.extent(&i.extent)?))
+            .map(|i| frame.int_extent(&i.extent))
             .collect::<Result<Vec<i64>, EvalError>>()?;
         let limit = frame.settings.max_points;
         let points = extents.iter().try_fold(1i64, |product, &n| product.checked_mul(n));
@@ -107,9 +107,11 @@ impl Plan {
         }
         let mut targets = Vec::new();
         for target in &formula.targets {
-            let output = written.iter().position(|w| *w == target.output);
+            let Some(output) = written.iter().position(|w| *w == target.output) else {
+                unreachable!("the outputs of all targets are written")
+            };
             targets.push(Target {
-                output: output.unwrap_or(0),
+                output,
                 address: lowering.address(target.output, &target.subscripts)?,
                 value: lowering.value(&target.value)?,
             });
@@ -173,7 +175,7 @@ impl Plan {
         };
         match &target.value {
             Value::Real(value) if self.kind == Accumulation::Sum && !self.extents.is_empty() => {
-                Row::of(self.conditions.last()?, target.output, &target.address, value)
+                Row::new(self.conditions.last()?, target.output, &target.address, value)
             }
             _ => None,
         }
@@ -181,7 +183,7 @@ impl Plan {
 
     fn run(&self, point: &mut Point<'_>, walk: &mut Walk<'_>, level: usize) {
         if let Some(conditions) = self.conditions.get(level)
-            && !conditions.iter().all(|c| c.at(point))
+            && !conditions.iter().all(|c| c.eval(point))
         {
             return;
         }
@@ -219,7 +221,7 @@ impl Plan {
     fn body(&self, point: &mut Point<'_>, pending: &mut Vec<(usize, usize, Scalar)>) {
         if let [target] = self.targets.as_slice() {
             if let Some(position) = target.address.position(point) {
-                let value = target.value.at(point);
+                let value = target.value.eval(point);
                 if let Some((_, _, elements)) = point.written.get_mut(target.output) {
                     elements.combine(position, self.kind, value, point.numbers);
                 }
@@ -230,7 +232,7 @@ impl Plan {
         pending.clear();
         for target in &self.targets {
             if let Some(position) = target.address.position(point) {
-                pending.push((target.output, position, target.value.at(point)));
+                pending.push((target.output, position, target.value.eval(point)));
             }
         }
         for &(output, position, value) in pending.iter() {
@@ -241,17 +243,14 @@ impl Plan {
     }
 }
 
-fn signed(extent: u64) -> Result<i64, EvalError> {
-    i64::try_from(extent).map_err(|_| internal(format!("extent {extent} is too large")))
-}
-
 fn source<'a>(frame: &'a Frame<'_>, id: ValueId) -> Result<Source<'a>, EvalError> {
     let tensor = frame.get(id)?;
+    let unaligned = || internal("the elements of a tensor are not aligned");
     Ok(match (tensor.element(), tensor.kind()) {
-        (ElementType::F32, _) => Source::Real(Cow::Borrowed(tensor.as_f32().unwrap_or_default())),
-        (ElementType::F64, _) => Source::Double(tensor.as_f64().unwrap_or_default()),
-        (ElementType::I64, _) => Source::Int(Cow::Borrowed(tensor.as_i64().unwrap_or_default())),
-        (_, ScalarKind::Bool) => Source::Bool(tensor.as_bool_bytes().unwrap_or_default()),
+        (ElementType::F32, _) => Source::Real(Cow::Borrowed(tensor.as_f32().ok_or_else(unaligned)?)),
+        (ElementType::F64, _) => Source::Double(tensor.as_f64().ok_or_else(unaligned)?),
+        (ElementType::I64, _) => Source::Int(Cow::Borrowed(tensor.as_i64().ok_or_else(unaligned)?)),
+        (_, ScalarKind::Bool) => Source::Bool(tensor.bytes()),
         // Narrow types are widened once for all points that read them.
         (_, ScalarKind::Real) => Source::Real(tensor.scalars().map(|x| x.to_real() as f32).collect()),
         (_, ScalarKind::Int) => Source::Int(tensor.scalars().map(Scalar::to_int).collect()),

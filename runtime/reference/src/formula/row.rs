@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The innermost loop of a real sum of elements or of products of two elements, where large models spend their
-//! time: the conditions become an interval of the index, the addresses strides. Computes what [`Plan`](super::plan::Plan)'s general
-//! loop does, in the same order.
+//! A specialized innermost loop for real sums of elements or of products of two elements, which dominate the time of large
+//! models: the conditions become an interval of the index, the addresses become strides. It performs the same operations as
+//! the general loop of [`Plan`](super::plan::Plan), in the same order.
 
 use super::expr::{Address, Bool, Int, Point, Real, Relation, Source, Storage};
 use super::output::Elements;
 use skript_semantics::real;
 
-/// A sum that this module can compute.
+/// A sum in the form that this loop computes.
 pub(super) struct Row<'p> {
     conditions: &'p [Bool],
     address: &'p Address,
@@ -25,7 +25,7 @@ struct Walk {
 
 impl<'p> Row<'p> {
     /// The row loop of a formula; `None` unless value, target and conditions have the required form.
-    pub(super) fn of(
+    pub(super) fn new(
         conditions: &'p [Bool],
         output: usize,
         address: &'p Address,
@@ -49,9 +49,11 @@ impl<'p> Row<'p> {
     /// the increments of the registers in a step of the index; the registers are at index 0.
     pub(super) fn run(&self, point: &mut Point<'_>, moves: &[(usize, i64)], extent: i64) -> bool {
         let registers = std::mem::take(&mut point.registers);
-        let at = |register: usize| Walk {
-            start: registers.get(register).copied().unwrap_or(0),
-            stride: moves.iter().find(|m| m.0 == register).map_or(0, |m| m.1),
+        let at = |register: usize| {
+            let Some(start) = registers.get(register) else {
+                unreachable!("each affine form has a register")
+            };
+            Walk { start: *start, stride: moves.iter().find(|m| m.0 == register).map_or(0, |m| m.1) }
         };
         let done = self.interval(&at, extent).and_then(|(low, high)| {
             if low >= high {
@@ -92,9 +94,9 @@ impl<'p> Row<'p> {
                 return None;
             };
             let (a, b) = (value(&ab.0, at)?, value(&ab.1, at)?);
-            // A side that exceeds i64 somewhere wraps there: then no interval describes the condition.
-            a.at(extent)?;
-            b.at(extent)?;
+            // A side that exceeds i64 wraps around: then the condition does not describe an interval.
+            a.position(extent)?;
+            b.position(extent)?;
             // The condition as start + stride · i ≥ 0.
             let (sign, shift) = bound(*relation)?;
             let start = b.start.checked_sub(a.start)?.checked_mul(sign)?;
@@ -156,7 +158,7 @@ impl Address {
         for &(register, extent) in &self.checks {
             let walk = at(register);
             for i in [low, high - 1] {
-                let value = walk.at(i)?;
+                let value = walk.position(i)?;
                 if value < 0 || value >= extent {
                     return None;
                 }
@@ -168,7 +170,7 @@ impl Address {
 
 impl Walk {
     /// The value at an index; `None` if it exceeds i64.
-    fn at(self, index: i64) -> Option<i64> {
+    fn position(self, index: i64) -> Option<i64> {
         self.start.checked_add(self.stride.checked_mul(index)?)
     }
 

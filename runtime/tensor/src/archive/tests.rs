@@ -32,11 +32,11 @@ fn packed(members: &[Vec<u8>]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn opened(bytes: &[u8], most: u64) -> Result<Archive, String> {
+fn opened(bytes: &[u8], max_bytes: u64) -> Result<Archive, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.tgz");
     std::fs::write(&path, bytes).unwrap();
-    Archive::open(&path, most).map_err(|e| e.to_string())
+    Archive::open(&path, max_bytes).map_err(|e| e.to_string())
 }
 
 fn refusal(members: &[Vec<u8>]) -> String {
@@ -122,7 +122,7 @@ fn files_of_another_kind_are_reported() {
 }
 
 #[test]
-fn every_cut_is_noticed() {
+fn every_truncation_is_detected() {
     let good = packed(&[member(b"main.sknd", b'0', b"graph G { }")]);
     assert!(opened(&good, 1 << 20).is_ok());
     for n in 0..good.len() {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reading a mapped page that its file no longer has: a signal, which would end the process.
+//! Handles reads of mapped pages that their file no longer has: without a handler, the signal would end the process.
 //!
-//! The first mapping installs a handler of SIGBUS. For a fault inside one of the mappings it replaces the lost pages by
-//! zeros and records that: the reader continues and checks [`Watch::lost`] at the end. Every other SIGBUS is passed to the
-//! previous handler, or ends the process as without this handler. A program that later installs another handler, and does
-//! not pass on other faults, disables this one.
+//! The first mapping installs a handler of SIGBUS. If the fault is inside of one of the mappings, the handler replaces the
+//! lost pages by zeros and records the loss; the reader continues, and checks [`Watch::lost`] at the end. Every other SIGBUS
+//! is passed to the previous handler, or ends the process as without this handler. A program that later installs another
+//! handler, and does not pass on other faults, disables this one.
 //!
 //! The handler takes no lock and allocates nothing: mappings are a list of nodes that are added and reused, never freed.
-//! Other systems than Linux have the check of the file's version alone.
+//! On systems other than Linux, only the version of the file is checked.
 
 use std::io;
 
@@ -40,7 +40,7 @@ impl Watch {
         Ok(Watch { node: linux::Node::holding(mapping) })
     }
 
-    /// Whether pages that were read had to be replaced.
+    /// Whether pages were lost and replaced by zeros.
     pub(super) fn lost(&self) -> bool {
         self.node.lost()
     }
@@ -137,15 +137,15 @@ mod linux {
         if INSTALLED.get().is_some() {
             return Ok(());
         }
-        // SAFETY: sysconf reads a number.
+        // SAFETY: `sysconf` does not access memory of the program.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).map_err(io::Error::other)?;
         // SAFETY: a sigaction of zeros is valid: the default action with an empty mask.
-        let (mut before, mut ours): (libc::sigaction, libc::sigaction) =
+        let (mut before, mut action): (libc::sigaction, libc::sigaction) =
             unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
         let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = on_fault;
-        ours.sa_sigaction = handler as usize;
+        action.sa_sigaction = handler as usize;
         // Threads that have a stack for signals use it.
-        ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
         // SAFETY: both point to valid structures; the handler may be called as soon as it is installed, which is why
         // the previous handler is queried first.
         unsafe {
@@ -153,7 +153,7 @@ mod linux {
                 return Err(io::Error::last_os_error());
             }
             let _ = INSTALLED.set(Installed { before, page });
-            if libc::sigaction(libc::SIGBUS, &raw const ours, null_mut()) != 0 {
+            if libc::sigaction(libc::SIGBUS, &raw const action, null_mut()) != 0 {
                 return Err(io::Error::last_os_error());
             }
         }
@@ -161,19 +161,19 @@ mod linux {
     }
 
     extern "C" fn on_fault(signal: c_int, information: *mut siginfo_t, context: *mut c_void) {
-        // SAFETY: the system passes a valid siginfo_t, with an address if the code is that of a fault.
+        // SAFETY: the system passes a valid siginfo_t, which has an address for the codes of faults.
         let (code, address) = unsafe { ((*information).si_code, (*information).si_addr().addr()) };
         let Some(installed) = INSTALLED.get() else {
             return;
         };
-        // Not for defective memory, and not for signals that a process sends.
+        // Faults of defective memory, and signals that a process sends, are passed on.
         if code == libc::BUS_ADRERR && replace(address, installed.page) {
             return;
         }
         pass_on(&installed.before, signal, code, information, context);
     }
 
-    /// Replaces the page at `address` and those after it by zeros, if the mapping is watched.
+    /// Replaces the page at `address` and all following pages of the mapping by zeros, if the mapping is watched.
     fn replace(address: usize, page: usize) -> bool {
         let Some((node, end)) = Node::around(address) else {
             return false;
@@ -198,7 +198,7 @@ mod linux {
         }
     }
 
-    /// Does what would have been done without this handler.
+    /// Has the effect that the signal would have without this handler.
     fn pass_on(
         before: &libc::sigaction,
         signal: c_int,
@@ -221,13 +221,13 @@ mod linux {
                 }
             }
             handler if before.sa_flags & libc::SA_SIGINFO != 0 => {
-                // SAFETY: with this flag, it is a function of these parameters.
+                // SAFETY: with this flag, the handler is a function of these parameters.
                 let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) =
                     unsafe { std::mem::transmute(handler) };
                 handler(signal, information, context);
             }
             handler => {
-                // SAFETY: without the flag it is a function of the signal alone.
+                // SAFETY: without the flag, the handler is a function of the signal alone.
                 let handler: extern "C" fn(c_int) = unsafe { std::mem::transmute(handler) };
                 handler(signal);
             }

@@ -64,7 +64,7 @@ fn files_that_are_written_to_are_found() {
     let (folder, path) = folder_with_weights();
     let tensor = load(folder.path(), ElementType::F32).unwrap();
     let mut file = File::options().write(true).open(&path).unwrap();
-    // The clock of files is coarse.
+    // Modification times have a coarse resolution.
     std::thread::sleep(std::time::Duration::from_millis(20));
     file.seek(SeekFrom::Start(1 << 10)).unwrap();
     file.write_all(&[7; 4]).unwrap();
@@ -75,7 +75,7 @@ fn files_that_are_written_to_are_found() {
 
 /// The recommended way to replace a file: the mapping keeps the old one.
 #[test]
-fn renaming_another_file_over_a_mapped_one_is_no_change() {
+fn replacing_a_mapped_file_by_a_rename_is_not_a_change() {
     let (folder, path) = folder_with_weights();
     let tensor = load(folder.path(), ElementType::F32).unwrap();
     let other = folder.path().join("other");
@@ -110,11 +110,11 @@ fn weights_are_not_links_out_of_their_folder() {
     let error = load(folder.path(), ElementType::F32).unwrap_err().to_string();
     assert!(error.contains("a link out of the folder"), "{error}");
     std::fs::remove_file(&link).unwrap();
-    // A folder that is a link is the one that the user named.
+    // The user named this folder, although it is a link.
     let named = folder.path().join("named");
     symlink(outside.path(), &named).unwrap();
     load(&named, ElementType::F32).unwrap();
-    // Files beside the main module are searched, not named.
+    // Files beside the main module are searched, not named by the user.
     std::fs::write(outside.path().join("a.safetensors"), "").unwrap();
     symlink(outside.path().join("a.safetensors"), folder.path().join("main.safetensors")).unwrap();
     let error = WeightStore::folder(folder.path(), "main", 0).unwrap_err();
@@ -145,7 +145,7 @@ fn released_elements_use_no_memory_and_are_read_again() {
     tensor.unchanged().unwrap();
 }
 
-/// Released pages of a file that was truncated are found as others are.
+/// Truncation is also detected in released pages.
 #[test]
 fn released_elements_of_truncated_files_are_errors() {
     let (folder, path) = folder_with_weights();

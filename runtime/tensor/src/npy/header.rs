@@ -28,14 +28,13 @@ const TYPES: [(&str, ElementType); 12] = [
     ("b1", ElementType::Bool),
 ];
 
-/// The types that the language does not have: complex numbers, and bf16 as numpy writes it, bytes without a type.
+/// Types that the language lacks: complex numbers, and bf16, which numpy writes as untyped bytes.
 const WIDER: [(&str, ElementType, bool); 3] =
     [("c8", ElementType::F32, true), ("c16", ElementType::F64, true), ("V2", ElementType::BF16, false)];
 
-/// numpy's name of complex numbers with parts of this type; `None` if it has none.
+/// numpy's name of complex numbers with parts of this type; `None` if numpy has no such type.
 pub(super) fn pair_descriptor(element: ElementType) -> Option<&'static str> {
-    let found = WIDER.iter().find(|t| t.1 == element && t.2);
-    found.map(|t| t.0)
+    WIDER.iter().find(|t| t.1 == element && t.2).map(|t| t.0)
 }
 
 /// numpy's name of a type, without byte order; `None` for bf16.
@@ -59,7 +58,7 @@ pub(super) fn text(descriptor: &str, shape: &[u64]) -> String {
     text
 }
 
-/// `wider` accepts complex numbers and bf16 too.
+/// Parses a header. `wider` accepts complex numbers and bf16, too.
 pub(super) fn parse(text: &str, wider: bool) -> Result<Header, String> {
     let (mut element, mut fortran, mut shape) = (None, None, None);
     let mut rest = expect(text.trim(), "{")?;

@@ -22,15 +22,15 @@ fn npy(tensor: &Tensor) -> Vec<u8> {
     bytes
 }
 
-fn opened(bytes: &[u8], most: u64) -> Result<Npz, String> {
+fn opened(bytes: &[u8], max_bytes: u64) -> Result<Npz, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.npz");
     std::fs::write(&path, bytes).unwrap();
-    Npz::open(&path, most).map_err(|e| e.to_string())
+    Npz::open(&path, max_bytes).map_err(|e| e.to_string())
 }
 
-fn refusal(bytes: &[u8], most: u64) -> String {
-    let read = opened(bytes, most).and_then(|a| a.get("x", ANY).map_err(|e| e.to_string()));
+fn refusal(bytes: &[u8], max_bytes: u64) -> String {
+    let read = opened(bytes, max_bytes).and_then(|a| a.get("x", ANY).map_err(|e| e.to_string()));
     read.unwrap_err()
 }
 
@@ -111,7 +111,7 @@ fn other_methods_are_named() {
 }
 
 #[test]
-fn sizes_that_lie_are_errors() {
+fn wrong_sizes_are_errors() {
     let whole = npy(&Tensor::from_i64(&[2], &[1, 2]).unwrap());
     for method in both() {
         let good = archive("x.npy", method, &whole);
@@ -133,10 +133,10 @@ fn arrays_may_have_other_names() {
     let tensor = Tensor::from_bytes(ElementType::U8, &[2], &[1, 2]).unwrap();
     let bytes = archive("in.1.npy", CompressionMethod::Stored, &npy(&tensor));
     let pairs = [("in.1", "in_1"), ("other", "in_2")];
-    let pairs = pairs.map(|(own, new)| (own.to_owned(), new.to_owned()));
+    let pairs = pairs.map(|(stored, new)| (stored.to_owned(), new.to_owned()));
     let renamed = opened(&bytes, 100).unwrap().renamed(pairs);
     assert_eq!(renamed.names(), ["in_1"]);
     assert!(renamed.contains("in_1") && !renamed.contains("in_2"));
-    let found = renamed.get("in_1", ANY).unwrap().unwrap();
-    assert_eq!(found.bytes(), tensor.bytes());
+    let read = renamed.get("in_1", ANY).unwrap().unwrap();
+    assert_eq!(read.bytes(), tensor.bytes());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Assembly.h - the parts of the textual form that operations share -----===//
+//===- Assembly.h - custom directives of assembly formats -------------------===//
 
 #ifndef SKRIPT_STABLEHLO_ASSEMBLY_H
 #define SKRIPT_STABLEHLO_ASSEMBLY_H
@@ -9,7 +9,7 @@
 namespace skript_stablehlo {
 using OperandList = llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand>;
 
-/// One type for all, or `(types) -> type`; the last of `types` is the result's.
+/// One type for all operands and the result, or `(types) -> type`. The last element of `types` is the result type.
 mlir::ParseResult parseTypes(mlir::OpAsmParser &parser, llvm::ArrayRef<mlir::Type *> types);
 void printTypes(mlir::OpAsmPrinter &printer, llvm::ArrayRef<mlir::Type> types);
 
@@ -21,18 +21,18 @@ void printSignature(mlir::OpAsmPrinter &printer, mlir::Operation *, Types... typ
   printTypes(printer, {mlir::Type(types)...});
 }
 
-/// A list of types, those of operands and results alike.
+/// A list of types, which are the operand types as well as the result types.
 mlir::ParseResult parseSameTypes(mlir::OpAsmParser &parser, llvm::SmallVectorImpl<mlir::Type> &operands,
                                  llvm::SmallVectorImpl<mlir::Type> &results);
 void printSameTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::TypeRange operands,
                     mlir::TypeRange results);
 
-/// `e8m7`: bits of exponent and mantissa.
+/// `e8m7`: numbers of exponent and mantissa bits.
 mlir::ParseResult parseFloatFormat(mlir::OpAsmParser &parser, mlir::IntegerAttr &exponent, mlir::IntegerAttr &mantissa);
 void printFloatFormat(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::IntegerAttr exponent,
                       mlir::IntegerAttr mantissa);
 
-/// The word of an enumeration.
+/// A keyword of an enumeration.
 mlir::ParseResult parseWord(mlir::OpAsmParser &parser, ComparisonDirectionAttr &word);
 mlir::ParseResult parseWord(mlir::OpAsmParser &parser, ComparisonTypeAttr &word);
 mlir::ParseResult parseWord(mlir::OpAsmParser &parser, FftTypeAttr &word);
@@ -42,13 +42,13 @@ void printWord(mlir::OpAsmPrinter &printer, mlir::Operation *op, ComparisonTypeA
 void printWord(mlir::OpAsmPrinter &printer, mlir::Operation *op, FftTypeAttr word);
 void printWord(mlir::OpAsmPrinter &printer, mlir::Operation *op, RngAlgorithmAttr word);
 
-/// The result's type alone, if both operands are its parts.
+/// Only the result type, if both operand types are the type of its parts.
 mlir::ParseResult parseComplexSignature(mlir::OpAsmParser &parser, mlir::Type &lhs, mlir::Type &rhs,
                                         mlir::Type &result);
 void printComplexSignature(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Type lhs, mlir::Type rhs,
                            mlir::Type result);
 
-/// `condition, values`, if both values and the result have one type.
+/// `condition, values`, if both values and the result have the same type.
 mlir::ParseResult parseSelectSignature(mlir::OpAsmParser &parser, mlir::Type &condition, mlir::Type &onTrue,
                                        mlir::Type &onFalse, mlir::Type &result);
 void printSelectSignature(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Type condition,
@@ -60,7 +60,7 @@ mlir::ParseResult parseSliceRanges(mlir::OpAsmParser &parser, mlir::DenseI64Arra
 void printSliceRanges(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::DenseI64ArrayAttr starts,
                       mlir::DenseI64ArrayAttr limits, mlir::DenseI64ArrayAttr strides);
 
-/// `%a, %b,`: operands in front of a word.
+/// `%a, %b,`: operands before a keyword.
 mlir::ParseResult parseLeadingOperands(mlir::OpAsmParser &parser, OperandList &operands);
 void printLeadingOperands(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::OperandRange operands);
 
@@ -68,7 +68,7 @@ void printLeadingOperands(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir
 mlir::ParseResult parseDotDimensions(mlir::OpAsmParser &parser, DotDimensionNumbersAttr &dimensions);
 void printDotDimensions(mlir::OpAsmPrinter &printer, mlir::Operation *op, DotDimensionNumbersAttr dimensions);
 
-/// `, precision = [DEFAULT, HIGH], algorithm = <…>`, each if it is there.
+/// `, precision = [DEFAULT, HIGH], algorithm = <…>`, both optional.
 mlir::ParseResult parsePrecision(mlir::OpAsmParser &parser, mlir::ArrayAttr &precisions, DotAlgorithmAttr &algorithm);
 void printPrecision(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::ArrayAttr precisions,
                     DotAlgorithmAttr algorithm);
@@ -79,7 +79,7 @@ void printConvDimensions(mlir::OpAsmPrinter &printer, mlir::Operation *op, ConvD
 mlir::FailureOr<ConvDimensionNumbersAttr> parseConvDimensions(mlir::AsmParser &parser);
 void printConvDimensions(mlir::AsmPrinter &printer, ConvDimensionNumbersAttr dimensions);
 
-/// `stride = [2, 2], pad = [[0, 1], [0, 1]], lhs_dilate = …, rhs_dilate = …, reverse = …`, each if it is there.
+/// `stride = [2, 2], pad = [[0, 1], [0, 1]], lhs_dilate = …, rhs_dilate = …, reverse = …`, all optional.
 mlir::ParseResult parseWindow(mlir::OpAsmParser &parser, mlir::DenseI64ArrayAttr &strides,
                               mlir::DenseIntElementsAttr &padding, mlir::DenseI64ArrayAttr &lhsDilation,
                               mlir::DenseI64ArrayAttr &rhsDilation, mlir::DenseBoolArrayAttr &reversal);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- ChloOps.td - the operations of chlo that printers leave in programs ---===//
+//===- ChloOps.td - the CHLO subset ------------------------------------------===//
 //
-// Our own definition of the part of CHLO that this project reads: functions that StableHLO itself can be composed of. It
-// shares names and textual form with the definition of the OpenXLA project, so a context holds one of the two and never
+// An independent definition of the CHLO operations that this project reads: functions that can be composed of StableHLO
+// operations. It shares names and textual form with the definition of the OpenXLA project, so a context must not contain
 // both.
 //
 //===----------------------------------------------------------------------===//
@@ -24,8 +24,8 @@ class Chlo_Op<string mnemonic, string what, list<Trait> traits = []>
   let summary = what;
 }
 
-/// Check `<op>_c1`, as the traits of StableHLO's operations do. Operations here lack the elementwise trait: their scalar
-/// forms are written by `convert-stablehlo-to-linalg`.
+/// Checks `<op>_c1`, like the traits of StableHLO operations. CHLO operations lack the elementwise trait, because
+/// `convert-stablehlo-to-linalg` emits their scalar forms.
 def Chlo_OneType : NativeOpTrait<"OneType"> {
   let cppNamespace = "::skript_stablehlo";
 }

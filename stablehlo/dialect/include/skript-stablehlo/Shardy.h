@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Shardy.h - what is read of Shardy's dialect, in C++ ------------------===//
+//===- Shardy.h - the Shardy subset in C++ ----------------------------------===//
 
 #ifndef SKRIPT_SHARDY_H
 #define SKRIPT_SHARDY_H

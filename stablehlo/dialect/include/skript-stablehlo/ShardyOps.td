@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- ShardyOps.td - what programs hold of Shardy's dialect ----------------===//
+//===- ShardyOps.td - the Shardy subset -------------------------------------===//
 //
-// Operations and attributes of `sdy` say how to spread work over devices, never what the work is. Here they are parsed, so
-// that the import can erase them; each attribute is the string of its text, whatever that holds.
+// Operations and attributes of `sdy` distribute work over devices and do not affect results. They are parsed only so that
+// the import can erase them; each attribute is the string of its text, which is not interpreted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Shardy_Dialect : Dialect {
   let name = "sdy";
   let cppNamespace = "::skript_shardy";
-  let summary = "Placement of tensors on devices: what this project reads of it";
+  let summary = "Placement of tensors on devices: the subset that this project reads";
   let extraClassDeclaration = [{
     ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
   }];

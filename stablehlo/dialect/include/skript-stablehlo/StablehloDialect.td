@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //===- StablehloDialect.td - dialect, element types, attributes -------------===//
 //
-// Our own definition of the part of StableHLO that this project reads and writes. It shares names and textual form with
-// the definition of the OpenXLA project, so a context holds one of the two and never both.
+// An independent definition of the StableHLO operations that this project reads and writes. It shares names and textual
+// form with the definition of the OpenXLA project, so a context must not contain both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ def Stablehlo_Dialect : Dialect {
     (`iN`, `uiN`), `i1` for `pred`, `f16`, `bf16`, `f32`, `f64`, and complex pairs of the last two. Constraints of the
     nineteen operations of the StableHLO draft are checked under their labels: `add_c1`.
 
-    Elementwise operations accept scalars too: those are the bodies of loops that
-    `convert-skript-elementwise-to-linalg` makes of them.
+    Elementwise operations also accept scalars: `convert-skript-elementwise-to-linalg` emits them in the bodies of
+    `linalg.generic`.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -89,7 +89,7 @@ def Stablehlo_RngAlgorithm : Stablehlo_Enum<"RngAlgorithm", "generator of random
   I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"THREE_FRY", 1>, I32EnumAttrCase<"PHILOX", 2>]>;
 def Stablehlo_RngAlgorithmAttr : Stablehlo_EnumAttr<Stablehlo_RngAlgorithm, "rng_algorithm">;
 
-def Stablehlo_FftType : Stablehlo_Enum<"FftType", "which transform of Fourier", [
+def Stablehlo_FftType : Stablehlo_Enum<"FftType", "kind of Fourier transform", [
   I32EnumAttrCase<"FFT", 0>, I32EnumAttrCase<"IFFT", 1>, I32EnumAttrCase<"RFFT", 2>, I32EnumAttrCase<"IRFFT", 3>]>;
 def Stablehlo_FftTypeAttr : Stablehlo_EnumAttr<Stablehlo_FftType, "fft_type">;
 

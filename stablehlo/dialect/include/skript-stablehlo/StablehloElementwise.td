@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- StablehloElementwise.td - operations at each element -----------------===//
+//===- StablehloElementwise.td - elementwise operations ---------------------===//
 
 #ifndef SKRIPT_STABLEHLO_ELEMENTWISE_TD
 #define SKRIPT_STABLEHLO_ELEMENTWISE_TD
@@ -7,7 +7,8 @@
 include "skript-stablehlo/StablehloDialect.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// Checks `<op>_c1` and its like. A trait, in front of the elementwise ones, whose own complaints have no labels.
+/// Checks `<op>_c1` and similar constraints. The trait precedes the elementwise traits, whose messages do not name the
+/// constraint.
 def Stablehlo_OneType : NativeOpTrait<"OneType"> {
   let cppNamespace = "::skript_stablehlo";
 }
@@ -146,7 +147,7 @@ def Stablehlo_ReducePrecisionOp
   let hasVerifier = 1;
 }
 
-/// Results of another element type; the shape is the operand's (`<op>_c1`).
+/// Operations with another element type for the result; the shape is that of the operand (`<op>_c1`).
 class Stablehlo_Retyped<string mnemonic, Type from, Type to, string what>
     : Stablehlo_Elementwise<mnemonic, what, [Stablehlo_OneShape]> {
   let arguments = (ins from:$operand);
@@ -188,7 +189,7 @@ def Stablehlo_CompareOp : Stablehlo_Elementwise<"compare", "comparison", [Stable
   }];
 }
 
-/// A scalar condition among tensors has no scalar form of its own: no elementwise traits.
+/// Not elementwise, because the condition may be a scalar for tensor values.
 def Stablehlo_SelectOp : Stablehlo_Op<"select", [Pure]> {
   let summary = "one of two values by a condition";
   let description = [{

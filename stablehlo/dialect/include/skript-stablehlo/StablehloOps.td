@@ -9,7 +9,7 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 //===----------------------------------------------------------------------===//
-// Making and moving elements
+// Creation and movement of elements
 //===----------------------------------------------------------------------===//
 
 class Stablehlo_Shaping<string mnemonic, string what> : Stablehlo_Op<mnemonic, [Pure]> {
@@ -24,7 +24,7 @@ def Stablehlo_IotaOp : Stablehlo_Shaping<"iota", "positions along one dimension"
   let assemblyFormat = "`dim` `=` $iota_dimension attr-dict `:` type($result)";
 }
 def Stablehlo_BroadcastInDimOp : Stablehlo_Shaping<"broadcast_in_dim", "repetition along new dimensions"> {
-  let description = "`dims` says which dimension of the result each dimension of the operand is.";
+  let description = "`dims` maps each dimension of the operand to a dimension of the result.";
   let arguments = (ins Stablehlo_Tensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
   let assemblyFormat =
     "$operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)";
@@ -35,8 +35,8 @@ def Stablehlo_ReshapeOp : Stablehlo_Shaping<"reshape", "the same elements in ano
 }
 def Stablehlo_BitcastConvertOp : Stablehlo_Shaping<"bitcast_convert", "the same bits as another element type"> {
   let description = [{
-    Narrower elements of the result are one more dimension at the end, the one with the lowest bits first; wider ones take
-    the last dimension of the operand together.
+    If the elements of the result are narrower, the result has an additional last dimension that begins with the lowest
+    bits. If they are wider, the elements along the last dimension of the operand are joined.
 
     ```mlir
     %1 = stablehlo.bitcast_convert %0 : (tensor<4xf32>) -> tensor<4x2xui16>
@@ -45,7 +45,7 @@ def Stablehlo_BitcastConvertOp : Stablehlo_Shaping<"bitcast_convert", "the same 
   let arguments = (ins Stablehlo_Tensor:$operand);
   let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
 }
-def Stablehlo_TransposeOp : Stablehlo_Shaping<"transpose", "dimensions in another order"> {
+def Stablehlo_TransposeOp : Stablehlo_Shaping<"transpose", "a permutation of the dimensions"> {
   let arguments = (ins Stablehlo_Tensor:$operand, DenseI64ArrayAttr:$permutation);
   let assemblyFormat = "$operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)";
 }
@@ -62,7 +62,7 @@ def Stablehlo_SliceOp : Stablehlo_Shaping<"slice", "every n-th element between t
     functional-type(operands, results)
   }];
 }
-def Stablehlo_PadOp : Stablehlo_Shaping<"pad", "a border of one value; negative: cut off"> {
+def Stablehlo_PadOp : Stablehlo_Shaping<"pad", "borders of one value; negative borders remove elements"> {
   let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_Tensor:$padding_value,
     DenseI64ArrayAttr:$edge_padding_low, DenseI64ArrayAttr:$edge_padding_high, DenseI64ArrayAttr:$interior_padding);
   let assemblyFormat = [{
@@ -101,13 +101,13 @@ def Stablehlo_GatherOp : Stablehlo_Op<"gather", [Pure]> {
 }
 
 //===----------------------------------------------------------------------===//
-// Shapes that other values determine
+// Operations whose result shapes depend on operands
 //===----------------------------------------------------------------------===//
 
 class Stablehlo_Dynamic<string mnemonic, string what> : Stablehlo_Op<mnemonic, [Pure]> {
   let summary = what;
   let description = [{
-    The import replaces it by the operation with attributes, once its shape is known.
+    The import replaces this operation by the operation with attributes as soon as the shape of the result is known.
   }];
   let results = (outs Stablehlo_Tensor:$result);
 }
@@ -161,7 +161,7 @@ def Stablehlo_DynamicConvOp : Stablehlo_Dynamic<"dynamic_conv", "a convolution w
 }
 
 //===----------------------------------------------------------------------===//
-// Combining elements
+// Reductions, scatters and products
 //===----------------------------------------------------------------------===//
 
 class Stablehlo_WithRegions<string mnemonic, string what, list<Trait> traits = []>
@@ -201,7 +201,7 @@ def Stablehlo_SortOp : Stablehlo_WithRegions<"sort", "tensors ordered together a
   let regions = (region SizedRegion<1>:$comparator);
   let hasVerifier = 1;
 }
-def Stablehlo_ScatterOp : Stablehlo_WithRegions<"scatter", "updates at dynamic positions; others are skipped",
+def Stablehlo_ScatterOp : Stablehlo_WithRegions<"scatter", "updates at dynamic positions; positions out of bounds are skipped",
     [SameVariadicOperandSize, SingleBlock]> {
   let arguments = (ins Variadic<Stablehlo_Tensor>:$inputs, Stablehlo_IndexTensor:$scatter_indices,
     Variadic<Stablehlo_Tensor>:$updates, Stablehlo_ScatterDimensionNumbers:$scatter_dimension_numbers,
@@ -251,10 +251,10 @@ def Stablehlo_ConvolutionOp : Stablehlo_Op<"convolution", [Pure]> {
 }
 def Stablehlo_Matrices : RankedTensorOf<[Stablehlo_Float, Stablehlo_Complex]>;
 def Stablehlo_CholeskyOp : Stablehlo_Op<"cholesky", [Pure]> {
-  let summary = "roots of Hermitian positive-definite matrices";
+  let summary = "Cholesky factors of Hermitian positive-definite matrices";
   let description = [{
-    `L` with `a = L Lᴴ`, or with `lower = false` its adjoint; matrices are the last two dimensions. What is in the other half
-    of `a` does not count, and zeros are there in the result.
+    The factor `L` with `a = L Lᴴ`, or its adjoint if `lower = false`; the last two dimensions are those of the matrices.
+    Elements in the other triangle of `a` are ignored, and are zeros in the result.
 
     ```mlir
     %1 = stablehlo.cholesky %0, lower = true : tensor<2x3x3xf32>
@@ -267,10 +267,10 @@ def Stablehlo_CholeskyOp : Stablehlo_Op<"cholesky", [Pure]> {
   let hasVerifier = 1;
 }
 def Stablehlo_TriangularSolveOp : Stablehlo_Op<"triangular_solve", [Pure]> {
-  let summary = "solutions of systems of which one half is zero";
+  let summary = "solutions of systems with triangular matrices";
   let description = [{
-    `x` with `op(a) x = b`, or with `left_side = false`, `x op(a) = b`; `op` is what `transpose_a` says, and `lower` the half of
-    `a` that counts. With `unit_diagonal`, its diagonal counts as ones.
+    The solution `x` of `op(a) x = b`, or of `x op(a) = b` if `left_side = false`. `transpose_a` determines `op`, and `lower` the
+    triangle of `a` that is read. If `unit_diagonal = true`, the elements of the diagonal of `a` are taken as ones.
 
     ```mlir
     %2 = "stablehlo.triangular_solve"(%0, %1) <{left_side = true, lower = true,
@@ -284,10 +284,10 @@ def Stablehlo_TriangularSolveOp : Stablehlo_Op<"triangular_solve", [Pure]> {
   let hasVerifier = 1;
 }
 def Stablehlo_FftOp : Stablehlo_Op<"fft", [Pure]> {
-  let summary = "transform of Fourier along the last dimensions";
+  let summary = "Fourier transform along the last dimensions";
   let description = [{
-    `fft_length` has the lengths of as many last dimensions; of `RFFT` and `IRFFT`, the last dimension of the complex side
-    holds the first half, `length / 2 + 1` elements.
+    `fft_length` has the lengths of the last dimensions, which are transformed. For `RFFT` and `IRFFT`, the last dimension of the
+    complex tensor has only the first `length / 2 + 1` elements.
 
     ```mlir
     %1 = stablehlo.fft %0, type = RFFT, length = [8] : (tensor<2x8xf32>) -> tensor<2x5xcomplex<f32>>
@@ -335,7 +335,7 @@ def Stablehlo_CustomCallOp : Stablehlo_Op<"custom_call"> {
 }
 def Stablehlo_CompositeOp
     : Stablehlo_Op<"composite", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "an operation that is composed of others, in a function";
+  let summary = "an operation that a function composes of other operations";
   let description = [{
     ```mlir
     %1 = stablehlo.composite "my.op" %0 {decomposition = @my.op.impl} : (tensor<4xf32>) -> tensor<4xf32>
@@ -353,7 +353,7 @@ def Stablehlo_CompositeOp
 //===----------------------------------------------------------------------===//
 
 def Stablehlo_OptimizationBarrierOp : Stablehlo_Op<"optimization_barrier", [Pure]> {
-  let summary = "its operands, all of which are computed before any result is used";
+  let summary = "the operands, all of which are computed before any result is used";
   let description = [{
     `optimization_barrier_c1`: results have the types of the operands.
 
@@ -387,7 +387,7 @@ def Stablehlo_IfOp : Stablehlo_WithRegions<"if", "one of two computations"> {
   let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
   let hasVerifier = 1;
 }
-def Stablehlo_CaseOp : Stablehlo_WithRegions<"case", "one of several computations; the last if the number is none"> {
+def Stablehlo_CaseOp : Stablehlo_WithRegions<"case", "one of several computations; the last one if the index is out of bounds"> {
   let arguments = (ins 0DTensorOf<[I32]>:$index);
   let results = (outs Variadic<Stablehlo_Tensor>);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);

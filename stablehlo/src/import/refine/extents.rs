@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The shapes of results, from the shapes of operands and the attributes. The verifier has the same rules: it checks
-//! the shapes that are derived here.
+//! Infers the shapes of results from the shapes of operands and the attributes. The verifier has the same rules and
+//! checks the inferred shapes.
 
-use crate::import::to_linalg::{Found, Labels, Tensor, labels};
+use crate::import::to_linalg::{Labels, SourceOp, Tensor, labels};
 use melior::ir::operation::OperationLike;
 use skript_dialect::PassError;
 use skript_dialect::melior;
@@ -10,18 +10,19 @@ use skript_passes::ir::types;
 
 type Extents = Vec<i64>;
 
-/// The shapes of the results. The operands are static; a declared shape is the answer where it determines the others.
+/// Infers the shapes of the results of an operation with static operands. Declared static shapes are returned
+/// unchanged.
 ///
 /// # Errors
 /// Fails on attributes that do not fit the operands, and if an extent exceeds 64 bits.
-pub(super) fn of(found: &Found) -> Result<Vec<Extents>, PassError> {
-    let declared = found.results.iter().map(|t| t.extents.clone());
+pub(super) fn result_shapes(source: &SourceOp) -> Result<Vec<Extents>, PassError> {
+    let declared = source.results.iter().map(|t| t.extents.clone());
     let declared: Vec<Extents> = declared.collect();
     let is_known = |extents: &Extents| !extents.contains(&types::DYNAMIC);
     if declared.iter().all(is_known) {
         return Ok(declared);
     }
-    let derived = derived(found, &declared)?;
+    let derived = derived(source, &declared)?;
     if derived.iter().all(is_known) && derived.len() == declared.len() {
         Ok(derived)
     } else {
@@ -29,39 +30,38 @@ pub(super) fn of(found: &Found) -> Result<Vec<Extents>, PassError> {
     }
 }
 
-fn derived(found: &Found, declared: &[Extents]) -> Result<Vec<Extents>, PassError> {
-    let operand = |n: usize| found.operand(n).map(|tensor| tensor.extents.clone());
+fn derived(source: &SourceOp, declared: &[Extents]) -> Result<Vec<Extents>, PassError> {
+    let operand = |n: usize| source.operand(n).map(|tensor| tensor.extents.clone());
     let same = |n: usize| Ok(vec![operand(n)?]);
-    match found.name.as_str() {
+    match source.name.as_str() {
         // Results correspond to the first operands.
         "optimization_barrier" | "scatter" | "sort" | "custom_call" => {
             (0..declared.len()).map(operand).collect()
         }
         "select" | "clamp" | "triangular_solve" => same(1),
-        "reshape" => Ok(vec![reshaped(found, declared)?]),
+        "reshape" => Ok(vec![reshaped(source, declared)?]),
         "broadcast_in_dim" => Ok(declared.to_vec()),
         "transpose" => {
             let extents = operand(0)?;
-            let order = found.list("permutation")?.into_iter();
-            let order = order.map(|d| at(&extents, d)).collect::<Result<_, _>>()?;
-            Ok(vec![order])
+            let order = source.list("permutation")?.into_iter();
+            Ok(vec![order.map(|d| entry(&extents, d)).collect::<Result<_, _>>()?])
         }
-        "slice" => Ok(vec![sliced(found)?]),
-        "pad" => Ok(vec![padded(found)?]),
-        "concatenate" => Ok(vec![joined(found)?]),
-        "dynamic_slice" => Ok(vec![found.list("slice_sizes")?]),
-        "gather" => Ok(vec![gathered(found)?]),
+        "slice" => Ok(vec![sliced(source)?]),
+        "pad" => Ok(vec![padded(source)?]),
+        "concatenate" => Ok(vec![joined(source)?]),
+        "dynamic_slice" => Ok(vec![source.list("slice_sizes")?]),
+        "gather" => Ok(vec![gathered(source)?]),
         "reduce" => {
-            let dropped = found.list("dimensions")?;
+            let dropped = source.list("dimensions")?;
             let extents = (0i64..).zip(operand(0)?);
             let kept = extents.filter(|(d, _)| !dropped.contains(d)).map(|(_, e)| e);
             Ok(vec![kept.collect(); declared.len()])
         }
-        "reduce_window" => Ok(vec![windows(found)?; declared.len()]),
-        "dot_general" => Ok(vec![product(found)?]),
-        "convolution" => Ok(vec![convolved(found)?]),
-        "bitcast_convert" => Ok(vec![cast(found)?]),
-        "fft" => Ok(vec![transformed(found, declared)?]),
+        "reduce_window" => Ok(vec![windows(source)?; declared.len()]),
+        "dot_general" => Ok(vec![product(source)?]),
+        "convolution" => Ok(vec![convolved(source)?]),
+        "bitcast_convert" => Ok(vec![cast(source)?]),
+        "fft" => Ok(vec![transformed(source, declared)?]),
         "rng_bit_generator" => {
             let output = declared.iter().skip(1).cloned();
             Ok([operand(0)?].into_iter().chain(output).collect())
@@ -69,31 +69,31 @@ fn derived(found: &Found, declared: &[Extents]) -> Result<Vec<Extents>, PassErro
         "top_k" => {
             let mut extents = operand(0)?;
             let last = extents.last_mut().ok_or("has an operand without dimensions")?;
-            *last = found.i64("k").ok_or("lacks its attribute k")?;
+            *last = source.i64("k").ok_or("lacks its attribute k")?;
             Ok(vec![extents; declared.len()])
         }
-        // Elementwise operations, and those that keep the shape of their operand.
+        // Elementwise operations and other operations that keep the shape of their operand.
         _ => Ok(vec![operand(0)?; declared.len()]),
     }
 }
 
-fn at(list: &[i64], n: i64) -> Result<i64, PassError> {
+fn entry(list: &[i64], n: i64) -> Result<i64, PassError> {
     let entry = usize::try_from(n).ok().and_then(|n| list.get(n));
     entry.copied().ok_or_else(|| "names no dimension".into())
 }
 
-fn long() -> PassError {
+fn overflow() -> PassError {
     "has an extent above 64 bits".into()
 }
 
 fn volume(extents: &[i64]) -> Result<i64, PassError> {
     let volume = extents.iter().try_fold(1i64, |v, e| v.checked_mul(*e));
-    volume.ok_or_else(long)
+    volume.ok_or_else(overflow)
 }
 
-/// The declared shape, whose only dynamic extent follows from the number of elements.
-fn reshaped(found: &Found, declared: &[Extents]) -> Result<Extents, PassError> {
-    let (total, declared) = (volume(&found.operand(0)?.extents)?, declared.concat());
+/// Completes a declared shape: its only dynamic extent follows from the number of elements.
+fn reshaped(source: &SourceOp, declared: &[Extents]) -> Result<Extents, PassError> {
+    let (total, declared) = (volume(&source.operand(0)?.extents)?, declared.concat());
     let fixed = declared.iter().filter(|e| **e != types::DYNAMIC).copied();
     let fixed = volume(&fixed.collect::<Vec<_>>())?;
     let open = declared.iter().filter(|e| **e == types::DYNAMIC).count();
@@ -102,9 +102,9 @@ fn reshaped(found: &Found, declared: &[Extents]) -> Result<Extents, PassError> {
     Ok(declared.into_iter().map(|e| if e == types::DYNAMIC { extent } else { e }).collect())
 }
 
-fn sliced(found: &Found) -> Result<Extents, PassError> {
-    let (starts, limits) = (found.list("start_indices")?, found.list("limit_indices")?);
-    let strides = found.list("strides")?;
+fn sliced(source: &SourceOp) -> Result<Extents, PassError> {
+    let (starts, limits) = (source.list("start_indices")?, source.list("limit_indices")?);
+    let strides = source.list("strides")?;
     let ranges = starts.iter().zip(&limits).zip(&strides);
     let extent = |((start, limit), stride): ((&i64, &i64), &i64)| {
         let length = limit.checked_sub(*start).filter(|l| *l >= 0)?;
@@ -117,19 +117,19 @@ fn sliced(found: &Found) -> Result<Extents, PassError> {
     })
 }
 
-/// An extent with a border, and `interior` elements between each two.
+/// The extent after padding with borders, and with `interior` elements between neighbours.
 fn bordered(extent: i64, low: i64, high: i64, interior: i64) -> Option<i64> {
     let between = (extent - 1).max(0).checked_mul(interior)?;
     let padded = extent.checked_add(between)?.checked_add(low)?;
     padded.checked_add(high)
 }
 
-fn padded(found: &Found) -> Result<Extents, PassError> {
+fn padded(source: &SourceOp) -> Result<Extents, PassError> {
     let lists = ["edge_padding_low", "edge_padding_high", "interior_padding"];
-    let [low, high, interior] = lists.map(|name| found.list(name));
+    let [low, high, interior] = lists.map(|name| source.list(name));
     let (low, high, interior) = (low?, high?, interior?);
     let borders = low.iter().zip(&high).zip(&interior);
-    let extents = found.operand(0)?.extents.iter().zip(borders);
+    let extents = source.operand(0)?.extents.iter().zip(borders);
     extents
         .map(|(extent, ((low, high), interior))| {
             bordered(*extent, *low, *high, *interior).filter(|e| *e >= 0)
@@ -141,27 +141,28 @@ fn padded(found: &Found) -> Result<Extents, PassError> {
         })
 }
 
-fn joined(found: &Found) -> Result<Extents, PassError> {
-    let dimension = found.i64("dimension").ok_or("lacks its attribute dimension")?;
-    let own = found.operands.iter().map(|t| at(&t.extents, dimension));
-    let mut own = own.collect::<Result<Vec<_>, _>>()?.into_iter();
-    let total = own.try_fold(0i64, i64::checked_add);
-    let mut extents = found.operand(0)?.extents.clone();
-    let entry = usize::try_from(dimension).ok().and_then(|d| extents.get_mut(d));
-    *entry.ok_or("names no dimension")? = total.ok_or_else(long)?;
+fn joined(source: &SourceOp) -> Result<Extents, PassError> {
+    let dimension = source.i64("dimension").ok_or("lacks its attribute dimension")?;
+    let parts = source.operands.iter().map(|t| entry(&t.extents, dimension));
+    let parts = parts.collect::<Result<Vec<_>, _>>()?;
+    let total = parts.into_iter().try_fold(0i64, i64::checked_add);
+    let mut extents = source.operand(0)?.extents.clone();
+    let extent = usize::try_from(dimension).ok().and_then(|d| extents.get_mut(d));
+    *extent.ok_or("names no dimension")? = total.ok_or_else(overflow)?;
     Ok(extents)
 }
 
-fn gathered(found: &Found) -> Result<Extents, PassError> {
-    let list = |key: &str| found.numbers("dimension_numbers", key);
+fn gathered(source: &SourceOp) -> Result<Extents, PassError> {
+    let list = |key: &str| source.numbers("dimension_numbers", key);
     let offsets = list("offset_dims");
     let dropped = [list("collapsed_slice_dims"), list("operand_batching_dims")].concat();
-    let sizes = (0i64..).zip(found.list("slice_sizes")?);
+    let sizes = (0i64..).zip(source.list("slice_sizes")?);
     let mut sizes = sizes.filter(|(d, _)| !dropped.contains(d)).map(|(_, s)| s);
+    // Printers omit zeros.
     let vector = list("index_vector_dim").first().copied().unwrap_or(0);
-    let batches = (0i64..).zip(&found.operand(1)?.extents);
+    let batches = (0i64..).zip(&source.operand(1)?.extents);
     let mut batches = batches.filter(|(d, _)| *d != vector).map(|(_, e)| *e);
-    let rank = (0i64..).take(found.result()?.rank());
+    let rank = (0i64..).take(source.result()?.rank());
     let extent = |d: i64| {
         if offsets.contains(&d) { sizes.next() } else { batches.next() }
     };
@@ -186,8 +187,8 @@ impl Window {
         if self.size < 1 || self.base < 1 || self.spread < 1 {
             return Err("has a window, or a dilation, of less than 1".into());
         }
-        let extent = bordered(self.extent, low, high, self.base - 1).ok_or_else(long)?;
-        let size = bordered(self.size, 0, 0, self.spread - 1).ok_or_else(long)?;
+        let extent = bordered(self.extent, low, high, self.base - 1).ok_or_else(overflow)?;
+        let size = bordered(self.size, 0, 0, self.spread - 1).ok_or_else(overflow)?;
         if self.extent == 0 && extent <= 0 || size > extent || self.stride <= 0 {
             return Ok(0);
         }
@@ -195,11 +196,15 @@ impl Window {
     }
 }
 
-/// The numbers of windows along dimensions of these extents.
-fn counts(found: &Found, (extents, sizes): (&[i64], &[i64]), names: [&str; 3]) -> Result<Extents, PassError> {
-    let [strides, base, spread] = names.map(|name| found.i64s(name));
-    let padding = found.pairs("padding", extents.len())?;
-    let entry = |list: &Option<Vec<i64>>, n: usize| {
+/// The number of windows along each dimension.
+fn counts(
+    source: &SourceOp,
+    (extents, sizes): (&[i64], &[i64]),
+    names: [&str; 3],
+) -> Result<Extents, PassError> {
+    let [strides, base, spread] = names.map(|name| source.i64s(name));
+    let padding = source.pairs("padding", extents.len())?;
+    let parameter = |list: &Option<Vec<i64>>, n: usize| {
         let list = list.as_ref().map(|list| list.get(n).copied());
         list.unwrap_or(Some(1)).ok_or("has windows of another rank")
     };
@@ -207,10 +212,10 @@ fn counts(found: &Found, (extents, sizes): (&[i64], &[i64]), names: [&str; 3]) -
         Window {
             extent: *extent,
             size: *size,
-            stride: entry(&strides, n)?,
-            base: entry(&base, n)?,
-            spread: entry(&spread, n)?,
-            padding: padding.get(n).copied().unwrap_or_default(),
+            stride: parameter(&strides, n)?,
+            base: parameter(&base, n)?,
+            spread: parameter(&spread, n)?,
+            padding: padding.get(n).copied().ok_or("has windows of another rank")?,
         }
         .count()
     };
@@ -218,16 +223,16 @@ fn counts(found: &Found, (extents, sizes): (&[i64], &[i64]), names: [&str; 3]) -
     windows.map(window).collect()
 }
 
-fn windows(found: &Found) -> Result<Extents, PassError> {
-    let extents = &found.operand(0)?.extents;
-    let sizes = found.list("window_dimensions")?;
+fn windows(source: &SourceOp) -> Result<Extents, PassError> {
+    let extents = &source.operand(0)?.extents;
+    let sizes = source.list("window_dimensions")?;
     let names = ["window_strides", "base_dilations", "window_dilations"];
-    counts(found, (extents, &sizes), names)
+    counts(source, (extents, &sizes), names)
 }
 
-fn convolved(found: &Found) -> Result<Extents, PassError> {
-    let (input, kernel) = (found.operand(0)?, found.operand(1)?);
-    let [of_input, of_kernel, of_result] = labels(found)?;
+fn convolved(source: &SourceOp) -> Result<Extents, PassError> {
+    let (input, kernel) = (source.operand(0)?, source.operand(1)?);
+    let [of_input, of_kernel, of_result] = labels(source)?;
     let spatial = input.rank().saturating_sub(2);
     let along = |labels: &Labels, tensor: &Tensor| -> Result<Extents, PassError> {
         let extents = (0..spatial).map(|s| labels.extent(&s.to_string(), tensor));
@@ -235,12 +240,12 @@ fn convolved(found: &Found) -> Result<Extents, PassError> {
     };
     let (extents, sizes) = (along(&of_input, input)?, along(&of_kernel, kernel)?);
     let names = ["window_strides", "lhs_dilation", "rhs_dilation"];
-    let counts = counts(found, (&extents, &sizes), names)?;
-    let groups = found.i64("batch_group_count").unwrap_or(1);
+    let counts = counts(source, (&extents, &sizes), names)?;
+    let groups = source.required("batch_group_count")?;
     let batch = of_input.extent("b", input)?.checked_div(groups);
     let mut result = vec![0; input.rank()];
     let mut set = |label: &str, extent: i64| -> Result<(), PassError> {
-        let slot = result.get_mut(of_result.at(label)?);
+        let slot = result.get_mut(of_result.position(label)?);
         *slot.ok_or("has dimension numbers of another rank")? = extent;
         Ok(())
     };
@@ -252,15 +257,15 @@ fn convolved(found: &Found) -> Result<Extents, PassError> {
     Ok(result)
 }
 
-fn product(found: &Found) -> Result<Extents, PassError> {
-    let list = |key: &str| found.numbers("dot_dimension_numbers", key);
-    let (lhs, rhs) = (&found.operand(0)?.extents, &found.operand(1)?.extents);
+fn product(source: &SourceOp) -> Result<Extents, PassError> {
+    let list = |key: &str| source.numbers("dot_dimension_numbers", key);
+    let (lhs, rhs) = (&source.operand(0)?.extents, &source.operand(1)?.extents);
     let batches = list("lhs_batching_dimensions");
-    let mut extents = batches.iter().map(|d| at(lhs, *d)).collect::<Result<Vec<_>, _>>()?;
-    for (own, side) in [(lhs, "lhs"), (rhs, "rhs")] {
+    let mut extents = batches.iter().map(|d| entry(lhs, *d)).collect::<Result<Vec<_>, _>>()?;
+    for (extents_of_side, side) in [(lhs, "lhs"), (rhs, "rhs")] {
         let batches = list(&format!("{side}_batching_dimensions"));
         let sums = list(&format!("{side}_contracting_dimensions"));
-        let free = (0i64..).zip(own);
+        let free = (0i64..).zip(extents_of_side);
         extents.extend(
             free.filter(|(d, _)| !batches.contains(d) && !sums.contains(d)).map(|(_, extent)| *extent),
         );
@@ -268,8 +273,8 @@ fn product(found: &Found) -> Result<Extents, PassError> {
     Ok(extents)
 }
 
-fn cast(found: &Found) -> Result<Extents, PassError> {
-    let (from, to) = (found.operand(0)?, found.result()?);
+fn cast(source: &SourceOp) -> Result<Extents, PassError> {
+    let (from, to) = (source.operand(0)?, source.result()?);
     let (narrow, wide) = (from.element.bits(), to.element.bits());
     let mut extents = from.extents.clone();
     if narrow < wide {
@@ -280,21 +285,20 @@ fn cast(found: &Found) -> Result<Extents, PassError> {
     Ok(extents)
 }
 
-/// The last dimension of the complex side of a real transform has the first half.
-fn transformed(found: &Found, declared: &[Extents]) -> Result<Extents, PassError> {
-    let mut extents = found.operand(0)?.extents.clone();
-    let own = declared.concat().last().copied();
-    if let (Some(last), Some(own)) = (extents.last_mut(), own) {
-        let length = found.list("fft_length")?.last().copied();
-        let kind = found.op.attribute("fft_type")?.to_string();
+/// In a real transform, the last dimension of the complex tensor has only the first half of the frequencies.
+fn transformed(source: &SourceOp, declared: &[Extents]) -> Result<Extents, PassError> {
+    let mut extents = source.operand(0)?.extents.clone();
+    if let (Some(last), Some(result)) = (extents.last_mut(), declared.concat().last().copied()) {
+        let length = source.list("fft_length")?.last().copied();
+        let kind = source.op.attribute("fft_type")?.to_string();
         let length = length.ok_or("lacks its length")?;
         *last = match kind.contains("RFFT") {
             true if kind.contains("IRFFT") => length,
             true => length / 2 + i64::from(length != 0),
             false => *last,
         };
-        if own != types::DYNAMIC {
-            *last = own;
+        if result != types::DYNAMIC {
+            *last = result;
         }
     }
     Ok(extents)

@@ -3,15 +3,15 @@
 
 use crate::import::element::Element;
 use crate::import::scalar_to_arith::compare;
-use crate::import::to_linalg::{Found, Tensor};
+use crate::import::to_linalg::{SourceOp, Tensor};
 use melior::ir::Value;
 use melior::ir::operation::OperationLike;
 use skript_dialect::melior;
 use skript_passes::ir::{ValueKey, dense};
 use std::collections::HashMap;
 
-/// The maximum number of elements: shapes are short.
-const ELEMENTS: i64 = 1024;
+/// Maximum number of elements of evaluated tensors.
+const MAX_ELEMENTS: i64 = 1024;
 
 /// The elements of a tensor of integers or preds, as values of their type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Integers {
     }
 }
 
-/// The values that are known without data.
+/// The values that do not depend on data.
 #[derive(Default)]
 pub(super) struct Known(HashMap<ValueKey, Integers>);
 
@@ -44,18 +44,18 @@ impl Known {
     }
 }
 
-/// The elements of the result; `None` if they depend on data, or the operation is not one by which shapes are computed.
-pub(super) fn evaluated(found: &Found, known: &Known) -> Option<Integers> {
-    let [tensor] = found.results.as_slice() else {
+/// Evaluates the elements of the result; `None` if they depend on data, or if the operation is not supported.
+pub(super) fn evaluated(source: &SourceOp, known: &Known) -> Option<Integers> {
+    let [tensor] = source.results.as_slice() else {
         return None;
     };
-    let is_small = (0..=ELEMENTS).contains(&tensor.volume());
+    let is_small = (0..=MAX_ELEMENTS).contains(&tensor.volume());
     if !is_small || bits(tensor.element).is_none() {
         return None;
     }
-    let operands = found.values.iter().map(|value| known.get(*value));
+    let operands = source.values.iter().map(|value| known.get(*value));
     let operands = operands.collect::<Option<Vec<_>>>()?;
-    let values = values(found, &operands, tensor)?;
+    let values = values(source, &operands, tensor)?;
     let values: Vec<i64> = values.into_iter().map(|v| wrapped(v, tensor.element)).collect::<Option<_>>()?;
     let is_complete = i64::try_from(values.len()) == Ok(tensor.volume());
     is_complete.then(|| Integers { tensor: tensor.clone(), values })
@@ -78,13 +78,13 @@ fn wrapped(value: i128, element: Element) -> Option<i64> {
     i64::try_from(if is_negative { low - (1 << bits) } else { low }).ok()
 }
 
-fn values(found: &Found, operands: &[&Integers], result: &Tensor) -> Option<Vec<i128>> {
+fn values(source: &SourceOp, operands: &[&Integers], result: &Tensor) -> Option<Vec<i128>> {
     let wide =
         |integers: &Integers| -> Vec<i128> { integers.values.iter().map(|v| i128::from(*v)).collect() };
-    match (found.name.as_str(), operands) {
-        ("constant", []) => constant(found, result),
+    match (source.name.as_str(), operands) {
+        ("constant", []) => constant(source, result),
         ("iota", []) => {
-            let dimension = usize::try_from(found.i64("iota_dimension")?).ok()?;
+            let dimension = usize::try_from(source.i64("iota_dimension")?).ok()?;
             let at = indices(result).into_iter();
             at.map(|at| at.get(dimension).copied().map(i128::from)).collect()
         }
@@ -93,10 +93,10 @@ fn values(found: &Found, operands: &[&Integers], result: &Tensor) -> Option<Vec<
             Some(wide(x).into_iter().map(|v| i128::from(v != 0)).collect())
         }
         ("convert", [x]) => Some(wide(x)),
-        ("broadcast_in_dim", [x]) => broadcast(x, &found.list("broadcast_dimensions").ok()?, result),
-        ("slice", [x]) => sliced(x, found, result),
+        ("broadcast_in_dim", [x]) => broadcast(x, &source.list("broadcast_dimensions").ok()?, result),
+        ("slice", [x]) => sliced(x, source, result),
         ("transpose", [x]) => {
-            let order = found.list("permutation").ok()?;
+            let order = source.list("permutation").ok()?;
             moved(x, result, |at| {
                 let mut from = vec![0; at.len()];
                 for (to, dimension) in at.iter().zip(&order) {
@@ -105,13 +105,13 @@ fn values(found: &Found, operands: &[&Integers], result: &Tensor) -> Option<Vec<
                 Some(from)
             })
         }
-        ("concatenate", [_, ..]) => joined(operands, found.i64("dimension")?, result),
+        ("concatenate", [_, ..]) => joined(operands, source.i64("dimension")?, result),
         ("select", [p, x, y]) => {
-            let chosen = x.values.iter().zip(&y.values).enumerate().map(|(n, (x, y))| {
+            let selected = x.values.iter().zip(&y.values).enumerate().map(|(n, (x, y))| {
                 let is_first = p.scalar().or(p.values.get(n).copied())? != 0;
                 Some(i128::from(if is_first { *x } else { *y }))
             });
-            chosen.collect()
+            selected.collect()
         }
         ("clamp", [low, x, high]) => {
             let clamped = x.values.iter().enumerate().map(|(n, x)| {
@@ -122,16 +122,16 @@ fn values(found: &Found, operands: &[&Integers], result: &Tensor) -> Option<Vec<
             clamped.collect()
         }
         ("compare", [x, y]) => {
-            let word = compare::direction(found.op)?.word;
+            let word = compare::direction(source.op)?.word;
             let pairs = x.values.iter().zip(&y.values);
             pairs.map(|(x, y)| compared(&word, *x, *y)).collect()
         }
-        (name, [x]) => x.values.iter().map(|x| unary(name, *x, x_type(found))).collect(),
+        (name, [x]) => x.values.iter().map(|x| unary(name, *x, operand_element(source))).collect(),
         (name, [x, y]) => {
             let pairs = x.values.iter().zip(&y.values);
             // Sums of bools are disjunctions.
             let name = match name {
-                "add" if x_type(found) == Some(Element::Pred) => "or",
+                "add" if operand_element(source) == Some(Element::Pred) => "or",
                 name => name,
             };
             pairs.map(|(x, y)| binary(name, *x, *y)).collect()
@@ -140,12 +140,12 @@ fn values(found: &Found, operands: &[&Integers], result: &Tensor) -> Option<Vec<
     }
 }
 
-fn x_type(found: &Found) -> Option<Element> {
-    found.operands.first().map(|tensor| tensor.element)
+fn operand_element(source: &SourceOp) -> Option<Element> {
+    source.operands.first().map(|tensor| tensor.element)
 }
 
-fn constant(found: &Found, result: &Tensor) -> Option<Vec<i128>> {
-    let value = found.op.attribute("value").ok()?;
+fn constant(source: &SourceOp, result: &Tensor) -> Option<Vec<i128>> {
+    let value = source.op.attribute("value").ok()?;
     let count = usize::try_from(result.volume()).ok()?;
     if result.element == Element::Pred {
         let bools = dense::bools(value, count).into_iter();
@@ -173,7 +173,7 @@ fn unary(name: &str, x: i64, element: Option<Element>) -> Option<i128> {
     })
 }
 
-/// Division by 0 has XLA's results, as everywhere.
+/// Division by 0 has the same results as in XLA.
 fn binary(name: &str, x: i64, y: i64) -> Option<i128> {
     let (x, y) = (i128::from(x), i128::from(y));
     Some(match name {
@@ -213,12 +213,11 @@ fn indices(tensor: &Tensor) -> Vec<Vec<i64>> {
     all
 }
 
-/// The elements at the positions in `x` that `from` returns for those of the result.
+/// The elements of `x` at the positions that `from` returns for the positions of the result.
 fn moved(x: &Integers, result: &Tensor, from: impl Fn(&[i64]) -> Option<Vec<i64>>) -> Option<Vec<i128>> {
     let element = |at: Vec<i64>| {
         let at = from(&at)?;
-        let position = x.tensor.extents.iter().zip(at);
-        let position = position.fold(0, |sum, (extent, i)| sum * extent + i);
+        let position = x.tensor.extents.iter().zip(at).fold(0, |sum, (extent, i)| sum * extent + i);
         let value = x.values.get(usize::try_from(position).ok()?)?;
         Some(i128::from(*value))
     };
@@ -227,17 +226,18 @@ fn moved(x: &Integers, result: &Tensor, from: impl Fn(&[i64]) -> Option<Vec<i64>
 
 fn broadcast(x: &Integers, dimensions: &[i64], result: &Tensor) -> Option<Vec<i128>> {
     moved(x, result, |at| {
-        let own = dimensions.iter().zip(&x.tensor.extents);
-        own.map(|(d, extent)| match extent {
-            1 => Some(0),
-            _ => at.get(usize::try_from(*d).ok()?).copied(),
-        })
-        .collect()
+        let subscripts = dimensions.iter().zip(&x.tensor.extents);
+        subscripts
+            .map(|(d, extent)| match extent {
+                1 => Some(0),
+                _ => at.get(usize::try_from(*d).ok()?).copied(),
+            })
+            .collect()
     })
 }
 
-fn sliced(x: &Integers, found: &Found, result: &Tensor) -> Option<Vec<i128>> {
-    let (starts, strides) = (found.list("start_indices").ok()?, found.list("strides").ok()?);
+fn sliced(x: &Integers, source: &SourceOp, result: &Tensor) -> Option<Vec<i128>> {
+    let (starts, strides) = (source.list("start_indices").ok()?, source.list("strides").ok()?);
     moved(x, result, |at| {
         let steps = starts.iter().zip(&strides).zip(at);
         Some(steps.map(|((start, stride), i)| start + stride * i).collect())
@@ -249,12 +249,12 @@ fn joined(operands: &[&Integers], dimension: i64, result: &Tensor) -> Option<Vec
     let element = |mut at: Vec<i64>| {
         for operand in operands {
             let extent = *operand.tensor.extents.get(dimension)?;
-            let own = at.get_mut(dimension)?;
-            if *own < extent {
+            let along = at.get_mut(dimension)?;
+            if *along < extent {
                 let scalar = operand.tensor.with_extents(&[]);
                 return moved(operand, &scalar, |_| Some(at.clone()))?.pop();
             }
-            *own -= extent;
+            *along -= extent;
         }
         None
     };

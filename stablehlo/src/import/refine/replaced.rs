@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operations whose shape is an operand, as operations whose shape is an attribute.
+//! Replaces operations whose shape is an operand by operations whose shape is an attribute.
 
 use super::integers::{Integers, Known};
-use crate::import::to_linalg::Found;
+use crate::import::to_linalg::SourceOp;
 use crate::typed::CustomCall;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
@@ -10,7 +10,7 @@ use skript_dialect::{PassError, melior, op};
 use skript_passes::ir::builder::Builder;
 use skript_passes::ir::{attributes, context, ops, types};
 
-/// The target of the custom call that stands for a `reduce_window` with dynamic windows.
+/// The target of the custom call that represents a `reduce_window` with dynamic windows.
 pub(crate) const WINDOW: &str = "stablehlo.dynamic_reduce_window";
 
 /// Whether [`form`] replaces operations of this name.
@@ -23,7 +23,7 @@ pub(super) fn is_window(operation: OperationRef) -> bool {
     CustomCall::cast(operation).is_some_and(|call| call.target() == WINDOW)
 }
 
-/// The operation with attributes.
+/// The name of the corresponding operation whose shape is an attribute.
 fn static_name(name: &str) -> Option<&'static str> {
     Some(match name {
         ops::stablehlo::DYNAMIC_BROADCAST_IN_DIM => ops::stablehlo::BROADCAST_IN_DIM,
@@ -38,17 +38,17 @@ fn static_name(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Inserts the operation with attributes in front of one with operands. Its shape is that of the latter, unless an
-/// operand is the shape.
+/// Inserts the operation whose shape is an attribute before the operation whose shape is an operand. The result types
+/// are equal, unless an operand is the shape of the result.
 ///
 /// # Errors
 /// Fails if an operand depends on data.
 pub(super) fn form<'c: 'a, 'a>(
-    found: &Found<'c, 'a>,
+    source: &SourceOp<'c, 'a>,
     known: &Known,
 ) -> Result<OperationRef<'c, 'a>, PassError> {
-    let form = Form { found, known };
-    let name = op::name(&found.op);
+    let form = Form { source, known };
+    let name = op::name(&source.op);
     match name.as_str() {
         ops::stablehlo::DYNAMIC_BROADCAST_IN_DIM => form.built(1, &["broadcast_dimensions"], &[], Some(1)),
         ops::stablehlo::DYNAMIC_CONV => {
@@ -74,11 +74,10 @@ pub(super) fn form<'c: 'a, 'a>(
             form.built(1, &[], &lists, None)
         }
         ops::stablehlo::GET_DIMENSION_SIZE => {
-            let dimension = found.i64("dimension").map(usize::try_from);
-            let dimension = dimension.and_then(Result::ok);
-            let extent = dimension.and_then(|d| found.operands.first()?.extents.get(d));
-            let extent = extent.copied().ok_or("has no such dimension")?;
-            let extent = i32::try_from(extent).map_err(|_| "is of an extent above 32 bits")?;
+            let dimension = source.i64("dimension").and_then(|d| usize::try_from(d).ok());
+            let extent = dimension.and_then(|d| source.operands.first()?.extents.get(d));
+            let extent = *extent.ok_or("has no such dimension")?;
+            let extent = i32::try_from(extent).map_err(|_| "returns an extent that exceeds 32 bits")?;
             let value = form.parsed(&format!("dense<{extent}> : tensor<i32>"))?;
             form.built(0, &[], &[("value", value)], None)
         }
@@ -99,13 +98,13 @@ const CONVOLUTION: [&str; 8] = [
 ];
 
 struct Form<'f, 'c, 'a> {
-    found: &'f Found<'c, 'a>,
+    source: &'f SourceOp<'c, 'a>,
     known: &'f Known,
 }
 
 impl<'c: 'a, 'a> Form<'_, 'c, 'a> {
-    /// Inserts the operation, with the first `count` operands and the `kept` attributes. The operand `shape` is the shape
-    /// of the result.
+    /// Inserts the operation, with the first `count` operands, the `kept` attributes, and the attributes `lists`. The
+    /// operand `shape`, if any, is the shape of the result.
     fn built(
         &self,
         count: usize,
@@ -113,18 +112,18 @@ impl<'c: 'a, 'a> Form<'_, 'c, 'a> {
         lists: &[(&'static str, Attribute<'c>)],
         shape: Option<usize>,
     ) -> Result<OperationRef<'c, 'a>, PassError> {
-        let operation = self.found.op;
+        let operation = self.source.op;
         let attributes: Vec<_> = kept
             .iter()
             .filter_map(|name| Some((*name, operation.attribute(name).ok()?)))
             .chain(lists.iter().copied())
             .collect();
-        let operands: Vec<Value> = self.found.values.iter().take(count).copied().collect();
+        let operands: Vec<Value> = self.source.values.iter().take(count).copied().collect();
         let mut results: Vec<Type> = operation.results().map(|r| r.r#type()).collect();
         if let Some(shape) = shape {
             let extents = &self.integers(shape)?.values;
             let result = results.first_mut().ok_or("has no result")?;
-            let declared = types::extents(*result).unwrap_or_default();
+            let declared = types::extents(*result).ok_or("has no tensor as its result")?;
             if declared.len() != extents.len() || extents.iter().any(|e| *e < 0) {
                 return Err(PassError::from(format!(
                     "gives {result}, but its shape is {extents:?} in this call"
@@ -140,7 +139,7 @@ impl<'c: 'a, 'a> Form<'_, 'c, 'a> {
 
     /// The values of an operand.
     fn integers(&self, operand: usize) -> Result<&Integers, PassError> {
-        let value = self.found.values.get(operand).ok_or("lacks an operand")?;
+        let value = self.source.values.get(operand).ok_or("lacks an operand")?;
         self.known.get(*value).ok_or_else(|| {
             PassError::from(format!(
                 "has a shape that depends on data, by its operand {operand}: only shapes that follow from those of \
@@ -150,7 +149,7 @@ impl<'c: 'a, 'a> Form<'_, 'c, 'a> {
     }
 
     fn list(&self, operand: usize) -> Result<Attribute<'c>, PassError> {
-        let context = context::of(self.found.op);
+        let context = context::of(self.source.op);
         Ok(attributes::i64s(context, &self.integers(operand)?.values))
     }
 
@@ -166,14 +165,14 @@ impl<'c: 'a, 'a> Form<'_, 'c, 'a> {
     }
 
     fn parsed(&self, text: &str) -> Result<Attribute<'c>, PassError> {
-        let attribute = Attribute::parse(context::of(self.found.op), text);
+        let attribute = Attribute::parse(context::of(self.source.op), text);
         attribute.ok_or_else(|| "has an attribute that cannot be written".into())
     }
 
-    /// A `reduce_window` whose body calls the reducer. The operands are inputs, initial values, window, strides, both
-    /// dilations and padding.
+    /// Inserts a `reduce_window` whose body calls the reducer. The operands are inputs, initial values, window,
+    /// strides, both dilations and padding.
     fn window(&self) -> Result<OperationRef<'c, 'a>, PassError> {
-        let (operation, values) = (self.found.op, &self.found.values);
+        let (operation, values) = (self.source.op, &self.source.values);
         let count = values.len().checked_sub(5).ok_or("lacks an operand")?;
         let lists = [
             ("window_dimensions", self.list(count)?),

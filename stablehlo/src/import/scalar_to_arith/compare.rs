@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Comparisons.
+//! Converts comparisons.
 
 use super::Scalar;
 use crate::import::element::{Element, Float};
@@ -8,7 +8,7 @@ use melior::ir::operation::OperationLike;
 use skript_dialect::melior;
 use skript_passes::ir::ops;
 
-/// The direction of a comparison, and whether it is of floats in their total order.
+/// The direction of a comparison, and whether floats are compared in the total order.
 #[derive(Clone, Debug)]
 pub(crate) struct Direction {
     /// `EQ`, `NE`, `GE`, `GT`, `LE` or `LT`.
@@ -16,7 +16,7 @@ pub(crate) struct Direction {
     pub total: bool,
 }
 
-/// Of a `compare`; `None` of other operations.
+/// The direction of a `compare`; `None` for other operations.
 pub(crate) fn direction(op: OperationRef) -> Option<Direction> {
     let word = |name: &str| op.attribute(name).ok().map(|a| a.to_string());
     let inside = |text: String| Some(text.rsplit([' ', '<']).next()?.replace('>', ""));
@@ -54,7 +54,7 @@ pub(crate) fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
             let (join, first) = match word.as_str() {
                 "eq" => (ops::arith::ANDI, test("eq", &re)),
                 "ne" => (ops::arith::ORI, test("ne", &re)),
-                // The imaginary parts decide if the real ones are equal.
+                // The imaginary parts are compared if the real parts are equal.
                 _ => {
                     let strictly = if word.starts_with('l') { "lt" } else { "gt" };
                     let (is_before, is_same) = (test(strictly, &re), test("eq", &re));
@@ -75,18 +75,18 @@ fn integers(s: &mut Scalar, word: &str, sign: char, x: &str, y: &str, r#type: &s
     s.value(format!("arith.cmpi {predicate}, {x}, {y} : {type}"))
 }
 
-/// NaN equals nothing, itself included.
+/// Compares floats. NaN is unequal to all values, including NaN.
 fn reals(s: &mut Scalar, word: &str, x: &str, y: &str, r#type: &str) -> String {
     let order = if word == "ne" { 'u' } else { 'o' };
     s.value(format!("arith.cmpf {order}{word}, {x}, {y} : {type}"))
 }
 
-/// An integer that orders as the floats do in IEEE's total order: -NaN, -inf, …, -0, 0, …, inf, NaN.
+/// Maps a float to an integer with the same order as the IEEE 754 total order: -NaN, -inf, …, -0, 0, …, inf, NaN.
 fn ordered(s: &mut Scalar, x: &str, float: Float) -> String {
     let bits = float.bits();
     let t = s.typed(&format!("i{bits}"));
-    let own = s.typed(float.text());
-    let raw = s.value(format!("arith.bitcast {x} : {own} to {t}"));
+    let from = s.typed(float.text());
+    let raw = s.value(format!("arith.bitcast {x} : {from} to {t}"));
     let by = s.integer(i128::from(bits) - 1, &t);
     let one = s.integer(1, &t);
     let sign = s.apply(ops::arith::SHRSI, &[&raw, &by], &t);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Complex numbers.
+//! Converts operations on complex numbers.
 
 use super::{Scalar, principal};
 use crate::import::element::Float;
-use crate::import::terms::Terms;
+use crate::import::terms::{Terms, Test};
 use skript_passes::ir::ops;
 
 pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String> {
@@ -36,25 +36,19 @@ pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String
         return Some(s.apply(binary, &[&x, &y], &t));
     }
     match name {
-        "logistic" => Some(logistic(s, &x, part)),
-        "maximum" => Some(extreme(s, &x, &y, p, &t, "ogt")),
-        "minimum" => Some(extreme(s, &x, &y, p, &t, "olt")),
-        _ => {
-            let (re, im) = (s.apply(ops::complex::RE, &[&x], &t), s.apply(ops::complex::IM, &[&x], &t));
-            let lines = &mut s.lines;
-            let mut terms = Terms { lines, float: part };
-            let (re, im) = principal::function(&mut terms, name, &re, &im)?;
-            Some(s.value(format!("complex.create {re}, {im} : {t}")))
-        }
+        "logistic" => logistic(s, &x, part),
+        "maximum" => Some(extreme(s, &x, &y, part, "ogt")),
+        "minimum" => Some(extreme(s, &x, &y, part, "olt")),
+        _ => principal::by_parts(&mut s.lines, part, &x, |pair| principal::function(name, pair)),
     }
 }
 
-/// `1 / (1 + e⁻ᶻ)`, or `eᶻ / (eᶻ + 1)` where the first exponential overflows; near a pole, where the sum cancels, `(1 +
-/// tanh(z / 2)) / 2`.
-fn logistic(s: &mut Scalar, z: &str, part: Float) -> String {
+/// `1 / (1 + e⁻ᶻ)`, or `eᶻ / (eᶻ + 1)` where `e⁻ᶻ` can overflow. Near a pole, where the sum cancels,
+/// `(1 + tanh(z / 2)) / 2`.
+fn logistic(s: &mut Scalar, z: &str, part: Float) -> Option<String> {
     let p = part.text();
     let t = format!("complex<{p}>");
-    let (re, im) = (s.apply(ops::complex::RE, &[z], &t), s.apply(ops::complex::IM, &[z], &t));
+    let re = s.apply(ops::complex::RE, &[z], &t);
     let zero = s.real(0.0, p);
     let left = s.value(format!("arith.cmpf olt, {re}, {zero} : {p}"));
     let minus = s.apply(ops::complex::NEG, &[z], &t);
@@ -64,19 +58,16 @@ fn logistic(s: &mut Scalar, z: &str, part: Float) -> String {
     let above = s.select(&left, &power, &one, &t);
     let below = s.apply(ops::complex::ADD, &[&power, &one], &t);
     let value = s.apply(ops::complex::DIV, &[&above, &below], &t);
-    let (below_re, below_im) =
-        (s.apply(ops::complex::RE, &[&below], &t), s.apply(ops::complex::IM, &[&below], &t));
-    let lines = &mut s.lines;
-    let mut terms = Terms { lines, float: part };
-    let (half_re, half_im) = (terms.times(&re, 0.5), terms.times(&im, 0.5));
-    let (tanh_re, tanh_im) = principal::tanh(&mut terms, &half_re, &half_im);
-    let sum = terms.plus(&tanh_re, 1.0);
-    let (near_re, near_im) = (terms.times(&sum, 0.5), terms.times(&tanh_im, 0.5));
-    let (of_re, of_im) = (principal::size(&mut terms, &below_re), principal::size(&mut terms, &below_im));
-    let reach = terms.op(ops::arith::MAXIMUMF, &[&of_re, &of_im]);
-    let is_near = terms.is(&reach, "olt", 0.5);
-    let near = s.value(format!("complex.create {near_re}, {near_im} : {t}"));
-    s.select(&is_near, &near, &value, &t)
+    let near = principal::by_parts(&mut s.lines, part, z, |(re, im)| {
+        let (re, im) = principal::tanh(re * 0.5, im * 0.5);
+        Some(((re + 1.0) * 0.5, im * 0.5))
+    })?;
+    let [re, im] = [ops::complex::RE, ops::complex::IM].map(|op| s.apply(op, &[&below], &t));
+    let is_near = Terms::append(&mut s.lines, part, |terms| {
+        let reach = terms.named(re).abs().max(terms.named(im).abs());
+        reach.is("olt", 0.5).name()
+    });
+    Some(s.select(&is_near, &near, &value, &t))
 }
 
 fn constant(s: &mut Scalar, re: f64, part: &str, r#type: &str) -> String {
@@ -85,23 +76,18 @@ fn constant(s: &mut Scalar, re: f64, part: &str, r#type: &str) -> String {
     s.value(format!("complex.create {re}, {im} : {type}"))
 }
 
-/// The greater (`ogt`) or lesser (`olt`) pair in lexicographic order: real parts first, then imaginary ones. An operand
-/// with a NaN wins.
-fn extreme(s: &mut Scalar, x: &str, y: &str, part: &str, r#type: &str, before: &str) -> String {
-    let [[x_re, x_im], [y_re, y_im]] =
-        [x, y].map(|value| [ops::complex::RE, ops::complex::IM].map(|op| s.apply(op, &[value], r#type)));
-    let test = |s: &mut Scalar, predicate: &str, a: &str, b: &str| {
-        s.value(format!("arith.cmpf {predicate}, {a}, {b} : {part}"))
-    };
-    let first = test(s, before, &x_re, &y_re);
-    let tied = test(s, "oeq", &x_re, &y_re);
-    let second = test(s, before, &x_im, &y_im);
-    let second = s.apply(ops::arith::ANDI, &[&tied, &second], "i1");
-    let wins = s.apply(ops::arith::ORI, &[&first, &second], "i1");
-    let nan = test(s, "uno", &x_re, &x_im);
-    let wins = s.apply(ops::arith::ORI, &[&wins, &nan], "i1");
-    let other_nan = test(s, "uno", &y_re, &y_im);
-    let best = s.select(&wins, x, y, r#type);
-    let other = s.select(&nan, x, y, r#type);
-    s.select(&other_nan, &other, &best, r#type)
+/// The greater (`ogt`) or lesser (`olt`) pair in lexicographic order: real parts first, then imaginary parts. An
+/// operand with a NaN takes precedence.
+fn extreme(s: &mut Scalar, x: &str, y: &str, part: Float, before: &str) -> String {
+    let t = format!("complex<{}>", part.text());
+    let parts = [x, y].map(|z| [ops::complex::RE, ops::complex::IM].map(|op| s.apply(op, &[z], &t)));
+    let [wins, nan, other_nan] = Terms::append(&mut s.lines, part, |terms| {
+        let [[x_re, x_im], [y_re, y_im]] = parts.map(|pair| pair.map(|name| terms.named(name)));
+        let second = x_re.is("oeq", y_re).and(x_im.is(before, y_im));
+        let nan = x_re.is("uno", x_im);
+        [x_re.is(before, y_re).or(second).or(nan), nan, y_re.is("uno", y_im)].map(Test::name)
+    });
+    let best = s.select(&wins, x, y, &t);
+    let other = s.select(&nan, x, y, &t);
+    s.select(&other_nan, &other, &best, &t)
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Conversions between element types.
+//! Converts conversions between element types.
 
 use super::Scalar;
 use crate::import::element::{Element, Float};
 use skript_passes::ir::ops;
 
-/// The operand converted to the result's type.
+/// Converts the operand to the result type.
 pub(super) fn convert(s: &mut Scalar) -> Option<String> {
     let x = s.operand(0).to_owned();
     Some(between(s, &x, s.from, s.to))
@@ -93,8 +93,8 @@ fn reals(s: &mut Scalar, x: &str, from: Float, to: Float) -> String {
     }
 }
 
-/// Rounds an f64 to f32 to odd: the last bit is set if the result is inexact. Rounding it again to a half then gives
-/// the correctly rounded result.
+/// Rounds an f64 to f32 with rounding to odd: the last bit is set if the result is inexact. Rounding the f32 to half
+/// precision then is correctly rounded.
 fn round_to_odd(s: &mut Scalar, x: &str) -> String {
     let near = s.value(format!("arith.truncf {x} : f64 to f32"));
     let back = s.value(format!("arith.extf {near} : f32 to f64"));
@@ -114,8 +114,8 @@ fn round_to_odd(s: &mut Scalar, x: &str) -> String {
     s.value(format!("arith.bitcast {bits} : i32 to f32"))
 }
 
-/// Converts a real to an integer or pred: truncates toward zero, saturates, maps NaN to 0; a pred is whether the value
-/// is not 0.
+/// Converts a float to an integer or pred. Integers are truncated toward zero and saturate; NaN becomes 0. A pred is
+/// true if the value is not 0.
 fn cut_off(s: &mut Scalar, x: &str, float: Float, to: Element) -> String {
     let f = float.text();
     let zero = s.real(0.0, f);
@@ -127,19 +127,19 @@ fn cut_off(s: &mut Scalar, x: &str, float: Float, to: Element) -> String {
     let t = to.signless();
     let magnitude = if signed { width - 1 } else { width };
     let end = 2f64.powi(magnitude.cast_signed());
-    let (op, least) =
+    let (op, min) =
         if signed { (ops::arith::FPTOSI, -(1i128 << magnitude)) } else { (ops::arith::FPTOUI, 0) };
     let cut = s.value(format!("{op} {x} : {f} to {t}"));
     let end = s.real(end, f);
-    let start = s.real(if signed { least as f64 } else { 0.0 }, f);
-    // All bits set for unsigned numbers.
-    let most = if signed { (1i128 << magnitude) - 1 } else { -1 };
-    let (most, least) = (s.integer(most, &t), s.integer(least, &t));
+    let start = s.real(if signed { min as f64 } else { 0.0 }, f);
+    // The maximum of an unsigned type has all bits set.
+    let max = if signed { (1i128 << magnitude) - 1 } else { -1 };
+    let (max, min) = (s.integer(max, &t), s.integer(min, &t));
     let none = s.integer(0, &t);
     let above = s.value(format!("arith.cmpf oge, {x}, {end} : {f}"));
     let below = s.value(format!("arith.cmpf olt, {x}, {start} : {f}"));
     let nan = s.value(format!("arith.cmpf uno, {x}, {x} : {f}"));
-    let value = s.select(&above, &most, &cut, &t);
-    let value = s.select(&below, &least, &value, &t);
+    let value = s.select(&above, &max, &cut, &t);
+    let value = s.select(&below, &min, &value, &t);
     s.select(&nan, &none, &value, &t)
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Integers and bools.
+//! Converts operations on integers and bools.
 
 use super::Scalar;
 use skript_passes::ir::ops;
 
-/// Operations on `i1`; sums are or-ed, products and-ed.
+/// Operations on `i1`: a sum is a disjunction, a product is a conjunction.
 pub(super) fn of_preds(s: &mut Scalar, name: &str) -> Option<String> {
     let op = match name {
         "and" | "multiply" | "minimum" => ops::arith::ANDI,
@@ -73,7 +73,7 @@ pub(super) fn of_integers(s: &mut Scalar, name: &str, width: u32, signed: bool) 
     }
 }
 
-/// Quotient and remainder; the caller uses one, and the other is dead code.
+/// Emits the quotient and the remainder; the caller uses one of them, and the other is dead code.
 fn quotient(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> (String, String) {
     let t = format!("i{width}");
     let zero = s.integer(0, &t);
@@ -82,11 +82,11 @@ fn quotient(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> (Stri
     let by_zero = s.value(format!("arith.cmpi eq, {y}, {zero} : {t}"));
     let mut unsafe_ = by_zero.clone();
     if signed {
-        // The minimum divided by -1 traps; divided by 1 it is itself, which is the wrapped result.
-        let least = s.integer(-(1 << (width - 1)), &t);
-        let is_least = s.value(format!("arith.cmpi eq, {x}, {least} : {t}"));
+        // INT_MIN / -1 traps. The wrapped quotient is INT_MIN, which division by 1 computes.
+        let min = s.integer(-(1 << (width - 1)), &t);
+        let is_min = s.value(format!("arith.cmpi eq, {x}, {min} : {t}"));
         let by_minus = s.value(format!("arith.cmpi eq, {y}, {ones} : {t}"));
-        let overflows = s.apply(ops::arith::ANDI, &[&is_least, &by_minus], "i1");
+        let overflows = s.apply(ops::arith::ANDI, &[&is_min, &by_minus], "i1");
         unsafe_ = s.apply(ops::arith::ORI, &[&by_zero, &overflows], "i1");
     }
     let divisor = s.select(&unsafe_, &one, y, &t);
@@ -97,7 +97,7 @@ fn quotient(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> (Stri
     (s.select(&by_zero, &ones, &quotient, &t), s.select(&by_zero, x, &remainder, &t))
 }
 
-/// Shifts by the width or more leave zeros, or copies of the sign.
+/// Emits a shift. Shifts by at least the width return zeros or copies of the sign bit.
 fn shift(s: &mut Scalar, op: &str, x: &str, y: &str, width: u32, arithmetic: bool) -> String {
     let t = format!("i{width}");
     let bound = s.integer(i128::from(width), &t);
@@ -106,15 +106,16 @@ fn shift(s: &mut Scalar, op: &str, x: &str, y: &str, width: u32, arithmetic: boo
     let by = s.select(&fits, y, &zero, &t);
     let shifted = s.apply(op, &[x, &by], &t);
     let beyond = if arithmetic {
-        let most = s.integer(i128::from(width) - 1, &t);
-        s.apply(ops::arith::SHRSI, &[x, &most], &t)
+        let max_shift = s.integer(i128::from(width) - 1, &t);
+        s.apply(ops::arith::SHRSI, &[x, &max_shift], &t)
     } else {
         zero
     };
     s.select(&fits, &shifted, &beyond, &t)
 }
 
-/// Power by repeated squaring. A negative exponent gives 0 unless the base is 1 or -1, which is 1/x truncated.
+/// Emits a power by repeated squaring. With a negative exponent, the result is 1/xⁿ truncated: 0 unless the base is 1
+/// or -1.
 fn power(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> String {
     let t = format!("i{width}");
     let zero = s.integer(0, &t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `reduce_precision`: rounds to formats of fewer bits by integer operations on the element's bits.
+//! `reduce_precision`: rounds to narrower formats by integer operations on the element's bits.
 
 use super::Scalar;
 use crate::import::element::{Element, Float};
@@ -9,7 +9,7 @@ use melior::ir::operation::OperationLike;
 use skript_dialect::melior;
 use skript_passes::ir::ops;
 
-/// Bits of exponent and mantissa.
+/// The numbers of exponent and mantissa bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Format {
     exponent: u32,
@@ -26,7 +26,7 @@ pub(crate) fn format(op: OperationRef) -> Option<Format> {
 }
 
 impl Format {
-    fn of(float: Float) -> Format {
+    fn new(float: Float) -> Format {
         let exponent = match float {
             Float::F16 => 5,
             Float::BF16 | Float::F32 => 8,
@@ -41,18 +41,18 @@ impl Format {
     }
 }
 
-/// The rounded operand: to the nearest, ties to even, then infinities and zeros for exponents out of range; NaN stays.
+/// Rounds the operand to nearest, ties to even; exponents out of range become infinities and zeros. NaN is unchanged.
 pub(crate) fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
     let Element::Float(float) = s.from else {
         return None;
     };
-    let own = Format::of(float);
+    let from = Format::new(float);
     let x = s.operand(0).to_owned();
     let (f, t) = (s.typed(float.text()), s.typed(&format!("i{}", float.bits())));
     let given = s.value(format!("arith.bitcast {x} : {f} to {t}"));
     let mut bits = given.clone();
-    if to.mantissa < own.mantissa {
-        let dropped = own.mantissa - to.mantissa;
+    if to.mantissa < from.mantissa {
+        let dropped = from.mantissa - to.mantissa;
         let one = s.integer(1, &t);
         let by = s.integer(dropped.into(), &t);
         let last = s.apply(ops::arith::SHRUI, &[&bits, &by], &t);
@@ -63,23 +63,23 @@ pub(crate) fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
         let kept = s.integer(-(1 << dropped), &t);
         bits = s.apply(ops::arith::ANDI, &[&rounded, &kept], &t);
     }
-    let infinity = ((1i128 << own.exponent) - 1) << own.mantissa;
+    let infinity = ((1i128 << from.exponent) - 1) << from.mantissa;
     let infinity = s.integer(infinity, &t);
-    if to.exponent < own.exponent {
-        let greatest = s.integer((own.bias() + to.bias()) << own.mantissa, &t);
-        let least = s.integer((own.bias() - to.bias()) << own.mantissa, &t);
+    if to.exponent < from.exponent {
+        let max_exponent = s.integer((from.bias() + to.bias()) << from.mantissa, &t);
+        let min_exponent = s.integer((from.bias() - to.bias()) << from.mantissa, &t);
         let sign = s.integer(-(1 << (float.bits() - 1)), &t);
         let sign = s.apply(ops::arith::ANDI, &[&given, &sign], &t);
         let exponent = s.apply(ops::arith::ANDI, &[&bits, &infinity], &t);
-        let above = s.value(format!("arith.cmpi sgt, {exponent}, {greatest} : {t}"));
-        let below = s.value(format!("arith.cmpi sle, {exponent}, {least} : {t}"));
+        let above = s.value(format!("arith.cmpi sgt, {exponent}, {max_exponent} : {t}"));
+        let below = s.value(format!("arith.cmpi sle, {exponent}, {min_exponent} : {t}"));
         let infinite = s.apply(ops::arith::ORI, &[&sign, &infinity], &t);
         bits = s.select(&above, &infinite, &bits, &t);
         bits = s.select(&below, &sign, &bits, &t);
     }
-    // By integer operations: not every processor compares halves.
-    let rest = s.integer((1 << (float.bits() - 1)) - 1, &t);
-    let size = s.apply(ops::arith::ANDI, &[&given, &rest], &t);
+    // Detects NaN by integer operations, because some processors cannot compare half-precision floats.
+    let magnitude = s.integer((1 << (float.bits() - 1)) - 1, &t);
+    let size = s.apply(ops::arith::ANDI, &[&given, &magnitude], &t);
     let nan = s.value(format!("arith.cmpi sgt, {size}, {infinity} : {t}"));
     let bits = s.select(&nan, &given, &bits, &t);
     Some(s.value(format!("arith.bitcast {bits} : {t} to {f}")))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Floating-point numbers, in f32 or f64.
+//! Converts operations on floats, computed in f32 or f64.
 
 use super::Scalar;
 use crate::import::element::Float;
 use crate::import::terms::Terms;
 use skript_passes::ir::ops;
 
-/// Operations with operands of type `float`; the result has that type too, except for tests.
+/// Operations with operands of type `float`. The result has the same type, except for predicates such as `is_finite`.
 pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<String> {
     let t = float.text();
     let x = s.operand(0).to_owned();
@@ -48,39 +48,20 @@ pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<Strin
         return Some(s.apply(binary, &[&x, &y], t));
     }
     match name {
-        "exponential_minus_one" => Some(terms(s, float).exp_minus_one(&x)),
-        "log_plus_one" => Some(terms(s, float).log_plus_one(&x)),
-        "real" => Some(x),
-        "imag" => Some(s.real(0.0, t)),
-        "logistic" => {
-            let minus = s.apply(ops::arith::NEGF, &[&x], t);
-            let power = s.apply(ops::math::EXP, &[&minus], t);
-            let one = s.real(1.0, t);
-            let sum = s.apply(ops::arith::ADDF, &[&power, &one], t);
-            Some(s.apply(ops::arith::DIVF, &[&one, &sum], t))
-        }
-        "sign" => {
-            // Zeros keep their sign, NaN stays.
-            let zero = s.real(0.0, t);
-            let one = s.real(1.0, t);
-            let itself = s.value(format!("arith.cmpf ueq, {x}, {zero} : {t}"));
-            let unit = s.apply(ops::math::COPYSIGN, &[&one, &x], t);
-            Some(s.select(&itself, &x, &unit, t))
-        }
-        "is_finite" => {
-            let size = s.apply(ops::math::ABSF, &[&x], t);
-            let infinity = match float {
-                Float::F64 => "0x7FF0000000000000",
-                _ => "0x7F800000",
-            };
-            let infinity = s.value(format!("arith.constant {infinity} : {t}"));
-            Some(s.value(format!("arith.cmpf olt, {size}, {infinity} : {t}")))
-        }
-        _ => None,
+        "real" => return Some(x),
+        "imag" => return Some(s.real(0.0, t)),
+        _ => {}
     }
-}
-
-fn terms(s: &mut Scalar, float: Float) -> Terms<'_> {
-    let lines = &mut s.lines;
-    Terms { lines, float }
+    Terms::append(&mut s.lines, float, |terms| {
+        let x = terms.named(x);
+        Some(match name {
+            "exponential_minus_one" => x.exp_minus_one().name(),
+            "log_plus_one" => x.log_plus_one().name(),
+            "logistic" => (1.0 / ((-x).exp() + 1.0)).name(),
+            // Zeros keep their sign; NaN is unchanged.
+            "sign" => x.is("ueq", 0.0).select(x, x.constant(1.0).copysign(x)).name(),
+            "is_finite" => x.abs().is("olt", x.infinity()).name(),
+            _ => return None,
+        })
+    })
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `bitcast_convert`: reinterprets the bits of elements as elements of another type.
 
-use super::generic::{Port, dims, empty, generic};
-use super::operation::Found;
+use super::generic::map;
+use super::generic::{Port, dims};
+use super::operation::SourceOp;
+use super::operation::Values;
 use crate::import::element::Element;
-use melior::ir::Value;
-use skript_dialect::PassError;
-use skript_dialect::melior;
 use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 use std::cmp::Ordering;
 
-/// A narrower type adds a last dimension, a wider one removes it; the lowest bits come first.
-pub(crate) fn bitcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let (operand, result) = (found.operand(0)?, found.result()?);
+/// Converts `bitcast_convert`. A narrower type adds a last dimension, a wider type removes it; the lowest bits come
+/// first.
+pub(crate) fn bitcast<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let (operand, result) = (source.operand(0)?, source.result()?);
     let (from, to) = (operand.element, result.element);
     let rank = result.rank();
     let mut body = Lines::default();
@@ -24,13 +24,13 @@ pub(crate) fn bitcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c,
             cast(&mut body, &value, &from.signless(), &to.signless())
         }
         _ if matches!(from, Element::Complex(_)) => {
-            return Err("has no code between complex types of different widths".into());
+            return Err("is not supported between complex types of different widths".into());
         }
         (a, b) => {
             let (wide, narrow) = (format!("i{a}"), format!("i{b}"));
             let bits = match a.cmp(&b) {
                 Ordering::Less => {
-                    let parts = operand.extents.last().copied().unwrap_or(0);
+                    let parts = *operand.extents.last().ok_or("has no dimension to combine")?;
                     let part = |n: i64| [dims(0..rank), vec![n.to_string()]].concat();
                     positions = (0..parts).map(part).collect();
                     joined(&mut body, from, &wide, &narrow, positions.len())
@@ -53,12 +53,9 @@ pub(crate) fn bitcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c,
     let value = convert(&mut body, &value, &to.signless(), &to.text());
     body.line(format!("linalg.yield {value} : {}", to.text()));
     let mut lines = Lines::default();
-    let out = empty(&mut lines, result);
-    let inputs = positions.into_iter().map(|p| Port::new("%0", operand, p));
-    let inputs: Vec<Port> = inputs.collect();
-    let out = Port::new(&out, result, dims(0..rank));
-    let made = generic(&mut lines, rank, 0, &inputs, &[out], body.text());
-    Ok(found.splice(&lines, &made)?.values)
+    let inputs: Vec<Port> = positions.into_iter().map(|p| Port::new("%0", operand, p)).collect();
+    let name = map(&mut lines, &inputs, result, body.text());
+    source.replace(&lines, &name)
 }
 
 /// The bits of the inputs `%i0`, `%i1`, … as one integer of type `to`, with the first one in its lowest bits.
@@ -75,7 +72,7 @@ fn joined(body: &mut Lines, element: Element, from: &str, to: &str, parts: usize
     whole
 }
 
-/// A real or integer element as an integer of its width.
+/// The bits of a float or integer element as an integer of its width.
 fn bits_of(body: &mut Lines, value: &str, element: Element) -> String {
     let value = unsigned_as_signless(body, value, element);
     let bits = format!("i{}", element.bits());

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Constants.
+//! Converts constants.
 
-use super::generic::{Port, dims, empty, filled, generic};
-use super::operation::{Found, Tensor};
+use super::generic::map;
+use super::generic::{Port, dims, filled};
+use super::operation::Values;
+use super::operation::{SourceOp, Tensor};
 use crate::import::element::{Element, Float};
 use crate::typed::Constant;
 use melior::ir::operation::OperationLike;
@@ -13,21 +15,20 @@ use skript_passes::ir;
 use skript_passes::ir::dense;
 use skript_passes::ir::splice::{Lines, splice};
 
-/// The number of elements from which a splat is filled at run time instead of stored in the object code.
-const REPEATED: i64 = 1 << 10;
-
-/// A constant tensor; complex ones are combined from two real ones.
-pub(crate) fn constant<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let (value, tensor) = (value_of(found.op)?, found.result()?);
-    if tensor.volume() <= REPEATED || !dense::is_splat(value) {
-        return values(value, tensor, found.op);
+/// Maximum number of elements of a splat that is stored in the object code; larger splats are filled at run time.
+const MAX_STORED_SPLAT: i64 = 1 << 10;
+/// Converts a constant tensor; a complex constant is combined from two real constants.
+pub(crate) fn constant<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let (value, tensor) = (value_of(source.op)?, source.result()?);
+    if tensor.volume() <= MAX_STORED_SPLAT || !dense::is_splat(value) {
+        return values(value, tensor, source.op);
     }
-    let only = Tensor { extents: Vec::new(), element: tensor.element };
-    let r#type = ir::parse_type(found.op.context(), &only.text()).map_err(|e| e.to_string())?;
-    let only = values(dense::of_bytes(r#type, &bytes(value)?), &only, found.op)?;
+    let scalar = Tensor { extents: Vec::new(), element: tensor.element };
+    let r#type = ir::parse_type(source.op.context(), &scalar.text()).map_err(|e| e.to_string())?;
+    let scalar = values(dense::of_bytes(r#type, &bytes(value)?), &scalar, source.op)?;
     let mut lines = Lines::default();
     let whole = filled(&mut lines, "%0", tensor);
-    Ok(splice(found.op, &only, lines.text(), &[(whole, tensor.text())])?.values)
+    Ok(splice(source.op, &scalar, lines.text(), &[(whole, tensor.text())])?.values)
 }
 
 /// The only element of a constant of rank 0, as a scalar before `at`.
@@ -81,30 +82,22 @@ fn values<'c: 'a, 'a>(
             }
             let reals = Tensor { extents: tensor.extents.clone(), element: Element::Float(part) };
             let mut lines = Lines::default();
-            let out = empty(&mut lines, tensor);
             let position = dims(0..tensor.rank());
+            let ports = ["%0", "%1"].map(|name| Port::new(name, &reals, position.clone()));
             let body = format!(
                 "%c = complex.create %i0, %i1 : {e}\nlinalg.yield %c : {e}",
                 e = tensor.element.text()
             );
-            let made = generic(
-                &mut lines,
-                tensor.rank(),
-                0,
-                &[Port::new("%0", &reals, position.clone()), Port::new("%1", &reals, position.clone())],
-                &[Port::new(&out, tensor, position)],
-                &body,
-            );
-            let made = made.into_iter().map(|name| (name, tensor.text()));
-            Ok(splice(at, &parts, lines.text(), &made.collect::<Vec<_>>())?.values)
+            let pairs = map(&mut lines, &ports, tensor, &body);
+            Ok(splice(at, &parts, lines.text(), &[(pairs, tensor.text())])?.values)
         }
         _ => Ok(vec![dense::constant(value, at)?]),
     }
 }
 
-/// The bytes of the elements; of one element for a splat.
+/// The bytes of the elements; for a splat, the bytes of one element.
 fn bytes(value: Attribute<'_>) -> Result<Vec<u8>, PassError> {
-    let tensor = Tensor::of(dense::type_of(value)).ok_or("has a value of an unknown type")?;
+    let tensor = Tensor::from_type(dense::type_of(value)).ok_or("has a value of an unknown type")?;
     let one = match tensor.element {
         Element::Pred => 1,
         Element::Signed(width) | Element::Unsigned(width) => width.div_ceil(8),
@@ -117,7 +110,7 @@ fn bytes(value: Attribute<'_>) -> Result<Vec<u8>, PassError> {
     bytes.ok_or_else(|| "has a value that is not dense".into())
 }
 
-/// The name of a scalar zero.
+/// Emits a scalar zero; returns its name.
 pub(super) fn zero(lines: &mut Lines, element: Element) -> String {
     let signless = element.signless();
     match element {

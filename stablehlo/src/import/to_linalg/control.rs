@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Control flow: moves regions into `scf` operations and replaces their terminators.
+//! Converts control flow: moves regions into `scf` operations and replaces their terminators.
 
-use super::operation::Found;
+use super::operation::SourceOp;
+use super::operation::Values;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, Region, Type, Value, ValueLike};
 use skript_dialect::PassError;
@@ -10,8 +11,6 @@ use skript_passes::ir;
 use skript_passes::ir::ops;
 use skript_passes::ir::splice::splice;
 use skript_passes::ir::{copy, regions};
-
-type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
 
 /// The only block of a region.
 fn block<'c: 'a, 'a>(region: &Region<'c>) -> Result<BlockRef<'c, 'a>, PassError> {
@@ -29,8 +28,8 @@ fn end_in_yield<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Result<(), PassError> {
     Ok(())
 }
 
-pub(super) fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let (test, body) = (regions::take(found.op, 0)?, regions::take(found.op, 1)?);
+pub(super) fn repeat<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let (test, body) = (regions::take(source.op, 0)?, regions::take(source.op, 1)?);
     let block_of_test: BlockRef<'c, 'a> = block(&test)?;
     let end = ir::operations(block_of_test).last().copied();
     let end = end.ok_or("has an empty condition")?;
@@ -44,42 +43,42 @@ pub(super) fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     at.create(ops::scf::CONDITION, &operands, &[], &[], Vec::new())?;
     ir::erase(end);
     end_in_yield(block(&body)?)?;
-    let types: Vec<Type> = found.op.results().map(|r| r.r#type()).collect();
-    let owner = found.op.context();
-    let at = regions::before(found.op, &owner)?;
-    let made = at.create(ops::scf::WHILE, &found.values, &[], &types, vec![test, body])?;
+    let types: Vec<Type> = source.op.results().map(|r| r.r#type()).collect();
+    let owner = source.op.context();
+    let at = regions::before(source.op, &owner)?;
+    let made = at.create(ops::scf::WHILE, &source.values, &[], &types, vec![test, body])?;
     Ok(made.results().map(Value::from).collect())
 }
 
 /// `if`: a condition of rank 0 and two regions.
-pub(crate) fn choose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn choose<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let condition = splice(
-        found.op,
-        &found.values,
+        source.op,
+        &source.values,
         "%r = tensor.extract %0[] : tensor<i1>",
         &[("%r".to_owned(), "i1".to_owned())],
     )?;
-    let regions = vec![regions::take(found.op, 0)?, regions::take(found.op, 1)?];
+    let regions = vec![regions::take(source.op, 0)?, regions::take(source.op, 1)?];
     for region in &regions {
         end_in_yield(block(region)?)?;
     }
-    let owner = found.op.context();
-    let at = regions::before(found.op, &owner)?;
-    let made = at.create(ops::scf::IF, &condition.values, &[], &types(found), regions)?;
+    let owner = source.op.context();
+    let at = regions::before(source.op, &owner)?;
+    let made = at.create(ops::scf::IF, &condition.values, &[], &types(source), regions)?;
     Ok(made.results().map(Value::from).collect())
 }
 
 /// `case`: nested `scf.if` operations; an index out of range selects the last branch.
-pub(crate) fn select_branch<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn select_branch<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let mut branches = Vec::new();
-    for n in 0..found.op.region_count() {
-        let region = regions::take(found.op, n)?;
+    for n in 0..source.op.region_count() {
+        let region = regions::take(source.op, n)?;
         end_in_yield(block(&region)?)?;
         branches.push(region);
     }
     let number = splice(
-        found.op,
-        &found.values,
+        source.op,
+        &source.values,
         "%r = tensor.extract %0[] : tensor<i32>",
         &[("%r".to_owned(), "i32".to_owned())],
     )?;
@@ -87,34 +86,34 @@ pub(crate) fn select_branch<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a>
     if branches.len() == 1 {
         // Both branches contain the same computation: the second one is never executed.
         let only = branches.pop().ok_or("has no branch")?;
-        return regions::inline(found.op, &only).map_err(PassError::from);
+        return regions::inline(source.op, &only).map_err(PassError::from);
     }
-    let owner = found.op.context();
-    let at = regions::before(found.op, &owner)?;
+    let owner = source.op.context();
+    let at = regions::before(source.op, &owner)?;
     let tests = (0i64..).zip(1..branches.len());
     let mut conditions = Vec::new();
     for (n, _) in tests {
         let text = format!("%n = arith.constant {n} : i32\n%r = arith.cmpi eq, %0, %n : i32");
-        let made = splice(found.op, &[number], &text, &[("%r".to_owned(), "i1".to_owned())])?;
+        let made = splice(source.op, &[number], &text, &[("%r".to_owned(), "i1".to_owned())])?;
         conditions.extend(made.values);
     }
-    // From the last pair outward.
-    let types = types(found);
-    let mut rest = branches.pop().ok_or("has no branch")?;
+    // Builds the operations from the innermost, which selects between the last two branches, outward.
+    let types = types(source);
+    let mut otherwise = branches.pop().ok_or("has no branch")?;
     while let (Some(branch), Some(condition)) = (branches.pop(), conditions.pop()) {
         if conditions.is_empty() {
-            let made = at.create(ops::scf::IF, &[condition], &[], &types, vec![branch, rest])?;
-            return Ok(made.results().map(Value::from).collect());
+            let selection = at.create(ops::scf::IF, &[condition], &[], &types, vec![branch, otherwise])?;
+            return Ok(selection.results().map(Value::from).collect());
         }
         let (outer, inner, _) = at.region(&[]);
-        let made = inner.create(ops::scf::IF, &[condition], &[], &types, vec![branch, rest])?;
-        let values: Vec<Value> = made.results().map(Value::from).collect();
+        let selection = inner.create(ops::scf::IF, &[condition], &[], &types, vec![branch, otherwise])?;
+        let values: Vec<Value> = selection.results().map(Value::from).collect();
         inner.create(ops::scf::YIELD, &values, &[], &[], Vec::new())?;
-        rest = outer;
+        otherwise = outer;
     }
     Err("has no branch".into())
 }
 
-fn types<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Vec<Type<'c>> {
-    found.op.results().map(|r| r.r#type()).collect()
+fn types<'c: 'a, 'a>(source: &SourceOp<'c, 'a>) -> Vec<Type<'c>> {
+    source.op.results().map(|r| r.r#type()).collect()
 }

@@ -1,180 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `fft`: for each dimension a sum over a table of roots of unity.
-//!
-//! Needs n² products along a dimension of n elements: intended for tests and short signals.
+//! `fft`, as an operator of the library.
 
-use super::generic::{Port, dims, filled_with, generic};
-use super::operation::{Found, Tensor};
-use crate::import::element::{Element, Float};
-use melior::ir::Value;
+use super::operation::Values;
+use super::operation::{SourceOp, Tensor};
+use crate::import::element::Element;
+use crate::import::library::{Invocation, Passing};
 use melior::ir::operation::OperationLike;
-use skript_dialect::PassError;
+use melior::ir::{OperationRef, ValueLike};
 use skript_dialect::melior;
-use skript_passes::ir::splice::Lines;
-use std::f64::consts::TAU;
+use skript_dialect::op;
 
-/// The kind of a transform along one dimension.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
-    /// Complex to complex.
-    Whole,
-    /// Real to the first half of a symmetric spectrum.
-    Halved,
-    /// The first half of a symmetric spectrum to real.
-    Doubled,
+/// Whether an operation is a transform with elements.
+pub(super) fn is_operation(source: OperationRef) -> bool {
+    let mut results = source.results().map(|r| Tensor::from_type(r.r#type()));
+    op::name(&source).ends_with(".fft") && results.all(|r| r.is_none_or(|r| r.volume() != 0))
 }
 
-pub(crate) fn transform<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let (operand, result) = (found.operand(0)?, found.result()?);
-    let lengths = found.list("fft_length")?;
-    let kind = found.op.attribute("fft_type")?.to_string();
+pub(crate) fn transform<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let (operand, result) = (source.operand(0)?, source.result()?);
+    let mut lengths = source.list("fft_length")?;
+    let kind = source.op.attribute("fft_type")?.to_string();
     let backward = kind.contains("IFFT") || kind.contains("IRFFT");
-    let ((Element::Complex(part), _) | (_, Element::Complex(part))) = (operand.element, result.element)
-    else {
-        return Err("has no complex elements".into());
-    };
-    let first = operand.rank().checked_sub(lengths.len());
-    let first = first.ok_or("has more lengths than dimensions")?;
-    let mut steps: Vec<(usize, i64, Step)> =
-        (first..).zip(lengths).map(|(d, n)| (d, n, Step::Whole)).collect();
+    let [halved, doubled] = [operand, result].map(|tensor| matches!(tensor.element, Element::Float(_)));
+    let first = operand.rank().checked_sub(lengths.len()).ok_or("has more lengths than dimensions")?;
+    let mut axes: Vec<usize> = (first..operand.rank()).collect();
     // If one side is real, the last dimension is halved: real inputs are processed first, real outputs last.
-    if let Some(last) = steps.last_mut() {
-        last.2 = match (operand.element, result.element) {
-            (Element::Float(_), _) => Step::Halved,
-            (_, Element::Float(_)) => Step::Doubled,
-            _ => Step::Whole,
-        };
-        if last.2 == Step::Halved {
-            steps.rotate_right(1);
-        }
+    if halved && !axes.is_empty() {
+        axes.rotate_right(1);
+        lengths.rotate_right(1);
     }
-    let mut lines = Lines::default();
-    let (mut value, mut tensor) = ("%0".to_owned(), operand.clone());
-    for (number, (dimension, length, step)) in steps.into_iter().enumerate() {
-        let made = Dimension { number, dimension, length, step, part, backward };
-        (value, tensor) = made.transform(&mut lines, &value, &tensor);
+    let (mut radices, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    for (n, length) in lengths.iter().enumerate() {
+        let is_real = (halved && n == 0) || (doubled && n + 1 == lengths.len());
+        let is_paired = is_real && length % 2 == 0;
+        starts.push(radices.len());
+        radices.extend(radices_of(if is_paired { length / 2 } else { *length }));
+        ends.push(radices.len());
     }
-    if tensor != *result {
-        return Err("has lengths that are not those of its dimensions".into());
-    }
-    Ok(found.splice(&lines, &[value])?.values)
+    let invocation = Invocation {
+        operator: "fourier",
+        attributes: format!(
+            "axes={axes:?}, lengths={lengths:?}, radices={radices:?}, starts={starts:?}, ends={ends:?}, \
+             backward={backward}, halved={halved}, doubled={doubled}"
+        ),
+        operands: &[Passing::Parts],
+        results: &[Passing::Parts],
+    };
+    invocation.replace(source)
 }
 
-/// The state of the transform of one dimension.
-struct Dimension {
-    /// Distinguishes the names of tables.
-    number: usize,
-    dimension: usize,
-    length: i64,
-    step: Step,
-    part: Float,
-    backward: bool,
+/// Maximum radix that is composed of several primes: the matrix of its roots has (2 · 32)² elements.
+const MOST_COMPOSITE: i64 = 32;
+
+/// Maximum prime radix. The sums of a larger one take longer than a convolution with chirps.
+const MOST_PRIME: i64 = 256;
+
+/// The radices of a transform, whose product is the length, or at least twice the length if it has a large prime factor.
+fn radices_of(length: i64) -> Vec<i64> {
+    let primes = prime_factors(length);
+    if primes.first().is_none_or(|largest| *largest <= MOST_PRIME) {
+        return balanced(&primes);
+    }
+    let padded = u64::try_from(2 * length - 1).map_or(1, u64::next_power_of_two);
+    balanced(&vec![2; padded.trailing_zeros() as usize])
 }
 
-impl Dimension {
-    fn transform(&self, lines: &mut Lines, value: &str, tensor: &Tensor) -> (String, Tensor) {
-        let (p, n) = (self.part.text(), self.length);
-        let complex = Element::Complex(self.part);
-        let mut result = tensor.clone();
-        if let Some(extent) = result.extents.get_mut(self.dimension) {
-            *extent = if self.step == Step::Halved { n / 2 + 1 } else { n };
+/// The prime factors of a number in descending order.
+fn prime_factors(mut rest: i64) -> Vec<i64> {
+    let mut primes = Vec::new();
+    let mut candidate = 2;
+    while candidate * candidate <= rest {
+        while rest % candidate == 0 {
+            primes.push(candidate);
+            rest /= candidate;
         }
-        result.element = match self.step {
-            Step::Doubled => Element::Float(self.part),
-            _ => complex,
-        };
-        let turn = if self.backward { TAU } else { -TAU } / n as f64;
-        let scale = if self.backward { 1.0 / n as f64 } else { 1.0 };
-        let angle = |m: i64| turn * m as f64;
-        self.table(lines, "cosine", (0..n).map(|m| scale * angle(m).cos()));
-        self.table(lines, "sine", (0..n).map(|m| scale * angle(m).sin()));
-        let zero = lines.value(format!("arith.constant 0.0 : {p}"));
-        let zero = match self.step {
-            Step::Doubled => zero,
-            _ => lines.value(format!("complex.create {zero}, {zero} : complex<{p}>")),
-        };
-        let start = filled_with(lines, &zero, &result);
-        let rank = tensor.rank();
-        let mut position = dims(0..rank);
-        if let Some(own) = position.get_mut(self.dimension) {
-            *own = format!("d{rank}");
-        }
-        if self.step == Step::Doubled {
-            // Each element stands for two, except for the first and the middle one.
-            let edge = |q: i64| q == 0 || 2 * q == n;
-            let weights = (0..=n / 2).map(|q| if edge(q) { 1.0 } else { 2.0 });
-            self.table(lines, "weight", weights);
-        }
-        let made = generic(
-            lines,
-            rank + 1,
-            1,
-            &[Port::new(value, tensor, position)],
-            &[Port::new(&start, &result, dims(0..rank))],
-            &self.term(rank),
-        );
-        (made.concat(), result)
+        candidate += 1;
     }
-
-    /// A constant that bodies see under this name.
-    fn table(&self, lines: &mut Lines, name: &str, numbers: impl Iterator<Item = f64>) {
-        let numbers: Vec<String> = numbers.map(|x| format!("{x:?}")).collect();
-        lines.line(format!(
-            "%{name}{} = arith.constant dense<[{}]> : {}",
-            self.number,
-            numbers.join(", "),
-            self.type_of(numbers.len() as i64)
-        ));
+    if rest > 1 {
+        primes.push(rest);
     }
+    primes.reverse();
+    primes
+}
 
-    fn type_of(&self, count: i64) -> String {
-        format!("tensor<{count}x{}>", self.part.text())
-    }
+/// Products of primes, in descending order, that are about equal: as few as [`MOST_COMPOSITE`] allows.
+fn balanced(primes: &[i64]) -> Vec<i64> {
+    (1..=primes.len().max(1))
+        .map(|count| {
+            let mut radices = vec![1; count];
+            for prime in primes {
+                if let Some(least) = radices.iter_mut().min() {
+                    *least *= prime;
+                }
+            }
+            radices
+        })
+        .find(|radices| radices.iter().all(|radix| *radix <= MOST_COMPOSITE || primes.contains(radix)))
+        .unwrap_or_else(|| primes.to_vec())
+}
 
-    /// Adds the product of an element and a root to the sum.
-    fn term(&self, rank: usize) -> String {
-        let p = self.part.text();
-        let c = format!("complex<{p}>");
-        let mut body = Lines::default();
-        let to = body.value(format!("linalg.index {} : index", self.dimension));
-        let from = body.value(format!("linalg.index {rank} : index"));
-        let length = body.value(format!("arith.constant {} : index", self.length));
-        let product = body.value(format!("arith.muli {to}, {from} : index"));
-        let root = body.value(format!("arith.remui {product}, {length} : index"));
-        let read = |body: &mut Lines, name: &str, at: &str, count: i64| {
-            let table = self.type_of(count);
-            body.value(format!("tensor.extract %{name}{}[{at}] : {table}", self.number))
-        };
-        let cosine = read(&mut body, "cosine", &root, self.length);
-        let sine = read(&mut body, "sine", &root, self.length);
-        let op =
-            |body: &mut Lines, op: &str, x: &str, y: &str| body.value(format!("arith.{op} {x}, {y} : {p}"));
-        if self.step == Step::Halved {
-            let re = op(&mut body, "mulf", "%i0", &cosine);
-            let im = op(&mut body, "mulf", "%i0", &sine);
-            let term = body.value(format!("complex.create {re}, {im} : {c}"));
-            let sum = body.value(format!("complex.add %o0, {term} : {c}"));
-            body.line(format!("linalg.yield {sum} : {c}"));
-            return body.text().to_owned();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn radices_are_balanced_and_small() {
+        let cases: [(i64, &[i64]); 8] = [
+            (1, &[1]),
+            (12, &[12]),
+            (64, &[8, 8]),
+            (4096, &[16, 16, 16]),
+            (16384, &[32, 32, 16]),
+            (1000, &[10, 10, 10]),
+            (251, &[251]),
+            (257, &[32, 32]),
+        ];
+        for (length, radices) in cases {
+            assert_eq!(radices_of(length), radices, "{length}");
         }
-        let re = body.value(format!("complex.re %i0 : {c}"));
-        let im = body.value(format!("complex.im %i0 : {c}"));
-        let first = op(&mut body, "mulf", &re, &cosine);
-        let second = op(&mut body, "mulf", &im, &sine);
-        let real = op(&mut body, "subf", &first, &second);
-        if self.step == Step::Doubled {
-            let weight = read(&mut body, "weight", &from, self.length / 2 + 1);
-            let term = op(&mut body, "mulf", &real, &weight);
-            let sum = op(&mut body, "addf", "%o0", &term);
-            body.line(format!("linalg.yield {sum} : {p}"));
-            return body.text().to_owned();
-        }
-        let first = op(&mut body, "mulf", &re, &sine);
-        let second = op(&mut body, "mulf", &im, &cosine);
-        let imaginary = op(&mut body, "addf", &first, &second);
-        let term = body.value(format!("complex.create {real}, {imaginary} : {c}"));
-        let sum = body.value(format!("complex.add %o0, {term} : {c}"));
-        body.line(format!("linalg.yield {sum} : {c}"));
-        body.text().to_owned()
     }
 }

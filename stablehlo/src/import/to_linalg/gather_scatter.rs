@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `gather` and `scatter`: reads and writes at positions that depend on data.
+//! Converts `gather` and `scatter`: reads and writes at data-dependent positions.
 
-use super::generic::{Port, dims, empty, generic};
+use super::generic::map;
 use super::nest::{index, nest};
-use super::operation::{Found, Tensor};
+use super::operation::Values;
+use super::operation::{SourceOp, Tensor};
 use super::payload;
 use super::shape::clamped;
 use crate::import::element::Element;
-use melior::ir::Value;
-use skript_dialect::PassError;
-use skript_dialect::melior;
 use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 
-type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
-
-/// How positions are computed: the part that both operations share.
+/// The dimension numbers from which both operations compute positions.
 struct Positions {
     /// Dimensions of the array without a window dimension.
     without_window: Vec<i64>,
@@ -36,17 +32,17 @@ impl Positions {
         element_position.join(", ")
     }
 
-    /// For each dimension of the array, the name of the start component's scalar, if there is one.
+    /// The start components of a window: the dimensions of the array, and the names of the scalars.
     fn starts(&self, lines: &mut Lines, name: &str, indices: &Tensor, at: &[String]) -> Vec<(i64, String)> {
-        let mut found = Vec::new();
+        let mut starts = Vec::new();
         for (n, dimension) in (0i64..).zip(&self.mapped) {
             let component = index(lines, n);
             let element_position = self.of_component(indices, at, &component);
             let value =
                 lines.value(format!("tensor.extract {name}[{element_position}] : {}", indices.text()));
-            found.push((*dimension, value));
+            starts.push((*dimension, value));
         }
-        found
+        starts
     }
 
     /// The dimension of the indices that corresponds to this batching dimension of the array.
@@ -59,8 +55,9 @@ impl Positions {
 
     /// The extent of the update window along each dimension of the array.
     fn sizes(&self, rank: usize, update: &[i64], window: &[i64]) -> Vec<i64> {
-        let of = |d: &i64| usize::try_from(*d).ok().and_then(|d| update.get(d));
-        let mut sizes = window.iter().filter_map(of).copied();
+        let extent = |d: &i64| usize::try_from(*d).ok().and_then(|d| update.get(d));
+        let mut sizes = window.iter().filter_map(extent).copied();
+        // The verifier has checked the number of dimensions of the window.
         let size = |d| if self.has_window(d) { sizes.next().unwrap_or(1) } else { 1 };
         (0i64..).take(rank).map(size).collect()
     }
@@ -71,19 +68,19 @@ impl Positions {
     }
 }
 
-/// Splits the positions of a tensor by dimension: those in `window`, and the others.
+/// Splits the positions along the dimensions of a tensor: positions along the dimensions `window`, and the others.
 fn split(all: &[String], window: &[i64]) -> (Vec<String>, Vec<String>) {
     let pick = |wanted: bool| {
-        let chosen = (0..).zip(all).filter(|(d, _)| window.contains(d) == wanted);
-        chosen.map(|(_, position)| position.clone()).collect()
+        let picked = (0..).zip(all).filter(|(d, _)| window.contains(d) == wanted);
+        picked.map(|(_, position)| position.clone()).collect()
     };
     (pick(true), pick(false))
 }
 
-pub(super) fn gather<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let (array, indices, result) = (found.operand(0)?, found.operand(1)?, found.result()?);
-    let list = |key: &str| found.numbers("dimension_numbers", key);
-    let sizes = found.list("slice_sizes")?;
+pub(super) fn gather<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let (array, indices, result) = (source.operand(0)?, source.operand(1)?, source.result()?);
+    let list = |key: &str| source.numbers("dimension_numbers", key);
+    let sizes = source.list("slice_sizes")?;
     let element_positions = Positions {
         without_window: list("collapsed_slice_dims"),
         batching: list("operand_batching_dims"),
@@ -113,15 +110,13 @@ pub(super) fn gather<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let value = body.value(format!("tensor.extract %0[{}] : {}", element_position.join(", "), array.text()));
     body.line(format!("linalg.yield {value} : {e}"));
     let mut lines = Lines::default();
-    let out = empty(&mut lines, result);
-    let out = Port::new(&out, result, dims(0..result.rank()));
-    let made = generic(&mut lines, result.rank(), 0, &[], &[out], body.text());
-    found.replace(&lines, &made.concat())
+    let name = map(&mut lines, &[], result, body.text());
+    source.replace(&lines, &name)
 }
 
 fn vector_dimension(list: &[i64]) -> usize {
-    let first = list.first().copied().unwrap_or(0);
-    usize::try_from(first).unwrap_or(0)
+    // Printers omit zeros.
+    list.first().map_or(0, |d| d.unsigned_abs() as usize)
 }
 
 fn sum(lines: &mut Lines, terms: Vec<String>) -> String {
@@ -134,11 +129,11 @@ fn sum(lines: &mut Lines, terms: Vec<String>) -> String {
     }
 }
 
-/// Updates in order. Windows that are not completely in bounds are computed but not written.
-pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let count = found.results.len();
-    let (array, indices, update) = (found.operand(0)?, found.operand(count)?, found.operand(count + 1)?);
-    let list = |key: &str| found.numbers("scatter_dimension_numbers", key);
+/// Emits the updates in order. Windows that are not completely in bounds are computed but not written.
+pub(crate) fn scatter<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let count = source.results.len();
+    let (array, indices, update) = (source.operand(0)?, source.operand(count)?, source.operand(count + 1)?);
+    let list = |key: &str| source.numbers("scatter_dimension_numbers", key);
     let element_positions = Positions {
         without_window: list("inserted_window_dims"),
         batching: list("input_batching_dims"),
@@ -150,12 +145,12 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let sizes = element_positions.sizes(array.rank(), &update.extents, &windows);
     let never_fits = sizes.iter().zip(&array.extents).any(|(s, e)| s > e);
     if update.volume() == 0 || never_fits {
-        return Ok(found.values.iter().take(count).copied().collect());
+        return Ok(source.values.iter().take(count).copied().collect());
     }
-    let elements: Vec<Element> = found.results.iter().map(|r| r.element).collect();
-    let updates: Vec<Tensor> = found.operands.iter().skip(count + 1).cloned().collect();
+    let elements: Vec<Element> = source.results.iter().map(|r| r.element).collect();
+    let updates: Vec<Tensor> = source.operands.iter().skip(count + 1).cloned().collect();
     let carried: Vec<_> =
-        found.results.iter().enumerate().map(|(n, t)| (format!("%{n}"), t.text())).collect();
+        source.results.iter().enumerate().map(|(n, t)| (format!("%{n}"), t.text())).collect();
     let mut lines = Lines::default();
     let made = nest(&mut lines, &update.extents, &carried, &mut |lines, all, arrays| {
         let (window, at) = split(all, &windows);
@@ -171,7 +166,7 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
             terms.extend(element_positions.batch(d, &at).cloned());
             let start = sum(lines, terms);
             let end = index(lines, (extent - size + 1).max(0));
-            // Below zero is beyond all when read without a sign.
+            // The unsigned comparison also rejects negative positions.
             let fits = lines.value(format!("arith.cmpi ult, {start}, {end} : index"));
             inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
             let zero = index(lines, 0);
@@ -181,7 +176,7 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         }
         let element_position = element_position.join(", ");
         let mut scalars = Vec::new();
-        for (name, tensor) in arrays.iter().zip(&found.results) {
+        for (name, tensor) in arrays.iter().zip(&source.results) {
             scalars
                 .push(lines.value(format!("tensor.extract {name}[{element_position}] : {}", tensor.text())));
         }
@@ -193,7 +188,7 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         let both: Vec<Element> = elements.iter().copied().chain(updates.iter().map(|u| u.element)).collect();
         let new = payload::placeholder(lines, 0, &scalars, &both, &elements);
         let mut written = Vec::new();
-        let results = found.results.iter().zip(arrays);
+        let results = source.results.iter().zip(arrays);
         for ((tensor, array), (new, old)) in results.zip(new.iter().zip(&scalars)) {
             let e = tensor.element.text();
             let value = lines.value(format!("arith.select {inside}, {new}, {old} : {e}"));
@@ -204,10 +199,10 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         }
         written
     });
-    found.with_bodies(&lines, &made)
+    source.with_bodies(&lines, &made)
 }
 
-/// An integer of any type as an `index`.
+/// Converts an integer of any type to an `index`.
 fn signed_index(lines: &mut Lines, value: &str, element: Element) -> String {
     let signless = element.signless();
     let (value, cast) = match element {

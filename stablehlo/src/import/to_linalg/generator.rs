@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `rng_bit_generator`: counter-based random bits; each element depends on the key and its counter only.
+//! Converts `rng_bit_generator`: counter-based random bits; each element depends only on the key and its counter.
 //!
 //! The generators are those of J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011): Threefry-2x32
-//! with 20 rounds, Philox-4x32 with 10. The counter of each element and the next state are as in XLA, whose default is
-//! Philox. The state is the key and the counter; Philox has a 128-bit counter, of which a state of two words holds only
-//! the lower half; the upper half is the key.
+//! with 20 rounds, Philox-4x32 with 10 rounds. The counter of each element and the next state are the same as in XLA,
+//! whose default is Philox. The state is the key and the counter. Philox has a 128-bit counter: a state of two words
+//! contains only its lower half, and the upper half is the key.
 
 use super::generic::{Port, dims, empty, generic};
-use super::operation::Found;
+use super::operation::SourceOp;
+use super::operation::Values;
 use crate::import::element::Element;
-use melior::ir::Value;
 use melior::ir::operation::OperationLike;
-use skript_dialect::PassError;
 use skript_dialect::melior;
 use skript_passes::ir::splice::Lines;
 
@@ -19,14 +18,14 @@ use skript_passes::ir::splice::Lines;
 struct State {
     key: String,
     counter: String,
-    /// The upper half, which only Philox has.
+    /// The upper half of the counter, which only Philox uses.
     upper: String,
 }
 
-pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let state = found.operand(0)?;
-    let result = found.results.get(1).ok_or("lacks its second result")?;
-    let algorithm = found.op.attribute("rng_algorithm")?.to_string();
+pub(super) fn generate<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let state = source.operand(0)?;
+    let result = source.results.get(1).ok_or("lacks its second result")?;
+    let algorithm = source.op.attribute("rng_algorithm")?.to_string();
     let is_philox = !algorithm.contains("THREE_FRY");
     let given = match state.extents.as_slice() {
         [given @ 2] => *given,
@@ -35,16 +34,15 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
     };
     if given == 0 || state.element != Element::Unsigned(64) {
         return Err(
-            "has no code for this state: it is tensor<2xui64>, for PHILOX and DEFAULT tensor<3xui64> too"
-                .into(),
+            "supports no such state: it is tensor<2xui64>, or tensor<3xui64> for PHILOX and DEFAULT".into()
         );
     }
-    // Reals are computed from random bits like integers.
+    // The bits of floats are random, like the bits of integers.
     let width = match result.element {
         Element::Unsigned(width) | Element::Signed(width) => width,
         Element::Float(float) => float.bits(),
         Element::Pred | Element::Complex(_) => {
-            return Err("has no code for elements that are neither integers nor reals".into());
+            return Err("supports only integers and floats as elements".into());
         }
     };
     let mut lines = Lines::default();
@@ -54,11 +52,11 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
         let word = lines.value(format!("tensor.extract %0[{address}] : {}", state.text()));
         words.push(lines.value(format!("builtin.unrealized_conversion_cast {word} : ui64 to i64")));
     }
-    let [key, counter, own @ ..] = words.as_slice() else {
+    let [key, counter, third @ ..] = words.as_slice() else {
         return Err("lacks its state".into());
     };
-    let upper = own.first().unwrap_or(key);
-    // Names inside the body differ from those outside.
+    let upper = third.first().unwrap_or(key);
+    // Names in the body must differ from names outside of it.
     let mut body = Lines::default();
     let around = State { key: "%key".to_owned(), counter: "%counter".to_owned(), upper: "%upper".to_owned() };
     let (value, steps) = if is_philox {
@@ -70,13 +68,13 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
         32 | 64 => value,
         _ => body.value(format!("arith.trunci {value} : i32 to i{width}")),
     };
-    let (signless, own) = (format!("i{width}"), result.element.text());
+    let (signless, t) = (format!("i{width}"), result.element.text());
     let value = match result.element {
-        _ if signless == own => value,
-        Element::Float(_) => body.value(format!("arith.bitcast {value} : {signless} to {own}")),
-        _ => body.value(format!("builtin.unrealized_conversion_cast {value} : {signless} to {own}")),
+        _ if signless == t => value,
+        Element::Float(_) => body.value(format!("arith.bitcast {value} : {signless} to {t}")),
+        _ => body.value(format!("builtin.unrealized_conversion_cast {value} : {signless} to {t}")),
     };
-    body.line(format!("linalg.yield {value} : {own}"));
+    body.line(format!("linalg.yield {value} : {t}"));
     let out = empty(&mut lines, result);
     let rank = result.rank();
     let port = Port::new(&out, result, dims(0..rank));
@@ -91,10 +89,10 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
         elements.push(lines.value(format!("builtin.unrealized_conversion_cast {word} : i64 to ui64")));
     }
     let next = lines.value(format!("tensor.from_elements {} : {}", elements.join(", "), state.text()));
-    Ok(found.splice(&lines, &[next, bits])?.values)
+    Ok(source.splice(&lines, &[next, bits])?.values)
 }
 
-/// A map without inputs whose body uses values from outside.
+/// Emits a map without inputs, whose body captures values from outside.
 fn plain(lines: &mut Lines, rank: usize, out: Port, body: &str) -> String {
     // `generic` renames names that begin with `%v`, so the outer names are inserted afterwards.
     let marked = body.replace("%v", "%outer");
@@ -106,7 +104,7 @@ fn plain(lines: &mut Lines, rank: usize, out: Port, body: &str) -> String {
     lines.value(rhs.trim_end())
 }
 
-/// The value of an element, i32 or i64, and the increment of the counter.
+/// Emits the value of an element, i32 or i64; returns its name and the increment of the counter.
 fn three_fry(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (String, i64) {
     let addresses = places(body, extents.len());
     if width == 64 {
@@ -114,7 +112,8 @@ fn three_fry(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (S
         let (low, high) = block_of_two(body, state, &number);
         return (joined(body, &low, &high), extents.iter().product());
     }
-    // Two neighbouring elements share a counter: along the first even dimension, else along the longest.
+    // Two adjacent elements share a counter: along the first dimension of even extent, otherwise along the longest
+    // dimension.
     let even = extents.iter().position(|e| e % 2 == 0);
     let longest = || extents.iter().enumerate().rev().max_by_key(|(_, extent)| **extent).map(|(d, _)| d);
     let mut halves = extents.to_vec();
@@ -160,7 +159,7 @@ fn philox(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (Stri
     (value, (volume * words + 3) / 4)
 }
 
-/// The indices of the map as i64.
+/// Emits the indices of the map as i64.
 fn places(body: &mut Lines, rank: usize) -> Vec<String> {
     let mut addresses = Vec::new();
     for d in 0..rank {
@@ -170,7 +169,7 @@ fn places(body: &mut Lines, rank: usize) -> Vec<String> {
     addresses
 }
 
-/// The row-major number of an element.
+/// Emits the row-major position of an element.
 fn linear(body: &mut Lines, addresses: &[String], extents: &[i64]) -> String {
     let mut number = body.value("arith.constant 0 : i64");
     for (address, extent) in addresses.iter().zip(extents) {
@@ -181,7 +180,7 @@ fn linear(body: &mut Lines, addresses: &[String], extents: &[i64]) -> String {
     number
 }
 
-/// The lower and the upper half of an i64.
+/// Splits an i64 into its lower and its upper half.
 fn halves(body: &mut Lines, word: &str) -> (String, String) {
     let low = body.value(format!("arith.trunci {word} : i64 to i32"));
     let by = body.value("arith.constant 32 : i64");
@@ -217,7 +216,7 @@ fn block_of_two(body: &mut Lines, state: &State, number: &str) -> (String, Strin
     let third = apply(body, "xori", &third, &parity);
     x = apply(body, "addi", &x, &first);
     y = apply(body, "addi", &y, &second);
-    // The rotations of each group, and the keys after it.
+    // The rotations of each group, and the keys that are added after the group.
     let groups = [
         (EVEN, &second, &third),
         (ODD, &third, &first),
@@ -242,7 +241,7 @@ fn block_of_two(body: &mut Lines, state: &State, number: &str) -> (String, Strin
     (x, y)
 }
 
-/// The halves of a counter after an increment.
+/// Increments a 128-bit counter; returns its halves.
 fn counted(body: &mut Lines, counter: &str, upper: &str, more: &str) -> (String, String) {
     let low = body.value(format!("arith.addi {counter}, {more} : i64"));
     let carry = body.value(format!("arith.cmpi ult, {low}, {counter} : i64"));

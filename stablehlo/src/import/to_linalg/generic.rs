@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes `linalg.generic` as text.
+//! Emits `linalg.generic` as text.
 
 use super::operation::Tensor;
 use skript_passes::ir::splice::Lines;
 
-/// One operand: name, type, and its subscripts in terms of `d0`, `d1`, ….
+/// One operand: its name, its type, and its subscripts in terms of `d0`, `d1`, ….
 pub(super) struct Port {
     pub name: String,
     pub tensor: Tensor,
@@ -22,8 +22,8 @@ pub(crate) fn dims(dimensions: impl IntoIterator<Item = usize>) -> Vec<String> {
     dimensions.into_iter().map(|d| format!("d{d}")).collect()
 }
 
-/// An operation over `loops`, of which the last `reductions` reduce. The body has inputs `%i0`, …, outputs `%o0`, …,
-/// and ends in `linalg.yield`. Returns the names of the results.
+/// Emits an operation with `loops` iterators; the last `reductions` of them are reductions. The body has the inputs
+/// `%i0`, … and the outputs `%o0`, …, and ends with `linalg.yield`. Returns the names of the results.
 pub(super) fn generic(
     lines: &mut Lines,
     loops: usize,
@@ -32,7 +32,7 @@ pub(super) fn generic(
     outputs: &[Port],
     body: &str,
 ) -> Vec<String> {
-    // Names inside must differ from those outside.
+    // Names in the body must differ from names outside of it.
     let body = body.replace("%v", "%w");
     let all = dims(0..loops).join(", ");
     let ports = || inputs.iter().chain(outputs);
@@ -67,7 +67,14 @@ pub(super) fn generic(
     )
 }
 
-/// A tensor of undefined elements.
+/// Emits an elementwise map from `inputs`, read at their subscripts, to `result`. Returns the name of the result.
+pub(super) fn map(lines: &mut Lines, inputs: &[Port], result: &Tensor, body: &str) -> String {
+    let rank = result.rank();
+    let out = Port::new(&empty(lines, result), result, dims(0..rank));
+    generic(lines, rank, 0, inputs, &[out], body).concat()
+}
+
+/// A tensor with undefined elements.
 pub(super) fn empty(lines: &mut Lines, tensor: &Tensor) -> String {
     lines.value(format!("tensor.empty() : {}", tensor.text()))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes `scf` loops as text.
+//! Emits `scf` loops as text.
 
 use skript_passes::ir::splice::Lines;
 
@@ -9,11 +9,11 @@ pub(crate) type Carried = (String, String);
 /// Writes the body of loops from their indices and loop-carried values; returns the yielded values.
 pub(super) type Body<'b> = dyn FnMut(&mut Lines, &[String], &[String]) -> Vec<String> + 'b;
 
-/// As [`Body`], for one loop.
+/// Like [`Body`], for one loop.
 pub(crate) type OneBody<'b> = dyn FnMut(&mut Lines, &str, &[String]) -> Vec<String> + 'b;
 
-/// A nest with one loop per extent, the last one innermost; `inner` writes the body and returns the yielded values.
-/// Returns the names of the results.
+/// Emits a nest with one loop per extent, the last extent innermost; `inner` emits the body and returns the yielded
+/// values. Returns the names of the results.
 pub(crate) fn nest(lines: &mut Lines, extents: &[i64], carried: &[Carried], inner: &mut Body) -> Vec<String> {
     level(lines, extents, carried, &mut Vec::new(), inner)
 }
@@ -25,7 +25,7 @@ fn level(
     indices: &mut Vec<String>,
     inner: &mut Body,
 ) -> Vec<String> {
-    let Some((extent, rest)) = extents.split_first() else {
+    let Some((extent, inner_extents)) = extents.split_first() else {
         let names: Vec<String> = carried.iter().map(|c| c.0.clone()).collect();
         return inner(lines, indices, &names);
     };
@@ -35,14 +35,14 @@ fn level(
     one(lines, [&start, &end, &step], carried, &mut |lines, i, values| {
         indices.push(i.to_owned());
         let types = carried.iter().map(|c| c.1.clone());
-        let again: Vec<Carried> = values.iter().cloned().zip(types).collect();
-        let made = level(lines, rest, &again, indices, inner);
+        let carried: Vec<Carried> = values.iter().cloned().zip(types).collect();
+        let results = level(lines, inner_extents, &carried, indices, inner);
         indices.pop();
-        made
+        results
     })
 }
 
-/// A loop with lower bound, upper bound and step; `inner` receives its index and loop-carried values.
+/// Emits a loop with lower bound, upper bound and step; `inner` receives its index and loop-carried values.
 pub(super) fn one(
     lines: &mut Lines,
     bounds: [&str; 3],
@@ -56,13 +56,13 @@ pub(super) fn one(
     let types: Vec<&str> = carried.iter().map(|c| c.1.as_str()).collect();
     let types = types.join(", ");
     let [from, to, by] = bounds;
-    let made = lines.values(
+    let results = lines.values(
         carried.len(),
         format!("scf.for {i} = {from} to {to} step {by} iter_args({}) -> ({types}) {{", inits.join(", ")),
     );
     let yielded = inner(lines, &i, &names);
     lines.line(format!("scf.yield {} : {types}\n}}", yielded.join(", ")));
-    made
+    results
 }
 
 /// A constant index.

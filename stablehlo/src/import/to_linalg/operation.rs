@@ -22,8 +22,11 @@ pub struct Tensor {
 
 impl Tensor {
     /// The type as a tensor; `None` unless it is ranked and its elements are supported.
-    pub fn of(r#type: Type<'_>) -> Option<Tensor> {
-        Some(Tensor { extents: types::extents(r#type)?, element: Element::of(types::element_of(r#type)?)? })
+    pub fn from_type(r#type: Type<'_>) -> Option<Tensor> {
+        Some(Tensor {
+            extents: types::extents(r#type)?,
+            element: Element::from_type(types::element_of(r#type)?)?,
+        })
     }
 
     pub(crate) fn with_extents(&self, extents: &[i64]) -> Tensor {
@@ -61,8 +64,11 @@ impl Tensor {
     }
 }
 
+/// The values that replace the results of an operation.
+pub(crate) type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
+
 /// An operation to convert.
-pub(crate) struct Found<'c, 'a> {
+pub(crate) struct SourceOp<'c, 'a> {
     pub op: OperationRef<'c, 'a>,
     /// The name without the dialect.
     pub name: String,
@@ -71,30 +77,31 @@ pub(crate) struct Found<'c, 'a> {
     pub results: Vec<Tensor>,
 }
 
-impl<'c: 'a, 'a> Found<'c, 'a> {
-    /// An operation of static extents.
-    pub(crate) fn of(op: OperationRef<'c, 'a>) -> Result<Self, PassError> {
-        let found = Found::open(op)?;
-        let mut all = found.operands.iter().chain(&found.results);
+impl<'c: 'a, 'a> SourceOp<'c, 'a> {
+    /// An operation with static extents.
+    pub(crate) fn with_static_extents(op: OperationRef<'c, 'a>) -> Result<Self, PassError> {
+        let source = SourceOp::new(op)?;
+        let mut all = source.operands.iter().chain(&source.results);
         if all.any(|t| t.extents.contains(&types::DYNAMIC)) {
             Err("has an extent known only at run time".into())
         } else {
-            Ok(found)
+            Ok(source)
         }
     }
 
     /// An operation that may have dynamic extents.
-    pub(crate) fn open(op: OperationRef<'c, 'a>) -> Result<Self, PassError> {
+    pub(crate) fn new(op: OperationRef<'c, 'a>) -> Result<Self, PassError> {
         let values: Vec<Value> = op.operands().collect();
-        let tensor =
-            |t: Type<'_>| Tensor::of(t).ok_or_else(|| PassError::from(format!("has no code for {t}")));
+        let tensor = |t: Type<'_>| {
+            Tensor::from_type(t).ok_or_else(|| PassError::from(format!("does not support {t}")))
+        };
         let operands = values.iter().map(|v| tensor(v.r#type()));
         let operands = operands.collect::<Result<Vec<_>, _>>()?;
         let results = op.results().map(|r| tensor(r.r#type()));
         let results = results.collect::<Result<Vec<_>, _>>()?;
         let name = op::name(&op);
         let name = name.split_once('.').map_or("", |(_, n)| n).to_owned();
-        Ok(Found { op, name, values, operands, results })
+        Ok(SourceOp { op, name, values, operands, results })
     }
 
     pub(crate) fn operand(&self, n: usize) -> Result<&Tensor, PassError> {
@@ -136,10 +143,17 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         Some(IntegerAttribute::try_from(attribute).ok()?.value())
     }
 
+    /// A required integer.
+    pub(crate) fn required(&self, name: &str) -> Result<i64, PassError> {
+        self.i64(name).ok_or_else(|| format!("lacks its attribute {name}").into())
+    }
+
     /// A list of bools; empty if the attribute is absent.
     pub(crate) fn bools(&self, name: &str) -> Vec<bool> {
-        let text = self.op.attribute(name).map(|a| a.to_string());
-        let text = text.unwrap_or_default();
+        let Ok(attribute) = self.op.attribute(name) else {
+            return Vec::new();
+        };
+        let text = attribute.to_string();
         let list = text.trim_start_matches("array<i1: ").trim_end_matches('>');
         let items = list.split(',').map(str::trim);
         items.filter(|i| !i.is_empty()).map(|i| i == "true").collect()
@@ -160,37 +174,33 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         splice(self.op, &self.values, lines.text(), &typed)
     }
 
-    /// As [`Found::splice`], with the operation's bodies inserted at their placeholders.
-    pub(crate) fn with_bodies(
-        &self,
-        lines: &Lines,
-        results: &[String],
-    ) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    /// Like [`SourceOp::splice`], and replaces placeholders by the bodies of the operation.
+    pub(crate) fn with_bodies(&self, lines: &Lines, results: &[String]) -> Values<'c, 'a> {
         let spliced = self.splice(lines, results)?;
         payload::fill(self, &spliced.operations)?;
         Ok(spliced.values)
     }
 
-    /// As [`Found::splice`], for texts without payload and with one result.
-    pub(crate) fn replace(&self, lines: &Lines, result: &str) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    /// Like [`SourceOp::splice`], for text without placeholders and with one result.
+    pub(crate) fn replace(&self, lines: &Lines, result: &str) -> Values<'c, 'a> {
         Ok(self.splice(lines, &[result.to_owned()])?.values)
     }
 }
 
 fn numbers(text: &str, key: &str) -> Vec<i64> {
     let wanted = format!("{key} = ");
-    // `input_batching_dims` holds `batching_dims`: the key begins a word.
+    // `input_batching_dims` contains `batching_dims`, so the key must begin a word.
     let start = text.match_indices(&wanted).find(|(at, _)| {
         text.get(..*at).and_then(|t| t.chars().next_back()).is_none_or(|c| !(c.is_alphanumeric() || c == '_'))
     });
-    let Some(rest) = start.and_then(|(at, _)| text.get(at + wanted.len()..)) else {
+    let Some(value) = start.and_then(|(at, _)| text.get(at + wanted.len()..)) else {
         return Vec::new();
     };
-    let list = match rest.strip_prefix('[') {
-        Some(list) => list.split(']').next(),
-        None => rest.split([',', '>']).next(),
+    let list = match value.strip_prefix('[') {
+        Some(list) => list.split_once(']').map(|(list, _)| list),
+        None => value.split([',', '>']).next(),
     };
-    let items = list.unwrap_or_default().split(',');
+    let items = list.into_iter().flat_map(|list| list.split(','));
     items.filter_map(|n| n.trim().parse().ok()).collect()
 }
 
@@ -199,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_found_by_whole_words() {
+    fn keys_are_complete_words() {
         let text =
             "#stablehlo.gather<operand_batching_dims = [0], batching_dims = [1, 2], index_vector_dim = 3>";
         assert_eq!(numbers(text, "batching_dims"), [1, 2]);

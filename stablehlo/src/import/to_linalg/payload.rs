@@ -2,7 +2,7 @@
 //! Converts bodies on tensors of rank 0 to computations on scalars.
 
 use super::constant;
-use super::operation::{Found, Tensor};
+use super::operation::{SourceOp, Tensor};
 use crate::import::element::Element;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockLike;
@@ -17,7 +17,7 @@ use skript_passes::ir::ops;
 use skript_passes::ir::splice::{Lines, splice};
 use std::collections::HashMap;
 
-/// The placeholder for the body of region `region` on these scalars.
+/// Emits a placeholder for the body of region `region`, applied to these scalars.
 pub(crate) fn placeholder(
     lines: &mut Lines,
     region: usize,
@@ -39,17 +39,16 @@ pub(crate) fn placeholder(
     lines.values(results.len(), text)
 }
 
-/// Inserts the bodies of `found` at all placeholders below `operations`.
+/// Replaces all placeholders in `operations` by the bodies of `source`.
 pub(super) fn fill<'c: 'a, 'a>(
-    found: &Found<'c, 'a>,
+    source: &SourceOp<'c, 'a>,
     operations: &[OperationRef<'c, 'a>],
 ) -> Result<(), PassError> {
     for operation in operations {
         let marked = |op: OperationRef| op.has_attribute(attribute_names::PAYLOAD);
         for position in op::collect(operation, marked) {
             let number = IntegerAttribute::try_from(position.attribute(attribute_names::PAYLOAD)?)?.value();
-            let number = usize::try_from(number).unwrap_or_default();
-            let region = found.op.region(number)?;
+            let region = source.op.region(number.unsigned_abs() as usize)?;
             let block = region.first_block().ok_or("has no body")?;
             let scalars: Vec<Value> = position.operands().collect();
             let values = scalars_of(block, &scalars, position)?;
@@ -62,7 +61,7 @@ pub(super) fn fill<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The values that the block returns for these arguments, computed before `at`.
+/// Clones the operations of the block for these arguments before `at`; returns the values that the block returns.
 fn scalars_of<'c: 'a, 'a>(
     block: BlockRef<'c, 'a>,
     arguments: &[Value<'c, 'a>],
@@ -88,9 +87,8 @@ fn scalars_of<'c: 'a, 'a>(
         if name == ops::stablehlo::RETURN {
             return Ok(operands);
         }
-        let results = inner.results().map(|r| Tensor::of(r.r#type()));
+        let results = inner.results().map(|r| Tensor::from_type(r.r#type()).filter(|t| t.rank() == 0));
         let results: Option<Vec<Tensor>> = results.collect();
-        let results = results.filter(|r| r.iter().all(|t| t.extents.is_empty()));
         let refuse = || {
             PassError::from(format!("has a body with `{name}`, which is not an operation on single elements"))
         };
@@ -128,10 +126,10 @@ fn scalars_of<'c: 'a, 'a>(
     Err("has a body that returns nothing".into())
 }
 
-/// The element of a tensor of rank 0 that the body captures.
+/// Extracts the element of a captured tensor of rank 0.
 fn outside<'c: 'a, 'a>(value: Value<'c, 'a>, at: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
-    let tensor = Tensor::of(value.r#type()).filter(|t| t.extents.is_empty());
-    let tensor = tensor.ok_or("has a body that uses a whole tensor from outside")?;
+    let tensor = Tensor::from_type(value.r#type()).filter(|t| t.extents.is_empty());
+    let tensor = tensor.ok_or("has a body that captures a tensor whose rank is not 0")?;
     let text = format!("%r = tensor.extract %0[] : {}", tensor.text());
     let spliced = splice(at, &[value], &text, &[("%r".to_owned(), tensor.element.text())])?;
     spliced.values.first().copied().ok_or_else(|| "lost a value".into())

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reductions over full dimensions and over windows.
+//! Converts reductions over full dimensions and over windows.
 
 use super::constant;
+use super::generic::map;
 use super::generic::{Port, dims, empty, filled, generic};
-use super::operation::{Found, Tensor};
+use super::operation::Values;
+use super::operation::{SourceOp, Tensor};
 use super::payload;
 use super::shape::{Border, padded};
 use crate::import::element::Element;
-use melior::ir::Value;
-use skript_dialect::PassError;
-use skript_dialect::melior;
 use skript_passes::ir::splice::Lines;
 
-type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
-
-/// The body on accumulators, then values; it ends in `linalg.yield`.
+/// A body that applies region 0 to the accumulators and the values, and ends with `linalg.yield`.
 fn body(elements: &[Element]) -> String {
     let mut lines = Lines::default();
     let count = elements.len();
@@ -27,39 +24,39 @@ fn body(elements: &[Element]) -> String {
     lines.text().to_owned()
 }
 
-pub(crate) fn reduce<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let count = found.results.len();
-    let reduced = found.list("dimensions")?;
-    let rank = found.operand(0)?.rank();
+pub(crate) fn reduce<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let count = source.results.len();
+    let reduced = source.list("dimensions")?;
+    let rank = source.operand(0)?.rank();
     let is_reduced = |d: &usize| reduced.contains(&(*d as i64));
-    // Loops: kept dimensions first.
+    // The loops over kept dimensions come first.
     let (last, mut order): (Vec<usize>, Vec<usize>) = (0..rank).partition(is_reduced);
     let kept = order.len();
     order.extend(&last);
-    let loop_of = |d: usize| order.iter().position(|o| *o == d).unwrap_or(0);
+    let loop_of = |d: usize| order.iter().take_while(|o| **o != d).count();
     let mut lines = Lines::default();
     let (mut inputs, mut outputs, mut elements) = (Vec::new(), Vec::new(), Vec::new());
-    for (n, result) in found.results.iter().enumerate() {
+    for (n, result) in source.results.iter().enumerate() {
         let index = dims((0..rank).map(loop_of));
-        inputs.push(Port::new(&format!("%{n}"), found.operand(n)?, index));
+        inputs.push(Port::new(&format!("%{n}"), source.operand(n)?, index));
         let init = filled(&mut lines, &format!("%{}", count + n), result);
         outputs.push(Port::new(&init, result, dims(0..kept)));
         elements.push(result.element);
     }
     let body = body(&elements);
     let made = generic(&mut lines, rank, last.len(), &inputs, &outputs, &body);
-    found.with_bodies(&lines, &made)
+    source.with_bodies(&lines, &made)
 }
 
-pub(crate) fn reduce_window<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let count = found.results.len();
-    let rank = found.operand(0)?.rank();
+pub(crate) fn reduce_window<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let count = source.results.len();
+    let rank = source.operand(0)?.rank();
     let ones = || vec![1; rank];
-    let window = found.list("window_dimensions")?;
-    let strides = found.i64s("window_strides").unwrap_or_else(ones);
-    let spread = found.i64s("window_dilations").unwrap_or_else(ones);
-    let base = found.i64s("base_dilations").unwrap_or_else(ones);
-    let padding = found.pairs("padding", rank)?;
+    let window = source.list("window_dimensions")?;
+    let strides = source.i64s("window_strides").unwrap_or_else(ones);
+    let spread = source.i64s("window_dilations").unwrap_or_else(ones);
+    let base = source.i64s("base_dilations").unwrap_or_else(ones);
+    let padding = source.pairs("padding", rank)?;
     let borders: Vec<Border> = padding
         .iter()
         .zip(&base)
@@ -73,24 +70,24 @@ pub(crate) fn reduce_window<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a>
         .collect();
     let mut lines = Lines::default();
     let (mut inputs, mut outputs, mut elements) = (Vec::new(), Vec::new(), Vec::new());
-    for (n, result) in found.results.iter().enumerate() {
+    for (n, result) in source.results.iter().enumerate() {
         let init = format!("%{}", count + n);
-        let (name, tensor) = padded(&mut lines, &format!("%{n}"), found.operand(n)?, &init, &borders);
+        let (name, tensor) = padded(&mut lines, &format!("%{n}"), source.operand(n)?, &init, &borders);
         inputs.push(Port::new(&name, &tensor, index.clone()));
         let whole = filled(&mut lines, &init, result);
         outputs.push(Port::new(&whole, result, dims(0..rank)));
         elements.push(result.element);
     }
-    // Only the shape of this operand matters: it defines the size of windows.
+    // Only the shape of this operand is used: it defines the size of the windows.
     let shape = Tensor { extents: window, element: Element::Pred };
     let name = empty(&mut lines, &shape);
     inputs.push(Port::new(&name, &shape, dims(rank..2 * rank)));
     let body = body(&elements);
     let made = generic(&mut lines, 2 * rank, rank, &inputs, &outputs, &body);
-    found.with_bodies(&lines, &made)
+    source.with_bodies(&lines, &made)
 }
 
-/// The type in which sums of products are accumulated: f32 for halves.
+/// The accumulator type of sums of products: f32 for half-precision floats.
 pub(crate) fn accumulator(element: Element) -> Element {
     use crate::import::element::Float;
     match element {
@@ -99,7 +96,7 @@ pub(crate) fn accumulator(element: Element) -> Element {
     }
 }
 
-/// The body that adds the product of `%i0` and `%i1`, of these element types, to `%o0`.
+/// A body that adds the product of `%i0` and `%i1`, which have the types `x` and `y`, to `%o0`.
 pub(crate) fn product(x: Element, y: Element, sum: Element) -> String {
     let mut lines = Lines::default();
     let t = sum.text();
@@ -112,7 +109,7 @@ pub(crate) fn product(x: Element, y: Element, sum: Element) -> String {
     };
     let (x, y) = (convert("%i0", x), convert("%i1", y));
     let sum = match sum {
-        // In any order, and fused, as for every other contraction.
+        // Sums may be reassociated and fused, as in all other contractions.
         Element::Float(_) => {
             let product = lines.value(format!("arith.mulf {x}, {y} fastmath<contract> : {t}"));
             lines.value(format!("arith.addf %o0, {product} fastmath<reassoc,contract> : {t}"))
@@ -126,28 +123,20 @@ pub(crate) fn product(x: Element, y: Element, sum: Element) -> String {
     lines.text().to_owned()
 }
 
-/// A tensor of zeros.
+/// Emits a tensor of zeros; returns its name.
 pub(crate) fn zeros(lines: &mut Lines, tensor: &Tensor) -> String {
     let zero = constant::zero(lines, tensor.element);
     super::generic::filled_with(lines, &zero, tensor)
 }
 
-/// A tensor read at `index` for each element of `to`, converted to its type.
+/// Emits a tensor of type `to`. Each element is that of `from` at the subscripts `index`, converted to the element
+/// type.
 pub(super) fn moved(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor, index: Vec<String>) -> String {
-    let out = empty(lines, to);
     let (a, b) = (from.element.text(), to.element.text());
     let body = if a == b {
         format!("linalg.yield %i0 : {b}")
     } else {
         format!("%r = stablehlo.convert %i0 : ({a}) -> {b}\nlinalg.yield %r : {b}")
     };
-    let made = generic(
-        lines,
-        to.rank(),
-        0,
-        &[Port::new(name, from, index)],
-        &[Port::new(&out, to, dims(0..to.rank()))],
-        &body,
-    );
-    made.into_iter().next().unwrap_or_default()
+    map(lines, &[Port::new(name, from, index)], to, &body)
 }

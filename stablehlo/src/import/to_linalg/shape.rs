@@ -1,70 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operations that move elements.
 
-use super::generic::{Port, dims, empty as undefined, filled, generic};
-use super::operation::{Found, Tensor};
+use super::generic::map;
+use super::generic::{empty as undefined, filled};
+use super::operation::Values;
+use super::operation::{SourceOp, Tensor};
 use super::reduce::moved;
 use crate::import::element::Element;
-use melior::ir::Value;
 use skript_dialect::PassError;
-use skript_dialect::melior;
 use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 
-type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
-
-/// Handles results without elements.
-pub(super) fn empty<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+/// Replaces an operation whose results have no elements.
+pub(super) fn empty<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
-    let made: Vec<String> = found.results.iter().map(|t| undefined(&mut lines, t)).collect();
-    Ok(found.splice(&lines, &made)?.values)
+    let output: Vec<String> = source.results.iter().map(|t| undefined(&mut lines, t)).collect();
+    Ok(source.splice(&lines, &output)?.values)
+}
+
+/// Replaces an operation by its operands.
+pub(super) fn same<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    Ok(source.values.clone())
 }
 
 /// Reads one input at `position` for each element of the result.
-fn read<'c: 'a, 'a>(found: &Found<'c, 'a>, position: Vec<String>) -> Values<'c, 'a> {
+fn read<'c: 'a, 'a>(source: &SourceOp<'c, 'a>, position: Vec<String>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
-    let made = moved(&mut lines, "%0", found.operand(0)?, found.result()?, position);
-    found.replace(&lines, &made)
+    let output = moved(&mut lines, "%0", source.operand(0)?, source.result()?, position);
+    source.replace(&lines, &output)
 }
 
-pub(crate) fn iota<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let result = found.result()?;
-    let dimension = found.i64("iota_dimension").unwrap_or(0);
-    let e = result.element.text();
+pub(crate) fn iota<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let result = source.result()?;
+    let dimension = source.required("iota_dimension")?;
     let mut lines = Lines::default();
-    let out = undefined(&mut lines, result);
+    let name = positions_along(&mut lines, result, dimension);
+    source.replace(&lines, &name)
+}
+
+/// A tensor with the position of each element along a dimension.
+pub(super) fn positions_along(lines: &mut Lines, tensor: &Tensor, dimension: i64) -> String {
+    let e = tensor.element.text();
     let body = format!(
         "%n = linalg.index {dimension} : index\n%w = arith.index_cast %n : index to i64\n\
          %r = stablehlo.convert %w : (i64) -> {e}\nlinalg.yield %r : {e}"
     );
-    let out = Port::new(&out, result, dims(0..result.rank()));
-    let made = generic(&mut lines, result.rank(), 0, &[], &[out], &body);
-    Ok(found.splice(&lines, &made)?.values)
+    map(lines, &[], tensor, &body)
 }
 
-pub(crate) fn broadcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let operand = found.operand(0)?;
-    let targets = found.list("broadcast_dimensions")?;
+pub(crate) fn broadcast<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let operand = source.operand(0)?;
+    let targets = source.list("broadcast_dimensions")?;
     let position = targets.iter().zip(&operand.extents);
-    read(
-        found,
-        position
-            .map(|(d, extent)| match extent {
-                1 => "0".to_owned(),
-                _ => format!("d{d}"),
-            })
-            .collect(),
-    )
+    let subscript = |(d, extent): (&i64, &i64)| if *extent == 1 { "0".to_owned() } else { format!("d{d}") };
+    read(source, position.map(subscript).collect())
 }
 
-/// Reshapes by way of one dimension.
-pub(crate) fn reshape<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+/// Collapses all dimensions to one dimension, and expands it.
+pub(crate) fn reshape<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
-    let made = reshaped(&mut lines, "%0", found.operand(0)?, found.result()?);
-    found.replace(&lines, &made)
+    let output = reshaped(&mut lines, "%0", source.operand(0)?, source.result()?);
+    source.replace(&lines, &output)
 }
 
-/// The tensor `name` in another shape with as many elements.
+/// Reshapes the tensor `name` to a shape with the same number of elements.
 pub(crate) fn reshaped(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor) -> String {
     let groups = |rank: usize| match rank {
         0 => "[]".to_owned(),
@@ -75,7 +74,7 @@ pub(crate) fn reshaped(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor
     };
     let flat = from.with_extents(&[from.volume()]);
     let mut name = name.to_owned();
-    // Rank 0 has one element: expanding rank 1 to it lists no dimension.
+    // A tensor of rank 0 has one element; its expansion to rank 1 has an empty reassociation.
     if from.rank() == 0 {
         name = lines.value(format!(
             "tensor.expand_shape {name} [] output_shape [1] : {} into {}",
@@ -106,8 +105,8 @@ pub(crate) fn reshaped(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor
     }
 }
 
-pub(super) fn transpose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let order = found.list("permutation")?;
+pub(super) fn transpose<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let order = source.list("permutation")?;
     // Result dimension n is operand dimension order[n].
     let mut position = vec![String::new(); order.len()];
     for (n, d) in order.iter().enumerate() {
@@ -115,35 +114,25 @@ pub(super) fn transpose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
             *slot = format!("d{n}");
         }
     }
-    read(found, position)
+    read(source, position)
 }
 
-pub(super) fn reverse<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(super) fn reverse<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
-    let dimensions = found.list("dimensions")?;
-    let made = reversed(&mut lines, "%0", found.operand(0)?, &dimensions);
-    found.replace(&lines, &made)
+    let dimensions = source.list("dimensions")?;
+    let output = reversed(&mut lines, "%0", source.operand(0)?, &dimensions);
+    source.replace(&lines, &output)
 }
 
-/// The tensor `name` with the elements of some dimensions in reverse order.
+/// Reverses the elements of the tensor `name` along `dimensions`.
 pub(crate) fn reversed(lines: &mut Lines, name: &str, tensor: &Tensor, dimensions: &[i64]) -> String {
     if dimensions.is_empty() {
         return name.to_owned();
     }
-    let position = (0i64..).zip(&tensor.extents);
-    moved(
-        lines,
-        name,
-        tensor,
-        tensor,
-        position
-            .map(
-                |(d, extent)| {
-                    if dimensions.contains(&d) { format!("{} - d{d}", extent - 1) } else { format!("d{d}") }
-                },
-            )
-            .collect(),
-    )
+    let subscript = |(d, extent): (i64, &i64)| {
+        if dimensions.contains(&d) { format!("{} - d{d}", extent - 1) } else { format!("d{d}") }
+    };
+    moved(lines, name, tensor, tensor, (0i64..).zip(&tensor.extents).map(subscript).collect())
 }
 
 fn list(numbers: &[i64]) -> String {
@@ -151,18 +140,18 @@ fn list(numbers: &[i64]) -> String {
     format!("[{}]", texts.join(", "))
 }
 
-pub(crate) fn slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let (operand, result) = (found.operand(0)?, found.result()?);
+pub(crate) fn slice<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let (operand, result) = (source.operand(0)?, source.result()?);
     let mut lines = Lines::default();
-    let made = lines.value(format!(
+    let output = lines.value(format!(
         "tensor.extract_slice %0{}{}{} : {} to {}",
-        list(&found.list("start_indices")?),
+        list(&source.list("start_indices")?),
         list(&result.extents),
-        list(&found.list("strides")?),
+        list(&source.list("strides")?),
         operand.text(),
         result.text()
     ));
-    found.replace(&lines, &made)
+    source.replace(&lines, &output)
 }
 
 /// Padding of one dimension.
@@ -179,21 +168,21 @@ impl Border {
         self.low + extent + (extent - 1).max(0) * self.interior + self.high
     }
 
-    /// The first element that is kept, the number of kept elements, and the position of the first one in the result.
+    /// The first kept element, the number of kept elements, and the position of the first kept element in the result.
     fn kept(self, extent: i64) -> (i64, i64, i64) {
         let step = self.interior + 1;
         let total = self.extent(extent);
         let position = |k: i64| self.low + k * step;
-        let first = (0..extent).find(|k| position(*k) >= 0).unwrap_or(extent);
+        let first = (0..extent).take_while(|k| position(*k) < 0).count() as i64;
         let count = (first..extent).take_while(|k| position(*k) < total).count();
         (first, count as i64, position(first))
     }
 }
 
-pub(super) fn pad<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let low = found.list("edge_padding_low")?;
-    let high = found.list("edge_padding_high")?;
-    let interior = found.list("interior_padding")?;
+pub(super) fn pad<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let low = source.list("edge_padding_low")?;
+    let high = source.list("edge_padding_high")?;
+    let interior = source.list("interior_padding")?;
     let borders: Vec<Border> = low
         .iter()
         .zip(&high)
@@ -201,11 +190,11 @@ pub(super) fn pad<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         .map(|((low, high), interior)| Border { low: *low, high: *high, interior: *interior })
         .collect();
     let mut lines = Lines::default();
-    let (made, _) = padded(&mut lines, "%0", found.operand(0)?, "%1", &borders);
-    found.replace(&lines, &made)
+    let (output, _) = padded(&mut lines, "%0", source.operand(0)?, "%1", &borders);
+    source.replace(&lines, &output)
 }
 
-/// The tensor `name` with borders filled with the only element of `value`, a tensor of rank 0; and its type.
+/// Pads the tensor `name` with the element of `value`, a tensor of rank 0. Returns the padded tensor and its type.
 pub(crate) fn padded(
     lines: &mut Lines,
     name: &str,
@@ -242,7 +231,7 @@ pub(crate) fn padded(
         ))
     };
     let steps: Vec<i64> = borders.iter().map(|b| b.interior + 1).collect();
-    let made = lines.value(format!(
+    let output = lines.value(format!(
         "tensor.insert_slice {source} into {whole}{}{}{} : {} into {}",
         list(&column(&|k| k.2)),
         list(&counts),
@@ -250,17 +239,17 @@ pub(crate) fn padded(
         part.text(),
         to.text()
     ));
-    (made, to)
+    (output, to)
 }
 
-pub(crate) fn concatenate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let result = found.result()?;
-    let dimension = found.i64("dimension").and_then(|d| usize::try_from(d).ok());
+pub(crate) fn concatenate<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let result = source.result()?;
+    let dimension = source.i64("dimension").and_then(|d| usize::try_from(d).ok());
     let dimension = dimension.ok_or("lacks its dimension")?;
     let mut lines = Lines::default();
     let mut whole = undefined(&mut lines, result);
     let mut start = 0;
-    for (n, part) in found.operands.iter().enumerate() {
+    for (n, part) in source.operands.iter().enumerate() {
         if part.volume() > 0 {
             let offset = |d: usize| if d == dimension { start } else { 0 };
             let offsets: Vec<i64> = (0..result.rank()).map(offset).collect();
@@ -273,13 +262,13 @@ pub(crate) fn concatenate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
                 result.text()
             ));
         }
-        start += part.extents.get(dimension).copied().unwrap_or(0);
+        start += part.extents.get(dimension).ok_or("names no dimension")?;
     }
-    found.replace(&lines, &whole)
+    source.replace(&lines, &whole)
 }
 
-/// A start index from the scalar `value`, clamped to `0..=most`.
-pub(crate) fn clamped(lines: &mut Lines, value: &str, element: Element, most: i64) -> String {
+/// Converts the scalar `value` to a start index, and clamps it to `0..=max`.
+pub(crate) fn clamped(lines: &mut Lines, value: &str, element: Element, max: i64) -> String {
     let signless = element.signless();
     let unsigned = matches!(element, Element::Unsigned(_));
     let mut value = value.to_owned();
@@ -291,21 +280,21 @@ pub(crate) fn clamped(lines: &mut Lines, value: &str, element: Element, most: i6
         let extend = if unsigned { ops::arith::EXTUI } else { ops::arith::EXTSI };
         value = lines.value(format!("{extend} {value} : {signless} to i64"));
     }
-    let most = lines.value(format!("arith.constant {most} : i64"));
+    let max = lines.value(format!("arith.constant {max} : i64"));
     let clamped = if unsigned {
-        lines.value(format!("arith.minui {value}, {most} : i64"))
+        lines.value(format!("arith.minui {value}, {max} : i64"))
     } else {
         let zero = lines.value("arith.constant 0 : i64");
         let positive = lines.value(format!("arith.maxsi {value}, {zero} : i64"));
-        lines.value(format!("arith.minsi {positive}, {most} : i64"))
+        lines.value(format!("arith.minsi {positive}, {max} : i64"))
     };
     lines.value(format!("arith.index_cast {clamped} : i64 to index"))
 }
 
-/// The offsets of a block of `sizes` in `whole`, from operands of rank 0 beginning with operand `first`.
+/// The offsets of a block of `sizes` in `whole`: the operands of rank 0 that begin with operand `first`, clamped.
 fn offsets(
     lines: &mut Lines,
-    found: &Found,
+    source: &SourceOp,
     first: usize,
     whole: &Tensor,
     sizes: &[i64],
@@ -313,40 +302,40 @@ fn offsets(
     let mut positions = Vec::new();
     for (d, (extent, size)) in whole.extents.iter().zip(sizes).enumerate() {
         let n = first + d;
-        let start = found.operand(n)?;
+        let start = source.operand(n)?;
         let value = lines.value(format!("tensor.extract %{n}[] : {}", start.text()));
         positions.push(clamped(lines, &value, start.element, extent - size));
     }
     Ok(format!("[{}]", positions.join(", ")))
 }
 
-pub(crate) fn dynamic_slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let (whole, result) = (found.operand(0)?, found.result()?);
+pub(crate) fn dynamic_slice<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let (whole, result) = (source.operand(0)?, source.result()?);
     let mut lines = Lines::default();
-    let positions = offsets(&mut lines, found, 1, whole, &result.extents)?;
-    let made = lines.value(format!(
+    let positions = offsets(&mut lines, source, 1, whole, &result.extents)?;
+    let output = lines.value(format!(
         "tensor.extract_slice %0{positions}{}{} : {} to {}",
         list(&result.extents),
         list(&vec![1; result.rank()]),
         whole.text(),
         result.text()
     ));
-    found.replace(&lines, &made)
+    source.replace(&lines, &output)
 }
 
-pub(crate) fn dynamic_update_slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let (whole, update) = (found.operand(0)?, found.operand(1)?);
+pub(crate) fn dynamic_update_slice<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let (whole, update) = (source.operand(0)?, source.operand(1)?);
     if update.volume() == 0 {
-        return Ok(found.values.iter().take(1).copied().collect());
+        return Ok(source.values.iter().take(1).copied().collect());
     }
     let mut lines = Lines::default();
-    let positions = offsets(&mut lines, found, 2, whole, &update.extents)?;
-    let made = lines.value(format!(
+    let positions = offsets(&mut lines, source, 2, whole, &update.extents)?;
+    let output = lines.value(format!(
         "tensor.insert_slice %1 into %0{positions}{}{} : {} into {}",
         list(&update.extents),
         list(&vec![1; whole.rank()]),
         update.text(),
         whole.text()
     ));
-    found.replace(&lines, &made)
+    source.replace(&lines, &output)
 }

@@ -1,108 +1,202 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sorting: a stable bottom-up merge sort of positions, for each line along the dimension.
+//! Converts sorts to a stable bottom-up merge sort of positions, for each line along the dimension.
+#![allow(
+    clippy::indexing_slicing,
+    reason = "loops yield as many values as they carry; the verifier has checked the dimension"
+)]
 
-use super::generic::{Port, dims, empty, generic};
 use super::nest::{index, nest, one};
-use super::operation::{Found, Tensor};
+use super::operation::Values;
+use super::operation::{SourceOp, Tensor};
 use super::payload;
 use crate::import::element::Element;
-use melior::ir::Value;
-use skript_dialect::PassError;
-use skript_dialect::melior;
 use skript_passes::ir::splice::Lines;
 
-type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
+/// Minimum number of positions that are sorted at once when a few are selected.
+const MIN_CANDIDATES: i64 = 32;
 
-/// Whether the second of two positions along the line goes first, as an `i1`: from the names of the elements of all
-/// inputs at the right and at the left position.
+/// Number of elements that are tested for candidates with one branch.
+const TESTED: i64 = 16;
+
+/// Emits an `i1` that is true if the right of two positions along the line sorts before the left one. The arguments are
+/// the names of the elements of all inputs at the right position and at the left position.
 type Precedes<'p> = dyn Fn(&mut Lines, &[String], &[String]) -> String + 'p;
 
-pub(super) fn sort<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let tensor = found.result()?;
+pub(super) fn sort<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let tensor = source.result()?;
     let rank = tensor.rank() as i64;
-    let dimension = found.i64("dimension").unwrap_or(-1);
+    let dimension = source.i64("dimension").unwrap_or(-1);
     let dimension = if dimension < 0 { dimension + rank } else { dimension };
     let dimension = usize::try_from(dimension).map_err(|e| e.to_string())?;
-    let inputs: Vec<(String, Tensor)> = names(&found.operands);
-    let elements: Vec<Element> = found.operands.iter().flat_map(|t| [t.element; 2]).collect();
+    let inputs: Vec<(String, Tensor)> = names(&source.operands);
+    let elements: Vec<Element> = source.operands.iter().flat_map(|t| [t.element; 2]).collect();
     let mut lines = Lines::default();
     let made = sorted(&mut lines, &inputs, dimension, &|lines, right, left| {
         let pairs = right.iter().zip(left);
         let pairs: Vec<String> = pairs.flat_map(|(r, l)| [r.clone(), l.clone()]).collect();
         payload::placeholder(lines, 0, &pairs, &elements, &[Element::Pred]).concat()
     });
-    found.with_bodies(&lines, &made)
+    source.with_bodies(&lines, &made)
 }
 
 fn names(tensors: &[Tensor]) -> Vec<(String, Tensor)> {
     tensors.iter().enumerate().map(|(n, t)| (format!("%{n}"), t.clone())).collect()
 }
 
-/// The `k` largest elements along the last dimension, and their positions; equal elements keep their order.
-pub(crate) fn top_k<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
-    let (input, result) = (found.operand(0)?, found.result()?);
-    let positions = found.results.get(1).ok_or("lacks its second result")?;
-    let last = input.rank().checked_sub(1).ok_or("has no dimension")?;
-    let whole = Tensor { extents: input.extents.clone(), element: positions.element };
-    let mut lines = Lines::default();
-    let out = empty(&mut lines, &whole);
-    let e = whole.element.text();
-    let body = format!(
-        "%n = linalg.index {last} : index\n%w = arith.index_cast %n : index to i64\n\
-         %r = stablehlo.convert %w : (i64) -> {e}\nlinalg.yield %r : {e}"
-    );
-    let out = Port::new(&out, &whole, dims(0..whole.rank()));
-    let numbers = generic(&mut lines, whole.rank(), 0, &[], &[out], &body);
-    let inputs = [("%0".to_owned(), input.clone()), (numbers.concat(), whole.clone())];
+/// Converts `top_k`: the `k` largest elements along the last dimension, and their positions; equal elements keep their
+/// order.
+pub(crate) fn top_k<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
+    let (input, result) = (source.operand(0)?, source.result()?);
+    let numbers = source.results.get(1).ok_or("lacks its second result")?;
+    let (Some((count, others)), Some(kept)) = (input.extents.split_last(), result.extents.last()) else {
+        return Err("has no dimension".into());
+    };
     let order = match input.element {
         Element::Float(_) => ", TOTALORDER",
         _ => "",
     };
-    let t = input.element.text();
-    let made = sorted(&mut lines, &inputs, last, &|lines, right, left| {
-        // Compares the elements, not their positions.
-        let first = |values: &[String]| values.first().cloned().unwrap_or_default();
-        let (right, left) = (first(right), first(left));
-        lines.value(format!("stablehlo.compare GT, {right}, {left}{order} : ({t}, {t}) -> i1"))
+    let (t, n) = (input.element.text(), numbers.element.text());
+    let mut lines = Lines::default();
+    let carried = [result, numbers].map(|tensor| {
+        let space = lines.value(format!("bufferization.alloc_tensor() : {}", tensor.text()));
+        (space, tensor.text())
     });
-    let zeros = vec!["0"; input.rank()].join(", ");
-    let ones = vec!["1"; input.rank()].join(", ");
-    let extents: Vec<String> = result.extents.iter().map(i64::to_string).collect();
-    let mut taken = Vec::new();
-    for (name, (from, to)) in made.iter().zip([(input, result), (&whole, positions)]) {
-        taken.push(lines.value(format!(
-            "tensor.extract_slice {name}[{zeros}][{}][{ones}] : {} to {}",
-            extents.join(", "),
-            from.text(),
-            to.text()
-        )));
-    }
-    Ok(found.splice(&lines, &taken)?.values)
+    let made = nest(&mut lines, others, &carried, &mut |lines, at, outputs| {
+        let address = |along: &str| [at, &[along.to_owned()]].concat().join(", ");
+        let row = Row {
+            count: *count,
+            kept: *kept,
+            element: &t,
+            at: &|lines, k| lines.value(format!("tensor.extract %0[{}] : {}", address(k), input.text())),
+            precedes: &|lines, right, left| {
+                lines.value(format!("stablehlo.compare GT, {right}, {left}{order} : ({t}, {t}) -> i1"))
+            },
+        };
+        let (order, positions) = row.selected(lines);
+        let types = [result, numbers].map(Tensor::text);
+        let carried: Vec<_> = outputs.iter().cloned().zip(types.clone()).collect();
+        nest(lines, &[*kept], &carried, &mut |lines, k, outputs| {
+            let to = address(&k.concat());
+            let from = lines.value(format!("tensor.extract {order}[{}] : {positions}", k.concat()));
+            let value = (row.at)(lines, &from);
+            let number = lines.value(format!("arith.index_cast {from} : index to {n}"));
+            let written = [value, number].into_iter().zip(outputs).zip(&types);
+            written
+                .map(|((value, output), r#type)| {
+                    lines.value(format!("tensor.insert {value} into {output}[{to}] : {type}"))
+                })
+                .collect()
+        })
+    });
+    source.with_bodies(&lines, &made)
 }
 
-/// All inputs, sorted along `dimension` by `precedes`.
+/// A line of elements, of which the first ones in sorted order are selected.
+struct Row<'r> {
+    count: i64,
+    kept: i64,
+    /// The element type.
+    element: &'r str,
+    /// Emits the element at a position.
+    at: &'r dyn Fn(&mut Lines, &str) -> String,
+    /// Emits an `i1` that is true if the right of two elements sorts before the left one.
+    precedes: &'r dyn Fn(&mut Lines, &str, &str) -> String,
+}
+
+impl Row<'_> {
+    /// Emits a tensor of positions whose first `kept` positions are in sorted order; returns its name and its type.
+    ///
+    /// Candidates are collected in a buffer of at least twice as many positions as are kept. If it is full, it is sorted, and the
+    /// first ones remain. A later position is a candidate if its element precedes the last of these.
+    fn selected(&self, lines: &mut Lines) -> (String, String) {
+        let size = (2 * self.kept).max(MIN_CANDIDATES);
+        // A short line is sorted as a whole.
+        let size = if 2 * size > self.count { self.count } else { size + (self.count - size) % TESTED };
+        let positions = format!("tensor<{size}xindex>");
+        let start = ascending(lines, size);
+        if size == self.count {
+            return (self.sorted(lines, &start, size), positions);
+        }
+        let [first, step, tested] = [0, 1, TESTED].map(|n| index(lines, n));
+        let [end, full, kept, last] = [self.count, size, self.kept, self.kept - 1].map(|n| index(lines, n));
+        let element = self.element;
+        let limit = (self.at)(lines, &first);
+        let carried =
+            [(start, positions.clone()), (full.clone(), "index".to_owned()), (limit, element.to_owned())];
+        let types = format!("{positions}, index, {element}");
+        // Emits a branch for a candidate, or for a full buffer.
+        let branch = |lines: &mut Lines, precedes: String, used: &str| {
+            let is_full = lines.value(format!("arith.cmpi eq, {used}, {full} : index"));
+            let is_needed = lines.value(format!("arith.ori {precedes}, {is_full} : i1"));
+            (lines.values(3, format!("scf.if {is_needed} -> ({types}) {{")), is_full)
+        };
+        let otherwise = |lines: &mut Lines, then: [&String; 3], values: &[String]| {
+            let then = then.map(String::as_str).join(", ");
+            lines.line(format!("scf.yield {then} : {types}\n}} else {{"));
+            lines.line(format!("scf.yield {} : {types}\n}}", values.join(", ")));
+        };
+        let precedes = |lines: &mut Lines, k: &str, limit: &str| {
+            let value = (self.at)(lines, k);
+            (self.precedes)(lines, &value, limit)
+        };
+        let made = one(lines, [&full, &end, &tested], &carried, &mut |lines, start, values| {
+            let mut any = precedes(lines, start, &values[2]);
+            for n in 1..TESTED {
+                let n = index(lines, n);
+                let k = lines.value(format!("arith.addi {start}, {n} : index"));
+                let one = precedes(lines, &k, &values[2]);
+                any = lines.value(format!("arith.ori {any}, {one} : i1"));
+            }
+            let (block, _) = branch(lines, any, &values[1]);
+            let end = lines.value(format!("arith.addi {start}, {tested} : index"));
+            let types_of = [&positions, "index", element].map(str::to_owned);
+            let carried: Vec<_> = values.iter().cloned().zip(types_of).collect();
+            let made = one(lines, [start, &end, &step], &carried, &mut |lines, k, values| {
+                let is_candidate = precedes(lines, k, &values[2]);
+                let (next, is_full) = branch(lines, is_candidate, &values[1]);
+                let reduced = lines.values(3, format!("scf.if {is_full} -> ({types}) {{"));
+                let sorted = self.sorted(lines, &values[0], size);
+                let from = lines.value(format!("tensor.extract {sorted}[{last}] : {positions}"));
+                let limit = (self.at)(lines, &from);
+                otherwise(lines, [&sorted, &kept, &limit], values);
+                let [order, used, limit] = [&reduced[0], &reduced[1], &reduced[2]];
+                let more = lines.value(format!("tensor.insert {k} into {order}[{used}] : {positions}"));
+                let count = lines.value(format!("arith.addi {used}, {step} : index"));
+                otherwise(lines, [&more, &count, limit], values);
+                next
+            });
+            otherwise(lines, [&made[0], &made[1], &made[2]], values);
+            block
+        });
+        // Positions that remain from an earlier sort follow the kept ones in this sort, too.
+        (self.sorted(lines, &made[0], size), positions)
+    }
+
+    /// Emits sorted positions.
+    fn sorted(&self, lines: &mut Lines, positions: &str, count: i64) -> String {
+        merged(lines, positions, count, &|lines, right, left| {
+            let (right, left) = ((self.at)(lines, right), (self.at)(lines, left));
+            (self.precedes)(lines, &right, &left)
+        })
+    }
+}
+
+/// Emits all inputs, sorted along `dimension` by `precedes`.
 fn sorted(
     lines: &mut Lines,
     inputs: &[(String, Tensor)],
     dimension: usize,
     precedes: &Precedes,
 ) -> Vec<String> {
-    let extents = inputs.first().map_or(&[][..], |i| &i.1.extents);
-    let count = extents.get(dimension).copied().unwrap_or(1);
+    let extents = &inputs[0].1.extents;
+    let count = extents[dimension];
     let positions = format!("tensor<{count}xindex>");
-    let start = lines.value(format!("tensor.empty() : {positions}"));
-    let start = lines.value(format!(
-        "linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = [\"parallel\"]}} \
-         outs({start} : {positions}) {{\n^bb0(%o: index):\n%n = linalg.index 0 : index\n\
-         linalg.yield %n : index\n}} -> {positions}"
-    ));
-    let mut others = extents.to_vec();
-    if let Some(own) = others.get_mut(dimension) {
-        *own = 1;
-    }
+    let start = ascending(lines, count);
+    let mut others = extents.clone();
+    others[dimension] = 1;
     let mut carried = Vec::new();
     for (_, tensor) in inputs {
-        // Not an empty tensor, because bufferization may reuse a loop-carried value for it while the input is still
+        // Not `tensor.empty`, because bufferization may replace it by a loop-carried value while the input is still
         // read.
         let space = lines.value(format!("bufferization.alloc_tensor() : {}", tensor.text()));
         carried.push((space, tensor.text()));
@@ -110,9 +204,7 @@ fn sorted(
     nest(lines, &others, &carried, &mut |lines, at, outputs| {
         let element = |lines: &mut Lines, input: &(String, Tensor), along: &str| {
             let mut address = at.to_vec();
-            if let Some(own) = address.get_mut(dimension) {
-                *own = along.to_owned();
-            }
+            address[dimension] = along.to_owned();
             let address = address.join(", ");
             lines.value(format!("tensor.extract {}[{address}] : {}", input.0, input.1.text()))
         };
@@ -132,9 +224,7 @@ fn sorted(
             for (input, output) in inputs.iter().zip(outputs) {
                 let value = element(lines, input, &from);
                 let mut address = at.to_vec();
-                if let Some(own) = address.get_mut(dimension) {
-                    own.clone_from(&k);
-                }
+                address[dimension].clone_from(&k);
                 written.push(lines.value(format!(
                     "tensor.insert {value} into {output}[{}] : {}",
                     address.join(", "),
@@ -146,7 +236,19 @@ fn sorted(
     })
 }
 
-/// The sorted positions: runs of 1, 2, 4, … are merged. `goes_first` compares a right and a left position.
+/// Emits the positions 0, 1, …
+fn ascending(lines: &mut Lines, count: i64) -> String {
+    let positions = format!("tensor<{count}xindex>");
+    let space = lines.value(format!("tensor.empty() : {positions}"));
+    lines.value(format!(
+        "linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = [\"parallel\"]}} \
+         outs({space} : {positions}) {{\n^bb0(%o: index):\n%n = linalg.index 0 : index\n\
+         linalg.yield %n : index\n}} -> {positions}"
+    ))
+}
+
+/// Emits the sorted positions by merging runs of 1, 2, 4, … positions. `goes_first` compares a right and a left
+/// position.
 fn merged(
     lines: &mut Lines,
     start: &str,
@@ -158,14 +260,11 @@ fn merged(
     let zero = index(lines, 0);
     let step = index(lines, 1);
     let end = index(lines, count);
-    let most = index(lines, count - 1);
+    let last = index(lines, count - 1);
     let space = lines.value(format!("tensor.empty() : {positions}"));
     let carried = [(start.to_owned(), positions.clone()), (space, positions.clone())];
     let made = nest(lines, &[passes], &carried, &mut |lines, pass, values| {
-        let [source, target] = values else {
-            return Vec::new();
-        };
-        let (source, target) = (source.clone(), target.clone());
+        let (source, target) = (values[0].clone(), values[1].clone());
         let width = lines.value(format!("arith.shli {step}, {} : index", pass.concat()));
         let both = lines.value(format!("arith.addi {width}, {width} : index"));
         let carried = [(target, positions.clone())];
@@ -180,11 +279,9 @@ fn merged(
                 (target.concat(), positions.clone()),
             ];
             let made = one(lines, [low, &high, &step], &carried, &mut |lines, k, values| {
-                let [i, j, target] = values else {
-                    return Vec::new();
-                };
+                let [i, j, target] = [&values[0], &values[1], &values[2]];
                 let position = |lines: &mut Lines, n: &str| {
-                    let n = lines.value(format!("arith.minui {n}, {most} : index"));
+                    let n = lines.value(format!("arith.minui {n}, {last} : index"));
                     lines.value(format!("tensor.extract {source}[{n}] : {positions}"))
                 };
                 let (left, right) = (position(lines, i), position(lines, j));
@@ -202,7 +299,7 @@ fn merged(
                 let j = lines.value(format!("arith.select {take}, {next_j}, {j} : index"));
                 vec![i, j, target]
             });
-            made.get(2).cloned().into_iter().collect()
+            vec![made[2].clone()]
         });
         let runs = runs.concat();
         let carried = [(source, positions.clone())];
@@ -213,5 +310,5 @@ fn merged(
         });
         vec![copied.concat(), runs]
     });
-    made.first().cloned().unwrap_or_default()
+    made[0].clone()
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The `skript` operations for one elementwise operation on tensors.
+//! Converts one elementwise operation on tensors to `skript` operations.
 
 use super::{integer, views};
 use crate::import::element::{Element, Float};
 use crate::import::scalar_to_arith::compare::{compare, direction};
 use crate::import::scalar_to_arith::{Scalar, precision};
-use crate::import::to_linalg::{Found, Tensor};
+use crate::import::to_linalg::{SourceOp, Tensor};
 use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 use skript_semantics::{ScalarKind, ScalarOp, StableHlo};
 
-/// Whether `skript` has elements of this type: signed integers, reals, bools.
-pub(crate) fn is_taken(element: Element) -> bool {
+/// Whether the `skript` dialect supports elements of this type: signed integers, floats, bools.
+pub(crate) fn is_supported(element: Element) -> bool {
     kind(element).is_some()
 }
 
@@ -24,7 +24,8 @@ fn kind(element: Element) -> Option<ScalarKind> {
     }
 }
 
-/// Functions of `arith` and `math` on reals that StableHLO has under another name, and `skript` does not have.
+/// StableHLO functions of floats, and the operations of `arith` and `math` that compute them; `skript` does not have
+/// the functions.
 const OF_REALS: [(&str, &str); 8] = [
     ("atan2", ops::math::ATAN2),
     ("cbrt", ops::math::CBRT),
@@ -36,7 +37,7 @@ const OF_REALS: [(&str, &str); 8] = [
     ("tan", ops::skript::TAN),
 ];
 
-/// The same on integers; all are total.
+/// Like [`OF_REALS`], on integers; all functions are total.
 const OF_INTEGERS: [(&str, &str); 5] = [
     ("and", ops::arith::ANDI),
     ("or", ops::arith::ORI),
@@ -45,7 +46,7 @@ const OF_INTEGERS: [(&str, &str); 5] = [
     ("count_leading_zeros", ops::math::CTLZ),
 ];
 
-/// The bool operations for sums, products and the like.
+/// The bool operations for sums, products and extrema.
 const OF_BOOLS: [(&str, &str); 4] = [
     ("add", ops::skript::OR),
     ("maximum", ops::skript::OR),
@@ -56,35 +57,36 @@ const OF_BOOLS: [(&str, &str); 4] = [
 /// Functions of `chlo` on reals.
 const OF_CHLO: [&str; 10] = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "sinh", "tan"];
 
-/// Appends the operations that compute the result; operands are `%0`, `%1`, …. `None` if it is not supported.
-pub(super) fn form(lines: &mut Lines, found: &Found) -> Option<String> {
-    let result = found.results.first().filter(|_| found.results.len() == 1)?;
-    let first = found.operands.first()?;
+/// Appends the operations that compute the result; operands are `%0`, `%1`, …. `None` if the operation is not
+/// supported.
+pub(super) fn form(lines: &mut Lines, source: &SourceOp) -> Option<String> {
+    let result = source.results.first().filter(|_| source.results.len() == 1)?;
+    let first = source.operands.first()?;
     let element = first.element;
     let kind = kind(element)?;
     let t = first.text();
-    let name = found.name.as_str();
-    if skript_dialect::op::name(&found.op).starts_with("chlo.") {
+    let name = source.name.as_str();
+    if skript_dialect::op::name(&source.op).starts_with("chlo.") {
         return of_chlo(lines, name, first);
     }
     match name {
-        "broadcast_in_dim" => return views::broadcast(lines, found),
-        "reshape" => return views::reshape(lines, found),
+        "broadcast_in_dim" => return views::broadcast(lines, source),
+        "reshape" => return views::reshape(lines, source),
         "select" => {
-            let condition = views::spread(lines, found, 0)?;
+            let condition = views::spread(lines, source, 0)?;
             let types = format!("{}, {}", result.with_element(Element::Pred).text(), result.text());
             return Some(lines.value(format!("skript.select {condition}, %1, %2 : {types}")));
         }
         "clamp" => {
-            let (low, high) = (views::spread(lines, found, 0)?, views::spread(lines, found, 2)?);
+            let (low, high) = (views::spread(lines, source, 0)?, views::spread(lines, source, 2)?);
             let t = result.text();
-            let least = lines.value(format!("skript.max %1, {low} : {t}"));
-            return Some(lines.value(format!("skript.min {least}, {high} : {t}")));
+            let raised = lines.value(format!("skript.max %1, {low} : {t}"));
+            return Some(lines.value(format!("skript.min {raised}, {high} : {t}")));
         }
         "compare" => {
-            let direction = direction(found.op)?;
+            let direction = direction(source.op)?;
             if direction.total && kind == ScalarKind::Real {
-                return by_bits(lines, found, |s| compare(s, direction));
+                return by_bits(lines, source, |s| compare(s, direction));
             }
             let ordered =
                 [ScalarOp::Lt, ScalarOp::Le, ScalarOp::Gt, ScalarOp::Ge, ScalarOp::Eq, ScalarOp::Ne];
@@ -94,12 +96,12 @@ pub(super) fn form(lines: &mut Lines, found: &Found) -> Option<String> {
             return Some(lines.value(format!("{} %0, %1 : {t}", op.row().name)));
         }
         "reduce_precision" => {
-            let format = precision::format(found.op)?;
-            return by_bits(lines, found, |s| precision::reduce(s, format));
+            let format = precision::format(source.op)?;
+            return by_bits(lines, source, |s| precision::reduce(s, format));
         }
-        "convert" => return integer::convert(lines, found),
+        "convert" => return integer::convert(lines, source),
         "bitcast_convert" => {
-            // Of one width; others have another form.
+            // Supports only equal widths: other casts change the shape.
             let same = first.extents == result.extents && kind != ScalarKind::Bool;
             let cast = format!("arith.bitcast %0 : {t} to {}", result.text());
             return same.then(|| lines.value(cast));
@@ -123,36 +125,35 @@ pub(super) fn form(lines: &mut Lines, found: &Found) -> Option<String> {
         ScalarKind::Int => &OF_INTEGERS[..],
         ScalarKind::Bool => &OF_BOOLS[..],
     };
-    let other = others.iter().find(|(own, _)| *own == name);
+    let other = others.iter().find(|(stablehlo, _)| *stablehlo == name);
     if let Some(op) = named(name, kind).or(other.map(|(_, op)| *op)) {
-        let operands: Vec<String> = (0..found.operands.len()).map(|n| format!("%{n}")).collect();
+        let operands: Vec<String> = (0..source.operands.len()).map(|n| format!("%{n}")).collect();
         return Some(lines.value(format!("{op} {} : {t}", operands.join(", "))));
     }
     match element {
-        Element::Signed(width) => integer::form(lines, found, width),
+        Element::Signed(width) => integer::form(lines, source, width),
         _ => None,
     }
 }
 
-/// The `skript` operation whose StableHLO form on such operands has this name.
+/// The `skript` operation whose StableHLO form on operands of this kind has this name.
 fn named(name: &str, kind: ScalarKind) -> Option<&'static str> {
     let is_plain = |op: &ScalarOp| !matches!(op, ScalarOp::ToBool | ScalarOp::ToInt | ScalarOp::ToReal);
-    let mut all = ScalarOp::ALL.into_iter().filter(is_plain);
-    let found = all.find(|op| {
+    let mut candidates = ScalarOp::ALL.into_iter().filter(is_plain);
+    let op = candidates.find(|op| {
         op.row().domain.contains(kind) && matches!(op.stablehlo(kind), StableHlo::Named(n) if n == name)
-    });
-    found.map(|op| op.row().name)
+    })?;
+    Some(op.row().name)
 }
 
-/// Functions of reals that are computed by integer operations on their bits.
+/// Computes a function of floats by integer operations on their bits.
 fn by_bits(
     lines: &mut Lines,
-    found: &Found,
+    source: &SourceOp,
     compute: impl FnOnce(&mut Scalar) -> Option<String>,
 ) -> Option<String> {
-    let (first, result) = (found.operands.first()?, found.results.first()?);
-    let own = std::mem::take(lines);
-    let mut s = Scalar::on_tensors(own, &first.extents, first.element, result.element);
+    let (first, result) = (source.operands.first()?, source.results.first()?);
+    let mut s = Scalar::on_tensors(std::mem::take(lines), &first.extents, first.element, result.element);
     let value = compute(&mut s);
     *lines = s.lines;
     value
@@ -165,7 +166,7 @@ fn of_chlo(lines: &mut Lines, name: &str, operand: &Tensor) -> Option<String> {
     }
     match name {
         "square" => Some(lines.value(format!("skript.mul %0, %0 : {t}"))),
-        // The dialect has none; halves are computed in f32.
+        // `skript` has no erfc; half precision is computed in f32.
         "erfc" => {
             let single = operand.with_element(Element::Float(Float::F32)).text();
             let is_half = matches!(operand.element, Element::Float(float) if float.is_half());
@@ -186,7 +187,7 @@ fn of_chlo(lines: &mut Lines, name: &str, operand: &Tensor) -> Option<String> {
     }
 }
 
-/// A constant of this type.
+/// Emits a splat constant of this type; returns its name.
 pub(super) fn number(lines: &mut Lines, value: &str, r#type: &Tensor) -> String {
     lines.value(format!("arith.constant dense<{value}> : {}", r#type.text()))
 }

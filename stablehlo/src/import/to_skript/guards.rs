@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Recognizes guards in front of operations that are undefined on some operands.
+//! Recognizes guards of operations that are undefined for some operands.
 //!
-//! The export writes guards as selects in front of such operations; recognizing them here avoids a second guard.
+//! The export guards such operations by selects before them; recognizing these selects avoids a second guard.
 
 use crate::import::scalar_to_arith::compare::direction;
 use crate::typed::{BroadcastInDim, Compare, Constant, Select};
@@ -51,7 +51,7 @@ pub(crate) fn is_safe_shift(by: Value, width: u32) -> bool {
     })
 }
 
-/// Whether a real, truncated, fits an integer of `width` bits.
+/// Whether a float, truncated, is representable as an integer of `width` bits.
 pub(crate) fn is_in_range(real: Value, width: u32) -> bool {
     let end = 2f64.powi(width.cast_signed() - 1);
     let Some((condition, then, otherwise)) = choice(real) else {
@@ -66,23 +66,23 @@ pub(crate) fn is_in_range(real: Value, width: u32) -> bool {
     bounded("GT", &|x| x >= -end) && bounded("LT", &|x| x <= end) && number(otherwise).is_some_and(fits)
 }
 
-/// Condition and values of a select.
+/// The condition and the two values of a select.
 fn choice<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<(Value<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>)> {
     let select = Select::of(value)?;
     let (then, otherwise) = (select.then().ok()?, select.otherwise().ok()?);
     Some((select.predicate().ok()?, then, otherwise))
 }
 
-/// The operands of a tree of operations of one name; the value itself if it is not such an operation.
+/// The leaves of a tree of operations with this name; the value itself if no such operation defines it.
 fn joined<'c: 'a, 'a>(value: Value<'c, 'a>, name: &str) -> Vec<Value<'c, 'a>> {
-    let (mut pending, mut found) = (vec![value], Vec::new());
+    let (mut pending, mut operands) = (vec![value], Vec::new());
     while let Some(value) = pending.pop() {
         match owner(value, name) {
             Some(op) => pending.extend(op.operands()),
-            None => found.push(value),
+            None => operands.push(value),
         }
     }
-    found
+    operands
 }
 
 fn is_test<'c: 'a, 'a>(
@@ -94,7 +94,7 @@ fn is_test<'c: 'a, 'a>(
     test(value, word, of).is_some_and(|bound| integer(bound).is_some_and(holds))
 }
 
-/// The value that this comparison compares `of` with.
+/// The right-hand side of `value`, if it compares `of` in the direction `word`.
 fn test<'c: 'a, 'a>(value: Value<'c, 'a>, word: &str, of: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let compare = Compare::of(value)?;
     let same = ValueKey::of(compare.lhs().ok()?) == ValueKey::of(of);
@@ -107,16 +107,16 @@ fn integer(value: Value) -> Option<i64> {
     Some(IntegerAttribute::try_from(element).ok()?.value())
 }
 
-/// A bound of a real. Beyond the largest finite number there is nothing to truncate.
+/// A constant bound of a float, clamped to the finite values of its type.
 fn number(value: Value) -> Option<f64> {
     let element = splat::element(constant(value)?.value().ok()?)?;
     let is_f16 =
         value.r#type().to_string().ends_with("f16>") && !value.r#type().to_string().ends_with("bf16>");
-    let most = if is_f16 { 65504.0 } else { f64::MAX };
-    Some(FloatAttribute::try_from(element).ok()?.value().clamp(-most, most))
+    let largest = if is_f16 { 65504.0 } else { f64::MAX };
+    Some(FloatAttribute::try_from(element).ok()?.value().clamp(-largest, largest))
 }
 
-/// The constant that a value is, also if it is broadcast.
+/// The constant that defines a value, possibly through a broadcast.
 fn constant<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Constant<'c, 'a>> {
     Constant::of(match BroadcastInDim::of(value) {
         Some(spread) => spread.operand().ok()?,

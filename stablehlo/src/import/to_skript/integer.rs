@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Integer operations that are undefined on some operands, and conversions.
+//! Converts integer operations that are undefined for some operands, and conversions.
 
 use super::form::number;
 use super::guards;
 use crate::import::element::Element;
-use crate::import::to_linalg::Found;
+use crate::import::to_linalg::SourceOp;
 use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 
-/// Divisions, powers and shifts of integers of `width` bits. Where StableHLO leaves a result open, it is as in compiled
-/// programs: `x / 0` is -1, the remainder by 0 is `x`, shifts by the width or more give zeros, or copies of the sign.
-pub(super) fn form(lines: &mut Lines, found: &Found, width: u32) -> Option<String> {
-    let divisor = *found.values.get(1)?;
-    let t = found.result().ok()?.text();
-    match found.name.as_str() {
+/// Converts divisions, powers and shifts of integers of `width` bits. Results that StableHLO leaves undefined are the
+/// same as in compiled programs: `x / 0` is -1, the remainder by 0 is `x`, and shifts by at least the width give zeros
+/// or copies of the sign.
+pub(super) fn form(lines: &mut Lines, source: &SourceOp, width: u32) -> Option<String> {
+    let divisor = *source.values.get(1)?;
+    let t = source.result().ok()?.text();
+    match source.name.as_str() {
         "divide" | "remainder" => {
-            let op = match found.name.as_str() {
+            let op = match source.name.as_str() {
                 "divide" => ops::arith::DIVSI,
                 _ => ops::arith::REMSI,
             };
             if guards::is_safe_divisor(divisor) {
                 return Some(lines.value(format!("{op} %0, %1 : {t}")));
             }
-            divided(lines, found, op)
+            divided(lines, source, op)
         }
         "power" => {
             let op = if guards::is_safe_exponent(divisor) { ops::math::IPOWI } else { ops::skript::POW };
             Some(lines.value(format!("{op} %0, %1 : {t}")))
         }
-        "shift_left" => shifted(lines, found, width, ops::arith::SHLI),
-        "shift_right_logical" => shifted(lines, found, width, ops::arith::SHRUI),
-        "shift_right_arithmetic" => shifted(lines, found, width, ops::arith::SHRSI),
+        "shift_left" => shifted(lines, source, width, ops::arith::SHLI),
+        "shift_right_logical" => shifted(lines, source, width, ops::arith::SHRUI),
+        "shift_right_arithmetic" => shifted(lines, source, width, ops::arith::SHRSI),
         _ => None,
     }
 }
 
-/// Division by 0 and -1 without the processor's division.
-fn divided(lines: &mut Lines, found: &Found, op: &str) -> Option<String> {
-    let tensor = found.operands.first()?;
+/// Emits a division that replaces the divisors 0 and -1, for which `arith` leaves the result undefined.
+fn divided(lines: &mut Lines, source: &SourceOp, op: &str) -> Option<String> {
+    let tensor = source.operands.first()?;
     let (t, flags) = (tensor.text(), tensor.with_element(Element::Pred).text());
     let (zero, one) = (number(lines, "0", tensor), number(lines, "1", tensor));
     let minus = number(lines, "-1", tensor);
@@ -49,7 +50,7 @@ fn divided(lines: &mut Lines, found: &Found, op: &str) -> Option<String> {
     };
     let divisor = select(&either, &one, "%1");
     let value = lines.value(format!("{op} %0, {divisor} : {t}"));
-    // The remainder by -1 is zero, as by 1.
+    // The remainder by -1 is zero, as is the remainder by 1.
     let (value, of_zero) = match op {
         ops::arith::DIVSI => {
             let negated = lines.value(format!("skript.neg %0 : {t}"));
@@ -61,10 +62,10 @@ fn divided(lines: &mut Lines, found: &Found, op: &str) -> Option<String> {
     Some(lines.value(format!("skript.select {by_zero}, {of_zero}, {value} : {flags}, {t}")))
 }
 
-fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> Option<String> {
-    let tensor = found.operands.first()?;
+fn shifted(lines: &mut Lines, source: &SourceOp, width: u32, op: &str) -> Option<String> {
+    let tensor = source.operands.first()?;
     let (t, flags) = (tensor.text(), tensor.with_element(Element::Pred).text());
-    if found.values.get(1).is_some_and(|by| guards::is_safe_shift(*by, width)) {
+    if source.values.get(1).is_some_and(|by| guards::is_safe_shift(*by, width)) {
         return Some(lines.value(format!("{op} %0, %1 : {t}")));
     }
     let (zero, end) = (number(lines, "0", tensor), number(lines, &width.to_string(), tensor));
@@ -75,18 +76,18 @@ fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> Option<Str
     let value = lines.value(format!("{op} %0, {by} : {t}"));
     let beyond = match op {
         ops::arith::SHRSI => {
-            let most = number(lines, &(width - 1).to_string(), tensor);
-            lines.value(format!("arith.shrsi %0, {most} : {t}"))
+            let max_shift = number(lines, &(width - 1).to_string(), tensor);
+            lines.value(format!("arith.shrsi %0, {max_shift} : {t}"))
         }
         _ => zero,
     };
     Some(lines.value(format!("skript.select {fits}, {value}, {beyond} : {flags}, {t}")))
 }
 
-/// Converts reals to integers by truncation and saturation, with NaN as 0; wider integers by dropping bits.
-pub(super) fn convert(lines: &mut Lines, found: &Found) -> Option<String> {
-    let (from, to) = (found.operands.first()?, found.results.first()?);
-    let value = *found.values.first()?;
+/// Converts floats to integers by truncation and saturation, and NaN to 0; truncates wider integers.
+pub(super) fn convert(lines: &mut Lines, source: &SourceOp) -> Option<String> {
+    let (from, to) = (source.operands.first()?, source.results.first()?);
+    let value = *source.values.first()?;
     let op = match (from.element, to.element) {
         (Element::Float(_), Element::Signed(width)) if guards::is_in_range(value, width) => {
             ops::arith::FPTOSI

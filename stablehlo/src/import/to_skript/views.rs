@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Broadcasts, as formulas that copy.
+//! Converts broadcasts and reshapes to formulas that copy elements.
 
-use crate::import::to_linalg::Found;
+use crate::import::to_linalg::SourceOp;
 use skript_passes::ir::splice::Lines;
 
 /// Operand `n` with the shape of the result: scalars are broadcast.
-pub(crate) fn spread(lines: &mut Lines, found: &Found, n: usize) -> Option<String> {
-    let (operand, result) = (found.operands.get(n)?, found.results.first()?);
+pub(crate) fn spread(lines: &mut Lines, source: &SourceOp, n: usize) -> Option<String> {
+    let (operand, result) = (source.operands.get(n)?, source.results.first()?);
     if operand.extents == result.extents {
         return Some(format!("%{n}"));
     }
@@ -17,24 +17,24 @@ pub(crate) fn spread(lines: &mut Lines, found: &Found, n: usize) -> Option<Strin
     Some(lines.value(format!("tensor.splat {scalar} : {whole}")))
 }
 
-pub(crate) fn broadcast(lines: &mut Lines, found: &Found) -> Option<String> {
-    let (operand, result) = (found.operands.first()?, found.results.first()?);
+pub(crate) fn broadcast(lines: &mut Lines, source: &SourceOp) -> Option<String> {
+    let (operand, result) = (source.operands.first()?, source.results.first()?);
     if operand.rank() == 0 {
-        return spread(lines, found, 0);
+        return spread(lines, source, 0);
     }
-    let dimensions = found.i64s("broadcast_dimensions")?;
+    let dimensions = source.i64s("broadcast_dimensions")?;
     let positions = operand.extents.iter().zip(&dimensions).map(|(extent, dimension)| {
         let target = usize::try_from(*dimension).ok()?;
-        // A single element is repeated everywhere.
+        // A dimension of extent 1 is broadcast.
         Some(if result.extents.get(target)? == extent { Some(target) } else { None })
     });
     let positions = positions.collect::<Option<Vec<_>>>()?;
-    view(lines, found, &positions)
+    view(lines, source, &positions)
 }
 
-/// Adds and removes unit dimensions; no other ones.
-pub(crate) fn reshape(lines: &mut Lines, found: &Found) -> Option<String> {
-    let (operand, result) = (found.operands.first()?, found.results.first()?);
+/// Converts reshapes that only add and remove unit dimensions; `None` for others.
+pub(crate) fn reshape(lines: &mut Lines, source: &SourceOp) -> Option<String> {
+    let (operand, result) = (source.operands.first()?, source.results.first()?);
     if operand == result {
         return Some("%0".to_owned());
     }
@@ -50,14 +50,15 @@ pub(crate) fn reshape(lines: &mut Lines, found: &Found) -> Option<String> {
         return None;
     }
     if operand.rank() == 0 {
-        return spread(lines, found, 0);
+        return spread(lines, source, 0);
     }
-    view(lines, found, &positions)
+    view(lines, source, &positions)
 }
 
-/// The first operand at the result's indices: those that `positions` names, 0 for the others.
-fn view(lines: &mut Lines, found: &Found, positions: &[Option<usize>]) -> Option<String> {
-    let (operand, result) = (found.operands.first()?, found.results.first()?);
+/// A formula that reads the first operand. Its subscript along each dimension is the index of the result's dimension in
+/// `positions`, or 0 for `None`.
+fn view(lines: &mut Lines, source: &SourceOp, positions: &[Option<usize>]) -> Option<String> {
+    let (operand, result) = (source.operands.first()?, source.results.first()?);
     let element = operand.element.text();
     let indices: Vec<String> = (0..result.rank()).map(|d| format!("%d{d}")).collect();
     let bounds: Vec<String> = result.extents.iter().map(i64::to_string).collect();

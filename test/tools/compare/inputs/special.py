@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""special.py write FOLDER: the inputs. special.py check FOLDER OTHER: whether the outputs of two folders are the same bits, or both NaN."""
+"""special.py write FOLDER: writes the inputs. special.py check FOLDER OTHER: checks that outputs of two folders have the same bits, or are both NaN."""
 import sys
 
 import numpy as np

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints what a shared object with embedded weights answers about them: embedded.py MODEL.so FOLDER-OF-RUN_SHARED."""
+"""Prints the results of a shared object's functions for embedded weights: embedded.py MODEL.so FOLDER-OF-RUN_SHARED."""
 import ctypes
 import os
 import sys

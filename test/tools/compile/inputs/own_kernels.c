@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Calls examples/intrinsic as a shared object that is linked with its kernels: the numbers of the command line. */
+/* Calls examples/intrinsic as a shared object that is linked with its kernels. The results are those of the command line. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a model with narrow ints, and arrays for it that fit and that don't."""
+"""Writes a model with narrow ints, and arrays whose values fit or do not fit them."""
 import pathlib
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes small ONNX models to a folder: good.onnx, bad.onnx, dynamic.onnx, and x.npy for the good one."""
+"""Writes small ONNX models to a folder, among them good.onnx, bad.onnx and dynamic.onnx, and x.npy for good.onnx."""
 
 import pathlib
 import sys
@@ -38,7 +38,7 @@ np.save(folder / "x.npy", np.array([[0, 1, 2], [-5, 5, -5]], np.float32))
 np.savez(folder / "x.npz", **{"x.1": np.array([[0, 1, 2], [-5, 5, -5]], np.float32)})
 np.save(folder / "i.npy", np.array([100, -3], np.int8))
 
-# A cache of keys, with new ones, as heads whose number is left to the Reshape.
+# A cache of keys with new ones; Reshape computes the number of heads.
 kept, new = ("kept", TensorProto.FLOAT, [1, 12, "p", 64]), ("new", TensorProto.FLOAT, [1, 12, "q", 64])
 lengths = [node for key in ("kept", "new") for node in (helper.make_node("Shape", [key], [key + "_shape"]), helper.make_node("Gather", [key + "_shape", "two"], [key + "_n"]))]
 save("cache.onnx", lengths + [helper.make_node("Concat", ["kept", "new"], ["all"], axis=2), helper.make_node("Add", ["kept_n", "new_n"], ["n"]),
@@ -65,6 +65,6 @@ np.save(folder / "nan.npy", np.array([[0, np.nan, 2], [-5, 5, -np.inf]], np.floa
 np.save(folder / "two.npy", np.array([2, 2], np.float32))
 np.save(folder / "five.npy", np.array([5, 5], np.float32))
 
-# A border that is cut by more than there is in some runs.
+# Negative padding that exceeds the dimension in some runs.
 save("cut.onnx", [helper.make_node("Pad", ["x.1", "pads"], ["y"], name="/pad/Pad")], [("x.1", TensorProto.FLOAT, ["n", 3])],
      [("y", TensorProto.FLOAT, ["m", 3])], [("pads", np.array([0, 0, -4, 0]))])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""repeated.onnx: four layers of two weights each, a scale that all share, and a batch of any size; x.npy."""
+"""Writes repeated.onnx: four layers with two weights each, a scale that all layers share, and a batch of any size; and x.npy."""
 
 import sys
 

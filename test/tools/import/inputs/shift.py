@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrites a .safetensors file so that its first array begins at 8 bytes behind a multiple of 64."""
+"""Rewrites a .safetensors file so that its first array begins 8 bytes after a multiple of 64."""
 import struct
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks a file that `--profile` wrote: formats.py list|trace|flame|table|bench FILE. Times differ between runs."""
+"""Checks a file that `--profile` wrote, except its times: formats.py list|trace|flame|table|bench FILE."""
 
 import json
 import re

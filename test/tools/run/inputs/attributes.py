@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs for attributes.sknd in the first folder; what the runs of the others gave, against numpy, and against each other."""
+"""Writes inputs for attributes.sknd to the first folder; compares the results in the others with numpy and with each other."""
 import os
 import sys
 
@@ -9,7 +9,7 @@ folder, *engines = sys.argv[1:]
 draw = np.random.default_rng(7)
 TOP = {n: draw.permutation(3 * n).reshape(n, 3).astype(np.float32) for n in (2, 5, 6)}
 IMAGES = {n: draw.standard_normal((1, 1, n, 4)).astype(np.float32) for n in (2, 3, 5)}
-# Boxes far apart from each other: all are taken, the best first.
+# The boxes do not overlap, so all are selected, the best first.
 BOXES = {n: np.float32([[[3 * i, 0, 3 * i + 1, 1] for i in range(n)]]) for n in (1, 4, 6)}
 SCORES = {n: draw.permutation(2 * n).reshape(1, 2, n).astype(np.float32) for n in BOXES}
 if not engines:

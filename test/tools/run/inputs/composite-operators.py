@@ -13,7 +13,7 @@ if sys.argv[1] == "make":
     sys.exit()
 
 real, folder = sys.argv[2:]
-finite = real == "bf16"  # 81920 and 98304 are bf16 numbers, and beyond f16
+finite = real == "bf16"  # 81920 and 98304 are bf16 numbers that exceed f16
 expected = {
     "mean": [45056],
     "norm": [[300 / 340, 160 / 340]],
@@ -24,5 +24,5 @@ expected = {
 }
 for name, wanted in expected.items():
     found = np.load("%s/%s.npy" % (folder, name)).astype(np.float64)
-    # Half a unit in the last place, of one rounding.
+    # Half a unit in the last place: one rounding.
     np.testing.assert_allclose(found, wanted, rtol=2.0**-11 if real == "f16" else 2.0**-8, err_msg=name)

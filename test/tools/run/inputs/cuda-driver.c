@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver of CUDA for tests: its device is the processor, and its only kernel adds two arrays of floats.
-// STUB selects what it lacks: devices, capability, memory, kernels.
+// A CUDA driver for tests: its device is the processor, and its only kernel adds two arrays of floats.
+// STUB selects a missing feature: devices, capability, memory, kernels.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ result cuDeviceGetName(char *name, int length, int device) {
 }
 result cuDeviceGetAttribute(int *value, int attribute, int device) {
   (void)device;
-  /* The major and the minor number of the compute capability. */
+  /* The major and minor numbers of the compute capability. */
   *value = attribute == 75 ? (lacks("capability") ? 7 : 9) : attribute == 76 ? 5 : -1;
   return OK;
 }
@@ -37,7 +37,7 @@ result cuDevicePrimaryCtxRelease_v2(int device) {
   return OK;
 }
 result cuCtxSetCurrent(void *context) { return context == &live ? OK : 1; }
-/* What other libraries do is done. */
+/* The work of other libraries is complete. */
 result cuCtxSynchronize(void) {
   if (getenv("STUB_GRAPHS")) fprintf(stderr, "all done\n");
   return OK;
@@ -76,7 +76,7 @@ result cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size
   return stream ? OK : 1;
 }
 
-/* A launch, which a graph repeats. */
+/* A launch that a graph repeats. */
 struct launch {
   unsigned threads;
   const float *a, *b;

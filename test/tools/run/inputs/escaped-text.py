@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that must not hold what a terminal obeys, and a program's message about a file with such a name."""
+"""Checks that files, and a program's message about a file with such a name, contain no control sequences of terminals."""
 
 import subprocess
 import sys

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""raised.py FOLDER: writes a model of sums of products, with inputs. raised.py FOLDER OUT: the outputs in OUT are those sums."""
+"""raised.py FOLDER: writes a model with sums of products, and inputs. raised.py FOLDER OUT: compares the outputs in OUT with numpy."""
 import itertools
 import re
 import sys
 
 import numpy
 
-# Extents of the loops; subscripts of the output and of two factors, guarded ones in bars; what is summed.
+# Extents of the loops; subscripts of the output and of two factors, guarded ones in bars; the summand.
 WINDOW = dict(s=2, n=3, m=4, x=6, k=3)
 IMAGE = dict(s=2, n=3, m=2, y=5, x=4, k=3, l=2)
 PRODUCT = dict(i=4, j=3, l=5)
@@ -39,7 +39,7 @@ def loops(extents, *subscripts):
 
 
 def shape(extents, subscripts, guarded=0):
-    """One more than the largest place; of guarded places, as many as the loop that is named first has."""
+    """The extent of each dimension: one more than the largest subscript, or for guarded subscripts the extent of their first loop."""
     sizes = []
     for word in subscripts.split():
         if "|" in word:
@@ -56,7 +56,7 @@ def shape(extents, subscripts, guarded=0):
 def document():
     text, call, ports = "", "", ""
     for number, (extents, *words, value) in enumerate(VARIANTS):
-        # A comma after a lone subscript distinguishes it from the item of a pack.
+        # A comma after a single subscript distinguishes it from the index of a pack.
         y, a, b = (", ".join(w.split()) + ("" if " " in w else ",") for w in words)
         sizes = [", ".join(map(str, shape(extents, w))) for w in words]
         value = re.sub(r"\bA0\b", "1.0", value)
@@ -74,7 +74,7 @@ def document():
 def values(number):
     rng = numpy.random.default_rng(number)
     extents, _, a, b, _ = VARIANTS[number]
-    # Halves: sums of a few are exact in any order.
+    # Multiples of 1/2: sums of a few are exact in any order.
     return [(rng.integers(-8, 9, shape(extents, w)) / 2).astype(numpy.float32) for w in (a, b)]
 
 

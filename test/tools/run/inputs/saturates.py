@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and expected outputs of saturates.test: `make FOLDER`, `check INT RESULTS`."""
+"""Writes inputs and checks outputs of saturates.test: `make FOLDER`, `check INT RESULTS`."""
 import os
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays for types.sknd, and what numpy says of them: `make FOLDER`, `check REAL INT RESULTS...`."""
+"""Writes arrays for types.sknd and compares results with numpy: `make FOLDER`, `check REAL INT RESULTS...`."""
 import os
 import struct
 import sys
@@ -14,12 +14,12 @@ W = np.arange(20.0).reshape(4, 5) / 8 - 1
 ONES = np.ones((2, 3000)) * [[1], [0.5]]
 
 STORED = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64}
-# Half a unit in the last place of 1, but for f32 and f64 what their sine and exponential may miss.
+# Half a unit in the last place of 1; for f32 and f64, the error of sine and exponential.
 UNIT = {"f16": 2.0 ** -11, "bf16": 2.0 ** -8, "f32": 2.0 ** -21, "f64": 2.0 ** -50}
 
 
 def rounded(x, real):
-    """To nearest, ties to even; bf16 by hand."""
+    """Rounds to nearest, ties to even; numpy has no bf16."""
     with np.errstate(over="ignore"):
         if real != "bf16":
             return np.asarray(x).astype(STORED[real])
@@ -41,24 +41,24 @@ def check(real, int_, folder):
     get = lambda name: np.load(os.path.join(folder, name + ".npy"))  # noqa: E731
     x = rounded(X, real).astype(work)
 
-    # One operator rounds once: the large number in the middle costs only the precision of the compute type.
+    # An operator rounds once: the large number in the middle is limited only by the precision of the compute type.
     want = np.sin(x.astype(np.float64)) + np.exp(x.astype(np.float64))
     slack = 2 ** -12 if work == np.float32 else 2 ** -42
     found = get("mapped")
     assert found.dtype == STORED[real], found.dtype
     np.testing.assert_allclose(found.astype(np.float64), want, rtol=UNIT[real], atol=slack)
 
-    # Accumulated in the compute type: f16 alone would stop at 2048, bf16 at 256.
+    # Accumulated in the compute type: in f16, the sum would stop at 2048, in bf16 at 256.
     np.testing.assert_array_equal(get("summed"), rounded([3000.0, 1500.0], real))
     np.testing.assert_array_equal(get("p"), rounded(A @ W, real))
     sums = np.cumsum(x.astype(np.float64))
     np.testing.assert_allclose(get("ran").astype(np.float64), sums, rtol=UNIT[real], atol=2 ** -20)
 
-    # 90000 is no f16.
+    # 90000 is not an f16 number.
     np.testing.assert_array_equal(get("squares"), rounded([90000.0, 4.0, np.nan, np.inf], real))
     assert np.isinf(get("squares")[0]) == (real == "f16")
 
-    # 64 bits inside of a formula, and the nearest int of the storage type at its end.
+    # Formulas compute 64-bit ints; the result is the nearest int of the storage type.
     store = np.dtype(int_)
     for name, value in (("m", N * N + 100), ("half", (N + 100) // 2), ("all", N.sum())):
         found = get(name)

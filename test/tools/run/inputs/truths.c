@@ -2,7 +2,7 @@
 
 #include "skript_intrinsic.h"
 
-/* Writes the bytes of the ints it gets: any but 0 is true in C. */
+/* Writes the bytes of its ints: in C, all values except 0 are true. */
 int32_t truths(const struct skript_call *call) {
   const int64_t *n = call->inputs[0].data;
   uint8_t *y = call->outputs[0].data;

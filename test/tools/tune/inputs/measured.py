@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what `skript tune --json` wrote; with `other`, prints a list with the first other plan of each kernel."""
+"""Checks the output of `skript tune --json`; with `other`, prints a list with the first other plan of each kernel."""
 import json
 import sys
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript compile program.mlir`: a StableHLO program as an artifact or an object file.
+//! `skript compile program.mlir`: compiles a StableHLO program to an artifact or an object file.
 
 use std::path::PathBuf;
 
@@ -7,37 +7,35 @@ use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, OUTPUT};
 use skript_frontend::source::SourceMap;
 
-use super::write;
 use crate::command_line::{CompileArguments, EmitName, Pipeline};
 use crate::console::{Console, Status};
-use crate::stablehlo_program::{finish, load, model_flags};
+use crate::engine::compiler;
+use crate::stablehlo_program::{load, model_flags, perform};
+use crate::written::write;
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
-    let mut sources = SourceMap::default();
-    let wrong = usage(arguments);
-    let done = if wrong.is_empty() {
-        make(arguments, &mut sources, console).map_err(|d| (Status::Wrong, d))
-    } else {
-        Err((Status::Usage, wrong))
-    };
-    finish(done, &sources, &arguments.reading, console)
+    let mut written = None;
+    let status = perform(&arguments.reading, usage(arguments), console, |sources| {
+        written = make(arguments, sources)?;
+        Ok(())
+    });
+    if let Some(path) = written {
+        console.write(&format!("wrote {}\n", path.display()));
+    }
+    status
 }
 
 /// Prints the passes that compile a program.
 pub fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status {
-    let wrong = usage(arguments);
-    let done = if wrong.is_empty() {
+    perform(&arguments.reading, usage(arguments), console, |_| {
         let target = arguments.target.target();
         crate::stdout::print(&format!("{}\n", skript_stablehlo::import::pipeline_text(&target)));
         Ok(())
-    } else {
-        Err((Status::Usage, wrong))
-    };
-    finish(done, &SourceMap::default(), &arguments.reading, console)
+    })
 }
 
 fn usage(arguments: &CompileArguments) -> Vec<Diagnostic> {
-    let own = [
+    let flags = [
         ("--pipeline", arguments.pipeline != Pipeline::Linalg),
         ("--keep", !arguments.keep.is_empty()),
         ("--report", arguments.report.is_some()),
@@ -47,7 +45,7 @@ fn usage(arguments: &CompileArguments) -> Vec<Diagnostic> {
         ("--embed-weights", arguments.embed_weights),
         ("--dump-stages", arguments.dump_stages.is_some()),
     ];
-    let mut wrong = model_flags(&arguments.reading, &own);
+    let mut wrong = model_flags(&arguments.reading, &flags);
     let is_code = matches!(arguments.emit(), EmitName::Artifact | EmitName::Obj);
     if let Some(text) = arguments.wrong_extension() {
         wrong.push(Diagnostic::without_location(&OUTPUT, text).with_help(EMITTED));
@@ -60,23 +58,16 @@ fn usage(arguments: &CompileArguments) -> Vec<Diagnostic> {
 
 const EMITTED: &str = "a StableHLO program becomes an artifact, `-o program.skm`, which skript-run runs, or an object file, `-o program.o`";
 
-fn make(
-    arguments: &CompileArguments,
-    sources: &mut SourceMap,
-    console: &mut Console,
-) -> Result<(), Vec<Diagnostic>> {
-    let (program, _) =
-        load(arguments.model(), &arguments.reading, &[], &arguments.target.target(), true, sources)?;
+/// Writes the code; returns the written file if the user did not name it.
+fn make(arguments: &CompileArguments, sources: &mut SourceMap) -> Result<Option<PathBuf>, Vec<Diagnostic>> {
+    let compiler = compiler(arguments.pipeline, arguments.target.target()).for_this_executable(true);
+    let (program, _) = load(arguments.model(), &arguments.reading, &[], &compiler, sources)?;
     let (bytes, extension) = match arguments.emit() {
         EmitName::Obj => (program.artifact.object, "o"),
         _ => (program.artifact.to_bytes(), "skm"),
     };
-    if let Some(path) = arguments.output() {
-        return write(path, &bytes).map_err(|e| vec![*e]);
-    }
-    let name = arguments.model().with_extension(extension);
-    let path = PathBuf::from(name.file_name().unwrap_or_default());
-    write(&path, &bytes).map_err(|e| vec![*e])?;
-    console.write(&format!("wrote {}\n", path.display()));
-    Ok(())
+    let named = arguments.model().with_extension(extension);
+    let named = PathBuf::from(named.file_name().unwrap_or_default());
+    write(arguments.output().unwrap_or(&named), &[&bytes]).map_err(|e| vec![*e])?;
+    Ok(arguments.output().is_none().then_some(named))
 }

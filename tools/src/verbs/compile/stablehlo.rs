@@ -1,88 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript compile --emit=stablehlo`: the program, its manifest, and the report of forms.
+//! `skript compile --emit=stablehlo`: writes the program, its manifest, and the report of forms.
 
+use skript::{Model, Tensor};
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, LIMIT_EXCEEDED, WEIGHTS};
-use skript_frontend::model::Model;
-use skript_stablehlo::{ExportError, Exported, Placement, PlacementError, Weights as Inside, export_model};
-use skript_tensor::{Tensor, TensorError};
-
-use super::write;
-use crate::command_line::CompileArguments;
-use crate::engine::not_exported;
-use crate::program_weights::{
-    self, PUT_ELSEWHERE, WeightsLocation, beside, in_file, manifest, safetensors, too_large,
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, LIMIT_EXCEEDED, NOT_COMPILED, WEIGHTS};
+use skript_passes::diagnostics::{at_location, of_emission};
+use skript_stablehlo::{
+    ExportError, Exported, Placement, PlacementError, Weights as InlineWeights, export_model,
 };
-use crate::session::{Session, Stopped};
+use skript_tensor::TensorError;
 
-/// Writes the program to the output file, with the manifest beside it and the variables in or beside it if requested;
-/// or prints the program.
+use crate::command_line::CompileArguments;
+use crate::program_weights::{
+    self, PUT_ELSEWHERE, WeightsLocation, in_file, manifest, safetensors, too_large, with_appended_extension,
+};
+use crate::stopped::{Stopped, other_engine};
+use crate::written::write;
+
+/// Writes the program to the output file, the manifest next to it, and the variables, if requested, into it or next to it.
+/// Prints the program if no output file is given.
 pub fn make(
     arguments: &CompileArguments,
-    session: &Session,
     model: &Model,
     variables: Option<&[Tensor]>,
 ) -> Result<(), Stopped> {
     let location = arguments.weights.location();
-    let mut inside = Inside::new();
+    let mut inline_weights = InlineWeights::new();
     if let Some(tensors) = variables.filter(|_| location == WeightsLocation::Inline) {
-        let most = arguments.reading.limits.in_force().inline_bytes;
-        if let Some(message) = too_large(tensors.iter(), most) {
+        let max_bytes = arguments.reading.limits.in_force().inline_bytes;
+        if let Some(message) = too_large(tensors.iter(), max_bytes) {
             let wrong = Diagnostic::without_location(&LIMIT_EXCEEDED, message);
             return Err(wrong.with_help(PUT_ELSEWHERE).into());
         }
-        let names = model.variables.iter().map(|v| v.name.clone());
-        inside.extend(names.zip(tensors.iter().cloned()));
+        let names = model.ir().variables.iter().map(|v| v.name.clone());
+        inline_weights.extend(names.zip(tensors.iter().cloned()));
     }
-    let exported = exported(arguments, session, model, &inside)?;
-    let beside_it = variables.filter(|_| in_file(&exported.ports, location));
-    let arrays = beside_it.map(|tensors| {
-        let names = model.variables.iter().map(|v| v.name.as_str());
+    let exported = exported(arguments, model, &inline_weights)?;
+    let file_variables = variables.filter(|_| in_file(&exported.ports, location));
+    let arrays = file_variables.map(|tensors| {
+        let names = model.ir().variables.iter().map(|v| v.name.as_str());
         let arguments = program_weights::arguments(&exported.ports, names.zip(tensors));
         safetensors(arguments)
     });
-    // Mapped files may have changed while they were read.
+    // Detects mapped files that changed while they were read.
     for tensor in variables.into_iter().flatten() {
         let wrong = |e: TensorError| Diagnostic::without_location(&WEIGHTS, e.to_string());
         tensor.unchanged().map_err(wrong)?;
     }
     if let Some(path) = &arguments.report {
-        write(path, exported.report.to_string().as_bytes())?;
+        write(path, &[exported.report.to_string().as_bytes()])?;
     }
     let Some(path) = arguments.output() else {
         crate::stdout::print(&exported.text);
         return Ok(());
     };
-    write(path, exported.text.as_bytes())?;
+    write(path, &[exported.text.as_bytes()])?;
     if let Some(bytes) = arrays {
-        write(&beside(path, ".safetensors"), &bytes)?;
+        write(&with_appended_extension(path, ".safetensors"), &[&bytes])?;
     }
     let placement = placement(arguments);
-    let manifest = manifest(&exported.ports, &model.defaults, placement.as_ref(), location, path);
-    write(&beside(path, ".json"), manifest.as_bytes())?;
+    let manifest = manifest(&exported.ports, &model.ir().defaults, placement.as_ref(), location, path);
+    write(&with_appended_extension(path, ".json"), &[manifest.as_bytes()])?;
     Ok(())
 }
 
 /// The program without manifest and weights.
-pub fn text(arguments: &CompileArguments, session: &Session, model: &Model) -> Result<String, Stopped> {
-    Ok(exported(arguments, session, model, &Inside::new())?.text)
+pub fn text(arguments: &CompileArguments, model: &Model) -> Result<String, Stopped> {
+    Ok(exported(arguments, model, &InlineWeights::new())?.text)
 }
 
 fn exported(
     arguments: &CompileArguments,
-    session: &Session,
     model: &Model,
-    inside: &Inside,
+    inline_weights: &InlineWeights,
 ) -> Result<Exported, Stopped> {
-    let sources = &session.program.sources;
     let placement = placement(arguments);
-    match export_model(model, sources, placement.as_ref(), inside) {
-        Err(ExportError::Placement(error)) => {
-            let diagnostic = Diagnostic::without_location(&COMMAND_LINE_NAME, error.to_string());
-            Err(advised(diagnostic, &error).into())
-        }
-        result => result.map_err(|e| not_exported(&e, model, sources)),
-    }
+    let exported = export_model(model.ir(), model.sources(), placement.as_ref(), inline_weights);
+    exported.map_err(|error| {
+        Stopped::from(match error {
+            ExportError::Placement(error) => {
+                advised(Diagnostic::without_location(&COMMAND_LINE_NAME, error.to_string()), &error)
+            }
+            // The message for an operator without a StableHLO form contains the remedy.
+            ExportError::Emit(error) if error.span().is_some() => of_emission(&error),
+            ExportError::Emit(error) => of_emission(&error).with_help(other_engine(&[])),
+            ExportError::Refused(message) => at_location(&message, model.ir(), model.sources()),
+            error => Diagnostic::without_location(&NOT_COMPILED, error.to_string()),
+        })
+    })
 }
 
 fn placement(arguments: &CompileArguments) -> Option<Placement> {
@@ -105,6 +110,6 @@ fn advised(diagnostic: Diagnostic, error: &PlacementError) -> Diagnostic {
         }
         PlacementError::Rank { .. } => diagnostic.with_help("write at most one item for each dimension"),
         PlacementError::Uneven { .. } => diagnostic
-            .with_help("split another dimension, or by an axis whose number of devices divides this one"),
+            .with_help("split another dimension, or use an axis whose number of devices divides this extent"),
     }
 }

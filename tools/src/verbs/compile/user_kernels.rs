@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! User kernels in a shared object: links it with their libraries and binds them when it is loaded.
+//! User kernels of a shared object, which is linked with their libraries and binds them when it is loaded.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -12,12 +12,11 @@ use skript_runtime::shared_object::literal;
 
 use crate::command_line::IntrinsicArgument;
 
-/// The input that links a model with the libraries of its kernels.
+/// The C file and the linker flags for the user kernels of a model.
 #[derive(Debug)]
-pub struct Own {
-    /// The path of a C file.
+pub struct UserKernels {
+    /// The text of a C file whose constructor binds the kernels; empty without kernels.
     pub text: String,
-    /// Arguments of the linker.
     pub flags: Vec<OsString>,
 }
 
@@ -26,15 +25,15 @@ const HEADER: &str = "#include <stdint.h>\n\
     typedef int32_t kernel(const void *call);\n\
     void skript_bind_kernel(const char *name, const char *symbol, const char *library, kernel *function, kernel *wide);\n";
 
-impl Own {
-    /// The user kernels of the operators that the model invokes and that are not intrinsics.
+impl UserKernels {
+    /// The user kernels of the operators without a body that the model invokes and that are not intrinsics.
     ///
     /// # Errors
     /// An operator without a kernel; kernels that the linker cannot distinguish.
-    pub fn of(model: &Model, given: &[IntrinsicArgument]) -> Result<Own, Box<Diagnostic>> {
+    pub fn new(model: &Model, given: &[IntrinsicArgument]) -> Result<UserKernels, Box<Diagnostic>> {
         let wrong =
             |text: String, help: &str| Box::new(Diagnostic::without_location(&OUTPUT, text).with_help(help));
-        let mut own = Own { text: String::new(), flags: Vec::new() };
+        let mut kernels = UserKernels { text: String::new(), flags: Vec::new() };
         let mut calls = String::new();
         let mut taken: Vec<&IntrinsicArgument> = Vec::new();
         let intrinsics = (model.functions.iter()).filter(|f| matches!(f.body, Body::Intrinsic));
@@ -46,7 +45,7 @@ impl Own {
             let Some(kernel) = given.iter().find(|k| k.operator == name) else {
                 return Err(wrong(
                     format!("`{name}` has neither a body nor a kernel"),
-                    "--intrinsic NAME=SYMBOL@LIBRARY binds one (docs/intrinsics.md)",
+                    "--intrinsic NAME=SYMBOL@LIBRARY binds a kernel (docs/intrinsics.md)",
                 ));
             };
             let other = taken.iter().find(|k| k.symbol == kernel.symbol);
@@ -62,16 +61,16 @@ impl Own {
                 ));
             }
             let (symbol, library) = (&kernel.symbol, kernel.library.display().to_string());
-            // Names that the assembler would parse differently.
+            // The assembler would parse other names differently.
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
             if !symbol.chars().all(plain) {
                 return Err(wrong(
                     format!("`{symbol}` is not a function name that a linker accepts"),
-                    "letters, digits, `_`, `.` and `$` are",
+                    "use letters, digits, `_`, `.` and `$`",
                 ));
             }
             let _ = writeln!(
-                own.text,
+                kernels.text,
                 "extern kernel kernel_{n} __asm__(\"{symbol}\");\n\
                  extern kernel wide_{n} __asm__(\"{symbol}_f64\") __attribute__((weak));"
             );
@@ -83,24 +82,24 @@ impl Own {
                 literal(&library)
             );
             if !taken.iter().any(|k| k.library == kernel.library) {
-                own.link(&kernel.library);
+                kernels.link(&kernel.library);
             }
             taken.push(kernel);
         }
         if !taken.is_empty() {
-            own.text = format!(
+            kernels.text = format!(
                 "{HEADER}{}__attribute__((constructor)) static void bind(void) {{\n{calls}}}\n",
-                own.text
+                kernels.text
             );
         }
-        Ok(own)
+        Ok(kernels)
     }
 
-    /// Links with a library by file name: the loader searches it beside the shared object, then at its current path.
+    /// Links with a library by file name. The loader searches for it beside the shared object, then at its current path.
     fn link(&mut self, library: &Path) {
         let absolute = std::path::absolute(library).unwrap_or_else(|_| library.to_owned());
         let named = library.components().count() == 1 && !library.exists();
-        // Without a folder, the system's folders are searched, as the loader does.
+        // A name without a folder is searched in the system's library folders, as the loader does.
         if let Some(folder) = absolute.parent().filter(|_| !named) {
             let mut location = OsString::from("-L");
             location.push(folder);
@@ -111,7 +110,7 @@ impl Own {
             }
         }
         let mut name = OsString::from("-l:");
-        name.push(library.file_name().unwrap_or_default());
+        name.extend(library.file_name());
         self.flags.push(name);
     }
 }

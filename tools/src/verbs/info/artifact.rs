@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript info model.skm`: interface, processor and memory of a compiled model.
+//! `skript info model.skm`: prints the interface, processor and memory of a compiled model.
 
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::UNREADABLE;
-use skript_frontend::source::SourceMap;
 use skript_runtime::Artifact;
 use skript_runtime::artifact::{Port, PortExtent};
 
 use crate::command_line::InfoArguments;
 use crate::console::{Console, Status};
-use crate::stablehlo_program::{finish, model_flags};
+use crate::stablehlo_program::{model_flags, perform};
 
-/// Whether a path is that of a compiled model.
+/// Whether the path names a compiled model, by its extension.
 pub fn is_artifact(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "skm")
 }
 
 pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
     let wrong = model_flags(&arguments.reading, &[("--variables", arguments.variables)]);
-    let done = if wrong.is_empty() {
-        print(arguments).map_err(|d| (Status::Wrong, vec![*d]))
-    } else {
-        Err((Status::Usage, wrong))
-    };
-    finish(done, &SourceMap::default(), &arguments.reading, console)
+    perform(&arguments.reading, wrong, console, |_| print(arguments).map_err(|error| vec![*error]))
 }
 
 fn print(arguments: &InfoArguments) -> Result<(), Box<Diagnostic>> {
@@ -43,14 +37,14 @@ fn print(arguments: &InfoArguments) -> Result<(), Box<Diagnostic>> {
     Ok(())
 }
 
-/// The inputs, the variables, and the outputs except new values of variables.
+/// The inputs, the variables, and the outputs of the graph, without the updates of variables.
 fn roles(artifact: &Artifact) -> [(&'static str, &[Port]); 3] {
     let updates = artifact.updates.len();
     let outputs = artifact.outputs.len().saturating_sub(updates);
     [
         ("inputs", &artifact.inputs),
         ("variables", &artifact.variables),
-        ("outputs", artifact.outputs.get(..outputs).unwrap_or_default()),
+        ("outputs", artifact.outputs.split_at(outputs).0),
     ]
 }
 
@@ -121,9 +115,9 @@ fn json(artifact: &Artifact) -> Json {
         })),
     });
     for (title, ports) in roles(artifact) {
-        let ports = ports.iter().map(|port| json!({"name": port.name, "type": kind(port)}));
+        let types = ports.iter().map(|port| json!({"name": port.name, "type": kind(port)}));
         if let Some(object) = object.as_object_mut() {
-            object.insert(title.to_owned(), ports.collect());
+            object.insert(title.to_owned(), types.collect());
         }
     }
     object

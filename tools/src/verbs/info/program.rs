@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript info program.mlir`: interface and memory of a StableHLO program.
+//! `skript info program.mlir`: prints the interface and memory of a StableHLO program.
 
 use serde_json::{Value as Json, json};
-use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::source::SourceMap;
-use skript_passes::target::TargetDescription;
+use skript::{Compiler, Target};
 use skript_stablehlo::import::{Program, Tensor};
 
 use crate::command_line::InfoArguments;
 use crate::console::{Console, Status};
-use crate::stablehlo_program::{finish, load, model_flags};
+use crate::stablehlo_program::{load, model_flags, perform};
 
 pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
-    let mut sources = SourceMap::default();
-    let wrong = model_flags(&arguments.reading, &[("--variables", arguments.variables)]);
-    let done = if wrong.is_empty() {
-        print(arguments, &mut sources).map_err(|d| (Status::Wrong, d))
-    } else {
-        Err((Status::Usage, wrong))
-    };
-    finish(done, &sources, &arguments.reading, console)
-}
-
-fn print(arguments: &InfoArguments, sources: &mut SourceMap) -> Result<(), Vec<Diagnostic>> {
-    let (program, _) =
-        load(&arguments.model, &arguments.reading, &[], &TargetDescription::host(), true, sources)?;
-    crate::stdout::print(&if arguments.json { format!("{}\n", json(&program)) } else { text(&program) });
-    Ok(())
+    let (path, reading) = (&arguments.model, &arguments.reading);
+    let wrong = model_flags(reading, &[("--variables", arguments.variables)]);
+    perform(reading, wrong, console, |sources| {
+        let compiler = Compiler::new(&Target::host()).for_this_executable(true);
+        let (program, _) = load(path, reading, &[], &compiler, sources)?;
+        let text = if arguments.json { format!("{}\n", json(&program)) } else { text(&program) };
+        crate::stdout::print(&text);
+        Ok(())
+    })
 }
 
 fn text(program: &Program) -> String {

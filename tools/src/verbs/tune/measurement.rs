@@ -1,63 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Times of the kernels of code, by key.
+//! Measures the times of the kernels of two builds, by key.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
+use skript::{Instance, RunError, Tensor};
 use skript_runtime::profile::{self, Step};
-use skript_runtime::{Artifact, Instance, LoadError, Program, RunError};
-use skript_tensor::Tensor;
 
-use crate::engine::compiled::prepare;
 use crate::verbs::compare::difference;
 
-/// Calls before the timed ones: pages of memory are not there before a first call.
+/// Number of untimed calls before the timed calls. The first call faults in the pages.
 const WARM_UP: u32 = 2;
 
-/// How outputs with two plans compare.
+/// The result of the comparison of the outputs of two builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// They have the same bytes.
+    /// The outputs have the same bytes.
     Same,
-    /// They differ by rounding.
+    /// The outputs differ by rounding.
     Rounded,
-    /// One of them is wrong: how it differs.
+    /// An output is wrong: how it differs.
     Wrong(String),
 }
 
-/// Code that was compiled for a profile, in this process.
+/// Code that was compiled for a profile, loaded into this process.
 pub struct Build {
     pub steps: Vec<Step>,
-    /// Those of the last call.
-    outputs: Vec<Tensor>,
     instance: Instance,
 }
 
-/// The least times of calls.
+/// The minimum times of several calls.
 #[derive(Clone, Debug, Default)]
 pub struct Timings {
-    /// Of a whole call.
+    /// The time of a whole call.
     pub call: Duration,
-    /// By key: of all steps of equal kernels.
+    /// The time of all steps of equal kernels, by key.
     pub kernels: HashMap<String, Duration>,
 }
 
 impl Build {
-    pub fn new(artifact: Artifact, steps: Vec<Step>, variables: &[&Tensor]) -> Result<Self, RunError> {
-        let load = |e: LoadError| RunError::Load(e.to_string());
-        let program = Program::load(artifact).map_err(load)?;
-        let mut instance = Instance::new(&program).map_err(load)?;
-        prepare(&mut instance, variables)?;
-        Ok(Build { steps, outputs: skript_runtime::run::slots(program.artifact())?, instance })
+    pub fn new(instance: Instance, steps: Vec<Step>) -> Self {
+        Build { steps, instance }
     }
 
-    /// How the outputs of the last call differ from those of another build, with relative and absolute tolerances for rounding.
+    /// Compares the outputs of the last call with the outputs of another build, with relative and absolute tolerances for rounding.
     pub fn agreement(&self, other: &Build, (rtol, atol): (f64, f64)) -> Agreement {
-        let mut both = self.outputs.iter().zip(&other.outputs);
+        let mut both = self.instance.trial_outputs().iter().zip(other.instance.trial_outputs());
         if both.all(|(own, other)| own.shape() == other.shape() && own.bytes() == other.bytes()) {
             return Agreement::Same;
         }
-        let mut pairs = self.outputs.iter().zip(&other.outputs);
+        let mut pairs = self.instance.trial_outputs().iter().zip(other.instance.trial_outputs());
         let wrong = pairs.find_map(|(expected, found)| {
             let (agrees, text) = difference(expected, found, rtol, atol);
             (!agrees).then_some(text)
@@ -68,10 +60,9 @@ impl Build {
         }
     }
 
-    /// The times of one call.
-    fn call(&mut self, inputs: &[&Tensor], variables: &[&Tensor]) -> Result<Timings, RunError> {
-        let (done, profile) =
-            profile::record(self.steps.len(), || self.instance.call(inputs, variables, &mut self.outputs));
+    /// Executes one call and returns its times.
+    fn call(&mut self, inputs: &[&Tensor]) -> Result<Timings, RunError> {
+        let (done, profile) = profile::record(self.steps.len(), || self.instance.trial(inputs));
         done?;
         let mut kernels: HashMap<String, Duration> = HashMap::new();
         for (step, sums) in self.steps.iter().zip(&profile.sums) {
@@ -83,17 +74,16 @@ impl Build {
     }
 }
 
-/// The least times of so many calls of each build, in turn.
+/// The minimum times over `calls` alternating calls of each build.
 pub fn alternate(
     mut builds: [&mut Build; 2],
     calls: u32,
     inputs: &[&Tensor],
-    variables: &[&Tensor],
 ) -> Result<[Timings; 2], RunError> {
     let mut least: [Option<Timings>; 2] = [None, None];
     for call in 0..WARM_UP.saturating_add(calls) {
         for (build, least) in builds.iter_mut().zip(&mut least) {
-            let times = build.call(inputs, variables)?;
+            let times = build.call(inputs)?;
             if call >= WARM_UP {
                 match least {
                     None => *least = Some(times),
@@ -106,12 +96,12 @@ pub fn alternate(
 }
 
 impl Timings {
-    /// Takes the smaller one of each time.
+    /// Replaces each time by the minimum of the two.
     fn lower(&mut self, other: &Timings) {
         self.call = self.call.min(other.call);
         for (key, time) in &other.kernels {
-            let own = self.kernels.entry(key.clone()).or_insert(*time);
-            *own = (*own).min(*time);
+            let least = self.kernels.entry(key.clone()).or_insert(*time);
+            *least = (*least).min(*time);
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What was measured of each kernel, and which plans are kept.
+//! The measurements of each kernel, and the kept plans.
 
 use std::time::Duration;
 
@@ -10,23 +10,24 @@ use super::measurement::Timings;
 use super::speedup;
 use crate::measure::duration_text;
 use crate::profile::operators;
+use crate::table::aligned;
 
 /// A kernel of a model, and its plans.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     pub key: String,
-    /// What its steps compute, each text once.
+    /// The distinct descriptions of its steps.
     operators: Vec<String>,
-    /// Steps that it computes.
+    /// The number of its steps.
     steps: usize,
     /// The number of its plans.
     pub count: usize,
     /// The plan of the cost model.
     text: String,
     measured: Vec<Measured>,
-    /// Of `measured`: the one that is kept.
-    chosen: Option<usize>,
-    /// The time with the plan of the cost model, and that with the kept one, when all kept ones are measured together.
+    /// The index in `measured` of the kept plan.
+    selected: Option<usize>,
+    /// The times with the plan of the cost model and with the kept plan, when all kept plans are measured together.
     confirmed: Option<[Duration; 2]>,
 }
 
@@ -40,8 +41,8 @@ struct Measured {
 }
 
 impl Kernel {
-    /// The kernels with several plans of a model, in the order of their first steps.
-    pub fn of(steps: &[Step]) -> Vec<Kernel> {
+    /// The kernels of a model that have several plans, in the order of their first steps.
+    pub fn from_steps(steps: &[Step]) -> Vec<Kernel> {
         let mut kernels: Vec<Kernel> = Vec::new();
         for step in steps {
             let Some(plan) = step.plan.as_ref().filter(|plan| plan.count > 1) else {
@@ -62,7 +63,7 @@ impl Kernel {
                     count: plan.count,
                     text: plan.text.clone(),
                     measured: Vec::new(),
-                    chosen: None,
+                    selected: None,
                     confirmed: None,
                 }),
             }
@@ -70,7 +71,7 @@ impl Kernel {
         kernels
     }
 
-    /// Adds the times of a plan beside those of the cost model's.
+    /// Adds the times of a plan, and the times of the plan of the cost model.
     pub fn add(&mut self, before: &Timings, after: &Timings, steps: &[Step]) {
         let plans = steps.iter().filter_map(|step| step.plan.as_ref());
         let plan = plans.into_iter().find(|plan| plan.key == self.key);
@@ -85,15 +86,15 @@ impl Kernel {
         }
     }
 
-    fn chosen(&self) -> Option<&Measured> {
-        self.measured.get(self.chosen?)
+    fn selected(&self) -> Option<&Measured> {
+        self.measured.get(self.selected?)
     }
 
-    /// The share by which times of the same plan vary between measurements.
+    /// The fraction by which the times of the same plan vary between measurements.
     fn noise(&self) -> f64 {
         let times = || self.measured.iter().map(|measured| measured.before);
         match (times().min(), times().max()) {
-            (Some(least), Some(most)) => gain(most, least),
+            (Some(minimum), Some(maximum)) => gain(maximum, minimum),
             _ => 0.0,
         }
     }
@@ -103,7 +104,7 @@ impl Kernel {
 #[derive(Clone, Debug)]
 pub struct Report {
     kernels: Vec<Kernel>,
-    /// A call with the plans of the cost model, and one with those that are kept.
+    /// The times of a call with the plans of the cost model and with the kept plans.
     call: Option<[Duration; 2]>,
 }
 
@@ -112,8 +113,9 @@ impl Report {
         Report { kernels, call: None }
     }
 
-    /// Chooses the fastest plan of each kernel that gains at least such a share, and more than the times vary.
-    pub fn select(&mut self, least_gain: f64) {
+    /// Selects the fastest plan of each kernel, if it saves at least the fraction `min_gain` of the time, and more than the times
+    /// vary.
+    pub fn select(&mut self, min_gain: f64) {
         for kernel in &mut self.kernels {
             let noise = kernel.noise();
             let best = kernel
@@ -122,58 +124,58 @@ impl Report {
                 .enumerate()
                 .map(|(n, m)| (n, gain(m.before, m.after)))
                 .max_by(|a, b| a.1.total_cmp(&b.1));
-            kernel.chosen = best.filter(|(_, gain)| *gain >= least_gain && *gain > noise).map(|(n, _)| n);
+            kernel.selected = best.filter(|(_, gain)| *gain >= min_gain && *gain > noise).map(|(n, _)| n);
         }
     }
 
-    /// Drops plans that do not gain more than the times vary when all are measured together, and all of them if calls are not faster.
-    /// Returns whether all plans are kept.
+    /// Drops the plans that do not save more than the times vary when all plans are measured together. Drops all plans if calls
+    /// are not faster. Returns whether all plans are kept.
     pub fn confirm(&mut self, before: &Timings, after: &Timings) -> bool {
         let is_faster = after.call < before.call;
-        let mut all_stay = true;
-        for kernel in self.kernels.iter_mut().filter(|k| k.chosen.is_some()) {
+        let mut all_kept = true;
+        for kernel in self.kernels.iter_mut().filter(|k| k.selected.is_some()) {
             let noise = kernel.noise();
-            let times = before.kernels.get(&kernel.key).zip(after.kernels.get(&kernel.key));
-            let times = times.map(|(before, after)| [*before, *after]);
+            let pair = before.kernels.get(&kernel.key).zip(after.kernels.get(&kernel.key));
+            let times = pair.map(|(before, after)| [*before, *after]);
             let gains = |[before, after]: &[Duration; 2]| gain(*before, *after) > noise;
             kernel.confirmed = times.filter(|times| is_faster && gains(times));
             if kernel.confirmed.is_none() {
-                kernel.chosen = None;
-                all_stay = false;
+                kernel.selected = None;
+                all_kept = false;
             }
         }
         self.call = Some([before.call, after.call]);
-        all_stay
+        all_kept
     }
 
     /// Drops all plans.
     pub fn drop_choices(&mut self) {
         for kernel in &mut self.kernels {
-            kernel.chosen = None;
+            kernel.selected = None;
             kernel.confirmed = None;
         }
     }
 
-    /// The option `plans` of the passes with the kept plans.
+    /// The selected plans as the option `plans` of the passes.
     pub fn choices(&self) -> String {
-        let chosen = self.kernels.iter().filter_map(|kernel| {
-            let chosen = kernel.chosen()?;
-            Some(format!("{}:{}", kernel.key, chosen.number))
+        let selected = self.kernels.iter().filter_map(|kernel| {
+            let selected = kernel.selected()?;
+            Some(format!("{}:{}", kernel.key, selected.number))
         });
-        chosen.collect::<Vec<_>>().join(",")
+        selected.collect::<Vec<_>>().join(",")
     }
 
-    /// A line for each kernel with several plans, and a summary.
+    /// A table with a line for each kernel, and a summary.
     pub fn table(&self) -> String {
         let mut lines =
             vec![["before", "after", "speedup", "plans", "steps", "operator", "plan"].map(str::to_owned)];
         for kernel in &self.kernels {
-            let cells = match (kernel.chosen(), kernel.confirmed) {
-                (Some(chosen), Some([before, after])) => [
+            let cells = match (kernel.selected(), kernel.confirmed) {
+                (Some(selected), Some([before, after])) => [
                     duration_text(before, 0),
                     duration_text(after, 0),
                     format!("{:.2}", speedup(before, after)),
-                    chosen.text.clone(),
+                    selected.text.clone(),
                 ],
                 _ => {
                     let before = kernel.measured.iter().map(|m| m.before).min();
@@ -192,8 +194,8 @@ impl Report {
                 plan,
             ]);
         }
-        let mut text = if self.kernels.is_empty() { String::new() } else { aligned(&lines) };
-        let kept = self.kernels.iter().filter(|k| k.chosen.is_some()).count();
+        let mut text = if self.kernels.is_empty() { String::new() } else { aligned(&lines, 5) };
+        let kept = self.kernels.iter().filter(|k| k.selected.is_some()).count();
         let all = kernels(self.kernels.len());
         text.push_str(&match (kept, self.call) {
             (1.., Some([before, after])) => format!(
@@ -224,7 +226,7 @@ impl Report {
                 "steps": kernel.steps,
                 "plan": kernel.text,
                 "plans": plans.collect::<Vec<_>>(),
-                "kept": kernel.chosen().map(|chosen| chosen.number),
+                "kept": kernel.selected().map(|selected| selected.number),
                 "before_ns": kernel.confirmed.map(|[before, _]| nanoseconds(before)),
                 "after_ns": kernel.confirmed.map(|[_, after]| nanoseconds(after)),
             })
@@ -238,7 +240,7 @@ impl Report {
     }
 }
 
-/// The share of a time that another one is shorter.
+/// The fraction of the time `before` that `after` saves.
 fn gain(before: Duration, after: Duration) -> f64 {
     1.0 - 1.0 / speedup(before, after).max(1e-9)
 }
@@ -247,29 +249,6 @@ fn gain(before: Duration, after: Duration) -> f64 {
 fn kernels(count: usize) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} kernel{plural}")
-}
-
-/// Lines with aligned columns; all but the last two are numbers.
-fn aligned(lines: &[[String; 7]]) -> String {
-    let mut widths = [0; 7];
-    for line in lines {
-        for (width, cell) in widths.iter_mut().zip(line) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let mut text = String::new();
-    for line in lines {
-        let cells = line.iter().zip(widths).enumerate();
-        let cells: Vec<String> = cells
-            .map(|(column, (cell, width))| match column {
-                0..=4 => format!("{cell:>width$}"),
-                _ => format!("{cell:<width$}"),
-            })
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]
@@ -297,7 +276,7 @@ mod tests {
     }
 
     fn report(second: u64) -> Report {
-        let mut kernels = Kernel::of(&[step("a", 0), step("b", 0), step("a", 0)]);
+        let mut kernels = Kernel::from_steps(&[step("a", 0), step("b", 0), step("a", 0)]);
         assert_eq!(kernels.len(), 2);
         for (number, after) in [(1, [90, 100]), (2, [80, 99])] {
             let steps = [step("a", number), step("b", number)];
@@ -347,8 +326,8 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_within_what_times_vary_is_none() {
-        let mut kernels = Kernel::of(&[step("a", 0), step("b", 0)]);
+    fn a_gain_within_the_variation_of_times_is_ignored() {
+        let mut kernels = Kernel::from_steps(&[step("a", 0), step("b", 0)]);
         for (number, before, after) in [(1, [100, 100], [95, 95]), (2, [110, 101], [109, 96])] {
             let steps = [step("a", number), step("b", number)];
             for kernel in &mut kernels {

@@ -1,78 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How the rows of windows are divided, and which rows each operation computes.
+//! The division of the rows of windows into blocks, and the rows that each operation computes in a block.
 
-use super::super::emit::STACK;
-use super::super::member::{element_bytes, extents};
+use super::super::member::{element_bytes, shape};
+use super::super::tile::STACK;
 use super::{Local, Part, Strips};
 use crate::ir::ValueKey;
 
-/// Rows of windows in a block at most: more share nothing else.
-const MOST_ROWS: i64 = 16;
+/// Maximum number of rows of windows in a block: larger blocks have no further reuse.
+const MAX_ROWS: i64 = 16;
 
-/// Sequences of blocks that start with rows of their own, at least: fewer leave threads without work.
-const FEWEST_SEQUENCES: i64 = 4;
+/// Minimum number of independent sequences of blocks: with fewer sequences some threads would have no work.
+const MIN_SEQUENCES: i64 = 4;
 
-/// One row of this many is computed twice at most.
+/// At most one of this number of rows is computed twice.
 const REPEATED: i64 = 24;
 
-/// Different kinds of blocks at most: each is code of its own.
-const MOST_KINDS: usize = 3;
+/// Maximum number of kinds of blocks: each kind has separate code.
+const MAX_KINDS: usize = 3;
 
-/// Which rows of windows are computed together, and one after the other.
+/// The division of the rows of windows into blocks, and of the blocks into sequences.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Division {
-    /// Rows of windows in a block; the last one may have fewer.
+    /// Rows of windows in a block; the last block may have fewer.
     pub(super) rows: i64,
     /// The number of blocks.
     pub(super) blocks: i64,
-    /// The number of sequences of blocks. In one of them, the rows that two blocks share are computed once.
+    /// The number of sequences of blocks. Within a sequence, the rows that two adjacent blocks share are computed once.
     pub(super) sequences: i64,
 }
 
-/// Blocks in which each operation computes the same rows, counted from the block's first one.
+/// Consecutive blocks in which each operation computes the same rows, relative to the first row of the block.
 pub(super) struct Kind {
-    /// The first block that is of another kind.
+    /// The block after the last block of this kind.
     pub(super) end: i64,
-    /// By part: the first iteration, as if the block were the first one, and the number of iterations.
+    /// For each part, the first iteration relative to the block, and the number of iterations.
     pub(super) spans: Vec<(i64, i64)>,
 }
 
-/// The rows of a strip that are computed at once.
+/// The rows of a strip that are computed together.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Range {
-    /// Those that windows of the block before read as well.
+    /// The rows that windows of the previous block also read.
     Shared,
-    /// All others, and the windows.
+    /// All other rows, and the windows.
     Own,
 }
 
 impl<'c: 'a, 'a> Strips<'c, 'a> {
-    /// Rows that the windows of two blocks read.
+    /// The number of rows that the windows of two adjacent blocks share.
     pub(super) fn shared(&self) -> i64 {
         self.window - self.step
     }
 
-    /// Rows that the windows of a block read.
+    /// The number of rows that the windows of a block read.
     pub(super) fn strip(&self, rows: i64) -> i64 {
         (rows - 1) * self.step + self.window
     }
 
-    /// Bytes of the part of an array that one image has.
+    /// Bytes of an array for one image.
     pub(super) fn bytes_of_image(&self, local: &Local) -> Option<i64> {
-        let extents = extents(local.array)?.into_iter().enumerate();
+        let extents = shape(local.array)?.into_iter().enumerate();
         let mut extents = extents.filter(|(dimension, _)| local.images != Some(*dimension));
         let bytes = element_bytes(local.array)?;
         extents.try_fold(bytes, |all, (_, extent)| all.checked_mul(extent?))
     }
 
-    /// Bytes of one row of an array, in one image.
+    /// Bytes of one row of an array, for one image.
     fn bytes_of_row(&self, local: &Local) -> Option<i64> {
-        let rows = extents(local.array)?.get(local.dimension).copied()??;
+        let rows = shape(local.array)?.get(local.dimension).copied()??;
         Some(self.bytes_of_image(local)? / rows.max(1))
     }
 
-    /// Bytes of all arrays of the strips, of which each kind of blocks has its own beside that of the windows; `None` if there are too
-    /// many kinds.
+    /// Bytes of all arrays of the strips. Each kind of blocks has separate arrays, except the array that the windows read. `None` if
+    /// there are too many kinds.
     fn stack(&self, division: &Division) -> Option<i64> {
         let others = |range: Range, rows: i64| {
             let kinds = i64::try_from(self.kinds(division, range)?.len()).ok()?;
@@ -84,21 +84,21 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
                 if local.array == self.input { self.strip(division.rows) } else { others.iter().sum() };
             self.bytes_of_row(local)?.checked_mul(rows)
         });
-        bytes.try_fold(0_i64, |all, own| all.checked_add(own?))
+        bytes.try_fold(0_i64, |all, bytes| all.checked_add(bytes?))
     }
 
-    /// Selects the division; `None` if nothing is gained.
+    /// Selects the division; `None` if no division is faster.
     pub(super) fn divide(&self, cache: i64) -> Option<Division> {
         let windowed = self.locals.get(&ValueKey::of(self.input))?;
-        let read = extents(windowed.array)?.get(windowed.dimension).copied()??;
+        let read = shape(windowed.array)?.get(windowed.dimension).copied()??;
         let sequences = |blocks: i64| {
             let sequences = match self.shared() {
                 0 => blocks,
                 shared => blocks.min(1 + read / REPEATED / shared),
             };
-            // Threads get equal numbers of them.
+            // Each thread computes the same number of sequences.
             if sequences < blocks && self.images == Some(1) {
-                sequences / FEWEST_SEQUENCES * FEWEST_SEQUENCES
+                sequences / MIN_SEQUENCES * MIN_SEQUENCES
             } else {
                 sequences
             }
@@ -107,24 +107,22 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
             let blocks = (self.extent + rows - 1) / rows;
             Division { rows, blocks, sequences: sequences(blocks) }
         };
-        let fits = |division: &Division| {
-            let stack = self.stack(division);
-            stack.is_some_and(|bytes| bytes <= STACK.min(cache / 2))
-        };
-        // Rows that are shared are copied, from behind them.
-        let least = (self.shared() + self.step - 1) / self.step;
-        let most = self.extent.min(MOST_ROWS);
-        let divisions = (least.max(1)..=most).rev().map(division);
-        let most = divisions.into_iter().find(fits)?;
-        let mut divisors = (most.rows / 2 + 1..=most.rows).rev();
-        let rows = divisors.find(|rows| *rows >= least && self.extent % rows == 0);
-        let whole = rows.map(division).filter(fits);
+        let fits =
+            |division: &Division| self.stack(division).is_some_and(|bytes| bytes <= STACK.min(cache / 2));
+        // The shared rows are copied from the end of the strip to its begin, so the two must not overlap.
+        let min_rows = (self.shared() + self.step - 1) / self.step;
+        let max_rows = self.extent.min(MAX_ROWS);
+        let divisions = (min_rows.max(1)..=max_rows).rev().map(division);
+        let largest = divisions.into_iter().find(fits)?;
+        let mut divisors = (largest.rows / 2 + 1..=largest.rows).rev();
+        let rows = divisors.find(|rows| *rows >= min_rows && self.extent % rows == 0);
+        let equal = rows.map(division).filter(fits);
         let images = self.images.unwrap_or(1);
-        Some(whole.unwrap_or(most))
-            .filter(|division| division.sequences.saturating_mul(images) >= FEWEST_SEQUENCES)
+        Some(equal.unwrap_or(largest))
+            .filter(|division| division.sequences.saturating_mul(images) >= MIN_SEQUENCES)
     }
 
-    /// The kinds of blocks; `None` if there are too many.
+    /// Groups the blocks by kind; `None` if there are too many kinds.
     pub(super) fn kinds(&self, division: &Division, range: Range) -> Option<Vec<Kind>> {
         let mut kinds: Vec<Kind> = Vec::new();
         for block in 0..division.blocks {
@@ -138,24 +136,26 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
                 None => kinds.push(Kind { end: block + 1, spans }),
             }
         }
-        (kinds.len() <= MOST_KINDS).then_some(kinds)
+        (kinds.len() <= MAX_KINDS).then_some(kinds)
     }
 
-    /// The rows that each part computes.
+    /// Computes the rows of each part in a block.
     fn spans(&self, division: &Division, block: i64, range: Range) -> Vec<(i64, i64)> {
         let first = block * division.rows;
         let rows = division.rows.min(self.extent - first);
         let begin = first * self.step;
-        let own = begin + self.shared();
+        let first_own = begin + self.shared();
         let (from, to, windows) = match range {
-            Range::Shared => (begin, own, 0),
-            Range::Own => (own, begin + self.strip(rows), rows),
+            Range::Shared => (begin, first_own, 0),
+            Range::Own => (first_own, begin + self.strip(rows), rows),
         };
         let spans = self.parts.iter().map(|part| {
             let Some(shift) = part.shift else {
                 return (0, windows);
             };
-            let extent = part.member.extent(part.row).flatten().unwrap_or(0);
+            let extent = part.member.extent(part.row).flatten();
+            let extent =
+                extent.unwrap_or_else(|| unreachable!("internal compiler error: a dynamic number of rows"));
             let from = (from - shift).clamp(0, extent);
             let to = (to - shift).clamp(from, extent);
             (from - block * self.advance(division, part), to - from)
@@ -163,7 +163,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         spans.collect()
     }
 
-    /// Iterations of a part from one block to the next.
+    /// The distance from one block to the next, in iterations of a part.
     pub(super) fn advance(&self, division: &Division, part: &Part) -> i64 {
         match part.shift {
             None => division.rows,

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays that one buffer holds after each other: what a strip computes need not be all that its buffer is used for.
+//! Lifetimes of arrays in a shared buffer: operations outside of a strip may also use the buffer of a local array.
 
-use super::super::member::{Access, Member, extents};
+use super::super::member::{Access, Member, shape};
 use super::{Local, Strips};
 use crate::ir::{self, ValueKey, memref};
-use crate::structure::Affine;
+use crate::schedule::buffer_uses::sort_in_block;
 use melior::ir::operation::{OperationLike, OperationRef};
 use skript_dialect::melior;
 
-/// A part of an array: the offset and size of each dimension.
+/// A slice of an array: the offset and size of each dimension.
 type Part = Vec<(i64, i64)>;
 
-/// The parts of an array that were written since a point in time.
+/// The slices of an array that a sequence of operations has written.
 struct Written {
     array: ValueKey,
     whole: Part,
-    /// They have no element in common.
+    /// The written slices, which are disjoint.
     parts: Vec<Part>,
 }
 
 impl Written {
-    /// None yet. `None` for an array with other dynamic extents than the number of images, which views of it have as well.
-    fn of(local: &Local) -> Option<Self> {
-        let extents = extents(local.array)?.into_iter().enumerate();
+    /// No slice is written yet. `None` if the array has a dynamic extent other than the number of images, which its views also have.
+    fn new(local: &Local) -> Option<Self> {
+        let extents = shape(local.array)?.into_iter().enumerate();
         let whole = extents.map(|(dimension, extent)| {
             let is_images = extent.is_none() && local.images == Some(dimension);
             Some((0, if is_images { 1 } else { extent? }))
@@ -39,18 +39,17 @@ impl Written {
         self.parts.iter().map(elements).sum::<i64>() == elements(&self.whole)
     }
 
-    /// Adds what an operation writes; whether it reads only what was written before.
+    /// Adds the writes of an operation. Returns whether the operation reads only slices that were written before.
     fn add(&mut self, member: &Member) -> bool {
-        let own = |access: &&Access| ValueKey::of(access.array) == self.array;
+        let is_of_array = |access: &&Access| ValueKey::of(access.array) == self.array;
         let part =
             |access: &Access| if access.part.is_empty() { self.whole.clone() } else { access.part.clone() };
-        let accesses = || member.accesses.iter().filter(own);
+        let accesses = || member.accesses.iter().filter(is_of_array);
         let is_known = |access: &Access| self.is_whole() || self.parts.contains(&part(access));
         if !accesses().filter(|access| access.reads).all(is_known) {
             return false;
         }
-        let is_plain = |form: &Affine| form.as_index().is_some() || form.as_constant() == Some(0);
-        let is_written = |access: &&Access| access.writes && access.forms.iter().all(is_plain);
+        let is_written = |access: &&Access| access.writes && access.is_plain();
         let written: Vec<Part> = accesses().filter(is_written).map(part).collect();
         for part in written {
             let mut others = self.parts.iter();
@@ -63,16 +62,16 @@ impl Written {
 }
 
 impl<'c: 'a, 'a> Strips<'c, 'a> {
-    /// Whether the operations of the strip read only what they wrote into an array before.
+    /// Whether the operations of the strip read only elements of an array that the strip wrote before.
     pub(super) fn is_closed(&self, local: &Local<'c, 'a>) -> bool {
-        let Some(mut written) = Written::of(local) else {
+        let Some(mut written) = Written::new(local) else {
             return false;
         };
         self.parts.iter().all(|part| written.add(&part.member))
     }
 
-    /// Whether no other operation needs what the strip writes into an array, or writes what the strip reads: others that use the buffer
-    /// come before, or they come after and write it first.
+    /// Whether the strip neither writes elements that other operations read, nor reads elements that other operations write. Each other
+    /// user of the buffer must precede the strip, or follow it and overwrite the elements before it reads them.
     pub(super) fn is_apart(&self, local: &Local<'c, 'a>) -> bool {
         let apart = || {
             if !self.is_closed(local) {
@@ -86,32 +85,30 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
             if others.is_empty() {
                 return Some(true);
             }
-            // The next iteration of a loop around begins with the first one.
+            // If the allocation is outside of the block, the next iteration of an enclosing loop may read the buffer.
             if local.allocation.block() != Some(block) {
                 return None;
             }
             others.retain(|op| {
-                let own = ir::ancestor_in(block, *op);
-                own.is_none_or(|own| !ir::is_before(own, first))
+                let ancestor = ir::ancestor_in(block, *op);
+                ancestor.is_none_or(|ancestor| !ir::is_before(ancestor, first))
             });
-            others.sort_by(|a, b| {
-                if ir::is_before(*a, *b) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater }
-            });
+            sort_in_block(&mut others);
             others.dedup();
-            let mut written = Written::of(local)?;
+            let mut written = Written::new(local)?;
             for op in others {
                 if written.is_whole() {
                     break;
                 }
                 let is_after = op.block() == Some(block) && ir::is_before(last, op);
-                let is_new = is_after && written.add(&Member::of(op)?);
+                let is_new = is_after && written.add(&Member::from_op(op)?);
                 if !is_new {
                     return None;
                 }
             }
             Some(true)
         };
-        apart().unwrap_or(false)
+        apart() == Some(true)
     }
 
     /// Whether other operations use the buffer of an array.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER MODEL: writes inputs and, for each engine, lines of a batch. outputs.py FOLDER ENGINE...: results as expected."""
+"""outputs.py FOLDER MODEL: writes inputs and, for each engine, lines of a batch. outputs.py FOLDER ENGINE...: checks the results."""
 import json
 import os
 import sys
@@ -8,7 +8,7 @@ import numpy
 
 folder, *rest = sys.argv[1:]
 ENGINES = ("reference", "linalg", "linalg-named", "affine", "scf")
-# Writes at i * i, places that data or dynamic extents decide: not affine.
+# Writes at i * i, and at positions that depend on data or dynamic extents, are not affine.
 NOT_AFFINE = {"Last", "Strided", "Square", "Downward", "Written", "Dropped", "Chosen", "Nothing", "Branch", "Loop"}
 
 
@@ -17,7 +17,7 @@ class Left(Exception):
 
 
 def within(extent, index, name, **where):
-    """The index, which must be a place."""
+    """The index, which must be in bounds."""
     if not 0 <= index < extent:
         steps = ", ".join("%s = %d" % pair for pair in where.items())
         raise Left("an index of `%s` is %d%s, the tensor's extent is %d" % (name, index, steps and " where " + steps, extent))
@@ -117,7 +117,7 @@ def result(function, *arguments):
 
 xs = {s: numpy.arange(s, dtype="float32") + 1 for s in (0, 2, 3, 5, 9)}
 ats = {"none": [0, 0, 0], "last": [0, 0, 1], "far": [2, -5, 7]}
-# By graph, size, places and further inputs: the result, or what the run reports.
+# By graph, size, positions and further inputs: the result, or the message of the run.
 cases = {}
 for s, x in xs.items():
     for places, at in ats.items():
@@ -127,7 +127,7 @@ for s, x in xs.items():
             cases["Branch", s, places, "more%d" % more] = result(branch, x, at, more)
     for count in (0, 2):
         cases["Loop", s, "none", "count%d" % count] = result(loop, x, ats["none"], count)
-# Where `at` is not read, one of its values serves.
+# If `at` is not read, one of its values suffices.
 NOT_READ = {"Last", "Strided", "Square", "Downward", "Even", "Lazy", "Nothing", "Running", "Summed"}
 cases = {case: value for case, value in cases.items() if case[0] not in NOT_READ or case[2] == "none"}
 

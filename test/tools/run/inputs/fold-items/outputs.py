@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: writes packs of 0 to 4 items. outputs.py FOLDER A B...: what the graphs give in FOLDER/A/Steps/3-2 ..."""
+"""outputs.py FOLDER: writes packs of 0 to 4 items. outputs.py FOLDER A B...: checks the outputs in FOLDER/A/Steps/3-2 ..."""
 import sys
 
 import numpy

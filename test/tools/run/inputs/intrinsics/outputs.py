@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: outputs in FOLDER/B are those in FOLDER/A, and right."""
+"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: checks that outputs in FOLDER/B are those in FOLDER/A, and correct."""
 import sys
 
 import numpy
@@ -23,7 +23,7 @@ for run in runs:
     assert load(run, "places").tolist() == numpy.array(numpy.nonzero(x)).tolist(), run
     assert load(run, "where").tolist() == [[1, 3], [0, 1], [3, 0]], run
     assert load(run, "top").tolist() == [[3, 3], [2, 0], [5, 0]], run
-    # Each invocation draws numbers of its own.
+    # Each invocation generates different numbers.
     assert (load(run, "noise") != load(run, "again")).any(), run
     for name in ["noise", "again", "walk"]:
         assert load(run, name).tolist() == load(runs[0], name).tolist(), (run, name)

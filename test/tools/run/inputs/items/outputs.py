@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: writes packs of S tensors of W elements. outputs.py FOLDER A B...: what graphs give in FOLDER/A/extents_of/S.W ..."""
+"""outputs.py FOLDER: writes packs of S tensors of W elements. outputs.py FOLDER A B...: checks the outputs in FOLDER/A/extents_of/S.W ..."""
 import sys
 
 import numpy
@@ -14,14 +14,14 @@ if not runs:
 
 
 def extents_of(t, pack):
-    """Of the list of extents, as it is written out."""
+    """The list of extents."""
     m = pack.shape[1]
     sums = [sum(t[: i + 1]) for i in range(len(t))]
     pairs = [(a, b) for i, a in enumerate(t) for b in t[i + 1 :]]
     product = 1
     for u in t:
         product *= u
-    # Of no items there is neither the smallest nor the largest; the shape has the one extent all the same.
+    # A pack without items has neither a minimum nor a maximum; the shape has the extent nevertheless.
     facts = [sum(t), product, min(t, default=m), max(t, default=m), len(t), sum(sums)]
     facts += [all(a == b for a, b in pairs), all(a != b for a, b in pairs), all(u > 2 for u in t), any(u > 2 for u in t)]
     facts += [m in t, sum(3 * u + 1 for u in t)]

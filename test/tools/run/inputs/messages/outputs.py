@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: what failed checks of main.sknd say, word for word, by every engine and by a shared object's messages."""
+"""outputs.py FOLDER: compares the messages of failed checks of main.sknd, in every engine and in a shared object."""
 import os
 import subprocess
 import sys
@@ -16,7 +16,7 @@ arrays = {
 for name, value in arrays.items():
     numpy.save("%s/%s.npy" % (folder, name), value)
 engines = (["--engine=reference"], ["--pipeline=linalg"], ["--pipeline=affine"], ["--pipeline=scf"])
-# The affine pipeline takes no extents that a loop or data tell.
+# The affine pipeline refuses extents that depend on a loop or on data.
 open_extents = (engines[0], engines[1], engines[3])
 
 
@@ -43,7 +43,7 @@ fails("Larger", [
     "note: in operator `larger`, called from operator `outer`",
     "note: in operator `outer`, called from graph `Larger`",
 ], x="x4", z="z6", c="true", engines=open_extents)
-# 64 values, then an ellipsis for each; no multiple is one that composition knows.
+# 64 values, then an ellipsis, for each; composition does not know any of the multiples.
 fails("Many", [
     "error[SK9203]: n = 4: [%s]; n * [0:3] > 4 = [false, …, …]" % ", ".join(
         ["0"] + [str(4 * k) if k <= 64 else "…" for k in range(1, 70)]),
@@ -55,7 +55,7 @@ fails("Endless", [endless], "--limit", "loop_steps=1000", v="one")
 fails("EndlessBehind", [endless], "--limit", "loop_steps=1000", v="one")
 fails("Endless", [endless.replace("1000", "4194304")], v="one", engines=engines[1:])
 for engine in engines:
-    # The step that ends it is the last one that the limit admits.
+    # The loop ends in the last step that the limit permits.
     done = run("EndlessBehind", engine, {"v": "inf"}, ["--limit", "loop_steps=1"])
     assert done.returncode == 0, done
     done = run("Endless", engine, {"v": "inf"}, ["--limit", "loop_steps=0"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: what G and Fixed give in FOLDER/A/3 and so on, step by step."""
+"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: compares G and Fixed in FOLDER/A/3 ... with loops."""
 import sys
 
 import numpy
@@ -24,7 +24,7 @@ for n in (0, 1, 3, 4):
                 (a, b), (c, d) = crossed
                 crossed = numpy.float32([[a + b, c], [d, a * x[i, j]]])
     turned = numpy.stack([x[:, 1], x[:, 2], x[:, 0] + x[:, 1]], 1)
-    if n == 3:  # by hand
+    if n == 3:  # checks the computation above
         numpy.testing.assert_array_equal(turned, [[2, 3, 3], [-1, 4, -1], [5, 2, 14]])
         numpy.testing.assert_array_equal(passed, [[1, 2, 3], [3, 1, 2], [9, 5, 2]])
         numpy.testing.assert_array_equal(delayed, [[6, 4, 1], [3, -1, 0], [16, 23, 9]])

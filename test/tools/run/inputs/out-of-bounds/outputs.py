@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER MODEL: inputs and lines of a batch; outputs.py FOLDER ENGINE...: what the runs must have given."""
+"""outputs.py FOLDER MODEL: writes inputs and lines of a batch. outputs.py FOLDER ENGINE...: checks the results of the runs."""
 import json
 import os
 import sys
@@ -27,7 +27,7 @@ def wrapped(x):
     return numpy.array([x[max(min(product, last), 0)] for product in products])
 
 
-# Graph, inputs, and what comes of them.
+# Graph, inputs, and expected results.
 RUNS = [
     ("Guarded", {"a": ONES[:4000], "b": numpy.array([1, 2, 3], F)}, numpy.full(4000, 6, F)),
     ("Guarded", {"a": ONES[:7], "b": ONES[:0]}, numpy.zeros(7, F)),
@@ -38,7 +38,7 @@ RUNS = [
     ("Read", {"a": ONES[:4], "c": ONES[:3], "b": ONES[:2]}, numpy.full(2, 3, F)),
     ("Apart", {"x": X}, positions(X)),
     ("Wraps", {"x": X}, wrapped(X)),
-    # One factor of each p < 2, and past that what a guard skips.
+    # One factor for each p < 2; a guard skips the others.
     ("Never", {"a": A[:2]}, (A[:2] * A[:2]).reshape(2, 1)),
     ("Never", {"a": A}, (A * A).reshape(6, 1)),
 ]
@@ -60,7 +60,7 @@ def main():
     for engine in rest:
         for number, (graph, _, expected) in enumerate(RUNS):
             path = "%s/%s/%d/y.npy" % (folder, engine, number)
-            # A subscript that wraps around is not affine, and is reported.
+            # A subscript that wraps around is not affine; the run reports it.
             if engine == "affine" and not os.path.exists(path) and graph in ("Apart", "Wraps"):
                 continue
             found = numpy.load(path)

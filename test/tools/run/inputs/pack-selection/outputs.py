@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: what G and Run give in FOLDER/A/3 and so on, step by step."""
+"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: compares G and Run in FOLDER/A/3 ... with loops."""
 import sys
 
 import numpy
@@ -30,7 +30,7 @@ for n in (0, 1, 3, 4):
         reads[i] = x[min(max(froms[i], 0), 1), i]
         if 0 <= tos[i] < 2:
             dealt[tos[i], i] += reads[i]
-    if n == 3:  # by hand
+    if n == 3:  # checks the computation above
         assert (y, at) == (3, [2, 0])
         numpy.testing.assert_array_equal(ys, [[3, 3.25, 10], [4.25, 6, 4.75]])
         numpy.testing.assert_array_equal(zs, [[0.25, 5, 0], [0, -3, 1]])

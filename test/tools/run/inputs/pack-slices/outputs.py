@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: writes packs of 0, 1, 3 and 4 items. outputs.py FOLDER A B...: what the graphs give in FOLDER/A/parts/3 ..."""
+"""outputs.py FOLDER: writes packs of 0, 1, 3 and 4 items. outputs.py FOLDER A B...: checks the outputs in FOLDER/A/parts/3 ..."""
 import sys
 
 import numpy

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: what G gives in FOLDER/A/2 and so on, step by step."""
+"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: compares G in FOLDER/A/2 ... with loops."""
 import sys
 
 import numpy
@@ -32,7 +32,7 @@ for n in xs:
         "lasts": numpy.array([last(x) for x in xs[n]], numpy.int64),
         "sums": numpy.cumsum(xs[n], axis=1),
     }
-    if n == 2:  # by hand
+    if n == 2:  # checks the computation above
         numpy.testing.assert_array_equal(expected["mixed"], [[-8, 1, 2], [24, -15, -9]])
         numpy.testing.assert_array_equal(expected["lasts"], [2, 0])
         numpy.testing.assert_array_equal(expected["sums"], [[1, -1, 2], [4, 9, 3]])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: folds over parts of packs and over dynamic ranges of tensors, against numpy."""
+"""outputs.py FOLDER: compares folds over parts of packs and over dynamic ranges of tensors with numpy."""
 import os
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import numpy
 
 folder = sys.argv[1]
 os.makedirs(folder, exist_ok=True)
-# Output, formula, and what it computes of a pack `xs`, a vector `v` and a matrix `x`.
+# Output, formula, and its result for a pack `xs`, a vector `v` and a matrix `x`.
 forms = {
     "rest": ("real[n]", "y[i,] = xs[1:][i,] + .., i < n", lambda xs, v, x: xs[1:].sum(0)),
     "turned": ("real[n]", "y[i,] = xs[::-2][i,] * .., i < n", lambda xs, v, x: xs[::-2].prod(0)),

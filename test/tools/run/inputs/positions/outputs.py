@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER MODEL: writes inputs and, for each engine, lines of a batch. outputs.py FOLDER ENGINE...: results as expected."""
+"""outputs.py FOLDER MODEL: writes inputs and, for each engine, lines of a batch. outputs.py FOLDER ENGINE...: checks the results."""
 import json
 import os
 import sys
@@ -14,7 +14,7 @@ leaves = "error[SK9205]: an index of %s runs from 1 to %d, the tensor's extent i
 
 
 def item(values, index):
-    """Of a pack, as the language counts: from the end where the index is below zero."""
+    """An item of a pack; negative indices count from the end, as in the language."""
     inside = -len(values) <= index < len(values)
     return values[index] if inside else "index %d is out of range: the pack has %d items" % (index, len(values))
 

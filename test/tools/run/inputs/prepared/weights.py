@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes an input and weights, an hour old; with a factor, other weights. Or compares the output with numpy."""
+"""Writes an input, and weights multiplied by a factor, with a time of an hour ago; or compares the output with numpy."""
 import json
 import os
 import sys
@@ -28,5 +28,5 @@ with open(path + ".new", "wb") as file:
 os.replace(path + ".new", path)
 hour = 1.7e9
 os.utime(path, (hour, hour))
-# Files that were changed within two seconds are not the key of anything.
+# Files that changed in the last two seconds are not used as keys.
 time.sleep(2.1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: what Chain gives in FOLDER/A/5 and so on, by numpy."""
+"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: compares Chain in FOLDER/A/5 ... with numpy."""
 import sys
 
 import numpy

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of a model with a record need no driver, and print and write what the driver does; whatever changes, the driver runs.
+"""Checks that runs of a model with a record do not start the driver and have the same output, and that after any change the driver runs.
 
     check.py FOLDER       a folder for copies of the tools and of the model
 """
@@ -25,7 +25,7 @@ def use_driver():
 
 
 def use_stand_in():
-    """A program of the driver's length and time, which only says that it was called."""
+    """Replaces the driver by a program with its file size and time that only reports that it was called."""
     DRIVER.unlink(missing_ok=True)
     status = REAL.stat()
     DRIVER.write_text("#!/bin/sh\nexit %d\n" % CALLED)
@@ -48,8 +48,8 @@ def call(program, words, output):
 
 
 def check(what, words, expected, output=True):
-    """`expected`: whether the run is repeated by its record. In any case it has the results of the driver, and afterwards a
-    record if it succeeds."""
+    """`expected`: whether the run is repeated from its record. In both cases it must have the results of the driver, and a successful
+    run must leave a record."""
     use_stand_in()
     started = call(TOOLS / "skript", words, output)
     use_driver()
@@ -68,7 +68,7 @@ def check(what, words, expected, output=True):
 
 
 def write(path, content):
-    """Replaces a file, as editors do."""
+    """Replaces a file by a new one, as editors do."""
     new = path.with_suffix(".new")
     new.write_bytes(content.encode() if isinstance(content, str) else content)
     os.replace(new, path)
@@ -104,7 +104,7 @@ check("the second run", RUN, True)
 check("threads are not known", [*RUN, "--threads", 1], False)
 check("other threads", [*RUN, "--threads", 2], True)
 check("no threads", [*RUN, "--threads", 0], False)
-check("a summary is another command", RUN, False, output=False)
+check("a summary is a different command", RUN, False, output=False)
 check("a summary", RUN, True, output=False)
 check("another extent", using("more"), True)
 check("a failed assertion", using("odd"), False)
@@ -150,10 +150,10 @@ write(MODEL / "import.json", origin % "in.1")
 check("an imported model", RUN, False)
 check("the same imported model", RUN, True)
 FOREIGN = ["model", "--input", "s=s.npy", "--input", "in.1=x.npy"]
-check("a name of ONNX", FOREIGN, False)
+check("an ONNX name", FOREIGN, False)
 check("the same name", FOREIGN, True)
 write(MODEL / "import.json", origin % "in.2")
-check("another name of ONNX", FOREIGN, False)
+check("another ONNX name", FOREIGN, False)
 (MODEL / "import.json").unlink()
 check("no imported model", RUN, False)
 

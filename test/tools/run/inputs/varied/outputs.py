@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: writes inputs; outputs.py FOLDER NAME…: holds the outputs of two calls in a row to what numpy computes.
+"""outputs.py FOLDER: writes inputs. outputs.py FOLDER NAME…: compares the outputs of two consecutive calls with numpy.
 
-Under the name `one` are those of a third call.
+The name `one` is that of a third call.
 """
 import itertools
 import sys

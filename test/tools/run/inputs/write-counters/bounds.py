@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bounds.py FOLDER: runs the graphs of bounds.sknd with open and with given shapes in every engine, and holds them against each other."""
+"""bounds.py FOLDER: runs the graphs of bounds.sknd with dynamic and static shapes in every engine, and compares the results."""
 import os
 import subprocess
 import sys
@@ -64,7 +64,7 @@ for shapes in ([], ["x=0"]):
     gives("Counted", [], x="none")
 for shapes in ([], ["x=3,2"]):
     gives("Rows", [[1, 0], [0, 2]], x="rows")
-# Where all is given, composition knows.
+# With static shapes, composition knows the extents.
 shapes = []
 refuses("Rows", "an extent cannot be negative, but `n - 1` of `y` is -1", x="no-rows")
 refuses("Before", "the extent `t` of `z` must not be larger than 3, this is 4", x="x", z="z4")

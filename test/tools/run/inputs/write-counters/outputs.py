@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: what G and Fixed give in FOLDER/A/2 and so on, step by step."""
+"""outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: compares G and Fixed in FOLDER/A/2 ... with loops."""
 import sys
 
 import numpy
@@ -23,7 +23,7 @@ for n in (0, 1, 2, 4):
                 taken.append(numpy.zeros(3, "f"))
                 taken[-1][j] = x[i, j] + len(taken) - 1
     at, y = numpy.reshape(at, [-1, 2]).T, numpy.reshape(taken, [-1, 3]) * 2
-    if n == 2:  # by hand
+    if n == 2:  # checks the computation above
         numpy.testing.assert_array_equal(at, [[0, 0, 1], [1, 2, 0]])
         numpy.testing.assert_array_equal(y, [[0, 10, 0], [16, 0, 0]])
     for run in runs:

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Emits the loop with the accumulator for all prefixes.
+//!
+//! Step i ≥ 0 completes element i, or the i-th element from the end for suffixes. Steps before 0 reduce all terms of the first
+//! element except the last one.
+
+use super::Prefixes;
+use crate::ir::builder::arith::Integers;
+use crate::ir::generic::Operand;
+use crate::ir::linalg::index_of;
+use crate::ir::{Builder, Copier, attributes, maps, ops, scf, splat, types};
+use melior::Error;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Type, Value, ValueLike};
+use skript_dialect::melior;
+use skript_symbolic::Affine;
+
+/// The number of steps in a block, which has a separate sum.
+const BLOCK: i64 = 128;
+/// The number of elements of the innermost dimension that a thread computes in each step.
+const TILE: i64 = 256;
+/// The minimum extent of the innermost dimension for vectors along it.
+const MIN_LANES: i64 = 8;
+
+/// The steps, which are the same for all rows.
+struct Steps<'c, 'a> {
+    /// The number of prefixes.
+    count: Value<'c, 'a>,
+    /// The first step, at most 0; `None` for 0.
+    first: Option<Value<'c, 'a>>,
+    /// The first term and the end of the terms; `None` if each step has a term.
+    range: Option<[Value<'c, 'a>; 2]>,
+}
+
+impl<'c: 'a, 'a> Prefixes<'c, 'a> {
+    /// Replaces the operation by loops.
+    pub(super) fn replace(&self, at: &Builder<'c, 'a>) -> Result<(), Error> {
+        let output = self.nest.output().ok_or(Error::OperationBuild)?;
+        let dimensions = output.indices().ok_or(Error::OperationBuild)?;
+        let kind = types::memref(&output.shape, output.element.r#type());
+        let result = at.alloc(kind, &at.dynamic_extents(output.value)?);
+        let steps = self.steps(at)?;
+
+        let rows: Vec<usize> = dimensions.iter().copied().filter(|l| *l != self.end).collect();
+        let lanes = rows.last().copied().filter(|l| {
+            let is_wide = self.nest.extent(*l).is_none_or(|extent| extent >= MIN_LANES);
+            is_wide && dimensions.last() == Some(l)
+        });
+        match lanes {
+            Some(lane) => self.vectors(&rows, lane, &steps, result, at)?,
+            None => self.scalars(&rows, &steps, result, at)?,
+        }
+
+        let unit = attributes::unit(at.context);
+        let flags = [("restrict", unit), ("writable", unit)];
+        let tensor = at.value(ops::bufferization::TO_TENSOR, &[result], &flags, output.value.r#type())?;
+        crate::ir::replace_uses(self.nest.op.result(0)?.into(), tensor);
+        crate::ir::erase(self.nest.op);
+        Ok(())
+    }
+
+    fn steps(&self, at: &Builder<'c, 'a>) -> Result<Steps<'c, 'a>, Error> {
+        let count = self.extent(self.end, at)?;
+        let range = match self.range {
+            Some((first, last)) => [at.idx(first), at.idx(last)],
+            None => [at.idx(0), self.extent(self.reduction, at)?],
+        };
+        let (static_count, static_range) = (
+            self.nest.extent(self.end),
+            self.range.or_else(|| self.nest.extent(self.reduction).map(|last| (0, last))),
+        );
+        // Whether all steps from 0 on have a term, and whether there are no steps before 0.
+        let known = static_count.zip(static_range).map(|(count, (first, last))| {
+            let terms = [self.offset, count - 1 + self.offset];
+            let is_complete = terms.iter().all(|term| (first..last).contains(term));
+            let starts_at_zero = if self.is_reversed { terms[1] >= last - 1 } else { terms[0] <= first };
+            (is_complete, starts_at_zero)
+        });
+        let starts_at_zero = known.is_some_and(|(_, zero)| zero)
+            || !self.is_reversed && self.range.is_none() && self.offset <= 0;
+        let before = || {
+            // The terms before the offset for prefixes, or after it for suffixes.
+            let offset = at.idx(self.offset);
+            let first = if self.is_reversed {
+                at.subi(at.addi(count, offset), range[1])
+            } else {
+                at.subi(range[0], offset)
+            };
+            at.minsi(first, at.idx(0))
+        };
+        Ok(Steps {
+            count,
+            first: (!starts_at_zero).then(before),
+            range: known.is_none_or(|(complete, zero)| !complete || !zero).then_some(range),
+        })
+    }
+
+    /// Emits a parallel loop over rows.
+    fn scalars(
+        &self,
+        rows: &[usize],
+        steps: &Steps<'c, 'a>,
+        result: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        if rows.is_empty() {
+            return self.row(&[], steps, result, at);
+        }
+        let counts: Vec<Value> = rows.iter().map(|l| self.extent(*l, at)).collect::<Result<_, _>>()?;
+        let (region, inside, position) = at.region(&vec![at.index_type(); rows.len()]);
+        let row: Vec<(usize, Value)> = rows.iter().copied().zip(position).collect();
+        self.row(&row, steps, result, &inside)?;
+        inside.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
+        let work = self.nest.extent(self.end).unwrap_or(BLOCK);
+        scf::close_parallel(at, &counts, work, region)
+    }
+
+    /// Emits the prefixes of a row, with the accumulator in a register.
+    fn row(
+        &self,
+        row: &[(usize, Value<'c, 'a>)],
+        steps: &Steps<'c, 'a>,
+        result: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let start = self.start(&at_end(row, self.end, at.idx(0)), at)?;
+        let first = steps.first.unwrap_or(at.idx(0));
+        if !self.is_blocked() {
+            scf::fold(at, [first, steps.count, at.idx(1)], start, |inside, step, before| {
+                let total = self.reduced(before, row, step, steps, inside)?;
+                self.complete(total, row, step, steps, result, inside);
+                Ok(total)
+            })?;
+            return Ok(());
+        }
+        scf::fold(at, [first, steps.count, at.idx(BLOCK)], start, |inside, block, total| {
+            let end = inside.minsi(inside.addi(block, inside.idx(BLOCK)), steps.count);
+            let neutral = inside.literal(self.combine.neutral(total.r#type()));
+            let sum = scf::fold(inside, [block, end, inside.idx(1)], neutral, |inside, step, before| {
+                let sum = self.reduced(before, row, step, steps, inside)?;
+                self.complete(self.combined(total, sum, inside), row, step, steps, result, inside);
+                Ok(sum)
+            })?;
+            Ok(self.combined(total, sum, inside))
+        })?;
+        Ok(())
+    }
+
+    /// Emits the prefixes of tiles of rows along the innermost dimension, with the accumulators in arrays. Each step is a loop over
+    /// lanes, whose iterations are independent.
+    fn vectors(
+        &self,
+        rows: &[usize],
+        lane: usize,
+        steps: &Steps<'c, 'a>,
+        result: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let element = result_element(result);
+        let extents: Vec<Value> = rows.iter().map(|l| self.extent(*l, at)).collect::<Result<_, _>>()?;
+        let shape: Vec<i64> =
+            rows.iter().map(|l| self.nest.extents.get(*l).copied().unwrap_or(types::DYNAMIC)).collect();
+        let sizes: Vec<Value> = extents
+            .iter()
+            .copied()
+            .zip(&shape)
+            .filter(|(_, extent)| **extent < 0)
+            .map(|(size, _)| size)
+            .collect();
+        let array = || at.alloc(types::memref(&shape, element), &sizes);
+        let (totals, sums) = (array(), self.is_blocked().then(array));
+
+        let width = *extents.last().ok_or(Error::OperationBuild)?;
+        let mut counts = extents;
+        if let Some(last) = counts.last_mut() {
+            *last = at.ceildivui(width, at.idx(TILE));
+        }
+        let (region, inside, position) = at.region(&vec![at.index_type(); rows.len()]);
+        let (tile, outer) = position.split_last().ok_or(Error::OperationBuild)?;
+        let outer: Vec<(usize, Value)> = rows.iter().copied().zip(outer.iter().copied()).collect();
+        let begin = inside.muli(*tile, inside.idx(TILE));
+        let lanes = [begin, inside.minsi(inside.addi(begin, inside.idx(TILE)), width), inside.idx(1)];
+        let arrays = Arrays { totals, sums, result };
+        self.tile(&arrays, &outer, (lane, lanes), steps, &inside)?;
+        inside.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
+        let work = self.nest.extent(self.end).unwrap_or(BLOCK).saturating_mul(TILE);
+        scf::close_parallel(at, &counts, work, region)
+    }
+
+    /// Emits the prefixes of a tile of rows.
+    fn tile(
+        &self,
+        arrays: &Arrays<'c, 'a>,
+        outer: &[(usize, Value<'c, 'a>)],
+        (lane, lanes): (usize, [Value<'c, 'a>; 3]),
+        steps: &Steps<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
+        let row = |value| outer.iter().copied().chain([(lane, value)]).collect::<Vec<_>>();
+        let place = |value| outer.iter().map(|(_, value)| *value).chain([value]).collect::<Vec<_>>();
+        repeat(at, lanes, |inside, value| {
+            let start = self.start(&at_end(&row(value), self.end, inside.idx(0)), inside)?;
+            inside.store(start, arrays.totals, &place(value));
+            Ok(())
+        })?;
+        let accumulators = arrays.sums.unwrap_or(arrays.totals);
+        let advance = |inside: &Builder<'c, 'a>, step: Value<'c, 'a>| {
+            repeat(inside, lanes, |inside, value| {
+                let place = place(value);
+                let before = inside.load(accumulators, &place);
+                let sum = self.reduced(before, &row(value), step, steps, inside)?;
+                inside.store(sum, accumulators, &place);
+                let total = match arrays.sums {
+                    Some(_) => self.combined(inside.load(arrays.totals, &place), sum, inside),
+                    None => sum,
+                };
+                self.complete(total, &row(value), step, steps, arrays.result, inside);
+                Ok(())
+            })
+        };
+        let first = steps.first.unwrap_or(at.idx(0));
+        let Some(sums) = arrays.sums else {
+            return repeat(at, [first, steps.count, at.idx(1)], advance);
+        };
+        repeat(at, [first, steps.count, at.idx(BLOCK)], |inside, block| {
+            let neutral = inside.literal(self.combine.neutral(result_element(sums)));
+            inside.each(lanes, |inside, value| inside.store(neutral, sums, &place(value)));
+            let end = inside.minsi(inside.addi(block, inside.idx(BLOCK)), steps.count);
+            repeat(inside, [block, end, inside.idx(1)], advance)?;
+            inside.each(lanes, |inside, value| {
+                let place = place(value);
+                let total =
+                    self.combined(inside.load(arrays.totals, &place), inside.load(sums, &place), &inside);
+                inside.store(total, arrays.totals, &place);
+            });
+            Ok(())
+        })
+    }
+
+    /// Whether the sum of the current block is separate from the sum of previous blocks.
+    fn is_blocked(&self) -> bool {
+        let is_long = self.nest.extent(self.end).is_none_or(|count| count > BLOCK);
+        is_long && self.combine.reduction == "add" && self.combine.operator.is_fast("reassoc")
+    }
+
+    fn combined(&self, left: Value<'c, 'a>, right: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+        self.combine.operator.apply(at, &[left, right], left.r#type())
+    }
+
+    /// The accumulator after a step.
+    fn reduced(
+        &self,
+        before: Value<'c, 'a>,
+        row: &[(usize, Value<'c, 'a>)],
+        step: Value<'c, 'a>,
+        steps: &Steps<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let last = at.idx(self.offset);
+        let number = at.addi(self.element(step, steps, at), last);
+        let Some([first, end]) = steps.range else {
+            return Ok(self.combined(before, self.term(row, number, at)?, at));
+        };
+        let is_term = at.andi(
+            at.cmpi(Integers::SignedAtLeast, number, first),
+            at.cmpi(Integers::SignedLess, number, end),
+        );
+        let mut outcome = Ok(());
+        let results = at.if_else(is_term, &[before.r#type()], |inside, holds| {
+            let term = if holds {
+                self.term(row, number, &inside).map(|term| self.combined(before, term, &inside))
+            } else {
+                Ok(before)
+            };
+            vec![term.unwrap_or_else(|e| {
+                outcome = Err(e);
+                before
+            })]
+        });
+        outcome?;
+        results.first().copied().ok_or(Error::OperationBuild)
+    }
+
+    /// Stores the element that a step completes, if there is one.
+    fn complete(
+        &self,
+        total: Value<'c, 'a>,
+        row: &[(usize, Value<'c, 'a>)],
+        step: Value<'c, 'a>,
+        steps: &Steps<'c, 'a>,
+        result: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) {
+        let write = |inside: &Builder<'c, 'a>| {
+            let row = at_end(row, self.end, self.element(step, steps, inside));
+            let loops = self.nest.output().and_then(Operand::indices).unwrap_or_default();
+            let place: Vec<Value> = loops
+                .iter()
+                .filter_map(|l| row.iter().find(|(number, _)| number == l))
+                .map(|(_, value)| *value)
+                .collect();
+            inside.store(total, result, &place);
+        };
+        match steps.first {
+            Some(_) => at.when(at.cmpi(Integers::SignedAtLeast, step, at.idx(0)), |inside| write(&inside)),
+            None => write(at),
+        }
+    }
+
+    /// The element of the result that a step completes.
+    fn element(&self, step: Value<'c, 'a>, steps: &Steps<'c, 'a>, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+        if !self.is_reversed {
+            return step;
+        }
+        at.subi(at.subi(steps.count, at.idx(1)), step)
+    }
+
+    /// The initial element of the result.
+    fn start(&self, loops: &[(usize, Value<'c, 'a>)], at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        let output = self.nest.output().ok_or(Error::OperationBuild)?;
+        match splat::value(output.value, at)? {
+            Some(value) => Ok(value),
+            None => self.read(output, loops, at),
+        }
+    }
+
+    /// A term of a row.
+    fn term(
+        &self,
+        row: &[(usize, Value<'c, 'a>)],
+        number: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let loops: Vec<(usize, Value)> = row.iter().copied().chain([(self.reduction, number)]).collect();
+        let mut copier = Copier::new();
+        let needed = self.nest.needed([self.term], &[]);
+        for operand in self.nest.inputs() {
+            let is_used = operand.element == self.term
+                || needed.iter().any(|op| op.operands().any(|value| value == operand.element));
+            if is_used {
+                copier.set(operand.element, self.read(operand, &loops, at)?);
+            }
+        }
+        for op in needed {
+            copier.copy(op, &at.with_location(op.location()), &mut |copier, op, to| {
+                let Some(l) = index_of(op) else { return Ok(false) };
+                copier.set(op.result(0)?, value_of(&loops, l, to));
+                Ok(true)
+            })?;
+        }
+        Ok(copier.get(self.term))
+    }
+
+    /// An element of an operand. Loops that are not in the list are at 0.
+    fn read(
+        &self,
+        operand: &Operand<'c, 'a>,
+        loops: &[(usize, Value<'c, 'a>)],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let kind = operand.value.r#type();
+        if types::extents(kind).is_none() {
+            return Ok(operand.value);
+        }
+        let position: Vec<Value> = (0..self.nest.reductions.len()).map(|l| value_of(loops, l, at)).collect();
+        let subscript = |form: &Affine| {
+            let map = maps::map(at.context, position.len(), std::slice::from_ref(form))
+                .ok_or(Error::OperationBuild)?;
+            at.value(ops::affine::APPLY, &position, &[("map", map)], at.index_type())
+        };
+        let mut operands = vec![operand.value];
+        for form in &operand.forms {
+            operands.push(subscript(form)?);
+        }
+        at.value(ops::tensor::EXTRACT, &operands, &[], types::element_or_self(kind))
+    }
+
+    fn extent(&self, l: usize, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        if let Some(extent) = self.nest.extent(l) {
+            return Ok(at.idx(extent));
+        }
+        let (tensor, dimension) = self.nest.place(l).ok_or(Error::OperationBuild)?;
+        at.extent(tensor, i64::try_from(dimension).map_err(|_| Error::OperationBuild)?)
+    }
+}
+
+/// The arrays for tiles of rows.
+struct Arrays<'c, 'a> {
+    totals: Value<'c, 'a>,
+    /// The sums of the current block.
+    sums: Option<Value<'c, 'a>>,
+    result: Value<'c, 'a>,
+}
+
+fn result_element<'c>(array: Value<'c, '_>) -> Type<'c> {
+    types::element_or_self(array.r#type())
+}
+
+/// The positions of the loops of a row, and of the loop over its prefixes.
+fn at_end<'c, 'a>(
+    row: &[(usize, Value<'c, 'a>)],
+    end: usize,
+    element: Value<'c, 'a>,
+) -> Vec<(usize, Value<'c, 'a>)> {
+    row.iter().copied().chain([(end, element)]).collect()
+}
+
+fn value_of<'c: 'a, 'a>(loops: &[(usize, Value<'c, 'a>)], l: usize, at: &Builder<'c, 'a>) -> Value<'c, 'a> {
+    loops.iter().find(|(number, _)| *number == l).map_or_else(|| at.idx(0), |(_, value)| *value)
+}
+
+/// Emits `scf.for` without loop-carried values, with a fallible body.
+fn repeat<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    bounds: [Value<'c, 'a>; 3],
+    body: impl FnOnce(&Builder<'c, 'a>, Value<'c, 'a>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut outcome = Ok(());
+    at.each(bounds, |inside, step| outcome = body(&inside, step));
+    outcome
+}

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the documentation site in build/site/book. The first call installs mdBook into build/mdbook.
+set -eu
+cd "$(dirname "$0")/.."
+version=0.5.4
+if ! build/mdbook/bin/mdbook --version 2>/dev/null | grep -qx "mdbook v$version"; then
+  export PATH="$HOME/.cargo/bin:$PATH"
+  echo "site: installing mdbook $version into build/mdbook, once"
+  # In a folder outside of the workspace, so that its .cargo/config.toml does not apply.
+  target=$(mktemp -d)
+  trap 'rm -rf "$target"' EXIT
+  root=$PWD/build/mdbook
+  (cd / && cargo install --quiet --locked --root "$root" --target-dir "$target" --version $version --no-default-features --features search mdbook)
+fi
+python3 scripts/site.py "$@"

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Converts operations that are defined as SkriptND operators in `library/`.
+//!
+//! The operator is composed for the shapes of the operation and lowered like an operator of a model. Its body replaces
+//! the operation.
+
+use super::element::{Element, Float};
+use super::parts;
+use super::to_linalg::{SourceOp, Tensor};
+use melior::ir::{Module, Value};
+use skript_dialect::PassError;
+use skript_dialect::melior;
+use skript_frontend::check::check_program;
+use skript_frontend::compose::{ComposeOptions, compose};
+use skript_frontend::diagnostics::Sink;
+use skript_frontend::limits::Limits;
+use skript_frontend::source_files::load_text;
+use skript_passes::emit::emit;
+use skript_passes::ir;
+use skript_passes::ir::splice::{Lines, insert, splice};
+use skript_passes::pipeline::Pipeline;
+use skript_semantics::{Numbers, RealType};
+use std::path::Path;
+
+const SOURCES: [&str; 3] = [
+    include_str!("../../library/functions.sknd"),
+    include_str!("../../library/linear.sknd"),
+    include_str!("../../library/spectral.sknd"),
+];
+
+/// How a tensor of a program is passed to an operator or returned from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passing {
+    /// Reals; half-precision floats are converted to f32.
+    Reals,
+    /// The parts of complex numbers, or real numbers, along an additional first dimension.
+    Parts,
+    /// 64-bit integers.
+    Integers,
+    /// A result that is the first operand.
+    Unchanged,
+}
+
+impl Passing {
+    /// The type of a tensor in the operator; `None` if the operator does not support the tensor.
+    fn inside(self, tensor: &Tensor) -> Option<Tensor> {
+        match (self, tensor.element) {
+            (Passing::Parts, _) => parts::along(tensor, 0),
+            (Passing::Reals, Element::Float(float)) => {
+                let wide = if float.is_half() { Float::F32 } else { float };
+                Some(tensor.with_element(Element::Float(wide)))
+            }
+            (Passing::Integers, Element::Signed(32)) => Some(tensor.with_element(Element::Signed(64))),
+            _ => None,
+        }
+    }
+
+    /// Appends the conversion of a value of the program.
+    fn inward(self, lines: &mut Lines, value: &str, tensor: &Tensor) -> Option<String> {
+        match self {
+            Passing::Parts => parts::split(lines, value, tensor, 0),
+            _ => Some(converted(lines, value, tensor, &self.inside(tensor)?)),
+        }
+    }
+
+    /// Appends the conversion of a result of the operator.
+    fn outward(self, lines: &mut Lines, value: &str, tensor: &Tensor) -> Option<String> {
+        match self {
+            Passing::Parts => parts::join(lines, value, tensor, 0),
+            Passing::Unchanged => Some(value.to_owned()),
+            _ => Some(converted(lines, value, &self.inside(tensor)?, tensor)),
+        }
+    }
+}
+
+fn converted(lines: &mut Lines, value: &str, from: &Tensor, to: &Tensor) -> String {
+    if from == to {
+        return value.to_owned();
+    }
+    lines.value(format!("stablehlo.convert {value} : ({}) -> {}", from.text(), to.text()))
+}
+
+/// An operator with its attributes, and the conversions of its operands and results.
+pub(super) struct Invocation<'n> {
+    pub operator: &'n str,
+    /// `name=value, …`
+    pub attributes: String,
+    pub operands: &'n [Passing],
+    pub results: &'n [Passing],
+}
+
+impl Invocation<'_> {
+    /// Inserts the body of the operator before an operation; returns the values that replace its results.
+    ///
+    /// # Errors
+    /// Fails if the operator does not support the types and shapes of operands and results.
+    pub(super) fn replace<'c: 'a, 'a>(
+        &self,
+        source: &SourceOp<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, PassError> {
+        let unsupported = || PassError::from("has no form for tensors of these types and shapes");
+        if source.operands.len() != self.operands.len() || source.results.len() != self.results.len() {
+            return Err(unsupported());
+        }
+        let returned = self.results.iter().zip(&source.results).filter(|(p, _)| **p != Passing::Unchanged);
+        let outputs: Option<Vec<Tensor>> = returned.map(|(passing, tensor)| passing.inside(tensor)).collect();
+        let outputs = outputs.ok_or_else(unsupported)?;
+
+        let mut lines = Lines::default();
+        let (mut inputs, mut names) = (Vec::new(), Vec::new());
+        for (n, (passing, tensor)) in self.operands.iter().zip(&source.operands).enumerate() {
+            let input = passing.inside(tensor).ok_or_else(unsupported)?;
+            let name = passing.inward(&mut lines, &format!("%{n}"), tensor).ok_or_else(unsupported)?;
+            names.push((name, input.text()));
+            inputs.push(input);
+        }
+        let module = self.lowered(source, &inputs, &outputs)?.ok_or_else(unsupported)?;
+        let operands = splice(source.op, &source.values, lines.text(), &names)?.values;
+        let mut values = insert(&module, source.op, &operands)?.values;
+        values.extend(source.values.first());
+
+        let mut lines = Lines::default();
+        let (mut names, mut next) = (Vec::new(), 0);
+        for (passing, tensor) in self.results.iter().zip(&source.results) {
+            let is_first = *passing == Passing::Unchanged;
+            let value = format!("%{}", if is_first { outputs.len() } else { next });
+            next += usize::from(!is_first);
+            let name = passing.outward(&mut lines, &value, tensor).ok_or_else(unsupported)?;
+            names.push((name, tensor.text()));
+        }
+        Ok(splice(source.op, &values, lines.text(), &names)?.values)
+    }
+
+    /// Composes the operator for these tensors and lowers it to `linalg`; `None` if it does not support the tensors.
+    fn lowered<'c>(
+        &self,
+        source: &SourceOp<'c, '_>,
+        inputs: &[Tensor],
+        outputs: &[Tensor],
+    ) -> Result<Option<Module<'c>>, PassError> {
+        let (limits, mut sink) = (Limits::default(), Sink::default());
+        let definition = format!("\noperator {} {{", self.operator);
+        let library = SOURCES.iter().find(|text| text.contains(&definition));
+        let library = library.ok_or("internal compiler error: the library lacks an operator")?;
+        let text = format!("{library}\n{}", self.graph(inputs, outputs));
+        let program = load_text(&text, Path::new("stablehlo.sknd"), None, &limits, &mut sink);
+        check_program(&program, &mut sink);
+        let is_wide = |tensor: &Tensor| tensor.element == Element::Float(Float::F64);
+        let real = if inputs.iter().any(is_wide) { RealType::F64 } else { RealType::F32 };
+        let numbers = Numbers { real, ..Numbers::default() };
+        let options = ComposeOptions { numbers, ..ComposeOptions::default() };
+        let Some(model) = compose(&program, &options, &limits, &mut sink) else {
+            return Ok(None);
+        };
+        let context = ir::context::of(source.op);
+        let module = emit(&model, &program.sources, context).map_err(|e| e.to_string())?;
+        let pipeline = Pipeline::named("skript-to-linalg").ok_or("internal compiler error: no pipeline")?;
+        // The inliner does not move operations of `affine` into loops.
+        let passes = pipeline.text() + ",lower-affine";
+        ir::run_pipeline(&module, "lowering an operator", &passes).map_err(|e| e.to_string())?;
+        Ok(Some(module))
+    }
+
+    /// A graph that invokes the operator on tensors `x0`, `x1`, ….
+    fn graph(&self, inputs: &[Tensor], outputs: &[Tensor]) -> String {
+        let port = |letter: char, n: usize, tensor: &Tensor| {
+            let extents: Vec<String> = tensor.extents.iter().map(i64::to_string).collect();
+            let kind = if matches!(tensor.element, Element::Float(_)) { "real" } else { "int" };
+            format!("{letter}{n}: {kind}[{}]; ", extents.join(","))
+        };
+        let ports = |letter, tensors: &[Tensor]| -> String {
+            tensors.iter().enumerate().map(|(n, tensor)| port(letter, n, tensor)).collect()
+        };
+        let names = |letter: char, count: usize| -> String {
+            (0..count).map(|n| format!("{letter}{n}")).collect::<Vec<_>>().join(", ")
+        };
+        format!(
+            "graph Program {{ @input {{ {} }} @output {{ {} }} @compose {{ {} = {}{{{}}}({}); }} }}\n",
+            ports('x', inputs),
+            ports('y', outputs),
+            names('y', outputs.len()),
+            self.operator,
+            self.attributes,
+            names('x', inputs.len())
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_is_without_errors() {
+        for source in SOURCES {
+            let (limits, mut sink) = (Limits::default(), Sink::default());
+            let program = load_text(source, Path::new("stablehlo.sknd"), None, &limits, &mut sink);
+            check_program(&program, &mut sink);
+            let messages: Vec<String> = sink.into_sorted().into_iter().map(|d| d.message).collect();
+            assert_eq!(messages, ["the main file defines no graph"]);
+        }
+    }
+}

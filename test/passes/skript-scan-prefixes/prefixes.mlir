@@ -1,0 +1,95 @@
+// RUN: skript-opt %s --skript-scan-prefixes --canonicalize --cse --lower-affine --canonicalize | FileCheck %s
+
+#end = affine_map<(i, j) -> (i)>
+#term = affine_map<(i, j) -> (j)>
+#order = affine_map<()[i, j] -> (i - j)>
+
+// The sum of a block of 128 terms is carried by itself, and so is the sum of all blocks before it.
+// CHECK-LABEL: func.func @sums
+// CHECK-SAME:    %[[X:.+]]: tensor<300xf32>
+// CHECK-DAG:     %[[NEUTRAL:.+]] = arith.constant -0.0
+// CHECK-DAG:     %[[ZERO:.+]] = arith.constant 0.0
+// CHECK:         %[[RESULT:.+]] = memref.alloc() {alignment = 64 : i64} : memref<300xf32>
+// CHECK:         scf.for %{{.+}} = %c0 to %c300 step %c128 iter_args(%[[TOTAL:.+]] = %[[ZERO]])
+// CHECK:           scf.for %[[I:.+]] = %{{.+}} to %{{.+}} step %c1 iter_args(%[[SUM:.+]] = %[[NEUTRAL]])
+// CHECK:             %[[ELEMENT:.+]] = tensor.extract %[[X]][%[[I]]]
+// CHECK:             %[[NEXT:.+]] = arith.addf %[[SUM]], %[[ELEMENT]]
+// CHECK:             %[[PREFIX:.+]] = arith.addf %[[TOTAL]], %[[NEXT]]
+// CHECK:             memref.store %[[PREFIX]], %[[RESULT]][%[[I]]]
+// CHECK:             scf.yield %[[NEXT]]
+// CHECK-NOT:     linalg.generic
+func.func @sums(%x: tensor<300xf32>) -> tensor<300xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<300xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<300xf32>) -> tensor<300xf32>
+  %0 = linalg.generic {indexing_maps = [#term, #end], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<300xf32>) outs(%start : tensor<300xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %distance = affine.apply #order()[%i, %j]
+    %is_before = arith.cmpi sge, %distance, %c0 : index
+    %selected = arith.select %is_before, %in, %zero : f32
+    %sum = arith.addf %out, %selected fastmath<reassoc,contract> : f32
+    linalg.yield %sum : f32
+  } -> tensor<300xf32>
+  return %0 : tensor<300xf32>
+}
+
+// Maxima of columns: rows side by side. A maximum does not round, so there is one accumulator, an array, in tiles of 256 columns.
+// CHECK-LABEL: func.func @columns
+// CHECK:         memref.alloc() {alignment = 64 : i64} : memref<100x600xf32>
+// CHECK:         %[[TOTALS:.+]] = memref.alloc() {alignment = 64 : i64} : memref<600xf32>
+// CHECK-NOT:     memref.alloc
+// CHECK:         scf.parallel (%{{.+}}) = (%c0) to (%c3)
+// CHECK:           scf.for %{{.+}} = %c0 to %c100 step %c1
+// CHECK:             scf.for
+// CHECK:               memref.load %[[TOTALS]]
+// CHECK:               arith.maximumf
+func.func @columns(%x: tensor<100x600xf32>) -> tensor<100x600xf32> {
+  %c0 = arith.constant 0 : index
+  %least = arith.constant 0xFF800000 : f32
+  %empty = tensor.empty() : tensor<100x600xf32>
+  %start = linalg.fill ins(%least : f32) outs(%empty : tensor<100x600xf32>) -> tensor<100x600xf32>
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(i, k, j) -> (j, k)>, affine_map<(i, k, j) -> (i, k)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%x : tensor<100x600xf32>) outs(%start : tensor<100x600xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 2 : index
+    %distance = affine.apply #order()[%i, %j]
+    %is_before = arith.cmpi sge, %distance, %c0 : index
+    %selected = arith.select %is_before, %in, %least : f32
+    %largest = arith.maximumf %out, %selected : f32
+    linalg.yield %largest : f32
+  } -> tensor<100x600xf32>
+  return %0 : tensor<100x600xf32>
+}
+
+// A window as long as the tensor, in a border of zeros.
+// CHECK-LABEL: func.func @windows
+// CHECK-NOT:     linalg.generic
+// CHECK:         scf.parallel (%{{.+}}) = (%c0) to (%c4) step (%c1)
+// CHECK:           scf.for %{{.+}} = %c0 to %c64 step %c1 
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @windows(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %wide = tensor.empty() : tensor<4x127xf32>
+  %border = linalg.fill ins(%zero : f32) outs(%wide : tensor<4x127xf32>) -> tensor<4x127xf32>
+  %inside = tensor.insert_slice %x into %border[0, 63] [4, 64] [1, 1] : tensor<4x64xf32> into tensor<4x127xf32>
+  %empty = tensor.empty() : tensor<4x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %shape = tensor.empty() : tensor<1x64xi1>
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(r, i, u, k) -> (r + u, i + k)>, affine_map<(r, i, u, k) -> (u, k)>, affine_map<(r, i, u, k) -> (r, i)>],
+    iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+  } ins(%inside, %shape : tensor<4x127xf32>, tensor<1x64xi1>) outs(%start : tensor<4x64xf32>) {
+  ^bb0(%in: f32, %unused: i1, %out: f32):
+    %sum = arith.addf %out, %in : f32
+    linalg.yield %sum : f32
+  } -> tensor<4x64xf32>
+  return %0 : tensor<4x64xf32>
+}
