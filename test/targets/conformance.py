@@ -258,7 +258,7 @@ def main():
     for name in args.platform or PLATFORMS:
         missing = PLATFORMS[name].missing()
         if missing:
-            print("%s: skipped, %s is not installed" % (name, missing))
+            print("%s: skipped, %s" % (name, missing))
             continue
         results = check(PLATFORMS[name], cases, args, suite)
         for case, wrong in zip(cases, results):

@@ -21,8 +21,8 @@ from conformance import read_ports, run_in_node, run_natively
 from platforms import MEMORY_FUNCTIONS, PLATFORMS, RISCV64, Platform
 
 # x86-64 without F16C, with it, and with AVX-512.
-X86 = [Platform("x86-64-" + level, ["--target=x86_64-none-elf", "--cpu=x86-64-" + level], ["cc", "-static"], ["env"], (), True)
-       for level in ["v2", "v3", "v4"]]
+X86 = [Platform("x86-64-" + level, ["--target=x86_64-none-elf", "--cpu=x86-64-" + level], ["cc", "-static"], ["env"], (), True, features)
+       for level, features in [("v2", []), ("v3", ["avx2", "f16c", "fma"]), ("v4", ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])]]
 # No program is linked for it; only its objects are checked.
 THUMB = Platform("thumb", ["--target=thumbv7em-none-eabihf"], ["true"], ["true"], (), True)
 # A processor with f16 instructions.
@@ -247,7 +247,7 @@ def main():
     for name in args.platform or ALL:
         platform = ALL[name]
         if platform.missing():
-            print("%s: skipped, %s is not installed" % (name, platform.missing()))
+            print("%s: skipped, %s" % (name, platform.missing()))
             continue
         wrong = []
         for kind in ["f16", "bf16"]:

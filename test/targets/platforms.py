@@ -13,19 +13,32 @@ MEMORY_FUNCTIONS = {"memcpy", "memmove", "memset", "memcmp", "__stack_pointer"}
 WASM_LINK = ["-nostdlib", "-fuse-ld=lld", "-Wl,--no-entry,--export=skript_drive,--export=skript_stream_address,-z,stack-size=1048576"]
 
 
-class Platform:
-    """Flags of `skript compile`, the command that links the driver, and the command that runs programs (None for Node)."""
+def processor_features():
+    """The features of this x86-64 processor by their names in /proc/cpuinfo."""
+    with open("/proc/cpuinfo") as file:
+        return next((line.split(":")[1].split() for line in file if line.startswith("flags")), [])
 
-    def __init__(self, name, flags, linker, runner=None, libraries=("-lm",), freestanding=False):
+
+class Platform:
+    """Flags of `skript compile`, the command that links the driver, and the command that runs programs (None for Node).
+
+    `features` are the features of this processor that programs need, by their names in /proc/cpuinfo.
+    """
+
+    def __init__(self, name, flags, linker, runner=None, libraries=("-lm",), freestanding=False, features=()):
         self.name, self.flags, self.linker, self.runner = name, flags, linker, runner
-        self.libraries, self.freestanding = list(libraries), freestanding
+        self.libraries, self.freestanding, self.features = list(libraries), freestanding, features
 
     def missing(self):
-        """The first program that is not installed."""
+        """The reason why no program of this platform can run here, or None."""
         programs = [self.linker[0], self.runner[0] if self.runner else "node"]
         if "-fuse-ld=lld" in self.linker:
             programs.append("wasm-ld-22")
-        return next((program for program in programs if not shutil.which(program)), None)
+        absent = next((program for program in programs if not shutil.which(program)), None)
+        if absent:
+            return "%s is not installed" % absent
+        lacking = [feature for feature in self.features if feature not in processor_features()]
+        return "this processor lacks %s" % ", ".join(lacking) if lacking else None
 
     def link(self, header, model, program):
         """The error, or None."""
