@@ -182,7 +182,7 @@ def measure_peer(name, model, folder, threads, seconds):
 
     inputs = {path.stem: np.load(path) for path in sorted(pathlib.Path(folder, "inputs").glob("*.npy"))}
     call, _ = importlib.import_module("peer_" + name).engine(model, inputs, int(threads))
-    print(1e3 * np.median(timing.measured(call, float(seconds))))
+    print(1e3 * np.median(timing.call_times(call, float(seconds))))
 
 
 def expectation(model, inputs):
