@@ -3,8 +3,8 @@
 """Measures the operators of examples/operators against their equivalents in numpy and in torch, eager and compiled, and writes
 the table in bench/README.md.
 
-Engines alternate, each in a separate process that is pinned to as many CPUs as it has threads. Before the measurement, outputs
-are compared with those of numpy.
+Engines alternate, each in a separate process that is pinned to as many CPUs as it has threads. Before torch is measured, its
+outputs are compared with those of numpy.
 """
 import argparse
 import datetime
@@ -32,7 +32,7 @@ NOT_COMPILED = {"moving_average", "soft_dtw", "edit_distance", "viterbi"}
 def environment(threads):
     count = str(threads)
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    # Workarounds for old builds of OpenBLAS would slow numpy.
+    # Some systems set variables of OpenBLAS as workarounds for old builds. They would slow numpy.
     kept = {key: value for key, value in os.environ.items() if not key.startswith("OPENBLAS_")}
     return {**kept, **{name: count for name in names}}
 
@@ -100,11 +100,11 @@ def measure(engine, name, threads, seconds):
         with torch.inference_mode():
             results = compiled(**tensors, **options)
         results = [value.numpy() for value in (results if isinstance(results, tuple) else (results,))]
-        for mine, theirs in zip(results, expected.values()):
-            scale = numpy.abs(theirs).max()
-            off = numpy.abs(mine.astype(float) - theirs) > 1e-3 * scale
+        for result, reference in zip(results, expected.values()):
+            scale = numpy.abs(reference).max()
+            off = numpy.abs(result.astype(float) - reference) > 1e-3 * scale
             # Values on the border of two bins may round into either bin.
-            assert off.mean() < 1e-3 or name == "histogram" and numpy.abs(mine - theirs).sum() < 1e-3 * theirs.sum(), "%s differs" % name
+            assert off.mean() < 1e-3 or name == "histogram" and numpy.abs(result - reference).sum() < 1e-3 * reference.sum(), "%s differs" % name
 
         def call():
             with torch.inference_mode():
@@ -136,16 +136,17 @@ def table(results):
         cells = [cell(times[str(n)].get(engine, {})) for n in threads for engine in ENGINES]
         cells += ["**%.2f**" % ratios[n][name] if name in ratios[n] else "–" for n in threads]
         lines.append("| [%s](../examples/operators/%s.sknd) | %s |" % (name, name, " | ".join(cells)))
-    means = ["%.2f on %s" % (math.exp(sum(map(math.log, ratios[n].values())) / len(ratios[n])), "one thread" if n == 1 else "%d threads" % n)
+    means = ["%.2f on %s (*n* = %d)" % (math.exp(sum(map(math.log, ratios[n].values())) / len(ratios[n])),
+                                        "one thread" if n == 1 else "%d threads" % n, len(ratios[n]))
              for n in threads if ratios[n]]
-    return [*lines, "", "Geometric mean of %d: %s." % (len(lines) - 2, ", ".join(means))]
+    return [*lines, "", "Geometric mean of *ours / best*: %s." % ", ".join(means)]
 
 
 def write(results):
     page = os.path.join(HERE, "README.md")
     with open(page) as file:
         text = file.read()
-    body = "\n".join([BEGIN, "## Operators that no engine has", "",
+    body = "\n".join([BEGIN, "## Operators defined by formulas", "",
         "`make bench-operators` (`bench/operators.py`) writes this part: the formulas of [examples/operators](../examples/operators) against the",
         "same in numpy and in torch, eager and compiled, in f32, alternating, each in a separate process on as many CPUs as threads.",
         "Cells: shortest time of a call in ms; *ours / best*: our time divided by that of the fastest other engine; –: no result.", "",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one engine on one workload in a separate process, pinned to as many CPUs as it has threads.
+"""Runs one engine on one workload in a separate process. In measurements, it is pinned to as many CPUs as it has threads.
 
-A peer is a program that imports its library once and forks such a process for each request."""
+A peer is a program that forks a process for each request (timing.py)."""
 import atexit
 import contextlib
 import glob
@@ -16,7 +16,8 @@ import tempfile
 import numpy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# torch has a separate environment, if it is installed, and computes the workloads with a torch function.
+# torch has a separate environment, and is a peer only if this is installed. It computes the workloads that have a torch function, by
+# executing their model.py.
 PYTHON = {"torch": os.path.join(os.path.dirname(os.path.dirname(HERE)), "build", "torch-venv", "bin", "python")}
 OURS, PEERS = "ours", ("onnxruntime", "openvino", "tract", *(name for name, path in PYTHON.items() if os.path.exists(path)))
 # tract does not create threads.

@@ -16,7 +16,7 @@ IR_VERSION = 9
 
 
 class Value:
-    """A tensor of the network: `name` in both languages, and the shape that it has in the measured calls."""
+    """A tensor of the network: `name` in all languages, and the shape that it has in the measured calls."""
 
     def __init__(self, name, shape):
         self.name, self.shape = name, list(shape)

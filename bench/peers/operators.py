@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators in SkriptND and ONNX. Each function adds a SkriptND statement and ONNX nodes to a network and returns the result."""
+"""Operators in SkriptND and ONNX, and some also in torch. Each function adds a SkriptND statement, ONNX nodes and, if it has a torch
+expression, a line of Python to a network, and returns the result."""
 import math
 
 import numpy

@@ -4,7 +4,8 @@ import timing
 
 
 def engine(model, inputs, threads):
-    # Imported in the process of each request: the library sometimes hangs in processes that are forked after the import.
+    # Imported here, in the process that timing.py forks for each request: the library sometimes hangs in processes that are forked
+    # after the import.
     import openvino
 
     core = openvino.Core()

@@ -8,7 +8,7 @@ import agreement
 import engines
 import model_files
 
-# The number of calls in our process is computed from its first round; peers compute theirs.
+# Our first round has FIRST_CALLS calls; the number of calls of a later round is computed from the round before. Peers compute theirs.
 FIRST_CALLS, LEAST_CALLS, MOST_CALLS = 10, 5, 2000
 
 Comparison = collections.namedtuple("Comparison", "rows failures")
@@ -64,14 +64,14 @@ def alternate(names, skript, folder, threads, rounds, seconds):
 
 
 def calls(before, seconds):
-    """The number of calls that take about `seconds`, by the last round."""
+    """The number of calls that take about `seconds`, estimated from the previous round."""
     if not before:
         return FIRST_CALLS
     return max(LEAST_CALLS, min(MOST_CALLS, int(1e3 * seconds / before[-1]["call_ms"])))
 
 
 def summary(samples):
-    """Minimum and median times in ms, and the maximum multiply-add rate of our rounds."""
+    """Minimum and median times in ms. For our rounds, also the maximum multiply-add rates of the machine and of our code."""
     found = {
         name: {"ms": min(s["call_ms"] for s in rounds), "median": statistics.median(s["median_ms"] for s in rounds)}
         for name, rounds in samples.items()

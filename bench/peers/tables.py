@@ -72,8 +72,9 @@ def group_table(results, group):
     for n in threads:
         ratios = [r for r in (ratio(row) for row in rows if row["threads"] == n) if r]
         if ratios:
-            means.append("%.2f on %s" % (geometric_mean(ratios), "one thread" if n == 1 else "%d threads" % n))
-    return [*lines, "", "Geometric mean of %d: %s." % (len(by_name), ", ".join(means) or "–"), *pairs(by_name)]
+            threads_text = "one thread" if n == 1 else "%d threads" % n
+            means.append("%.2f on %s (*n* = %d)" % (geometric_mean(ratios), threads_text, len(ratios)))
+    return [*lines, "", "Geometric mean of *ours / best*: %s." % (", ".join(means) or "–"), *pairs(by_name)]
 
 
 def pairs(by_name):

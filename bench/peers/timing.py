@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The common code of all peers: imports the library once, then forks a process per request. The process loads a model and calls it."""
+"""The common code of all peers: forks a process for each request, which loads a model and calls it. Most peers import their library
+before, so that it is imported once."""
 import glob
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of workloads: name, group, and the function that builds the network in both languages."""
+"""The table of workloads: name, group, and the function that adds the operators to the network."""
 import dataclasses
 import re
 import typing
