@@ -66,7 +66,7 @@ impl Locations {
         match self {
             Locations::Lines => diagnostic,
             Locations::LinesAndNodes => nodes::with_node(diagnostic, sources),
-            Locations::Nodes => nodes::of_memory(diagnostic, sources),
+            Locations::Nodes => nodes::without_memory_locations(diagnostic, sources),
         }
     }
 }

@@ -26,15 +26,16 @@ pub fn node(text: &str, position: usize) -> Option<&str> {
 
 /// Prefixes the message of a diagnostic with the node at its location.
 pub fn with_node(mut diagnostic: Diagnostic, sources: &SourceMap) -> Diagnostic {
-    let node = diagnostic.own_location();
-    if let Some(node) = node.and_then(|span| node_at(span, sources)) {
+    let location = diagnostic.own_location();
+    if let Some(node) = location.and_then(|span| node_at(span, sources)) {
         diagnostic.message = format!("ONNX node `{node}`: {}", diagnostic.message);
     }
     diagnostic
 }
 
-/// Replaces the locations of a diagnostic in a document in memory by the model's file and the node, before its message.
-pub fn of_memory(mut diagnostic: Diagnostic, sources: &SourceMap) -> Diagnostic {
+/// Removes a diagnostic's locations that are in a document in memory, and prefixes its message with the model's file and the
+/// node instead.
+pub fn without_memory_locations(mut diagnostic: Diagnostic, sources: &SourceMap) -> Diagnostic {
     let is_in_memory = |span: &Span| !span.file.is_library();
     let labels = diagnostic.labels.iter().map(|label| label.span);
     let notes = diagnostic.notes.iter().filter_map(|note| note.span);
@@ -123,7 +124,7 @@ mod tests {
             .with_label("3 here")
             .with_label_at(span, "2 there")
             .with_note(Some(span), "in operator `h`");
-        let shown = of_memory(diagnostic, &sources);
+        let shown = without_memory_locations(diagnostic, &sources);
         assert!(shown.span.is_none() && shown.label.is_empty() && shown.labels.is_empty());
         assert!(shown.notes.iter().all(|note| note.span.is_none()));
         let notes: Vec<&str> = shown.notes.iter().map(|note| note.text.as_str()).collect();

@@ -112,7 +112,7 @@ impl Evaluator<'_> {
         Ok(Value::Atom(self.combined(items, scalar, span)?))
     }
 
-    /// Combines compile-time items from left to right, run-time items as a tree of logarithmic depth.
+    /// Combines the items: from left to right if all are known at compile time, otherwise with [`balanced`].
     fn combined(&mut self, items: Vec<Atom>, op: ScalarOp, span: Span) -> EvalResult<Atom> {
         let mut join = |a, b| self.operation(op, &[a, b], span);
         let result = if items.iter().any(|a| matches!(a, Atom::Runtime(_))) {
@@ -150,7 +150,7 @@ impl Evaluator<'_> {
         };
         for (count, (a, b)) in pairs.enumerate() {
             if op == FoldOp::Ne {
-                self.countable(count, span)?;
+                self.limit_comparisons(count, span)?;
             }
             match self.operation(scalar, &[a.clone(), b.clone()], span)? {
                 Atom::Bool(false) => return Ok(Value::bool(false)),
@@ -165,11 +165,11 @@ impl Evaluator<'_> {
     }
 
     /// Rejects too many run-time comparisons, each of which becomes an operation.
-    fn countable(&self, comparisons: usize, span: Span) -> EvalResult<()> {
+    fn limit_comparisons(&self, comparisons: usize, span: Span) -> EvalResult<()> {
         let max_comparisons = self.limits.extent_operations;
         if comparisons > max_comparisons {
             let message = format!(
-                "more than {max_comparisons} pairs of items of this pack are compared at run time (limit `extent_operations`)"
+                "items of this pack are compared more than {max_comparisons} times at run time (limit `extent_operations`)"
             );
             return stop(&LIMIT_EXCEEDED, span, message);
         }
@@ -197,7 +197,7 @@ impl Evaluator<'_> {
             };
             for candidate in candidates {
                 comparisons += 1;
-                this.countable(comparisons, span)?;
+                this.limit_comparisons(comparisons, span)?;
                 match this.operation(ScalarOp::Eq, &[item.clone(), (*candidate).clone()], span)? {
                     Atom::Bool(true) => return Ok(Atom::Bool(true)),
                     Atom::Bool(false) => {}
@@ -252,7 +252,7 @@ fn open_pairs(items: &[Atom]) -> Box<dyn Iterator<Item = (&Atom, &Atom)> + '_> {
             .filter_map(|(location, open)| open.then_some(location))
             .flat_map(move |location| {
                 let others = open.clone().into_iter().enumerate();
-                // The first of two unknown items precedes the second.
+                // A pair of two unknown items occurs once, at the earlier item.
                 others
                     .filter(move |(other, open)| *other > location || (*other < location && !open))
                     .filter_map(move |(other, _)| items.get(other).zip(items.get(location)))

@@ -31,8 +31,9 @@ pub struct Formula {
     pub span: Span,
 }
 
-/// An out-of-bounds access that a formula searches for. A target of the formula, an int of rank 0, is the smallest
-/// number of such a step, counted row-major over the indices, or [`Finding::NONE`]. If a step is found, the run stops.
+/// An out-of-bounds access that a formula searches for. A target of the formula, an int of rank 0, receives the number
+/// of the first step with such an access, or [`Finding::NONE`]. Steps are numbered row-major over the indices. If a step
+/// is found, the run stops.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The position among the targets.
@@ -194,7 +195,7 @@ impl Accumulation {
     }
 
     /// The identity that an output without initializer starts from (errata 3): ±∞ for min/max over real, the extreme
-    /// integers over int. `T()` for `Assign`.
+    /// integers over int. For `Assign` and `Replace`, the default value of the kind.
     pub fn identity(self, kind: ScalarKind) -> Scalar {
         match (self, kind) {
             (Accumulation::Sum, ScalarKind::Int) => Scalar::Int(0),

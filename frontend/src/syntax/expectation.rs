@@ -45,7 +45,7 @@ pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], foun
     } else {
         (&SYNTAX, format!("expected {words}, found {shown}"))
     };
-    // A reserved word that is used as a name occurs at all its uses.
+    // A reserved word that is used as a name is reported once, with the locations of all its uses.
     if code == &RESERVED_WORD && builder.sink.add_location(code, &message, span) {
         return;
     }
@@ -253,7 +253,7 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
     use Rule::*;
     let Found { text: found, before, .. } = *found;
     let expects = |rule: Rule| expected.contains(&rule);
-    // A block contains statements, which begin with more than names.
+    // In an attribute list, only a name or `}` is expected. In a block, the tokens that begin other statements are expected too.
     let only_names_or_brace = expects(rbrace) && expected.iter().all(|rule| matches!(rule, ident | rbrace));
     let only_names = !expected.is_empty() && expected.iter().all(|rule| is_name(*rule));
     Some(match found {
@@ -263,7 +263,7 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
         "=" if entry == component_entry && expects(rpar) => {
             "attributes are set in braces before the arguments: `op{name=value}(x)`"
         }
-        "-=" | "-" if expects(lowering_op) => "what is subtracted is added with its sign: `y[i,] += -x[i,]`",
+        "-=" | "-" if expects(lowering_op) => "there is no `-=`; add the negated value: `y[i,] += -x[i,]`",
         "if" if entry == lowering_entry && (expects(infix) || expected.iter().any(|r| is_expression(*r))) => {
             CHOICE
         }
@@ -299,10 +299,10 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
         _ if is_misused_word(expected, found) => "choose another name",
         "..." => "a pack is expanded with two dots; three make a cumulative fold, as in `x + ...`",
         "<-" | "<" if expects(infix) => {
-            "`<-` replaces items after an index; for a comparison with a negative number, write `< -`"
+            "`a[i] <- b` replaces items of a pack; for a comparison with a negative number, write `< -`"
         }
         "" if expects(kw_else) => "an `if` always has an `else`",
-        "/" if !expects(infix) && before == "/" => "of two ints `/` rounds down; a comment begins with `#`",
+        "/" if !expects(infix) && before == "/" => "for ints, `/` rounds down; a comment begins with `#`",
         "/" | "*" if !expects(infix) && (found == "/" || before == "/") => COMMENT_SIGN,
         _ if entry == lowering_entry
             && (expects(less)

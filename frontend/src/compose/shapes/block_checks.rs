@@ -9,8 +9,8 @@ use crate::compose::shapes::dynamic_extent::Canonical;
 use crate::compose::synthesized_functions::{empty_function, renamed_check};
 use crate::model::{Body, Check};
 
-/// Adds a run-time check of a length or an extent: after the body; in a branch or a loop, as soon as the tensor
-/// exists.
+/// Adds a run-time check of a computed length or extent: after the body, or in a branch or a loop at the current
+/// position.
 pub(crate) fn test_result(context: &mut Context, builder: &mut Builder, check: Check) -> Composed<()> {
     if builder.blocks.len() != 1 {
         return check_here(context, builder, check);
@@ -19,8 +19,8 @@ pub(crate) fn test_result(context: &mut Context, builder: &mut Builder, check: C
     Ok(())
 }
 
-/// Adds the checks that evaluated expressions require, at the current position of the block: their values may be
-/// computed in the block, which may be a branch.
+/// Adds the checks that evaluated expressions require, at the current position of the block. The checks may use values
+/// that are computed in this block, which may be a branch, so they are not moved out of it.
 pub(crate) fn settle_here(context: &mut Context, builder: &mut Builder) -> Composed<()> {
     for demand in builder.demands.take() {
         if let Some(check) = open_check(context, demand)? {
