@@ -207,8 +207,8 @@ impl Prover {
                 Some(other) => other.clone(),
                 None => {
                     let definition = self.definitions.get(symbol.0)?.clone();
-                    let definition = definition.map(|part| self.renamed(part, of_point, others))?;
-                    let other = self.define(definition);
+                    let renamed = definition.map(|part| self.renamed(part, of_point, others))?;
+                    let other = self.define(renamed);
                     others.insert(symbol, other.clone());
                     other
                 }

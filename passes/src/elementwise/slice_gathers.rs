@@ -75,9 +75,12 @@ impl<'c: 'a, 'a> Gathers<'c, 'a> {
             return None;
         }
         let extracts = extracts(&nest);
-        let values = extracts.iter().flat_map(|op| subscripts(*op));
-        let values = values.filter(|(value, extent)| complete_loop(&nest, *value, *extent).is_none());
-        let outer: BTreeSet<usize> = values.flat_map(|(value, _)| nest.loops_of(value)).collect();
+        let outer: BTreeSet<usize> = extracts
+            .iter()
+            .flat_map(|op| subscripts(*op))
+            .filter(|(value, extent)| complete_loop(&nest, *value, *extent).is_none())
+            .flat_map(|(value, _)| nest.loops_of(value))
+            .collect();
         let reads: Vec<Read> =
             extracts.into_iter().map(|op| Read::new(&nest, op, &outer)).collect::<Option<_>>()?;
 
@@ -156,8 +159,8 @@ impl<'c: 'a, 'a> Gathers<'c, 'a> {
         };
         let access = |operand: &Operand<'c, 'a>, value| {
             let slice = slice_of(operand);
-            let forms = operand.forms.iter().zip(&slice.indices).filter(|(_, index)| index.is_none());
-            let forms = forms.map(|(form, _)| renumbered(form, &kept, &self.nest)).collect::<Option<_>>();
+            let whole = operand.forms.iter().zip(&slice.indices).filter(|(_, index)| index.is_none());
+            let forms = whole.map(|(form, _)| renumbered(form, &kept, &self.nest)).collect::<Option<_>>();
             Ok::<_, Error>(Access(slice.extract(value, at)?, forms.ok_or(Error::OperationBuild)?))
         };
 

@@ -69,8 +69,8 @@ fn candidates(classes: &Classes, costs: &Costs, region: &[usize]) -> BTreeSet<us
     let is_in_region = |value| classes.class(value).is_some_and(|c| region.contains(&c));
     for node in nodes.into_iter().filter_map(|n| classes.nodes.get(n)) {
         if costs.sums_groups(node) {
-            let read = node.read_inputs().filter_map(|n| node.nest.operands.get(n));
-            let read = read.filter(|operand| is_in_region(operand.value));
+            let operands = node.read_inputs().filter_map(|n| node.nest.operands.get(n));
+            let read = operands.filter(|operand| is_in_region(operand.value));
             candidates.extend(read.flat_map(|operand| summed(node, operand)));
         }
         let is_written = node.results().any(is_in_region);

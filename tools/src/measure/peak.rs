@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 const CHAINS_512: usize = 16;
 /// Number of independent AVX2 accumulators: with the two other operands they fit into 16 registers without spilling.
 const CHAINS_256: usize = 12;
-const ROUNDS: usize = 20_000;
+/// Number of steps of a round: each adds once to every accumulator.
+const STEPS: usize = 20_000;
 
 /// The rate in GFLOP/s (two operations per multiply-add) of this number of concurrent threads: the sum of their best
 /// rounds within `budget`. `None` if the processor has no known fused multiply-add.
@@ -58,7 +59,7 @@ fn avx512() -> u64 {
     use std::arch::x86_64::{_mm512_fmadd_ps, _mm512_reduce_add_ps, _mm512_set1_ps};
     let (scale, step) = (_mm512_set1_ps(black_box(0.999)), _mm512_set1_ps(black_box(0.002)));
     let mut chains = [_mm512_set1_ps(1.0); CHAINS_512];
-    for _ in 0..ROUNDS {
+    for _ in 0..STEPS {
         for chain in &mut chains {
             *chain = _mm512_fmadd_ps(*chain, scale, step);
         }
@@ -66,7 +67,7 @@ fn avx512() -> u64 {
     for chain in chains {
         black_box(_mm512_reduce_add_ps(chain));
     }
-    (2 * 16 * CHAINS_512 * ROUNDS) as u64
+    (2 * 16 * CHAINS_512 * STEPS) as u64
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -75,7 +76,7 @@ fn avx2() -> u64 {
     use std::arch::x86_64::{_mm256_cvtss_f32, _mm256_fmadd_ps, _mm256_set1_ps};
     let (scale, step) = (_mm256_set1_ps(black_box(0.999)), _mm256_set1_ps(black_box(0.002)));
     let mut chains = [_mm256_set1_ps(1.0); CHAINS_256];
-    for _ in 0..ROUNDS {
+    for _ in 0..STEPS {
         for chain in &mut chains {
             *chain = _mm256_fmadd_ps(*chain, scale, step);
         }
@@ -83,5 +84,5 @@ fn avx2() -> u64 {
     for chain in chains {
         black_box(_mm256_cvtss_f32(chain));
     }
-    (2 * 8 * CHAINS_256 * ROUNDS) as u64
+    (2 * 8 * CHAINS_256 * STEPS) as u64
 }

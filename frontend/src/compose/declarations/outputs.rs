@@ -8,7 +8,7 @@ use crate::compose::declarations::tensors::{DeclaredExtent, declared_shape, set_
 use crate::compose::declarations::types::{declared_length, tensor_kind};
 use crate::compose::invocations::builder::{Builder, Form};
 use crate::compose::packs::dynamic_length::{
-    item_of_none, name_length, name_run_time_length, one_shape, with_written_length,
+    item_of_none, name_dynamic_length, name_length, one_shape, with_written_length,
 };
 use crate::compose::shapes::affine_extent::unknown_names;
 use crate::compose::shapes::block_checks::test_result;
@@ -135,7 +135,7 @@ pub(crate) fn name_output(
             Value::Pack(items) => name_length(builder, pack, items.len()),
             Value::Atom(Atom::Stack(stack)) => {
                 if let Some(length) = stack.tensor.shape.first() {
-                    name_run_time_length(context, builder, pack, length, name.span)?;
+                    name_dynamic_length(context, builder, pack, length, name.span)?;
                 }
             }
             _ => {}

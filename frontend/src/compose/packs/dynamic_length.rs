@@ -78,7 +78,7 @@ pub(crate) fn with_written_length(
     let Some(length) = &pack.length else {
         return Ok(Value::Atom(Atom::Stack(stack)));
     };
-    if name_run_time_length(context, builder, pack, &actual, span)? {
+    if name_dynamic_length(context, builder, pack, &actual, span)? {
         return Ok(Value::Atom(Atom::Stack(stack)));
     }
     let atom = match context.value(builder, length)? {
@@ -293,7 +293,7 @@ pub(crate) fn name_length(builder: &mut Builder, pack: &PackSpec, length: usize)
 }
 
 /// Binds the new name s of `..(s|5)` to the length of a pack of dynamic length; returns whether s is a new name.
-pub(crate) fn name_run_time_length(
+pub(crate) fn name_dynamic_length(
     context: &mut Context,
     builder: &mut Builder,
     pack: &PackSpec,

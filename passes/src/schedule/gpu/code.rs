@@ -227,8 +227,8 @@ impl<'r, 'c: 'a, 'a> Code<'r, 'c, 'a> {
         self.known.clear();
     }
 
-    /// The end of the code.
-    pub(super) fn at(&self) -> Builder<'c, 'a> {
+    /// A builder at the end of the code.
+    pub(super) fn builder(&self) -> Builder<'c, 'a> {
         self.numbers.at
     }
 
@@ -350,7 +350,7 @@ impl<'r, 'c: 'a, 'a> Code<'r, 'c, 'a> {
 
     /// The operands as flat arrays.
     fn flat_arrays(&self) -> Vec<Value<'c, 'a>> {
-        let at = self.at();
+        let at = self.builder();
         let arrays = self.caller.arguments.iter().zip(&self.signature.windows).enumerate();
         let views = arrays.map(|(position, (array, (offset, _)))| {
             let offset = (*offset == AT_RUN_TIME).then(|| at.offset_of(*array));
@@ -372,13 +372,13 @@ impl<'r, 'c: 'a, 'a> Code<'r, 'c, 'a> {
     /// An element of an operand.
     pub(super) fn load(&self, operand: usize, address: Number<'c, 'a>) -> Value<'c, 'a> {
         let address = self.numbers.index(address);
-        self.at().load(self.view(operand), &[address])
+        self.builder().load(self.view(operand), &[address])
     }
 
     /// Writes an element of an operand.
     pub(super) fn store(&self, value: Value<'c, 'a>, operand: usize, address: Number<'c, 'a>) {
         let address = self.numbers.index(address);
-        self.at().store(value, self.view(operand), &[address]);
+        self.builder().store(value, self.view(operand), &[address]);
     }
 
     /// The number of consecutive elements of an operand along a loop, at most `most`, that a thread accesses at once: a
@@ -416,13 +416,13 @@ impl<'r, 'c: 'a, 'a> Code<'r, 'c, 'a> {
     /// Consecutive elements of an operand: one element, or a vector.
     pub(super) fn load_vector(&self, operand: usize, address: Number<'c, 'a>, width: i64) -> Value<'c, 'a> {
         let address = self.numbers.index(address);
-        load(&self.at(), self.view(operand), &[address], self.element(operand), width)
+        load(&self.builder(), self.view(operand), &[address], self.element(operand), width)
     }
 
     /// Writes consecutive elements of an operand.
     pub(super) fn store_vector(&self, values: &[Value<'c, 'a>], operand: usize, address: Number<'c, 'a>) {
         let address = self.numbers.index(address);
-        store(&self.at(), values, self.view(operand), &[address]);
+        store(&self.builder(), values, self.view(operand), &[address]);
     }
 
     /// Adds the elements that the prologue or epilogue of a result reads to its point.
@@ -442,7 +442,7 @@ impl<'r, 'c: 'a, 'a> Code<'r, 'c, 'a> {
 
     /// The combination of two values.
     pub(super) fn combine(&self, a: Value<'c, 'a>, b: Value<'c, 'a>) -> Value<'c, 'a> {
-        self.body.combine.operator.apply(&self.at(), &[a, b], self.body.accumulator)
+        self.body.combine.operator.apply(&self.builder(), &[a, b], self.body.accumulator)
     }
 
     /// A value of the payload at a point. Values that are equal at all points are computed once.
@@ -473,7 +473,7 @@ impl<'r, 'c: 'a, 'a> Code<'r, 'c, 'a> {
         if let Some(known) = self.known.get(&key) {
             return *known;
         }
-        let at = self.at();
+        let at = self.builder();
         let value = match step {
             Step::Constant(value) => at.literal(*value),
             // The loop has one iteration.

@@ -34,14 +34,14 @@ impl<'c: 'a, 'a> Code<'_, 'c, 'a> {
         element: Value<'c, 'a>,
         space: u32,
     ) -> Value<'c, 'a> {
-        let at = self.at();
+        let at = self.builder();
         let size = at.idx(self.bytes(operand, 1));
         at.pointer(base, at.muli(element, size), space)
     }
 
     /// Computes the pointer to an element of an operand.
     fn source(&self, operand: usize, address: Number<'c, 'a>) -> Value<'c, 'a> {
-        let at = self.at();
+        let at = self.builder();
         let array = self.view(operand);
         let offset = at.offset_of(array);
         let place = at.addi(offset, self.numbers.index(address));
@@ -139,7 +139,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
     /// Waits for the thread's own copies.
     pub(super) fn wait_for_copies(&self) {
         if self.direct() == Some(DirectCopy::Async) {
-            self.code.at().wait_for_copies();
+            self.code.builder().wait_for_copies();
         }
     }
 }

@@ -281,7 +281,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
         let addresses = unit.addresses;
         let addresses =
             addresses.unwrap_or_else(|| unreachable!("internal compiler error: a unit without a warp"));
-        let at = self.code.at();
+        let at = self.code.builder();
         let base = at.aligned_pointer(self.shared[&input]);
         let numbers = [self.sizes[side] * lines, first + line * lines + product, unit.format.bytes()];
         let [size, shift, bytes] = numbers.map(|number| at.idx(number));
@@ -348,7 +348,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
 
     /// Converts an element to the unit's format.
     fn rounded(&self, unit: &Unit<'c, 'a>, value: Value<'c, 'a>) -> Value<'c, 'a> {
-        let at = self.code.at();
+        let at = self.code.builder();
         let narrowed = |kind: Type<'c>| {
             if value.r#type() == kind { value } else { at.convert(ops::arith::TRUNCF, value, kind) }
         };
@@ -394,7 +394,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
                 if unit.format != Format::Tf32 || !self.is_side_direct(side) {
                     return values;
                 }
-                let at = self.code.at();
+                let at = self.code.builder();
                 let real = Type::float32(at.context);
                 values.into_iter().map(|word| self.rounded(unit, at.bitcast(word, real))).collect()
             };
@@ -427,7 +427,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
         buffer: Value<'c, 'a>,
         shifts: [i64; 2],
     ) -> Value<'c, 'a> {
-        let at = self.code.at();
+        let at = self.code.builder();
         let array = self.shared[&self.contraction.sides[side].inputs[0]];
         let lines = unit.lines;
         let lines = lines.unwrap_or_else(|| unreachable!("internal compiler error: a unit without a warp"));
@@ -445,7 +445,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
         b: &[Value<'c, 'a>],
         c: [Value<'c, 'a>; 4],
     ) -> Vec<Value<'c, 'a>> {
-        let at = self.code.at();
+        let at = self.code.builder();
         let factors = match format {
             Format::F16 => "f16",
             Format::Bf16 => "bf16",
@@ -459,7 +459,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
 
     /// Widens an element of a register to f32.
     fn widened(&self, format: Format, value: Value<'c, 'a>) -> Value<'c, 'a> {
-        let at = self.code.at();
+        let at = self.code.builder();
         let real = Type::float32(at.context);
         let bits = match format {
             Format::F16 => return at.convert(ops::arith::EXTF, value, real),

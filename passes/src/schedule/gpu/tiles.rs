@@ -386,7 +386,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
         attribute: Option<Attribute<'c>>,
         body: impl FnOnce(&mut Self, Value<'c, 'a>, &[Value<'c, 'a>]) -> Vec<Value<'c, 'a>>,
     ) -> Vec<Value<'c, 'a>> {
-        let outside = self.code.at();
+        let outside = self.code.builder();
         let made = outside.for_(bounds, values, |at, iteration, carried| {
             self.code.enter(at);
             body(self, iteration, carried)
@@ -471,7 +471,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
 
     /// Loads the elements that the thread copies for the step at `first`, clamped to the remaining products.
     fn load(&mut self, first: Number<'c, 'a>) -> Vec<Value<'c, 'a>> {
-        let at = self.code.at();
+        let at = self.code.builder();
         let copies = self.copies.iter().filter(|copied| !copied.is_direct);
         let elements = copies.map(|copied| {
             let address = self.source(copied, first);
@@ -591,7 +591,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
         buffer: Value<'c, 'a>,
         product: Value<'c, 'a>,
     ) -> Vec<Vec<(usize, Value<'c, 'a>)>> {
-        let at = self.code.at();
+        let at = self.code.builder();
         let lane = self.lanes.map(|lanes| lanes[side]);
         let lane = lane.unwrap_or_else(|| unreachable!("internal compiler error: a thread without lines"));
         let width = group(self.own(side));

@@ -56,8 +56,8 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
         let loops = 0..member.reductions.len();
         let is_row =
             |l: &usize| member.is_divisible(*l, has_positions) && member.extent(*l).flatten() != Some(1);
-        let rows = loops.filter(is_row).map(|l| Row { extent: member.extent(l).flatten(), loops: vec![l] });
-        let rows = rows.collect();
+        let row = |l| Row { extent: member.extent(l).flatten(), loops: vec![l] };
+        let rows = loops.filter(is_row).map(row).collect();
         let mut group = Group { members: vec![member], rows, has_positions };
         group.keep_common();
         (!group.rows.is_empty()).then_some(group)

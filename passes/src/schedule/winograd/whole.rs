@@ -33,11 +33,11 @@ impl<'c> Source<'_, 'c> {
         let (all, rows) = (at.idx(shape.all_rows), at.idx(shape.rows));
         let input_steps = at.idx(vectors(shape.channels, shape.input_lanes));
         let output_steps = at.idx(vectors(shape.filters, shape.output_lanes));
-        let steps = steps.map(|steps| [zero, at.idx(steps)]);
+        let step_bounds = steps.map(|steps| [zero, at.idx(steps)]);
         at.each([zero, all, rows], |at, first| {
             at.call(input, &[image, inputs, first, zero, input_steps]);
             let factors = [inputs, weights, products];
-            let range = steps.as_ref().map(|range| &range[..]).unwrap_or_default();
+            let range = step_bounds.as_ref().map(|range| &range[..]).unwrap_or_default();
             at.call(product, &[&factors[..], range].concat());
             let block: [Value; 4] = [products, first, zero, output_steps];
             at.call(output, &[others, &block].concat());

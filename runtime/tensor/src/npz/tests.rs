@@ -132,8 +132,8 @@ fn wrong_sizes_are_errors() {
 fn arrays_may_have_other_names() {
     let tensor = Tensor::from_bytes(ElementType::U8, &[2], &[1, 2]).unwrap();
     let bytes = archive("in.1.npy", CompressionMethod::Stored, &npy(&tensor));
-    let pairs = [("in.1", "in_1"), ("other", "in_2")];
-    let pairs = pairs.map(|(stored, new)| (stored.to_owned(), new.to_owned()));
+    let pairs =
+        [("in.1", "in_1"), ("other", "in_2")].map(|(stored, new)| (stored.to_owned(), new.to_owned()));
     let renamed = opened(&bytes, 100).unwrap().renamed(pairs);
     assert_eq!(renamed.names(), ["in_1"]);
     assert!(renamed.contains("in_1") && !renamed.contains("in_2"));

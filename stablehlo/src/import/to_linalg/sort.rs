@@ -131,8 +131,8 @@ impl Row<'_> {
             (lines.values(3, format!("scf.if {is_needed} -> ({types}) {{")), is_full)
         };
         let otherwise = |lines: &mut Lines, then: [&String; 3], values: &[String]| {
-            let then = then.map(String::as_str).join(", ");
-            lines.line(format!("scf.yield {then} : {types}\n}} else {{"));
+            let yielded = then.map(String::as_str).join(", ");
+            lines.line(format!("scf.yield {yielded} : {types}\n}} else {{"));
             lines.line(format!("scf.yield {} : {types}\n}}", values.join(", ")));
         };
         let precedes = |lines: &mut Lines, k: &str, limit: &str| {
