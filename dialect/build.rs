@@ -137,7 +137,7 @@ fn remove_if_moved(root: &Path, build: &Path) {
     let home = cache.lines().find_map(|line| line.strip_prefix("CMAKE_HOME_DIRECTORY:INTERNAL="));
     let same = home.and_then(|home| fs::canonicalize(home).ok()) == fs::canonicalize(root).ok();
     if !same {
-        // CMake reports files that cannot be removed.
+        // If files remain, CMake reports that its cache belongs to another source folder.
         let _ = fs::remove_dir_all(build);
     }
 }

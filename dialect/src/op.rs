@@ -55,7 +55,7 @@ pub fn clone_with<'c: 'a, 'a>(
 }
 
 /// Replaces operations below `root` without memory effects by equal earlier ones, and erases unused ones. Unlike
-/// upstream `cse`, it takes linear time, because the hash includes captured values.
+/// upstream `cse`, it takes linear time, because the hash includes the regions.
 pub fn merge_duplicates<'c: 'a, 'a>(root: &impl OperationLike<'c, 'a>) {
     // SAFETY: the operation is valid; callers hold no references below it.
     unsafe { ffi::skriptMergeDuplicates(root.to_raw()) }
@@ -82,8 +82,9 @@ pub fn compute_in_users<'c: 'a, 'a>(root: &impl OperationLike<'c, 'a>, operation
     unsafe { ffi::skriptComputeInUsers(root.to_raw(), operations, inputs) }
 }
 
-/// Creates a part of a `skript.formula` before it: the values of `destinations` after the steps from `low` on,
-/// `extents` many in each loop. Without `guarded`, the predicate is ignored. `None` if the operation is not a formula
+/// Inserts operations that compute a tile of a `skript.formula`, before the formula. Returns the contents of `destinations` after
+/// the steps of the tile, which begins at `low` and has `extents` steps along each loop. Without `guarded`, the predicate is
+/// omitted: it must hold in the whole tile. `None` if the operation is not a formula
 /// or runs in order (reported), and for lists of the wrong length.
 pub fn compute_part<'c: 'a, 'a>(
     formula: &OperationRef<'c, 'a>,

@@ -17,7 +17,7 @@ model.
 - **Specialized calls.** `skript run`, `compare`, `bench` and calls in Python import a model with dynamic
   dimensions for the shapes of their arrays, without options. If elements of small inputs determine shapes or
   branches, such as `axes` or a sampling rate, the model is also imported for their values. `--verbose` prints
-  what it was imported for. Inputs with random values need `--input-shape`.
+  these shapes and values. Inputs with random values need `--input-shape`.
 - **One code for all shapes.** `import`, `compile`, `check`, `info` and `view` keep dynamic dimensions under
   their names. So do calls with `--bound batch=32`, which sets an upper bound (1024 by default, with a note).
   `--input-shape x=1,3,224,224` makes the dimensions of an input static; -1 and ?, as in `x=-1,3,224,224`,
@@ -63,7 +63,7 @@ model.
   `--structure`, `onnx.round_reals` rounds tensors inside of operators. Ints have 64 bits in SkriptND, and
   arithmetic wraps around as in the ONNX types; weights, inputs and outputs of int8, int16 and int32 are
   stored in these types. uint64 uses the bits of a signed int. An array for an input has the type of the ONNX
-  model, or another integer type whose values fit; others are refused (SK9103).
+  model, or another integer type whose values fit; any other type is refused (SK9103).
 - **Out-of-range indices and zero divisors.** Where ONNX leaves a result undefined, it is defined here: an
   out-of-range index of `Gather`, `GatherElements` or `GatherND` is clamped to the nearest element, as
   data-dependent indices are in SkriptND; the quotient of an int and 0 is 0.

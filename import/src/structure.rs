@@ -278,7 +278,7 @@ impl FormBuilder<'_> {
         }
         let kind = self.kind(value)?;
         let given = self.finder.given.contains(&value.id);
-        // Values that other windows or statements outside read, too, are inputs.
+        // A weight that is also read outside of the window is an input of the operator, not a variable.
         let is_local = self.reads.get(&value.id) == self.finder.uses.get(&value.id);
         let slot = match written(value) {
             Written::Variable if !given && is_local => {
@@ -320,7 +320,8 @@ impl FormBuilder<'_> {
         Some(text.to_owned())
     }
 
-    /// Checks that each dimension that occurs in the window is an extent of an input, and that no earlier extent depends on it.
+    /// Checks that each dynamic dimension that occurs in the window is an extent of an input, and that this extent precedes all
+    /// extents of inputs that are computed from the dimension.
     fn dimensions_are_bound(&self) -> Option<()> {
         let mut bound: HashSet<&str> = HashSet::new();
         for extent in self.form.inputs.iter().flat_map(|v| &v.shape) {

@@ -62,7 +62,7 @@ impl<'t> Context<'t> {
         if line.trim_start().starts_with("import ") {
             return Context::Import;
         }
-        // With an odd number of backticks on the line, the position is inside a pair.
+        // If the line has an odd number of backticks before the position, the position is inside a pair.
         if line.matches('`').count() % 2 == 1 {
             return Context::BuiltIn;
         }

@@ -4,7 +4,7 @@
 use skript_dialect::PassError;
 use skript_dialect::pipeline::Message;
 
-/// A stage of code generation rejected its input. The message contains the diagnostics of MLIR and LLVM.
+/// A stage of code generation rejected its input. The message contains MLIR and LLVM diagnostics.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // The message of a variant explains its fields.
 pub enum CodegenError {

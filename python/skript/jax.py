@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled models as JAX functions, by the public interface of JAX."""
+"""Compiled models as JAX functions. Uses only public JAX interfaces."""
 import jax
 import numpy
 

@@ -153,7 +153,7 @@ int32_t skc_create(skc_model model, skc_instance *instance);
 int32_t skc_run(skc_instance instance, const skc_tensor *inputs, uint64_t input_count, skc_tensor *outputs,
                 uint64_t output_count);
 /* As skc_run for a model on a CUDA GPU, with `data` as addresses in GPU memory. Tensors at multiples of 64 bytes are used in place,
- * others are copied. Outputs are complete on return; inputs must be complete before the call, or be written in the stream of
+ * other tensors are copied. Outputs are complete on return; inputs must be complete before the call, or be written in the stream of
  * skc_stream. A model that updates variables is an error. */
 int32_t skc_run_on_device(skc_instance instance, const skc_tensor *inputs, uint64_t input_count, skc_tensor *outputs,
                           uint64_t output_count);

@@ -66,10 +66,10 @@ impl Code {
         outputs_of(&self.artifact)
     }
 
-    /// Compiles a StableHLO program, as MLIR text: `@main`, or the only public function. Inputs and outputs are numbered.
+    /// Compiles `@main`, or the only public function, of a StableHLO program (MLIR text). Inputs and outputs are numbered.
     ///
     /// # Errors
-    /// [`Error::Program`] with all reasons.
+    /// [`Error::Program`] with all reasons why the program cannot be compiled.
     pub fn of_stablehlo(text: &str, target: &Target) -> Result<Self, Error> {
         Code::of_stablehlo_for(text, &Compiler::new(target), |_| None)
     }
@@ -78,7 +78,8 @@ impl Code {
     /// of arguments. `shapes` is not called for a program without symbolic dimensions.
     ///
     /// # Errors
-    /// [`Error::Program`] with all reasons, for instance that the shapes are unknown or do not match.
+    /// [`Error::Program`] with all reasons why the program cannot be compiled, for instance that the shapes are unknown or do
+    /// not match.
     pub fn of_stablehlo_for(
         text: &str,
         compiler: &Compiler,

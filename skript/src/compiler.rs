@@ -25,7 +25,7 @@ pub struct Compiler {
 /// A compiled model.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The code with the names of the graph.
+    /// The code, with the interface of the graph: its inputs, variables and outputs.
     pub artifact: Artifact,
     /// Whether the code was in the user's cache.
     pub is_cached: bool,
@@ -54,7 +54,7 @@ impl Compiler {
         Compiler::from(Options { target: target.inner.clone(), ..Options::default() })
     }
 
-    /// The compiler with sums of products of quantized tensors in 8-bit integers or in reals.
+    /// The compiler that computes sums of products of quantized tensors in 8-bit integers or in reals, as `integers` states.
     #[must_use]
     pub fn with_integers(mut self, integers: Integers) -> Self {
         self.options.target.integers = integers;
@@ -74,7 +74,7 @@ impl Compiler {
         Compiler { build: Some(code_cache::Compiler::from_file(file)), is_cached: true, ..self }
     }
 
-    /// The compiler with plans of `skript tune`, and with the user's cache if `is_cached`, for the executable of this process.
+    /// Like [`Compiler::cached`] with the executable of this process as the file, but with the user's cache only if `is_cached`.
     #[must_use]
     pub fn for_this_executable(self, is_cached: bool) -> Self {
         Compiler { build: Some(code_cache::Compiler::for_this_executable()), is_cached, ..self }
@@ -145,11 +145,11 @@ impl Compiler {
         bytes.map_err(|e| model.not_compiled(&e))
     }
 
-    /// Compiles a StableHLO program, as MLIR text, or loads its code from the cache: `@main`, or the only public function. `shapes`
+    /// Compiles `@main`, or the only public function, of a StableHLO program (MLIR text), or loads its code from the cache. `shapes`
     /// returns the shapes of the arguments, if the program has symbolic dimensions. Also returns whether the cache contained the code.
     ///
     /// # Errors
-    /// All reasons.
+    /// All reasons why the program cannot be compiled, such as operations that are not supported.
     pub fn program(&self, text: &str, shapes: &mut Shapes) -> Result<(Program, bool), Vec<Refusal>> {
         let target = &self.options_for(None).target;
         let kept = self.build.as_ref().filter(|_| self.is_cached).zip(Cache::of_user());

@@ -41,7 +41,7 @@ pub struct Document {
 /// A model for the arrays of a call.
 #[derive(Debug)]
 pub struct CallModel {
-    /// The model; its shapes are static.
+    /// The model. The shapes of its inputs are static if [`Document::compose_for`] composed it.
     pub model: Model,
     /// The weights of the model.
     pub weights: Weights,
@@ -164,7 +164,7 @@ impl Document {
         &self.problems
     }
 
-    /// The modules for the compiler's crates. Their interface changes without notice.
+    /// The modules. This interface is for the compiler's crates, and changes without notice.
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -235,7 +235,8 @@ impl Document {
     /// small arrays that decide shapes or branches. `None` without [`Document::declared_inputs`].
     ///
     /// # Errors
-    /// [`Error::Document`] with all problems.
+    /// [`Error::Document`] if the model cannot be imported for these arrays; the errors of [`Document::compose`] and
+    /// [`Document::weights`].
     pub fn compose_for(
         &self,
         options: &ComposeOptions,
@@ -245,10 +246,12 @@ impl Document {
         Some(self.call_model(document, options))
     }
 
-    /// Composes a graph of an imported model whose dynamic dimensions have the upper bounds of these shapes, by the names of inputs.
+    /// Composes a graph of an imported model for all shapes up to `bounds`, by the names of inputs. `None` without
+    /// [`Document::declared_inputs`].
     ///
     /// # Errors
-    /// [`Error::Document`] with all problems.
+    /// [`Error::Document`] if the model cannot be imported for these bounds; the errors of [`Document::compose`] and
+    /// [`Document::weights`].
     pub fn compose_within(
         &self,
         options: &ComposeOptions,
@@ -258,10 +261,12 @@ impl Document {
         Some(self.call_model(document, options))
     }
 
-    /// Composes a graph of an imported model for these shapes of inputs, by name.
+    /// Composes a graph of an imported model for these shapes, by the names of inputs, and for all shapes of other inputs. `None`
+    /// without [`Document::declared_inputs`].
     ///
     /// # Errors
-    /// [`Error::Document`] with all problems.
+    /// [`Error::Document`] if the model cannot be imported for these shapes; the errors of [`Document::compose`] and
+    /// [`Document::weights`].
     pub fn compose_shaped(
         &self,
         options: &ComposeOptions,
@@ -306,7 +311,7 @@ impl Document {
         self.graph_definitions().map(|graph| graph.name.name.as_str()).collect()
     }
 
-    /// The graphs of the main module, in its order, for the compiler's crates. Their interface changes without notice.
+    /// The graphs of the main module, in its order. This interface is for the compiler's crates, and changes without notice.
     pub fn graph_definitions(&self) -> impl Iterator<Item = &Definition> {
         let definitions = self.program.main_module().into_iter().flat_map(|module| &module.definitions);
         definitions.filter(|definition| definition.kind == DefinitionKind::Graph)

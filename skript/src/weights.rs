@@ -8,7 +8,7 @@ use skript_tensor::{
 };
 use std::path::Path;
 
-/// Maximum unpacked size in bytes of a compressed file of weights.
+/// Maximum unpacked size in bytes of a `.tgz` file, or of a compressed array in a `.npz` file.
 const MAX_UNPACKED_BYTES: u64 = 2 << 30;
 
 /// A source of the values of a model's variables.
@@ -29,7 +29,8 @@ impl Weights {
         Weights::none().or(MissingWeights::Random(seed))
     }
 
-    /// A folder of `.dat` files, or a `.safetensors` or `.npz` file. Files are mapped, not copied.
+    /// A folder of `.dat` files, or a `.safetensors`, `.npz` or `.tgz` file. `.dat` and `.safetensors` files are mapped, not copied;
+    /// `.tgz` files and arrays of `.npz` files are unpacked into memory.
     ///
     /// # Errors
     /// [`Error::Arrays`] if a file cannot be read.
@@ -74,7 +75,7 @@ impl Weights {
         load_variables(&self.store, requests, self.missing).map_err(Error::Arrays)
     }
 
-    /// The values of the variables of code, in order.
+    /// The values of the variables at these ports of compiled code, in order.
     pub(crate) fn of_ports(&self, ports: &[Port]) -> Result<Vec<Tensor>, Error> {
         self.load(&ports.iter().map(request).collect::<Vec<_>>())
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes large bool constants in a form that every version of MLIR reads alike.
+//! Writes large bool constants in a form that all MLIR versions read alike.
 //!
 //! MLIR prints the elements of a large constant in hexadecimal, and its versions pack bools differently. Therefore such
 //! a constant becomes a constant of bytes, zero or one, and a conversion to bools.

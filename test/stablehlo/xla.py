@@ -223,7 +223,7 @@ def manifest_of(path):
 
 
 def judge(xla, case, path):
-    """Describes the difference of XLA's results from the expected ones, or returns None."""
+    """Describes how XLA's results differ from the expected ones; returns None if they are equal."""
     import numpy
     name, folder, meta = case
     with open(path) as file:

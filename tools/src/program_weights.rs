@@ -78,8 +78,8 @@ pub fn with_appended_extension(program: &Path, extension: &str) -> PathBuf {
     PathBuf::from(path)
 }
 
-/// Whether the values of variables that are arguments are in a file: with `File` the values of all variables, with `Inline`
-/// the initial values of the updated variables.
+/// Whether callers read values of variables from a file. With `File`, these are the values of all variables; with `Inline`, the
+/// initial values of the variables that are arguments, because the model updates them.
 pub fn in_file(ports: &Interface, location: WeightsLocation) -> bool {
     match location {
         WeightsLocation::Args => false,

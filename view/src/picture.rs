@@ -70,7 +70,8 @@ pub struct Node {
     pub inputs: Vec<Tensor>,
     /// The tensors that the box computes.
     pub outputs: Vec<Tensor>,
-    /// The captures of the invoked instance, as positions in the captures of the enclosing instance.
+    /// For each capture of the invoked instance, its position in the captures of the enclosing instance; `None` if it is not one of
+    /// them.
     pub captures: Vec<Option<usize>>,
     /// The graphs that are shown if the box is expanded.
     pub inside: Vec<Inside>,

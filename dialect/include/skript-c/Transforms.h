@@ -21,9 +21,9 @@ MLIR_CAPI_EXPORTED bool skriptComputeInUsers(MlirOperation root, unsigned operat
 /* Replaces operations below `root` by equal preceding ones, and erases operations without users. */
 MLIR_CAPI_EXPORTED void skriptMergeDuplicates(MlirOperation root);
 
-/* Creates a part of a formula before it: `results` are the contents of `destinations`, one for each destination of the
- * formula, after the steps that `offsets` and `sizes` select. Without `guarded`, the predicate is omitted. False, and a
- * reported error, for formulas that run in order. */
+/* Inserts operations that compute a tile of a formula, before the formula: `results` are the contents of `destinations`,
+ * one for each destination of the formula, after the steps that `offsets` and `sizes` select. Without `guarded`, the
+ * predicate is omitted: it must hold in the whole tile. False, and a reported error, for formulas that run in order. */
 MLIR_CAPI_EXPORTED bool skriptComputePart(MlirOperation formula, const MlirValue *destinations, const int64_t *offsets,
                                           const int64_t *sizes, bool guarded, MlirValue *results);
 

@@ -59,8 +59,8 @@ def Skript_FormulaOp : Skript_Op<"formula", [
     subscripts, as the formula's kind states. `outs` are the initial contents of the destinations.
 
     Kinds: `assign sum product all any min max replace`. `replace`, and any formula that reads its own destinations,
-    runs in index order; all other formulas are unordered, except for the fixed reassociation of float sums. `assign` writes
-    an element at most once.
+    runs in index order; all other formulas are unordered. A sum of floats may be reassociated, but its order is fixed for a
+    target. `assign` writes an element at most once.
 
     Both regions have the index variables (`index`) and one tensor per destination as block arguments: the contents of
     the destination at this step. Only `skript.access` reads these and captured tensors; no other operation within a
@@ -172,8 +172,8 @@ def Skript_CheckOp : Skript_Op<"check", [MemoryEffects<[MemWrite<Skript_CheckRes
     If the condition is true, execution continues. Otherwise the call ends with a diagnostic of this code and message. The
     location of the operation, with its call sites, is the trace that the diagnostic prints.
 
-    `{0}` in the message stands for the first of the values as an int, `{0:bool}` and `{0:real}` for the same value as a
-    bool, and as the bits of an f64. `{text}` stands for the message of a runtime kernel. Value 3 selects one of two
+    `{0}` in the message stands for the first of the values as an int, `{0:bool}` for this value as a bool, and
+    `{0:real}` for the f64 that has its bits. `{text}` stands for the message of a runtime kernel. Value 3 selects one of two
     texts in `{3?}yes{|}no{/}`. `{{` is a brace. A check has at most 64 values, the capacity of a call's context.
 
     `status` is the number of the check, from 1, that the compiled entry returns if the check fails.

@@ -19,7 +19,7 @@ struct FusionBounds {
 };
 
 /// Fuses elementwise `linalg.generic` ops below `root` into their only users, as the upstream pass does, but never past
-/// the bounds: each operation is then copied a bounded number of times, whatever the length of the chain.
+/// the bounds. Each fusion clones the payloads of both ops, so a long chain would take quadratic time without bounds.
 mlir::LogicalResult fuseElementwise(mlir::Operation *root, FusionBounds bounds);
 
 /// Moves elementwise `linalg.generic` ops below `root` into the payloads of their users, if these read each element once: into
@@ -27,12 +27,12 @@ mlir::LogicalResult fuseElementwise(mlir::Operation *root, FusionBounds bounds);
 mlir::LogicalResult computeInUsers(mlir::Operation *root, FusionBounds bounds);
 
 /// Replaces operations without memory effects by equal ones that dominate them, and erases unused ones. Upstream `cse`
-/// hashes only operands. Formulas of one kind differ only in the values that their regions capture, so they would share a
-/// bucket. This hash includes the regions.
+/// does not hash regions. Formulas of one kind often differ only in their regions, so they would share a bucket. This hash
+/// includes the regions.
 void mergeDuplicates(mlir::Operation *root);
 
-/// Computes a tile of an unordered formula, before the formula: the contents of `destinations` after the steps that `offsets`
-/// and `sizes` select. Unless `guarded`, the predicate holds in the whole tile and is omitted.
+/// Inserts ops that compute a tile of an unordered formula, before the formula. Returns the contents of `destinations` after
+/// the steps that `offsets` and `sizes` select. Without `guarded`, the predicate is omitted: it must hold in the whole tile.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>> computePart(FormulaOp formula, mlir::ValueRange destinations,
                                                             llvm::ArrayRef<int64_t> offsets,
                                                             llvm::ArrayRef<int64_t> sizes, bool guarded);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls the C API of LLVM: target machines, optimization, objects.
+//! Calls LLVM's C API: target machines, optimization, objects.
 //!
 //! The library is the libLLVM that libMLIR links.
 
@@ -156,7 +156,7 @@ fn text(value: &str) -> Result<CString, CodegenError> {
     CString::new(value).map_err(|e| CodegenError::Llvm(e.to_string()))
 }
 
-/// The version of LLVM, such as 22.1.8.
+/// The LLVM version, such as 22.1.8.
 pub fn version() -> String {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
     // SAFETY: the function writes three numbers.

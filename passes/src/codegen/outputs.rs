@@ -57,7 +57,8 @@ pub(super) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
             kept.push(value);
             continue;
         }
-        // The argument is written after all results are computed, so its buffer must not have other readers before.
+        // Without this, upstream could compute all tensors that branches yield for the result in the buffer of the argument,
+        // although they have other readers.
         separate_branches(value, value, body);
         if is_dynamic(r#type) {
             let bytes = byte_bound(entry, number, r#type).ok_or_else(|| {
@@ -145,8 +146,8 @@ fn without_reshapes<'c: 'a, 'a>(
     Ok((value, array))
 }
 
-/// Replaces the empty tensor at the beginning of a cut chain of writes by the argument of the result. MLIR does the same for
-/// other chains, but not across the buffers at a cut.
+/// Replaces the empty tensor at the beginning of the chain of writes that computes a result by the argument of the result, if
+/// `skript-separate-inits` cut the chain. MLIR does the same for other chains, but not across the buffers at a cut.
 fn begin_in_place<'c: 'a, 'a>(value: Value<'c, 'a>, array: Value<'c, 'a>) -> Result<(), melior::Error> {
     let Some(empty) = beginning_of_cut(value).filter(|empty| empty.r#type() == value.r#type()) else {
         return Ok(());
@@ -209,7 +210,8 @@ fn byte_bound(entry: OperationRef, number: usize, r#type: Type) -> Option<i64> {
     Some(bytes)
 }
 
-/// Writes the elements of a result to the slot, contiguous with the actual extents, and the extents to another argument.
+/// Writes the elements of a result to the slot, row-major in the actual extents and without gaps, and the extents to another
+/// argument.
 fn write_dynamic<'c: 'a, 'a>(
     entry: OperationRef<'c, 'a>,
     value: Value<'c, 'a>,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-merge-duplicates`: merges equal operations without memory effects, and erases unused operations.
 //!
-//! On tensors, the pass has the effect of upstream's `cse`, but its time is linear in the size of the module. Upstream hashes an
-//! operation by its operands, but different formulas often have equal operands (their init tensors).
+//! On tensors, the pass has the effect of upstream's `cse`, but its time is linear in the size of the module. Upstream does not
+//! hash regions, but many different formulas have equal operands (their init tensors) and differ only in their regions.
 //!
 //! Guarantees: no operation equals an earlier one in its block or in an enclosing block.
 

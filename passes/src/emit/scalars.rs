@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Scalar values: elements of tensors, comparisons, and clamps; and conversions to the integer types of MLIR attributes.
+//! Scalar values: elements of tensors, comparisons, and clamps; and conversions to integer types for MLIR attributes.
 
 use super::EmitError;
 use crate::ir::ops;

@@ -201,7 +201,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             return Bounded::ANY;
         };
         let steps = match operation_name(op).as_str() {
-            // Of two equal bounds, the one that depends on fewer operations.
+            // If both bounds are equal, the one that depends on fewer operations.
             ops::arith::MINSI => {
                 sides.into_iter().map(|side| (side.range.high, side.steps)).min().map(|(_, steps)| steps)
             }
@@ -222,8 +222,8 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
     }
 
-    /// Replaces a computation without side effects by the first equal one, which is hoisted as far as its operands allow. The
-    /// computation must be a single instruction.
+    /// Replaces a computation without side effects by the first equal one, which is hoisted out of all loops and branches that its
+    /// operands allow. The computation must be a single instruction.
     fn once(&mut self, op: OperationRef<'c, 'a>, name: String, operands: &[Value<'c, 'a>]) {
         let Some(result) = op.results().next().map(Value::from) else {
             return;

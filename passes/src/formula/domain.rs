@@ -125,7 +125,7 @@ fn position(nest: &Nest, low: &[i64], extents: &[Extent]) -> Result<(Vec<Affine>
         .iter()
         .zip(&nest.targets)
         .map(|(target, written)| match Placement::new(target, extents) {
-            // With a guard on several indices, all points are inside of the output, but their bounding block may not be,
+            // If a guard restricts several indices, all points are inside of the output, but their bounding block may not be,
             // so it cannot be a slice.
             Placement::Block(slots) if !inside(&slots, &written.extents, nest.predicate.is_some()) => {
                 Err(Refusal::Shape("writes a block that reaches beyond its output"))

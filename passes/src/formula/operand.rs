@@ -40,7 +40,7 @@ struct Access<'c, 'a> {
     term: TermId,
     tensor: usize,
     forms: Vec<Affine>,
-    /// The dimensions of its own copy, if it may read beyond a dynamic extent.
+    /// The dimensions of the separate copy that it reads; `None` unless it may read beyond a dynamic extent.
     spans: Option<Vec<Span<'c, 'a>>>,
 }
 

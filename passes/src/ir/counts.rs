@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Converts counts and positions to the integer types of MLIR.
+//! Converts counts and positions to the integer types that MLIR's C API accepts.
 
 /// Converts a count or a position to `i64`.
 pub(crate) fn signed(count: usize) -> i64 {

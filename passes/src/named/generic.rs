@@ -41,8 +41,7 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
         Some(Generic { inputs, output, extents, payload, unread })
     }
 
-    /// Whether there are no other inputs, or the others are never read and have static extents, and no loop is known to be
-    /// empty.
+    /// Whether all other inputs are unread and have static extents, and, if there are other inputs, no loop is known to be empty.
     pub(crate) fn reads_only(&self, inputs: &[usize]) -> bool {
         let mut others = (0..self.inputs.len()).filter(|input| !inputs.contains(input));
         others.all(|input| {

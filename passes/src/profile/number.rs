@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-number-steps`: numbers the marks of `skript-mark-steps`, and lists the steps in an attribute of the module.
 //!
-//! Between a mark and the next mark are the operations that replace the marked operation. If there are none, a later kernel
+//! Between a mark and the next mark are the operations that replace the marked operation. Without such operations, a later kernel
 //! may compute it, which its location shows. Then the steps are merged. Otherwise, the operation was prepared, and has no step.
 
 use super::mark::call_with;

@@ -376,8 +376,8 @@ impl Plan {
         (nest.loops[l].extent + factor - 1) / factor
     }
 
-    /// Lets threads share a nest with enough work. The outermost loop with enough tiles becomes the first loop; if there is none, the
-    /// loop with the most tiles.
+    /// Lets threads share a nest with enough work. The outermost loop with enough tiles becomes the first loop, or the loop with the
+    /// most tiles if no loop has enough.
     fn split(&mut self, nest: &Nest) {
         if nest.volume() < SHARED_POINTS {
             return;

@@ -376,7 +376,7 @@ impl CompiledModel {
         self.compiled.outputs.groups.iter().map(|group| group.port.clone()).collect()
     }
 
-    /// The processor of the code, as the target name of LLVM.
+    /// The processor of the code, by its LLVM name.
     #[getter]
     fn target(&self) -> &str {
         &self.artifact().target.cpu

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Maximum number of free memory blocks that are kept for reuse.
 const MAX_FREE: usize = 32;
 
-/// A device, which stays open until the last array in its memory is dropped.
+/// A device, which is closed when the last array in its memory is dropped.
 pub(crate) struct Home {
     device: Mutex<Box<dyn Device + Send>>,
     /// Memory of dropped arrays, the oldest first.

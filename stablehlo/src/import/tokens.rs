@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Splits a text into the same tokens as the lexer of MLIR, so that the checks and the parser agree.
+//! Splits a text into the same tokens as MLIR's lexer, so that the checks and the parser agree.
 //!
 //! MLIR scans the body of an attribute or type of a dialect (`#d.a<…>`) character by character before the dialect
 //! parses it, and does not skip comments. A comment in such a body could hide text either from this lexer or from MLIR,

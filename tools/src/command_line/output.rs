@@ -63,7 +63,7 @@ impl CompileArguments {
             None => (target.code.triple.as_str(), &["skm", "so", "o", "s"][..]),
             Some(Language::Ptx) => ("GPUs with PTX", &["skm", "ptx", "s"][..]),
             Some(Language::SpirV) => ("GPUs with Vulkan", &["skm", "spv", "s"][..]),
-            // The runtime does not launch kernels of AMD GPUs.
+            // The runtime does not launch kernels on AMD GPUs.
             Some(Language::Amdgcn) => ("AMD's GPUs", &["s"][..]),
         };
         // Shared objects for GPUs are rejected independently of their names.

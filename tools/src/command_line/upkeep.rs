@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub struct ManualArguments {
     /// The command; the default is skript itself
     pub command: Option<String>,
-    /// Folder for all pages: skript.1, skript-check.1, …; that of `skript run` is skript-run-model.1
+    /// Folder for all pages: skript.1, skript-check.1, …; skript-run-model.1 documents `skript run`
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     pub output_dir: Option<PathBuf>,
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line of a run that may have a record in the cache.
 //!
-//! `skript` parses the command line before it reads any file. The driver compares the result with its own parse before it
-//! keeps a record.
+//! The program `skript` parses the command line before it reads any file. The driver, `skript-driver`, compares the result with its
+//! own parse before it keeps a record, from which `skript` repeats the run.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -24,7 +24,8 @@ pub struct Command {
     /// The number of `--threads`.
     #[allow(dead_code, reason = "the driver does not need it")]
     pub threads: Option<u16>,
-    /// The kinds and texts of all words, without the values of the three flags above.
+    /// The kinds and texts of all words, as parts of the record's key. The values of `--input`, `--output-dir` and `--threads` are
+    /// omitted, except for the names of inputs.
     #[allow(dead_code, reason = "the driver does not need it")]
     pub words: Vec<(&'static str, OsString)>,
 }

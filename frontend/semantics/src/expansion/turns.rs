@@ -76,7 +76,7 @@ fn reduce(a: Value<'_>) -> Angle<'_> {
 
     let n = (upper + (1 << 61)).shift_right(62);
     let rest = upper - n.shift_left(62);
-    // The absolute value, except for an insignificant error in the last of 128 bits.
+    // The absolute value, except for an error of one unit in the least significant bit, which is negligible.
     let sign = rest.shift_right(63);
     let inverted = rest.constant(0) - sign;
     let (upper, lower) = (rest.xor(inverted), lower.xor(inverted));

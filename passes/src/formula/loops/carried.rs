@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Loop-carried elements of trailing reduction loops: loaded before the loops, stored after them.
 //!
-//! The load and the store are executed even if a guard skips every point, or another loop is empty. In this case the
+//! The load and the store are executed even if a guard skips every point, or one of the trailing loops is empty. In these cases the
 //! element may be outside of the tensor, so its subscripts are checked first.
 
 use super::{Loops, Lowering};

@@ -106,7 +106,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         self.make(ops::llvm::MLIR_ADDRESSOF, &[], &[("global_name", name)], pointer(self.context, 0))
     }
 
-    /// `nvvm.ldmatrix` of `number` matrices of 8 × 8 elements with 16 bits. The result has a field for each matrix.
+    /// `nvvm.ldmatrix` of `number` 8 × 8 matrices with 16-bit elements. The result has a field for each matrix.
     pub(crate) fn load_matrices(
         &self,
         pointer: Value<'c, 'a>,

@@ -137,7 +137,7 @@ fn a_predicate_is_evaluated_before_the_reductions_that_it_does_not_use() {
     assert_eq!(plan.packed, Some(1));
     assert_eq!(plan.reductions, [4, 5, 3]);
     assert_eq!(plan.hoists, Some(2));
-    // With a predicate on the channel, the lanes cannot be along the channels, so the filter is not packed.
+    // A predicate on the channel keeps the lanes from being along the channels, so the filter is not packed.
     let plan = Plan::new(&n, WIDE, &[0]).unwrap();
     assert_eq!(plan.packed, None);
 }

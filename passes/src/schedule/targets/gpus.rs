@@ -43,7 +43,7 @@ pub struct Gpu {
     pub tiles: &'static [Tile],
     /// The kind of copies from device memory directly into shared memory; `None` if copies use registers.
     pub copies: Option<DirectCopy>,
-    /// The matrix unit of a warp; `None` if there is none.
+    /// The matrix unit of a warp; `None` without one.
     pub matrices: Option<MatrixUnit>,
 }
 

@@ -13,7 +13,10 @@ pub(crate) fn spread(lines: &mut Lines, source: &SourceOp, n: usize) -> Option<S
     let element = operand.element.text();
     let scalar = lines.value(format!("tensor.extract %{n}[] : {}", operand.text()));
     let whole = operand.with_extents(&result.extents).text();
-    debug_assert!(operand.rank() == 0, "{element} of another shape");
+    debug_assert!(
+        operand.rank() == 0,
+        "an operand of type {element} is neither a scalar nor of the result's shape"
+    );
     Some(lines.value(format!("tensor.splat {scalar} : {whole}")))
 }
 
@@ -55,8 +58,8 @@ pub(crate) fn reshape(lines: &mut Lines, source: &SourceOp) -> Option<String> {
     view(lines, source, &positions)
 }
 
-/// A formula that reads the first operand. Its subscript along each dimension is the index of the result's dimension in
-/// `positions`, or 0 for `None`.
+/// A formula that reads the first operand. For each dimension of the operand, `positions` has the dimension of the result whose
+/// index is the subscript, or `None` for the subscript 0.
 fn view(lines: &mut Lines, source: &SourceOp, positions: &[Option<usize>]) -> Option<String> {
     let (operand, result) = (source.operands.first()?, source.results.first()?);
     let element = operand.element.text();
