@@ -49,8 +49,8 @@ def selected(only, groups):
 def line(row):
     """The text of one row for the terminal."""
     times = "  ".join("%s %.3f" % (name, times["ms"]) for name, times in row["engines"].items())
-    share = tables.ratio(row)
-    return "%-48s %d  %s  %s" % (row["workload"], row["threads"], "%5.2f" % share if share else "    –", times)
+    ratio = tables.ratio(row)
+    return "%-48s %d  %s  %s" % (row["workload"], row["threads"], "%5.2f" % ratio if ratio else "    –", times)
 
 
 def results(rows, failures, peers, note):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scaling and sampling: each element of the result is a weighted mean of input elements, in exact or f64 arithmetic."""
+"""Scaling, pooling of regions and sampling. Each element of the result is a weighted mean of input elements in f64, or for
+max_roi_pool their maximum. Positions are exact fractions or floats."""
 import math
 from fractions import Fraction
 
@@ -45,7 +46,8 @@ def linear_taps(r):
     return [(low, 1 - (r - low)), (low + 1, r - low)]
 
 
-def keys(x, a):
+def cubic_kernel(x, a):
+    """The cubic convolution kernel of Keys."""
     x = abs(x)
     return (a + 2) * x ** 3 - (a + 3) * x ** 2 + 1 if x <= 1 else a * x ** 3 - 5 * a * x ** 2 + 8 * a * x - 4 * a if x < 2 else 0.0
 
@@ -53,7 +55,7 @@ def keys(x, a):
 def cubic_taps(r, extent, size, a, antialias):
     width = max(1.0, extent / size) if antialias else 1.0
     r = float(r)
-    taps = [(q, keys((q - r) / width, a)) for q in range(math.floor(r - 2 * width), math.ceil(r + 2 * width) + 1)]
+    taps = [(q, cubic_kernel((q - r) / width, a)) for q in range(math.floor(r - 2 * width), math.ceil(r + 2 * width) + 1)]
     total = sum(w for _, w in taps)
     return [(q, w / total if width > 1 else w) for q, w in taps]
 
@@ -181,7 +183,7 @@ def sampled(x, grid, mode, padding, aligned):
             if mode == "NEAREST":
                 taps = [(int(math.copysign(math.floor(abs(p) + 0.5), p)), 1.0)]
             elif mode == "CUBIC":
-                taps = [(q, keys(q - p, -0.75)) for q in range(math.floor(p) - 1, math.floor(p) + 3)]
+                taps = [(q, cubic_kernel(q - p, -0.75)) for q in range(math.floor(p) - 1, math.floor(p) + 3)]
             else:
                 taps = [(math.floor(p), 1 - (p - math.floor(p))), (math.floor(p) + 1, p - math.floor(p))]
             if padding in (None, "ZEROS"):

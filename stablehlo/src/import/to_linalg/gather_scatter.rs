@@ -12,7 +12,7 @@ use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 
 /// The dimension numbers from which both operations compute positions.
-struct Positions {
+struct DimensionNumbers {
     /// Dimensions of the array without a window dimension.
     without_window: Vec<i64>,
     batching: Vec<i64>,
@@ -22,7 +22,7 @@ struct Positions {
     vector: usize,
 }
 
-impl Positions {
+impl DimensionNumbers {
     /// The element address of a component of an index vector, from the positions of the other dimensions.
     fn of_component(&self, indices: &Tensor, at: &[String], component: &str) -> String {
         let mut element_position = at.to_vec();
@@ -45,7 +45,8 @@ impl Positions {
         starts
     }
 
-    /// The dimension of the indices that corresponds to this batching dimension of the array.
+    /// The position along the dimension of the indices that corresponds to a batching dimension of the array; `None` for other
+    /// dimensions of the array.
     fn batch<'p>(&self, dimension: i64, at: &'p [String]) -> Option<&'p String> {
         let n = self.batching.iter().position(|d| *d == dimension)?;
         let of_indices = usize::try_from(*self.indices_batching.get(n)?).ok()?;
@@ -81,7 +82,7 @@ pub(super) fn gather<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let (array, indices, result) = (source.operand(0)?, source.operand(1)?, source.result()?);
     let list = |key: &str| source.numbers("dimension_numbers", key);
     let sizes = source.list("slice_sizes")?;
-    let element_positions = Positions {
+    let dimension_numbers = DimensionNumbers {
         without_window: list("collapsed_slice_dims"),
         batching: list("operand_batching_dims"),
         indices_batching: list("start_indices_batching_dims"),
@@ -92,7 +93,7 @@ pub(super) fn gather<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let all = (0..result.rank()).map(|d| body.value(format!("linalg.index {d} : index")));
     let all: Vec<String> = all.collect();
     let (window, at) = split(&all, &list("offset_dims"));
-    let starts = element_positions.starts(&mut body, "%1", indices, &at);
+    let starts = dimension_numbers.starts(&mut body, "%1", indices, &at);
     let mut window = window.into_iter();
     let mut element_position = Vec::new();
     for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
@@ -100,8 +101,8 @@ pub(super) fn gather<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
         if let Some((_, start)) = starts.iter().find(|s| s.0 == d) {
             terms.push(clamped(&mut body, start, indices.element, extent - size));
         }
-        terms.extend(element_positions.batch(d, &at).cloned());
-        if element_positions.has_window(d) {
+        terms.extend(dimension_numbers.batch(d, &at).cloned());
+        if dimension_numbers.has_window(d) {
             terms.extend(window.next());
         }
         element_position.push(sum(&mut body, terms));
@@ -134,7 +135,7 @@ pub(crate) fn scatter<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let count = source.results.len();
     let (array, indices, update) = (source.operand(0)?, source.operand(count)?, source.operand(count + 1)?);
     let list = |key: &str| source.numbers("scatter_dimension_numbers", key);
-    let element_positions = Positions {
+    let dimension_numbers = DimensionNumbers {
         without_window: list("inserted_window_dims"),
         batching: list("input_batching_dims"),
         indices_batching: list("scatter_indices_batching_dims"),
@@ -142,7 +143,7 @@ pub(crate) fn scatter<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
         vector: vector_dimension(&list("index_vector_dim")),
     };
     let windows = list("update_window_dims");
-    let sizes = element_positions.sizes(array.rank(), &update.extents, &windows);
+    let sizes = dimension_numbers.sizes(array.rank(), &update.extents, &windows);
     let never_fits = sizes.iter().zip(&array.extents).any(|(s, e)| s > e);
     if update.volume() == 0 || never_fits {
         return Ok(source.values.iter().take(count).copied().collect());
@@ -154,16 +155,16 @@ pub(crate) fn scatter<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
     let made = nest(&mut lines, &update.extents, &carried, &mut |lines, all, arrays| {
         let (window, at) = split(all, &windows);
-        let starts = element_positions.starts(lines, &format!("%{count}"), indices, &at);
+        let starts = dimension_numbers.starts(lines, &format!("%{count}"), indices, &at);
         let mut window = window.into_iter();
         let mut element_position = Vec::new();
         let mut inside = lines.value("arith.constant true");
         for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
             let mut terms = Vec::new();
             if let Some((_, start)) = starts.iter().find(|s| s.0 == d) {
-                terms.push(signed_index(lines, start, indices.element));
+                terms.push(converted_index(lines, start, indices.element));
             }
-            terms.extend(element_positions.batch(d, &at).cloned());
+            terms.extend(dimension_numbers.batch(d, &at).cloned());
             let start = sum(lines, terms);
             let end = index(lines, (extent - size + 1).max(0));
             // The unsigned comparison also rejects negative positions.
@@ -171,7 +172,7 @@ pub(crate) fn scatter<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
             inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
             let zero = index(lines, 0);
             let start = lines.value(format!("arith.select {fits}, {start}, {zero} : index"));
-            let step = element_positions.has_window(d).then(|| window.next()).flatten();
+            let step = dimension_numbers.has_window(d).then(|| window.next()).flatten();
             element_position.push(sum(lines, [start].into_iter().chain(step).collect()));
         }
         let element_position = element_position.join(", ");
@@ -203,7 +204,7 @@ pub(crate) fn scatter<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
 }
 
 /// Converts an integer of any type to an `index`.
-fn signed_index(lines: &mut Lines, value: &str, element: Element) -> String {
+fn converted_index(lines: &mut Lines, value: &str, element: Element) -> String {
     let signless = element.signless();
     let (value, cast) = match element {
         Element::Unsigned(_) => {
