@@ -118,7 +118,7 @@ impl Model {
         self.model.as_ref().map_err(|e| {
             let error = exception(py, e);
             // Notes require Python 3.11.
-            let note = "calls with arrays have code for their shapes; shapes= and constants= of skript.load fix them before, shapes= of compile and save for that code";
+            let note = "a call compiles the model for the shapes of its arrays; to fix the shapes before, pass shapes= or constants= to skript.load, or shapes= to compile or save";
             let _ = error.value(py).call_method1("add_note", (note,));
             error
         })
