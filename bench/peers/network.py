@@ -24,7 +24,7 @@ class Value:
 
 @dataclasses.dataclass
 class Array:
-    """An input or a variable. Its values are computed on demand, because the documents do not depend on them."""
+    """An input or a variable. Its values are computed on first use: the SkriptND and torch texts do not contain them."""
 
     shape: list
     compute: typing.Callable
@@ -36,8 +36,8 @@ class Array:
 
 
 class Network:
-    """Inputs, variables, statements, nodes and lines. Values depend only on the name and the position, so they are the same in
-    every process."""
+    """Inputs, variables, statements, nodes and lines. The values of an array depend only on the name of the network and the numbers of
+    inputs and variables before the array, so they are the same in every process."""
 
     # The largest difference of two engines, relative to the largest element. Both round each step to f32 and sum in different orders.
     tolerance = 1e-3
@@ -56,7 +56,7 @@ class Network:
         return numpy.random.default_rng([self.seed, len(self.inputs), len(self.variables)])
 
     def input(self, shape, dynamic=None, integers=None):
-        """An input of normally distributed reals, or of integers below `integers`; `dynamic` names dimensions by their axes."""
+        """An input of normally distributed reals, or of integers below `integers`; `dynamic` maps the axes of dynamic dimensions to names."""
         name, random = "x%d" % len(self.inputs), self.generator()
         if integers:
             self.inputs[name] = Array(shape, lambda: random.integers(0, integers, shape), True)
@@ -114,7 +114,7 @@ class Network:
         self.lines.append((results, text % tuple(operand.name for operand in operands), operands))
 
     def node(self, operator, inputs, outputs=None, **attributes):
-        """Adds a node; returns the name of its only output if none is given. Operands are values or names."""
+        """Adds a node and returns the name of its first output. Without `outputs`, the node has one new output. Operands are values or names."""
         if outputs is None:
             outputs = [self.value([])]
         names = [[v if isinstance(v, str) else v.name for v in side] for side in (inputs, outputs)]

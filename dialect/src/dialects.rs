@@ -10,7 +10,7 @@ use std::ffi::CStr;
 
 macro_rules! dialects {
     ($($(#[$doc:meta])* $name:ident = $handle:path,)*) => {
-        /// A dialect that a pass may create operations of.
+        /// A dialect that a pass may create operations of, or that a StableHLO program may contain.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Dialect { $($(#[$doc])* $name,)* }
 
@@ -101,8 +101,8 @@ fn insert(registry: &DialectRegistry, dialects: &[Dialect]) {
     }
 }
 
-/// The value of a verified `stablehlo.constant`, with the elements in the attribute itself if they are in the file's
-/// resources.
+/// Returns the value of a verified `stablehlo.constant`. Elements in the resources of the file are copied into the returned
+/// attribute.
 pub fn inlined_elements(value: Attribute<'_>) -> Attribute<'_> {
     // SAFETY: the attribute is valid, and the result is in the same context.
     unsafe { Attribute::from_raw(ffi::skriptStablehloInlined(value.to_raw())) }
@@ -139,8 +139,8 @@ pub fn context() -> Context {
     context
 }
 
-/// Registers and loads in a context what [`context`] does. Parse untrusted text before, in a context that has only
-/// [`register_programs`].
+/// Registers and loads in a context what [`context`] does. Parse untrusted text before this call, while the context has only
+/// the dialects of [`register_programs`].
 pub fn add_all(context: &Context) {
     let registry = DialectRegistry::new();
     register_upstream(&registry);

@@ -43,13 +43,13 @@ pub struct Model {
     compiled: PyOnceLock<Py<CompiledModel>>,
     /// Specialized code by the shapes of calls.
     specialized: Mutex<CallCodes<Arc<Py<CompiledModel>>>>,
-    /// Whether a call with the code for all shapes ran out of memory.
+    /// Whether the code for all shapes requires too much memory to be compiled or loaded.
     is_too_large: AtomicBool,
     /// The Python call that created it.
     call: Option<Call>,
 }
 
-/// The model for all shapes, or the reason why it can be composed only for single calls.
+/// The model for all shapes, or the error if it can be composed only for the shapes of a call.
 pub type Composed = Result<skript::Model, Arc<skript::Error>>;
 
 /// The options of calls.
@@ -132,7 +132,7 @@ impl Model {
         }
     }
 
-    /// Adds the Python call that created the model, which pickles repeat.
+    /// Adds the Python call that created the model. Unpickling repeats the call.
     pub fn made_by(self, call: Call) -> Model {
         Model { call: Some(call), ..self }
     }
@@ -280,7 +280,7 @@ impl Model {
             Ok(code) => return Ok(Some(code)),
             Err(refused) => refused,
         };
-        // The text of other exceptions is their message.
+        // `skript.Error` has the attribute `message`; other exceptions have only a text.
         let value = refused.value(py);
         let message = value.getattr("message").or_else(|_| value.str().map(Bound::into_any))?;
         let message: String = message.extract()?;
@@ -291,7 +291,8 @@ impl Model {
         Ok(None)
     }
 
-    /// The code for a call, specialized to the shapes of its arrays if that is enabled.
+    /// The code for a call. It may be specialized to the shapes of the arrays if that is enabled, or if the code for all shapes
+    /// requires too much memory.
     fn for_call<'py>(
         &self,
         py: Python<'py>,
@@ -551,7 +552,8 @@ impl Model {
         self.outputs.results(py, values)
     }
 
-    /// The warnings about the document, and an error for each variable without a value. Other errors are raised by `load`.
+    /// The warnings about the document, and an error for each variable whose value is missing or has a wrong shape or kind.
+    /// Other errors are raised by `load`.
     fn check(&self, py: Python<'_>) -> Vec<Diagnostic> {
         let mut diagnostics: Vec<Diagnostic> = self.warnings.iter().map(diagnostic).collect();
         let Ok(model) = &self.model else {
@@ -651,8 +653,9 @@ impl Model {
     }
 }
 
-/// The compiler for a target. Cache entries are distinguished by the build of the driver of the command-line tools, which a wheel
-/// contains beside the extension module and which shares the cache, or else by that of the extension module.
+/// The compiler for a target. Cache entries are for one build of the compiler. If the driver of the command-line tools is beside
+/// the extension module, as in a wheel, the build is that of the driver, so that both use the same entries. Otherwise, the build
+/// is that of the extension module.
 pub fn compiler(py: Python<'_>, target: &Target, cache: bool) -> Compiler {
     static FILE: PyOnceLock<Option<PathBuf>> = PyOnceLock::new();
     let find = || {

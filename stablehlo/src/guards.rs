@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The conjuncts of a formula's predicate, split into conjuncts that depend on a reduced index and conjuncts that skip
-//! complete reductions.
+//! The conjuncts of a formula's predicate. Inner conjuncts depend on a reduced index. Outer conjuncts do not: where one is
+//! false, the whole reduction is skipped.
 
 use super::constants::filler;
 use super::error::ExportError;
@@ -21,7 +21,7 @@ pub(crate) struct Conjunct<'c, 'a> {
 pub(crate) struct Guards<'c, 'a> {
     /// Conjuncts that depend on a reduced index.
     pub inner: Vec<Conjunct<'c, 'a>>,
-    /// Conjuncts that skip complete reductions.
+    /// Conjuncts that do not depend on a reduced index.
     pub(crate) outer: Vec<Conjunct<'c, 'a>>,
 }
 
