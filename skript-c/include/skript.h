@@ -11,8 +11,8 @@
  * Threads. All functions may be called from any thread. Models are immutable. An instance executes one call at a time: a
  * concurrent call from another thread returns SKC_BUSY. Different instances execute concurrently.
  *
- * To link the compiled code of one model without this library and its compiler, run skript compile MODEL -o model.so. Its
- * skript_model.h has the same types with the same numbers. The names of both headers do not collide.
+ * To link the compiled code of one model without this library and its compiler, run skript compile MODEL -o model.so. This
+ * also writes model.h, whose element types have the same numbers as skc_type. The names of both headers do not collide.
  */
 #ifndef SKRIPT_C_H
 #define SKRIPT_C_H
