@@ -7,7 +7,7 @@ from operators import (
 
 
 def alexnet(net):
-    """As in examples/alexnet: 224 × 224, a fully connected layer as a full window."""
+    """As in examples/alexnet: images of 224 × 224; the first fully connected layer is a convolution whose window covers its input."""
     x = net.input([1, 3, 224, 224])
     for channels, size, stride, padding, pooled in ((64, 11, 4, 0, True), (192, 5, 1, 2, True), (384, 3, 1, 1, False),
                                                     (384, 3, 1, 1, False), (256, 3, 1, 1, True), (4096, 5, 1, 0, False)):
@@ -36,20 +36,20 @@ def resnet50(net):
 
 def densenet121(net):
     """Each layer of a block reads the results of all layers before it."""
-    def before(x):
+    def activated(x):
         return relu(net, batch_norm(net, x))
 
     x = relu(net, batch_norm(net, conv(net, net.input([1, 3, 224, 224]), 64, 7, 2, bias=False)))
     x = pool(net, x, "max", 3, 2, 1)
     for layers in (6, 12, 24, 16):
         if layers > 6:
-            x = conv(net, before(x), x.shape[1] // 2, 1, bias=False)
+            x = conv(net, activated(x), x.shape[1] // 2, 1, bias=False)
             x = pool(net, x, "avg", 2, 2, 0)
         for _ in range(layers):
-            y = conv(net, before(x), 128, 1, bias=False)
-            y = conv(net, before(y), 32, 3, bias=False)
+            y = conv(net, activated(x), 128, 1, bias=False)
+            y = conv(net, activated(y), 32, 3, bias=False)
             x = concat(net, [x, y], 1)
-    net.output(softmax(net, linear(net, global_pool(net, before(x)), 1000)))
+    net.output(softmax(net, linear(net, global_pool(net, activated(x)), 1000)))
 
 
 def mobilenet_v2(net):

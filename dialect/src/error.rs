@@ -52,7 +52,7 @@ impl PassError {
         self.0.as_deref()
     }
 
-    /// Reports a message that was not reported yet at the operation.
+    /// Reports the message at the operation, unless it was reported already.
     pub(crate) fn report<'c: 'a, 'a>(self, op: impl OperationLike<'c, 'a>) {
         if let Some(message) = self.0 {
             Self::at(op, message);

@@ -6,7 +6,7 @@ use melior::ir::OperationRef;
 use mlir_sys::MlirStringRef;
 use std::ffi::c_void;
 
-/// The binary of a `spirv.module`; `None`, and an error, if it has none.
+/// Serializes a `spirv.module`. Returns `None` for another operation, or if MLIR cannot serialize the module.
 pub fn serialize_spirv(module: OperationRef) -> Option<Vec<u8>> {
     let mut bytes: Vec<u8> = Vec::new();
     // SAFETY: the operation is valid, and the callback gets the vector.
@@ -14,8 +14,8 @@ pub fn serialize_spirv(module: OperationRef) -> Option<Vec<u8>> {
     done.then_some(bytes)
 }
 
-/// Functions of the dialect `math` on f32 below `root` become upstream's polynomials. Returns false if the rewriting did not
-/// converge.
+/// Replaces operations of the dialect `math` that are nested in `root` by upstream's polynomials for f32. Returns false if the
+/// rewriting did not converge.
 pub fn approximate_math(root: OperationRef) -> bool {
     // SAFETY: the operation is valid; callers hold no references below it.
     unsafe { ffi::skriptApproximateMath(root.to_raw()) }

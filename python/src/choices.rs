@@ -48,7 +48,7 @@ impl Choices {
         })
     }
 
-    /// The options that are set, as keyword arguments.
+    /// The options, the weights and the options of calls as keyword arguments; those that are `None` are left out.
     ///
     /// # Errors
     /// An exception of the interpreter.

@@ -74,8 +74,8 @@ impl Code {
         Code::of_stablehlo_for(text, &Compiler::new(target), |_| None)
     }
 
-    /// Compiles a StableHLO program with symbolic dimensions for the shapes of a call, which `shapes` returns for a number
-    /// of arguments. `shapes` is not called for a program without symbolic dimensions.
+    /// Compiles a StableHLO program with symbolic dimensions for the shapes of a call: `shapes` receives the number of
+    /// arguments and returns their shapes. It is not called for a program without symbolic dimensions.
     ///
     /// # Errors
     /// [`Error::Program`] with all reasons why the program cannot be compiled, for instance that the shapes are unknown or do

@@ -44,7 +44,7 @@ def case(text, khronos):
     results = values(parts["results"])
     declared = {}
     for at, result in enumerate(results):
-        if isinstance(result, np.ndarray):  # their number may depend on the data
+        if isinstance(result, np.ndarray):  # its extents may depend on the data
             kind = {"f": "real", "i": "int", "b": "bool"}[result.dtype.kind]
             declared["y%d" % at] = "%s[%s]" % (kind, ",".join("~" for _ in result.shape))
     variables = {}

@@ -50,11 +50,11 @@ impl<'c: 'a, 'a> Code<'_, 'c, 'a> {
 }
 
 impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
-    /// Whether `width` elements, which are contiguous in an input, are copied without registers. They must also be contiguous in the
-    /// copy. For a matrix unit the depth must also be a multiple of the step, because the last step would otherwise need padding with
-    /// zeros.
+    /// Whether `width` elements, which are contiguous in an input, are copied without registers. They must also be contiguous in shared
+    /// memory. For a matrix unit, the elements must be copied bit by bit, and the depth must be a multiple of the step,
+    /// because the last step would otherwise need padding with zeros.
     pub(super) fn is_direct(&self, input: usize, width: i64, is_along_depth: bool) -> bool {
-        let is_next = match &self.unit {
+        let is_possible = match &self.unit {
             None => width == 1 || !is_along_depth,
             Some(unit) => {
                 let is_whole = self.depth.is_multiple(self.step);
@@ -62,7 +62,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
             }
         };
         let copies = self.code.direct_copies();
-        copies.is_some() && is_next && SIZES.contains(&self.code.bytes(input, width))
+        copies.is_some() && is_possible && SIZES.contains(&self.code.bytes(input, width))
     }
 
     /// Whether an input of a side is copied without registers.
@@ -102,7 +102,7 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
         }
     }
 
-    /// Begins the copies of the next step. If `end` is given, full steps end there, and later steps are not copied.
+    /// Begins the copies of the step at `next`. If `end` is given, the reduction ends there: a step that would begin at `end` is not copied.
     pub(super) fn copy_next(&mut self, next: Number<'c, 'a>, end: Option<Number<'c, 'a>>) {
         let Some(end) = end.filter(|_| self.direct().is_some()) else {
             return self.copy_directly(next);
@@ -119,7 +119,8 @@ impl<'c: 'a, 'a> TileWriter<'_, 'c, 'a> {
     fn begin(&self, copied: &Copied<'c, 'a>, buffer: Number<'c, 'a>, address: Number<'c, 'a>) {
         let (input, n) = (copied.input, self.n());
         let size = self.sizes[copied.side];
-        // The copy has rows of consecutive lines for each product, or for a matrix unit rows of consecutive products for each line.
+        // A buffer in shared memory has a row for each product, which consists of consecutive lines. For a matrix unit it has a row for
+        // each line, which consists of consecutive products.
         let (count, outer, length, inner) = match &self.unit {
             None => {
                 let padding = i64::from(copied.is_along_depth) * i64::from(PADDING);

@@ -2,16 +2,17 @@
 //! Maps loops that select a position (argmax, argmin) to several threads of a block.
 //!
 //! Such a loop stores the selected position in an element of an array. It replaces the position by the loop counter if the value at the
-//! counter is strictly better, by one comparison, than the value at the selected position:
+//! counter is strictly better than the value at the selected position, which one comparison operation decides:
 //! ```text
 //! for l: if value(l) > value(y[i]): y[i] = l
 //! ```
-//! The structure is that of the formula ([`crate::structure::ArgReduction`]), whose lowering marks the branch by `skript.selects`. A position
-//! may have several counters, each of which has a separate array: positions are numbered in the order of the loops.
+//! Formulas that select positions ([`crate::structure::ArgReduction`]) are lowered to such loops, and the branch is marked by
+//! `skript.selects`. A position may have several counters, each of which has a separate array: positions are numbered in the order of the
+//! loops.
 //!
 //! Thread t of T visits positions t, t + T, …, starting with the initial value. A tree reduction combines the selected positions of the
-//! threads; among equal values, the first position is selected. The result is the same as that of the sequential loop: no position is better
-//! than an initial value that is NaN, and a NaN is better than no value.
+//! threads; among equal values, the first position is selected. The result is the same as that of the sequential loop, also for NaN: a NaN
+//! is not better than any value, and no value is better than a NaN. So an initial position whose value is NaN is never replaced.
 
 #![allow(
     clippy::indexing_slicing,
@@ -62,7 +63,7 @@ struct Selection<'c, 'a> {
     held_value: Value<'c, 'a>,
 }
 
-/// Replaces loops that select a position by a launch. Returns false if `root` is not such a loop, or if a launch would not be faster.
+/// Replaces `root` by a launch. Returns false if `root` is not a loop that selects a position, or if a launch would not be faster.
 pub(super) fn map<'c: 'a, 'a>(root: OperationRef<'c, 'a>, gpu: &Gpu) -> Result<bool, PassError> {
     let Some(selection) = Selection::read(root) else {
         return Ok(false);
