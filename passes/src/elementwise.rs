@@ -8,6 +8,7 @@ pub(crate) mod elementwise_to_linalg;
 pub(crate) mod factor_sums;
 pub(crate) mod fuse_elementwise;
 pub(crate) mod hoist_invariants;
+pub(crate) mod merge_slices;
 pub(crate) mod scalarize_elementwise;
 pub(crate) mod slice_gathers;
 pub(crate) mod unroll_elementwise;

@@ -93,6 +93,7 @@ create_functions! {
     skriptCreateMergeDuplicatesPass => "skript-merge-duplicates",
     skriptCreateMergeFunctionsPass => "skript-merge-functions",
     skriptCreateMergeReductionsPass => "skript-merge-reductions",
+    skriptCreateMergeSlicesPass => "skript-merge-slices",
     skriptCreateNameEntryPass => "skript-name-entry",
     skriptCreateNumberChecksPass => "skript-number-checks",
     skriptCreateNumberKernelsPass => "skript-number-kernels",

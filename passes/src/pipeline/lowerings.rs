@@ -3,7 +3,7 @@
 
 use super::stages;
 use crate::duplicates::merge_duplicates;
-use crate::elementwise::{elementwise_to_formula, elementwise_to_linalg, fuse_elementwise};
+use crate::elementwise::{elementwise_to_formula, elementwise_to_linalg, fuse_elementwise, merge_slices};
 use crate::extents::{drop_clamps, fold_extents};
 use crate::formula::{
     covered_fills, formula_to_linalg, formula_to_loops, scalar_to_arith, widen_accumulators,
@@ -171,13 +171,14 @@ fn inline() -> Vec<Step> {
 }
 
 /// Fuses maps with each other first. If they were fused into a contraction, they would be recomputed at each of its points.
-fn fuse_maps(target: Option<&TargetDescription>) -> [Step; 5] {
+fn fuse_maps(target: Option<&TargetDescription>) -> [Step; 6] {
     // A quantization has about 30 operations before `skript-compute-integers` simplifies it, and must not be split.
     let operations = target.filter(|target| target.computes_integers()).map(|_| ("operations", 256));
     [
         Step::from(&formula_to_linalg::PASS).with("maps-only", true),
         Step::from(&elementwise_to_linalg::PASS),
         Step::from(&fuse_elementwise::PASS).with_all(operations),
+        Step::from(&merge_slices::PASS),
         Step::upstream("canonicalize"),
         Step::from(&merge_duplicates::PASS),
     ]

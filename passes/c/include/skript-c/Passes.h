@@ -125,6 +125,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeFunctionsPass(void);
 
 /* --skript-merge-reductions */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeReductionsPass(void);
+/* --skript-merge-slices */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeSlicesPass(void);
 /* --skript-name-entry */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateNameEntryPass(void);
 /* --skript-number-checks */
