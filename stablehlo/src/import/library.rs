@@ -114,7 +114,7 @@ impl Invocation<'_> {
             names.push((name, input.text()));
             inputs.push(input);
         }
-        let module = self.lowered(source, &inputs, &outputs)?.ok_or_else(unsupported)?;
+        let module = self.lowered(source, &inputs, &outputs)?;
         let operands = splice(source.op, &source.values, lines.text(), &names)?.values;
         let mut values = insert(&module, source.op, &operands)?.values;
         values.extend(source.values.first());
@@ -131,13 +131,16 @@ impl Invocation<'_> {
         Ok(splice(source.op, &values, lines.text(), &names)?.values)
     }
 
-    /// Composes the operator for these tensors and lowers it to `linalg`; `None` if it does not support the tensors.
+    /// Composes the operator for these tensors and lowers it to `linalg`.
+    ///
+    /// # Errors
+    /// Fails with the first error of the composer if the operator does not support the tensors.
     fn lowered<'c>(
         &self,
         source: &SourceOp<'c, '_>,
         inputs: &[Tensor],
         outputs: &[Tensor],
-    ) -> Result<Option<Module<'c>>, PassError> {
+    ) -> Result<Module<'c>, PassError> {
         let (limits, mut sink) = (Limits::default(), Sink::default());
         let definition = format!("\noperator {} {{", self.operator);
         let library = SOURCES.iter().find(|text| text.contains(&definition));
@@ -150,7 +153,9 @@ impl Invocation<'_> {
         let numbers = Numbers { real, ..Numbers::default() };
         let options = ComposeOptions { numbers, ..ComposeOptions::default() };
         let Some(model) = compose(&program, &options, &limits, &mut sink) else {
-            return Ok(None);
+            let first = sink.into_sorted().into_iter().next().map(|d| d.message);
+            let reason = first.ok_or("internal compiler error: the composer failed without a reason")?;
+            return Err(format!("is not supported for tensors of these shapes: {reason}").into());
         };
         let context = ir::context::of(source.op);
         let module = emit(&model, &program.sources, context).map_err(|e| e.to_string())?;
@@ -158,7 +163,7 @@ impl Invocation<'_> {
         // The inliner does not move operations of `affine` into loops.
         let passes = pipeline.text() + ",lower-affine";
         ir::run_pipeline(&module, "lowering an operator", &passes).map_err(|e| e.to_string())?;
-        Ok(Some(module))
+        Ok(module)
     }
 
     /// A graph that invokes the operator on tensors `x0`, `x1`, ….

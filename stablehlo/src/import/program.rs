@@ -45,7 +45,7 @@ pub struct Program {
 /// The passes between StableHLO and code generation.
 pub(crate) const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,\
     convert-skript-elementwise-to-linalg,convert-stablehlo-scalar-to-arith,skript-drop-signs,\
-    convert-complex-to-standard,skript-guard-angles,canonicalize,cse,skript-fuse-elementwise,canonicalize,cse";
+    convert-complex-to-standard,skript-guard-angles,canonicalize,cse,skript-fuse-elementwise{maps-only=true},canonicalize,cse";
 
 /// The passes that compile a program, as `skript-opt --pass-pipeline` accepts them. They run after the wrapper of the
 /// entry was added, which converts arguments and results.

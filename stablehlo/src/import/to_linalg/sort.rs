@@ -79,7 +79,8 @@ pub(crate) fn top_k<'c, 'a>(source: &SourceOp<'c, 'a>) -> Values<'c, 'a> {
             let to = address(&k.concat());
             let from = lines.value(format!("tensor.extract {order}[{}] : {positions}", k.concat()));
             let value = (row.at)(lines, &from);
-            let number = lines.value(format!("arith.index_cast {from} : index to {n}"));
+            let number = lines.value(format!("arith.index_cast {from} : index to i64"));
+            let number = lines.value(format!("stablehlo.convert {number} : (i64) -> {n}"));
             let written = [value, number].into_iter().zip(outputs).zip(&types);
             written
                 .map(|((value, output), r#type)| {
