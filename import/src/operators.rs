@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The conversion rules of operators, in one file per group.
 
+mod activation;
 mod attention;
 mod control;
 mod convolution;

@@ -436,6 +436,28 @@ case("DynamicQuantizeMatMul", [node("DynamicQuantizeMatMul", "x b bs bz bias", "
 case("MatMulIntegerToFloat", [node("MatMulIntegerToFloat", "x b s bs z bz bias", "y", domain=MICROSOFT)],
      {"x": random.integers(0, 200, (5, 8)).astype(np.uint8)}, dict(weights, **scales))
 
+# Convolutions and products with an activation function.
+by_pixel = dict(w=reals(4, 3, 3, 3), b=reals(4))
+for function, parameters in (("Relu", []), ("Tanh", []), ("Sigmoid", []), ("LeakyRelu", [.3]), ("LeakyRelu", [1.5]), ("Clip", [-1, .5]), ("HardSigmoid", [.3, .4]), ("HardSwish", [])):
+    given = dict(activation_params=[float(p) for p in parameters]) if parameters else {}
+    case(f"FusedConv and {function} {parameters}", [node("FusedConv", "x w b", "y", domain=MICROSOFT, activation=function, pads=[1] * 4, **given)], {"x": image}, by_pixel)
+case("FusedConv of a sum", [node("FusedConv", ["x", "w", "", "z"], "y", domain=MICROSOFT, activation="Relu", strides=[2, 1])], {"x": image, "z": reals(1, 4, 2, 3)},
+     dict(w=by_pixel["w"]))
+case("FusedConv without an activation", [node("FusedConv", "x w b", "y", domain=MICROSOFT)], {"x": image}, by_pixel)
+case("FusedConv of another sum", [node("FusedConv", "x w b z", "y", domain=MICROSOFT)], {"x": image, "z": reals(1, 4, 3, 1)}, by_pixel,
+     refused="the extents of the result and of the added tensor must be equal, but are 3 and 1")
+case("FusedConv and an unknown function", [node("FusedConv", "x w b", "y", domain=MICROSOFT, activation="Exp")], {"x": image}, by_pixel, refused='the activation "Exp" is not supported')
+case("FusedConv without a parameter", [node("FusedConv", "x w b", "y", domain=MICROSOFT, activation="Clip", activation_params=[1.])], {"x": image}, by_pixel,
+     refused='the parameter "max" of the activation "Clip" is missing')
+whole_image = {"expected": np.ones((1, 5, 5, 2), np.float32) * np.float32(1.5), "x": np.ones((1, 5, 5, 2), np.float32), "z": np.full((1, 5, 5, 2), -.5, np.float32)}
+case("NhwcFusedConv", [node("NhwcFusedConv", ["x", "w", "", "z"], "y", domain=MICROSOFT, activation="Relu")], whole_image, dict(w=np.ones((2, 2, 1, 1), np.float32)), oracle=[1, 5, 5, 2])
+for function, parameters in (("Relu", {}), ("Tanh", {}), ("Sigmoid", {}), ("Softplus", {}), ("Softsign", {}), ("LeakyRelu", dict(alpha=.3)), ("Elu", dict(alpha=1.5)),
+                             ("Celu", dict(alpha=.5)), ("ThresholdedRelu", dict(alpha=.5)), ("HardSigmoid", dict(alpha=.3, beta=.4)), ("Selu", dict(alpha=1.5, gamma=1.1))):
+    case(f"FusedGemm and {function}", [node("FusedGemm", "x w c", "y", domain=MICROSOFT, activation=function, transB=1, beta=.5, **{f"activation_{k}": p for k, p in parameters.items()})],
+         {"x": reals(3, 4)}, dict(w=reals(5, 4), c=reals(5)))
+case("FusedGemm without a parameter", [node("FusedGemm", "x w", "y", domain=MICROSOFT, activation="Elu")], {"x": reals(3, 4)}, dict(w=reals(4, 5)),
+     refused='the parameter "alpha" of the activation "Elu" is missing')
+
 # Attention of onnxruntime.
 steps, mask = reals(2, 5, 32), np.array([[1] * 5, [1] * 3 + [0] * 2], np.int32)
 for causal in (0, 1):

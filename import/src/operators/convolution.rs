@@ -3,8 +3,10 @@
 
 use skript_tensor::ElementType;
 
-use super::{Operator, operator};
-use crate::call::{Call, fixed};
+use super::activation::{activated, parameters};
+use super::movement::{channels_first, channels_last};
+use super::{Operator, microsoft, operator};
+use crate::call::{Call, equal, fixed};
 use crate::extent::Extent;
 use crate::literals::{axis_list, list};
 use crate::refusal::{Reason, Ruled, overflow};
@@ -14,6 +16,8 @@ pub const OPERATORS: &[Operator] = &[
     operator("Conv", "`nn.conv`", conv),
     operator("ConvTranspose", "`nn.deconv`", conv_transpose),
     operator("ConvInteger", "`onnx.conv_ints`", conv_integer),
+    microsoft("FusedConv", "`nn.conv`, `math.add`, then the activation", |c| fused_conv(c, false)),
+    microsoft("NhwcFusedConv", "as FusedConv", |c| fused_conv(c, true)),
 ];
 
 /// A window over the spatial dimensions.
@@ -243,6 +247,33 @@ fn conv(c: &mut Call) -> Ruled<()> {
     let (x, w) = (c.real(0)?, c.real(1)?);
     let bias = c.optional(2);
     let y = conv_of(c, "nn.conv", &x, &w, bias.as_ref(), x.element)?;
+    c.set(0, y);
+    Ok(())
+}
+
+/// A convolution, the sum with another tensor, and an activation function. With `is_last`, the last dimension has the channels.
+fn fused_conv(c: &mut Call, is_last: bool) -> Ruled<()> {
+    let (mut x, w) = (c.real(0)?, c.real(1)?);
+    if is_last {
+        x = channels_first(c, &x);
+    }
+    let bias = c.optional(2);
+    let mut y = conv_of(c, "nn.conv", &x, &w, bias.as_ref(), x.element)?;
+    if is_last {
+        y = channels_last(c, &y);
+    }
+    if let Some(added) = c.optional(3) {
+        if added.rank() != y.rank() {
+            return Err("the added tensor does not have the shape of the result".into());
+        }
+        for (a, b) in y.shape.iter().zip(&added.shape) {
+            equal("the extents of the result and of the added tensor", a, b)?;
+        }
+        y = c.binary("math.add", &y, &added)?;
+    }
+    let given = c.floats("activation_params").into_iter().flatten();
+    let floats: Vec<_> = parameters(c).iter().copied().zip(given).collect();
+    let y = activated(c, y, &floats)?;
     c.set(0, y);
     Ok(())
 }

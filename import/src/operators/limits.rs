@@ -53,9 +53,11 @@ const LIMITS: &[(&str, &str)] = &[
     ("Unsqueeze", "the axes are known at import"),
     ("Upsample", "as Resize"),
     ("com.microsoft.Attention", "no past state; masks are of the keys of each batch item"),
+    ("com.microsoft.FusedConv", "as Conv"),
     ("com.microsoft.GroupQueryAttention", "the total length is known at import; no attention sinks"),
     ("com.microsoft.MatMulNBits", "2, 4 or 8 bits; weights are initializers; no group index"),
     ("com.microsoft.MultiHeadAttention", "operands are not packed; masks are of the keys of each batch item"),
+    ("com.microsoft.NhwcFusedConv", "as Conv"),
     ("com.microsoft.RotaryEmbedding", "no packed batches"),
 ];
 

@@ -268,19 +268,46 @@ pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value>
 /// Sets results of the same empty shape.
 pub(super) fn set_empty(c: &mut Call, elements: &[ElementType], shape: &[Extent]) {
     for (output, element) in elements.iter().enumerate() {
-        let y = if static_shape(shape).is_some() {
-            c.known(*element, shape.to_vec(), Vec::new())
-        } else {
-            let value = match element {
-                ElementType::Bool => "false",
-                element if is_real(*element) => "0.0",
-                _ => "0",
-            };
-            let attributes = [("shape", extent_list(shape)), ("value", value.to_owned())];
-            c.call("onnx.fill", &attributes, &[], (*element, shape.to_vec()))
-        };
+        let y = empty(c, *element, shape);
         c.set(output, y);
     }
+}
+
+/// A tensor without elements.
+pub(super) fn empty(c: &mut Call, element: ElementType, shape: &[Extent]) -> Value {
+    if static_shape(shape).is_some() {
+        return c.known(element, shape.to_vec(), Vec::new());
+    }
+    zeros(c, element, shape.to_vec())
+}
+
+/// A tensor of zeros.
+pub(super) fn zeros(c: &mut Call, element: ElementType, shape: Vec<Extent>) -> Value {
+    let value = match element {
+        ElementType::Bool => "false",
+        element if is_real(element) => "0.0",
+        _ => "0",
+    };
+    let attributes = [("shape", extent_list(&shape)), ("value", value.to_owned())];
+    c.call("onnx.fill", &attributes, &[], (element, shape))
+}
+
+/// Moves the channels from the last dimension to the second one.
+pub(super) fn channels_first(c: &mut Call, x: &Value) -> Value {
+    let mut perm: Vec<usize> = (0..x.rank()).collect();
+    if let Some(moved) = perm.get_mut(1..).filter(|moved| !moved.is_empty()) {
+        moved.rotate_right(1);
+    }
+    transposed(c, x, &perm)
+}
+
+/// Moves the channels from the second dimension to the last one.
+pub(super) fn channels_last(c: &mut Call, x: &Value) -> Value {
+    let mut perm: Vec<usize> = (0..x.rank()).collect();
+    if let Some(moved) = perm.get_mut(1..).filter(|moved| !moved.is_empty()) {
+        moved.rotate_left(1);
+    }
+    transposed(c, x, &perm)
 }
 
 /// Stacks tensors along a new dimension.

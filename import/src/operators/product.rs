@@ -3,6 +3,7 @@
 
 use skript_tensor::ElementType;
 
+use super::activation::activated;
 use super::movement::{agreed, reshaped, transposed, unsqueezed};
 use super::{Operator, microsoft, operator};
 use crate::call::{Call, broadcast, equal};
@@ -17,6 +18,7 @@ pub const OPERATORS: &[Operator] = &[
     operator("MatMulInteger", "`onnx.matmul_ints`", matmul_integer),
     operator("Einsum", "`layout.transpose`, `linalg.matmul`, `onnx.matmul_ints`", einsum),
     microsoft("FusedMatMul", "`linalg.matmul`", fused_matmul),
+    microsoft("FusedGemm", "as Gemm, then the activation", fused_gemm),
 ];
 
 /// The product of two tensors with the semantics of `numpy.matmul`.
@@ -103,6 +105,24 @@ fn fused_matmul(c: &mut Call) -> Ruled<()> {
 }
 
 fn gemm(c: &mut Call) -> Ruled<()> {
+    let y = scaled_sum(c)?;
+    c.set(0, y);
+    Ok(())
+}
+
+/// A general matrix product, followed by an activation function.
+fn fused_gemm(c: &mut Call) -> Ruled<()> {
+    let y = scaled_sum(c)?;
+    let names = [("activation_alpha", "alpha"), ("activation_beta", "beta"), ("activation_gamma", "gamma")];
+    let given = names.into_iter().filter(|(name, _)| c.has(name));
+    let floats: Vec<_> = given.map(|(name, of_function)| (of_function, c.float(name, 0.0))).collect();
+    let y = activated(c, y, &floats)?;
+    c.set(0, y);
+    Ok(())
+}
+
+/// alpha · A · B + beta · C.
+fn scaled_sum(c: &mut Call) -> Ruled<Value> {
     let (a, b) = (c.input(0)?, c.input(1)?);
     if !a.is_real() {
         return Err("it is supported only for reals".into());
@@ -126,10 +146,8 @@ fn gemm(c: &mut Call) -> Ruled<()> {
     let simple = alpha == 1.0 && beta == 1.0;
     let along_rows = |v: &Value| v.rank() == 1 && v.shape.first() == shape.get(1);
     if simple && !ta && tb && bias.as_ref().is_none_or(along_rows) {
-        let y =
-            c.call("nn.linear", &[], &[(&a).into(), (&b).into(), bias.as_ref().into()], (a.element, shape));
-        c.set(0, y);
-        return Ok(());
+        let arguments = [(&a).into(), (&b).into(), bias.as_ref().into()];
+        return Ok(c.call("nn.linear", &[], &arguments, (a.element, shape)));
     }
     let mut attributes = Vec::new();
     if ta {
@@ -148,8 +166,7 @@ fn gemm(c: &mut Call) -> Ruled<()> {
         }
         y = c.binary("math.add", &y, &bias)?;
     }
-    c.set(0, y);
-    Ok(())
+    Ok(y)
 }
 
 /// Subtracts a zero point, which is a scalar, or a vector of one number for each row or column of the last two dimensions.
